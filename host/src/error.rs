@@ -1,0 +1,38 @@
+//! Every way in which mireg refuses, each as one line that says what is wrong with what and what to do.
+
+use std::path::{Path, PathBuf};
+
+/// What went wrong. `Display` is one line without a trailing full stop.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file that cannot be read, written or used.
+    #[error("{}: {message}", path.display())]
+    File { path: PathBuf, message: String },
+    /// An option or a combination of inputs that makes no sense.
+    #[error("{0}")]
+    Input(String),
+    /// A backend that is not there or gave up.
+    #[error("{0}")]
+    Device(String),
+    /// The images were read but no registration of them can be trusted.
+    #[error("{0}")]
+    Untrusted(String),
+}
+
+/// Short for a result with mireg's [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error about `path`.
+    pub fn file(path: impl AsRef<Path>, message: impl ToString) -> Self {
+        Self::File { path: path.as_ref().to_owned(), message: message.to_string() }
+    }
+
+    /// The process's exit code: 1 for a registration that cannot be trusted, 2 for everything the user can mend.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Untrusted(_) => 1,
+            Self::File { .. } | Self::Input(_) | Self::Device(_) => 2,
+        }
+    }
+}

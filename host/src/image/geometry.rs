@@ -1,0 +1,55 @@
+//! The grid of a volume: voxel indices to millimetres and back.
+
+use glam::{DAffine3, DMat3, DVec3};
+
+/// A grid of voxels in space. Voxel centres have whole indices; index (0, 0, 0) lies at `origin`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Geometry {
+    /// Voxels along i (fastest in memory), j and k.
+    pub size: [usize; 3],
+    /// Distance between neighbouring voxel centres along each axis, mm, positive.
+    pub spacing: DVec3,
+    /// Centre of the first voxel, LPS mm.
+    pub origin: DVec3,
+    /// Columns: unit vectors of the i, j and k axes in LPS.
+    pub direction: DMat3,
+}
+
+impl Geometry {
+    /// A grid whose axes are those of LPS.
+    pub fn axis_aligned(size: [usize; 3], spacing: DVec3, origin: DVec3) -> Self {
+        Self { size, spacing, origin, direction: DMat3::IDENTITY }
+    }
+
+    /// Number of voxels.
+    pub fn voxels(&self) -> usize {
+        self.size.iter().product()
+    }
+
+    /// Voxel index (fractions allowed) to LPS mm.
+    pub fn index_to_world(&self) -> DAffine3 {
+        let axes = self.direction * DMat3::from_diagonal(self.spacing);
+        DAffine3::from_mat3_translation(axes, self.origin)
+    }
+
+    /// LPS mm to voxel index. The readers refuse headers whose matrix has no inverse.
+    pub fn world_to_index(&self) -> DAffine3 {
+        self.index_to_world().inverse()
+    }
+
+    /// The middle of the grid, LPS mm: halfway between the first and the last voxel centre.
+    pub fn centre(&self) -> DVec3 {
+        let last = DVec3::from_array(self.size.map(|n| n as f64 - 1.0));
+        self.index_to_world().transform_point3(last / 2.0)
+    }
+
+    /// The eight outermost voxel centres, LPS mm, i fastest.
+    pub fn corners(&self) -> [DVec3; 8] {
+        let map = self.index_to_world();
+        let last = self.size.map(|n| n as f64 - 1.0);
+        std::array::from_fn(|corner| {
+            let pick = |axis: usize| if corner >> axis & 1 == 1 { last[axis] } else { 0.0 };
+            map.transform_point3(DVec3::new(pick(0), pick(1), pick(2)))
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! Voxels with their grid.
+
+use super::Geometry;
+
+/// The type of a voxel in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PixelType {
+    U8,
+    I8,
+    U16,
+    I16,
+    U32,
+    I32,
+    U64,
+    I64,
+    F32,
+    F64,
+}
+
+/// A three-dimensional scalar image.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Volume {
+    /// Where the voxels lie.
+    pub geometry: Geometry,
+    /// Intensities after the file's own scaling, i fastest, then j, then k; all finite.
+    pub voxels: Vec<f32>,
+    /// How a file of this volume stores its voxels.
+    pub pixel: PixelType,
+}
+
+impl Volume {
+    /// Smallest and largest intensity.
+    pub fn range(&self) -> (f32, f32) {
+        let start = (f32::INFINITY, f32::NEG_INFINITY);
+        self.voxels.iter().fold(start, |(low, high), &v| (low.min(v), high.max(v)))
+    }
+}

@@ -1,0 +1,20 @@
+//! mireg registers medical images by mutual information, with the same bits on CPU and GPU.
+//!
+//! Points and vectors are in millimetres in the LPS frame of DICOM and ITK (x to the patient's left, y to the back,
+//! z to the head) unless a name says `voxel`. A [`transform`] maps a point of the fixed image to the corresponding
+//! point of the moving image.
+
+pub mod backend;
+pub mod error;
+pub mod image;
+pub mod io;
+pub mod metric;
+pub mod optimizer;
+pub mod reference;
+pub mod registration;
+pub mod report;
+pub mod transform;
+
+pub use error::{Error, Result};
+pub use image::{Geometry, PixelType, Volume};
+pub use registration::{Options, Registration, register};

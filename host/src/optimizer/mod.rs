@@ -1,0 +1,1 @@
+//! Searches for the parameters that maximise a function of them.

@@ -1,0 +1,1 @@
+//! An independent oracle in f64, naive on purpose.

@@ -1,0 +1,5 @@
+//! Maps from points of the fixed image to points of the moving image.
+
+mod rigid;
+
+pub use rigid::Rigid;

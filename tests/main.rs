@@ -1,0 +1,12 @@
+//! Every integration test of mireg, in one binary. A topic is a module with a function `tests`.
+//!
+//! Tests on real volumes look for `MIREG_DATA` (or `../shared/data` beside the repository), tests on a GPU for a driver; where
+//! those are absent they report themselves as ignored.
+
+mod support;
+
+fn main() {
+    let arguments = libtest_mimic::Arguments::from_args();
+    let tests = Vec::new();
+    libtest_mimic::run(&arguments, tests).exit();
+}
