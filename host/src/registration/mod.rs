@@ -76,6 +76,11 @@ impl Observer for () {}
 /// # Errors
 /// [`crate::Error::Input`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not
 /// there, [`crate::Error::Untrusted`] where the volumes do not overlap.
-pub fn register(_fixed: &Volume, _moving: &Volume, _options: &Options, _observer: &dyn Observer) -> Result<Registration> {
+pub fn register(
+    _fixed: &Volume,
+    _moving: &Volume,
+    _options: &Options,
+    _observer: &dyn Observer,
+) -> Result<Registration> {
     Err(crate::Error::Input("registration is being written".into()))
 }
