@@ -9,7 +9,11 @@ use cuda_std::GpuFloat;
 pub fn row(affine: &Affine, y: u32, z: u32) -> [f32; 3] {
     let (y, z) = (y as f32, z as f32);
     let [a, b, c] = &affine.rows;
-    [y.mul_add(a[1], z.mul_add(a[2], a[3])), y.mul_add(b[1], z.mul_add(b[2], b[3])), y.mul_add(c[1], z.mul_add(c[2], c[3]))]
+    [
+        y.mul_add(a[1], z.mul_add(a[2], a[3])),
+        y.mul_add(b[1], z.mul_add(b[2], b[3])),
+        y.mul_add(c[1], z.mul_add(c[2], c[3])),
+    ]
 }
 
 /// The position of voxel `x` of a [`row`].

@@ -98,7 +98,8 @@ pub unsafe fn at(voxel: impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 3
         Interpolator::Linear => {
             let [x, y, z] = [0, 1, 2].map(|axis| unsafe { cell(position[axis], last[axis]) });
             let first = index(x.index, y.index, z.index);
-            let corner = |i: usize| voxel(first + (i & 1) + size[0] as usize * ((i >> 1 & 1) + size[1] as usize * (i >> 2)));
+            let corner =
+                |i: usize| voxel(first + (i & 1) + size[0] as usize * ((i >> 1 & 1) + size[1] as usize * (i >> 2)));
             let corners = [corner(0), corner(1), corner(2), corner(3), corner(4), corner(5), corner(6), corner(7)];
             linear(corners, [x.fraction, y.fraction, z.fraction])
         }

@@ -2,8 +2,9 @@
 
 pub mod cpu;
 
-use crate::image::{BinImage, StoredImage};
 use crate::Result;
+use crate::image::{BinImage, StoredImage};
+use crate::registration::Observer;
 use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
@@ -50,7 +51,13 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the images do not fit.
-    fn resample(&self, moving: &crate::Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>>;
+    fn resample(
+        &self,
+        moving: &crate::Volume,
+        size: [usize; 3],
+        affine: &Affine,
+        how: Interpolator,
+    ) -> Result<Vec<f32>>;
 }
 
 /// A loaded pair.
@@ -68,13 +75,17 @@ pub trait Evaluator {
     fn histogram(&mut self, transform: &Affine) -> Result<Vec<u32>>;
 }
 
-/// Opens a backend; `threads` is for the CPU's, 0 for one a core.
+/// Opens a backend, and tells the observer what `auto` chose.
 ///
 /// # Errors
 /// [`crate::Error::Device`] where it is not there.
-pub fn open(kind: BackendKind, threads: usize) -> Result<Box<dyn Backend>> {
+pub fn open(kind: BackendKind, observer: &dyn Observer) -> Result<Box<dyn Backend>> {
     match kind {
-        BackendKind::Cpu | BackendKind::Auto => Ok(Box::new(cpu::Cpu::new(threads)?)),
+        BackendKind::Cpu => Ok(Box::new(cpu::Cpu)),
+        BackendKind::Auto => {
+            observer.note("no CUDA device: using the CPU");
+            Ok(Box::new(cpu::Cpu))
+        }
         BackendKind::Cuda => Err(crate::Error::Device("no CUDA yet".into())),
         BackendKind::Emulated => Err(crate::Error::Device("no emulator yet".into())),
     }

@@ -88,10 +88,18 @@ fn refine(value: &mut impl FnMut(f64) -> Result<f64>, bracket: Bracket, toleranc
         let step = if last.abs() >= tolerance { last } else { tolerance.copysign(last) };
         let trial = (best.0 + step, value(best.0 + step)?);
         if trial.1 >= best.1 {
-            if trial.0 >= best.0 { low = best.0 } else { high = best.0 }
+            if trial.0 >= best.0 {
+                low = best.0
+            } else {
+                high = best.0
+            }
             (third, second, best) = (second, best, trial);
         } else {
-            if trial.0 < best.0 { low = trial.0 } else { high = trial.0 }
+            if trial.0 < best.0 {
+                low = trial.0
+            } else {
+                high = trial.0
+            }
             if trial.1 >= second.1 || second.0 == best.0 {
                 (third, second) = (second, trial);
             } else if trial.1 >= third.1 || third.0 == best.0 || third.0 == second.0 {

@@ -5,7 +5,7 @@ mod rows;
 mod simd;
 
 use super::{Backend, Evaluator, Pair};
-use crate::{Error, Result, Volume};
+use crate::{Result, Volume};
 use gpu::math::entropy::Entropies;
 use gpu::math::{affine, interpolate, interpolate::Interpolator};
 use gpu::params::Affine;
@@ -14,21 +14,8 @@ use rayon::prelude::*;
 /// Samples a piece of work has at least: below, starting it costs more than doing it.
 const PIECE: usize = 1 << 15;
 
-/// The CPU backend with its own threads.
-pub struct Cpu {
-    pool: rayon::ThreadPool,
-}
-
-impl Cpu {
-    /// With this many threads; 0 for one a core.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where the operating system refuses the threads.
-    pub fn new(threads: usize) -> Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        Ok(Self { pool: pool.map_err(|e| Error::Device(format!("cannot start {threads} threads: {e}")))? })
-    }
-}
+/// The CPU backend; it works on the threads that it is called from (see [`crate::threads`]).
+pub struct Cpu;
 
 impl Backend for Cpu {
     fn name(&self) -> &'static str {
@@ -36,18 +23,20 @@ impl Backend for Cpu {
     }
 
     fn device(&self) -> String {
-        format!("{} threads", self.pool.current_num_threads())
+        match rayon::current_num_threads() {
+            1 => "1 thread".into(),
+            n => format!("{n} threads"),
+        }
     }
 
     fn load<'a>(&'a self, pair: Pair<'a>) -> Result<Box<dyn Evaluator + 'a>> {
-        Ok(Box::new(Loaded { pool: &self.pool, pair }))
+        Ok(Box::new(Loaded { pair }))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         let mut out = vec![0.0; size.iter().product()];
-        self.pool.install(|| {
-            out.par_chunks_mut(size[0]).enumerate().for_each(|(row, out)| resample_row(moving, size, affine, how, row, out))
-        });
+        let rows = out.par_chunks_mut(size[0]).enumerate();
+        rows.for_each(|(row, out)| resample_row(moving, size, affine, how, row, out));
         Ok(out)
     }
 }
@@ -62,7 +51,6 @@ fn resample_row(moving: &Volume, size: [usize; 3], matrix: &Affine, how: Interpo
 }
 
 struct Loaded<'a> {
-    pool: &'a rayon::ThreadPool,
     pair: Pair<'a>,
 }
 
@@ -91,10 +79,10 @@ impl Loaded<'_> {
 impl Evaluator for Loaded<'_> {
     fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
         let one = |transform| entropy::entropies(&self.count(transform), self.pair.bins);
-        Ok(self.pool.install(|| transforms.par_iter().map(one).collect()))
+        Ok(transforms.par_iter().map(one).collect())
     }
 
     fn histogram(&mut self, transform: &Affine) -> Result<Vec<u32>> {
-        Ok(self.pool.install(|| self.count(transform)))
+        Ok(self.count(transform))
     }
 }

@@ -100,7 +100,8 @@ fn indices(task: &Task, base: [f32; 3], x: u32, fixed: &[u8; CHUNK]) -> [u32; CH
         let mut pairs = [0_u32; CHUNK];
         for l in 0..CHUNK {
             // SAFETY: a cell's index is at most size - 2 along each axis.
-            pairs[l] = unsafe { task.moving.as_ptr().offset((first[l] + offset) as isize).cast::<u32>().read_unaligned() };
+            pairs[l] =
+                unsafe { task.moving.as_ptr().offset((first[l] + offset) as isize).cast::<u32>().read_unaligned() };
         }
         pairs
     });
