@@ -90,3 +90,23 @@ pub fn open(kind: BackendKind, observer: &dyn Observer) -> Result<Box<dyn Backen
         BackendKind::Emulated => Err(crate::Error::Device("no emulator yet".into())),
     }
 }
+
+/// A backend of this machine, for `mireg devices`.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Device {
+    /// `cpu`, `cuda` or `emulated`.
+    pub backend: &'static str,
+    pub available: bool,
+    /// What it is, or why it is not there.
+    pub detail: String,
+}
+
+/// Every backend, and whether it can be used here.
+pub fn devices() -> Vec<Device> {
+    [("cpu", BackendKind::Cpu), ("cuda", BackendKind::Cuda), ("emulated", BackendKind::Emulated)]
+        .map(|(backend, kind)| match open(kind, &()) {
+            Ok(opened) => Device { backend, available: true, detail: opened.device() },
+            Err(error) => Device { backend, available: false, detail: error.to_string() },
+        })
+        .into()
+}

@@ -146,6 +146,13 @@ pub struct Compute {
     pub threads: Option<u32>,
 }
 
+impl Compute {
+    /// As the library wants it: 0 for one a core.
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or(0) as usize
+    }
+}
+
 /// Which motions are allowed.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Dof {

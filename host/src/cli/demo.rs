@@ -19,7 +19,6 @@ const TOLERANCE_MM: f64 = 1.0;
 
 /// Makes a patient, registers the two scans, writes everything and prints the error.
 pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
-    let threads = super::use_threads(&arguments.compute)?;
     let folder = OutputFolder::create(&arguments.out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step(&format!("making patient {}", arguments.seed));
@@ -28,7 +27,12 @@ pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
     write_scans(&pair, &folder)?;
 
     let (fixed, moving) = (arguments.out.join("ct.nii.gz"), arguments.out.join("mr.nii.gz"));
-    let options = Options { metric: MetricKind::Nmi, bins: DEFAULT_BINS, backend: arguments.compute.backend, threads };
+    let options = Options {
+        metric: MetricKind::Nmi,
+        bins: DEFAULT_BINS,
+        backend: arguments.compute.backend,
+        threads: arguments.compute.threads(),
+    };
     let run = Run { started, fixed: &fixed, moving: &moving, read: 0.0, options: &options };
     let (registration, report) = super::register::align(&pair.ct, &pair.mr, &run, &folder, &progress)?;
     let found = registration.transform.to_affine();
@@ -76,7 +80,10 @@ fn errors(before: Misplacement, after: Misplacement, arguments: &Demo) -> String
     let before = before.mean_mm;
     let out = arguments.out.display();
     [
-        line("error", &format!("{mean_mm:.3} mm on average over the brain, {max_mm:.3} mm at worst; {before:.2} mm before")),
+        line(
+            "error",
+            &format!("{mean_mm:.3} mm on average over the brain, {max_mm:.3} mm at worst; {before:.2} mm before"),
+        ),
         line("look at", &format!("{out}/demo.png, or at {out}/ct.nii.gz and {out}/moved.nii.gz in any viewer")),
     ]
     .concat()

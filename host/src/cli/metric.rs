@@ -9,12 +9,12 @@ use super::summary::line;
 
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
-    let threads = super::use_threads(&arguments.compute)?;
-    let transform = arguments.transform.as_ref().map_or(Ok(DAffine3::IDENTITY), |path| io::transform::read_itk(path))?;
+    let transform =
+        arguments.transform.as_ref().map_or(Ok(DAffine3::IDENTITY), |path| io::transform::read_itk(path))?;
     let (fixed, moving) = rayon::join(|| io::read(&arguments.fixed), || io::read(&arguments.moving));
     let (fixed, moving) = (fixed?, moving?);
     let bins = arguments.histogram.bins;
-    let value = mireg::metric::evaluate(&fixed, &moving, &transform, bins, arguments.compute.backend, threads)?;
+    let value = mireg::metric::evaluate(&fixed, &moving, &transform, bins, arguments.compute.backend)?;
     super::print(&if arguments.json { json(&value, bins) } else { text(&value) });
     Ok(())
 }

@@ -12,10 +12,10 @@ mod summary;
 use std::io::Write;
 use std::time::Instant;
 
-use arguments::{Arguments, Command, Compute};
+use arguments::{Arguments, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
-use mireg::{Error, Result};
+use mireg::threads;
 
 /// Bad usage has the code of bad input.
 const BAD_INPUT: u8 = 2;
@@ -27,10 +27,10 @@ pub fn run(started: Instant) -> u8 {
         Err(error) => return usage(&error),
     };
     let outcome = match arguments.command {
-        Command::Register(register) => register::run(&register, started),
-        Command::Metric(metric) => metric::run(&metric),
+        Command::Register(register) => threads::with(register.compute.threads(), || register::run(&register, started)),
+        Command::Metric(metric) => threads::with(metric.compute.threads(), || metric::run(&metric)),
         Command::Devices => devices::run(),
-        Command::Demo(demo) => demo::run(&demo, started),
+        Command::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(&demo, started)),
     };
     let Err(error) = outcome else { return 0 };
     say(&format!("mireg: {error}"));
@@ -60,7 +60,8 @@ fn usage(error: &clap::Error) -> u8 {
 fn one_line(text: &str) -> String {
     let text = text.trim_start_matches("error: ");
     let paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
-    let telling = paragraphs.filter(|part| !part.is_empty() && !part.starts_with("Usage:") && !part.starts_with("For more"));
+    let telling =
+        paragraphs.filter(|part| !part.is_empty() && !part.starts_with("Usage:") && !part.starts_with("For more"));
     telling.chain(["see --help".into()]).collect::<Vec<_>>().join("; ")
 }
 
@@ -72,14 +73,6 @@ fn say(line: &str) {
 /// Text on stdout. A reader that has seen enough (`mireg ... | head -1`) is no reason to complain.
 fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
-}
-
-/// Gives file reading and writing the threads that were asked for; returns them as the library wants them, 0 for one a core.
-fn use_threads(compute: &Compute) -> Result<usize> {
-    let threads = compute.threads.unwrap_or(0) as usize;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-    pool.map_err(|e| Error::Input(format!("--threads {threads}: the threads cannot be started ({e}); ask for fewer")))?;
-    Ok(threads)
 }
 
 #[cfg(test)]

@@ -16,7 +16,6 @@ use super::summary;
 pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let Register { fixed, moving, out, .. } = arguments;
     let Dof::Rigid = arguments.dof;
-    let threads = super::use_threads(&arguments.compute)?;
     keep_inputs(out, [fixed, moving])?;
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
@@ -28,7 +27,7 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
         metric: arguments.metric,
         bins: arguments.histogram.bins,
         backend: arguments.compute.backend,
-        threads,
+        threads: arguments.compute.threads(),
     };
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;

@@ -35,7 +35,8 @@ pub fn motion(rigid: &Rigid) -> String {
     let DVec3 { x, y, z } = rigid.angles.map(f64::to_degrees);
     let turn = angle(&rigid.to_affine()).to_degrees();
     let shift = rigid.translation;
-    let towards = |value: f64, plus: &str, minus: &str| format!("{:.2} {}", value.abs(), if value < 0.0 { minus } else { plus });
+    let towards =
+        |value: f64, plus: &str, minus: &str| format!("{:.2} {}", value.abs(), if value < 0.0 { minus } else { plus });
     format!(
         "{turn:.2} degrees ({x:.2} about x, {y:.2} about y, {z:.2} about z) and {:.2} mm ({}, {}, {})",
         shift.length(),
@@ -60,7 +61,8 @@ mod tests {
     fn a_motion_reads_like_a_sentence() {
         let angles = DVec3::new(0.0, 0.0, -90f64.to_radians());
         let rigid = Rigid { angles, translation: DVec3::new(3.0, -4.0, 0.0), centre: DVec3::ONE };
-        let expected = "90.00 degrees (0.00 about x, 0.00 about y, -90.00 about z) and 5.00 mm (3.00 left, 4.00 front, 0.00 up)";
+        let expected =
+            "90.00 degrees (0.00 about x, 0.00 about y, -90.00 about z) and 5.00 mm (3.00 left, 4.00 front, 0.00 up)";
         assert_eq!(motion(&rigid), expected);
     }
 }

@@ -118,7 +118,10 @@ fn outline(p: Vec3, cavity: f32) -> f32 {
     let neck = rod(p, vec3(0.0, 18.0, -70.0), vec3(0.0, 32.0, -220.0), 57.0);
     let head = union(union(cavity - 13.5, face, 25.0), neck, 25.0);
     let near = |(centre, radii): &&(Vec3, Vec3)| (p - centre).abs().cmplt(radii + 12.0).all();
-    parts::OUTLINE.iter().filter(near).fold(head, |head, &(centre, radii)| union(head, ellipsoid(p, centre, radii), 6.0))
+    parts::OUTLINE
+        .iter()
+        .filter(near)
+        .fold(head, |head, &(centre, radii)| union(head, ellipsoid(p, centre, radii), 6.0))
 }
 
 /// Negative in the space for cerebellum and stem, below the tentorium.

@@ -70,7 +70,8 @@ fn motion(seed: u64, centre: DVec3) -> Rigid {
         let size = low + (high - low) * random::uniform(seed, number);
         if random::uniform(seed, number + 3) < 0.5 { -size } else { size }
     };
-    let three = |first: u64, low: f64, high: f64| DVec3::new(0.0, 1.0, 2.0).map(|n| signed(first + n as u64, low, high));
+    let three =
+        |first: u64, low: f64, high: f64| DVec3::new(0.0, 1.0, 2.0).map(|n| signed(first + n as u64, low, high));
     Rigid { angles: three(0, 4.0, 6.9).map(f64::to_radians), translation: three(6, 4.0, 8.6), centre }
 }
 
@@ -81,7 +82,12 @@ fn count(fine: usize, coarseness: f64) -> usize {
 
 /// A grid of `size` voxels of `spacing` mm, both for coarseness 1, whose middle lies at `centre`.
 fn grid(size: [usize; 3], spacing: DVec3, coarseness: f64, direction: glam::DMat3, centre: DVec3) -> Geometry {
-    let mut grid = Geometry { size: size.map(|n| count(n, coarseness)), spacing: spacing * coarseness, origin: DVec3::ZERO, direction };
+    let mut grid = Geometry {
+        size: size.map(|n| count(n, coarseness)),
+        spacing: spacing * coarseness,
+        origin: DVec3::ZERO,
+        direction,
+    };
     grid.origin = centre - grid.centre();
     grid
 }

@@ -71,7 +71,8 @@ impl View {
         let mr_white = bright(mr);
         let (width, own_height) = (self.width, self.height);
         let colour = |n: u32| {
-            let (x, y) = (f64::from(n % width) - f64::from(width) / 2.0, f64::from(n / width) - f64::from(height) / 2.0);
+            let (x, y) =
+                (f64::from(n % width) - f64::from(width) / 2.0, f64::from(n / width) - f64::from(height) / 2.0);
             if y.abs() > f64::from(own_height) / 2.0 {
                 return [0; 3];
             }

@@ -64,7 +64,8 @@ pub fn mr(head: &Head, grid: Geometry, to_head: DAffine3, seed: u64) -> Volume {
     let half = DVec3::from_array(grid.size.map(|n| n as f64)) / 2.0;
     let seed = mix(seed ^ 0x31);
     scan(grid, |index, number| {
-        let signal = head.at(to_head.transform_point3(index).as_vec3()).t1 * MR_GAIN * bias((index / half - 1.0).as_vec3());
+        let signal =
+            head.at(to_head.transform_point3(index).as_vec3()).t1 * MR_GAIN * bias((index / half - 1.0).as_vec3());
         // Magnitude of a complex signal with noise in both parts.
         let real = signal + MR_NOISE * normal(seed, 2 * number);
         let imaginary = MR_NOISE * normal(seed, 2 * number + 1);

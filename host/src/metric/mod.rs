@@ -56,3 +56,20 @@ impl Evaluation {
         self.overlap as f64 / self.samples.max(1) as f64
     }
 }
+
+/// Compares two images through `transform`, from a point of `fixed` to the point of `moving`, LPS mm, at full resolution.
+///
+/// # Errors
+/// [`crate::Error::Input`] for images that cannot be compared, [`crate::Error::Device`] where the backend is not there.
+pub fn evaluate(
+    fixed: &crate::Volume,
+    moving: &crate::Volume,
+    transform: &glam::DAffine3,
+    bins: u32,
+    backend: crate::backend::BackendKind,
+) -> crate::Result<Evaluation> {
+    let backend = crate::backend::open(backend, &())?;
+    let images = crate::registration::Images::at(fixed, moving, fixed.geometry.spacing.min_element(), bins);
+    let mut evaluator = images.load(&*backend)?;
+    Ok(images.evaluate(&mut *evaluator, &[*transform])?[0])
+}

@@ -13,8 +13,14 @@ pub fn of(found: &Registration, kind: MetricKind) -> Vec<String> {
     let (start, end) = (&found.start, &found.end);
     let overlap = end.overlap_fraction();
     let doubts = [
-        (overlap < SMALL_OVERLAP, format!("only {:.0} % of the fixed image lies inside the moving image", 100.0 * overlap)),
-        (end.mi < LITTLE_INFORMATION, format!("the images tell almost nothing about each other (MI {:.4} nats)", end.mi)),
+        (
+            overlap < SMALL_OVERLAP,
+            format!("only {:.0} % of the fixed image lies inside the moving image", 100.0 * overlap),
+        ),
+        (
+            end.mi < LITTLE_INFORMATION,
+            format!("the images tell almost nothing about each other (MI {:.4} nats)", end.mi),
+        ),
         (end.value(kind) < start.value(kind), "the metric is lower than before the registration".to_owned()),
     ];
     let look = "; look at moved.nii.gz before you use the result";

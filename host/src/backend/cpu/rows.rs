@@ -24,7 +24,10 @@ impl<'a> Task<'a> {
     /// A run over `pair` through `affine`.
     pub fn new(pair: &Pair<'a>, affine: &Affine) -> Self {
         let (fixed, moving) = (pair.fixed, pair.moving);
-        assert!(fixed.bins.len() == fixed.size.iter().product() && moving.values.len() == moving.size.iter().product());
+        assert!(
+            fixed.bins.len() == fixed.size.iter().product::<usize>()
+                && moving.values.len() == moving.size.iter().product::<usize>()
+        );
         assert!(moving.size.iter().all(|&n| n >= 2), "cells need two voxels along each axis");
         Self {
             fixed: &fixed.bins,
