@@ -35,7 +35,6 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_exit_code_70() {
-        assert_eq!(guard(|| 2), ExitCode::from(2));
         assert_eq!(guard(|| panic!("planted")), ExitCode::from(FAULT));
         let _ = std::panic::take_hook();
     }

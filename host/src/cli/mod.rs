@@ -87,8 +87,8 @@ mod tests {
 
     #[test]
     fn a_usage_error_is_one_line_with_the_tip() {
-        let error = Arguments::try_parse_from(["mireg", "register", "a", "b", "--ot", "c"]).err().unwrap();
+        let error = Arguments::try_parse_from(["mireg", "register", "a", "b", "--bin", "5"]).err().unwrap();
         let line = one_line(&error.to_string());
-        assert!(!line.contains('\n') && line.contains("'--ot'") && line.contains("--out"), "{line}");
+        assert!(!line.contains('\n') && line.contains("'--bin'") && line.contains("'--bins'"), "{line}");
     }
 }
