@@ -70,7 +70,9 @@ fn help_and_version() {
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
     let help = stdout(&mut mireg(here, &["register", "--help"]));
-    for word in ["--dof", "--metric", "--bins", "2 to 256", "--backend", "--threads", "--quiet", "[default: nmi]", "Examples"] {
+    for word in
+        ["--dof", "--metric", "--bins", "2 to 256", "--backend", "--threads", "--quiet", "[default: nmi]", "Examples"]
+    {
         assert!(help.contains(word), "{word} is not in\n{help}");
     }
     mireg(here, &[]).assert().code(2);
@@ -146,7 +148,8 @@ fn quiet_prints_nothing() {
 fn threads_do_not_change_the_result() {
     let (folder, _) = patient();
     let run = |threads: &str| {
-        let arguments = ["register", "ct.nii.gz", "mr.nii.gz", "--backend", "cpu", "--threads", threads, "--out", threads];
+        let arguments =
+            ["register", "ct.nii.gz", "mr.nii.gz", "--backend", "cpu", "--threads", threads, "--out", threads];
         mireg(folder.path(), &arguments).assert().success();
         ["transform.tfm", "moved.nii.gz"].map(|name| fs::read(folder.path().join(threads).join(name)).unwrap())
     };

@@ -8,41 +8,44 @@ use mireg::metric::MetricKind;
 
 const EXAMPLES: &str = "\
 Examples:
-  mireg demo                                       see it work on a made-up patient
-  mireg register ct.nii.gz mr.nii.gz --out out     align mr with ct
-  mireg metric ct.nii.gz out/moved.nii.gz          how well do they match now?
+  mireg demo                                      see it work on a made-up patient
+  mireg register ct.nii.gz mr.nii.gz --out out    align mr with ct
+  mireg metric ct.nii.gz out/moved.nii.gz         say how well they match
 
 Exit codes:
-  0  done
-  1  the registration cannot be trusted
-  2  something is wrong with the input; the line on stderr says what
-  70 a fault in mireg itself
+  0   done
+  1   the registration cannot be trusted
+  2   something is wrong with the input; the line on stderr says what
+  70  a fault in mireg itself
 
-Files: NIfTI (.nii, .nii.gz) and MetaImage (.mha, .mhd). Coordinates are LPS mm, as in DICOM and ITK.";
+Files are NIfTI (.nii, .nii.gz, .hdr with .img) and MetaImage (.mha, .mhd).
+Coordinates are LPS mm, as in DICOM and ITK.";
 
 const REGISTER_EXAMPLES: &str = "\
+DIR gets:
+  transform.tfm  ITK text, from a point of FIXED to the point of MOVING, LPS mm
+  moved.nii.gz   MOVING on the grid of FIXED
+  report.json    metric, overlap, transform, seconds, warnings
+All of them or, where something fails, none. Files of these names are replaced.
+
 Examples:
   mireg register ct.nii.gz mr.nii.gz --out out
-  mireg register ct.nii.gz mr.nii.gz --out out --metric mi --bins 50 --backend cpu --threads 4
-
-DIR gets
-  transform.tfm   ITK text, from a point of FIXED to the point of MOVING, LPS mm; SimpleITK and 3D Slicer read it
-  moved.nii.gz    MOVING on the grid of FIXED
-  report.json     metric, overlap, transform, seconds, warnings
-all of them or, where something fails, none. Files of these names are replaced.";
+  mireg register ct.nii.gz mr.nii.gz --out out --metric mi --bins 50 --threads 4";
 
 const METRIC_EXAMPLES: &str = "\
+Entropies and MI are in nats, over the voxels of FIXED that fall inside MOVING.
+NMI is (H(F) + H(M)) / H(F,M): 1 for images that say nothing about each other,
+2 for images that determine each other.
+
 Examples:
   mireg metric ct.nii.gz mr.nii.gz
-  mireg metric ct.nii.gz mr.nii.gz --transform out/transform.tfm --json
-
-Entropies and MI are in nats, over the voxels of FIXED that fall inside MOVING. NMI is (H(F) + H(M)) / H(F,M): 1 for
-images that say nothing about each other, 2 for images that determine each other.";
+  mireg metric ct.nii.gz mr.nii.gz --transform out/transform.tfm --json";
 
 const DEMO_EXAMPLES: &str = "\
-Makes a CT-like and an MR-like scan of a made-up head with a known motion between them, registers them and says how many
-mm the result is off, on average over the brain. Exit code 1 if that is more than 1 mm. DIR gets ct.nii.gz, mr.nii.gz,
-truth.tfm, demo.png and what `mireg register` writes.";
+Makes a CT-like and an MR-like scan of a made-up head with a known motion between
+them, registers them, and says how many mm the result is off, on average over the
+brain. More than 1 mm is exit code 1. DIR gets ct.nii.gz, mr.nii.gz, truth.tfm,
+demo.png and what `mireg register` writes.";
 
 /// Aligns medical images by mutual information, with the same bits on CPU and GPU
 #[derive(Parser)]
@@ -81,7 +84,7 @@ pub struct Register {
     #[arg(long, value_enum, default_value_t = Dof::Rigid, help_heading = "Registration")]
     pub dof: Dof,
     /// What is maximised
-    #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Registration")]
+    #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Metric")]
     pub metric: MetricKind,
     #[command(flatten)]
     pub histogram: Histogram,
@@ -128,8 +131,8 @@ pub struct Demo {
 #[derive(Args)]
 pub struct Histogram {
     /// Bins a side of the joint histogram, 2 to 256
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, help_heading = "Registration")]
-    #[arg(value_parser = value_parser!(u32).range(2..=256))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, help_heading = "Metric")]
+    #[arg(value_parser = value_parser!(u32).range(2..=256), allow_negative_numbers = true)]
     pub bins: u32,
 }
 
@@ -142,7 +145,8 @@ pub struct Compute {
     #[arg(long, value_enum, default_value_t = BackendKind::Auto, help_heading = "Computing")]
     pub backend: BackendKind,
     /// CPU threads, 1 to 1024 [default: one a core]; the result does not depend on it
-    #[arg(long, value_name = "N", help_heading = "Computing", value_parser = value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", help_heading = "Computing", allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
 }
 

@@ -1,5 +1,8 @@
 //! What is maximised, and what one evaluation returns.
 
+mod compare;
+
+pub use compare::evaluate;
 use gpu::math::entropy::Entropies;
 
 /// The metric to maximise.
@@ -55,21 +58,4 @@ impl Evaluation {
     pub fn overlap_fraction(&self) -> f64 {
         self.overlap as f64 / self.samples.max(1) as f64
     }
-}
-
-/// Compares two images through `transform`, from a point of `fixed` to the point of `moving`, LPS mm, at full resolution.
-///
-/// # Errors
-/// [`crate::Error::Input`] for images that cannot be compared, [`crate::Error::Device`] where the backend is not there.
-pub fn evaluate(
-    fixed: &crate::Volume,
-    moving: &crate::Volume,
-    transform: &glam::DAffine3,
-    bins: u32,
-    backend: crate::backend::BackendKind,
-) -> crate::Result<Evaluation> {
-    let backend = crate::backend::open(backend, &())?;
-    let images = crate::registration::Images::at(fixed, moving, fixed.geometry.spacing.min_element(), bins);
-    let mut evaluator = images.load(&*backend)?;
-    Ok(images.evaluate(&mut *evaluator, &[*transform])?[0])
 }
