@@ -8,6 +8,7 @@ use libtest_mimic::Trial;
 use mireg::{Volume, io};
 
 use crate::cli::{mireg, names, ramp};
+use crate::support::trial;
 
 /// Bytes of a NIfTI-1 header and the extension flag after it.
 const NIFTI_HEADER: usize = 352;
@@ -58,7 +59,7 @@ const ROWS: &[Row] = &[
 ];
 
 pub fn tests() -> Vec<Trial> {
-    ROWS.iter().map(|row| Trial::test(format!("cli::refuses_{}", row.0), move || Ok(refuses(row)))).collect()
+    ROWS.iter().map(|row| trial(format!("cli::refuses_{}", row.0), || refuses(row))).collect()
 }
 
 fn refuses((_, arguments, code, words): &Row) {

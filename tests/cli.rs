@@ -11,9 +11,10 @@ use mireg::{Geometry, PixelType, Volume, io};
 use tempfile::TempDir;
 
 use crate::bad_input;
+use crate::support::trial;
 
 pub fn tests() -> Vec<Trial> {
-    let test = |name: &str, run: fn()| Trial::test(format!("cli::{name}"), move || Ok(run()));
+    let test = |name: &str, run: fn()| trial(format!("cli::{name}"), run);
     let no_driver = !mireg::backend::devices().iter().any(|device| device.backend == "cuda" && device.available);
     let mut tests = vec![
         test("help_and_version", help_and_version),

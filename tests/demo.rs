@@ -8,9 +8,10 @@ use mireg::demo::Pair;
 use mireg::{io, threads};
 
 use crate::cli;
+use crate::support::trial;
 
 pub fn tests() -> Vec<Trial> {
-    let test = |name: &str, run: fn()| Trial::test(format!("demo::{name}"), move || Ok(run()));
+    let test = |name: &str, run: fn()| trial(format!("demo::{name}"), run);
     vec![
         test("a_seed_gives_the_same_voxels_with_any_threads", a_seed_gives_the_same_voxels_with_any_threads),
         test("another_seed_gives_another_patient", another_seed_gives_another_patient),

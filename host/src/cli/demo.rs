@@ -1,5 +1,6 @@
 //! `mireg demo`.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use glam::DAffine3;
@@ -14,6 +15,9 @@ use super::arguments::{DEFAULT_BINS, Demo};
 use super::progress::Progress;
 use super::summary::{self, line};
 
+/// File names of the scans.
+const CT: &str = "ct.nii.gz";
+const MR: &str = "mr.nii.gz";
 /// A demo that is off by more than this has failed, mm.
 const TOLERANCE_MM: f64 = 1.0;
 
@@ -24,17 +28,25 @@ pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
     progress.step(&format!("making patient {}", arguments.seed));
     let pair = Pair::new(arguments.seed, 1.0);
     let making = started.elapsed().as_secs_f64();
-    write_scans(&pair, &folder)?;
+    let [ct, mr] = write_scans(&pair, &folder)?;
 
-    let (fixed, moving) = (arguments.out.join("ct.nii.gz"), arguments.out.join("mr.nii.gz"));
+    // The files are registered, not what they were made from, so that `mireg register` gives the same.
+    let reading = Instant::now();
+    let (fixed, moving) = super::read(&ct, &mr)?;
     let options = Options {
         metric: MetricKind::Nmi,
         bins: DEFAULT_BINS,
         backend: arguments.compute.backend,
         threads: arguments.compute.threads(),
     };
-    let run = Run { started, fixed: &fixed, moving: &moving, read: 0.0, options: &options };
-    let (registration, report) = super::register::align(&pair.ct, &pair.mr, &run, &folder, &progress)?;
+    let run = Run {
+        started,
+        fixed: &arguments.out.join(CT),
+        moving: &arguments.out.join(MR),
+        read: reading.elapsed().as_secs_f64(),
+        options: &options,
+    };
+    let (registration, report) = super::register::align(&fixed, &moving, &run, &folder, &progress)?;
     let found = registration.transform.to_affine();
     let before = pair.misplacement(&DAffine3::IDENTITY);
     let after = pair.misplacement(&found);
@@ -52,13 +64,13 @@ pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
     trusted(after)
 }
 
-fn write_scans(pair: &Pair, folder: &OutputFolder) -> Result<()> {
-    let (ct, mr) = rayon::join(
-        || io::write(&folder.path("ct.nii.gz"), &pair.ct),
-        || io::write(&folder.path("mr.nii.gz"), &pair.mr),
-    );
-    ct.and(mr)?;
-    io::transform::write_itk(&folder.path("truth.tfm"), &pair.truth)
+/// Writes the scans and the true motion; returns where the scans are for now.
+fn write_scans(pair: &Pair, folder: &OutputFolder) -> Result<[PathBuf; 2]> {
+    let [ct, mr] = [CT, MR].map(|name| folder.path(name));
+    let (ct_written, mr_written) = rayon::join(|| io::write(&ct, &pair.ct), || io::write(&mr, &pair.mr));
+    ct_written.and(mr_written)?;
+    io::transform::write_itk(&folder.path("truth.tfm"), &pair.truth)?;
+    Ok([ct, mr])
 }
 
 fn patient(pair: &Pair, seed: u64, seconds: f64) -> String {
@@ -84,7 +96,7 @@ fn errors(before: Misplacement, after: Misplacement, arguments: &Demo) -> String
             "error",
             &format!("{mean_mm:.3} mm on average over the brain, {max_mm:.3} mm at worst; {before:.2} mm before"),
         ),
-        line("look at", &format!("{out}/demo.png, or at {out}/ct.nii.gz and {out}/moved.nii.gz in any viewer")),
+        line("look at", &format!("{out}/demo.png, or at {out}/{CT} and {out}/moved.nii.gz in any viewer")),
     ]
     .concat()
 }

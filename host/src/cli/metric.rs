@@ -11,8 +11,7 @@ use super::summary::line;
 pub fn run(arguments: &Metric) -> Result<()> {
     let transform =
         arguments.transform.as_ref().map_or(Ok(DAffine3::IDENTITY), |path| io::transform::read_itk(path))?;
-    let (fixed, moving) = rayon::join(|| io::read(&arguments.fixed), || io::read(&arguments.moving));
-    let (fixed, moving) = (fixed?, moving?);
+    let (fixed, moving) = super::read(&arguments.fixed, &arguments.moving)?;
     let bins = arguments.histogram.bins;
     let value = mireg::metric::evaluate(&fixed, &moving, &transform, bins, arguments.compute.backend)?;
     super::print(&if arguments.json { json(&value, bins) } else { text(&value) });

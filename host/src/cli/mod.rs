@@ -10,12 +10,13 @@ mod register;
 mod summary;
 
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
-use mireg::threads;
+use mireg::{Result, Volume, io, threads};
 
 /// Bad usage has the code of bad input.
 const BAD_INPUT: u8 = 2;
@@ -63,6 +64,12 @@ fn one_line(text: &str) -> String {
     let telling =
         paragraphs.filter(|part| !part.is_empty() && !part.starts_with("Usage:") && !part.starts_with("For more"));
     telling.chain(["see --help".into()]).collect::<Vec<_>>().join("; ")
+}
+
+/// Reads the fixed and the moving image at the same time.
+fn read(fixed: &Path, moving: &Path) -> Result<(Volume, Volume)> {
+    let (fixed, moving) = rayon::join(|| io::read(fixed), || io::read(moving));
+    Ok((fixed?, moving?))
 }
 
 /// A line on stderr. A closed stderr is no reason to stop.

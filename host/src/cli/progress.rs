@@ -22,7 +22,7 @@ impl Progress {
         if bar.is_hidden() {
             return Self::Lines;
         }
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:16} {prefix}{msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:8} {prefix}{wide_msg}") {
             bar.set_style(style);
         }
         bar.enable_steady_tick(Duration::from_millis(100));

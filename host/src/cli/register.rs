@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use mireg::io::{self, OutputFolder};
+use mireg::io::OutputFolder;
 use mireg::registration::{Options, Registration};
 use mireg::report::{Report, Run};
 use mireg::{Error, Result, Volume};
@@ -21,8 +21,7 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
     let reading = Instant::now();
-    let (fixed_volume, moving_volume) = rayon::join(|| io::read(fixed), || io::read(moving));
-    let (fixed_volume, moving_volume) = (fixed_volume?, moving_volume?);
+    let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
     let options = Options {
         metric: arguments.metric,
         bins: arguments.histogram.bins,

@@ -12,7 +12,7 @@ use crate::{Error, Result, Volume};
 /// Picture elements a mm.
 const SCALE: f64 = 1.25;
 /// Side of a square of the checkerboard, mm.
-const SQUARE: f64 = 26.0;
+const SQUARE: f64 = 28.0;
 const GAP: u32 = 6;
 /// Grey levels kept: fewer make a smaller file.
 const LEVELS: f32 = 32.0;
@@ -85,8 +85,8 @@ impl View {
                 (at(-1.5) + at(0.0) + at(1.5)) / 3.0
             };
             match square % 2 {
-                0 => shade((average(ct, &ct_index, -1000.0) + 120.0) / 320.0, [1.0, 0.97, 0.9]),
-                _ => shade(average(mr, &mr_index, 0.0) / mr_white, [0.72, 0.88, 1.0]),
+                0 => shade((average(ct, &ct_index, -1000.0) + 45.0) / 140.0, [1.0, 0.96, 0.88]),
+                _ => shade(average(mr, &mr_index, 0.0) / mr_white, [0.82, 0.92, 1.0]),
             }
         };
         let pixels: Vec<u8> = (0..width * height).into_par_iter().flat_map_iter(colour).collect();
