@@ -1,5 +1,7 @@
 //! The command line from outside: what it prints, what it writes, and how it refuses.
 
+mod bad_input;
+
 use std::fs;
 use std::path::Path;
 
@@ -10,7 +12,6 @@ use mireg::demo::Pair;
 use mireg::{Geometry, PixelType, Volume, io};
 use tempfile::TempDir;
 
-use crate::bad_input;
 use crate::support::trial;
 
 pub fn tests() -> Vec<Trial> {

@@ -3,14 +3,14 @@
 //! Tests on real volumes look for `MIREG_DATA` (or `../shared/data` beside the repository), tests on a GPU for a driver; where
 //! those are absent they report themselves as ignored.
 
-mod bad_input;
 mod cli;
 mod demo;
+mod io;
 mod support;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
-    let topics = [cli::tests(), demo::tests()];
+    let topics = [cli::tests(), demo::tests(), io::tests()];
     let tests = topics.into_iter().flatten().collect();
     libtest_mimic::run(&arguments, tests).exit();
 }

@@ -41,11 +41,17 @@ pub fn one_volume(beyond: &[i64]) -> Result<(), String> {
     ))
 }
 
+/// Whether `spacing` (mm) is one of voxels.
+pub fn spacing(spacing: DVec3) -> Result<(), String> {
+    if spacing.is_finite() && spacing.min_element() > 0.0 {
+        return Ok(());
+    }
+    Err(format!("its voxel size is {} mm; each must be positive: correct the header", listed(spacing)))
+}
+
 /// A grid from a header's numbers (mm, LPS), provided that it has an inverse and its axes are orthonormal.
 pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat3) -> Result<Geometry, String> {
-    if !(spacing.is_finite() && spacing.min_element() > 0.0) {
-        return Err(format!("its voxel size is {} mm; each must be positive: correct the header", listed(spacing)));
-    }
+    self::spacing(spacing)?;
     if !origin.is_finite() {
         return Err(format!("its origin is ({}); it must be finite: correct the header", listed(origin)));
     }
@@ -57,8 +63,7 @@ pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat
         );
     }
     // Adding zero turns -0 into 0, so that equal grids have equal bits.
-    let zero = DMat3::ZERO;
-    Ok(Geometry { size, spacing, origin: origin + DVec3::ZERO, direction: direction + zero })
+    Ok(Geometry { size, spacing, origin: origin + DVec3::ZERO, direction: direction + DMat3::ZERO })
 }
 
 /// Whether the columns are unit vectors at right angles, each scalar product to within `tolerance`.

@@ -1,9 +1,6 @@
 //! Deflate over all threads, in one gzip or zlib stream whose bytes do not depend on how many there are.
 
-use std::io::Write;
-
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use flate2::{Compress, Compression, FlushCompress};
 use rayon::prelude::*;
 use zlib_rs::{adler32, crc32};
 
@@ -78,10 +75,18 @@ struct Block {
 
 impl Block {
     fn new(wrap: Wrap, bytes: &[u8]) -> Self {
-        let mut encoder = DeflateEncoder::new(Vec::with_capacity(bytes.len()), LEVEL);
-        encoder.write_all(bytes).and_then(|()| encoder.flush()).expect("a Vec takes every byte");
-        // Taken before the encoder appends its own last block.
-        let deflated = std::mem::take(encoder.get_mut());
+        let mut compressor = Compress::new(LEVEL, false);
+        let mut deflated = Vec::with_capacity(bytes.len());
+        // A flush is not over while the output is full. (flate2's writers forget it then.)
+        loop {
+            deflated.reserve(bytes.len() / 8 + 64);
+            let rest = &bytes[compressor.total_in() as usize..];
+            let status = compressor.compress_vec(rest, &mut deflated, FlushCompress::Sync);
+            status.expect("deflate takes any bytes and its state is intact");
+            if deflated.len() < deflated.capacity() {
+                break;
+            }
+        }
         Self { deflated, checksum: wrap.checksum(bytes), length: bytes.len() as u64 }
     }
 }
@@ -92,9 +97,19 @@ mod tests {
 
     use super::*;
 
+    /// Voxels that do not compress.
+    fn noise(count: usize) -> Vec<f32> {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as f32
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
     #[test]
     fn both_wraps_decompress_to_what_went_in() {
-        let voxels: Vec<f32> = (0..2 * BLOCK + 5).map(|n| (n * n % 251) as f32).collect();
+        let voxels = [noise(BLOCK + 5), vec![7.0; BLOCK]].concat();
         let expected = [b"head".to_vec(), voxels::encode(&voxels, PixelType::U8)].concat();
         let [mut gzip, mut zlib] = [Vec::new(), Vec::new()];
         let stream = compress(Wrap::Gzip, b"head", &voxels, PixelType::U8);
@@ -106,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_number_of_threads_changes_no_byte() {
-        let voxels: Vec<f32> = (0..3 * BLOCK).map(|n| (n % 1013) as f32).collect();
+        let voxels = noise(3 * BLOCK);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| compress(Wrap::Gzip, &[], &voxels, PixelType::I16))

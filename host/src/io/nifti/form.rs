@@ -1,9 +1,9 @@
 //! Sform and qform: where a NIfTI header puts its voxels, in RAS, and the way to and from [`Geometry`].
 //!
 //! Reading follows ITK 5.4, except that it refuses an sform without an inverse even where there is a qform to fall back on,
-//! and a voxel size that contradicts the sform. What it returns is exact in a sense that survives writing: the matrix has
-//! f32 elements, and spacing and direction are the lengths and directions of its columns, so that their product rounds back
-//! to it.
+//! a voxel size that is not positive, and one that contradicts the sform. What it returns survives writing to the last bit:
+//! the matrix has f32 elements, and spacing and direction are the lengths and directions of its columns, so that their
+//! product rounds back to it.
 
 use glam::{DMat3, DQuat, DVec3};
 
@@ -36,10 +36,10 @@ pub struct Form {
 pub fn geometry(header: &Header, size: [usize; 3]) -> Result<Geometry, String> {
     let to_mm = |x: f32| f64::from((f64::from(x) * header.unit_mm) as f32);
     let spacing = DVec3::from_slice(&[1, 2, 3].map(|axis| to_mm(header.pixdim[axis])));
-    let chosen = choose(header, spacing, to_mm)?;
-    let Some(form) = chosen else { return check::geometry(size, spacing, DVec3::ZERO, DMat3::IDENTITY) };
-    // Refuses a voxel size that is not positive before it is used below.
-    check::geometry(size, spacing, form.origin, DMat3::IDENTITY)?;
+    check::spacing(spacing)?;
+    let Some(form) = choose(header, spacing, to_mm)? else {
+        return check::geometry(size, spacing, DVec3::ZERO, DMat3::IDENTITY);
+    };
     let axes = FLIP * form.with_lengths(spacing)?.axes;
     let spacing = lengths(axes);
     let direction = DMat3::from_cols(axes.x_axis / spacing.x, axes.y_axis / spacing.y, axes.z_axis / spacing.z);
@@ -51,11 +51,9 @@ pub fn geometry(header: &Header, size: [usize; 3]) -> Result<Geometry, String> {
 fn choose(header: &Header, spacing: DVec3, to_mm: impl Fn(f32) -> f64) -> Result<Option<Form>, String> {
     let sform = (header.sform_code > 0).then(|| Form::sform(header, &to_mm));
     let qform = (header.qform_code > 0).then(|| Form::qform(header, spacing, &to_mm));
-    if let Some(sform) = sform {
-        let determinant = sform.directions().determinant();
-        if !(sform.origin.is_finite() && determinant.is_finite() && determinant.abs() > ORTHONORMAL) {
-            let message = "its sform has no inverse; correct it, or set sform_code to 0 so that the qform holds";
-            return Err(message.into());
+    for (name, form) in [("sform", sform), ("qform", qform)] {
+        if form.is_some_and(|form| !form.invertible()) {
+            return Err(format!("its {name} has no inverse; correct it, or set {name}_code to 0"));
         }
     }
     match (sform, qform) {
@@ -94,23 +92,29 @@ impl Form {
         let (axes, origin) = (self.axes.transpose().as_mat3(), self.origin.as_vec3());
         std::array::from_fn(|row| {
             let axis = axes.col(row);
-            [axis.x, axis.y, axis.z, origin[row]].map(|x| x + 0.0)
+            [axis.x, axis.y, axis.z, origin[row]]
         })
     }
 
-    /// b, c and d of the qform, and the sign of its third axis.
+    /// b, c and d of the qform, and the sign of its third axis. Near a half turn f32 keeps angles to 1e-3 only; that is
+    /// why readers that find the same sform with code 1 prefer it.
     pub fn quaternion(&self) -> ([f32; 3], f32) {
         let directions = self.directions();
         let qfac = directions.determinant().signum();
         let rotation = directions * DMat3::from_diagonal(DVec3::new(1.0, 1.0, qfac));
         let q = DQuat::from_mat3(&rotation).normalize();
         let sign = if q.w < 0.0 { -1.0 } else { 1.0 };
-        ((q.xyz() * sign).as_vec3().to_array().map(|x| x + 0.0), qfac as f32)
+        ((q.xyz() * sign).as_vec3().to_array(), qfac as f32)
     }
 
     /// The columns as unit vectors.
     fn directions(&self) -> DMat3 {
         self.axes * DMat3::from_diagonal(lengths(self.axes).recip())
+    }
+
+    fn invertible(&self) -> bool {
+        let determinant = self.directions().determinant();
+        self.origin.is_finite() && determinant.is_finite() && determinant.abs() > ORTHONORMAL
     }
 
     fn orthogonal(&self) -> bool {
