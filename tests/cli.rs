@@ -20,6 +20,8 @@ pub fn tests() -> Vec<Trial> {
     let mut tests = vec![
         test("help_and_version", help_and_version),
         test("a_closed_pipe_is_no_fault", a_closed_pipe_is_no_fault),
+        #[cfg(target_os = "linux")]
+        test("the_driver_is_not_linked", the_driver_is_not_linked),
         test("devices_lists_every_backend", devices_lists_every_backend),
         test("register_writes_three_files", register_writes_three_files),
         test("quiet_prints_nothing", quiet_prints_nothing),
@@ -89,6 +91,13 @@ fn a_closed_pipe_is_no_fault() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{argument}: {output:?}");
     }
+}
+
+/// The driver's library is looked for when it is needed; the program starts without.
+#[cfg(target_os = "linux")]
+fn the_driver_is_not_linked() {
+    let libraries = stdout(Command::new("ldd").arg(env!("CARGO_BIN_EXE_mireg")));
+    assert!(libraries.contains("libc.so") && !libraries.contains("libcuda"), "{libraries}");
 }
 
 fn devices_lists_every_backend() {
