@@ -11,6 +11,7 @@
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
+#[cfg(any())]
 pub mod kernels;
 pub mod math;
 pub mod params;

@@ -10,7 +10,9 @@ use crate::math::{affine, bin, interpolate};
 use crate::params::{Affine, Histogram};
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
-use cuda_std::thread::{block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y};
+use cuda_std::thread::{
+    block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
+};
 
 /// Planes of a tile.
 pub const DEPTH: u32 = 32;
@@ -167,7 +169,13 @@ fn each_counter(p: &Histogram, each: impl Fn(u32)) {
 
 /// Counts the voxels from `[x, y, z]` to the lower end of the tile.
 #[inline(always)]
-unsafe fn count_down<S: Sampler>(p: &Histogram, affine: &Affine, [x, y, z]: [u32; 3], counters: SharedSlice<u32>, first: u32) {
+unsafe fn count_down<S: Sampler>(
+    p: &Histogram,
+    affine: &Affine,
+    [x, y, z]: [u32; 3],
+    counters: SharedSlice<u32>,
+    first: u32,
+) {
     let [width, height, depth] = p.fixed_size;
     let end = if z + DEPTH < depth { z + DEPTH } else { depth };
     let last = interpolate::last(p.moving_size);

@@ -1,7 +1,7 @@
 //! A volume on another grid, through a transform.
 
-use crate::math::interpolate::{self, Interpolator};
 use crate::math::affine;
+use crate::math::interpolate::{self, Interpolator};
 use crate::params::Resample;
 use cuda_std::kernel;
 use cuda_std::thread::index_3d;
