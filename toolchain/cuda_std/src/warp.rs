@@ -172,7 +172,9 @@ pub unsafe fn reduce_add(mask: u32, value: u32) -> u32 {
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_80"))]
     return unsafe { arch::reduce_add(mask, value) };
     #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_80")))]
-    unsafe { reduce_by_shuffles(mask, value, u32::wrapping_add) }
+    unsafe {
+        reduce_by_shuffles(mask, value, u32::wrapping_add)
+    }
 }
 
 /// Least `value` in the lanes of `mask`. PTX: `redux.sync.min.u32` from sm_80 on, shuffles below.
@@ -184,7 +186,9 @@ pub unsafe fn reduce_min(mask: u32, value: u32) -> u32 {
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_80"))]
     return unsafe { arch::reduce_min(mask, value) };
     #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_80")))]
-    unsafe { reduce_by_shuffles(mask, value, u32::min) }
+    unsafe {
+        reduce_by_shuffles(mask, value, u32::min)
+    }
 }
 
 /// Greatest `value` in the lanes of `mask`. PTX: `redux.sync.max.u32` from sm_80 on, shuffles below.
@@ -196,7 +200,9 @@ pub unsafe fn reduce_max(mask: u32, value: u32) -> u32 {
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_80"))]
     return unsafe { arch::reduce_max(mask, value) };
     #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_80")))]
-    unsafe { reduce_by_shuffles(mask, value, u32::max) }
+    unsafe {
+        reduce_by_shuffles(mask, value, u32::max)
+    }
 }
 
 /// A butterfly where all lanes take part, lane after lane where some do.
@@ -204,9 +210,9 @@ pub unsafe fn reduce_max(mask: u32, value: u32) -> u32 {
 #[inline(always)]
 unsafe fn reduce_by_shuffles(mask: u32, value: u32, combine: fn(u32, u32) -> u32) -> u32 {
     if mask == ALL {
-        return [16, 8, 4, 2, 1].into_iter().fold(value, |sum, lanes| {
-            combine(sum, unsafe { shuffle_xor(mask, sum, lanes) })
-        });
+        return [16, 8, 4, 2, 1]
+            .into_iter()
+            .fold(value, |sum, lanes| combine(sum, unsafe { shuffle_xor(mask, sum, lanes) }));
     }
     let mut rest = mask & mask.wrapping_sub(1);
     let mut sum = unsafe { shuffle_idx(mask, value, mask.trailing_zeros()) };

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Error, FnArg, ItemFn, ReturnType, Type, parse2, parse_quote};
+use syn::{Error, FnArg, ItemFn, ReturnType, Type, parse_quote, parse2};
 
 pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if !arguments.is_empty() {
