@@ -4,11 +4,12 @@ use cuda_builder::{CudaBuilder, CudaBuilderError};
 
 fn main() {
     // For a second architecture add `.also_arch(NvvmArch::Compute90)`.
-    if let Err(error) = CudaBuilder::new("../gpu").committed("../gpu/ptx").build() {
+    let built = CudaBuilder::new("../gpu").committed("../gpu/ptx").build();
+    if let Err(error) = built {
         println!("cargo::error={error}");
         if let CudaBuilderError::BuildFailed(_, messages) = error {
             eprintln!("{messages}");
+            std::process::exit(1);
         }
-        std::process::exit(1);
     }
 }

@@ -5,6 +5,7 @@ use crate::device::{self, Failure, Job};
 use crate::settle::{Choice, settle};
 use crate::sources::Sources;
 use crate::{CudaBuilder, CudaBuilderError, NvvmArch, ptx};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -39,7 +40,8 @@ impl<'a> Build<'a> {
         let sources = Sources::from_tree(&device::tree(&root, &shared).map_err(other)?);
         let lock = root.ancestors().map(|folder| folder.join("Cargo.lock")).find(|lock| lock.is_file());
         let workspace = lock.as_deref().and_then(Path::parent).unwrap_or(&root).to_owned();
-        for watched in sources.watched().chain(lock).chain(options.committed.clone()) {
+        let committed = options.committed.clone().filter(|folder| folder.exists());
+        for watched in sources.watched().chain(lock).chain(committed) {
             println!("cargo:rerun-if-changed={}", watched.display());
         }
         let compiler = compiler::find(&Places::here(), &compiler::ask).map_err(other)?;
@@ -50,10 +52,21 @@ impl<'a> Build<'a> {
     /// Writes the PTX of every architecture, and their list, to `OUT_DIR`. Returns the baseline's file.
     pub fn run(&self) -> Result<PathBuf, CudaBuilderError> {
         let mut list = String::from("&[\n");
+        let mut reasons = BTreeSet::new();
         for arch in self.options.archs() {
             let file = self.file_name(arch);
-            write(&self.out.join(&file), &self.ptx(arch)?)?;
+            let text = match self.ptx(arch)? {
+                Choice::Compiled(text) => text,
+                Choice::Committed(text, reason) => {
+                    reasons.insert(reason);
+                    text
+                }
+            };
+            write(&self.out.join(&file), &text)?;
             list += &format!("    ({}, include_str!(concat!(env!(\"OUT_DIR\"), \"/{file}\"))),\n", arch.capability());
+        }
+        for reason in reasons {
+            println!("cargo:warning={reason}: using the committed PTX, which was made from the same sources");
         }
         write(&self.out.join("ptx.rs"), &(list + "]\n"))?;
         Ok(self.out.join(self.file_name(self.options.arch)))
@@ -63,26 +76,18 @@ impl<'a> Build<'a> {
         format!("{}_{}.ptx", self.sources.name, arch.target_cpu())
     }
 
-    /// The PTX, from the compiler or from the committed folder.
-    fn ptx(&self, arch: NvvmArch) -> Result<String, CudaBuilderError> {
+    /// The PTX, from the compiler or from the committed folder, which is updated if that is asked for.
+    fn ptx(&self, arch: NvvmArch) -> Result<Choice, CudaBuilderError> {
         let flags = [&self.options.flags(arch)[..], &self.options.build_args].concat();
         let hash = self.sources.hash(&flags).map_err(|error| other(format!("the kernels' sources: {error}")))?;
-        let file = self.file_name(arch);
-        let committed = self.options.committed.as_ref().map(|folder| folder.join(&file));
+        let committed = self.options.committed.as_ref().map(|folder| folder.join(self.file_name(arch)));
         let matching = committed.as_deref().and_then(read).filter(|text| ptx::hash(text) == Some(&hash));
         let compiled = self.compiler.as_ref().map(|compiler| self.compiled(compiler, arch, &hash));
-        match settle(compiled, matching, self.update)? {
-            Choice::Compiled(text) => {
-                if let (true, Some(path)) = (self.update, committed) {
-                    write(&path, &text)?;
-                }
-                Ok(text)
-            }
-            Choice::Committed(text, why) => {
-                println!("cargo:warning={why}; using the committed {file}, which was made from the same sources");
-                Ok(text)
-            }
+        let choice = settle(compiled, matching, self.update)?;
+        if let (true, Choice::Compiled(text), Some(path)) = (self.update, &choice, committed) {
+            write(&path, text)?;
         }
+        Ok(choice)
     }
 
     /// The PTX that this compiler makes of the sources with this hash: what it made before, or else made now.

@@ -64,7 +64,8 @@ pub(crate) fn find(places: &Places, ask: Ask) -> Result<Option<Compiler>, String
 
 /// Runs `rustc` and gives what it prints, without the line end.
 pub(crate) fn ask(rustc: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(rustc).args(arguments).output().ok()?;
+    // The outer cargo's library path would make a rustc of the same version load, and report, the outer toolchain.
+    let output = Command::new(rustc).args(arguments).env_remove("LD_LIBRARY_PATH").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 

@@ -29,15 +29,15 @@ pub enum CudaBuilderError {
     /// A PTX file could not be copied to where it was asked for.
     #[error("Failed to copy PTX file: {0}")]
     FailedToCopyPtxFile(std::io::Error),
-    /// The kernels do not compile: the first error, and all that cargo and rustc printed.
-    #[error("the kernels do not compile: {0}")]
+    /// The device compiler failed: its first error, and all that cargo and rustc printed.
+    #[error("the kernels are not compiled: {0}")]
     BuildFailed(String, String),
-    /// There is no device compiler, and no committed PTX that was made from these sources.
+    /// There is no device compiler, and nothing to use in its stead for the reason given.
     #[error(
-        "the kernels have changed since their PTX was committed, and no device compiler is found: install one with \
-         `apt-get install -y --no-install-recommends rustc-web rust-web-src` (Debian) or `rustup component add rust-src`"
+        "no device compiler found, and {0}: install one with `rustup component add rust-src`, or on Debian with \
+         `apt-get install -y --no-install-recommends rustc-web rust-web-src`"
     )]
-    NoDeviceCompiler,
+    NoDeviceCompiler(&'static str),
     /// Something else is in the way.
     #[error("{0}")]
     Other(String),

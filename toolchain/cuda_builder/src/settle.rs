@@ -28,7 +28,8 @@ pub(crate) fn settle(
         (Some(Err(failure)), Some(text)) => {
             Ok(Choice::Committed(text, format!("the device compiler failed ({})", failure.reason)))
         }
-        (None, None) => Err(CudaBuilderError::NoDeviceCompiler),
+        (None, None) if update => Err(CudaBuilderError::NoDeviceCompiler("CUDA_BUILDER_UPDATE=1 asks for one")),
+        (None, None) => Err(CudaBuilderError::NoDeviceCompiler("no committed PTX was made from these sources")),
         (Some(Err(failure)), None) => Err(CudaBuilderError::BuildFailed(failure.reason, failure.messages)),
     }
 }
@@ -67,7 +68,7 @@ mod tests {
     fn otherwise_the_build_stops() {
         for (committed, update) in [(None, false), (None, true), (ptx("old"), true)] {
             let error = settle(None, committed.clone(), update).unwrap_err();
-            assert!(matches!(error, CudaBuilderError::NoDeviceCompiler));
+            assert!(matches!(error, CudaBuilderError::NoDeviceCompiler(_)));
             assert!(error.to_string().contains("apt-get install") && error.to_string().lines().count() == 1);
             let error = settle(failure(), committed, update).unwrap_err();
             assert!(matches!(error, CudaBuilderError::BuildFailed(..)));
