@@ -3,10 +3,11 @@
 //! Tests on real volumes look for `MIREG_DATA` (or `../shared/data` beside the repository), tests on a GPU for a driver; where
 //! those are absent they report themselves as ignored.
 
+mod backends;
 mod support;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
-    let tests = Vec::new();
+    let tests = [backends::tests()].into_iter().flatten().collect();
     libtest_mimic::run(&arguments, tests).exit();
 }
