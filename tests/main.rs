@@ -4,10 +4,11 @@
 //! those are absent they report themselves as ignored.
 
 mod backends;
+mod io;
 mod support;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
-    let tests = [backends::tests()].into_iter().flatten().collect();
-    libtest_mimic::run(&arguments, tests).exit();
+    let topics = [backends::tests(), io::tests()];
+    libtest_mimic::run(&arguments, topics.into_iter().flatten().collect()).exit();
 }
