@@ -1,0 +1,56 @@
+//! `#[kernel]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Error, FnArg, ItemFn, ReturnType, Type, parse_quote, parse2};
+
+pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    if !arguments.is_empty() {
+        return Err(Error::new_spanned(arguments, "`#[kernel]` takes no arguments"));
+    }
+    let mut host: ItemFn = parse2(item)?;
+    check(&host)?;
+    let types = parameter_types(&host)?;
+    host.block.stmts.insert(
+        0,
+        parse_quote! {{
+            fn kernel_parameter_must_be_copy<T: Copy>() {}
+            #(kernel_parameter_must_be_copy::<#types>();)*
+        }},
+    );
+
+    let mut device = host.clone();
+    device.sig.abi = Some(parse_quote!(extern "ptx-kernel"));
+    Ok(quote! {
+        #[cfg(target_arch = "nvptx64")]
+        #[unsafe(no_mangle)]
+        #device
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        #host
+    })
+}
+
+fn check(function: &ItemFn) -> syn::Result<()> {
+    let signature = &function.sig;
+    if signature.unsafety.is_none() {
+        return Err(Error::new_spanned(signature, "Kernel functions must be marked as unsafe"));
+    }
+    if let ReturnType::Type(_, returned) = &signature.output {
+        return Err(Error::new_spanned(returned, "Kernel functions should not return anything"));
+    }
+    if !signature.generics.params.is_empty() {
+        return Err(Error::new_spanned(&signature.generics, "Kernel functions may not be generic"));
+    }
+    Ok(())
+}
+
+fn parameter_types(function: &ItemFn) -> syn::Result<Vec<&Type>> {
+    let type_of = |parameter| match parameter {
+        &FnArg::Receiver(ref receiver) => {
+            Err(Error::new_spanned(receiver, "Kernel functions may not be struct methods"))
+        }
+        FnArg::Typed(typed) => Ok(&*typed.ty),
+    };
+    function.sig.inputs.iter().map(type_of).collect()
+}
