@@ -10,7 +10,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     }
     let mut host: ItemFn = parse2(item)?;
     check(&host)?;
-    let types = parameter_types(&host)?;
+    let types: Vec<_> = host.sig.inputs.iter().map(parameter_type).collect::<syn::Result<_>>()?;
     host.block.stmts.insert(
         0,
         parse_quote! {{
@@ -45,12 +45,9 @@ fn check(function: &ItemFn) -> syn::Result<()> {
     Ok(())
 }
 
-fn parameter_types(function: &ItemFn) -> syn::Result<Vec<&Type>> {
-    let type_of = |parameter| match parameter {
-        &FnArg::Receiver(ref receiver) => {
-            Err(Error::new_spanned(receiver, "Kernel functions may not be struct methods"))
-        }
-        FnArg::Typed(typed) => Ok(&*typed.ty),
-    };
-    function.sig.inputs.iter().map(type_of).collect()
+fn parameter_type(parameter: &FnArg) -> syn::Result<&Type> {
+    match parameter {
+        FnArg::Receiver(receiver) => Err(Error::new_spanned(receiver, "Kernel functions may not be struct methods")),
+        FnArg::Typed(typed) => Ok(&typed.ty),
+    }
 }

@@ -89,7 +89,8 @@ fn check<T>(result: Result<T, FaultKind>) -> T {
 /// The current thread waits at the barrier of its block.
 pub fn barrier(kind: Kind, predicate: u32) -> u32 {
     with(|current| {
-        check(current.state.borrow_mut().arrive(current.thread.get(), kind, predicate));
+        let arrived = current.state.borrow_mut().arrive(current.thread.get(), kind, predicate);
+        check(arrived);
         current.suspend();
         current.result()
     })
@@ -98,7 +99,8 @@ pub fn barrier(kind: Kind, predicate: u32) -> u32 {
 /// The current thread waits for the lanes of a warp operation.
 pub fn warp_call(call: Call) -> u32 {
     with(|current| {
-        check(current.state.borrow_mut().call(current.thread.get(), call));
+        let called = current.state.borrow_mut().call(current.thread.get(), call);
+        check(called);
         current.suspend();
         current.result()
     })

@@ -1,0 +1,136 @@
+//! Races in shared memory, and what is none.
+
+use super::{FAULTY, faulty};
+use cuda_std::emulator::{Access, Fault, FaultKind, Launch, run};
+use cuda_std::prelude::*;
+
+/// Thread `one` and then `other` use word 2 of shared memory, after it was written and unless a barrier is between.
+#[kernel]
+unsafe fn two_accesses(one: (u32, Access), other: (u32, Access), between: Between) {
+    let words = shared_slice![u32; 4];
+    let me = thread::thread_idx_x();
+    unsafe {
+        if me < 4 {
+            words.store(me, 0);
+        }
+        thread::sync_threads();
+        for (i, (who, access)) in [one, other].into_iter().enumerate() {
+            if me == who {
+                match access {
+                    Access::Read => _ = words.load(2),
+                    Access::Write => words.store(2, me),
+                    Access::Atomic => words.add(2, me),
+                }
+            }
+            match between {
+                Between::Barrier => thread::sync_threads(),
+                Between::Warp if i == 0 && me < 32 => warp::sync_warp(warp::ALL),
+                Between::HalfWarp if i == 0 && me < 16 => warp::sync_warp(0xffff),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Between {
+    Nothing,
+    Barrier,
+    Warp,
+    HalfWarp,
+}
+
+fn result_of(one: (u32, Access), other: (u32, Access), between: Between) -> [Result<(), Fault>; 4] {
+    std::array::from_fn(|seed| {
+        let launch = Launch::default().block(64).seed(seed as u64);
+        run("two_accesses", &launch, || unsafe { two_accesses(one, other, between) })
+    })
+}
+
+#[test]
+fn races_between_two_threads() {
+    use Access::{Atomic, Read, Write};
+    for (one, other) in [(Write, Write), (Write, Read), (Read, Write), (Atomic, Write), (Atomic, Read)] {
+        for (first, second) in [(3, 7), (3, 40)] {
+            for result in result_of((first, one), (second, other), Between::Nothing) {
+                let fault = result.unwrap_err();
+                let FaultKind::SharedRace { address: 8, access, other_access, other: with } = fault.kind else {
+                    panic!("{fault}")
+                };
+                let mut threads = [(fault.thread[0], access), (with[0], other_access)];
+                threads.sort_by_key(|(thread, _)| *thread);
+                assert_eq!(threads, [(first, one), (second, other)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn accesses_that_are_no_race() {
+    use Access::{Atomic, Read, Write};
+    let passes = |one, other, between| result_of(one, other, between).into_iter().all(|result| result.is_ok());
+    assert!(passes((3, Read), (40, Read), Between::Nothing));
+    assert!(passes((3, Atomic), (40, Atomic), Between::Nothing));
+    assert!(passes((3, Write), (3, Read), Between::Nothing));
+    assert!(passes((3, Write), (40, Write), Between::Barrier));
+    assert!(passes((3, Write), (7, Read), Between::Warp));
+    assert!(passes((3, Atomic), (7, Write), Between::HalfWarp));
+}
+
+#[test]
+fn a_warp_orders_only_the_lanes_of_the_mask() {
+    for between in [Between::HalfWarp, Between::Warp] {
+        let other = if matches!(between, Between::Warp) { 40 } else { 20 };
+        for result in result_of((3, Access::Write), (other, Access::Read), between) {
+            assert!(matches!(result.unwrap_err().kind, FaultKind::SharedRace { address: 8, .. }));
+        }
+    }
+}
+
+/// All lanes read a word; then one of them writes it, after meeting only lane 0.
+#[kernel]
+unsafe fn writes_what_others_read() {
+    let word = shared_slice![u32; 1];
+    let me = thread::thread_idx_x();
+    unsafe {
+        if me == 0 {
+            word.store(0, 1);
+        }
+        thread::sync_threads();
+        if me < 32 {
+            word.load(0);
+        }
+        if me < 2 {
+            warp::sync_warp(0b11);
+        }
+        if me == 1 {
+            word.store(0, 2);
+        }
+    }
+}
+
+#[test]
+fn a_write_races_with_every_reader_that_it_has_not_met() {
+    for seed in 0..8 {
+        let launch = Launch::default().block(64).seed(seed);
+        let fault = run("planted", &launch, || unsafe { writes_what_others_read() }).unwrap_err();
+        let FaultKind::SharedRace { other, .. } = fault.kind else { panic!("{fault}") };
+        assert!(fault.thread[0] == 1 && other[0] > 1 || fault.thread[0] > 1 && other[0] == 1, "{fault}");
+    }
+}
+
+#[kernel]
+unsafe fn neighbouring_bytes(same: bool) {
+    let bytes = shared_slice![u8; 64];
+    let me = thread::thread_idx_x();
+    let at = if same && faulty() && me == 9 { 8 } else { me };
+    unsafe { bytes.store(at, 1) }
+}
+
+#[test]
+fn neighbouring_bytes_are_no_race_but_the_same_byte_is() {
+    let launch = Launch::default().grid(9).block(64);
+    run("neighbouring_bytes", &launch, || unsafe { neighbouring_bytes(false) }).unwrap();
+    let fault = run("neighbouring_bytes", &launch, || unsafe { neighbouring_bytes(true) }).unwrap_err();
+    assert!(fault.block[0] == FAULTY && [8, 9].contains(&fault.thread[0]));
+}
