@@ -13,6 +13,7 @@ pub mod optimizer;
 pub mod reference;
 pub mod registration;
 pub mod report;
+pub mod threads;
 pub mod transform;
 
 pub use error::{Error, Result};

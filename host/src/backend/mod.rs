@@ -1,4 +1,13 @@
-//! Where the metric is evaluated.
+//! Where the metric is evaluated. The registration loop sees only the traits here.
+
+pub mod cpu;
+
+use crate::Result;
+use crate::image::{BinImage, StoredImage};
+use crate::registration::Observer;
+use gpu::math::entropy::Entropies;
+use gpu::math::interpolate::Interpolator;
+use gpu::params::Affine;
 
 /// The backend asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -11,4 +20,73 @@ pub enum BackendKind {
     Cuda,
     /// The GPU's kernels in the SIMT emulator: slow, for checking.
     Emulated,
+}
+
+/// One pair of images to compare, as at one level of the pyramid.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair<'a> {
+    pub fixed: &'a BinImage,
+    pub moving: &'a StoredImage,
+    /// Bins of the fixed and of the moving image, 2 to 256 each.
+    pub bins: [u32; 2],
+    pub interpolator: Interpolator,
+}
+
+/// A place where metrics are evaluated and images resampled, always with the same bits.
+pub trait Backend: Send + Sync {
+    /// `cpu`, `cuda` or `emulated`.
+    fn name(&self) -> &'static str;
+
+    /// The device's own name.
+    fn device(&self) -> String;
+
+    /// Brings a pair of images to where the metric is evaluated.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the images do not fit.
+    fn load<'a>(&'a self, pair: Pair<'a>) -> Result<Box<dyn Evaluator + 'a>>;
+
+    /// The moving image's intensities at the voxels of a grid of `size`, through `affine` from that grid's voxels to the moving
+    /// image's; 0 outside.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the images do not fit.
+    fn resample(
+        &self,
+        moving: &crate::Volume,
+        size: [usize; 3],
+        affine: &Affine,
+        how: Interpolator,
+    ) -> Result<Vec<f32>>;
+}
+
+/// A loaded pair.
+pub trait Evaluator {
+    /// Entropies, MI and NMI for each transform, from voxels of the fixed image to voxels of the moving image.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>>;
+
+    /// The joint histogram for one transform: the pair (f, m) is at `f + fixed_bins * m`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn histogram(&mut self, transform: &Affine) -> Result<Vec<u32>>;
+}
+
+/// Opens a backend, and tells the observer what `auto` chose.
+///
+/// # Errors
+/// [`crate::Error::Device`] where it is not there.
+pub fn open(kind: BackendKind, observer: &dyn Observer) -> Result<Box<dyn Backend>> {
+    match kind {
+        BackendKind::Cpu => Ok(Box::new(cpu::Cpu)),
+        BackendKind::Auto => {
+            observer.note("no CUDA device: using the CPU");
+            Ok(Box::new(cpu::Cpu))
+        }
+        BackendKind::Cuda => Err(crate::Error::Device("no CUDA yet".into())),
+        BackendKind::Emulated => Err(crate::Error::Device("no emulator yet".into())),
+    }
 }

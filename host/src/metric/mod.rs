@@ -1,5 +1,7 @@
 //! What is maximised, and what one evaluation returns.
 
+use gpu::math::entropy::Entropies;
+
 /// The metric to maximise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -28,6 +30,19 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// From the entropies that a backend returns, for this many samples.
+    pub fn new(entropies: &Entropies, samples: u64) -> Self {
+        Self {
+            fixed_entropy: entropies.fixed,
+            moving_entropy: entropies.moving,
+            joint_entropy: entropies.joint,
+            mi: entropies.mi,
+            nmi: entropies.nmi,
+            overlap: entropies.counts,
+            samples,
+        }
+    }
+
     /// The value of `kind`.
     pub fn value(&self, kind: MetricKind) -> f64 {
         match kind {

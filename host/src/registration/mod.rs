@@ -1,9 +1,20 @@
-//! The registration loop: start, levels from coarse to fine, and the result.
+//! The registration loop: a start, levels from coarse to fine, and the result.
 
-use crate::backend::BackendKind;
+mod level;
+mod start;
+
+use crate::backend::{self, Backend, BackendKind};
+use crate::image::Geometry;
 use crate::metric::{Evaluation, MetricKind};
+use crate::optimizer::{Found, Optimizer, Powell, Problem};
 use crate::transform::Rigid;
-use crate::{Result, Volume};
+use crate::{Error, Result, Volume, threads};
+use glam::{DAffine3, DVec3};
+use gpu::math::interpolate::Interpolator;
+use level::Metric;
+use std::time::Instant;
+
+pub use level::{Images, voxel_map};
 
 /// What the user may choose.
 #[derive(Debug, Clone)]
@@ -45,10 +56,10 @@ pub struct Registration {
     pub transform: Rigid,
     /// The moving image on the fixed image's grid; 0 outside.
     pub moved: Volume,
-    /// The metric at full resolution before and after.
+    /// The metric at full resolution with the headers as they are, and at the end.
     pub start: Evaluation,
     pub end: Evaluation,
-    /// Which start won: "header centres" or "centres of mass".
+    /// Which start won: "headers", "grid centres" or "centres of mass".
     pub started_from: &'static str,
     pub levels: Vec<Level>,
     pub seconds: Seconds,
@@ -71,16 +82,180 @@ pub trait Observer: Sync {
 /// Hears nothing.
 impl Observer for () {}
 
+/// Resolution of the search at the finest level: degrees about x, y and z, mm along x, y and z (Shams 2009, section 3.7).
+const RESOLUTION: [f64; 6] = [0.05, 0.05, 0.05, 0.02, 0.02, 0.02];
+
 /// Finds the rigid transform that maximises the metric.
 ///
 /// # Errors
-/// [`crate::Error::Input`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not
-/// there, [`crate::Error::Untrusted`] where the volumes do not overlap.
-pub fn register(
-    _fixed: &Volume,
-    _moving: &Volume,
-    _options: &Options,
-    _observer: &dyn Observer,
-) -> Result<Registration> {
-    Err(crate::Error::Input("registration is being written".into()))
+/// [`Error::Input`] for options or volumes that cannot be registered, [`Error::Device`] where the backend is not there,
+/// [`Error::Untrusted`] where the volumes do not overlap.
+pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &dyn Observer) -> Result<Registration> {
+    check(fixed, moving, options)?;
+    threads::with(options.threads, || {
+        let backend = backend::open(options.backend, observer)?;
+        Run::new(fixed, moving, options, &*backend, observer).finish()
+    })
+}
+
+/// Refuses what cannot be registered.
+fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<()> {
+    if !(2..=256).contains(&options.bins) {
+        return Err(Error::Input(format!("{} bins: the joint histogram takes 2 to 256 bins a side", options.bins)));
+    }
+    for (name, volume) in [("fixed", fixed), ("moving", moving)] {
+        if volume.geometry.size.iter().any(|&n| n < 2) {
+            return Err(Error::Input(format!(
+                "the {name} image has an axis with a single voxel: two or more are needed"
+            )));
+        }
+        let (low, high) = volume.range();
+        if low == high {
+            return Err(Error::Input(format!(
+                "the {name} image is constant (every voxel is {low}): nothing to register"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Levels from coarse to fine, in mm: the last is the fixed image's own grid, and each before it twice as coarse while at least 20
+/// voxels remain along its shortest side.
+fn level_spacings(fixed: &Geometry) -> Vec<f64> {
+    let finest = fixed.spacing.min_element();
+    let shortest = (0..3).map(|axis| fixed.size[axis] as f64 * fixed.spacing[axis]).fold(f64::INFINITY, f64::min);
+    let mut spacings = vec![finest];
+    while shortest / (spacings[spacings.len() - 1] * 2.0) >= 20.0 {
+        spacings.push(spacings[spacings.len() - 1] * 2.0);
+    }
+    spacings.reverse();
+    spacings
+}
+
+/// A registration under way.
+struct Run<'a> {
+    fixed: &'a Volume,
+    moving: &'a Volume,
+    options: &'a Options,
+    backend: &'a dyn Backend,
+    observer: &'a dyn Observer,
+    /// The centre of rotation, LPS mm.
+    centre: DVec3,
+    parameters: Vec<f64>,
+    started_from: &'static str,
+    /// Least fraction of the samples inside the moving image.
+    least_overlap: f64,
+    levels: Vec<Level>,
+    seconds: Seconds,
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        fixed: &'a Volume,
+        moving: &'a Volume,
+        options: &'a Options,
+        backend: &'a dyn Backend,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        Self {
+            fixed,
+            moving,
+            options,
+            backend,
+            observer,
+            centre: fixed.geometry.centre(),
+            parameters: vec![0.0; 6],
+            started_from: "",
+            least_overlap: 0.0,
+            levels: Vec::new(),
+            seconds: Seconds::default(),
+        }
+    }
+
+    fn finish(mut self) -> Result<Registration> {
+        let spacings = level_spacings(&self.fixed.geometry);
+        let (mut start, mut end) = (Evaluation::default(), Evaluation::default());
+        for (number, &mm) in spacings.iter().enumerate() {
+            let images =
+                timed(&mut self.seconds.pyramid, || Images::at(self.fixed, self.moving, mm, self.options.bins));
+            let mut evaluator = timed(&mut self.seconds.upload, || images.load(self.backend))?;
+            let clock = Instant::now();
+            let spacing_mm = images.fixed_geometry.spacing.to_array();
+            self.observer.level(number, spacings.len(), spacing_mm);
+            let mut metric = Metric::new(&images, &mut *evaluator, self.options.metric, self.centre, self.observer);
+            if number == 0 {
+                self.choose_start(&mut metric)?;
+            }
+            metric.require_overlap(self.least_overlap);
+            let found = self.climb(&mut metric, mm, mm / spacings[spacings.len() - 1])?;
+            self.levels.push(Level { spacing_mm, evaluations: found.evaluations, value: found.value });
+            self.parameters = found.parameters;
+            if number + 1 == spacings.len() {
+                let both = metric.evaluate(&[DAffine3::IDENTITY, self.transform().to_affine()])?;
+                (start, end) = (both[0], both[1]);
+            }
+            self.seconds.optimise += clock.elapsed().as_secs_f64();
+        }
+        let moved = self.resample()?;
+        Ok(Registration {
+            transform: self.transform(),
+            moved,
+            start,
+            end,
+            started_from: self.started_from,
+            levels: self.levels,
+            seconds: self.seconds,
+            backend: self.backend.name(),
+            device: self.backend.device(),
+        })
+    }
+
+    fn transform(&self) -> Rigid {
+        level::rigid(&self.parameters, self.centre)
+    }
+
+    /// Takes the best of the starts that overlap well.
+    fn choose_start(&mut self, metric: &mut Metric) -> Result<()> {
+        let starts = start::candidates(self.fixed, self.moving);
+        let scores = metric.evaluate(&starts.map(|start| DAffine3::from_translation(start.translation)))?;
+        if scores[0].overlap == 0 {
+            return Err(Error::Untrusted(format!(
+                "the images do not overlap: their headers place their centres {:.0} mm apart; check the headers",
+                self.fixed.geometry.centre().distance(self.moving.geometry.centre())
+            )));
+        }
+        let most = scores.iter().map(|score| score.overlap).max().unwrap_or(0);
+        let value = |i: &usize| scores[*i].value(self.options.metric);
+        // The first of equals wins: the headers before anything guessed.
+        let best = (0..starts.len()).rev().filter(|&i| scores[i].overlap >= most / 2);
+        let best = best.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or(0);
+        self.started_from = starts[best].name;
+        self.parameters[3..].copy_from_slice(&starts[best].translation.to_array());
+        self.least_overlap = scores[best].overlap_fraction() / 4.0;
+        Ok(())
+    }
+
+    /// Searches at one level; `coarse` is its spacing over the finest one's.
+    fn climb(&self, metric: &mut Metric, mm: f64, coarse: f64) -> Result<Found> {
+        let resolution = RESOLUTION.map(|resolution| resolution * coarse).to_vec();
+        let problem = Problem { start: self.parameters.clone(), step: vec![mm; 6], resolution };
+        Powell::default().maximise(metric, &problem)
+    }
+
+    /// The moving image on the fixed image's grid.
+    fn resample(&mut self) -> Result<Volume> {
+        let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, &self.transform().to_affine());
+        let size = self.fixed.geometry.size;
+        let resample = || self.backend.resample(self.moving, size, &map, Interpolator::Linear);
+        let voxels = timed(&mut self.seconds.resample, resample)?;
+        Ok(Volume { geometry: self.fixed.geometry, voxels, pixel: self.moving.pixel })
+    }
+}
+
+/// Adds the time that `work` takes to `seconds`.
+fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
+    let clock = Instant::now();
+    let out = work();
+    *seconds += clock.elapsed().as_secs_f64();
+    out
 }

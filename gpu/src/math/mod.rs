@@ -1,0 +1,9 @@
+//! Pure functions, compiled for the GPU and for the CPU with the same bits. Every fused multiply-add is written out, because
+//! neither compiler may contract or reorder.
+
+pub mod affine;
+pub mod bin;
+pub mod entropy;
+pub mod interpolate;
+pub mod log;
+pub mod whole;

@@ -1,0 +1,168 @@
+//! The CPU's joint histogram, a row of the fixed image at a time, in chunks that the compiler turns into vector instructions.
+
+use super::simd::widest;
+use crate::backend::Pair;
+use gpu::math::interpolate::{self, Interpolator};
+use gpu::math::{affine, bin};
+use gpu::params::Affine;
+use std::ops::Range;
+
+/// Samples that go through each step together.
+const CHUNK: usize = 16;
+
+/// A pair of images and a transform, ready to be counted.
+pub struct Task<'a> {
+    fixed: &'a [u8],
+    fixed_size: [usize; 3],
+    moving: &'a [u16],
+    moving_size: [u32; 3],
+    bins: [u32; 2],
+    interpolator: Interpolator,
+    affine: Affine,
+    /// The x terms of the positions along a row, in whole chunks.
+    columns: Vec<[[f32; CHUNK]; 3]>,
+}
+
+impl<'a> Task<'a> {
+    /// A run over `pair` through `affine`.
+    pub fn new(pair: &Pair<'a>, affine: &Affine) -> Self {
+        let (fixed, moving) = (pair.fixed, pair.moving);
+        let moving_size = moving.size.map(|n| n as u32);
+        assert!(fixed.bins.len() == fixed.size.iter().product());
+        assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(moving_size));
+        let chunk = |chunk: usize| {
+            let terms: [[f32; 3]; CHUNK] = std::array::from_fn(|l| affine::from_x(affine, (chunk * CHUNK + l) as u32));
+            [0, 1, 2].map(|axis| terms.map(|term| term[axis]))
+        };
+        Self {
+            fixed: &fixed.bins,
+            fixed_size: fixed.size,
+            moving: &moving.values,
+            moving_size,
+            bins: pair.bins,
+            interpolator: pair.interpolator,
+            affine: *affine,
+            columns: (0..fixed.size[0].div_ceil(CHUNK)).map(chunk).collect(),
+        }
+    }
+
+    /// Rows of the fixed image, numbered with y fastest, then z.
+    pub fn rows(&self) -> usize {
+        self.fixed_size[1] * self.fixed_size[2]
+    }
+
+    /// Counters that [`Task::count`] needs: one more than the histogram has, for samples outside.
+    pub fn counters(&self) -> usize {
+        (self.bins[0] * self.bins[1]) as usize + 1
+    }
+
+    /// Adds the samples of some rows to `counters`.
+    pub fn count(&self, rows: Range<usize>, counters: &mut [u32]) {
+        match self.interpolator {
+            Interpolator::Nearest => count_nearest(self, rows, counters),
+            Interpolator::Linear => count_linear(self, rows, counters),
+        }
+    }
+}
+
+widest! {
+    fn count_nearest(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+        count::<false>(task, rows, counters);
+    }
+}
+
+widest! {
+    fn count_linear(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+        count::<true>(task, rows, counters);
+    }
+}
+
+/// Positions or values of a chunk.
+type Lanes = [f32; CHUNK];
+
+/// Whole functions and a constant rather than a closure: a call through a closure would lose the caller's instruction set.
+#[inline(always)]
+fn count<const LINEAR: bool>(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+    assert!(counters.len() == task.counters());
+    let [width, height, _] = task.fixed_size;
+    for row in rows {
+        let [y, z] = [row % height, row / height].map(|n| n as u32);
+        let chunks = task.fixed[row * width..][..width].chunks(CHUNK);
+        for (chunk, terms) in chunks.zip(&task.columns) {
+            let mut fixed = [0; CHUNK];
+            fixed[..chunk.len()].copy_from_slice(chunk);
+            for &pair in &pairs::<LINEAR>(task, terms, y, z, &fixed)[..chunk.len()] {
+                counters[pair as usize] += 1;
+            }
+        }
+    }
+}
+
+/// The joint indices of a chunk; those outside get the counter after the last.
+#[inline(always)]
+fn pairs<const LINEAR: bool>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed: &[u8; CHUNK]) -> [u32; CHUNK] {
+    let last = interpolate::last(task.moving_size);
+    let mut positions = [[0.0; CHUNK]; 3];
+    let mut inside = [false; CHUNK];
+    for l in 0..CHUNK {
+        let position = affine::add_y(&task.affine, [terms[0][l], terms[1][l], terms[2][l]], y);
+        let position = affine::add_z(&task.affine, position, z);
+        inside[l] = interpolate::inside(position, last);
+        let safe = interpolate::clamp(position, last);
+        for axis in 0..3 {
+            positions[axis][l] = safe[axis];
+        }
+    }
+    let values = if LINEAR { linear(task, &positions) } else { nearest(task, &positions) };
+    let scale = bin::scale(task.bins[1]);
+    let mut pairs = [0; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: what is interpolated from stored values is between them.
+        let pair = u32::from(fixed[l]) + task.bins[0] * unsafe { bin::of(values[l], scale) };
+        pairs[l] = if inside[l] { pair } else { task.bins[0] * task.bins[1] };
+    }
+    pairs
+}
+
+/// Trilinear values at positions inside.
+#[inline(always)]
+fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+    let size = task.moving_size;
+    let mut index = [0; CHUNK];
+    let mut fraction = [[0.0; CHUNK]; 3];
+    for l in 0..CHUNK {
+        // SAFETY: inside.
+        let place = unsafe { interpolate::place([positions[0][l], positions[1][l], positions[2][l]], size) };
+        index[l] = place.index;
+        for axis in 0..3 {
+            fraction[axis][l] = place.fraction[axis];
+        }
+    }
+    let words = [0, size[0], size[0] * size[1], size[0] + size[0] * size[1]].map(|offset| {
+        let mut words = [0; CHUNK];
+        for l in 0..CHUNK {
+            // SAFETY: within the image and its padding.
+            words[l] = unsafe { task.moving.as_ptr().add((index[l] + offset) as usize).cast::<u32>().read_unaligned() };
+        }
+        words
+    });
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        let words = [words[0][l], words[1][l], words[2][l], words[3][l]].map(u32::from_le);
+        values[l] = interpolate::linear(words, [fraction[0][l], fraction[1][l], fraction[2][l]]);
+    }
+    values
+}
+
+/// The nearest voxels' values at positions inside.
+#[inline(always)]
+fn nearest(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: inside.
+        let index =
+            unsafe { interpolate::nearest([positions[0][l], positions[1][l], positions[2][l]], task.moving_size) };
+        values[l] = f32::from(task.moving[index as usize]);
+    }
+    values
+}

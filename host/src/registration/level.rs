@@ -1,0 +1,117 @@
+//! One level: a pair of images on their grids, and the metric as a function of the transform's parameters.
+
+use super::Observer;
+use crate::backend::{Backend, Evaluator, Pair};
+use crate::image::{BinImage, Geometry, StoredImage, pyramid};
+use crate::metric::{Evaluation, MetricKind};
+use crate::optimizer::Objective;
+use crate::transform::Rigid;
+use crate::{Result, Volume};
+use glam::{DAffine3, DVec3};
+use gpu::math::interpolate::Interpolator;
+use gpu::params::Affine;
+
+/// A fixed and a moving image ready to be loaded.
+pub struct Images {
+    pub fixed: BinImage,
+    pub fixed_geometry: Geometry,
+    pub moving: StoredImage,
+    pub moving_geometry: Geometry,
+    pub bins: u32,
+}
+
+impl Images {
+    /// Both volumes at about `mm`.
+    pub fn at(fixed: &Volume, moving: &Volume, mm: f64, bins: u32) -> Self {
+        let (fixed_range, moving_range) = (fixed.range(), moving.range());
+        let (fixed, moving) = (pyramid::coarser(fixed, mm), pyramid::coarser(moving, mm));
+        Self {
+            fixed: StoredImage::new(&fixed, fixed_range).bins(bins),
+            fixed_geometry: fixed.geometry,
+            moving: StoredImage::new(&moving, moving_range),
+            moving_geometry: moving.geometry,
+            bins,
+        }
+    }
+
+    /// Loads the pair into a backend.
+    pub fn load<'a>(&'a self, backend: &'a dyn Backend) -> Result<Box<dyn Evaluator + 'a>> {
+        let bins = [self.bins; 2];
+        backend.load(Pair { fixed: &self.fixed, moving: &self.moving, bins, interpolator: Interpolator::Linear })
+    }
+
+    /// The metric at each map of points in LPS mm.
+    pub fn evaluate(&self, evaluator: &mut dyn Evaluator, transforms: &[DAffine3]) -> Result<Vec<Evaluation>> {
+        let map = |transform| voxel_map(&self.fixed_geometry, &self.moving_geometry, transform);
+        let maps: Vec<Affine> = transforms.iter().map(map).collect();
+        let samples = self.fixed.bins.len() as u64;
+        Ok(evaluator.evaluate(&maps)?.iter().map(|entropies| Evaluation::new(entropies, samples)).collect())
+    }
+}
+
+/// From voxels of one grid to voxels of another, through a map of points in LPS mm.
+pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine {
+    let map = to.world_to_index() * *transform * from.index_to_world();
+    // Adding 0 makes a -0 a 0, so that no position is -0.
+    let row = |i: usize| [map.x_axis[i], map.y_axis[i], map.z_axis[i], map.translation[i]].map(|v| v as f32 + 0.0);
+    Affine { rows: [row(0), row(1), row(2)] }
+}
+
+/// The transform with these parameters: degrees about x, y and z, then mm along x, y and z.
+pub fn rigid(parameters: &[f64], centre: DVec3) -> Rigid {
+    let [rx, ry, rz, tx, ty, tz] = parameters.try_into().expect("a rigid transform has six parameters");
+    Rigid {
+        angles: DVec3::new(rx, ry, rz) * (std::f64::consts::PI / 180.0),
+        translation: DVec3::new(tx, ty, tz),
+        centre,
+    }
+}
+
+/// The metric at one level as a function of a rigid transform's parameters.
+pub struct Metric<'a> {
+    images: &'a Images,
+    evaluator: &'a mut dyn Evaluator,
+    kind: MetricKind,
+    centre: DVec3,
+    observer: &'a dyn Observer,
+    /// With fewer samples than this fraction inside the moving image, a transform counts as the worst there is.
+    least_overlap: f64,
+    evaluations: usize,
+    best: f64,
+}
+
+impl<'a> Metric<'a> {
+    pub fn new(
+        images: &'a Images,
+        evaluator: &'a mut dyn Evaluator,
+        kind: MetricKind,
+        centre: DVec3,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        let best = f64::NEG_INFINITY;
+        Self { images, evaluator, kind, centre, observer, least_overlap: 0.0, evaluations: 0, best }
+    }
+
+    /// Keeps the search from where little overlaps: a high metric means nothing there.
+    pub fn require_overlap(&mut self, fraction: f64) {
+        self.least_overlap = fraction;
+    }
+
+    /// The metric at each map of points in LPS mm.
+    pub fn evaluate(&mut self, transforms: &[DAffine3]) -> Result<Vec<Evaluation>> {
+        self.images.evaluate(self.evaluator, transforms)
+    }
+}
+
+impl Objective for Metric<'_> {
+    fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
+        let transforms: Vec<_> = points.iter().map(|point| rigid(point, self.centre).to_affine()).collect();
+        let enough = self.least_overlap;
+        let value = |e: &Evaluation| if e.overlap_fraction() < enough { 0.0 } else { e.value(self.kind) };
+        let values: Vec<f64> = self.images.evaluate(self.evaluator, &transforms)?.iter().map(value).collect();
+        self.evaluations += values.len();
+        self.best = values.iter().copied().fold(self.best, f64::max);
+        self.observer.evaluated(self.evaluations, self.best);
+        Ok(values)
+    }
+}
