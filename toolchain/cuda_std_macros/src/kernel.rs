@@ -51,3 +51,31 @@ fn parameter_type(parameter: &FnArg) -> syn::Result<&Type> {
         FnArg::Typed(typed) => Ok(&typed.ty),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+    use proc_macro2::TokenStream;
+    use quote::quote;
+
+    fn refusal(item: TokenStream) -> String {
+        expand(TokenStream::new(), item).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn refuses_what_is_no_kernel() {
+        assert!(refusal(quote! { fn k() {} }).contains("unsafe"));
+        assert!(refusal(quote! { unsafe fn k() -> u32 { 1 } }).contains("return"));
+        assert!(refusal(quote! { unsafe fn k<T>(x: T) {} }).contains("generic"));
+        assert!(refusal(quote! { unsafe fn k(self) {} }).contains("method"));
+        assert!(expand(quote! { grid = 1 }, quote! { unsafe fn k() {} }).is_err());
+    }
+
+    #[test]
+    fn exports_an_entry_point_on_the_device_only() {
+        let text = expand(TokenStream::new(), quote! { pub unsafe fn k(n: u32) {} }).unwrap().to_string();
+        let (device, host) = text.split_once("cfg (not").unwrap();
+        assert!(device.contains("no_mangle") && device.contains("\"ptx-kernel\""));
+        assert!(!host.contains("no_mangle") && !host.contains("extern"));
+    }
+}

@@ -52,7 +52,7 @@ pub unsafe fn sum_of_squares(total: *const AtomicF32, threads_seen: *mut u32, ex
     let index = thread::thread_idx();
     let threads = thread::block_dim();
     unsafe { *squares.add(index.x as usize) = (index.x as f32).powi(2) }
-    let even = thread::sync_threads_count(u32::from(index.x % 2 == 0));
+    let even = thread::sync_threads_count(u32::from(index.x.is_multiple_of(2)));
     if index.x == 0 {
         let mut sum = 0.0;
         for i in 0..threads.x {

@@ -71,9 +71,10 @@ fn outside() -> ! {
     panic!("a function of cuda_std's thread, warp or shared was called on the CPU outside of emulator::run");
 }
 
-/// Ends the launch with a fault of the current thread.
+/// Ends the launch with a fault of the current thread; panics outside of a launch.
 #[cold]
 pub fn fail(kind: FaultKind) -> ! {
+    assert!(!CURRENT.get().is_null(), "{kind}");
     with(|current| {
         current.state.borrow_mut().fault = Some((current.thread.get(), kind));
         loop {

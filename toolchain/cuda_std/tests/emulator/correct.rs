@@ -87,6 +87,19 @@ unsafe fn rotate(rounds: u32, out: DeviceSliceMut<u32>) {
     }
 }
 
+/// Each block writes a part; the block that is done last adds them up.
+#[kernel]
+unsafe fn last_block_sums(parts: DeviceSliceMut<f64>, done: DeviceSliceMut<u32>, sum: DeviceSliceMut<f64>) {
+    unsafe {
+        parts.set(thread::block_idx_x() as usize, thread::block_idx_x().into());
+        thread::device_fence();
+        if done.fetch_add(0, 1) == thread::grid_dim_x() - 1 {
+            thread::device_fence();
+            sum.set(0, (0..parts.len()).map(|i| parts.load_relaxed(i)).sum());
+        }
+    }
+}
+
 /// Everything that a warp can do together, in the even lanes alone and in all.
 #[kernel]
 unsafe fn warp_operations(out: DeviceSliceMut<u64>) {
@@ -167,6 +180,18 @@ fn warp_synchronous_code_is_no_race() {
         let slice = unsafe { DeviceSliceMut::new(out.as_mut_ptr(), 128) };
         run("rotate", &Launch::default().grid(2).block(64).seed(seed), || unsafe { rotate(5, slice) }).unwrap();
         assert!((0..128).all(|i| out[i as usize] == (i + 5) % 32));
+    });
+}
+
+#[test]
+fn blocks_see_what_others_wrote() {
+    seeds(|seed| {
+        let (mut parts, mut done, mut sum) = ([f64::NAN; 50], 0, 0.0);
+        let parts = unsafe { DeviceSliceMut::new(parts.as_mut_ptr(), 50) };
+        let (done, out) = unsafe { (DeviceSliceMut::new(&raw mut done, 1), DeviceSliceMut::new(&raw mut sum, 1)) };
+        let launch = Launch::default().grid(50).seed(seed);
+        run("last_block_sums", &launch, || unsafe { last_block_sums(parts, done, out) }).unwrap();
+        assert_eq!(sum, 1225.0);
     });
 }
 

@@ -14,6 +14,9 @@ unsafe fn two_accesses(one: (u32, Access), other: (u32, Access), between: Betwee
             words.store(me, 0);
         }
         thread::sync_threads();
+        if matches!(between, Between::NothingButBefore) && me < 32 {
+            warp::sync_warp(warp::ALL);
+        }
         for (i, (who, access)) in [one, other].into_iter().enumerate() {
             if me == who {
                 match access {
@@ -35,6 +38,7 @@ unsafe fn two_accesses(one: (u32, Access), other: (u32, Access), between: Betwee
 #[derive(Clone, Copy, Debug)]
 enum Between {
     Nothing,
+    NothingButBefore,
     Barrier,
     Warp,
     HalfWarp,
@@ -51,8 +55,10 @@ fn result_of(one: (u32, Access), other: (u32, Access), between: Between) -> [Res
 fn races_between_two_threads() {
     use Access::{Atomic, Read, Write};
     for (one, other) in [(Write, Write), (Write, Read), (Read, Write), (Atomic, Write), (Atomic, Read)] {
-        for (first, second) in [(3, 7), (3, 40)] {
-            for result in result_of((first, one), (second, other), Between::Nothing) {
+        for (first, second, between) in
+            [(3, 7, Between::Nothing), (3, 40, Between::Nothing), (3, 7, Between::NothingButBefore)]
+        {
+            for result in result_of((first, one), (second, other), between) {
                 let fault = result.unwrap_err();
                 let FaultKind::SharedRace { address: 8, access, other_access, other: with } = fault.kind else {
                     panic!("{fault}")
