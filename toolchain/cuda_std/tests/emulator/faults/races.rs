@@ -93,9 +93,9 @@ fn a_warp_orders_only_the_lanes_of_the_mask() {
     }
 }
 
-/// All lanes read a word; then one of them writes it, after meeting only lane 0.
+/// The threads of `readers` read a word and `writer` writes it, once lanes 0 and 1 have met if they are to.
 #[kernel]
-unsafe fn writes_what_others_read() {
+unsafe fn read_and_write(readers: u64, writer: u32, meeting: bool) {
     let word = shared_slice![u32; 1];
     let me = thread::thread_idx_x();
     unsafe {
@@ -103,13 +103,13 @@ unsafe fn writes_what_others_read() {
             word.store(0, 1);
         }
         thread::sync_threads();
-        if me < 32 {
+        if readers >> me & 1 == 1 {
             word.load(0);
         }
-        if me < 2 {
+        if meeting && me < 2 {
             warp::sync_warp(0b11);
         }
-        if me == 1 {
+        if me == writer {
             word.store(0, 2);
         }
     }
@@ -117,11 +117,29 @@ unsafe fn writes_what_others_read() {
 
 #[test]
 fn a_write_races_with_every_reader_that_it_has_not_met() {
-    for seed in 0..8 {
+    let cases = [
+        (0xffff_ffff, 40, false),
+        (1 << 3 | 1 << 40, 3, false),
+        (1 << 3, 35, false),
+        (0b111, 1, true),
+        (0b1111, 1, true),
+    ];
+    for ((readers, writer, meeting), seed) in cases.into_iter().flat_map(|case| (0..60).map(move |seed| (case, seed))) {
         let launch = Launch::default().block(64).seed(seed);
-        let fault = run("planted", &launch, || unsafe { writes_what_others_read() }).unwrap_err();
+        let fault = run("planted", &launch, || unsafe { read_and_write(readers, writer, meeting) }).unwrap_err();
         let FaultKind::SharedRace { other, .. } = fault.kind else { panic!("{fault}") };
-        assert!(fault.thread[0] == 1 && other[0] > 1 || fault.thread[0] > 1 && other[0] == 1, "{fault}");
+        let [one, other] = [fault.thread[0], other[0]];
+        let reader = if one == writer { other } else { one };
+        assert!(one == writer || other == writer, "{fault}");
+        assert!(reader != writer && readers >> reader & 1 == 1 && !(meeting && reader == 0), "{fault}");
+    }
+}
+
+#[test]
+fn a_write_does_not_race_with_those_it_has_met() {
+    for seed in 0..20 {
+        let launch = Launch::default().block(64).seed(seed);
+        run("met", &launch, || unsafe { read_and_write(0b11, 1, true) }).unwrap();
     }
 }
 
