@@ -9,7 +9,8 @@
 //! - A formula lives in [`math`] and is compiled for both sides; a kernel only indexes, guards, cooperates and stores. With
 //!   integer counts and a fixed order wherever floating-point numbers are added, both sides give the same bits.
 
-#![cfg_attr(target_arch = "nvptx64", no_std)]
+#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
+pub mod kernels;
 pub mod math;
 pub mod params;

@@ -17,16 +17,39 @@ pub fn scale(bins: u32) -> f32 {
     (bins - 1) as f32 / FULL
 }
 
-/// The bin of a stored (perhaps interpolated) value between 0 and [`FULL`]; halves round up.
+/// The bin of a stored (perhaps interpolated) value; halves round up.
+///
+/// # Safety
+/// `value` is between 0 and [`FULL`].
 #[inline(always)]
-pub fn of(value: f32, scale: f32) -> u32 {
-    let rounded = value.mul_add(scale, 0.5);
-    // SAFETY: the value is at most `FULL` and at least 0, so the sum is at most `bins - 0.5`.
-    unsafe { rounded.to_int_unchecked::<i32>() as u32 }
+pub unsafe fn of(value: f32, scale: f32) -> u32 {
+    // SAFETY: at most `bins - 0.5`.
+    unsafe { super::whole::bits(super::whole::of(value.mul_add(scale, 0.5))) }
 }
 
 /// The stored value of an intensity: clamped to `low..=high`, halves round up.
 pub fn store(intensity: f32, low: f32, high: f32) -> u16 {
     let fraction = (f64::from(intensity) - f64::from(low)) / (f64::from(high) - f64::from(low));
     (fraction * f64::from(FULL) + 0.5) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_the_range_get_the_first_and_the_last_bin() {
+        for bins in [2, 50, 64, 100, 256] {
+            let bin = |v: u16| unsafe { of(f32::from(v), scale(bins)) };
+            assert_eq!([bin(0), bin(u16::MAX)], [0, bins - 1]);
+            // The first bin is half as wide as the others, as Shams's listing 1 has it.
+            let width = 65535 / (bins - 1);
+            assert_eq!([bin((width / 2 - 1) as u16), bin((width / 2 + 2) as u16)], [0, 1]);
+        }
+    }
+
+    #[test]
+    fn intensities_beyond_the_range_are_clamped() {
+        assert_eq!([-5.0, -1.0, 0.0, 1.0, 7.0].map(|v| store(v, -1.0, 1.0)), [0, 0, 32768, 65535, 65535]);
+    }
 }

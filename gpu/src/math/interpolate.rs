@@ -1,5 +1,8 @@
 //! Values between voxels. A position is inside while it lies on or between the outermost voxel centres.
 
+use super::whole;
+#[cfg(target_arch = "nvptx64")]
+use super::whole::{TWO_23, TWO_23_BITS};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
@@ -13,51 +16,70 @@ pub enum Interpolator {
     Linear = 1,
 }
 
-/// The whole part and the fraction of a position along one axis.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
-    /// The lower neighbour, at most `size - 2`.
-    pub index: i32,
-    /// 0 to 1; 1 only on the last voxel.
-    pub fraction: f32,
+/// The last voxel along each axis, as coordinates.
+#[inline(always)]
+pub fn last(size: [u32; 3]) -> [f32; 3] {
+    size.map(|n| (n - 1) as f32)
 }
 
-/// Whether a position lies on or between the outermost voxel centres; `last` is the size less one.
+/// Whether a position, which has no negative zero, lies on or between the outermost voxel centres.
+///
+/// As bits, a float that is not negative compares like an integer, and a negative one or a NaN is greater than all of them.
 #[inline(always)]
 pub fn inside(position: [f32; 3], last: [f32; 3]) -> bool {
-    // `&` and not `&&`: a short circuit would be a branch per axis.
-    let axis = |p: f32, last: f32| (p >= 0.0) & (p <= last);
-    axis(position[0], last[0]) & axis(position[1], last[1]) & axis(position[2], last[2])
+    // `&` and not `&&`: a short circuit would be a branch an axis.
+    let axis = |i: usize| position[i].to_bits() <= last[i].to_bits();
+    axis(0) & axis(1) & axis(2)
 }
 
-/// The position along one axis if it lies inside, else a position inside that is safe to read.
+/// The position if it lies inside, else one inside that is safe to read.
 #[inline(always)]
-pub fn clamp(position: f32, last: f32) -> f32 {
-    // Comparisons rather than `max` and `min`: one instruction each on x86, and a NaN becomes 0.
-    let position = if position > 0.0 { position } else { 0.0 };
-    if position < last { position } else { last }
+pub fn clamp(position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
+    let axis = |i: usize| {
+        // Comparisons rather than `max` and `min`: one instruction each on x86, and a NaN becomes 0.
+        let position = if position[i] > 0.0 { position[i] } else { 0.0 };
+        if position < last[i] { position } else { last[i] }
+    };
+    [axis(0), axis(1), axis(2)]
 }
 
-/// The cell of a position that lies inside, along one axis.
+/// A position as the lower neighbour's index in memory and three fractions below 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    pub index: u32,
+    pub fraction: [f32; 3],
+}
+
+/// Voxels that memory must go on after a volume's last, whatever they hold: on the last voxel of an axis the fraction is 0, but the
+/// neighbour is read.
+pub const fn padding(size: [u32; 3]) -> usize {
+    1 + size[0] as usize + size[0] as usize * size[1] as usize
+}
+
+/// The place of a position inside.
 ///
 /// # Safety
-/// `position` is between 0 and `last`, and `last` at least 1.
+/// No coordinate is negative, NaN or above 2^22.
 #[inline(always)]
-pub unsafe fn cell(position: f32, last: f32) -> Cell {
-    let low = if position < last - 1.0 { position } else { last - 1.0 };
-    // SAFETY: between 0 and `last - 1`.
-    let index: i32 = unsafe { low.to_int_unchecked() };
-    Cell { index, fraction: position - index as f32 }
+pub unsafe fn place(position: [f32; 3], size: [u32; 3]) -> Place {
+    let (stride_y, stride_z) = (size[0], size[0] * size[1]);
+    // SAFETY: as this function's.
+    let whole = position.map(|p| unsafe { whole::of(p) });
+    Place {
+        index: whole::bits(whole[0]) + stride_y * whole::bits(whole[1]) + stride_z * whole::bits(whole[2]),
+        fraction: [0, 1, 2].map(|i| position[i] - whole::float(whole[i])),
+    }
 }
 
-/// The voxel nearest to a position that lies inside, along one axis.
+/// The index in memory of the voxel nearest to a position inside.
 ///
 /// # Safety
-/// `position` is between 0 and the last voxel.
+/// As [`place`].
 #[inline(always)]
-pub unsafe fn nearest(position: f32) -> i32 {
-    // SAFETY: between 0.5 and the last voxel plus 0.5.
-    unsafe { (position + 0.5).to_int_unchecked() }
+pub unsafe fn nearest(position: [f32; 3], size: [u32; 3]) -> u32 {
+    // SAFETY: as this function's.
+    let [x, y, z] = position.map(|p| whole::bits(unsafe { whole::of(p + 0.5) }));
+    x + size[0] * (y + size[1] * z)
 }
 
 #[inline(always)]
@@ -65,43 +87,54 @@ fn between(low: f32, high: f32, fraction: f32) -> f32 {
     fraction.mul_add(high - low, low)
 }
 
-/// Trilinear: the corners with x fastest, then y, then z; along x first, then y, then z.
+/// Between the low and the high half of a word.
+#[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
-pub fn linear(corners: [f32; 8], fraction: [f32; 3]) -> f32 {
+fn between_halves(pair: u32, fraction: f32) -> f32 {
+    between((pair & 0xFFFF) as i32 as f32, (pair >> 16) as i32 as f32, fraction)
+}
+
+/// Between the low and the high half of a word. A half over the bits of 2^23 is a float that exceeds it by 2^23, exactly; in the
+/// difference that falls out.
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+fn between_halves(pair: u32, fraction: f32) -> f32 {
+    let low = f32::from_bits(cuda_std::bits::permute(pair, TWO_23_BITS, 0x7610));
+    let high = f32::from_bits(cuda_std::bits::permute(pair, TWO_23_BITS, 0x7632));
+    fraction.mul_add(high - low, low - TWO_23)
+}
+
+/// Trilinear: words of two neighbours along x, for the rows (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1); along x first, then y,
+/// then z.
+#[inline(always)]
+pub fn linear(pairs: [u32; 4], fraction: [f32; 3]) -> f32 {
     let [x, y, z] = fraction;
-    let rows = [
-        between(corners[0], corners[1], x),
-        between(corners[2], corners[3], x),
-        between(corners[4], corners[5], x),
-        between(corners[6], corners[7], x),
-    ];
+    let rows = pairs.map(|pair| between_halves(pair, x));
     between(between(rows[0], rows[1], y), between(rows[2], rows[3], y), z)
 }
 
-/// The value of a volume of `size` at a position; 0 outside. `voxel` reads by index in memory.
+/// The value of a volume at a position; 0 outside. `voxel` reads by index in memory.
 ///
 /// # Safety
-/// `voxel` may be called with any index below the product of `size`, each at least 2.
+/// `voxel` may be called with any index below the product of `size`.
 #[inline(always)]
 pub unsafe fn at(voxel: impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 3], how: Interpolator) -> f32 {
-    let last = size.map(|n| (n - 1) as f32);
-    if !inside(position, last) {
+    if !inside(position, last(size)) {
         return 0.0;
     }
-    let index = |x: i32, y: i32, z: i32| x as usize + size[0] as usize * (y as usize + size[1] as usize * z as usize);
-    // SAFETY: inside.
-    match how {
-        Interpolator::Nearest => {
-            let [x, y, z] = position.map(|p| unsafe { nearest(p) });
-            voxel(index(x, y, z))
-        }
-        Interpolator::Linear => {
-            let [x, y, z] = [0, 1, 2].map(|axis| unsafe { cell(position[axis], last[axis]) });
-            let first = index(x.index, y.index, z.index);
-            let corner =
-                |i: usize| voxel(first + (i & 1) + size[0] as usize * ((i >> 1 & 1) + size[1] as usize * (i >> 2)));
-            let corners = [corner(0), corner(1), corner(2), corner(3), corner(4), corner(5), corner(6), corner(7)];
-            linear(corners, [x.fraction, y.fraction, z.fraction])
-        }
+    if how == Interpolator::Nearest {
+        // SAFETY: inside.
+        return voxel(unsafe { nearest(position, size) } as usize);
     }
+    // SAFETY: inside.
+    let Place { index, fraction } = unsafe { place(position, size) };
+    // On the last voxel of an axis the neighbour, with a weight of 0, is the voxel itself.
+    let stride = [1, size[0], size[0] * size[1]];
+    let step = [0, 1, 2].map(|i| if position[i] < last(size)[i] { stride[i] } else { 0 });
+    let row = |offset: u32| {
+        let low = index + offset;
+        between(voxel(low as usize), voxel((low + step[0]) as usize), fraction[0])
+    };
+    let plane = |offset: u32| between(row(offset), row(offset + step[1]), fraction[1]);
+    between(plane(0), plane(step[2]), fraction[2])
 }

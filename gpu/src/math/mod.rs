@@ -6,3 +6,4 @@ pub mod bin;
 pub mod entropy;
 pub mod interpolate;
 pub mod log;
+pub mod whole;

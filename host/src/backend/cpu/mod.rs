@@ -42,11 +42,13 @@ impl Backend for Cpu {
 }
 
 fn resample_row(moving: &Volume, size: [usize; 3], matrix: &Affine, how: Interpolator, row: usize, out: &mut [f32]) {
-    let base = affine::row(matrix, (row % size[1]) as u32, (row / size[1]) as u32);
+    let moving_size = moving.geometry.size.map(|n| n as u32);
+    let [y, z] = [row % size[1], row / size[1]].map(|n| n as u32);
     for (x, out) in out.iter_mut().enumerate() {
-        let position = affine::along(matrix, base, x as u32);
+        let position = affine::add_y(matrix, affine::from_x(matrix, x as u32), y);
+        let position = affine::add_z(matrix, position, z);
         // SAFETY: the voxels fill the grid.
-        *out = unsafe { interpolate::at(|i| moving.voxels[i], moving.geometry.size.map(|n| n as u32), position, how) };
+        *out = unsafe { interpolate::at(|i| moving.voxels[i], moving_size, position, how) };
     }
 }
 

@@ -2,40 +2,47 @@
 
 use super::simd::widest;
 use crate::backend::Pair;
-use gpu::math::{affine, bin, interpolate};
+use gpu::math::interpolate::{self, Interpolator};
+use gpu::math::{affine, bin};
 use gpu::params::Affine;
 use std::ops::Range;
 
 /// Samples that go through each step together.
 const CHUNK: usize = 16;
 
-/// What a run over rows needs to know.
-#[derive(Clone, Copy)]
+/// A pair of images and a transform, ready to be counted.
 pub struct Task<'a> {
-    pub fixed: &'a [u8],
-    pub fixed_size: [usize; 3],
-    pub moving: &'a [u16],
-    pub moving_size: [usize; 3],
-    pub bins: [u32; 2],
-    pub affine: Affine,
+    fixed: &'a [u8],
+    fixed_size: [usize; 3],
+    moving: &'a [u16],
+    moving_size: [u32; 3],
+    bins: [u32; 2],
+    interpolator: Interpolator,
+    affine: Affine,
+    /// The x terms of the positions along a row, in whole chunks.
+    columns: Vec<[[f32; CHUNK]; 3]>,
 }
 
 impl<'a> Task<'a> {
     /// A run over `pair` through `affine`.
     pub fn new(pair: &Pair<'a>, affine: &Affine) -> Self {
         let (fixed, moving) = (pair.fixed, pair.moving);
-        assert!(
-            fixed.bins.len() == fixed.size.iter().product::<usize>()
-                && moving.values.len() == moving.size.iter().product::<usize>()
-        );
-        assert!(moving.size.iter().all(|&n| n >= 2), "cells need two voxels along each axis");
+        let moving_size = moving.size.map(|n| n as u32);
+        assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
+        assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(moving_size));
+        let chunk = |chunk: usize| {
+            let terms: [[f32; 3]; CHUNK] = std::array::from_fn(|l| affine::from_x(affine, (chunk * CHUNK + l) as u32));
+            [0, 1, 2].map(|axis| terms.map(|term| term[axis]))
+        };
         Self {
             fixed: &fixed.bins,
             fixed_size: fixed.size,
             moving: &moving.values,
-            moving_size: moving.size,
+            moving_size,
             bins: pair.bins,
+            interpolator: pair.interpolator,
             affine: *affine,
+            columns: (0..fixed.size[0].div_ceil(CHUNK)).map(chunk).collect(),
         }
     }
 
@@ -51,31 +58,41 @@ impl<'a> Task<'a> {
 
     /// Adds the samples of some rows to `counters`.
     pub fn count(&self, rows: Range<usize>, counters: &mut [u32]) {
-        count(self, rows, counters);
+        match self.interpolator {
+            Interpolator::Nearest => count_nearest(self, rows, counters),
+            Interpolator::Linear => count_linear(self, rows, counters),
+        }
     }
 }
 
 widest! {
-    fn count(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
-        assert!(counters.len() == task.counters());
-        let [width, height, _] = task.fixed_size;
-        for row in rows {
-            let base = affine::row(&task.affine, (row % height) as u32, (row / height) as u32);
-            let mut chunks = task.fixed[row * width..][..width].chunks_exact(CHUNK);
-            let mut x = 0;
-            for chunk in &mut chunks {
-                let mut fixed = [0; CHUNK];
-                fixed.copy_from_slice(chunk);
-                for index in indices(task, base, x, &fixed) {
-                    counters[index as usize] += 1;
-                }
-                x += CHUNK as u32;
-            }
-            let rest = chunks.remainder();
+    fn count_nearest(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+        count::<false>(task, rows, counters);
+    }
+}
+
+widest! {
+    fn count_linear(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+        count::<true>(task, rows, counters);
+    }
+}
+
+/// Positions or values of a chunk.
+type Lanes = [f32; CHUNK];
+
+/// Whole functions and a constant rather than a closure: a call through a closure would lose the caller's instruction set.
+#[inline(always)]
+fn count<const LINEAR: bool>(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+    assert!(counters.len() == task.counters());
+    let [width, height, _] = task.fixed_size;
+    for row in rows {
+        let [y, z] = [row % height, row / height].map(|n| n as u32);
+        let chunks = task.fixed[row * width..][..width].chunks(CHUNK);
+        for (chunk, terms) in chunks.zip(&task.columns) {
             let mut fixed = [0; CHUNK];
-            fixed[..rest.len()].copy_from_slice(rest);
-            for &index in &indices(task, base, x, &fixed)[..rest.len()] {
-                counters[index as usize] += 1;
+            fixed[..chunk.len()].copy_from_slice(chunk);
+            for &pair in &pairs::<LINEAR>(task, terms, y, z, &fixed)[..chunk.len()] {
+                counters[pair as usize] += 1;
             }
         }
     }
@@ -83,40 +100,69 @@ widest! {
 
 /// The joint indices of a chunk; those outside get the counter after the last.
 #[inline(always)]
-fn indices(task: &Task, base: [f32; 3], x: u32, fixed: &[u8; CHUNK]) -> [u32; CHUNK] {
-    let last = task.moving_size.map(|n| (n - 1) as f32);
-    let [stride_y, stride_z] = [task.moving_size[0] as i32, (task.moving_size[0] * task.moving_size[1]) as i32];
-    let mut fraction = [[0.0_f32; CHUNK]; 3];
+fn pairs<const LINEAR: bool>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed: &[u8; CHUNK]) -> [u32; CHUNK] {
+    let last = interpolate::last(task.moving_size);
+    let mut positions = [[0.0; CHUNK]; 3];
     let mut inside = [false; CHUNK];
-    let mut first = [0_i32; CHUNK];
     for l in 0..CHUNK {
-        let position = affine::along(&task.affine, base, x + l as u32);
+        let position = affine::add_y(&task.affine, [terms[0][l], terms[1][l], terms[2][l]], y);
+        let position = affine::add_z(&task.affine, position, z);
         inside[l] = interpolate::inside(position, last);
-        // SAFETY: clamped.
-        let cells = [0, 1, 2].map(|a| unsafe { interpolate::cell(interpolate::clamp(position[a], last[a]), last[a]) });
-        first[l] = cells[0].index + cells[1].index * stride_y + cells[2].index * stride_z;
+        let safe = interpolate::clamp(position, last);
         for axis in 0..3 {
-            fraction[axis][l] = cells[axis].fraction;
+            positions[axis][l] = safe[axis];
         }
     }
-    let pairs = [0, stride_y, stride_z, stride_y + stride_z].map(|offset| {
-        let mut pairs = [0_u32; CHUNK];
-        for l in 0..CHUNK {
-            // SAFETY: a cell's index is at most size - 2 along each axis.
-            pairs[l] =
-                unsafe { task.moving.as_ptr().offset((first[l] + offset) as isize).cast::<u32>().read_unaligned() };
-        }
-        pairs
-    });
+    let values = if LINEAR { linear(task, &positions) } else { nearest(task, &positions) };
     let scale = bin::scale(task.bins[1]);
-    let mut joint = [0; CHUNK];
+    let mut pairs = [0; CHUNK];
     for l in 0..CHUNK {
-        let low = |row: usize| (pairs[row][l] & 0xFFFF) as i32 as f32;
-        let high = |row: usize| (pairs[row][l] >> 16) as i32 as f32;
-        let corners = [low(0), high(0), low(1), high(1), low(2), high(2), low(3), high(3)];
-        let value = interpolate::linear(corners, [fraction[0][l], fraction[1][l], fraction[2][l]]);
-        let index = u32::from(fixed[l]) + task.bins[0] * bin::of(value, scale);
-        joint[l] = if inside[l] { index } else { task.bins[0] * task.bins[1] };
+        // SAFETY: what is interpolated from stored values is between them.
+        let pair = u32::from(fixed[l]) + task.bins[0] * unsafe { bin::of(values[l], scale) };
+        pairs[l] = if inside[l] { pair } else { task.bins[0] * task.bins[1] };
     }
-    joint
+    pairs
+}
+
+/// Trilinear values at positions inside.
+#[inline(always)]
+fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+    let size = task.moving_size;
+    let mut index = [0; CHUNK];
+    let mut fraction = [[0.0; CHUNK]; 3];
+    for l in 0..CHUNK {
+        // SAFETY: inside.
+        let place = unsafe { interpolate::place([positions[0][l], positions[1][l], positions[2][l]], size) };
+        index[l] = place.index;
+        for axis in 0..3 {
+            fraction[axis][l] = place.fraction[axis];
+        }
+    }
+    let words = [0, size[0], size[0] * size[1], size[0] + size[0] * size[1]].map(|offset| {
+        let mut words = [0; CHUNK];
+        for l in 0..CHUNK {
+            // SAFETY: within the image and its padding.
+            words[l] = unsafe { task.moving.as_ptr().add((index[l] + offset) as usize).cast::<u32>().read_unaligned() };
+        }
+        words
+    });
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        let words = [words[0][l], words[1][l], words[2][l], words[3][l]].map(u32::from_le);
+        values[l] = interpolate::linear(words, [fraction[0][l], fraction[1][l], fraction[2][l]]);
+    }
+    values
+}
+
+/// The nearest voxels' values at positions inside.
+#[inline(always)]
+fn nearest(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: inside.
+        let index =
+            unsafe { interpolate::nearest([positions[0][l], positions[1][l], positions[2][l]], task.moving_size) };
+        values[l] = f32::from(task.moving[index as usize]);
+    }
+    values
 }

@@ -1,0 +1,19 @@
+//! The kernels, one family a file: shells that index, guard, cooperate and store around [`crate::math`].
+
+pub mod entropy;
+pub mod histogram;
+pub mod resample;
+
+use cuda_std::thread;
+
+/// A thread's number in its block, x fastest.
+#[inline(always)]
+fn thread_number() -> u32 {
+    thread::thread_idx_x() + thread::block_dim_x() * thread::thread_idx_y()
+}
+
+/// Threads in a block of one or two dimensions.
+#[inline(always)]
+fn block_threads() -> u32 {
+    thread::block_dim_x() * thread::block_dim_y()
+}

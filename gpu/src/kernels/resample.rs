@@ -1,0 +1,27 @@
+//! A volume on another grid, through a transform.
+
+use crate::math::affine;
+use crate::math::interpolate::{self, Interpolator};
+use crate::params::Resample;
+use cuda_std::kernel;
+use cuda_std::thread::index_3d;
+
+/// One thread a voxel of the new grid, in any shape of blocks that covers it.
+///
+/// # Safety
+/// The slices are as long as the sizes say, each at least 1.
+#[kernel]
+pub unsafe fn resample(p: Resample) {
+    let at = index_3d();
+    let [width, height, depth] = p.size;
+    if at.x >= width || at.y >= height || at.z >= depth {
+        return;
+    }
+    let how = if p.interpolator == Interpolator::Nearest as u32 { Interpolator::Nearest } else { Interpolator::Linear };
+    let position = affine::add_z(&p.affine, affine::add_y(&p.affine, affine::from_x(&p.affine, at.x), at.y), at.z);
+    // SAFETY: `at` reads inside only.
+    unsafe {
+        let value = interpolate::at(|i| p.moving.get_cached(i), p.moving_size, position, how);
+        p.out.set((at.x + width * (at.y + height * at.z)) as usize, value);
+    }
+}

@@ -1,0 +1,26 @@
+//! Float operations that IEEE 754 defines.
+
+macro_rules! operations {
+    ($($float:ident)*) => {$(
+        pub mod $float {
+            operations! { @ $float: floor() ceil() round() round_ties_even() trunc() sqrt() mul_add(a, b) }
+        }
+    )*};
+    (@ $float:ident: $($name:ident($($argument:ident),*))*) => {$(
+        #[inline(always)]
+        pub fn $name(x: $float $(, $argument: $float)*) -> $float {
+            $float::$name(x $(, $argument)*)
+        }
+    )*};
+}
+
+operations! { f32 f64 }
+
+#[inline(always)]
+pub fn add_down(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    // What rounding took away, exactly (Knuth's two-sum).
+    let taken = sum - a;
+    let error = (a - (sum - taken)) + (b - taken);
+    if error < 0.0 { sum.next_down() } else { sum }
+}

@@ -1,0 +1,117 @@
+//! Runs one block after another on this thread of the CPU, each kernel thread as a coroutine.
+
+use super::current::{Current, Installed};
+use super::fault::FaultKind;
+use super::launch::Launch;
+use super::state::State;
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+/// Bytes of the stack of a kernel thread. Only pages that are touched take memory.
+const STACK_BYTES: usize = 256 << 10;
+
+type KernelThread = Coroutine<(), (), (), DefaultStack>;
+
+/// A worker: what it takes to run a block, reused from block to block.
+pub struct Block {
+    current: Current,
+    stacks: Vec<DefaultStack>,
+}
+
+impl Block {
+    pub fn new(launch: &Launch) -> Self {
+        let threads = launch.block.iter().product::<u32>();
+        let current = Current {
+            launch: *launch,
+            block_idx: Cell::default(),
+            thread_idx: Cell::default(),
+            thread: Cell::default(),
+            state: RefCell::new(State::new(launch.block, launch.shared_bytes)),
+            yielders: (0..threads).map(|_| Cell::new(ptr::null())).collect(),
+        };
+        Self { current, stacks: Vec::new() }
+    }
+
+    /// Runs block number `number` to its end, or until `stopped`; a fault and the index of its thread.
+    pub fn run(
+        &mut self,
+        number: u64,
+        body: &(impl Fn() + Sync),
+        stopped: &impl Fn() -> bool,
+    ) -> Result<(), ([u32; 3], FaultKind)> {
+        // SAFETY: the value lives until the end of this function, and `self` beyond that.
+        let _installed = unsafe { Installed::new(&self.current) };
+        self.current.block_idx.set(self.current.launch.block_idx(number));
+        self.current.state.borrow_mut().begin_block(mix(self.current.launch.seed, number));
+        self.reserve_stacks().map_err(|kind| ([0; 3], kind))?;
+
+        let current = &self.current;
+        let start = |(thread, stack): (usize, DefaultStack)| {
+            let yielder = &current.yielders[thread];
+            // SAFETY: what the closure borrows outlives the coroutine, which this function ends before it returns. It
+            // never leaves this thread of the CPU.
+            unsafe {
+                KernelThread::with_stack_unchecked(stack, move |out, ()| {
+                    yielder.set(out);
+                    body();
+                })
+            }
+        };
+        let mut threads: Vec<_> = self.stacks.drain(..).enumerate().map(start).collect();
+        let outcome = drive(current, &mut threads, stopped);
+        for mut thread in threads {
+            thread.force_unwind();
+            self.stacks.push(thread.into_stack());
+        }
+        outcome.map_err(|(thread, kind)| (self.current.state.borrow().thread_idx(thread), kind))
+    }
+
+    fn reserve_stacks(&mut self) -> Result<(), FaultKind> {
+        while self.stacks.len() < self.current.yielders.len() {
+            let stack = DefaultStack::new(STACK_BYTES);
+            self.stacks.push(stack.map_err(|error| FaultKind::Misuse(format!("no memory for stacks: {error}")))?);
+        }
+        Ok(())
+    }
+}
+
+/// Resumes threads in the order that the state draws, until none is left.
+fn drive(current: &Current, threads: &mut [KernelThread], stopped: &impl Fn() -> bool) -> Result<(), (u16, FaultKind)> {
+    loop {
+        let Some(thread) = current.state.borrow_mut().next_ready() else {
+            return current.state.borrow().deadlock().map_or(Ok(()), Err);
+        };
+        current.thread.set(thread);
+        current.thread_idx.set(current.state.borrow().thread_idx(thread));
+        let coroutine = &mut threads[usize::from(thread)];
+        let fault = match catch_unwind(AssertUnwindSafe(|| coroutine.resume(()))) {
+            Ok(CoroutineResult::Yield(())) => current.state.borrow_mut().fault.take(),
+            Ok(CoroutineResult::Return(())) => current.state.borrow_mut().exit(thread),
+            Err(payload) => Some((thread, FaultKind::Panic(message(&*payload)))),
+        };
+        if let Some(fault) = fault {
+            return Err(fault);
+        }
+        if stopped() {
+            return Ok(());
+        }
+    }
+}
+
+/// What a panic said.
+fn message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").into()
+}
+
+/// A seed for block number `number`: splitmix64.
+fn mix(seed: u64, number: u64) -> u64 {
+    let mut z = seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,136 @@
+//! Launches of kernels.
+
+use super::block::Block;
+use super::fault::{Fault, FaultKind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Blocks that run at the same time, at most: their stacks are mappings of memory, of which a process has not many.
+const MOST_WORKERS: usize = 16;
+
+/// The shape of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launch {
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z; 1024 in all at most.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_bytes: u32,
+    /// Decides in which order threads run.
+    pub seed: u64,
+}
+
+impl Default for Launch {
+    /// One block of one thread, without dynamic shared memory.
+    fn default() -> Self {
+        Self { grid: [1; 3], block: [1; 3], shared_bytes: 0, seed: 0 }
+    }
+}
+
+/// A count along x, or along x, y and z.
+pub trait Dimensions {
+    /// The counts along x, y and z.
+    fn xyz(self) -> [u32; 3];
+}
+
+impl Dimensions for u32 {
+    fn xyz(self) -> [u32; 3] {
+        [self, 1, 1]
+    }
+}
+
+impl Dimensions for [u32; 3] {
+    fn xyz(self) -> [u32; 3] {
+        self
+    }
+}
+
+impl Launch {
+    /// With this many blocks.
+    pub fn grid(self, grid: impl Dimensions) -> Self {
+        Self { grid: grid.xyz(), ..self }
+    }
+
+    /// With this many threads a block.
+    pub fn block(self, block: impl Dimensions) -> Self {
+        Self { block: block.xyz(), ..self }
+    }
+
+    /// With this many bytes of dynamic shared memory a block.
+    pub fn shared_bytes(self, shared_bytes: u32) -> Self {
+        Self { shared_bytes, ..self }
+    }
+
+    /// With threads in the order that belongs to `seed`.
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Number of blocks.
+    fn blocks(&self) -> u64 {
+        self.grid.iter().map(|count| u64::from(*count)).product()
+    }
+
+    /// The index in the grid of block number `block`.
+    pub(super) fn block_idx(&self, block: u64) -> [u32; 3] {
+        let [x, y, _] = self.grid.map(u64::from);
+        [block % x, block / x % y, block / x / y].map(|index| index as u32)
+    }
+
+    /// What a device would refuse about the launch.
+    fn refusal(&self) -> Option<String> {
+        let threads = self.block.iter().map(|count| u64::from(*count)).product::<u64>();
+        let [grid, block] = [self.grid, self.block];
+        match () {
+            () if self.blocks() == 0 || grid[1] > 65535 || grid[2] > 65535 => {
+                Some(format!("cannot launch a grid of {grid:?} blocks"))
+            }
+            () if threads == 0 || threads > 1024 || block[2] > 64 => {
+                Some(format!("cannot launch blocks of {block:?} threads"))
+            }
+            () if self.shared_bytes > 227 << 10 => {
+                Some(format!("cannot launch with {} bytes of dynamic shared memory", self.shared_bytes))
+            }
+            () => None,
+        }
+    }
+}
+
+/// Runs a grid: `body`, which calls the kernel, once for each thread. Blocks run in parallel on rayon's pool.
+///
+/// # Errors
+/// The fault of the lowest block that has one; `kernel` is the name it bears. Higher blocks may not have run then.
+pub fn run(kernel: &str, launch: &Launch, body: impl Fn() + Sync) -> Result<(), Fault> {
+    let fault = |block, thread, kind| Fault { kernel: kernel.into(), block, thread, kind };
+    if let Some(refusal) = launch.refusal() {
+        return Err(fault([0; 3], [0; 3], FaultKind::Misuse(refusal)));
+    }
+    let workers = MOST_WORKERS.min(rayon::current_num_threads()).min(launch.blocks() as usize);
+    let next = AtomicU64::new(0);
+    let first_faulty = AtomicU64::new(u64::MAX);
+    let first_fault = Mutex::new(None);
+    let work = || {
+        let mut worker = Block::new(launch);
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            // Blocks begin in order, so all those below a faulty one have begun and are let end.
+            let stopped = || first_faulty.load(Ordering::Relaxed) < number;
+            if number >= launch.blocks() || stopped() {
+                return;
+            }
+            if let Err((thread, kind)) = worker.run(number, &body, &stopped) {
+                first_faulty.fetch_min(number, Ordering::Relaxed);
+                let mut first = first_fault.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                if first.as_ref().is_none_or(|(other, _)| number < *other) {
+                    *first = Some((number, fault(launch.block_idx(number), thread, kind)));
+                }
+            }
+        }
+    };
+    rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
+    match first_fault.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+        Some((_, fault)) => Err(fault),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,72 @@
+//! The shared memory of a block: dynamic memory first, then static allocations in the order of their first use.
+
+use std::cell::UnsafeCell;
+
+/// Bytes of static shared memory that a kernel may have on any device.
+const STATIC_LIMIT: u32 = 48 << 10;
+
+/// What unwritten memory holds, so that a raw read of it does not look like a zero.
+const GARBAGE: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
+
+pub struct Memory {
+    /// Reached by raw pointers only, because kernels keep pointers into it.
+    blocks: Box<[UnsafeCell<u128>]>,
+    dynamic: u32,
+    /// Call site and address of each static allocation.
+    statics: Vec<(usize, u32)>,
+    end: u32,
+    /// Whether a raw pointer to dynamic memory has been given out, through which it may be written unseen.
+    pub raw_dynamic: bool,
+}
+
+impl Memory {
+    /// Memory with `dynamic` bytes of dynamic memory.
+    pub fn new(dynamic: u32) -> Self {
+        let bytes = dynamic.next_multiple_of(16) + STATIC_LIMIT;
+        let blocks = (0..bytes / 16).map(|_| UnsafeCell::new(GARBAGE)).collect();
+        Self { blocks, dynamic, statics: Vec::new(), end: dynamic.next_multiple_of(16), raw_dynamic: false }
+    }
+
+    pub fn bytes(&self) -> usize {
+        16 * self.blocks.len()
+    }
+
+    pub fn dynamic(&self) -> u32 {
+        self.dynamic
+    }
+
+    /// Bytes of dynamic memory and static allocations.
+    pub fn used(&self) -> u32 {
+        self.end
+    }
+
+    pub fn begin_block(&mut self) {
+        for block in &mut self.blocks {
+            *block.get_mut() = GARBAGE;
+        }
+        self.statics.clear();
+        self.end = self.dynamic.next_multiple_of(16);
+        self.raw_dynamic = false;
+    }
+
+    /// The address of the allocation of `bytes` that belongs to the call site `site`; none where memory is exhausted.
+    pub fn allocate(&mut self, site: usize, bytes: usize) -> Option<u32> {
+        if let Some((_, address)) = self.statics.iter().find(|(known, _)| *known == site) {
+            return Some(*address);
+        }
+        let address = self.end;
+        let end = (address as usize).checked_add(bytes)?.checked_next_multiple_of(16)?;
+        if end > self.bytes() {
+            return None;
+        }
+        self.end = end as u32;
+        self.statics.push((site, address));
+        Some(address)
+    }
+
+    /// A pointer to `address`.
+    #[inline]
+    pub fn pointer(&self, address: u32) -> *mut u8 {
+        self.blocks.as_ptr().cast::<u8>().cast_mut().wrapping_add(address as usize)
+    }
+}

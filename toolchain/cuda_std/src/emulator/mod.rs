@@ -1,0 +1,45 @@
+//! The SIMT emulator: runs a grid of kernel threads on the CPU and checks how they share memory.
+//!
+//! ```
+//! use cuda_std::emulator::{Launch, run};
+//! use cuda_std::prelude::*;
+//!
+//! #[kernel]
+//! pub unsafe fn double(values: DeviceSliceMut<u32>) {
+//!     let i = thread::index_1d() as usize;
+//!     unsafe { values.set(i, 2 * values.get(i)) }
+//! }
+//!
+//! let mut values = [1, 2, 3, 4];
+//! let slice = unsafe { DeviceSliceMut::new(values.as_mut_ptr(), 4) };
+//! run("double", &Launch::default().grid(2).block(2), || unsafe { double(slice) }).unwrap();
+//! assert_eq!(values, [2, 4, 6, 8]);
+//! ```
+//!
+//! The threads of a block are coroutines on one thread of the CPU; blocks run in parallel. Between two points where
+//! threads wait for one another a thread runs undisturbed, and which thread runs next is drawn from the launch's seed, so
+//! that a kernel whose result depends on the order gives different results for different seeds.
+//!
+//! What is a fault is listed at [`FaultKind`]. Two accesses of shared memory are ordered if a barrier of the block lies
+//! between them, or a warp operation that both threads took part in (directly, or through a chain of such operations).
+//! Fences and atomics order nothing: a kernel that hands data from thread to thread through a flag is reported.
+
+pub(crate) mod arch;
+mod barrier;
+mod block;
+mod clocks;
+mod current;
+mod fault;
+mod launch;
+mod memory;
+mod shadow;
+mod state;
+mod texture;
+mod warp;
+
+#[doc(hidden)]
+pub use current::static_shared;
+pub(crate) use current::{check_device_index, check_dynamic_shared, check_shared_index};
+pub use fault::{Access, Fault, FaultKind, WarpProblem};
+pub use launch::{Launch, run};
+pub use texture::{Border, Filter, RegisteredTexture, Texture3d, register_texture};
