@@ -8,6 +8,25 @@ fn main() {
     let kind = match std::env::var("BACKEND").as_deref() { Ok("cuda") => BackendKind::Cuda, _ => BackendKind::Cpu };
     let threads = std::env::var("THREADS").map(|b| b.parse().unwrap()).unwrap_or(2);
     let bins: u32 = std::env::var("BINS").map(|b| b.parse().unwrap()).unwrap_or(64);
+    if args[0] == "cpu" {
+        let oncpu = || std::fs::read_to_string("/proc/thread-self/schedstat").unwrap().split(' ').next().unwrap().parse::<f64>().unwrap();
+        let f = io::read("/work/shared/data/cases/bw_00/fixed.nii.gz".as_ref()).unwrap();
+        let m = io::read("/work/shared/data/cases/bw_00/moving.nii.gz".as_ref()).unwrap();
+        let (fi, mi) = (StoredImage::new(&f, f.range()).bins(bins), StoredImage::new(&m, m.range()));
+        threads::with(1, || {
+            let t = transform::Rigid { angles: DVec3::new(0.12, -0.15, 0.2), translation: DVec3::new(3.3, -2.2, 1.1), centre: f.geometry.centre() };
+            let a = registration::voxel_map(&f.geometry, &m.geometry, &t.to_affine());
+            let mut e = cpu::Cpu.load(Pair { fixed: &fi, moving: &mi, bins: [bins; 2], interpolator: Interpolator::Linear })?;
+            for _ in 0..4 { let c = oncpu(); let v = e.evaluate(&[a])?[0]; let d = oncpu() - c; println!("{:.2} ms {:.2} ns/voxel mi {:.12} n {}", d / 1e6, d / fi.bins.len() as f64, v.mi, v.counts); }
+            for _ in 0..2 { let c = oncpu(); let v = image::pyramid::coarser(&f, 2.0); let d = oncpu() - c; println!("coarser {:.2} ms {}", d / 1e6, v.voxels.len()); }
+            let c = oncpu(); let r = f.range(); println!("range {:.2} ms {r:?}", (oncpu() - c) / 1e6);
+            let c = oncpu(); let st = StoredImage::new(&f, f.range()); println!("store {:.2} ms", (oncpu() - c) / 1e6);
+            let c = oncpu(); st.bins(64); println!("bins {:.2} ms", (oncpu() - c) / 1e6);
+            let c = oncpu(); cpu::Cpu.resample(&m, f.geometry.size, &a, Interpolator::Linear)?; println!("resample {:.2} ms", (oncpu() - c) / 1e6);
+            Ok(())
+        }).unwrap();
+        return;
+    }
     if args[0] == "time" {
         let n: usize = args[1].parse().unwrap();
         let mut s = 1u64;
