@@ -127,6 +127,16 @@ impl<T: GlobalElement> DeviceSliceMut<T> {
 }
 
 impl<T: GlobalAdd> DeviceSliceMut<T> {
+    /// Element `index` as one relaxed atomic step: what another block has written, where [`get`](Self::get) may find an
+    /// older copy. PTX: `ld.relaxed.gpu.global`. Any thread.
+    ///
+    /// # Safety
+    /// `index` must be in bounds.
+    #[inline(always)]
+    pub unsafe fn load_relaxed(self, index: usize) -> T {
+        unsafe { T::load_relaxed(self.at(index)) }
+    }
+
     /// Adds `value` to element `index` as one relaxed atomic step; integers wrap. PTX: `red.global.add`. Any thread.
     ///
     /// # Safety

@@ -5,7 +5,7 @@
 //! warp shuffles, votes, matches and reductions, and 3-D texture fetches.
 //!
 //! On nvptx64 each function is one or a few PTX instructions, named in its documentation. Elsewhere the same kernel runs
-//! as a plain function inside [`emulator::run`](https://docs.rs/), which checks how threads share memory.
+//! as a plain function inside [`emulator::run`], which checks how threads share memory.
 //!
 //! A crate with kernels starts with
 //! `#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]`.
@@ -28,6 +28,7 @@ pub mod emulator;
 use emulator::arch;
 
 pub mod atomic;
+pub mod bits;
 pub mod float;
 pub mod global;
 pub mod mem;

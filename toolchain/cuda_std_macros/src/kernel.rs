@@ -10,7 +10,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     }
     let mut host: ItemFn = parse2(item)?;
     check(&host)?;
-    let types = parameter_types(&host)?;
+    let types: Vec<_> = host.sig.inputs.iter().map(parameter_type).collect::<syn::Result<_>>()?;
     host.block.stmts.insert(
         0,
         parse_quote! {{
@@ -45,12 +45,37 @@ fn check(function: &ItemFn) -> syn::Result<()> {
     Ok(())
 }
 
-fn parameter_types(function: &ItemFn) -> syn::Result<Vec<&Type>> {
-    let type_of = |parameter| match parameter {
-        &FnArg::Receiver(ref receiver) => {
-            Err(Error::new_spanned(receiver, "Kernel functions may not be struct methods"))
-        }
-        FnArg::Typed(typed) => Ok(&*typed.ty),
-    };
-    function.sig.inputs.iter().map(type_of).collect()
+fn parameter_type(parameter: &FnArg) -> syn::Result<&Type> {
+    match parameter {
+        FnArg::Receiver(receiver) => Err(Error::new_spanned(receiver, "Kernel functions may not be struct methods")),
+        FnArg::Typed(typed) => Ok(&typed.ty),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+    use proc_macro2::TokenStream;
+    use quote::quote;
+
+    fn refusal(item: TokenStream) -> String {
+        expand(TokenStream::new(), item).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn refuses_what_is_no_kernel() {
+        assert!(refusal(quote! { fn k() {} }).contains("unsafe"));
+        assert!(refusal(quote! { unsafe fn k() -> u32 { 1 } }).contains("return"));
+        assert!(refusal(quote! { unsafe fn k<T>(x: T) {} }).contains("generic"));
+        assert!(refusal(quote! { unsafe fn k(self) {} }).contains("method"));
+        assert!(expand(quote! { grid = 1 }, quote! { unsafe fn k() {} }).is_err());
+    }
+
+    #[test]
+    fn exports_an_entry_point_on_the_device_only() {
+        let text = expand(TokenStream::new(), quote! { pub unsafe fn k(n: u32) {} }).unwrap().to_string();
+        let (device, host) = text.split_once("cfg (not").unwrap();
+        assert!(device.contains("no_mangle") && device.contains("\"ptx-kernel\""));
+        assert!(!host.contains("no_mangle") && !host.contains("extern"));
+    }
 }

@@ -11,6 +11,17 @@ use proc_macro::TokenStream;
 /// The function must be `unsafe`, return nothing, have neither generics nor a receiver, and take [`Copy`] parameters.
 /// Structs are passed by value; give them `#[repr(C)]` so that host and device agree on their layout.
 ///
+/// ```
+/// # use cuda_std_macros::kernel;
+/// #[kernel]
+/// pub unsafe fn fine(numbers: [f32; 2]) {}
+/// ```
+/// ```compile_fail
+/// # use cuda_std_macros::kernel;
+/// #[kernel]
+/// pub unsafe fn not_copy(numbers: Vec<f32>) {}
+/// ```
+///
 /// The crate of the kernel must say
 /// `#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]`.
 #[proc_macro_attribute]

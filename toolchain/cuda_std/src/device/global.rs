@@ -12,8 +12,10 @@ pub trait GlobalElement: Copy + private::Sealed {
     unsafe fn store(pointer: *mut Self, value: Self);
 }
 
-/// What can be added to atomically in global memory.
+/// What can be read and added to atomically in global memory.
 pub trait GlobalAdd: GlobalElement {
+    #[doc(hidden)]
+    unsafe fn load_relaxed(pointer: *const Self) -> Self;
     #[doc(hidden)]
     unsafe fn add(pointer: *mut Self, value: Self);
     #[doc(hidden)]
@@ -145,6 +147,19 @@ vectors! {
 macro_rules! adds {
     ($($element:ty: $class:ident, $suffix:literal;)*) => {$(
         impl GlobalAdd for $element {
+            #[inline(always)]
+            unsafe fn load_relaxed(pointer: *const Self) -> Self {
+                let value;
+                unsafe {
+                    asm!(
+                        at_global!("ld.relaxed.gpu.global.", $suffix, " {value}, [%at];"),
+                        pointer = in(reg64) pointer, value = out($class) value,
+                        options(nostack, preserves_flags)
+                    );
+                }
+                value
+            }
+
             #[inline(always)]
             unsafe fn add(pointer: *mut Self, value: Self) {
                 unsafe {

@@ -52,7 +52,6 @@ impl Clocks {
     #[inline]
     pub fn ordered(&self, stamp: Stamp, thread: u16) -> bool {
         stamp.epoch < self.epoch
-            || stamp.thread == thread
             || (warp_of(stamp.thread) == warp_of(thread) && self.knows(thread, lane_of(stamp.thread), stamp.clock))
     }
 

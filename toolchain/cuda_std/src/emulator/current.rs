@@ -71,9 +71,10 @@ fn outside() -> ! {
     panic!("a function of cuda_std's thread, warp or shared was called on the CPU outside of emulator::run");
 }
 
-/// Ends the launch with a fault of the current thread.
+/// Ends the launch with a fault of the current thread; panics outside of a launch.
 #[cold]
 pub fn fail(kind: FaultKind) -> ! {
+    assert!(!CURRENT.get().is_null(), "{kind}");
     with(|current| {
         current.state.borrow_mut().fault = Some((current.thread.get(), kind));
         loop {
@@ -89,7 +90,8 @@ fn check<T>(result: Result<T, FaultKind>) -> T {
 /// The current thread waits at the barrier of its block.
 pub fn barrier(kind: Kind, predicate: u32) -> u32 {
     with(|current| {
-        check(current.state.borrow_mut().arrive(current.thread.get(), kind, predicate));
+        let arrived = current.state.borrow_mut().arrive(current.thread.get(), kind, predicate);
+        check(arrived);
         current.suspend();
         current.result()
     })
@@ -98,7 +100,8 @@ pub fn barrier(kind: Kind, predicate: u32) -> u32 {
 /// The current thread waits for the lanes of a warp operation.
 pub fn warp_call(call: Call) -> u32 {
     with(|current| {
-        check(current.state.borrow_mut().call(current.thread.get(), call));
+        let called = current.state.borrow_mut().call(current.thread.get(), call);
+        check(called);
         current.suspend();
         current.result()
     })

@@ -17,8 +17,12 @@ pub trait GlobalElement: Copy + private::Sealed {
     }
 }
 
-/// What can be added to atomically in global memory.
+/// What can be read and added to atomically in global memory.
 pub trait GlobalAdd: GlobalElement {
+    #[doc(hidden)]
+    unsafe fn load_relaxed(pointer: *const Self) -> Self {
+        unsafe { Self::load(pointer) }
+    }
     #[doc(hidden)]
     unsafe fn fetch_add(pointer: *mut Self, value: Self) -> Self;
     #[doc(hidden)]

@@ -1,0 +1,222 @@
+//! Kernels without a fault: the right answer for every seed.
+
+use cuda_std::emulator::{Launch, run};
+use cuda_std::prelude::*;
+use cuda_std::shared;
+
+const THREADS: u32 = 128;
+const BINS: usize = 40;
+
+/// Sums `values` block by block: shuffles within warps, shared memory between them.
+#[kernel]
+unsafe fn block_sums(values: DeviceSlice<u32>, sums: DeviceSliceMut<u64>) {
+    let partial = shared_slice![u32; 32];
+    let warps = thread::block_dim_x() / 32;
+    let i = thread::index_1d() as usize;
+    unsafe {
+        let mut sum = if i < values.len() { values.get_cached(i) } else { 0 };
+        for delta in [16, 8, 4, 2, 1] {
+            sum += warp::shuffle_down(warp::ALL, sum, delta);
+        }
+        if warp::lane_id() == 0 {
+            partial.store(thread::thread_idx_x() / 32, sum);
+        }
+        thread::sync_threads();
+        if thread::thread_idx_x() < 32 {
+            let lane = warp::lane_id();
+            let sum = warp::reduce_add(warp::ALL, if lane < warps { partial.load(lane) } else { 0 });
+            if lane == 0 {
+                sums.add(0, sum.into());
+            }
+        }
+    }
+}
+
+/// Counts `values` in shared memory, then adds the block's counts to `counts`.
+#[kernel]
+unsafe fn histogram(values: DeviceSlice<u8>, counts: DeviceSliceMut<u32>) {
+    let bins = shared_slice![u32; BINS];
+    let (me, threads) = (thread::thread_idx_x(), thread::block_dim_x());
+    unsafe {
+        for bin in (me..bins.len()).step_by(threads as usize) {
+            bins.store(bin, 0);
+        }
+        thread::sync_threads();
+        let stride = (threads * thread::grid_dim_x()) as usize;
+        for i in (thread::index_1d() as usize..values.len()).step_by(stride) {
+            bins.add(u32::from(values.get(i)), 1);
+        }
+        thread::sync_threads();
+        for bin in (me..bins.len()).step_by(threads as usize) {
+            counts.add(bin as usize, bins.load(bin));
+        }
+    }
+}
+
+/// Reverses each block's values in the second half of dynamic shared memory, in bytes and in doubles.
+#[kernel]
+unsafe fn reverse(values: DeviceSliceMut<f64>, bytes: DeviceSliceMut<u8>) {
+    let threads = thread::block_dim_x();
+    let (me, i) = (thread::thread_idx_x(), thread::index_1d() as usize);
+    unsafe {
+        let doubles = shared::dynamic::<f64>(0, threads);
+        let small = shared::dynamic::<u8>(8 * threads, threads);
+        doubles.store(me, values.get(i));
+        small.store(me, bytes.get(i));
+        thread::sync_threads();
+        values.set(i, doubles.load(threads - 1 - me));
+        bytes.set(i, small.load(threads - 1 - me));
+    }
+}
+
+/// Passes values round the warp through shared memory, ordered by nothing but `sync_warp`.
+#[kernel]
+unsafe fn rotate(rounds: u32, out: DeviceSliceMut<u32>) {
+    let ring = shared_slice![u32; 64];
+    let lane = warp::lane_id();
+    let first = thread::thread_idx_x() - lane;
+    unsafe {
+        ring.store(first + lane, lane);
+        for _ in 0..rounds {
+            warp::sync_warp(warp::ALL);
+            let next = ring.load(first + (lane + 1) % 32);
+            warp::sync_warp(warp::ALL);
+            ring.store(first + lane, next);
+        }
+        out.set(thread::index_1d() as usize, ring.load(first + lane));
+    }
+}
+
+/// Each block writes a part; the block that is done last adds them up.
+#[kernel]
+unsafe fn last_block_sums(parts: DeviceSliceMut<f64>, done: DeviceSliceMut<u32>, sum: DeviceSliceMut<f64>) {
+    unsafe {
+        parts.set(thread::block_idx_x() as usize, thread::block_idx_x().into());
+        thread::device_fence();
+        if done.fetch_add(0, 1) == thread::grid_dim_x() - 1 {
+            thread::device_fence();
+            sum.set(0, (0..parts.len()).map(|i| parts.load_relaxed(i)).sum());
+        }
+    }
+}
+
+/// Everything that a warp can do together, in the even lanes alone and in all.
+#[kernel]
+unsafe fn warp_operations(out: DeviceSliceMut<u64>) {
+    let lane = warp::lane_id();
+    const EVEN: u32 = 0x5555_5555;
+    let mut hash = 0_u64;
+    let mut put = |value: u64| hash = (hash ^ value).wrapping_mul(0x100_0000_01b3);
+    unsafe {
+        if lane.is_multiple_of(2) {
+            put(warp::ballot(EVEN, lane < 8).into());
+            put(warp::reduce_add(EVEN, lane).into());
+            put(warp::reduce_max(EVEN, lane).into());
+            put(warp::shuffle_idx(EVEN, f64::from(lane), 6).to_bits());
+        }
+        put(warp::match_any(warp::ALL, lane / 5).into());
+        put(warp::match_all(warp::ALL, lane / 32).into());
+        put(warp::match_all(warp::ALL, lane).into());
+        put(u64::from(warp::any(warp::ALL, lane == 3)) | u64::from(warp::all(warp::ALL, lane == 3)) << 1);
+        put(warp::shuffle_up(warp::ALL, lane as f32, 3).to_bits().into());
+        put(warp::shuffle_xor(warp::ALL, lane as i32, 5) as u64);
+        put(warp::reduce_min(warp::ALL, lane + 9).into());
+        out.set(thread::index_1d() as usize, hash);
+    }
+}
+
+fn seeds(mut test: impl FnMut(u64)) {
+    (0..8).for_each(&mut test);
+}
+
+#[test]
+fn block_sums_are_right() {
+    let values: Vec<u32> = (0..1000).map(|i| i * i % 977).collect();
+    let expected: u64 = values.iter().map(|value| u64::from(*value)).sum();
+    seeds(|seed| {
+        let mut sum = 0_u64;
+        let (input, output) =
+            unsafe { (DeviceSlice::new(values.as_ptr(), 1000), DeviceSliceMut::new(&raw mut sum, 1)) };
+        let launch = Launch::default().grid(8).block(THREADS).seed(seed);
+        run("block_sums", &launch, || unsafe { block_sums(input, output) }).unwrap();
+        assert_eq!(sum, expected);
+    });
+}
+
+#[test]
+fn histogram_is_right() {
+    let values: Vec<u8> = (0..50_000_u32).map(|i| (i * i % BINS as u32) as u8).collect();
+    let mut expected = vec![0_u32; BINS];
+    values.iter().for_each(|value| expected[usize::from(*value)] += 1);
+    seeds(|seed| {
+        let mut counts = vec![0_u32; BINS];
+        let input = unsafe { DeviceSlice::new(values.as_ptr(), values.len() as u64) };
+        let output = unsafe { DeviceSliceMut::new(counts.as_mut_ptr(), BINS as u64) };
+        let launch = Launch::default().grid(5).block(96).seed(seed);
+        run("histogram", &launch, || unsafe { histogram(input, output) }).unwrap();
+        assert_eq!(counts, expected);
+    });
+}
+
+#[test]
+fn dynamic_memory_holds_bytes_and_doubles() {
+    seeds(|seed| {
+        let mut values: Vec<f64> = (0..60).map(f64::from).collect();
+        let mut bytes: Vec<u8> = (0..60).collect();
+        let doubles = unsafe { DeviceSliceMut::new(values.as_mut_ptr(), 60) };
+        let small = unsafe { DeviceSliceMut::new(bytes.as_mut_ptr(), 60) };
+        let launch = Launch::default().grid(2).block(30).shared_bytes(270).seed(seed);
+        run("reverse", &launch, || unsafe { reverse(doubles, small) }).unwrap();
+        let expected = (0..30).rev().chain((30..60).rev());
+        assert!(expected.clone().map(f64::from).eq(values));
+        assert!(expected.map(|value| value as u8).eq(bytes));
+    });
+}
+
+#[test]
+fn warp_synchronous_code_is_no_race() {
+    seeds(|seed| {
+        let mut out = vec![0; 128];
+        let slice = unsafe { DeviceSliceMut::new(out.as_mut_ptr(), 128) };
+        run("rotate", &Launch::default().grid(2).block(64).seed(seed), || unsafe { rotate(5, slice) }).unwrap();
+        assert!((0..128).all(|i| out[i as usize] == (i + 5) % 32));
+    });
+}
+
+#[test]
+fn blocks_see_what_others_wrote() {
+    seeds(|seed| {
+        let (mut parts, mut done, mut sum) = ([f64::NAN; 50], 0, 0.0);
+        let parts = unsafe { DeviceSliceMut::new(parts.as_mut_ptr(), 50) };
+        let (done, out) = unsafe { (DeviceSliceMut::new(&raw mut done, 1), DeviceSliceMut::new(&raw mut sum, 1)) };
+        let launch = Launch::default().grid(50).seed(seed);
+        run("last_block_sums", &launch, || unsafe { last_block_sums(parts, done, out) }).unwrap();
+        assert_eq!(sum, 1225.0);
+    });
+}
+
+#[test]
+fn warp_operations_are_right() {
+    let expected: Vec<u64> = (0..32).map(expected_hash).collect();
+    seeds(|seed| {
+        let mut out = vec![0; 64];
+        let slice = unsafe { DeviceSliceMut::new(out.as_mut_ptr(), 64) };
+        let launch = Launch::default().block(64).seed(seed);
+        run("warp_operations", &launch, || unsafe { warp_operations(slice) }).unwrap();
+        assert_eq!(out, [&expected[..], &expected[..]].concat());
+    });
+}
+
+/// What `warp_operations` finds in `lane`, worked out by hand.
+fn expected_hash(lane: u32) -> u64 {
+    let mut values = Vec::new();
+    if lane.is_multiple_of(2) {
+        values.extend([0b101_0101, (0..32).step_by(2).sum(), 30, 6_f64.to_bits()]);
+    }
+    let group = lane / 5 * 5;
+    values.push((group..(group + 5).min(32)).map(|lane| 1 << lane).sum());
+    values.extend([u32::MAX.into(), 0, 1]);
+    values.push((if lane < 3 { lane } else { lane - 3 } as f32).to_bits().into());
+    values.extend([u64::from(lane ^ 5), 9]);
+    values.into_iter().fold(0, |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x100_0000_01b3))
+}

@@ -1,0 +1,80 @@
+//! The seed decides the order of threads; with one seed everything is repeatable.
+
+use cuda_std::emulator::{Launch, run};
+use cuda_std::prelude::*;
+use std::collections::BTreeSet;
+
+/// Writes in which order the threads of the block came by.
+#[kernel]
+unsafe fn queue(order: DeviceSliceMut<u32>) {
+    let next = shared_slice![u32; 1];
+    unsafe {
+        if thread::thread_idx_x() == 0 {
+            next.store(0, 0);
+        }
+        thread::sync_threads();
+        let place = next.fetch_add(0, 1);
+        order.set(place as usize, thread::thread_idx_x());
+    }
+}
+
+/// Adds what does not add up exactly.
+#[kernel]
+unsafe fn float_sum(sum: DeviceSliceMut<f32>) {
+    unsafe { sum.add(0, 1.0 / (1.0 + thread::thread_idx_x() as f32)) }
+}
+
+/// Takes a lock, changes what it guards, and lets it go.
+#[kernel]
+unsafe fn locked(total: DeviceSliceMut<u32>) {
+    let lock = shared_slice![u32; 1];
+    unsafe {
+        if thread::thread_idx_x() == 0 {
+            lock.store(0, 0);
+        }
+        thread::sync_threads();
+        while lock.compare_exchange(0, 0, 1) != 0 {}
+        thread::nanosleep(10);
+        total.set(0, total.get(0) + 1);
+        lock.exchange(0, 0);
+    }
+}
+
+fn queue_of(seed: u64) -> Vec<u32> {
+    let mut order = vec![0; 70];
+    let slice = unsafe { DeviceSliceMut::new(order.as_mut_ptr(), 70) };
+    run("queue", &Launch::default().block(70).seed(seed), || unsafe { queue(slice) }).unwrap();
+    order
+}
+
+#[test]
+fn seeds_change_the_order_of_threads() {
+    let orders: BTreeSet<_> = (0..10).map(queue_of).collect();
+    assert_eq!(orders.len(), 10);
+    let all: BTreeSet<_> = (0..70).collect();
+    assert!(orders.iter().all(|order| order.iter().copied().collect::<BTreeSet<_>>() == all));
+}
+
+#[test]
+fn a_seed_repeats_its_order() {
+    assert!((0..5).all(|seed| queue_of(seed) == queue_of(seed)));
+}
+
+#[test]
+fn float_sums_depend_on_the_order() {
+    let sum = |seed| {
+        let mut sum = 0.0_f32;
+        let slice = unsafe { DeviceSliceMut::new(&raw mut sum, 1) };
+        run("float_sum", &Launch::default().block(256).seed(seed), || unsafe { float_sum(slice) }).unwrap();
+        sum.to_bits()
+    };
+    assert!((0..20).map(sum).collect::<BTreeSet<_>>().len() > 1);
+}
+
+#[test]
+fn spinning_on_a_lock_ends() {
+    let mut total = 0;
+    let slice = unsafe { DeviceSliceMut::new(&raw mut total, 1) };
+    run("locked", &Launch::default().block(50), || unsafe { locked(slice) }).unwrap();
+    assert_eq!(total, 50);
+}

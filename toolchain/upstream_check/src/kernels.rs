@@ -1,0 +1,103 @@
+//! Kernels in the API that the published `cuda_std` 0.2.2 has, and in nothing else.
+
+use cuda_std::atomic::{AtomicF32, AtomicF64};
+use cuda_std::{GpuFloat, gpu_only, kernel, shared, shared_array, thread, warp};
+use std::sync::atomic::Ordering;
+
+const BLOCK: usize = 64;
+
+/// A struct by value, as kernels take their parameters.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Line {
+    pub slope: f32,
+    pub offset: f32,
+    pub count: usize,
+}
+
+/// `y[i] = slope * x[i] + offset`, for any shape of grid and block.
+///
+/// # Safety
+/// `x` and `y` must hold `line.count` elements.
+#[kernel]
+pub unsafe fn evaluate_line(line: Line, x: *const f32, y: *mut f32) {
+    let i = thread::index() as usize;
+    if i < line.count {
+        unsafe { *y.add(i) = (*x.add(i)).mul_add(line.slope, line.offset) }
+    }
+}
+
+/// Reverses the `BLOCK` or fewer values of each block, through static shared memory.
+///
+/// # Safety
+/// `values` must hold one element for each thread of the grid.
+#[kernel]
+pub unsafe fn reverse_blocks(values: *mut i32) {
+    let staged = shared_array![i32; BLOCK];
+    let lane = thread::thread_idx_x() as usize;
+    let last = thread::block_dim_x() as usize - 1;
+    let i = thread::index_1d() as usize;
+    unsafe { *staged.add(lane) = *values.add(i) }
+    thread::sync_threads();
+    unsafe { *values.add(i) = *staged.add(last - lane) }
+}
+
+/// Adds the squares of the block's indices by way of dynamic shared memory, barriers and atomics.
+///
+/// # Safety
+/// The launch must have four bytes of dynamic shared memory for each thread of a block.
+#[kernel]
+pub unsafe fn sum_of_squares(total: *const AtomicF32, threads_seen: *mut u32, exact: *const AtomicF64) {
+    let squares = shared::dynamic_shared_mem::<f32>();
+    let index = thread::thread_idx();
+    let threads = thread::block_dim();
+    unsafe { *squares.add(index.x as usize) = (index.x as f32).powi(2) }
+    let even = thread::sync_threads_count(u32::from(index.x.is_multiple_of(2)));
+    if index.x == 0 {
+        let mut sum = 0.0;
+        for i in 0..threads.x {
+            sum += unsafe { *squares.add(i as usize) };
+        }
+        unsafe {
+            (*total).fetch_add(sum, Ordering::Relaxed);
+            (*exact).fetch_add(f64::from(sum), Ordering::AcqRel);
+        }
+        thread::device_fence();
+    }
+    if thread::first() {
+        unsafe { *threads_seen = 2 * even }
+    }
+}
+
+/// Writes each thread's lane and 3-D index once its warp has met.
+///
+/// # Safety
+/// `lanes` must hold one element for each thread of the grid, and blocks must be whole warps.
+#[kernel]
+pub unsafe fn lanes(lanes: *mut u32) {
+    unsafe { warp::sync_warp(u32::MAX) }
+    let at = thread::index_3d();
+    let plane = thread::index_2d();
+    let inside = at.x == plane.x && at.y == plane.y && at.z == thread::thread_idx_z() && thread::warp_size() == 32;
+    unsafe { *lanes.add(thread::index() as usize) = if inside { warp::lane_id() } else { u32::MAX } }
+}
+
+/// The methods of `GpuFloat`, each through its trait.
+#[rustfmt::skip]
+#[must_use]
+pub fn float_methods<T: GpuFloat>(x: T, y: T) -> [T; 32] {
+    let (sine, cosine) = x.sin_cos();
+    [
+        x.floor(), x.ceil(), x.round(), x.trunc(), x.fract(), x.abs(), x.signum(), x.copysign(y),
+        x.mul_add(y, x), x.div_euclid(y), x.rem_euclid(y), x.powi(3), x.powf(y), x.sqrt(), x.exp(), x.exp2(),
+        x.ln(), x.log(y), x.log2(), x.log10(), x.cbrt(), x.hypot(y), sine, cosine,
+        x.tan(), x.atan(), x.atan2(y), x.exp_m1(), x.ln_1p(), x.sinh(), x.tanh(), x.asinh(),
+    ]
+}
+
+/// Something that only the device can do.
+#[gpu_only]
+#[must_use]
+pub fn on_the_device() -> u32 {
+    1
+}
