@@ -1,5 +1,6 @@
 //! How far a registration is: a bar on a terminal, lines elsewhere, nothing when it must be quiet.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -8,7 +9,8 @@ use mireg::registration::Observer;
 /// Shows progress on stderr.
 pub enum Progress {
     Bar(ProgressBar),
-    Lines,
+    /// Lines are held back until the search is under way, so that a refusal stands alone.
+    Lines(Mutex<Vec<String>>),
     Quiet,
 }
 
@@ -20,7 +22,7 @@ impl Progress {
         }
         let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
         if bar.is_hidden() {
-            return Self::Lines;
+            return Self::Lines(Mutex::default());
         }
         if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:8} {prefix}{wide_msg}") {
             bar.set_style(style);
@@ -36,15 +38,22 @@ impl Progress {
                 bar.set_prefix(text.to_owned());
                 bar.set_message("");
             }
-            Self::Lines => super::say(text),
+            Self::Lines(held) => held.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
             Self::Quiet => {}
         }
     }
 
     /// Takes the bar away, so that what is printed next stands alone.
     pub fn finish(&self) {
+        self.release();
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();
+        }
+    }
+
+    fn release(&self) {
+        if let Self::Lines(held) = self {
+            held.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|line| super::say(&line));
         }
     }
 }
@@ -52,7 +61,9 @@ impl Progress {
 /// However a command ends, its bar does not stay on the terminal.
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.finish();
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
     }
 }
 
@@ -66,6 +77,7 @@ impl Observer for Progress {
     }
 
     fn evaluated(&self, evaluations: usize, best: f64) {
+        self.release();
         if let Self::Bar(bar) = self {
             bar.set_message(format!(", {evaluations} evaluations, best {best:.5}"));
         }
@@ -74,7 +86,7 @@ impl Observer for Progress {
     fn note(&self, text: &str) {
         match self {
             Self::Bar(bar) => bar.println(text),
-            Self::Lines => super::say(text),
+            Self::Lines(held) => held.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
             Self::Quiet => {}
         }
     }
