@@ -45,9 +45,9 @@ impl Plan {
         Self { range: pairs.div_ceil(passes), passes, depth: deep, tiles: tiles(deep) }
     }
 
-    /// Blocks along the grid's x for a batch: as many as run at the same time, shared among the batch.
+    /// Blocks along the grid's x for a batch: no more than run at the same time, shared among the batch.
     pub fn blocks(&self, limits: &Limits, batch: u32) -> u32 {
-        limits.blocks.div_ceil(batch * self.passes).min(self.tiles)
+        (limits.blocks / (batch * self.passes)).clamp(1, self.tiles)
     }
 }
 

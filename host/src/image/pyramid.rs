@@ -3,25 +3,41 @@
 use super::{Geometry, Volume};
 use glam::DVec3;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
-/// The volume on a grid of about `mm`: an axis is smoothed with a Gaussian and thinned only where its spacing is finer than that.
+/// The volume on grids of about these spacings, mm, each at least as fine as the next.
 ///
-/// The step along each axis is a whole number of voxels and the new grid has the same middle as the old one. Sigma is half the new
-/// spacing, less (in squares) the half voxel that the old grid has already. Borders repeat.
-pub fn coarser(volume: &Volume, mm: f64) -> Volume {
-    let mut out = volume.clone();
-    for axis in 0..3 {
-        let step = step(out.geometry.size[axis], out.geometry.spacing[axis], mm);
-        if step > 1 {
-            out = thin(&out, axis, step);
-        }
+/// An axis is smoothed with a Gaussian and thinned only where its spacing is finer than that. The step along each axis is a whole
+/// number of voxels and every grid has the same middle. Sigma is half the new spacing less (in squares) half the old one, so that a
+/// level may be made from a finer one. Borders repeat.
+pub fn levels<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
+    let mut levels: Vec<(Cow<Volume>, [usize; 3])> = Vec::new();
+    for &mm in spacings {
+        let steps = [0, 1, 2].map(|axis| step(volume.geometry.size[axis], volume.geometry.spacing[axis], mm));
+        let finer = levels.last().filter(|(_, finer)| (0..3).all(|axis| steps[axis] % finer[axis] == 0));
+        let level = match finer {
+            Some((finer, before)) => coarser(finer, [0, 1, 2].map(|axis| steps[axis] / before[axis])),
+            None => coarser(volume, steps),
+        };
+        let same = || finer.map_or(Cow::Borrowed(volume), |(finer, _)| finer.clone());
+        let level = level.map_or_else(same, Cow::Owned);
+        levels.push((level, steps));
     }
-    out
+    levels.into_iter().map(|(level, _)| level).collect()
+}
+
+/// The volume thinned along each axis, or none if no step exceeds 1.
+fn coarser(volume: &Volume, steps: [usize; 3]) -> Option<Volume> {
+    // The last axis first: its neighbours lie in rows, and the others then have less to do.
+    (0..3)
+        .rev()
+        .filter(|&axis| steps[axis] > 1)
+        .fold(None, |thinner, axis| Some(thin(thinner.as_ref().unwrap_or(volume), axis, steps[axis])))
 }
 
 /// Old voxels a new one along an axis, keeping at least two new ones.
 fn step(size: usize, spacing: f64, mm: f64) -> usize {
-    ((mm / spacing).round() as usize).clamp(1, size / 2)
+    ((mm / spacing).round() as usize).clamp(1, (size / 2).max(1))
 }
 
 /// One axis smoothed and thinned.
@@ -29,27 +45,38 @@ fn thin(volume: &Volume, axis: usize, step: usize) -> Volume {
     let old = volume.geometry;
     let mut size = old.size;
     size[axis] = old.size[axis] / step;
-    // Twice the old index of new voxel 0, so that halves stay whole.
-    let first_twice = (old.size[axis] - 1) - (size[axis] - 1) * step;
-    let kernel = kernel(step, first_twice % 2 == 1);
-    let left = kernel.len() / 2 - usize::from(first_twice % 2 == 1);
-    let stride: usize = old.size[..axis].iter().product();
-    let slab = stride * old.size[axis];
-    let mut voxels = vec![0.0_f32; size.iter().product()];
-    voxels.par_chunks_mut(stride).enumerate().for_each(|(row, out)| {
-        let (outer, new) = (row / size[axis], row % size[axis]);
-        let centre = (first_twice / 2 + new * step) as isize - left as isize;
-        for (tap, &weight) in kernel.iter().enumerate() {
-            let index = (centre + tap as isize).clamp(0, old.size[axis] as isize - 1) as usize;
-            let source = &volume.voxels[outer * slab + index * stride..][..stride];
-            out.iter_mut().zip(source).for_each(|(out, &voxel)| *out += weight * voxel);
-        }
-    });
+    // Twice the old index of the middle of new voxel 0, so that halves stay whole.
+    let twice = (old.size[axis] - 1) - (size[axis] - 1) * step;
+    let kernel = kernel(step, twice % 2 == 1);
+    // The old index of new voxel 0's first tap; those outside stand for the voxel on the border.
+    let first = (twice / 2) as isize - ((kernel.len() - 1) / 2) as isize;
+    let index = |tap: usize| (first + tap as isize).clamp(0, old.size[axis] as isize - 1) as usize;
+    let mut voxels = vec![0.0_f32; size.iter().product::<usize>()];
+    if axis == 0 {
+        let taps: Vec<usize> = (0..(size[0] - 1) * step + kernel.len()).map(index).collect();
+        let rows = voxels.par_chunks_mut(size[0]).zip(volume.voxels.par_chunks(old.size[0]));
+        rows.with_min_len(64).for_each(|(out, row)| {
+            let row: Vec<f32> = taps.iter().map(|&index| row[index]).collect();
+            for (tap, &weight) in kernel.iter().enumerate() {
+                out.iter_mut().zip(row[tap..].iter().step_by(step)).for_each(|(out, &voxel)| *out += weight * voxel);
+            }
+        });
+    } else {
+        let stride: usize = old.size[..axis].iter().product();
+        voxels.par_chunks_mut(stride).enumerate().for_each(|(row, out)| {
+            let (outer, new) = (row / size[axis], row % size[axis]);
+            let slab = &volume.voxels[outer * stride * old.size[axis]..];
+            for (tap, &weight) in kernel.iter().enumerate() {
+                let source = &slab[index(new * step + tap) * stride..][..stride];
+                out.iter_mut().zip(source).for_each(|(out, &voxel)| *out += weight * voxel);
+            }
+        });
+    }
     let mut spacing = old.spacing;
     spacing[axis] *= step as f64;
-    let mut first = DVec3::ZERO;
-    first[axis] = first_twice as f64 / 2.0;
-    let origin = old.index_to_world().transform_point3(first);
+    let mut middle = DVec3::ZERO;
+    middle[axis] = twice as f64 / 2.0;
+    let origin = old.index_to_world().transform_point3(middle);
     Volume { geometry: Geometry { size, spacing, origin, ..old }, voxels, pixel: volume.pixel }
 }
 
@@ -80,7 +107,7 @@ mod tests {
     fn keeps_the_middle_and_what_a_ramp_says_there() {
         for size in [[24, 31, 9], [25, 30, 8]] {
             let fine = ramp(size, DVec3::new(1.0, 1.0, 3.5));
-            let coarse = coarser(&fine, 3.0);
+            let coarse = &levels(&fine, &[3.0])[0];
             assert_eq!(coarse.geometry.size, [size[0] / 3, size[1] / 3, size[2]]);
             assert!(coarse.geometry.centre().distance(fine.geometry.centre()) < 1e-12);
             let [x, y, z] = [4, 5, 2];
@@ -94,14 +121,25 @@ mod tests {
     #[test]
     fn leaves_an_axis_alone_that_is_coarse_enough() {
         let fine = ramp([8, 8, 8], DVec3::new(1.0, 1.0, 4.0));
-        assert_eq!(coarser(&fine, 1.2), fine);
-        assert_eq!(coarser(&fine, 4.0).geometry.size, [2, 2, 8]);
+        let levels = levels(&fine, &[1.2, 4.0]);
+        assert_eq!(*levels[0], fine);
+        assert_eq!(levels[1].geometry.size, [2, 2, 8]);
+    }
+
+    #[test]
+    fn a_level_made_from_a_finer_one_lies_where_one_made_at_once_does() {
+        let fine = ramp([50, 41, 37], DVec3::new(1.0, 1.1, 1.25));
+        let (steps, once) = (levels(&fine, &[1.0, 2.0, 4.0]), levels(&fine, &[4.0]));
+        assert_eq!(steps[2].geometry.size, once[0].geometry.size);
+        assert!(steps[2].geometry.origin.distance(once[0].geometry.origin) < 1e-12);
+        let middle = once[0].voxels.len() / 2;
+        assert!((steps[2].voxels[middle] - once[0].voxels[middle]).abs() < 1e-3);
     }
 
     #[test]
     fn a_constant_stays() {
         let mut fine = ramp([20, 21, 22], DVec3::ONE);
         fine.voxels.fill(7.0);
-        assert!(coarser(&fine, 4.0).voxels.iter().all(|v| (v - 7.0).abs() < 1e-5));
+        assert!(levels(&fine, &[4.0])[0].voxels.iter().all(|v| (v - 7.0).abs() < 1e-5));
     }
 }

@@ -1,6 +1,7 @@
 //! Voxels with their grid.
 
 use super::Geometry;
+use rayon::prelude::*;
 
 /// The type of a voxel in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -44,7 +45,11 @@ pub struct Volume {
 impl Volume {
     /// Smallest and largest intensity.
     pub fn range(&self) -> (f32, f32) {
-        let start = (f32::INFINITY, f32::NEG_INFINITY);
-        self.voxels.iter().fold(start, |(low, high), &v| (low.min(v), high.max(v)))
+        let none = (f32::INFINITY, f32::NEG_INFINITY);
+        let chunks = self
+            .voxels
+            .par_chunks(1 << 16)
+            .map(|chunk| chunk.iter().fold(none, |all, &v| (all.0.min(v), all.1.max(v))));
+        chunks.reduce(|| none, |a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 }

@@ -4,6 +4,7 @@ use glam::DAffine3;
 
 use super::Evaluation;
 use crate::backend::{self, BackendKind};
+use crate::image::pyramid;
 use crate::registration::{Images, check};
 use crate::{Error, Result, Volume};
 
@@ -19,9 +20,11 @@ pub fn evaluate(
     bins: u32,
     backend: BackendKind,
 ) -> Result<Evaluation> {
-    check(fixed, moving, bins)?;
+    let [fixed_range, moving_range] = check(fixed, moving, bins)?;
     let backend = backend::open(backend, &())?;
-    let images = Images::at(fixed, moving, fixed.geometry.spacing.min_element(), bins);
+    let finest = [fixed.geometry.spacing.min_element()];
+    let (fixed, moving) = (pyramid::levels(fixed, &finest), pyramid::levels(moving, &finest));
+    let images = Images::new((&fixed[0], fixed_range), (&moving[0], moving_range), bins);
     let mut evaluator = images.load(&*backend)?;
     let value = images.evaluate(&mut *evaluator, &[*transform])?[0];
     if value.overlap == 0 {

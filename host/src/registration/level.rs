@@ -2,7 +2,7 @@
 
 use super::Observer;
 use crate::backend::{Backend, Evaluator, Pair};
-use crate::image::{BinImage, Geometry, StoredImage, pyramid};
+use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::Objective;
 use crate::transform::Rigid;
@@ -10,6 +10,9 @@ use crate::{Result, Volume};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
+
+/// The smallest and the largest intensity.
+pub type Range = (f32, f32);
 
 /// A fixed and a moving image ready to be loaded.
 pub struct Images {
@@ -21,15 +24,13 @@ pub struct Images {
 }
 
 impl Images {
-    /// Both volumes at about `mm`.
-    pub fn at(fixed: &Volume, moving: &Volume, mm: f64, bins: u32) -> Self {
-        let (fixed_range, moving_range) = (fixed.range(), moving.range());
-        let (fixed, moving) = (pyramid::coarser(fixed, mm), pyramid::coarser(moving, mm));
+    /// Both volumes with the intensity ranges that are to be spread over the bins.
+    pub fn new(fixed: (&Volume, Range), moving: (&Volume, Range), bins: u32) -> Self {
         Self {
-            fixed: StoredImage::new(&fixed, fixed_range).bins(bins),
-            fixed_geometry: fixed.geometry,
-            moving: StoredImage::new(&moving, moving_range),
-            moving_geometry: moving.geometry,
+            fixed: StoredImage::new(fixed.0, fixed.1).bins(bins),
+            fixed_geometry: fixed.0.geometry,
+            moving: StoredImage::new(moving.0, moving.1),
+            moving_geometry: moving.0.geometry,
             bins,
         }
     }

@@ -4,14 +4,14 @@ mod level;
 mod start;
 
 use crate::backend::{self, Backend, BackendKind};
-use crate::image::Geometry;
+use crate::image::{Geometry, pyramid};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::{Found, Optimizer, Powell, Problem};
 use crate::transform::Rigid;
 use crate::{Error, Result, Volume, threads};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
-use level::Metric;
+use level::{Metric, Range};
 use std::time::Instant;
 
 pub use level::{Images, voxel_map};
@@ -91,19 +91,19 @@ const RESOLUTION: [f64; 6] = [0.05, 0.05, 0.05, 0.02, 0.02, 0.02];
 /// [`Error::Input`] for options or volumes that cannot be registered, [`Error::Device`] where the backend is not there,
 /// [`Error::Untrusted`] where the volumes do not overlap.
 pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &dyn Observer) -> Result<Registration> {
-    check(fixed, moving, options.bins)?;
     threads::with(options.threads, || {
+        let ranges = check(fixed, moving, options.bins)?;
         let backend = backend::open(options.backend, observer)?;
-        Run::new(fixed, moving, options, &*backend, observer).finish()
+        Run::new(fixed, moving, ranges, options, &*backend, observer).finish()
     })
 }
 
-/// Refuses what cannot be registered.
-pub(crate) fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<()> {
+/// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
+pub(crate) fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<[Range; 2]> {
     if !(2..=256).contains(&bins) {
         return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 256 bins a side")));
     }
-    for (name, volume) in [("fixed", fixed), ("moving", moving)] {
+    let range = |name: &str, volume: &Volume| {
         if volume.geometry.size.iter().any(|&n| n < 2) {
             return Err(Error::Input(format!(
                 "the {name} image has an axis with a single voxel: two or more are needed"
@@ -115,11 +115,12 @@ pub(crate) fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<()> {
                 "the {name} image is constant (every voxel is {low}): nothing to register"
             )));
         }
-    }
-    Ok(())
+        Ok((low, high))
+    };
+    Ok([range("fixed", fixed)?, range("moving", moving)?])
 }
 
-/// Levels from coarse to fine, in mm: the last is the fixed image's own grid, and each before it twice as coarse while at least 20
+/// Levels from fine to coarse, in mm: the first is the fixed image's own grid, and each after it twice as coarse while at least 20
 /// voxels remain along its shortest side.
 fn level_spacings(fixed: &Geometry) -> Vec<f64> {
     let finest = fixed.spacing.min_element();
@@ -128,7 +129,6 @@ fn level_spacings(fixed: &Geometry) -> Vec<f64> {
     while shortest / (spacings[spacings.len() - 1] * 2.0) >= 20.0 {
         spacings.push(spacings[spacings.len() - 1] * 2.0);
     }
-    spacings.reverse();
     spacings
 }
 
@@ -136,6 +136,8 @@ fn level_spacings(fixed: &Geometry) -> Vec<f64> {
 struct Run<'a> {
     fixed: &'a Volume,
     moving: &'a Volume,
+    /// Of the fixed and the moving image.
+    ranges: [Range; 2],
     options: &'a Options,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
@@ -153,6 +155,7 @@ impl<'a> Run<'a> {
     fn new(
         fixed: &'a Volume,
         moving: &'a Volume,
+        ranges: [Range; 2],
         options: &'a Options,
         backend: &'a dyn Backend,
         observer: &'a dyn Observer,
@@ -160,6 +163,7 @@ impl<'a> Run<'a> {
         Self {
             fixed,
             moving,
+            ranges,
             options,
             backend,
             observer,
@@ -174,23 +178,28 @@ impl<'a> Run<'a> {
 
     fn finish(mut self) -> Result<Registration> {
         let spacings = level_spacings(&self.fixed.geometry);
+        let (fixed, moving) = timed(&mut self.seconds.pyramid, || {
+            (pyramid::levels(self.fixed, &spacings), pyramid::levels(self.moving, &spacings))
+        });
         let (mut start, mut end) = (Evaluation::default(), Evaluation::default());
-        for (number, &mm) in spacings.iter().enumerate() {
-            let images =
-                timed(&mut self.seconds.pyramid, || Images::at(self.fixed, self.moving, mm, self.options.bins));
+        for level in (0..spacings.len()).rev() {
+            let [fixed_range, moving_range] = self.ranges;
+            let images = timed(&mut self.seconds.pyramid, || {
+                Images::new((&fixed[level], fixed_range), (&moving[level], moving_range), self.options.bins)
+            });
             let mut evaluator = timed(&mut self.seconds.upload, || images.load(self.backend))?;
             let clock = Instant::now();
             let spacing_mm = images.fixed_geometry.spacing.to_array();
-            self.observer.level(number, spacings.len(), spacing_mm);
+            self.observer.level(spacings.len() - 1 - level, spacings.len(), spacing_mm);
             let mut metric = Metric::new(&images, &mut *evaluator, self.options.metric, self.centre, self.observer);
-            if number == 0 {
+            if level + 1 == spacings.len() {
                 self.choose_start(&mut metric)?;
             }
             metric.require_overlap(self.least_overlap);
-            let found = self.climb(&mut metric, mm, mm / spacings[spacings.len() - 1])?;
+            let found = self.climb(&mut metric, spacings[level], spacings[level] / spacings[0])?;
             self.levels.push(Level { spacing_mm, evaluations: found.evaluations, value: found.value });
             self.parameters = found.parameters;
-            if number + 1 == spacings.len() {
+            if level == 0 {
                 let both = metric.evaluate(&[DAffine3::IDENTITY, self.transform().to_affine()])?;
                 (start, end) = (both[0], both[1]);
             }

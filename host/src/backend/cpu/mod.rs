@@ -10,6 +10,7 @@ use gpu::math::entropy::Entropies;
 use gpu::math::{affine, interpolate, interpolate::Interpolator};
 use gpu::params::Affine;
 use rayon::prelude::*;
+use simd::widest;
 
 /// Samples a piece of work has at least: below, starting it costs more than doing it.
 const PIECE: usize = 1 << 15;
@@ -41,14 +42,16 @@ impl Backend for Cpu {
     }
 }
 
-fn resample_row(moving: &Volume, size: [usize; 3], matrix: &Affine, how: Interpolator, row: usize, out: &mut [f32]) {
-    let moving_size = moving.geometry.size.map(|n| n as u32);
-    let [y, z] = [row % size[1], row / size[1]].map(|n| n as u32);
-    for (x, out) in out.iter_mut().enumerate() {
-        let position = affine::add_y(matrix, affine::from_x(matrix, x as u32), y);
-        let position = affine::add_z(matrix, position, z);
-        // SAFETY: the voxels fill the grid.
-        *out = unsafe { interpolate::at(|i| moving.voxels[i], moving_size, position, how) };
+widest! {
+    fn resample_row(moving: &Volume, size: [usize; 3], matrix: &Affine, how: Interpolator, row: usize, out: &mut [f32]) {
+        let moving_size = moving.geometry.size.map(|n| n as u32);
+        let [y, z] = [row % size[1], row / size[1]].map(|n| n as u32);
+        for (x, out) in out.iter_mut().enumerate() {
+            let position = affine::add_y(matrix, affine::from_x(matrix, x as u32), y);
+            let position = affine::add_z(matrix, position, z);
+            // SAFETY: the voxels fill the grid.
+            *out = unsafe { interpolate::at(|i| moving.voxels[i], moving_size, position, how) };
+        }
     }
 }
 

@@ -144,7 +144,8 @@ fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
         }
     }
     let [y, z] = [size[0], size[0] * size[1]];
-    let words = [gather(task, &index, 0), gather(task, &index, y), gather(task, &index, z), gather(task, &index, y + z)];
+    let words =
+        [gather(task, &index, 0), gather(task, &index, y), gather(task, &index, z), gather(task, &index, y + z)];
     let mut values = [0.0; CHUNK];
     for l in 0..CHUNK {
         let words = [words[0][l], words[1][l], words[2][l], words[3][l]];
@@ -159,7 +160,8 @@ fn gather(task: &Task, index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
     let mut words = [0; CHUNK];
     for l in 0..CHUNK {
         // SAFETY: within the image and its padding.
-        let pair = unsafe { task.moving.as_ptr().add((index[l] + offset) as usize).cast::<u32>().read_unaligned() };
+        let pair =
+            unsafe { task.moving.as_ptr().offset((index[l] + offset) as i32 as isize).cast::<u32>().read_unaligned() };
         words[l] = u32::from_le(pair);
     }
     words
