@@ -46,6 +46,21 @@ fn a_panic() {
     assert!(thread == 6 && message.contains("six"), "{message}");
 }
 
+/// From block 3 on every block has a fault; the lower the block, the later.
+#[kernel]
+unsafe fn many_faults() {
+    for _ in 0..10 * (40 - thread::block_idx_x()) {
+        thread::sync_threads();
+    }
+    assert!(thread::block_idx_x() < 3);
+}
+
+#[test]
+fn the_lowest_faulty_block_is_reported() {
+    let fault = run("many_faults", &Launch::default().grid(40).block(2), || unsafe { many_faults() }).unwrap_err();
+    assert_eq!(fault.block, [3, 0, 0]);
+}
+
 /// Values on the stacks of threads that a fault ends are dropped.
 #[test]
 fn threads_are_unwound_after_a_fault() {
