@@ -3,10 +3,14 @@
 //! Tests on real volumes look for `MIREG_DATA` (or `../shared/data` beside the repository), tests on a GPU for a driver; where
 //! those are absent they report themselves as ignored.
 
+mod backends;
+mod cli;
+mod demo;
+mod io;
 mod support;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
-    let tests = Vec::new();
-    libtest_mimic::run(&arguments, tests).exit();
+    let topics = [backends::tests(), cli::tests(), demo::tests(), io::tests()];
+    libtest_mimic::run(&arguments, topics.into_iter().flatten().collect()).exit();
 }

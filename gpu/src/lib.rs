@@ -11,7 +11,6 @@
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
-#[cfg(any())]
 pub mod kernels;
 pub mod math;
 pub mod params;

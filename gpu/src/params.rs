@@ -1,5 +1,7 @@
 //! Every struct that crosses the boundary to a kernel: `repr(C)`, by value, its size asserted.
 
+use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+
 /// A 3x4 matrix, row by row: voxel of the fixed image to position in the moving image.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -8,4 +10,66 @@ pub struct Affine {
     pub rows: [[f32; 4]; 3],
 }
 
+/// What [`joint_histogram_linear`](crate::kernels::histogram::joint_histogram_linear) and its sibling need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Histogram {
+    /// A bin number a voxel of the fixed image.
+    pub fixed: DeviceSlice<u8>,
+    /// A stored voxel of the moving image in the low half of each word and its neighbour along x in the high half, with
+    /// [`padding`](crate::math::interpolate::padding) words at the end.
+    pub moving: DeviceSlice<u32>,
+    /// Three rows a transform.
+    pub transforms: DeviceSlice<[f32; 4]>,
+    /// A joint histogram a transform, to which is added.
+    pub counters: DeviceSliceMut<u32>,
+    pub fixed_size: [u32; 3],
+    pub moving_size: [u32; 3],
+    /// Bins of the fixed and of the moving image.
+    pub bins: [u32; 2],
+    /// Counters that a block keeps: block z counts the pairs from `z * range` on.
+    pub range: u32,
+    /// Planes of a tile.
+    pub depth: u32,
+}
+
+/// What [`entropies`](crate::kernels::entropy::entropies) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Entropy {
+    /// A joint histogram a transform; left at 0.
+    pub counters: DeviceSliceMut<u32>,
+    /// Working space, `moving_bins` a transform: the sum of each column's terms.
+    pub columns: DeviceSliceMut<f64>,
+    /// Working space, `moving_bins` a transform: each column's counts.
+    pub moving: DeviceSliceMut<u32>,
+    /// Working space, `fixed_bins` a transform: each row's counts; 0 before and after.
+    pub fixed: DeviceSliceMut<u32>,
+    /// Working space, 1 a transform: blocks that are done; 0 before and after.
+    pub done: DeviceSliceMut<u32>,
+    /// [`RESULTS`](crate::kernels::entropy::RESULTS) a transform: H(F), H(M), H(F, M), MI, NMI, counts.
+    pub results: DeviceSliceMut<f64>,
+    /// Bins of the fixed and of the moving image.
+    pub bins: [u32; 2],
+}
+
+/// What [`resample`](crate::kernels::resample::resample) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Resample {
+    pub moving: DeviceSlice<f32>,
+    pub out: DeviceSliceMut<f32>,
+    /// From voxels of the new grid to voxels of the moving image.
+    pub affine: Affine,
+    pub size: [u32; 3],
+    pub moving_size: [u32; 3],
+    /// An [`Interpolator`](crate::math::interpolate::Interpolator) as a number.
+    pub interpolator: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 const _: () = assert!(size_of::<Affine>() == 48);
+const _: () = assert!(size_of::<Histogram>() == 104);
+const _: () = assert!(size_of::<Entropy>() == 104);
+const _: () = assert!(size_of::<Resample>() == 112);

@@ -36,3 +36,10 @@ impl Error {
         }
     }
 }
+
+impl From<cust::error::CudaError> for Error {
+    fn from(error: cust::error::CudaError) -> Self {
+        let says = error.to_string();
+        Self::Device(format!("the CUDA driver says: {}", says.trim_matches('"')))
+    }
+}

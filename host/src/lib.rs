@@ -5,6 +5,7 @@
 //! point of the moving image.
 
 pub mod backend;
+pub mod demo;
 pub mod error;
 pub mod image;
 pub mod io;

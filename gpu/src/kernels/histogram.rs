@@ -1,7 +1,7 @@
 //! The joint histogram of a fixed image and a moving image seen through a transform, with a block's counters in shared memory.
 //!
 //! A block is a number of warps (y) of 32 lanes (x). It takes every so-many-th tile of 32 voxels along x, one row a warp along y and
-//! [`DEPTH`] along z; a thread goes down z, so that what it reads of the moving image stays near. Histograms that exceed a block's
+//! `depth` planes along z; a thread goes down z, so that what it reads of the moving image stays near. Histograms that exceed a block's
 //! shared memory are counted a range at a time, one for each z of the grid (Shams & Kennedy's answer: see Ledig 2.2). The y of the
 //! grid is the number of the transform.
 
@@ -14,9 +14,6 @@ use cuda_std::thread::{
     block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
 };
 
-/// Planes of a tile.
-pub const DEPTH: u32 = 32;
-
 /// Planes that a thread reads together, to have that many loads under way.
 const TOGETHER: usize = 4;
 
@@ -26,7 +23,8 @@ pub const WIDTH: u32 = 32;
 /// Counts with trilinear interpolation. Blocks of ([`WIDTH`], rows), at most 1024 threads; `range` words of dynamic shared memory.
 ///
 /// # Safety
-/// The slices are as long as the sizes say, with the moving image's padding; every size and number of bins is at least 1.
+/// The slices are as long as the sizes say, with the moving image's padding; every size, number of bins and
+/// the tile's depth is at least 1.
 #[kernel]
 pub unsafe fn joint_histogram_linear(p: Histogram) {
     // SAFETY: as this function's.
@@ -131,15 +129,17 @@ unsafe fn count<S: Sampler>(p: &Histogram) {
     // SAFETY: there are three rows a transform.
     let affine = Affine { rows: [0, 1, 2].map(|row| unsafe { p.transforms.get(3 * block_idx_y() as usize + row) }) };
     let [width, height, depth] = p.fixed_size;
-    let tiles = [width.div_ceil(WIDTH), height.div_ceil(block_dim_y()), depth.div_ceil(DEPTH)];
-    // SAFETY: sizes are at least 1; without this a division by zero would bring a panic into the PTX.
+    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };
+    let tiles = [width.div_ceil(WIDTH), height.div_ceil(block_dim_y()), depth.div_ceil(p.depth)];
+    // SAFETY: sizes are at least 1.
     unsafe { core::hint::assert_unchecked(tiles[0] > 0 && tiles[1] > 0) };
     let mut tile = block_idx_x();
     while tile < tiles[0] * tiles[1] * tiles[2] {
         let (row, column) = (tile / tiles[0], tile % tiles[0]);
         let x = column * WIDTH + thread_idx_x();
         let y = row % tiles[1] * block_dim_y() + thread_idx_y();
-        let z = row / tiles[1] * DEPTH;
+        let z = row / tiles[1] * p.depth;
         if x < width && y < height {
             // SAFETY: the voxels are in the fixed image.
             unsafe { count_down::<S>(p, &affine, [x, y, z], counters, first) };
@@ -177,7 +177,7 @@ unsafe fn count_down<S: Sampler>(
     first: u32,
 ) {
     let [width, height, depth] = p.fixed_size;
-    let end = if z + DEPTH < depth { z + DEPTH } else { depth };
+    let end = if z + p.depth < depth { z + p.depth } else { depth };
     let last = interpolate::last(p.moving_size);
     let scale = bin::scale(p.bins[1]);
     let base = affine::add_y(affine, affine::from_x(affine, x), y);

@@ -1,6 +1,9 @@
 //! Where the metric is evaluated. The registration loop sees only the traits here.
 
 pub mod cpu;
+pub mod cuda;
+pub mod emulated;
+mod plan;
 
 use crate::Result;
 use crate::image::{BinImage, StoredImage};
@@ -82,11 +85,34 @@ pub trait Evaluator {
 pub fn open(kind: BackendKind, observer: &dyn Observer) -> Result<Box<dyn Backend>> {
     match kind {
         BackendKind::Cpu => Ok(Box::new(cpu::Cpu)),
-        BackendKind::Auto => {
-            observer.note("no CUDA device: using the CPU");
-            Ok(Box::new(cpu::Cpu))
-        }
-        BackendKind::Cuda => Err(crate::Error::Device("no CUDA yet".into())),
-        BackendKind::Emulated => Err(crate::Error::Device("no emulator yet".into())),
+        BackendKind::Emulated => Ok(Box::new(emulated::Emulated::default())),
+        BackendKind::Cuda => Ok(Box::new(cuda::Cuda::open()?)),
+        BackendKind::Auto => match cuda::Cuda::open() {
+            Ok(cuda) => Ok(Box::new(cuda)),
+            Err(reason) => {
+                observer.note(&format!("{reason}: using the CPU"));
+                Ok(Box::new(cpu::Cpu))
+            }
+        },
     }
+}
+
+/// A backend of this machine, for `mireg devices`.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Device {
+    /// `cpu`, `cuda` or `emulated`.
+    pub backend: &'static str,
+    pub available: bool,
+    /// What it is, or why it is not there.
+    pub detail: String,
+}
+
+/// Every backend, and whether it can be used here.
+pub fn devices() -> Vec<Device> {
+    [("cpu", BackendKind::Cpu), ("cuda", BackendKind::Cuda), ("emulated", BackendKind::Emulated)]
+        .map(|(backend, kind)| match open(kind, &()) {
+            Ok(opened) => Device { backend, available: true, detail: opened.device() },
+            Err(error) => Device { backend, available: false, detail: error.to_string() },
+        })
+        .into()
 }

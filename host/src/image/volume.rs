@@ -18,6 +18,18 @@ pub enum PixelType {
     F64,
 }
 
+impl PixelType {
+    /// Bytes of one voxel.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::U8 | Self::I8 => 1,
+            Self::U16 | Self::I16 => 2,
+            Self::U32 | Self::I32 | Self::F32 => 4,
+            Self::U64 | Self::I64 | Self::F64 => 8,
+        }
+    }
+}
+
 /// A three-dimensional scalar image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Volume {

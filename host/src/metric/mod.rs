@@ -1,5 +1,8 @@
 //! What is maximised, and what one evaluation returns.
 
+mod compare;
+
+pub use compare::evaluate;
 use gpu::math::entropy::Entropies;
 
 /// The metric to maximise.

@@ -91,7 +91,7 @@ const RESOLUTION: [f64; 6] = [0.05, 0.05, 0.05, 0.02, 0.02, 0.02];
 /// [`Error::Input`] for options or volumes that cannot be registered, [`Error::Device`] where the backend is not there,
 /// [`Error::Untrusted`] where the volumes do not overlap.
 pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &dyn Observer) -> Result<Registration> {
-    check(fixed, moving, options)?;
+    check(fixed, moving, options.bins)?;
     threads::with(options.threads, || {
         let backend = backend::open(options.backend, observer)?;
         Run::new(fixed, moving, options, &*backend, observer).finish()
@@ -99,9 +99,9 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &d
 }
 
 /// Refuses what cannot be registered.
-fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<()> {
-    if !(2..=256).contains(&options.bins) {
-        return Err(Error::Input(format!("{} bins: the joint histogram takes 2 to 256 bins a side", options.bins)));
+pub(crate) fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<()> {
+    if !(2..=256).contains(&bins) {
+        return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 256 bins a side")));
     }
     for (name, volume) in [("fixed", fixed), ("moving", moving)] {
         if volume.geometry.size.iter().any(|&n| n < 2) {

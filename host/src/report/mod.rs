@@ -1,1 +1,167 @@
-//! What a run leaves behind: report.json and its neighbours.
+//! What a run leaves behind: transform.tfm, moved.nii.gz and report.json.
+
+mod warnings;
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::io::{self, OutputFolder};
+use crate::metric::{Evaluation, MetricKind};
+use crate::registration::{Level, Options, Registration};
+use crate::transform::Rigid;
+use crate::{Error, Result};
+
+/// File names in the output folder.
+pub const TRANSFORM: &str = "transform.tfm";
+pub const MOVED: &str = "moved.nii.gz";
+pub const REPORT: &str = "report.json";
+
+/// What a run knows beyond the registration itself.
+pub struct Run<'a> {
+    /// When the process started.
+    pub started: Instant,
+    pub fixed: &'a Path,
+    pub moving: &'a Path,
+    /// Seconds that reading both took.
+    pub read: f64,
+    pub options: &'a Options,
+}
+
+/// The content of report.json. Lengths in mm, angles in degrees, LPS; entropies and MI in nats.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The command line as it was typed, a part an argument.
+    pub command: Vec<String>,
+    /// mireg's version.
+    pub version: &'static str,
+    pub fixed: String,
+    pub moving: String,
+    /// `cpu`, `cuda` or `emulated`.
+    pub backend: &'static str,
+    /// The device's own name.
+    pub device: String,
+    pub bins: u32,
+    /// What was maximised.
+    pub metric: MetricKind,
+    pub start: Value,
+    #[serde(rename = "final")]
+    pub end: Value,
+    /// Part of the fixed image's voxels that lie inside the moving image at the end, 0 to 1.
+    pub overlap_fraction: f64,
+    /// Which start won.
+    pub started_from: &'static str,
+    /// Coarse to fine.
+    pub levels: Vec<Level>,
+    pub transform: Motion,
+    pub seconds: Seconds,
+    /// What speaks against the result; empty when nothing does.
+    pub warnings: Vec<String>,
+}
+
+/// The metric for one transform, at full resolution.
+#[derive(Debug, Serialize)]
+pub struct Value {
+    /// Of the metric that was maximised.
+    pub value: f64,
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
+}
+
+/// From a point of the fixed image to the point of the moving image.
+#[derive(Debug, Serialize)]
+pub struct Motion {
+    pub kind: &'static str,
+    /// About x, y and z; applied in the order y, x, z.
+    pub angles_degrees: [f64; 3],
+    pub translation_mm: [f64; 3],
+    /// What the rotation leaves in place.
+    pub centre_mm: [f64; 3],
+    /// The same as a matrix, rows.
+    pub matrix: [[f64; 4]; 4],
+}
+
+/// Seconds spent.
+#[derive(Debug, Serialize)]
+pub struct Seconds {
+    /// From the start of the process to the writing of the report.
+    pub total: f64,
+    /// From volumes in memory to the transform: upload, pyramid and optimise.
+    pub register: f64,
+    pub read: f64,
+    pub upload: f64,
+    pub pyramid: f64,
+    pub optimise: f64,
+    pub resample: f64,
+    /// Transform and moved image.
+    pub write: f64,
+}
+
+impl Run<'_> {
+    /// Writes all results into `folder` and returns what the report says.
+    ///
+    /// # Errors
+    /// [`Error::File`] where a file cannot be written.
+    pub fn write(&self, registration: &Registration, folder: &OutputFolder) -> Result<Report> {
+        let writing = Instant::now();
+        io::transform::write_itk(&folder.path(TRANSFORM), &registration.transform)?;
+        io::write(&folder.path(MOVED), &registration.moved)?;
+        let report = self.report(registration, writing.elapsed().as_secs_f64());
+        let path = folder.path(REPORT);
+        let text = serde_json::to_string_pretty(&report).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text + "\n").map_err(|e| Error::file(&path, e))?;
+        Ok(report)
+    }
+
+    fn report(&self, found: &Registration, write: f64) -> Report {
+        let kind = self.options.metric;
+        let value = |evaluation: Evaluation| Value { value: evaluation.value(kind), evaluation };
+        let text = |path: &Path| path.display().to_string();
+        Report {
+            command: std::env::args_os().map(|part| part.to_string_lossy().into_owned()).collect(),
+            version: env!("CARGO_PKG_VERSION"),
+            fixed: text(self.fixed),
+            moving: text(self.moving),
+            backend: found.backend,
+            device: found.device.clone(),
+            bins: self.options.bins,
+            metric: kind,
+            start: value(found.start),
+            end: value(found.end),
+            overlap_fraction: found.end.overlap_fraction(),
+            started_from: found.started_from,
+            levels: found.levels.clone(),
+            transform: motion(&found.transform),
+            seconds: self.seconds(found, write),
+            warnings: warnings::of(found, kind),
+        }
+    }
+
+    fn seconds(&self, found: &Registration, write: f64) -> Seconds {
+        let parts = &found.seconds;
+        Seconds {
+            total: self.started.elapsed().as_secs_f64(),
+            register: parts.upload + parts.pyramid + parts.optimise,
+            read: self.read,
+            upload: parts.upload,
+            pyramid: parts.pyramid,
+            optimise: parts.optimise,
+            resample: parts.resample,
+            write,
+        }
+    }
+}
+
+fn motion(rigid: &Rigid) -> Motion {
+    let affine = rigid.to_affine();
+    let rows = affine.matrix3.transpose().to_cols_array_2d();
+    let row = |n: usize| [rows[n][0], rows[n][1], rows[n][2], affine.translation[n]];
+    Motion {
+        kind: "rigid",
+        angles_degrees: rigid.angles.map(f64::to_degrees).to_array(),
+        translation_mm: rigid.translation.to_array(),
+        centre_mm: rigid.centre.to_array(),
+        matrix: [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]],
+    }
+}

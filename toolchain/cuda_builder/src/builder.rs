@@ -119,7 +119,7 @@ impl CudaBuilder {
         // A panic is a trap: its message could not be shown, and formatting it takes registers and memory.
         let mut flags = vec!["-Zunstable-options", "-Cpanic=immediate-abort", "-Zlocation-detail=none"];
         if self.debug == DebugInfo::LineTables {
-            flags.push("-Cdebuginfo=line-tables-only");
+            flags.push("-Cdebuginfo=line-directives-only");
         }
         if !self.release {
             flags.extend(["-Coverflow-checks=on", "-Cdebug-assertions=on"]);

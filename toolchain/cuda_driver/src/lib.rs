@@ -31,7 +31,7 @@ pub fn available() -> Result<(), String> {
 }
 
 /// The name and number of an error code.
-fn describe(code: CUresult) -> String {
+pub fn describe(code: CUresult) -> String {
     let mut name: *const c_char = std::ptr::null();
     // SAFETY: the pointer is that of a local.
     let found = unsafe { cust_raw::cuGetErrorName(code, &mut name) };

@@ -10,6 +10,12 @@
 
 use crate::arch::float as arch;
 
+/// `a + b`, rounded towards negative infinity. PTX: `add.rm.f32`. Any thread.
+#[inline(always)]
+pub fn add_down(a: f32, b: f32) -> f32 {
+    arch::add_down(a, b)
+}
+
 /// The methods of floats that `core` lacks. Angles are in radians. Any thread.
 pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     /// The largest integer not above `self`. PTX: `cvt.rmi`.
@@ -230,5 +236,19 @@ impl GpuFloat for f64 {
     #[inline(always)]
     fn sin_cos(self) -> (f64, f64) {
         libm::sincos(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::add_down;
+
+    #[test]
+    fn add_down_never_exceeds_the_sum() {
+        let two_23 = 8_388_608.0_f32;
+        for (value, whole) in [(0.0, 0.0), (0.99, 0.0), (1.0, 1.0), (1.5, 1.0), (2.5, 2.0), (3.999, 3.0), (4e6, 4e6)] {
+            assert_eq!(add_down(value, two_23) - two_23, whole, "{value}");
+        }
+        assert_eq!(add_down(-0.25, two_23), two_23 - 0.5);
     }
 }

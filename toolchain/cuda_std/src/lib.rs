@@ -28,6 +28,7 @@ pub mod emulator;
 use emulator::arch;
 
 pub mod atomic;
+pub mod bits;
 pub mod float;
 pub mod global;
 pub mod mem;

@@ -28,7 +28,7 @@ impl<'a> Task<'a> {
     pub fn new(pair: &Pair<'a>, affine: &Affine) -> Self {
         let (fixed, moving) = (pair.fixed, pair.moving);
         let moving_size = moving.size.map(|n| n as u32);
-        assert!(fixed.bins.len() == fixed.size.iter().product());
+        assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
         assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(moving_size));
         let chunk = |chunk: usize| {
             let terms: [[f32; 3]; CHUNK] = std::array::from_fn(|l| affine::from_x(affine, (chunk * CHUNK + l) as u32));
@@ -87,11 +87,16 @@ fn count<const LINEAR: bool>(task: &Task, rows: Range<usize>, counters: &mut [u3
     let [width, height, _] = task.fixed_size;
     for row in rows {
         let [y, z] = [row % height, row / height].map(|n| n as u32);
-        let chunks = task.fixed[row * width..][..width].chunks(CHUNK);
-        for (chunk, terms) in chunks.zip(&task.columns) {
+        let (chunks, rest) = task.fixed[row * width..][..width].as_chunks::<CHUNK>();
+        for (fixed, terms) in chunks.iter().zip(&task.columns) {
+            for pair in pairs::<LINEAR>(task, terms, y, z, fixed) {
+                counters[pair as usize] += 1;
+            }
+        }
+        if let Some(terms) = task.columns.get(chunks.len()) {
             let mut fixed = [0; CHUNK];
-            fixed[..chunk.len()].copy_from_slice(chunk);
-            for &pair in &pairs::<LINEAR>(task, terms, y, z, &fixed)[..chunk.len()] {
+            fixed[..rest.len()].copy_from_slice(rest);
+            for &pair in &pairs::<LINEAR>(task, terms, y, z, &fixed)[..rest.len()] {
                 counters[pair as usize] += 1;
             }
         }
@@ -138,20 +143,26 @@ fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
             fraction[axis][l] = place.fraction[axis];
         }
     }
-    let words = [0, size[0], size[0] * size[1], size[0] + size[0] * size[1]].map(|offset| {
-        let mut words = [0; CHUNK];
-        for l in 0..CHUNK {
-            // SAFETY: within the image and its padding.
-            words[l] = unsafe { task.moving.as_ptr().add((index[l] + offset) as usize).cast::<u32>().read_unaligned() };
-        }
-        words
-    });
+    let [y, z] = [size[0], size[0] * size[1]];
+    let words = [gather(task, &index, 0), gather(task, &index, y), gather(task, &index, z), gather(task, &index, y + z)];
     let mut values = [0.0; CHUNK];
     for l in 0..CHUNK {
-        let words = [words[0][l], words[1][l], words[2][l], words[3][l]].map(u32::from_le);
+        let words = [words[0][l], words[1][l], words[2][l], words[3][l]];
         values[l] = interpolate::linear(words, [fraction[0][l], fraction[1][l], fraction[2][l]]);
     }
     values
+}
+
+/// The words of two neighbours along x, `offset` voxels from each index.
+#[inline(always)]
+fn gather(task: &Task, index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
+    let mut words = [0; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: within the image and its padding.
+        let pair = unsafe { task.moving.as_ptr().add((index[l] + offset) as usize).cast::<u32>().read_unaligned() };
+        words[l] = u32::from_le(pair);
+    }
+    words
 }
 
 /// The nearest voxels' values at positions inside.

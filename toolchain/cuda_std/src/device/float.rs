@@ -9,3 +9,17 @@ macro_rules! single_instructions {
 }
 
 single_instructions! { f32 f64 }
+
+#[inline(always)]
+pub fn add_down(a: f32, b: f32) -> f32 {
+    let sum;
+    // SAFETY: adds.
+    unsafe {
+        core::arch::asm!(
+            "add.rm.f32 {}, {}, {};",
+            out(reg32) sum, in(reg32) a, in(reg32) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    sum
+}

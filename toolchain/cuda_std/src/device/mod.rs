@@ -4,6 +4,7 @@
 //! from duplicating or sinking them into divergent branches; inline assembly is not.
 
 pub mod atomic;
+pub mod bits;
 pub mod float;
 pub mod global;
 pub mod mem;

@@ -15,3 +15,12 @@ macro_rules! operations {
 }
 
 operations! { f32 f64 }
+
+#[inline(always)]
+pub fn add_down(a: f32, b: f32) -> f32 {
+    let sum = a + b;
+    // What rounding took away, exactly (Knuth's two-sum).
+    let taken = sum - a;
+    let error = (a - (sum - taken)) + (b - taken);
+    if error < 0.0 { sum.next_down() } else { sum }
+}

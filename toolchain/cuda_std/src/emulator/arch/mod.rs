@@ -1,6 +1,7 @@
 //! The functions behind the API, as the device half has them.
 
 pub mod atomic;
+pub mod bits;
 pub mod float;
 pub mod global;
 pub mod mem;

@@ -1,0 +1,164 @@
+//! What can be typed, and what `--help` says about it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use mireg::backend::BackendKind;
+use mireg::metric::MetricKind;
+
+const EXAMPLES: &str = "\
+Examples:
+  mireg demo                                      see it work on a made-up patient
+  mireg register ct.nii.gz mr.nii.gz --out out    align mr with ct
+  mireg metric ct.nii.gz out/moved.nii.gz         say how well they match
+
+Exit codes:
+  0   done
+  1   the registration cannot be trusted
+  2   something is wrong with the input; the line on stderr says what
+  70  a fault in mireg itself
+
+Files are NIfTI (.nii, .nii.gz, .hdr with .img) and MetaImage (.mha, .mhd).
+Coordinates are LPS mm, as in DICOM and ITK.";
+
+const REGISTER_EXAMPLES: &str = "\
+DIR gets:
+  transform.tfm  ITK text, from a point of FIXED to the point of MOVING, LPS mm
+  moved.nii.gz   MOVING on the grid of FIXED
+  report.json    metric, overlap, transform, seconds, warnings
+All of them or, where something fails, none. Files of these names are replaced.
+
+Examples:
+  mireg register ct.nii.gz mr.nii.gz --out out
+  mireg register ct.nii.gz mr.nii.gz --out out --metric mi --bins 50 --threads 4";
+
+const METRIC_EXAMPLES: &str = "\
+Entropies and MI are in nats, over the voxels of FIXED that fall inside MOVING.
+NMI is (H(F) + H(M)) / H(F,M): 1 for images that say nothing about each other,
+2 for images that determine each other.
+
+Examples:
+  mireg metric ct.nii.gz mr.nii.gz
+  mireg metric ct.nii.gz mr.nii.gz --transform out/transform.tfm --json";
+
+const DEMO_EXAMPLES: &str = "\
+Makes a CT-like and an MR-like scan of a made-up head with a known motion between
+them, registers them, and says how many mm the result is off, on average over the
+brain. More than 1 mm is exit code 1. DIR gets ct.nii.gz, mr.nii.gz, truth.tfm,
+demo.png and what `mireg register` writes.";
+
+/// Aligns medical images by mutual information, with the same bits on CPU and GPU
+#[derive(Parser)]
+#[command(name = "mireg", version, about, after_help = EXAMPLES, arg_required_else_help = true, max_term_width = 120)]
+#[command(disable_help_subcommand = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Find the rigid motion that aligns MOVING with FIXED
+    #[command(after_help = REGISTER_EXAMPLES)]
+    Register(Register),
+    /// Print mutual information, entropies and overlap of two images
+    #[command(after_help = METRIC_EXAMPLES)]
+    Metric(Metric),
+    /// List the places where mireg can compute on this machine
+    Devices,
+    /// Register a made-up patient and print the error in mm
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo(Demo),
+}
+
+#[derive(Args)]
+pub struct Register {
+    /// The image that stays in place
+    pub fixed: PathBuf,
+    /// The image that is aligned with it
+    pub moving: PathBuf,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// What the motion may be: rigid = 3 rotations and 3 translations
+    #[arg(long, value_enum, default_value_t = Dof::Rigid, help_heading = "Registration")]
+    pub dof: Dof,
+    /// What is maximised
+    #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Metric")]
+    pub metric: MetricKind,
+    #[command(flatten)]
+    pub histogram: Histogram,
+    #[command(flatten)]
+    pub compute: Compute,
+    /// Print errors and warnings only
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Args)]
+pub struct Metric {
+    /// The image on whose voxels the metric is taken
+    pub fixed: PathBuf,
+    /// The image that it is compared with
+    pub moving: PathBuf,
+    /// From a point of FIXED to the point of MOVING: ITK text (.tfm, .txt) [default: none, the headers alone]
+    #[arg(long, value_name = "FILE")]
+    pub transform: Option<PathBuf>,
+    /// Print JSON with every digit
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub histogram: Histogram,
+    #[command(flatten)]
+    pub compute: Compute,
+}
+
+#[derive(Args)]
+pub struct Demo {
+    /// Folder for the scans and the results
+    #[arg(long, value_name = "DIR", default_value = "mireg-demo")]
+    pub out: PathBuf,
+    /// Number of the patient; each has another head and another motion
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub compute: Compute,
+    /// Print errors and warnings only
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Args)]
+pub struct Histogram {
+    /// Bins a side of the joint histogram, 2 to 256
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, help_heading = "Metric")]
+    #[arg(value_parser = value_parser!(u32).range(2..=256), allow_negative_numbers = true)]
+    pub bins: u32,
+}
+
+/// Bins a side where nothing else is said.
+pub const DEFAULT_BINS: u32 = 64;
+
+#[derive(Args)]
+pub struct Compute {
+    /// Where to compute; auto takes the GPU if there is one
+    #[arg(long, value_enum, default_value_t = BackendKind::Auto, help_heading = "Computing")]
+    pub backend: BackendKind,
+    /// CPU threads, 1 to 1024 [default: one a core]; the result does not depend on it
+    #[arg(long, value_name = "N", help_heading = "Computing", allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+}
+
+impl Compute {
+    /// As the library wants it: 0 for one a core.
+    pub fn threads(&self) -> usize {
+        self.threads.unwrap_or(0) as usize
+    }
+}
+
+/// Which motions are allowed.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Dof {
+    Rigid,
+}

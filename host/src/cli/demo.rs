@@ -1,0 +1,109 @@
+//! `mireg demo`.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use glam::DAffine3;
+use mireg::demo::{Misplacement, Pair, picture};
+use mireg::io::{self, OutputFolder};
+use mireg::metric::MetricKind;
+use mireg::registration::Options;
+use mireg::report::Run;
+use mireg::{Error, Result, Volume};
+
+use super::arguments::{DEFAULT_BINS, Demo};
+use super::progress::Progress;
+use super::summary::{self, line};
+
+/// File names of the scans.
+const CT: &str = "ct.nii.gz";
+const MR: &str = "mr.nii.gz";
+/// A demo that is off by more than this has failed, mm.
+const TOLERANCE_MM: f64 = 1.0;
+
+/// Makes a patient, registers the two scans, writes everything and prints the error.
+pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
+    let folder = OutputFolder::create(&arguments.out)?;
+    let progress = Progress::new(arguments.quiet);
+    progress.step(&format!("making patient {}", arguments.seed));
+    let pair = Pair::new(arguments.seed, 1.0);
+    let making = started.elapsed().as_secs_f64();
+    let [ct, mr] = write_scans(&pair, &folder)?;
+
+    // The files are registered, not what they were made from, so that `mireg register` gives the same.
+    let reading = Instant::now();
+    let (fixed, moving) = super::read(&ct, &mr)?;
+    let options = Options {
+        metric: MetricKind::Nmi,
+        bins: DEFAULT_BINS,
+        backend: arguments.compute.backend,
+        threads: arguments.compute.threads(),
+    };
+    let run = Run {
+        started,
+        fixed: &arguments.out.join(CT),
+        moving: &arguments.out.join(MR),
+        read: reading.elapsed().as_secs_f64(),
+        options: &options,
+    };
+    let (registration, report) = super::register::align(&fixed, &moving, &run, &folder, &progress)?;
+    let found = registration.transform.to_affine();
+    let before = pair.misplacement(&DAffine3::IDENTITY);
+    let after = pair.misplacement(&found);
+    let checkerboards = picture::checkerboards(&pair.ct, &pair.mr, &[DAffine3::IDENTITY, found]);
+    picture::save(&checkerboards, &folder.path("demo.png"))?;
+    folder.commit()?;
+    progress.finish();
+
+    super::register::warn(&report);
+    if !arguments.quiet {
+        super::print(&patient(&pair, arguments.seed, making));
+        super::print(&summary::registration(&registration, &report, &arguments.out));
+        super::print(&errors(before, after, arguments));
+    }
+    trusted(after)
+}
+
+/// Writes the scans and the true motion; returns where the scans are for now.
+fn write_scans(pair: &Pair, folder: &OutputFolder) -> Result<[PathBuf; 2]> {
+    let [ct, mr] = [CT, MR].map(|name| folder.path(name));
+    let (ct_written, mr_written) = rayon::join(|| io::write(&ct, &pair.ct), || io::write(&mr, &pair.mr));
+    ct_written.and(mr_written)?;
+    io::transform::write_itk(&folder.path("truth.tfm"), &pair.truth)?;
+    Ok([ct, mr])
+}
+
+fn patient(pair: &Pair, seed: u64, seconds: f64) -> String {
+    let scan = |volume: &Volume| {
+        let ([i, j, k], spacing) = (volume.geometry.size, volume.geometry.spacing);
+        format!("{i} x {j} x {k} voxels of {} x {} x {} mm", spacing.x, spacing.y, spacing.z)
+    };
+    [
+        line("patient", &format!("number {seed}, made up in {seconds:.2} s")),
+        line("fixed", &format!("CT-like, {}", scan(&pair.ct))),
+        line("moving", &format!("MR-like, {}", scan(&pair.mr))),
+        line("truth", &summary::motion(&pair.truth)),
+    ]
+    .concat()
+}
+
+fn errors(before: Misplacement, after: Misplacement, arguments: &Demo) -> String {
+    let Misplacement { mean_mm, max_mm } = after;
+    let before = before.mean_mm;
+    let out = arguments.out.display();
+    [
+        line(
+            "error",
+            &format!("{mean_mm:.3} mm on average over the brain, {max_mm:.3} mm at worst; {before:.2} mm before"),
+        ),
+        line("look at", &format!("{out}/demo.png, or at {out}/{CT} and {out}/moved.nii.gz in any viewer")),
+    ]
+    .concat()
+}
+
+fn trusted(after: Misplacement) -> Result<()> {
+    if after.mean_mm <= TOLERANCE_MM {
+        return Ok(());
+    }
+    Err(Error::Untrusted(format!("the error is {:.2} mm, more than {TOLERANCE_MM} mm: the demo failed", after.mean_mm)))
+}

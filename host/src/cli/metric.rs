@@ -1,0 +1,39 @@
+//! `mireg metric`.
+
+use glam::DAffine3;
+use mireg::metric::Evaluation;
+use mireg::{Result, io};
+
+use super::arguments::Metric;
+use super::summary::line;
+
+/// Reads two images, compares them in one position and prints the values.
+pub fn run(arguments: &Metric) -> Result<()> {
+    let transform =
+        arguments.transform.as_ref().map_or(Ok(DAffine3::IDENTITY), |path| io::transform::read_itk(path))?;
+    let (fixed, moving) = super::read(&arguments.fixed, &arguments.moving)?;
+    let bins = arguments.histogram.bins;
+    let value = mireg::metric::evaluate(&fixed, &moving, &transform, bins, arguments.compute.backend)?;
+    super::print(&if arguments.json { json(&value, bins) } else { text(&value) });
+    Ok(())
+}
+
+fn text(value: &Evaluation) -> String {
+    let overlap = format!("{:.2} %, {} of {} voxels", 100.0 * value.overlap_fraction(), value.overlap, value.samples);
+    let lines = [
+        ("NMI", format!("{:.9}", value.nmi)),
+        ("MI", format!("{:.9} nats", value.mi)),
+        ("H(F)", format!("{:.9} nats", value.fixed_entropy)),
+        ("H(M)", format!("{:.9} nats", value.moving_entropy)),
+        ("H(F,M)", format!("{:.9} nats", value.joint_entropy)),
+        ("overlap", overlap),
+    ];
+    lines.iter().map(|(label, text)| line(label, text)).collect()
+}
+
+fn json(value: &Evaluation, bins: u32) -> String {
+    let mut object = serde_json::json!(value);
+    object["overlap_fraction"] = value.overlap_fraction().into();
+    object["bins"] = bins.into();
+    format!("{object:#}\n")
+}

@@ -1,0 +1,101 @@
+//! The command line: reads arguments, calls the library, prints what came out.
+
+mod arguments;
+mod demo;
+mod devices;
+pub mod fault;
+mod metric;
+mod progress;
+mod register;
+mod summary;
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use clap::error::ErrorKind;
+use mireg::{Result, Volume, io, threads};
+
+/// Bad usage has the code of bad input.
+const BAD_INPUT: u8 = 2;
+
+/// Runs the command that was typed and returns the exit code. `started`: when the process did.
+pub fn run(started: Instant) -> u8 {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    let outcome = match arguments.command {
+        Command::Register(register) => threads::with(register.compute.threads(), || register::run(&register, started)),
+        Command::Metric(metric) => threads::with(metric.compute.threads(), || metric::run(&metric)),
+        Command::Devices => devices::run(),
+        Command::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(&demo, started)),
+    };
+    let Err(error) = outcome else { return 0 };
+    say(&format!("mireg: {error}"));
+    error.exit_code()
+}
+
+/// Help and version as clap prints them; errors in one line.
+fn usage(error: &clap::Error) -> u8 {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // Whoever closed the pipe has read enough.
+            let _ = error.print();
+            0
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            BAD_INPUT
+        }
+        _ => {
+            say(&format!("mireg: {}", one_line(&error.to_string())));
+            BAD_INPUT
+        }
+    }
+}
+
+/// clap's paragraphs without the usage, joined.
+fn one_line(text: &str) -> String {
+    let text = text.trim_start_matches("error: ");
+    let paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    let telling =
+        paragraphs.filter(|part| !part.is_empty() && !part.starts_with("Usage:") && !part.starts_with("For more"));
+    telling.chain(["see --help".into()]).collect::<Vec<_>>().join("; ")
+}
+
+/// Reads the fixed and the moving image at the same time.
+fn read(fixed: &Path, moving: &Path) -> Result<(Volume, Volume)> {
+    let (fixed, moving) = rayon::join(|| io::read(fixed), || io::read(moving));
+    Ok((fixed?, moving?))
+}
+
+/// A line on stderr. A closed stderr is no reason to stop.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Text on stdout. A reader that has seen enough (`mireg ... | head -1`) is no reason to complain.
+fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_usage_error_is_one_line_with_the_tip() {
+        let error = Arguments::try_parse_from(["mireg", "register", "a", "b", "--bin", "5"]).err().unwrap();
+        let line = one_line(&error.to_string());
+        assert!(!line.contains('\n') && line.contains("'--bin'") && line.contains("'--bins'"), "{line}");
+    }
+}

@@ -1,0 +1,68 @@
+//! `mireg register`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use mireg::io::OutputFolder;
+use mireg::registration::{Options, Registration};
+use mireg::report::{Report, Run};
+use mireg::{Error, Result, Volume};
+
+use super::arguments::{Dof, Register};
+use super::progress::Progress;
+use super::summary;
+
+/// Reads two images, registers them, writes the results and prints a summary.
+pub fn run(arguments: &Register, started: Instant) -> Result<()> {
+    let Register { fixed, moving, out, .. } = arguments;
+    let Dof::Rigid = arguments.dof;
+    keep_inputs(out, [fixed, moving])?;
+    let folder = OutputFolder::create(out)?;
+    let progress = Progress::new(arguments.quiet);
+    progress.step("reading");
+    let reading = Instant::now();
+    let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
+    let options = Options {
+        metric: arguments.metric,
+        bins: arguments.histogram.bins,
+        backend: arguments.compute.backend,
+        threads: arguments.compute.threads(),
+    };
+    let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
+    let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
+    folder.commit()?;
+    progress.finish();
+    warn(&report);
+    if !arguments.quiet {
+        super::print(&summary::registration(&registration, &report, out));
+    }
+    Ok(())
+}
+
+/// Registers and puts the results into `folder`.
+pub fn align(
+    fixed: &Volume,
+    moving: &Volume,
+    run: &Run,
+    folder: &OutputFolder,
+    progress: &Progress,
+) -> Result<(Registration, Report)> {
+    let registration = mireg::register(fixed, moving, run.options, progress)?;
+    progress.step("writing");
+    let report = run.write(&registration, folder)?;
+    Ok((registration, report))
+}
+
+/// Says what speaks against a result. `--quiet` does not silence it.
+pub fn warn(report: &Report) {
+    report.warnings.iter().for_each(|warning| super::say(&format!("mireg: warning: {warning}")));
+}
+
+/// Refuses an output folder in which the results would replace an input.
+fn keep_inputs(out: &Path, inputs: [&Path; 2]) -> Result<()> {
+    let moved = out.join(mireg::report::MOVED).canonicalize().ok();
+    match inputs.into_iter().find(|input| moved.is_some() && input.canonicalize().ok() == moved) {
+        Some(input) => Err(Error::file(input, "the results would replace this input; choose another --out")),
+        None => Ok(()),
+    }
+}

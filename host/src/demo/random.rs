@@ -1,0 +1,34 @@
+//! Random numbers that depend on a seed and a position only, so that threads can share the work in any order.
+
+/// SplitMix64's scrambler: 64 well-mixed bits.
+pub fn mix(value: u64) -> u64 {
+    let a = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let b = (a ^ (a >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let c = (b ^ (b >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    c ^ (c >> 31)
+}
+
+/// Number `index` of the stream `seed`: uniform in 0 to 1.
+pub fn uniform(seed: u64, index: u64) -> f64 {
+    (mix(mix(seed) ^ index) >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Number `index` of the stream `seed`: close to normal, mean 0 and standard deviation 1. The sum of four uniform
+/// numbers: additions alone, the same on every machine.
+pub fn normal(seed: u64, index: u64) -> f32 {
+    let bits = mix(mix(seed) ^ index);
+    let sum: u64 = (0..4).map(|part| (bits >> (16 * part)) & 0xFFFF).sum();
+    // Four uniform numbers of 16 bits have the variance 4/12.
+    (sum as f32 / 65536.0 - 2.0) * 1.732_050_8
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn normal_numbers_have_mean_0_and_deviation_1() {
+        let numbers: Vec<f64> = (0..100_000).map(|i| super::normal(7, i) as f64).collect();
+        let mean = numbers.iter().sum::<f64>() / 1e5;
+        let variance = numbers.iter().map(|n| (n - mean) * (n - mean)).sum::<f64>() / 1e5;
+        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02, "mean {mean}, variance {variance}");
+    }
+}

@@ -1,0 +1,116 @@
+//! What the header of every format must satisfy. Errors are messages without the file's name.
+
+use glam::{DMat3, DVec3};
+
+use crate::Geometry;
+
+/// Most by which the scalar products of axis directions may differ from the identity: four printed digits pass.
+const ORTHONORMAL: f64 = 1e-3;
+
+/// The numbers of voxels along the three axes, each at least 2.
+pub fn size(dims: [i64; 3]) -> Result<[usize; 3], String> {
+    let shown = by(dims);
+    if dims.iter().any(|&n| n < 1) {
+        return Err(format!(
+            "its header claims {shown} voxels; each number must be positive, so the header is damaged"
+        ));
+    }
+    if let Some(axis) = dims.iter().position(|&n| n == 1) {
+        let axis = ["i", "j", "k"][axis];
+        return Err(format!(
+            "is a single slice along axis {axis} ({shown} voxels); mireg registers 3-D volumes, at least 2 voxels along each axis"
+        ));
+    }
+    let sized = dims.map(usize::try_from);
+    match sized {
+        [Ok(i), Ok(j), Ok(k)] => Ok([i, j, k]),
+        _ => Err(format!("its header claims {shown} voxels, more than this machine can address")),
+    }
+}
+
+/// The single volume of a file with these numbers beyond the third dimension.
+pub fn one_volume(beyond: &[i64]) -> Result<(), String> {
+    if beyond.iter().all(|&n| n == 1) {
+        return Ok(());
+    }
+    let dimensions = 3 + beyond.len();
+    let volumes: i128 = beyond.iter().map(|&n| i128::from(n)).fold(1, i128::saturating_mul);
+    Err(format!(
+        "has {dimensions} dimensions, {volumes} volumes; extract one, for example with nibabel: \
+         nibabel.save(image.slicer[..., 0], 'one.nii.gz')"
+    ))
+}
+
+/// Whether `spacing` (mm) is one of voxels.
+pub fn spacing(spacing: DVec3) -> Result<(), String> {
+    if spacing.is_finite() && spacing.min_element() > 0.0 {
+        return Ok(());
+    }
+    Err(format!("its voxel size is {} mm; each must be positive: correct the header", listed(spacing)))
+}
+
+/// A grid from a header's numbers (mm, LPS), provided that it has an inverse and its axes are orthonormal.
+pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat3) -> Result<Geometry, String> {
+    self::spacing(spacing)?;
+    if !origin.is_finite() {
+        return Err(format!("its origin is ({}); it must be finite: correct the header", listed(origin)));
+    }
+    if !orthonormal(direction, ORTHONORMAL) {
+        return Err(
+            "its axes are not at right angles and of unit length, so its matrix is sheared or has no inverse; \
+                    correct the header, or resample the image on an orthogonal grid"
+                .into(),
+        );
+    }
+    // Adding zero turns -0 into 0, so that equal grids have equal bits.
+    Ok(Geometry { size, spacing, origin: origin + DVec3::ZERO, direction: direction + DMat3::ZERO })
+}
+
+/// Whether the columns are unit vectors at right angles, each scalar product to within `tolerance`.
+pub fn orthonormal(axes: DMat3, tolerance: f64) -> bool {
+    let off = axes.transpose() * axes - DMat3::IDENTITY;
+    off.to_cols_array().iter().all(|x| x.abs() <= tolerance)
+}
+
+/// `AxBxC`.
+pub fn by<T: ToString>(dims: [T; 3]) -> String {
+    dims.map(|n| n.to_string()).join("x")
+}
+
+/// `x, y, z`.
+pub fn listed(v: DVec3) -> String {
+    v.to_array().map(|x| x.to_string()).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_needs_two_voxels_along_each_axis() {
+        assert_eq!(size([2, 3, 4]).unwrap(), [2, 3, 4]);
+        assert!(size([4, 1, 4]).unwrap_err().contains("axis j"));
+        assert!(size([4, 4, -1]).unwrap_err().contains("4x4x-1"));
+        assert!(size([0, 4, 4]).unwrap_err().contains("positive"));
+    }
+
+    #[test]
+    fn trailing_ones_are_one_volume() {
+        assert!(one_volume(&[]).is_ok() && one_volume(&[1, 1]).is_ok());
+        assert!(one_volume(&[1, 3]).unwrap_err().contains("5 dimensions, 3 volumes"));
+    }
+
+    #[test]
+    fn a_grid_needs_an_inverse() {
+        let grid = |spacing, direction| geometry([2; 3], spacing, DVec3::ZERO, direction);
+        assert!(grid(DVec3::ONE, DMat3::IDENTITY).is_ok());
+        assert!(grid(DVec3::new(1.0, 0.0, 1.0), DMat3::IDENTITY).unwrap_err().contains("1, 0, 1"));
+        assert!(grid(DVec3::new(1.0, f64::NAN, 1.0), DMat3::IDENTITY).is_err());
+        assert!(grid(DVec3::ONE, DMat3::from_cols(DVec3::X, DVec3::X, DVec3::Z)).is_err());
+        let shear = DMat3::from_cols(DVec3::X, DVec3::new(0.1, 1.0, 0.0).normalize(), DVec3::Z);
+        assert!(grid(DVec3::ONE, shear).unwrap_err().contains("sheared"));
+        let negated = -DMat3::IDENTITY;
+        let clean = grid(DVec3::ONE, negated).unwrap();
+        assert!(clean.direction.to_cols_array().iter().all(|x| x.to_bits() != (-0.0f64).to_bits()));
+    }
+}

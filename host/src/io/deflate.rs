@@ -1,0 +1,131 @@
+//! Deflate over all threads, in one gzip or zlib stream whose bytes do not depend on how many there are.
+
+use flate2::{Compress, Compression, FlushCompress};
+use rayon::prelude::*;
+use zlib_rs::{adler32, crc32};
+
+use super::voxels;
+use crate::PixelType;
+
+/// Voxels compressed by one task.
+const BLOCK: usize = 1 << 18;
+/// Fast; noise hardly gets smaller at higher levels.
+const LEVEL: Compression = Compression::new(3);
+/// An empty last block.
+const END: [u8; 2] = [0x03, 0x00];
+
+/// What is wrapped around the blocks.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Wrap {
+    Gzip,
+    Zlib,
+}
+
+impl Wrap {
+    fn head(self) -> &'static [u8] {
+        match self {
+            // Deflate, no name, time 0, made on any system.
+            Self::Gzip => &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255],
+            Self::Zlib => &[0x78, 0x5e],
+        }
+    }
+
+    fn checksum(self, bytes: &[u8]) -> u32 {
+        match self {
+            Self::Gzip => crc32::crc32(0, bytes),
+            Self::Zlib => adler32::adler32(1, bytes),
+        }
+    }
+
+    fn combine(self, first: u32, second: u32, second_length: u64) -> u32 {
+        match self {
+            Self::Gzip => crc32::crc32_combine(first, second, second_length),
+            Self::Zlib => adler32::adler32_combine(first, second, second_length),
+        }
+    }
+
+    fn tail(self, checksum: u32, length: u64) -> Vec<u8> {
+        match self {
+            Self::Gzip => [checksum.to_le_bytes(), (length as u32).to_le_bytes()].concat(),
+            Self::Zlib => checksum.to_be_bytes().into(),
+        }
+    }
+}
+
+/// `head`, then `voxels` stored as `pixel`, as one compressed stream.
+pub fn compress(wrap: Wrap, head: &[u8], voxels: &[f32], pixel: PixelType) -> Vec<u8> {
+    let mut blocks = vec![Block::new(wrap, head)];
+    blocks.par_extend(voxels.par_chunks(BLOCK).map(|part| Block::new(wrap, &voxels::encode(part, pixel))));
+    let length = blocks.iter().map(|b| b.length).sum();
+    let checksum = blocks.iter().fold(wrap.checksum(&[]), |sum, b| wrap.combine(sum, b.checksum, b.length));
+
+    let mut stream = wrap.head().to_vec();
+    stream.extend(blocks.iter().flat_map(|b| &b.deflated));
+    stream.extend(END);
+    stream.extend(wrap.tail(checksum, length));
+    stream
+}
+
+/// A part of the stream that ends on a byte and refers to no other.
+struct Block {
+    deflated: Vec<u8>,
+    checksum: u32,
+    length: u64,
+}
+
+impl Block {
+    fn new(wrap: Wrap, bytes: &[u8]) -> Self {
+        let mut compressor = Compress::new(LEVEL, false);
+        let mut deflated = Vec::with_capacity(bytes.len());
+        // A flush is not over while the output is full. (flate2's writers forget it then.)
+        loop {
+            deflated.reserve(bytes.len() / 8 + 64);
+            let rest = &bytes[compressor.total_in() as usize..];
+            let status = compressor.compress_vec(rest, &mut deflated, FlushCompress::Sync);
+            status.expect("deflate takes any bytes and its state is intact");
+            if deflated.len() < deflated.capacity() {
+                break;
+            }
+        }
+        Self { deflated, checksum: wrap.checksum(bytes), length: bytes.len() as u64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// Voxels that do not compress.
+    fn noise(count: usize) -> Vec<f32> {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as f32
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn both_wraps_decompress_to_what_went_in() {
+        let voxels = [noise(BLOCK + 5), vec![7.0; BLOCK]].concat();
+        let expected = [b"head".to_vec(), voxels::encode(&voxels, PixelType::U8)].concat();
+        let [mut gzip, mut zlib] = [Vec::new(), Vec::new()];
+        let stream = compress(Wrap::Gzip, b"head", &voxels, PixelType::U8);
+        flate2::read::GzDecoder::new(&stream[..]).read_to_end(&mut gzip).unwrap();
+        let stream = compress(Wrap::Zlib, b"head", &voxels, PixelType::U8);
+        flate2::read::ZlibDecoder::new(&stream[..]).read_to_end(&mut zlib).unwrap();
+        assert!(gzip == expected && zlib == expected);
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_byte() {
+        let voxels = noise(3 * BLOCK);
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| compress(Wrap::Gzip, &[], &voxels, PixelType::I16))
+        };
+        assert!(with(1) == with(5));
+    }
+}

@@ -1,0 +1,68 @@
+//! A folder of results that appears whole or not at all.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::atomic;
+use crate::{Error, Result};
+
+/// Collects files in a temporary folder until [`OutputFolder::commit`] moves them to where they belong. Dropped before,
+/// it leaves nothing behind.
+#[derive(Debug)]
+pub struct OutputFolder {
+    folder: PathBuf,
+    temporary: TempDir,
+}
+
+impl OutputFolder {
+    /// Prepares to fill `folder`, which may be there already. The temporary folder lies in it, or else in its nearest
+    /// ancestor that is there.
+    ///
+    /// # Errors
+    /// [`Error::File`] at once where nothing can be written.
+    pub fn create(folder: &Path) -> Result<Self> {
+        let here = Path::new(".");
+        let ancestors = folder.ancestors().map(|a| if a == Path::new("") { here } else { a });
+        let existing = ancestors.into_iter().find(|a| a.symlink_metadata().is_ok()).unwrap_or(here);
+        if !existing.is_dir() {
+            let message = format!("{} is not a folder; choose another output folder", existing.display());
+            return Err(Error::file(folder, message));
+        }
+        let temporary = atomic::builder(0o777).tempdir_in(existing).map_err(|e| {
+            let why = e.kind();
+            let message =
+                format!("nothing can be written in {} ({why}); choose another output folder", existing.display());
+            Error::file(folder, message)
+        })?;
+        Ok(Self { folder: folder.to_owned(), temporary })
+    }
+
+    /// Where to write the file that will be called `name`.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.temporary.path().join(name)
+    }
+
+    /// Moves everything into the final folder. Files of the same names are replaced, others stay.
+    ///
+    /// # Errors
+    /// [`Error::File`] where a file cannot take its place.
+    pub fn commit(self) -> Result<()> {
+        self.place().map_err(|e| Error::file(&self.folder, format!("the results cannot be moved into it ({e})")))
+    }
+
+    fn place(&self) -> std::io::Result<()> {
+        if !self.folder.is_dir() {
+            if let Some(parent) = self.folder.parent() {
+                std::fs::create_dir_all(parent)?;
+            }
+            return std::fs::rename(self.temporary.path(), &self.folder);
+        }
+        let names = std::fs::read_dir(self.temporary.path())?.map(|entry| Ok(entry?.file_name()));
+        let names = names.collect::<std::io::Result<Vec<_>>>()?;
+        if let Some(taken) = names.iter().map(|name| self.folder.join(name)).find(|target| target.is_dir()) {
+            return Err(std::io::Error::other(format!("{} is a folder", taken.display())));
+        }
+        names.iter().try_for_each(|name| std::fs::rename(self.temporary.path().join(name), self.folder.join(name)))
+    }
+}

@@ -1,0 +1,142 @@
+//! The bytes of an input file, decompressed on the way, with an upper bound on how many there can be.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::{GzDecoder, ZlibDecoder};
+
+use crate::{Error, Result};
+
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+/// No deflate stream holds more bytes than this for each of its own.
+const MOST_DEFLATED: u64 = 1032;
+/// Bytes after the voxels up to which a stream's end, and so its checksum, is looked for.
+const MOST_TRAILING: u64 = 1 << 20;
+
+/// An open input file.
+pub struct Source {
+    path: PathBuf,
+    reader: Box<dyn BufRead>,
+    position: u64,
+    limit: u64,
+    compressed: bool,
+}
+
+impl Source {
+    /// Opens `path` as it is.
+    pub fn open(path: &Path) -> Result<Self> {
+        let unreadable = |e: std::io::Error| Error::file(path, reason(&e));
+        let file = File::open(path).map_err(unreadable)?;
+        let metadata = file.metadata().map_err(unreadable)?;
+        if metadata.is_dir() {
+            return Err(Error::file(path, "is a folder; name an image file in it"));
+        }
+        let reader = Box::new(BufReader::with_capacity(1 << 16, file));
+        Ok(Self { path: path.to_owned(), reader, position: 0, limit: metadata.len(), compressed: false })
+    }
+
+    /// Opens `path` and decompresses it if it starts like gzip, whatever its name.
+    pub fn open_gzip(path: &Path) -> Result<Self> {
+        let mut source = Self::open(path)?;
+        let start = source.reader.fill_buf().map_err(|e| Error::file(path, reason(&e)))?;
+        if !start.starts_with(GZIP_MAGIC) {
+            return Ok(source);
+        }
+        let members = Members(Some(GzDecoder::new(source.reader)));
+        Ok(Self { reader: Box::new(BufReader::new(members)), ..source }.compressed())
+    }
+
+    /// From here on the bytes are a zlib stream.
+    pub fn zlib(self) -> Self {
+        let limit = self.remaining();
+        Self { reader: Box::new(BufReader::new(ZlibDecoder::new(self.reader))), limit, position: 0, ..self }
+            .compressed()
+    }
+
+    fn compressed(self) -> Self {
+        Self { limit: self.limit.saturating_mul(MOST_DEFLATED), compressed: true, ..self }
+    }
+
+    /// The most bytes that can still come.
+    pub fn remaining(&self) -> u64 {
+        self.limit.saturating_sub(self.position)
+    }
+
+    /// Bytes given so far.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Fills `bytes`.
+    pub fn read_exact(&mut self, bytes: &mut [u8]) -> Result<()> {
+        self.reader.read_exact(bytes).map_err(|e| self.error(reason(&e)))?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// The next line without its end; none at the end of the file. A line of more than `most` bytes is cut.
+    pub fn line(&mut self, most: u64) -> Result<Option<String>> {
+        let mut bytes = Vec::new();
+        let read = (&mut self.reader).take(most).read_until(b'\n', &mut bytes);
+        self.position += read.map_err(|e| self.error(reason(&e)))? as u64;
+        Ok((!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).trim_end().to_owned()))
+    }
+
+    /// Passes over bytes up to the one numbered `position`.
+    pub fn skip_to(&mut self, position: u64) -> Result<()> {
+        let Some(count) = position.checked_sub(self.position) else {
+            return Err(self.error("its voxels are said to start inside its header; the header is damaged"));
+        };
+        let skipped = std::io::copy(&mut (&mut self.reader).take(count), &mut std::io::sink());
+        if skipped.map_err(|e| self.error(reason(&e)))? < count {
+            return Err(self.error(reason(&ErrorKind::UnexpectedEof.into())));
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    /// Reads a compressed stream to its end, where its checksum is compared.
+    pub fn finish(mut self) -> Result<()> {
+        if self.compressed {
+            let rest = std::io::copy(&mut (&mut self.reader).take(MOST_TRAILING), &mut std::io::sink());
+            rest.map_err(|e| self.error(reason(&e)))?;
+        }
+        Ok(())
+    }
+
+    /// An error about this file.
+    pub fn error(&self, message: impl ToString) -> Error {
+        Error::file(&self.path, message)
+    }
+}
+
+/// What is wrong and what to do about it, for an error from the system or the decompressor.
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file; check the name".into(),
+        ErrorKind::PermissionDenied => "may not be read; check its permissions".into(),
+        ErrorKind::UnexpectedEof => "ends too early, so it is truncated; copy or download it again".into(),
+        ErrorKind::InvalidInput | ErrorKind::InvalidData => format!("is damaged ({error}); copy or download it again"),
+        _ => format!("cannot be read ({error})"),
+    }
+}
+
+/// The members of a gzip file, one after the other. What follows the last and is no member is ignored, as gzip does.
+struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        while let Some(decoder) = &mut self.0 {
+            let count = decoder.read(bytes)?;
+            if count > 0 || bytes.is_empty() {
+                return Ok(count);
+            }
+            let mut rest = self.0.take().expect("matched above").into_inner();
+            if rest.fill_buf()?.starts_with(&GZIP_MAGIC[..1]) {
+                self.0 = Some(GzDecoder::new(rest));
+            }
+        }
+        Ok(0)
+    }
+}

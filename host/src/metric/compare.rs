@@ -1,0 +1,31 @@
+//! The metric of two images in one position.
+
+use glam::DAffine3;
+
+use super::Evaluation;
+use crate::backend::{self, BackendKind};
+use crate::registration::{Images, check};
+use crate::{Error, Result, Volume};
+
+/// Compares two images at full resolution through `transform`, from a point of `fixed` to the point of `moving`, LPS mm.
+///
+/// # Errors
+/// [`Error::Input`] for images or bins that cannot be used, [`Error::Device`] where the backend is not there,
+/// [`Error::Untrusted`] where the images do not overlap.
+pub fn evaluate(
+    fixed: &Volume,
+    moving: &Volume,
+    transform: &DAffine3,
+    bins: u32,
+    backend: BackendKind,
+) -> Result<Evaluation> {
+    check(fixed, moving, bins)?;
+    let backend = backend::open(backend, &())?;
+    let images = Images::at(fixed, moving, fixed.geometry.spacing.min_element(), bins);
+    let mut evaluator = images.load(&*backend)?;
+    let value = images.evaluate(&mut *evaluator, &[*transform])?[0];
+    if value.overlap == 0 {
+        return Err(Error::Untrusted("the images do not overlap: check the headers and the transform".into()));
+    }
+    Ok(value)
+}

@@ -1,0 +1,106 @@
+//! CPU, emulator and GPU give the same bits.
+
+use crate::support::{gpu, gpu_is_absent};
+use glam::DVec3;
+use gpu::math::interpolate::Interpolator;
+use gpu::params::Affine;
+use libtest_mimic::{Failed, Trial};
+use mireg::backend::emulated::Emulated;
+use mireg::backend::{Backend, Pair, cpu::Cpu};
+use mireg::image::StoredImage;
+use mireg::registration::voxel_map;
+use mireg::transform::Rigid;
+use mireg::{Geometry, PixelType, Volume};
+
+pub fn tests() -> Vec<Trial> {
+    let absent = gpu_is_absent();
+    vec![
+        Trial::test("backends::emulator_counts_as_the_cpu", || counts_agree(&Emulated::default(), SMALL)),
+        Trial::test("backends::order_of_threads_does_not_matter", || counts_agree(&Emulated::with_seed(7), SMALL)),
+        Trial::test("backends::emulator_resamples_as_the_cpu", || resampling_agrees(&Emulated::default())),
+        Trial::test("backends::gpu_counts_as_the_cpu", || counts_agree(&*gpu()?, SMALL)).with_ignored_flag(absent),
+        Trial::test("backends::gpu_counts_large_images_as_the_cpu", || counts_agree(&*gpu()?, LARGE))
+            .with_ignored_flag(absent),
+        Trial::test("backends::gpu_resamples_as_the_cpu", || resampling_agrees(&*gpu()?)).with_ignored_flag(absent),
+    ]
+}
+
+/// Sizes of a fixed and a moving image.
+type Sizes = [[usize; 3]; 2];
+const SMALL: Sizes = [[37, 21, 11], [29, 24, 9]];
+const LARGE: Sizes = [[181, 217, 180], [150, 180, 50]];
+
+/// Images with different statistics: noise, smooth, constant.
+fn volumes(size: [usize; 3], seed: u64) -> Vec<Volume> {
+    let geometry = Geometry::axis_aligned(size, DVec3::new(1.0, 1.2, 2.5), DVec3::new(-10.0, 5.0, 3.0));
+    let mut state = seed;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 24) as f32
+    };
+    let volume = |voxels| Volume { geometry, voxels, pixel: PixelType::F32 };
+    let noise = (0..geometry.voxels()).map(|_| random()).collect();
+    let smooth = (0..geometry.voxels())
+        .map(|i| ((i % size[0]) as f32 * 0.2).sin() + (i / size[0] % size[1]) as f32 * 0.1)
+        .collect();
+    vec![volume(noise), volume(smooth), volume(vec![3.0; geometry.voxels()])]
+}
+
+/// The range that volumes are stored in; that of a constant is made up.
+fn stored(volume: &Volume) -> StoredImage {
+    let (low, high) = volume.range();
+    StoredImage::new(volume, if low < high { (low, high) } else { (low - 1.0, high + 1.0) })
+}
+
+/// Identity, a rotation, one that leaves the images half apart, one that leaves them wholly apart.
+fn transforms(fixed: &Geometry, moving: &Geometry) -> Vec<Affine> {
+    let rigid = |angles, translation| Rigid { angles, translation, centre: fixed.centre() };
+    [
+        rigid(DVec3::ZERO, DVec3::ZERO),
+        rigid(DVec3::new(0.1, -0.2, 0.3), DVec3::new(1.5, -2.0, 0.7)),
+        rigid(DVec3::new(3.0, 0.0, 0.0), DVec3::new(10.0, 0.0, 4.0)),
+        rigid(DVec3::ZERO, DVec3::splat(1e4)),
+    ]
+    .map(|rigid| voxel_map(fixed, moving, &rigid.to_affine()))
+    .to_vec()
+}
+
+fn counts_agree(backend: &dyn Backend, [fixed, moving]: Sizes) -> Result<(), Failed> {
+    for (fixed, moving) in volumes(fixed, 1).iter().zip(volumes(moving, 2).iter()) {
+        let transforms = transforms(&fixed.geometry, &moving.geometry);
+        for bins in [[2, 2], [50, 50], [64, 64], [100, 100], [256, 256], [3, 200]] {
+            for interpolator in [Interpolator::Linear, Interpolator::Nearest] {
+                let (fixed, moving) = (stored(fixed).bins(bins[0]), stored(moving));
+                let pair = Pair { fixed: &fixed, moving: &moving, bins, interpolator };
+                let (mut ours, mut theirs) = (Cpu.load(pair)?, backend.load(pair)?);
+                for transform in &transforms {
+                    if ours.histogram(transform)? != theirs.histogram(transform)? {
+                        return Err(
+                            format!("{bins:?} bins, {interpolator:?}: the counts differ at {transform:?}").into()
+                        );
+                    }
+                }
+                let (ours, theirs) = (ours.evaluate(&transforms)?, theirs.evaluate(&transforms)?);
+                if ours != theirs {
+                    return Err(format!("{bins:?} bins, {interpolator:?}: {theirs:?} is not {ours:?}").into());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn resampling_agrees(backend: &dyn Backend) -> Result<(), Failed> {
+    let [fixed, moving] = SMALL;
+    let moving = &volumes(moving, 3)[0];
+    let grid = Geometry::axis_aligned(fixed, DVec3::ONE, DVec3::new(-9.0, 6.0, 2.0));
+    for transform in transforms(&grid, &moving.geometry) {
+        for interpolator in [Interpolator::Linear, Interpolator::Nearest] {
+            let ours = Cpu.resample(moving, fixed, &transform, interpolator)?;
+            if ours != backend.resample(moving, fixed, &transform, interpolator)? {
+                return Err(format!("{interpolator:?}: the voxels differ at {transform:?}").into());
+            }
+        }
+    }
+    Ok(())
+}

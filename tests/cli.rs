@@ -1,0 +1,229 @@
+//! The command line from outside: what it prints, what it writes, and how it refuses.
+
+mod bad_input;
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use glam::DVec3;
+use libtest_mimic::Trial;
+use mireg::demo::Pair;
+use mireg::{Geometry, PixelType, Volume, io};
+use tempfile::TempDir;
+
+use crate::support::trial;
+
+pub fn tests() -> Vec<Trial> {
+    let test = |name: &str, run: fn()| trial(format!("cli::{name}"), run);
+    let no_driver = !mireg::backend::devices().iter().any(|device| device.backend == "cuda" && device.available);
+    let mut tests = vec![
+        test("help_and_version", help_and_version),
+        test("a_closed_pipe_is_no_fault", a_closed_pipe_is_no_fault),
+        #[cfg(target_os = "linux")]
+        test("the_driver_is_not_linked", the_driver_is_not_linked),
+        test("devices_lists_every_backend", devices_lists_every_backend),
+        test("register_writes_three_files", register_writes_three_files),
+        test("quiet_prints_nothing", quiet_prints_nothing),
+        test("threads_do_not_change_the_result", threads_do_not_change_the_result),
+        test("a_second_run_replaces_the_first", a_second_run_replaces_the_first),
+        test("an_input_is_never_replaced", an_input_is_never_replaced),
+        test("metric_of_an_image_with_itself_is_2", metric_of_an_image_with_itself_is_2),
+        test("metric_rises_with_the_transform", metric_rises_with_the_transform),
+        test("cuda_without_a_driver", cuda_without_a_driver).with_ignored_flag(!no_driver),
+        test("auto_without_a_driver", auto_without_a_driver).with_ignored_flag(!no_driver),
+    ];
+    tests.extend(bad_input::tests());
+    tests
+}
+
+/// The binary, started in `folder`.
+pub fn mireg(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mireg"));
+    command.current_dir(folder).args(arguments).env_remove("RUST_BACKTRACE");
+    command
+}
+
+/// A folder with a small CT, `ct.nii.gz`, and a small MR of the same head, `mr.nii.gz`.
+pub fn patient() -> (TempDir, Pair) {
+    let folder = tempfile::tempdir().unwrap();
+    let pair = Pair::new(3, 5.0);
+    io::write(&folder.path().join("ct.nii.gz"), &pair.ct).unwrap();
+    io::write(&folder.path().join("mr.nii.gz"), &pair.mr).unwrap();
+    (folder, pair)
+}
+
+/// A small image whose voxels all differ from their neighbours.
+pub fn ramp(origin: DVec3) -> Volume {
+    let geometry = Geometry::axis_aligned([16, 16, 16], DVec3::splat(2.0), origin);
+    let voxels = (0..geometry.voxels()).map(|n| (n * 31 % 997) as f32).collect();
+    Volume { geometry, voxels, pixel: PixelType::F32 }
+}
+
+fn stdout(command: &mut Command) -> String {
+    String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
+}
+
+const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out"];
+
+fn help_and_version() {
+    let here = Path::new(".");
+    assert!(stdout(&mut mireg(here, &["--version"])).starts_with("mireg 0."));
+    for command in ["register", "metric", "devices", "demo"] {
+        assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
+        assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
+    }
+    let help = stdout(&mut mireg(here, &["register", "--help"]));
+    for word in
+        ["--dof", "--metric", "--bins", "2 to 256", "--backend", "--threads", "--quiet", "[default: nmi]", "Examples"]
+    {
+        assert!(help.contains(word), "{word} is not in\n{help}");
+    }
+    mireg(here, &[]).assert().code(2);
+}
+
+fn a_closed_pipe_is_no_fault() {
+    use std::process::{Command, Stdio};
+    for argument in ["--help", "devices"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mireg"));
+        let mut child = command.arg(argument).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{argument}: {output:?}");
+    }
+}
+
+/// The driver's library is looked for when it is needed; the program starts without.
+#[cfg(target_os = "linux")]
+fn the_driver_is_not_linked() {
+    let libraries = stdout(Command::new("ldd").arg(env!("CARGO_BIN_EXE_mireg")));
+    assert!(libraries.contains("libc.so") && !libraries.contains("libcuda"), "{libraries}");
+}
+
+fn devices_lists_every_backend() {
+    let text = stdout(&mut mireg(Path::new("."), &["devices"]));
+    let names: Vec<_> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["cpu", "cuda", "emulated"]);
+}
+
+fn register_writes_three_files() {
+    let (folder, pair) = patient();
+    let assert = mireg(folder.path(), &REGISTER).args(["--backend", "cpu", "--bins", "32"]).assert().success();
+    let shown = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    for word in ["degrees", "mm", "NMI", "overlap", "out"] {
+        assert!(shown.contains(word), "{word} is not in\n{shown}");
+    }
+    let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(told.contains("level 1 of "), "{told}");
+
+    let out = folder.path().join("out");
+    let found = io::transform::read_itk(&out.join("transform.tfm")).unwrap();
+    let error = pair.misplacement(&found);
+    assert!(error.mean_mm < 1.5, "{error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
+    assert_eq!(io::read(&out.join("moved.nii.gz")).unwrap().geometry.size, pair.ct.geometry.size);
+    check_report(&fs::read_to_string(out.join("report.json")).unwrap());
+    assert_eq!(names(&out), ["moved.nii.gz", "report.json", "transform.tfm"]);
+}
+
+fn check_report(text: &str) {
+    let report: serde_json::Value = serde_json::from_str(text).unwrap();
+    assert_eq!(report["command"][1], "register");
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!((&report["backend"], &report["bins"], &report["metric"]), (&"cpu".into(), &32.into(), &"nmi".into()));
+    assert!(report["device"].is_string() && report["started_from"].is_string());
+    assert!(report["final"]["value"].as_f64() > report["start"]["value"].as_f64(), "{text}");
+    assert!(report["final"]["joint_entropy"].as_f64() > Some(0.0), "{text}");
+    assert!(report["overlap_fraction"].as_f64().is_some_and(|part| part > 0.0 && part <= 1.0), "{text}");
+    assert!(report["levels"].as_array().unwrap().iter().all(|level| level["evaluations"].as_u64() > Some(0)), "{text}");
+    assert_eq!(report["warnings"], serde_json::json!([]));
+    let seconds = |part: &str| report["seconds"][part].as_f64().unwrap_or_else(|| panic!("no seconds.{part}"));
+    let register = seconds("upload") + seconds("pyramid") + seconds("optimise");
+    assert!((seconds("register") - register).abs() < 1e-9);
+    let all = register + seconds("read") + seconds("resample") + seconds("write");
+    assert!(seconds("total") >= all, "{} < {all}", seconds("total"));
+}
+
+/// The names of what is in a folder, sorted.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let mut names: Vec<_> = entries.collect();
+    names.sort();
+    names
+}
+
+fn quiet_prints_nothing() {
+    let (folder, _) = patient();
+    mireg(folder.path(), &REGISTER).arg("--quiet").assert().success().stdout("").stderr("");
+}
+
+fn threads_do_not_change_the_result() {
+    let (folder, _) = patient();
+    let run = |threads: &str| {
+        let arguments =
+            ["register", "ct.nii.gz", "mr.nii.gz", "--backend", "cpu", "--threads", threads, "--out", threads];
+        mireg(folder.path(), &arguments).assert().success();
+        ["transform.tfm", "moved.nii.gz"].map(|name| fs::read(folder.path().join(threads).join(name)).unwrap())
+    };
+    assert!(run("1") == run("2"));
+}
+
+fn a_second_run_replaces_the_first() {
+    let (folder, _) = patient();
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("transform.tfm"), "old").unwrap();
+    fs::write(out.join("mine.txt"), "stays").unwrap();
+    mireg(folder.path(), &REGISTER).assert().success();
+    assert_eq!(names(&out), ["mine.txt", "moved.nii.gz", "report.json", "transform.tfm"]);
+    assert!(fs::read_to_string(out.join("transform.tfm")).unwrap().starts_with("#Insight"));
+}
+
+fn an_input_is_never_replaced() {
+    let (folder, pair) = patient();
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    io::write(&out.join("moved.nii.gz"), &pair.mr).unwrap();
+    let before = fs::read(out.join("moved.nii.gz")).unwrap();
+    let arguments = ["register", "ct.nii.gz", "out/moved.nii.gz", "--out", "out"];
+    mireg(folder.path(), &arguments).assert().code(2);
+    assert!(fs::read(out.join("moved.nii.gz")).unwrap() == before);
+}
+
+fn metric_of(folder: &Path, arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&stdout(mireg(folder, &["metric", "--json"]).args(arguments))).unwrap()
+}
+
+fn metric_of_an_image_with_itself_is_2() {
+    let (folder, _) = patient();
+    let value = metric_of(folder.path(), &["mr.nii.gz", "mr.nii.gz"]);
+    assert!((value["nmi"].as_f64().unwrap() - 2.0).abs() < 1e-3, "{value}");
+    assert_eq!(value["overlap"], value["samples"]);
+    let text = stdout(&mut mireg(folder.path(), &["metric", "mr.nii.gz", "mr.nii.gz"]));
+    for label in ["NMI", "MI", "H(F)", "H(M)", "H(F,M)", "overlap"] {
+        assert!(text.lines().any(|line| line.split_whitespace().next() == Some(label)), "{label} is not in\n{text}");
+    }
+}
+
+fn metric_rises_with_the_transform() {
+    let (folder, pair) = patient();
+    io::transform::write_itk(&folder.path().join("truth.tfm"), &pair.truth).unwrap();
+    let nmi = |arguments: &[&str]| metric_of(folder.path(), arguments)["nmi"].as_f64().unwrap();
+    let images = ["ct.nii.gz", "mr.nii.gz"];
+    let aligned = nmi(&[&images[..], &["--transform", "truth.tfm"]].concat());
+    assert!(aligned > nmi(&images) + 0.02, "{aligned}");
+}
+
+fn cuda_without_a_driver() {
+    let (folder, _) = patient();
+    let assert = mireg(folder.path(), &REGISTER).args(["--backend", "cuda", "--quiet"]).assert().code(2);
+    let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(told.starts_with("mireg: ") && told.lines().count() == 1, "{told}");
+    assert_eq!(names(folder.path()), ["ct.nii.gz", "mr.nii.gz"]);
+}
+
+fn auto_without_a_driver() {
+    let (folder, _) = patient();
+    let assert = mireg(folder.path(), &REGISTER).assert().success();
+    let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(told.lines().any(|line| line.contains("CPU")), "{told}");
+}

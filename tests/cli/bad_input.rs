@@ -1,0 +1,122 @@
+//! What the command line refuses: one line, the right exit code, nothing written.
+
+use std::fs;
+use std::path::Path;
+
+use glam::DVec3;
+use libtest_mimic::Trial;
+use mireg::{Volume, io};
+
+use crate::cli::{mireg, names, ramp};
+use crate::support::trial;
+
+/// Bytes of a NIfTI-1 header and the extension flag after it.
+const NIFTI_HEADER: usize = 352;
+
+/// What is wrong, the arguments, the exit code and words that the line must hold. In the folder lie the good images `a.nii`
+/// and `b.nii` and the bad ones that `prepare` makes.
+type Row = (&'static str, &'static str, i32, &'static [&'static str]);
+
+const ROWS: &[Row] = &[
+    ("a_missing_file", "register none.nii.gz b.nii --out out", 2, &["none.nii.gz"]),
+    ("a_missing_moving_file", "register a.nii none.mha --out out", 2, &["none.mha"]),
+    ("a_folder_as_image", "register . b.nii --out out", 2, &[]),
+    ("a_file_of_another_kind", "register text.nii b.nii --out out", 2, &["text.nii"]),
+    ("a_name_of_another_kind", "register text.txt b.nii --out out", 2, &["text.txt"]),
+    ("an_empty_file", "register empty.nii b.nii --out out", 2, &["empty.nii"]),
+    ("a_truncated_file", "register cut.nii.gz b.nii --out out", 2, &["cut.nii.gz"]),
+    ("a_header_of_10_to_the_12_voxels", "register huge.nii b.nii --out out", 2, &["huge.nii"]),
+    ("a_gzipped_header_of_10_to_the_12_voxels", "register a.nii huge.nii.gz --out out", 2, &["huge.nii.gz"]),
+    ("nan_voxels", "register a.nii nan.nii --out out", 2, &["nan.nii"]),
+    ("a_constant_image", "register constant.nii b.nii --out out", 2, &["fixed", "constant"]),
+    ("a_constant_moving_image", "register a.nii constant.nii --out out", 2, &["moving", "constant"]),
+    ("images_that_do_not_overlap", "register a.nii far.nii --out out", 1, &["overlap"]),
+    ("a_4d_file", "register 4d.nii b.nii --out out", 2, &["4d.nii", "4"]),
+    ("a_non_invertible_sform", "register flat.nii b.nii --out out", 2, &["flat.nii"]),
+    ("no_bins", "register a.nii b.nii --out out --bins 0", 2, &["--bins", "0"]),
+    ("one_bin", "register a.nii b.nii --out out --bins 1", 2, &["--bins", "1"]),
+    ("too_many_bins", "register a.nii b.nii --out out --bins 257", 2, &["--bins", "257"]),
+    ("bins_in_words", "register a.nii b.nii --out out --bins many", 2, &["--bins", "many"]),
+    ("no_threads", "register a.nii b.nii --out out --threads 0", 2, &["--threads"]),
+    ("negative_threads", "register a.nii b.nii --out out --threads=-1", 2, &["--threads"]),
+    ("an_unknown_metric", "register a.nii b.nii --out out --metric ncc", 2, &["ncc", "nmi"]),
+    ("an_unknown_backend", "register a.nii b.nii --out out --backend tpu", 2, &["tpu", "cuda"]),
+    ("an_unknown_option", "register a.nii b.nii --out out --bin 5", 2, &["--bin", "--bins"]),
+    ("an_unknown_command", "regster a.nii b.nii --out out", 2, &["regster", "register"]),
+    ("no_output_folder", "register a.nii b.nii", 2, &["--out"]),
+    ("no_moving_image", "register a.nii --out out", 2, &["MOVING"]),
+    ("a_file_as_output_folder", "register a.nii b.nii --out text.txt", 2, &["text.txt"]),
+    ("an_output_folder_in_a_file", "register a.nii b.nii --out text.txt/out", 2, &["text.txt"]),
+    #[cfg(target_os = "linux")]
+    ("an_output_folder_that_cannot_be_written", "register a.nii b.nii --out /proc/out", 2, &["/proc/out"]),
+    ("metric_of_a_missing_file", "metric a.nii none.nii", 2, &["none.nii"]),
+    ("metric_with_a_missing_transform", "metric a.nii b.nii --transform none.tfm", 2, &["none.tfm"]),
+    ("metric_with_a_damaged_transform", "metric a.nii b.nii --transform text.txt", 2, &["text.txt"]),
+    ("metric_with_one_bin", "metric a.nii b.nii --bins 1", 2, &["--bins"]),
+    ("metric_of_a_constant_image", "metric a.nii constant.nii", 2, &["moving", "constant"]),
+    ("metric_of_images_that_do_not_overlap", "metric a.nii far.nii", 1, &["overlap"]),
+    ("demo_into_a_file", "demo --out text.txt", 2, &["text.txt"]),
+];
+
+pub fn tests() -> Vec<Trial> {
+    ROWS.iter().map(|row| trial(format!("cli::refuses_{}", row.0), || refuses(row))).collect()
+}
+
+fn refuses((_, arguments, code, words): &Row) {
+    let folder = tempfile::tempdir().unwrap();
+    prepare(folder.path());
+    let before = names(folder.path());
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let assert = mireg(folder.path(), &arguments).assert();
+    let output = assert.get_output();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(*code), "{told}");
+    assert!(output.stdout.is_empty(), "on stdout: {}", String::from_utf8_lossy(&output.stdout));
+    assert!(told.starts_with("mireg: ") && told.lines().count() == 1, "not one line:\n{told}");
+    for word in *words {
+        assert!(told.contains(word), "{word:?} is not in {told}");
+    }
+    assert_eq!(names(folder.path()), before, "something was written");
+}
+
+fn prepare(folder: &Path) {
+    let write = |name: &str, volume: &Volume| io::write(&folder.join(name), volume).unwrap();
+    let image = ramp(DVec3::ZERO);
+    write("a.nii", &image);
+    write("b.nii", &image);
+    write("far.nii", &ramp(DVec3::splat(1000.0)));
+    write("constant.nii", &Volume { voxels: vec![3.0; image.voxels.len()], ..image.clone() });
+
+    let good = fs::read(folder.join("a.nii")).unwrap();
+    let file = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    let patched = |patches: &[(usize, &[u8])]| {
+        let mut bytes = good.clone();
+        patches.iter().for_each(|(at, new)| bytes[*at..at + new.len()].copy_from_slice(new));
+        bytes
+    };
+    file("text.nii", "not an image\n".repeat(100).as_bytes());
+    file("text.txt", b"not an image\n");
+    file("empty.nii", b"");
+    let dimensions = |d: [i16; 5]| d.map(i16::to_le_bytes).concat();
+    let huge = patched(&[(40, &dimensions([3, 10_000, 10_000, 10_000, 1]))]);
+    file("huge.nii", &huge);
+    file("nan.nii", &patched(&[(NIFTI_HEADER + 400, &f32::NAN.to_le_bytes())]));
+    let twice = [&patched(&[(40, &dimensions([4, 16, 16, 16, 2]))]), &good[NIFTI_HEADER..]].concat();
+    file("4d.nii", &twice);
+    // No qform, and an sform whose rows are all alike.
+    let row = [1.0f32, 2.0, 3.0, 4.0].map(f32::to_le_bytes).concat();
+    file("flat.nii", &patched(&[(252, &[0, 0, 1, 0]), (280, &row.repeat(3))]));
+
+    gzipped(folder, "huge.nii.gz", &huge);
+    io::write(&folder.join("cut.nii.gz"), &image).unwrap();
+    let whole = fs::read(folder.join("cut.nii.gz")).unwrap();
+    file("cut.nii.gz", &whole[..whole.len() / 2]);
+}
+
+fn gzipped(folder: &Path, name: &str, bytes: &[u8]) {
+    use std::io::Write;
+    let file = fs::File::create(folder.join(name)).unwrap();
+    let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap();
+}

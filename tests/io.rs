@@ -1,0 +1,85 @@
+//! Files: volumes, transforms and output folders, good and bad.
+
+mod bad_input;
+mod metaimage;
+mod nifti;
+mod nifti_file;
+mod output;
+mod real;
+mod round_trip;
+mod transform;
+
+use std::path::{Path, PathBuf};
+
+use glam::{DMat3, DVec3};
+use libtest_mimic::Trial;
+use mireg::{Geometry, Volume};
+
+pub fn tests() -> Vec<Trial> {
+    let topics = [
+        bad_input::tests(),
+        metaimage::tests(),
+        nifti::tests(),
+        output::tests(),
+        real::tests(),
+        round_trip::tests(),
+        transform::tests(),
+    ];
+    topics.into_iter().flatten().collect()
+}
+
+/// A folder that goes away with the value.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes `bytes` to the file `name`.
+    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// Names of everything in it, sorted.
+    fn names(&self) -> Vec<String> {
+        names(self.0.path())
+    }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Every bit of a grid.
+fn bits(geometry: &Geometry) -> ([usize; 3], [u64; 3], [u64; 3], [u64; 9]) {
+    (
+        geometry.size,
+        geometry.spacing.to_array().map(f64::to_bits),
+        geometry.origin.to_array().map(f64::to_bits),
+        geometry.direction.to_cols_array().map(f64::to_bits),
+    )
+}
+
+/// Asserts that `volume` lies where the other arguments say, to within `tolerance` mm.
+fn assert_lies(volume: &Volume, spacing: DVec3, origin: DVec3, direction: DMat3, tolerance: f64) {
+    let expected = Geometry { size: volume.geometry.size, spacing, origin, direction };
+    for (found, expected) in volume.geometry.corners().into_iter().zip(expected.corners()) {
+        assert!(found.abs_diff_eq(expected, tolerance), "{:?}: corner {found} is not at {expected}", volume.geometry);
+    }
+}

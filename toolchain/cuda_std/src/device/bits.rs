@@ -1,0 +1,15 @@
+//! Bytes of words.
+
+#[inline(always)]
+pub fn permute(a: u32, b: u32, selector: u32) -> u32 {
+    let bytes;
+    // SAFETY: picks bytes.
+    unsafe {
+        core::arch::asm!(
+            "prmt.b32 {}, {}, {}, {};",
+            out(reg32) bytes, in(reg32) a, in(reg32) b, in(reg32) selector,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    bytes
+}
