@@ -30,8 +30,8 @@ pub struct Loaded<'a> {
 /// What a batch of evaluations needs on the device, and its ends on the host.
 struct Space {
     batch: usize,
-    /// Three rows a transform, on the host: the few numbers that a launch needs are read from there sooner than copied.
-    transforms: LockedBuffer<[f32; 4]>,
+    /// Twelve coefficients a transform, on the host: the few numbers that a launch needs are read from there sooner than copied.
+    transforms: LockedBuffer<f32>,
     counters: DeviceBuffer<u32>,
     columns: DeviceBuffer<f64>,
     moving: DeviceBuffer<u32>,
@@ -46,7 +46,7 @@ impl Space {
         let [fixed, moving] = bins.map(|n| n as usize);
         Ok(Self {
             batch,
-            transforms: LockedBuffer::new(&[0.0; 4], 3 * batch)?,
+            transforms: LockedBuffer::new(&0.0, 12 * batch)?,
             counters: zeros(batch * fixed * moving)?,
             columns: DeviceBuffer::from_slice(&vec![0.0; batch * moving])?,
             moving: zeros(batch * moving)?,
@@ -84,8 +84,8 @@ impl<'a> Loaded<'a> {
             self.space = Space::new(transforms.len(), self.pair.bins)?;
         }
         let (space, stream, batch) = (&mut self.space, &self.stream, transforms.len());
-        for (rows, transform) in space.transforms.chunks_exact_mut(3).zip(transforms) {
-            rows.copy_from_slice(&transform.rows);
+        for (coefficients, transform) in space.transforms.chunks_exact_mut(12).zip(transforms) {
+            coefficients.copy_from_slice(transform.rows.as_flattened());
         }
         let params = plan::histogram_params(
             &self.pair,
