@@ -19,7 +19,10 @@ pub struct Histogram {
     /// A stored voxel of the moving image in the low half of each word and its neighbour along x in the high half, with
     /// [`padding`](crate::math::interpolate::padding) words at the end.
     pub moving: DeviceSlice<u32>,
-    /// Twelve coefficients a transform, row by row. They may lie in page-locked host memory: each block reads its own once.
+    /// The transform of a launch that has but one.
+    pub transform: Affine,
+    /// Twelve coefficients a transform, row by row, of a launch that has several. They may lie in page-locked host memory: each block
+    /// reads its own once.
     pub transforms: DeviceSlice<f32>,
     /// A joint histogram a transform, to which is added.
     pub counters: DeviceSliceMut<u32>,
@@ -70,6 +73,6 @@ pub struct Resample {
 }
 
 const _: () = assert!(size_of::<Affine>() == 48);
-const _: () = assert!(size_of::<Histogram>() == 104);
+const _: () = assert!(size_of::<Histogram>() == 152);
 const _: () = assert!(size_of::<Entropy>() == 104);
 const _: () = assert!(size_of::<Resample>() == 112);

@@ -10,7 +10,8 @@ use crate::math::{affine, bin, interpolate};
 use crate::params::{Affine, Histogram};
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{
-    block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
+    block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, grid_dim_y, sync_threads, thread_idx_x,
+    thread_idx_y,
 };
 use cuda_std::{kernel, shared_slice};
 
@@ -113,15 +114,15 @@ unsafe fn count<S: Sampler>(p: &Histogram) {
     let counters = unsafe { shared::dynamic::<u32>(0, p.range) };
     let first = p.range * block_idx_z();
     let coefficients = shared_slice![f32; 12];
-    let me = thread_number();
-    if me < 12 {
+    let (me, several) = (thread_number(), grid_dim_y() > 1);
+    if several && me < 12 {
         // SAFETY: the grid has a y for each transform.
         unsafe { coefficients.store(me, p.transforms.get((12 * block_idx_y() + me) as usize)) };
     }
     each_counter(p, |i| unsafe { counters.store(i, 0) });
     sync_threads();
     let row = |row: u32| [0, 1, 2, 3].map(|column| unsafe { coefficients.load(4 * row + column) });
-    let affine = Affine { rows: [row(0), row(1), row(2)] };
+    let affine = if several { Affine { rows: [row(0), row(1), row(2)] } } else { p.transform };
     let [width, height, depth] = p.fixed_size;
     // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };

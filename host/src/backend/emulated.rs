@@ -79,7 +79,15 @@ impl Loaded<'_> {
         let rows: Vec<f32> = transforms.iter().flat_map(|transform| transform.rows).flatten().collect();
         let mut counters = vec![0; (self.pair.bins[0] * self.pair.bins[1] * batch) as usize];
         let (fixed, out) = (slice(&self.pair.fixed.bins), slice_mut(&mut counters));
-        let p = plan::histogram_params(&self.pair, &self.plan, fixed, slice(&self.words), slice(&rows), out);
+        let p = plan::histogram_params(
+            &self.pair,
+            &self.plan,
+            fixed,
+            slice(&self.words),
+            &transforms[0],
+            slice(&rows),
+            out,
+        );
         let launch = Launch::default()
             .grid([self.plan.blocks(limits, batch), batch, self.plan.passes])
             .block([WIDTH, limits.rows, 1])

@@ -4,7 +4,7 @@ use super::Pair;
 use crate::image::StoredImage;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use gpu::kernels::histogram::WIDTH;
-use gpu::params;
+use gpu::params::{self, Affine};
 use rayon::prelude::*;
 
 /// What a device offers to a launch.
@@ -51,18 +51,20 @@ impl Plan {
     }
 }
 
-/// The kernel's parameters from where its data lie.
+/// The kernel's parameters from where its data lie; `transform` is the first of `transforms`.
 pub fn histogram_params(
     pair: &Pair,
     plan: &Plan,
     fixed: DeviceSlice<u8>,
     moving: DeviceSlice<u32>,
+    transform: &Affine,
     transforms: DeviceSlice<f32>,
     counters: DeviceSliceMut<u32>,
 ) -> params::Histogram {
     params::Histogram {
         fixed,
         moving,
+        transform: *transform,
         transforms,
         counters,
         fixed_size: pair.fixed.size.map(|n| n as u32),

@@ -92,6 +92,7 @@ impl<'a> Loaded<'a> {
             &self.plan,
             slice(&self.fixed),
             slice(&self.moving),
+            &transforms[0],
             locked(&space.transforms),
             slice_mut(&space.counters),
         );
