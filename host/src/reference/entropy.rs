@@ -40,7 +40,20 @@ impl Similarity {
 pub fn entropy(counts: &[u64]) -> f64 {
     let total = counts.iter().sum::<u64>() as f64;
     let occurring = counts.iter().filter(|&&count| count > 0);
-    occurring.map(|&count| count as f64 / total).map(|p| p * (1.0 / p).ln()).sum()
+    let terms: Vec<f64> = occurring.map(|&count| count as f64 / total).map(|p| p * (1.0 / p).ln()).collect();
+    sum(&terms)
+}
+
+/// The sum by halves: one term after the other, the round-off of tens of thousands of them would reach 1e-11.
+fn sum(terms: &[f64]) -> f64 {
+    match terms {
+        [] => 0.0,
+        [term] => *term,
+        _ => {
+            let (left, right) = terms.split_at(terms.len() / 2);
+            sum(left) + sum(right)
+        }
+    }
 }
 
 #[cfg(test)]
