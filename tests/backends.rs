@@ -1,15 +1,17 @@
 //! CPU, emulator and GPU give the same bits.
 
-use crate::support::{gpu, gpu_is_absent, random, stored};
-use glam::DVec3;
+use crate::support::{data_dir, gpu, gpu_is_absent, random, stored};
+use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
-use mireg::backend::{Backend, Pair, cpu::Cpu};
+use mireg::backend::{Backend, BackendKind, Pair, cpu::Cpu};
+use mireg::image::pyramid;
+use mireg::metric::MetricKind;
 use mireg::registration::voxel_map;
 use mireg::transform::Rigid;
-use mireg::{Geometry, PixelType, Volume};
+use mireg::{Geometry, Options, PixelType, Volume, io};
 
 pub fn tests() -> Vec<Trial> {
     let absent = gpu_is_absent();
@@ -17,6 +19,15 @@ pub fn tests() -> Vec<Trial> {
         Trial::test("backends::emulator_counts_as_the_cpu", || counts_agree(&Emulated::default(), SMALL)),
         Trial::test("backends::order_of_threads_does_not_matter", || counts_agree(&Emulated::with_seed(7), SMALL)),
         Trial::test("backends::emulator_resamples_as_the_cpu", || resampling_agrees(&Emulated::default())),
+        Trial::test("backends::emulator_counts_real_images_as_the_cpu", || {
+            real_counts_agree(&Emulated::default(), 4.0)
+        })
+        .with_ignored_flag(data_dir().is_none()),
+        Trial::test("backends::emulator_registers_as_the_cpu", || registrations_agree(BackendKind::Emulated)),
+        Trial::test("backends::gpu_counts_real_images_as_the_cpu", || real_counts_agree(&*gpu()?, 1.0))
+            .with_ignored_flag(absent || data_dir().is_none()),
+        Trial::test("backends::gpu_registers_as_the_cpu", || registrations_agree(BackendKind::Cuda))
+            .with_ignored_flag(absent),
         Trial::test("backends::gpu_counts_as_the_cpu", || counts_agree(&*gpu()?, SMALL)).with_ignored_flag(absent),
         Trial::test("backends::gpu_counts_large_images_as_the_cpu", || counts_agree(&*gpu()?, LARGE))
             .with_ignored_flag(absent),
@@ -75,6 +86,39 @@ fn counts_agree(backend: &dyn Backend, [fixed, moving]: Sizes) -> Result<(), Fai
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// A head's T1 and T2 on grids of about `mm`, through their headers.
+fn real_counts_agree(backend: &dyn Backend, mm: f64) -> Result<(), Failed> {
+    let case = data_dir().ok_or("no data")?.join("cases/bw_00");
+    let (fixed, moving) = (io::read(&case.join("fixed.nii.gz"))?, io::read(&case.join("moving.nii.gz"))?);
+    let (fixed, moving) = (&pyramid::levels(&fixed, &[mm])[0], &pyramid::levels(&moving, &[mm])[0]);
+    let transform = voxel_map(&fixed.geometry, &moving.geometry, &DAffine3::IDENTITY);
+    for bins in [2, 50, 64, 100, 256] {
+        let (fixed, moving) = (stored(fixed).bins(bins), stored(moving));
+        let pair = Pair { fixed: &fixed, moving: &moving, bins: [bins; 2], interpolator: Interpolator::Linear };
+        let (mut ours, mut theirs) = (Cpu.load(pair)?, backend.load(pair)?);
+        let counts = ours.histogram(&transform)?;
+        if counts.iter().sum::<u32>() == 0 || counts != theirs.histogram(&transform)? {
+            return Err(format!("{bins} bins: the counts differ or are none").into());
+        }
+    }
+    Ok(())
+}
+
+/// The whole registration of a small pair: the same transform to the last bit, and the same voxels.
+fn registrations_agree(backend: BackendKind) -> Result<(), Failed> {
+    let [fixed, mut moving] = [1, 2].map(|seed| volumes([40, 36, 24], seed).remove(1));
+    moving.geometry.origin += DVec3::new(2.0, -1.0, 3.0);
+    let register = |backend| {
+        let options = Options { metric: MetricKind::Nmi, bins: 32, backend, threads: 0 };
+        mireg::register(&fixed, &moving, &options, &())
+    };
+    let (ours, theirs) = (register(BackendKind::Cpu)?, register(backend)?);
+    if ours.transform != theirs.transform || ours.moved != theirs.moved || ours.end != theirs.end {
+        return Err(format!("{:?} is not {:?}", theirs.transform, ours.transform).into());
     }
     Ok(())
 }

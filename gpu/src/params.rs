@@ -19,8 +19,8 @@ pub struct Histogram {
     /// A stored voxel of the moving image in the low half of each word and its neighbour along x in the high half, with
     /// [`padding`](crate::math::interpolate::padding) words at the end.
     pub moving: DeviceSlice<u32>,
-    /// Three rows a transform.
-    pub transforms: DeviceSlice<[f32; 4]>,
+    /// Twelve coefficients a transform, row by row. They may lie in page-locked host memory: each block reads its own once.
+    pub transforms: DeviceSlice<f32>,
     /// A joint histogram a transform, to which is added.
     pub counters: DeviceSliceMut<u32>,
     pub fixed_size: [u32; 3],

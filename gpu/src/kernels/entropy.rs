@@ -101,13 +101,13 @@ unsafe fn sum_marginals(p: &Entropy) {
     let sums = shared_slice![f64; 3];
     let total = shared_slice![u32; 1];
     let (lane, me) = (warp::lane_id(), thread_number() / LANES as u32);
-    // Atomic reads: other blocks wrote these, and a plain read could find an old copy.
-    let fixed = |i: u32| unsafe { p.fixed.fetch_add(fixed_first + i as usize, 0) };
-    let moving = |i: u32| unsafe { p.moving.fetch_add(moving_first + i as usize, 0) };
+    // Other blocks wrote these: a plain read could find an old copy.
+    let fixed = |i: u32| unsafe { p.fixed.load_relaxed(fixed_first + i as usize) };
+    let moving = |i: u32| unsafe { p.moving.load_relaxed(moving_first + i as usize) };
     let sum = match me {
         0 => ordered(lane, fixed_bins, |i| term(fixed(i))),
         1 => ordered(lane, moving_bins, |i| term(moving(i))),
-        _ => ordered(lane, moving_bins, |i| unsafe { p.columns.fetch_add(moving_first + i as usize, 0.0) }),
+        _ => ordered(lane, moving_bins, |i| unsafe { p.columns.load_relaxed(moving_first + i as usize) }),
     };
     let sum = unsafe { fold(sum) };
     if lane == 0 && me < 3 {

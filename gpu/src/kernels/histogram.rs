@@ -8,11 +8,11 @@
 use super::{block_threads, thread_number};
 use crate::math::{affine, bin, interpolate};
 use crate::params::{Affine, Histogram};
-use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{
     block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
 };
+use cuda_std::{kernel, shared_slice};
 
 /// Planes that a thread reads together, to have that many loads under way.
 const TOGETHER: usize = 4;
@@ -44,17 +44,12 @@ pub unsafe fn joint_histogram_nearest(p: Histogram) {
 /// An interpolator in two steps, with the loads between them.
 trait Sampler {
     /// Where to read, and with what weights.
-    type Place: Copy;
+    type Place: Copy + Default;
     /// What was read.
-    type Words: Copy;
+    type Words: Copy + Default;
 
-    /// A place that is safe to read.
-    const ANYWHERE: Self::Place;
-    const NOTHING: Self::Words;
-
-    /// # Safety
-    /// The position is inside.
-    unsafe fn place(position: [f32; 3], size: [u32; 3]) -> Self::Place;
+    /// The place of a position, or one that is safe to read if it does not lie inside.
+    fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place;
 
     /// # Safety
     /// The place is in the moving image.
@@ -69,21 +64,17 @@ impl Sampler for Linear {
     type Place = interpolate::Place;
     type Words = [u32; 4];
 
-    const ANYWHERE: Self::Place = interpolate::Place { index: 0, fraction: [0.0; 3] };
-    const NOTHING: Self::Words = [0; 4];
-
     #[inline(always)]
-    unsafe fn place(position: [f32; 3], size: [u32; 3]) -> Self::Place {
-        // SAFETY: as this function's.
-        unsafe { interpolate::place(position, size) }
+    fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place {
+        interpolate::place_if(inside, position, size)
     }
 
     #[inline(always)]
     unsafe fn load(p: &Histogram, place: Self::Place) -> Self::Words {
         let (stride_y, stride_z) = (p.moving_size[0], p.moving_size[0] * p.moving_size[1]);
-        let at = |offset: u32| (place.index + offset) as usize;
         // SAFETY: within the image and its padding.
-        [0, stride_y, stride_z, stride_y + stride_z].map(|offset| unsafe { p.moving.get_cached(at(offset)) })
+        let at = |offset: u32| unsafe { p.moving.get_cached((place.index + offset) as usize) };
+        [at(0), at(stride_y), at(stride_z), at(stride_y + stride_z)]
     }
 
     #[inline(always)]
@@ -98,13 +89,10 @@ impl Sampler for Nearest {
     type Place = u32;
     type Words = u32;
 
-    const ANYWHERE: u32 = 0;
-    const NOTHING: u32 = 0;
-
     #[inline(always)]
-    unsafe fn place(position: [f32; 3], size: [u32; 3]) -> u32 {
-        // SAFETY: as this function's.
-        unsafe { interpolate::nearest(position, size) }
+    fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> u32 {
+        // SAFETY: inside.
+        if inside { unsafe { interpolate::nearest(position, size) } } else { 0 }
     }
 
     #[inline(always)]
@@ -124,10 +112,16 @@ unsafe fn count<S: Sampler>(p: &Histogram) {
     // SAFETY: the launcher gives `range` words.
     let counters = unsafe { shared::dynamic::<u32>(0, p.range) };
     let first = p.range * block_idx_z();
+    let coefficients = shared_slice![f32; 12];
+    let me = thread_number();
+    if me < 12 {
+        // SAFETY: the grid has a y for each transform.
+        unsafe { coefficients.store(me, p.transforms.get((12 * block_idx_y() + me) as usize)) };
+    }
     each_counter(p, |i| unsafe { counters.store(i, 0) });
     sync_threads();
-    // SAFETY: there are three rows a transform.
-    let affine = Affine { rows: [0, 1, 2].map(|row| unsafe { p.transforms.get(3 * block_idx_y() as usize + row) }) };
+    let row = |row: u32| [0, 1, 2, 3].map(|column| unsafe { coefficients.load(4 * row + column) });
+    let affine = Affine { rows: [row(0), row(1), row(2)] };
     let [width, height, depth] = p.fixed_size;
     // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };
@@ -172,44 +166,60 @@ fn each_counter(p: &Histogram, each: impl Fn(u32)) {
 unsafe fn count_down<S: Sampler>(
     p: &Histogram,
     affine: &Affine,
-    [x, y, z]: [u32; 3],
+    [x, y, mut z]: [u32; 3],
     counters: SharedSlice<u32>,
     first: u32,
 ) {
     let [width, height, depth] = p.fixed_size;
     let end = if z + p.depth < depth { z + p.depth } else { depth };
+    let base = affine::add_y(affine, affine::from_x(affine, x), y);
+    let mut voxel = x + width * (y + height * z);
+    // SAFETY: the voxels are in the fixed image.
+    while z + TOGETHER as u32 <= end {
+        unsafe { count_planes::<S, TOGETHER>(p, affine, base, z, voxel, counters, first) };
+        z += TOGETHER as u32;
+        voxel += TOGETHER as u32 * width * height;
+    }
+    while z < end {
+        unsafe { count_planes::<S, 1>(p, affine, base, z, voxel, counters, first) };
+        z += 1;
+        voxel += width * height;
+    }
+}
+
+/// Counts a voxel in each of `N` planes from `z` on; `voxel` is the first one's index and `base` its position without the z term.
+#[inline(always)]
+unsafe fn count_planes<S: Sampler, const N: usize>(
+    p: &Histogram,
+    affine: &Affine,
+    base: [f32; 3],
+    z: u32,
+    voxel: u32,
+    counters: SharedSlice<u32>,
+    first: u32,
+) {
     let last = interpolate::last(p.moving_size);
     let scale = bin::scale(p.bins[1]);
-    let base = affine::add_y(affine, affine::from_x(affine, x), y);
-    let mut z = z;
-    while z < end {
-        let mut inside = [false; TOGETHER];
-        let mut fixed = [0; TOGETHER];
-        let mut places = [S::ANYWHERE; TOGETHER];
-        for i in 0..TOGETHER {
-            let z = z + i as u32;
-            let position = affine::add_z(affine, base, z);
-            inside[i] = (z < end) & interpolate::inside(position, last);
-            if inside[i] {
-                // SAFETY: inside both images.
-                places[i] = unsafe { S::place(position, p.moving_size) };
-                fixed[i] = u32::from(unsafe { p.fixed.get_cached((x + width * (y + height * z)) as usize) });
-            }
+    let plane = p.fixed_size[0] * p.fixed_size[1];
+    let mut inside = [false; N];
+    let mut places = [S::Place::default(); N];
+    let mut fixed = [0; N];
+    let mut words = [S::Words::default(); N];
+    for i in 0..N {
+        let position = affine::add_z(affine, base, z + i as u32);
+        inside[i] = interpolate::inside(position, last);
+        places[i] = S::place(inside[i], position, p.moving_size);
+    }
+    for i in 0..N {
+        // SAFETY: in both images.
+        fixed[i] = u32::from(unsafe { p.fixed.get_cached((voxel + i as u32 * plane) as usize) });
+        words[i] = unsafe { S::load(p, places[i]) };
+    }
+    for i in 0..N {
+        // SAFETY: what is interpolated from stored values is between them, and the counter is below `range` where it counts.
+        unsafe {
+            let pair = bin::pair(fixed[i], p.bins[0], S::value(words[i], places[i]), scale, first);
+            counters.add_if(inside[i] & (pair < p.range), pair, 1);
         }
-        let mut words = [S::NOTHING; TOGETHER];
-        for i in 0..TOGETHER {
-            // SAFETY: inside or anywhere safe.
-            words[i] = unsafe { S::load(p, places[i]) };
-        }
-        for i in 0..TOGETHER {
-            // SAFETY: what is interpolated from stored values is between them.
-            let moving = unsafe { bin::of(S::value(words[i], places[i]), scale) };
-            let pair = (fixed[i] + p.bins[0] * moving).wrapping_sub(first);
-            if inside[i] & (pair < p.range) {
-                // SAFETY: below `range`.
-                unsafe { counters.add(pair, 1) };
-            }
-        }
-        z += TOGETHER as u32;
     }
 }

@@ -5,6 +5,7 @@
 //! rounds after adding the two images' terms, so that the fraction of one image can spill into the bin of the other; what both
 //! papers describe is the separable form, and that is what is computed here.
 
+use super::whole;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
@@ -24,7 +25,18 @@ pub fn scale(bins: u32) -> f32 {
 #[inline(always)]
 pub unsafe fn of(value: f32, scale: f32) -> u32 {
     // SAFETY: at most `bins - 0.5`.
-    unsafe { super::whole::bits(super::whole::of(value.mul_add(scale, 0.5))) }
+    unsafe { whole::bits(whole::of(value.mul_add(scale, 0.5))) }
+}
+
+/// The joint index of a fixed bin and a stored value of the moving image, less `first`.
+///
+/// # Safety
+/// As [`of`].
+#[inline(always)]
+pub unsafe fn pair(fixed: u32, fixed_bins: u32, value: f32, scale: f32, first: u32) -> u32 {
+    // SAFETY: as this function's.
+    let moving = unsafe { whole::of(value.mul_add(scale, 0.5)) };
+    fixed.wrapping_sub(first).wrapping_add(whole::dot([moving], [fixed_bins]))
 }
 
 /// The stored value of an intensity: clamped to `low..=high`, halves round up.

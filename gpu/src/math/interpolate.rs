@@ -44,7 +44,7 @@ pub fn clamp(position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
 }
 
 /// A position as the lower neighbour's index in memory and three fractions below 1.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Place {
     pub index: u32,
     pub fraction: [f32; 3],
@@ -62,12 +62,25 @@ pub const fn padding(size: [u32; 3]) -> usize {
 /// No coordinate is negative, NaN or above 2^22.
 #[inline(always)]
 pub unsafe fn place(position: [f32; 3], size: [u32; 3]) -> Place {
-    let (stride_y, stride_z) = (size[0], size[0] * size[1]);
     // SAFETY: as this function's.
-    let whole = position.map(|p| unsafe { whole::of(p) });
-    Place {
-        index: whole::bits(whole[0]) + stride_y * whole::bits(whole[1]) + stride_z * whole::bits(whole[2]),
-        fraction: [0, 1, 2].map(|i| position[i] - whole::float(whole[i])),
+    let whole = unsafe { [whole::of(position[0]), whole::of(position[1]), whole::of(position[2])] };
+    let fraction = |i: usize| position[i] - whole::float(whole[i]);
+    let index = whole::dot(whole, [1, size[0], size[0] * size[1]]);
+    Place { index, fraction: [fraction(0), fraction(1), fraction(2)] }
+}
+
+/// The place of a position if it lies inside, else one that is safe to read.
+#[inline(always)]
+pub fn place_if(inside: bool, position: [f32; 3], size: [u32; 3]) -> Place {
+    if cfg!(target_arch = "nvptx64") {
+        // SAFETY: any value is safe there. One selection is shorter than a branch.
+        let place = unsafe { place(position, size) };
+        Place { index: if inside { place.index } else { 0 }, ..place }
+    } else if inside {
+        // SAFETY: inside.
+        unsafe { place(position, size) }
+    } else {
+        Place::default()
     }
 }
 
@@ -78,8 +91,8 @@ pub unsafe fn place(position: [f32; 3], size: [u32; 3]) -> Place {
 #[inline(always)]
 pub unsafe fn nearest(position: [f32; 3], size: [u32; 3]) -> u32 {
     // SAFETY: as this function's.
-    let [x, y, z] = position.map(|p| whole::bits(unsafe { whole::of(p + 0.5) }));
-    x + size[0] * (y + size[1] * z)
+    let whole = unsafe { [whole::of(position[0] + 0.5), whole::of(position[1] + 0.5), whole::of(position[2] + 0.5)] };
+    whole::dot(whole, [1, size[0], size[0] * size[1]])
 }
 
 #[inline(always)]

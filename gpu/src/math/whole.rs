@@ -31,6 +31,16 @@ mod host {
     pub fn float(whole: i32) -> f32 {
         whole as f32
     }
+
+    /// The sum of each integer times its stride.
+    #[inline(always)]
+    pub fn dot<const N: usize>(whole: [i32; N], strides: [u32; N]) -> u32 {
+        let mut sum = 0;
+        for i in 0..N {
+            sum += bits(whole[i]) * strides[i];
+        }
+        sum
+    }
 }
 
 #[cfg(target_arch = "nvptx64")]
@@ -43,7 +53,7 @@ mod device {
     /// The integer part, plus 2^23.
     ///
     /// # Safety
-    /// `value` is between 0 and 2^22.
+    /// Any value is safe here; the signature is the host's.
     #[inline(always)]
     pub unsafe fn of(value: f32) -> f32 {
         cuda_std::float::add_down(value, TWO_23)
@@ -59,5 +69,16 @@ mod device {
     #[inline(always)]
     pub fn float(whole: f32) -> f32 {
         whole - TWO_23
+    }
+
+    /// The sum of each integer times its stride. What the bits of 2^23 add to it is the same for every sample.
+    #[inline(always)]
+    pub fn dot<const N: usize>(whole: [f32; N], strides: [u32; N]) -> u32 {
+        let (mut sum, mut extra) = (0_u32, 0_u32);
+        for i in 0..N {
+            sum = sum.wrapping_add(whole[i].to_bits().wrapping_mul(strides[i]));
+            extra = extra.wrapping_add(TWO_23_BITS.wrapping_mul(strides[i]));
+        }
+        sum.wrapping_sub(extra)
     }
 }

@@ -102,7 +102,7 @@ impl Loaded<'_> {
     /// A joint histogram a transform.
     fn count(&self, transforms: &[Affine]) -> Result<Vec<u32>> {
         let (limits, batch) = (&self.backend.limits, transforms.len() as u32);
-        let rows: Vec<[f32; 4]> = transforms.iter().flat_map(|transform| transform.rows).collect();
+        let rows: Vec<f32> = transforms.iter().flat_map(|transform| transform.rows).flatten().collect();
         let mut counters = vec![0; (self.pair.bins[0] * self.pair.bins[1] * batch) as usize];
         let (fixed, out) = (slice(&self.pair.fixed.bins), slice_mut(&mut counters));
         let p = plan::histogram_params(&self.pair, &self.plan, fixed, slice(&self.words), slice(&rows), out);

@@ -57,7 +57,7 @@ pub fn histogram_params(
     plan: &Plan,
     fixed: DeviceSlice<u8>,
     moving: DeviceSlice<u32>,
-    transforms: DeviceSlice<[f32; 4]>,
+    transforms: DeviceSlice<f32>,
     counters: DeviceSliceMut<u32>,
 ) -> params::Histogram {
     params::Histogram {

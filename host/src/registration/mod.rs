@@ -244,10 +244,12 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Searches at one level; `coarse` is its spacing over the finest one's.
+    /// Searches at a level of `mm`, which is `coarse` times the finest one.
     fn climb(&self, metric: &mut Metric, mm: f64, coarse: f64) -> Result<Found> {
         let resolution = RESOLUTION.map(|resolution| resolution * coarse).to_vec();
-        let problem = Problem { start: self.parameters.clone(), step: vec![mm; 6], resolution };
+        // After the first level the maximum is near.
+        let step = if self.levels.is_empty() { mm } else { mm / 4.0 };
+        let problem = Problem { start: self.parameters.clone(), step: vec![step; 6], resolution };
         Powell::default().maximise(metric, &problem)
     }
 

@@ -159,6 +159,22 @@ impl<T: SharedAdd> SharedSlice<T> {
         unsafe { T::add(self.at(index), value) }
     }
 
+    /// [`add`](Self::add) if `condition` holds, without a branch. PTX: `@p red.shared.add`. Any thread.
+    ///
+    /// # Safety
+    /// Where `condition` holds, as [`add`](Self::add).
+    #[inline(always)]
+    pub unsafe fn add_if(self, condition: bool, index: u32, value: T) {
+        #[cfg(target_arch = "nvptx64")]
+        unsafe {
+            T::add_if(condition, self.at(index), value)
+        }
+        #[cfg(not(target_arch = "nvptx64"))]
+        if condition {
+            unsafe { self.add(index, value) }
+        }
+    }
+
     /// [`add`](Self::add) that returns what the element was before. PTX: `atom.shared.add`. Any thread.
     ///
     /// # Safety

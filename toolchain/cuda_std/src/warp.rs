@@ -2,7 +2,7 @@
 //!
 //! A `mask` has bit `i` set for lane `i`. For every function that takes one: each thread of the mask must call it, with
 //! the same mask and from the same place, and the caller must be in the mask; anything else is undefined on the device
-//! and a fault in the emulator.
+//! and a fault in the emulator. Only [`sync_warp`] orders memory; the others exchange values and nothing else.
 
 use crate::arch::warp as arch;
 

@@ -33,11 +33,17 @@ impl Kernel {
         Ok(Self(module.get_function(name)?.to_raw()))
     }
 
-    /// Lets a block have this much dynamic shared memory.
-    pub fn allow_shared(self, bytes: u32) -> Result<()> {
-        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the function lives as long as its module.
-        check(unsafe { sys::cuFuncSetAttribute(self.0, attribute, bytes as i32) })
+    /// Lets a block have all of `bytes` that its static shared memory leaves, and returns how much that is.
+    pub fn allow_shared(self, bytes: u32) -> Result<u32> {
+        use sys::CUfunction_attribute as Attribute;
+        let mut fixed = 0;
+        // SAFETY: the function lives as long as its module; the pointer is that of a local.
+        check(unsafe { sys::cuFuncGetAttribute(&mut fixed, Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, self.0) })?;
+        let left = bytes - fixed as u32;
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: as above.
+        check(unsafe { sys::cuFuncSetAttribute(self.0, attribute, left as i32) })?;
+        Ok(left)
     }
 
     /// Blocks of `threads` threads and `shared` bytes that fit on a multiprocessor.

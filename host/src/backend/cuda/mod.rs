@@ -22,9 +22,9 @@ const ROWS: u32 = 32;
 
 /// The first NVIDIA GPU.
 pub struct Cuda {
-    context: Context,
-    /// Holds the kernels.
+    /// Holds the kernels; declared before the context, so that it is gone first.
     _module: Module,
+    context: Context,
     name: String,
     linear: Kernel,
     nearest: Kernel,
@@ -58,9 +58,7 @@ impl Cuda {
         let find = |name| Kernel::find(&module, name);
         let (linear, nearest) = (find("joint_histogram_linear")?, find("joint_histogram_nearest")?);
         let shared = shared_memory(&device)?;
-        for histogram in [linear, nearest] {
-            histogram.allow_shared(shared)?;
-        }
+        let shared = linear.allow_shared(shared)?.min(nearest.allow_shared(shared)?);
         Ok(Self {
             linear,
             nearest,

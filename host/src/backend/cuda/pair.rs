@@ -1,11 +1,11 @@
-//! A pair of images on the device, and its evaluation: one copy in, two launches, one copy out.
+//! A pair of images on the device, and its evaluation in two launches.
 
 use super::{Cuda, ROWS};
 use crate::Result;
 use crate::backend::plan::{self, Limits, Plan};
 use crate::backend::{Evaluator, Pair};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
-use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DeviceCopy, LockedBuffer};
+use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy, LockedBuffer};
 use cust::stream::{Stream, StreamFlags};
 use gpu::kernels::entropy::{COLUMNS, RESULTS, THREADS};
 use gpu::kernels::histogram::WIDTH;
@@ -30,15 +30,15 @@ pub struct Loaded<'a> {
 /// What a batch of evaluations needs on the device, and its ends on the host.
 struct Space {
     batch: usize,
-    transforms: DeviceBuffer<[f32; 4]>,
-    transforms_host: LockedBuffer<[f32; 4]>,
+    /// Twelve coefficients a transform, on the host: the few numbers that a launch needs are read from there sooner than copied.
+    transforms: LockedBuffer<f32>,
     counters: DeviceBuffer<u32>,
     columns: DeviceBuffer<f64>,
     moving: DeviceBuffer<u32>,
     fixed: DeviceBuffer<u32>,
     done: DeviceBuffer<u32>,
-    results: DeviceBuffer<f64>,
-    results_host: LockedBuffer<f64>,
+    /// Written to the host, for the same reason.
+    results: LockedBuffer<f64>,
 }
 
 impl Space {
@@ -46,15 +46,13 @@ impl Space {
         let [fixed, moving] = bins.map(|n| n as usize);
         Ok(Self {
             batch,
-            transforms: DeviceBuffer::from_slice(&vec![[0.0; 4]; 3 * batch])?,
-            transforms_host: LockedBuffer::new(&[0.0; 4], 3 * batch)?,
+            transforms: LockedBuffer::new(&0.0, 12 * batch)?,
             counters: zeros(batch * fixed * moving)?,
             columns: DeviceBuffer::from_slice(&vec![0.0; batch * moving])?,
             moving: zeros(batch * moving)?,
             fixed: zeros(batch * fixed)?,
             done: zeros(batch)?,
-            results: DeviceBuffer::from_slice(&vec![0.0; RESULTS * batch])?,
-            results_host: LockedBuffer::new(&0.0, RESULTS * batch)?,
+            results: LockedBuffer::new(&0.0, RESULTS * batch)?,
         })
     }
 }
@@ -86,17 +84,15 @@ impl<'a> Loaded<'a> {
             self.space = Space::new(transforms.len(), self.pair.bins)?;
         }
         let (space, stream, batch) = (&mut self.space, &self.stream, transforms.len());
-        for (row, transform) in space.transforms_host.chunks_exact_mut(3).zip(transforms) {
-            row.copy_from_slice(&transform.rows);
+        for (coefficients, transform) in space.transforms.chunks_exact_mut(12).zip(transforms) {
+            coefficients.copy_from_slice(transform.rows.as_flattened());
         }
-        // SAFETY: both ends live until the stream is done.
-        unsafe { space.transforms.index(..3 * batch).async_copy_from(&space.transforms_host[..3 * batch], stream)? };
         let params = plan::histogram_params(
             &self.pair,
             &self.plan,
             slice(&self.fixed),
             slice(&self.moving),
-            slice(&space.transforms),
+            locked(&space.transforms),
             slice_mut(&space.counters),
         );
         let batch = batch as u32;
@@ -115,18 +111,14 @@ impl<'a> Loaded<'a> {
             moving: slice_mut(&space.moving),
             fixed: slice_mut(&space.fixed),
             done: slice_mut(&space.done),
-            results: slice_mut(&space.results),
+            results: locked_mut(&mut space.results),
             bins: self.pair.bins,
         };
         let grid = [self.pair.bins[1].div_ceil(COLUMNS), batch as u32, 1];
-        let numbers = RESULTS * batch;
         // SAFETY: as above.
-        unsafe {
-            self.cuda.entropies.launch(&self.stream, grid, [THREADS, 1, 1], 0, &params)?;
-            space.results.index(..numbers).async_copy_to(&mut space.results_host[..numbers], &self.stream)?;
-        }
+        unsafe { self.cuda.entropies.launch(&self.stream, grid, [THREADS, 1, 1], 0, &params)? };
         self.stream.synchronize()?;
-        Ok(plan::entropies(&space.results_host[..numbers]))
+        Ok(plan::entropies(&space.results[..RESULTS * batch]))
     }
 }
 
@@ -158,4 +150,16 @@ pub fn slice<T: DeviceCopy>(buffer: &DeviceBuffer<T>) -> DeviceSlice<T> {
 pub fn slice_mut<T: DeviceCopy>(buffer: &DeviceBuffer<T>) -> DeviceSliceMut<T> {
     // SAFETY: the address and the length of an allocation, which the host does not touch while kernels run.
     unsafe { DeviceSliceMut::new(buffer.as_device_ptr().as_mut_ptr(), buffer.len() as u64) }
+}
+
+/// Page-locked host memory as kernels see it: at the same address.
+fn locked<T: DeviceCopy>(buffer: &LockedBuffer<T>) -> DeviceSlice<T> {
+    // SAFETY: the address and the length of an allocation.
+    unsafe { DeviceSlice::new(buffer.as_ptr(), buffer.len() as u64) }
+}
+
+/// Page-locked host memory that kernels write.
+fn locked_mut<T: DeviceCopy>(buffer: &mut LockedBuffer<T>) -> DeviceSliceMut<T> {
+    // SAFETY: the address and the length of an allocation, which the host does not touch while kernels run.
+    unsafe { DeviceSliceMut::new(buffer.as_mut_ptr(), buffer.len() as u64) }
 }

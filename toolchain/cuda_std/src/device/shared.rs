@@ -17,6 +17,8 @@ pub trait SharedAdd: SharedElement {
     #[doc(hidden)]
     unsafe fn add(address: u32, value: Self);
     #[doc(hidden)]
+    unsafe fn add_if(condition: bool, address: u32, value: Self);
+    #[doc(hidden)]
     unsafe fn fetch_add(address: u32, value: Self) -> Self;
 }
 
@@ -103,6 +105,22 @@ macro_rules! adds {
                     asm!(
                         concat!("red.shared.add.", $suffix, " [{}], {};"),
                         in(reg32) address, in($class) value,
+                        options(nostack, preserves_flags)
+                    );
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn add_if(condition: bool, address: u32, value: Self) {
+                unsafe {
+                    asm!(
+                        concat!(
+                            "{{ .reg .pred %if; setp.ne.u32 %if, {condition}, 0; @%if red.shared.add.",
+                            $suffix,
+                            " [{address}], {value}; }}"
+                        ),
+                        condition = in(reg32) u32::from(condition), address = in(reg32) address,
+                        value = in($class) value,
                         options(nostack, preserves_flags)
                     );
                 }

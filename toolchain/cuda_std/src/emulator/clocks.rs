@@ -1,7 +1,7 @@
 //! What each thread of a block knows about the others: the order "happened before".
 //!
 //! A barrier of the block orders everything before it, so the number of barriers passed (the epoch) settles most
-//! questions. Within an epoch only warp operations order anything, and only within a warp: each thread has a vector clock
+//! questions. Within an epoch only `sync_warp` orders anything, and only within a warp: each thread has a vector clock
 //! over the 32 lanes of its warp.
 
 /// When a thread did something. Thread and clock mean nothing once the epoch is over.

@@ -5,7 +5,7 @@ use super::clocks::{Clocks, lane_of};
 use super::fault::{Access, FaultKind, WarpProblem};
 use super::memory::Memory;
 use super::shadow::{Finding, Shadow};
-use super::warp::{Call, results, warp_part};
+use super::warp::{Call, Operation, results, warp_part};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
@@ -115,7 +115,12 @@ impl State {
         let calls = warp_part(&self.calls, thread);
         if call.missing(calls).is_none() {
             let results = results(calls, call.mask);
-            self.complete(usize::from(thread) - lane_of(thread), call.mask, results);
+            let first = usize::from(thread) - lane_of(thread);
+            self.complete(first, call.mask, results);
+            // The others exchange values, but neither PTX nor LLVM has them order memory.
+            if call.operation == Operation::Sync {
+                self.clocks.meet(first, call.mask);
+            }
         }
         Ok(())
     }
@@ -128,7 +133,6 @@ impl State {
             self.calls[first + lane] = None;
             self.ready.push((first + lane) as u16);
         }
-        self.clocks.meet(first, mask);
     }
 
     /// The thread is done; a fault of a thread of its warp that waits for it.

@@ -100,6 +100,22 @@ unsafe fn last_block_sums(parts: DeviceSliceMut<f64>, done: DeviceSliceMut<u32>,
     }
 }
 
+/// The three barriers with a predicate, and what raw shared memory holds before it is written.
+#[kernel]
+unsafe fn barriers(limit: u32, out: DeviceSliceMut<u32>, stale: DeviceSliceMut<u32>) {
+    let below = u32::from(thread::thread_idx_x() < limit);
+    let raw = shared_array![u32; 1];
+    unsafe {
+        if thread::thread_idx_x() == 0 {
+            stale.add(0, u32::from(*raw == 7));
+            *raw = 7;
+        }
+        let all = thread::sync_threads_and(below);
+        let any = thread::sync_threads_or(below);
+        out.set(thread::index_1d() as usize, 100 * all + 1000 * any + thread::sync_threads_count(below));
+    }
+}
+
 /// Everything that a warp can do together, in the even lanes alone and in all.
 #[kernel]
 unsafe fn warp_operations(out: DeviceSliceMut<u64>) {
@@ -193,6 +209,18 @@ fn blocks_see_what_others_wrote() {
         run("last_block_sums", &launch, || unsafe { last_block_sums(parts, done, out) }).unwrap();
         assert_eq!(sum, 1225.0);
     });
+}
+
+#[test]
+fn barriers_with_predicates_are_right() {
+    for (limit, expected) in [(0, 0), (5, 1005), (40, 1140)] {
+        let (mut out, mut stale) = (vec![0; 160], 0);
+        let slice = unsafe { DeviceSliceMut::new(out.as_mut_ptr(), 160) };
+        let stale_slice = unsafe { DeviceSliceMut::new(&raw mut stale, 1) };
+        let launch = Launch::default().grid(4).block(40);
+        run("barriers", &launch, || unsafe { barriers(limit, slice, stale_slice) }).unwrap();
+        assert!(out.iter().all(|value| *value == expected) && stale == 0);
+    }
 }
 
 #[test]

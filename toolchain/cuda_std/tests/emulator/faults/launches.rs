@@ -46,6 +46,25 @@ fn a_panic() {
     assert!(thread == 6 && message.contains("six"), "{message}");
 }
 
+/// From block 3 on every block has a fault, that of block 3 long after the others.
+#[kernel]
+unsafe fn many_faults() {
+    for _ in 0..if thread::block_idx_x() == 3 { 20_000 } else { 0 } {
+        thread::sync_threads();
+    }
+    if thread::block_idx_x() >= 3 {
+        unsafe { warp::ballot(0, true) };
+    }
+}
+
+#[test]
+fn the_lowest_faulty_block_is_reported() {
+    let launch = Launch::default().grid(40).block(2);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let fault = pool.install(|| run("many_faults", &launch, || unsafe { many_faults() })).unwrap_err();
+    assert_eq!(fault.block, [3, 0, 0]);
+}
+
 /// Values on the stacks of threads that a fault ends are dropped.
 #[test]
 fn threads_are_unwound_after_a_fault() {

@@ -28,6 +28,7 @@ unsafe fn two_accesses(one: (u32, Access), other: (u32, Access), between: Betwee
             match between {
                 Between::Barrier => thread::sync_threads(),
                 Between::Warp if i == 0 && me < 32 => warp::sync_warp(warp::ALL),
+                Between::Shuffle if i == 0 && me < 32 => _ = warp::shuffle_xor(warp::ALL, me, 1),
                 Between::HalfWarp if i == 0 && me < 16 => warp::sync_warp(0xffff),
                 _ => {}
             }
@@ -42,6 +43,7 @@ enum Between {
     Barrier,
     Warp,
     HalfWarp,
+    Shuffle,
 }
 
 fn result_of(one: (u32, Access), other: (u32, Access), between: Between) -> [Result<(), Fault>; 4] {
@@ -55,9 +57,9 @@ fn result_of(one: (u32, Access), other: (u32, Access), between: Between) -> [Res
 fn races_between_two_threads() {
     use Access::{Atomic, Read, Write};
     for (one, other) in [(Write, Write), (Write, Read), (Read, Write), (Atomic, Write), (Atomic, Read)] {
-        for (first, second, between) in
-            [(3, 7, Between::Nothing), (3, 40, Between::Nothing), (3, 7, Between::NothingButBefore)]
-        {
+        let cases =
+            [(7, Between::Nothing), (40, Between::Nothing), (7, Between::NothingButBefore), (7, Between::Shuffle)];
+        for (first, second, between) in cases.map(|(second, between)| (3, second, between)) {
             for result in result_of((first, one), (second, other), between) {
                 let fault = result.unwrap_err();
                 let FaultKind::SharedRace { address: 8, access, other_access, other: with } = fault.kind else {
@@ -119,7 +121,7 @@ unsafe fn read_and_write(readers: u64, writer: u32, meeting: bool) {
 fn a_write_races_with_every_reader_that_it_has_not_met() {
     let cases = [
         (0xffff_ffff, 40, false),
-        (1 << 3 | 1 << 40, 3, false),
+        (1 << 3 | 1 << 40, 4, false),
         (1 << 3, 35, false),
         (0b111, 1, true),
         (0b1111, 1, true),
