@@ -1,7 +1,10 @@
 //! The whole chain, from volumes to the metric and to resampled voxels, with its 16-bit intensities and f32 positions.
 
+use super::agree;
 use super::scene::{INTERPOLATORS, Scene, smooth};
 use crate::support::{gpu, gpu_is_absent};
+use glam::{DAffine3, DMat3};
+use gpu::math::interpolate;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, cpu::Cpu};
@@ -14,6 +17,7 @@ pub fn tests() -> Vec<Trial> {
         Trial::test("reference::chain::cpu", || metrics_agree(&Cpu, &BINS)),
         Trial::test("reference::chain::emulator", || metrics_agree(&Emulated::default(), &[[64, 64]])),
         Trial::test("reference::chain::gpu", || metrics_agree(&*gpu()?, &BINS)).with_ignored_flag(absent),
+        Trial::test("reference::chain::an image on its own grid keeps its border", an_image_on_its_own_grid),
         Trial::test("reference::chain::cpu resamples", || voxels_agree(&Cpu)),
         Trial::test("reference::chain::gpu resamples", || voxels_agree(&*gpu()?)).with_ignored_flag(absent),
     ]
@@ -25,6 +29,26 @@ fn metrics_agree(backend: &dyn Backend, bins: &[[u32; 2]]) -> Result<(), Failed>
     for scene in smooth(1).iter().chain(&smooth(2)) {
         for &bins in bins {
             scene.check(backend, bins, 2e-4)?;
+        }
+    }
+    Ok(())
+}
+
+/// However oblique the grid, and whatever round-off does to the way out of it and back.
+fn an_image_on_its_own_grid() -> Result<(), Failed> {
+    for (seed, turn) in (0..24).map(|n| (n, 0.1 + 0.05 * n as f64)) {
+        let mut image = smooth(seed).remove(0).fixed;
+        image.geometry.direction *= DMat3::from_rotation_y(turn);
+        let scene = Scene { fixed: image.clone(), moving: image.clone(), transform: DAffine3::IDENTITY };
+        let (_, found) = scene.measure(&Cpu, [64, 64], interpolate::Interpolator::Linear)?;
+        let expected = reference::compare(&image, &image, &scene.transform, [64, 64], Interpolator::Linear);
+        agree(&found, &expected, 2e-4, 0)?;
+        if expected.overlap != image.voxels.len() as u64 || (expected.nmi - 2.0).abs() > 1e-12 {
+            return Err(format!("turned by {turn}: {expected:?}").into());
+        }
+        let map = voxel_map(&image.geometry, &image.geometry, &scene.transform);
+        if Cpu.resample(&image, image.geometry.size, &map, interpolate::Interpolator::Linear)? != image.voxels {
+            return Err(format!("turned by {turn}: resampling changes voxels").into());
         }
     }
     Ok(())
