@@ -19,7 +19,11 @@ pub const COLUMNS: u32 = THREADS / LANES as u32;
 /// Numbers that make a result.
 pub const RESULTS: usize = 6;
 
+/// Most bins a side.
 const MOST_BINS: usize = 256;
+
+/// Numbers that a lane reads together.
+const TOGETHER: usize = 4;
 
 /// The entropies of a batch of joint histograms: blocks of [`THREADS`]; x of the grid is columns by [`COLUMNS`], y the histogram.
 ///
@@ -49,23 +53,17 @@ unsafe fn sum_columns(p: &Entropy, fixed: SharedSlice<u32>) {
     sync_threads();
     let column = block_idx_x() * COLUMNS + me / LANES as u32;
     if column < moving_bins {
-        let mut sum = 0.0;
-        let mut counts = 0;
         let first = (block_idx_y() * moving_bins + column) * fixed_bins;
-        let mut row = warp::lane_id();
-        while row < fixed_bins {
-            let at = (first + row) as usize;
-            let count = unsafe { p.counters.get(at) };
+        let count = |row: u32| {
+            // SAFETY: a counter of this column, which is this lane's alone.
+            let count = unsafe { p.counters.get((first + row) as usize) };
             if count > 0 {
-                unsafe { p.counters.set(at, 0) };
+                unsafe { p.counters.set((first + row) as usize, 0) };
                 unsafe { fixed.add(row, count) };
             }
-            sum += term(count);
-            counts += count;
-            row += LANES as u32;
-        }
-        let sum = unsafe { fold(sum) };
-        let counts = unsafe { warp::reduce_add(warp::ALL, counts) };
+            count
+        };
+        let (sum, counts) = unsafe { sum_counts(fixed_bins, count) };
         if warp::lane_id() == 0 {
             let at = (block_idx_y() * moving_bins + column) as usize;
             unsafe { p.columns.set(at, sum) };
@@ -104,26 +102,17 @@ unsafe fn sum_marginals(p: &Entropy) {
     // Other blocks wrote these: a plain read could find an old copy.
     let fixed = |i: u32| unsafe { p.fixed.load_relaxed(fixed_first + i as usize) };
     let moving = |i: u32| unsafe { p.moving.load_relaxed(moving_first + i as usize) };
-    let sum = match me {
-        0 => ordered(lane, fixed_bins, |i| term(fixed(i))),
-        1 => ordered(lane, moving_bins, |i| term(moving(i))),
-        _ => ordered(lane, moving_bins, |i| unsafe { p.columns.load_relaxed(moving_first + i as usize) }),
+    let column = |i: u32| unsafe { p.columns.load_relaxed(moving_first + i as usize) };
+    let (sum, counts) = match me {
+        0 => unsafe { sum_counts(fixed_bins, fixed) },
+        1 => unsafe { sum_counts(moving_bins, moving) },
+        _ => (unsafe { fold(lane_sum(moving_bins, column, |sum| sum)) }, 0),
     };
-    let sum = unsafe { fold(sum) };
     if lane == 0 && me < 3 {
         unsafe { sums.store(me, sum) };
     }
-    if me == 1 {
-        let mut counts = 0;
-        let mut i = lane;
-        while i < moving_bins {
-            counts += moving(i);
-            i += LANES as u32;
-        }
-        let counts = unsafe { warp::reduce_add(warp::ALL, counts) };
-        if lane == 0 {
-            unsafe { total.store(0, counts) };
-        }
+    if lane == 0 && me == 1 {
+        unsafe { total.store(0, counts) };
     }
     sync_threads();
     let mut i = thread_number();
@@ -142,14 +131,35 @@ unsafe fn sum_marginals(p: &Entropy) {
     }
 }
 
-/// This lane's partial sum.
+/// The ordered sum of the terms of `n` counts, and the sum of the counts; lane 0 has both. Whole warps call it.
 #[inline(always)]
-fn ordered(lane: u32, n: u32, term: impl Fn(u32) -> f64) -> f64 {
+unsafe fn sum_counts(n: u32, count: impl Fn(u32) -> u32) -> (f64, u32) {
+    let mut counts = 0;
+    let sum = lane_sum(n, count, |count| {
+        counts += count;
+        term(count)
+    });
+    unsafe { (fold(sum), warp::reduce_add(warp::ALL, counts)) }
+}
+
+/// This lane's partial sum of `n` terms, read four at a time so that the reads overlap.
+#[inline(always)]
+fn lane_sum<T: Copy + Default>(n: u32, read: impl Fn(u32) -> T, mut term: impl FnMut(T) -> f64) -> f64 {
     let mut sum = 0.0;
-    let mut i = lane;
-    while i < n {
-        sum += term(i);
-        i += LANES as u32;
+    let mut first = warp::lane_id();
+    while first < n {
+        let mut values = [T::default(); TOGETHER];
+        for (i, value) in values.iter_mut().enumerate() {
+            let at = first + (i * LANES) as u32;
+            if at < n {
+                *value = read(at);
+            }
+        }
+        for value in values {
+            // What lies beyond the end adds 0.
+            sum += term(value);
+        }
+        first += (TOGETHER * LANES) as u32;
     }
     sum
 }
