@@ -1,4 +1,4 @@
-//! How long the parts take. All of it, under a minute: `cargo bench -p mireg`; one topic: `cargo bench -p mireg -- metric`.
+//! How long the parts take: `cargo bench -p mireg`, under a minute; `cargo bench -p mireg -- metric` for one topic.
 
 mod files;
 mod metric;

@@ -9,7 +9,8 @@ pub const HEAD: [usize; 3] = [181, 217, 181];
 /// One thread, and one a core.
 pub const THREADS: [(&str, usize); 2] = [("1 thread", 1), ("all threads", 0)];
 
-/// A ball in air with waves of this amplitude inside, and noise everywhere, in voxels of 1 mm; intensities from 0 to 1000 or so.
+/// A ball in air with waves of this amplitude inside, and noise everywhere, in voxels of 1 mm; intensities from 0 to
+/// 1000 or so.
 pub fn ball(size: [usize; 3], amplitude: f64) -> Volume {
     let geometry = Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO);
     let half = DVec3::from_array(size.map(|n| n as f64)) / 2.0;

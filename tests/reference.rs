@@ -15,8 +15,9 @@ pub fn tests() -> Vec<Trial> {
     [known::tests(), counts::tests(), chain::tests(), real::tests()].into_iter().flatten().collect()
 }
 
-/// Fails unless both counted about as much and every number is within `tolerance`: of itself or, where it is smaller, of 1 nat,
-/// because an entropy is a difference of numbers of about ln N. The NMI has the relative errors of the sums that it is made of.
+/// Fails unless both counted about as much and every number is within `tolerance`: of itself or, where it is smaller,
+/// of 1 nat, because an entropy is a difference of numbers of about ln N. The NMI has the relative errors of the sums
+/// that it is made of.
 fn agree(found: &Entropies, expected: &Similarity, tolerance: f64, overlap: u64) -> Result<(), String> {
     let nats = [
         ("H(F)", found.fixed, expected.fixed_entropy),

@@ -79,7 +79,8 @@ fn typical_tables_agree(measure: impl Fn(&Table) -> Result<Entropies>) -> std::r
     Ok(())
 }
 
-/// However often a single pair occurs, all entropies are 0, and the NMI is that of images that say nothing about each other.
+/// However often a single pair occurs, all entropies are 0, and the NMI is that of images that say nothing about each
+/// other.
 fn one_pair_says_nothing(measure: impl Fn(&Table) -> Result<Entropies>) -> std::result::Result<(), Failed> {
     for n in (1..5000).chain((1..5000).map(|n| 858_000 * n + 7)) {
         let table = Table { bins: [2, 2], counts: vec![0, 0, n, 0] };

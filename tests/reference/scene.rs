@@ -24,8 +24,8 @@ pub const INTERPOLATORS: [(Interpolator, interpolate::Interpolator); 2] = [
     (Interpolator::Linear, interpolate::Interpolator::Linear),
 ];
 
-/// Volumes of the same smooth, random field on oblique grids of unlike voxels, through transforms that keep all, most and half
-/// of the fixed image inside the moving one.
+/// Volumes of the same smooth, random field on oblique grids of unlike voxels, through transforms that keep all, most
+/// and half of the fixed image inside the moving one.
 pub fn smooth(seed: u64) -> Vec<Scene> {
     let direction = |a, b, c| DMat3::from_euler(EulerRot::XYZ, a, b, c);
     let around = |size, spacing, direction, middle: DVec3| {
@@ -85,8 +85,9 @@ impl Scene {
         Ok((counts, pair.evaluate(&[map])?[0]))
     }
 
-    /// Fails unless the backend's metric agrees with the reference to `tolerance`, its histogram but for a few in a thousand samples
-    /// that 16 bits move to the next bin, and its overlap but for samples that lie within f32's precision of the border.
+    /// Fails unless the backend's metric agrees with the reference to `tolerance`, its histogram but for a few in a
+    /// thousand samples that 16 bits move to the next bin, and its overlap but for samples that lie within f32's
+    /// precision of the border.
     pub fn check(&self, backend: &dyn Backend, bins: [u32; 2], tolerance: f64) -> std::result::Result<(), String> {
         for (how, interpolator) in INTERPOLATORS {
             let wrong = |wrong| format!("{bins:?} bins, {how:?}, {:?}: {wrong}", self.transform.to_cols_array());

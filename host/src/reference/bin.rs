@@ -5,7 +5,8 @@ pub fn fraction(intensity: f64, low: f64, high: f64) -> f64 {
     if low < high { (intensity - low) / (high - low) } else { 0.0 }
 }
 
-/// `round(fraction * (bins - 1))` (Shams 2009, listing 1, with the rounding of eq. 8); halves go up. `bins` is 1 or more.
+/// `round(fraction * (bins - 1))` (Shams 2009, listing 1, with the rounding of eq. 8); halves go up. `bins` is 1 or
+/// more.
 pub fn bin(fraction: f64, bins: usize) -> usize {
     (fraction * (bins as f64 - 1.0)).round() as usize
 }

@@ -13,7 +13,8 @@ pub struct Similarity {
     pub joint_entropy: f64,
     /// H(F) + H(M) - H(F, M) (Shams 2009, eq. 3).
     pub mi: f64,
-    /// (H(F) + H(M)) / H(F, M) (Shams 2009, eq. 5); 1 where H(F, M) is 0, as for images that say nothing about each other.
+    /// (H(F) + H(M)) / H(F, M) (Shams 2009, eq. 5); 1 where H(F, M) is 0, as for images that say nothing about each
+    /// other.
     pub nmi: f64,
     /// Pairs that were counted; without any, everything else is 0.
     pub overlap: u64,

@@ -6,8 +6,8 @@ use crate::Volume;
 use glam::DAffine3;
 use ndarray::Array2;
 
-/// Counts of the pairs of bins, indexed `[fixed bin, moving bin]`: as [`compare`](super::compare), each image's intensities from
-/// its own lowest to its own highest.
+/// Counts of the pairs of bins, indexed `[fixed bin, moving bin]`: as [`compare`](super::compare), each image's
+/// intensities from its own lowest to its own highest.
 pub fn joint_histogram(
     fixed: &Volume,
     moving: &Volume,

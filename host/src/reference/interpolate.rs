@@ -28,8 +28,8 @@ pub fn value(volume: &Volume, position: DVec3, how: Interpolator) -> Option<f64>
     })
 }
 
-/// The moving image's intensities at the voxels of `grid`, indexed `[k, j, i]`, through `transform` from points of the grid to
-/// points of `moving`, LPS mm; NaN outside.
+/// The moving image's intensities at the voxels of `grid`, indexed `[k, j, i]`, through `transform` from points of the
+/// grid to points of `moving`, LPS mm; NaN outside.
 pub fn resample(moving: &Volume, grid: &Geometry, transform: &DAffine3, how: Interpolator) -> Array3<f64> {
     let [nx, ny, nz] = grid.size;
     Array3::from_shape_fn((nz, ny, nx), |(z, y, x)| {

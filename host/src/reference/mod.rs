@@ -1,8 +1,9 @@
-//! An independent oracle: the metric by the textbook, in f64, naive on purpose, for everything else to be checked against.
+//! An independent oracle: the metric by the textbook, in f64, naive on purpose, for everything else to be checked
+//! against.
 //!
-//! It shares no arithmetic with the kernels and the backends: intensities stay as they were read and never become 16-bit
-//! fractions, positions are made from the volumes' grids voxel by voxel, and logarithms are the standard library's. Of mireg
-//! it uses [`Volume`] and [`Geometry`](crate::Geometry), no more. It is slow.
+//! It shares no arithmetic with the kernels and the backends: intensities stay as they were read and never become
+//! 16-bit fractions, positions are made from the volumes' grids voxel by voxel, and logarithms are the standard
+//! library's. Of mireg it uses [`Volume`] and [`Geometry`](crate::Geometry), no more. It is slow.
 
 mod bin;
 mod entropy;
@@ -19,8 +20,9 @@ pub use histogram::joint_histogram;
 pub use interpolate::{Interpolator, resample, value};
 pub use position::{inside, position};
 
-/// Compares two volumes through `transform`, from a point of `fixed` to the point of `moving`, LPS mm, over the voxels of
-/// `fixed` that fall inside `moving`. There are `bins[0]` bins of the fixed and `bins[1]` of the moving image, 1 or more.
+/// Compares two volumes through `transform`, from a point of `fixed` to the point of `moving`, LPS mm, over the voxels
+/// of `fixed` that fall inside `moving`. There are `bins[0]` bins of the fixed and `bins[1]` of the moving image, 1 or
+/// more.
 pub fn compare(
     fixed: &Volume,
     moving: &Volume,

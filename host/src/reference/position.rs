@@ -3,11 +3,12 @@
 use crate::Geometry;
 use glam::{DAffine3, DVec3};
 
-/// How far beyond the outermost centres a position still counts as on them, in voxels: f64 finds a place to about 1e-13 of a
-/// voxel, so that without this round-off would decide about every position on the border.
+/// How far beyond the outermost centres a position still counts as on them, in voxels: f64 finds a place to about 1e-13
+/// of a voxel, so that without this round-off would decide about every position on the border.
 const ROUND_OFF: f64 = 1e-9;
 
-/// Where voxel `index` of `fixed` lies in `moving`, in voxels (fractions of one included), by the definition of both grids.
+/// Where voxel `index` of `fixed` lies in `moving`, in voxels (fractions of one included), by the definition of both
+/// grids.
 pub fn position(fixed: &Geometry, moving: &Geometry, transform: &DAffine3, index: [usize; 3]) -> DVec3 {
     let index = DVec3::from_array(index.map(|n| n as f64));
     let point = fixed.origin + fixed.direction * (fixed.spacing * index);
