@@ -1,13 +1,13 @@
 //! CPU, emulator and GPU give the same bits.
 
-use crate::support::{data_dir, gpu, gpu_is_absent};
+use crate::support::{data_dir, gpu, gpu_is_absent, random, stored};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, BackendKind, Pair, cpu::Cpu};
-use mireg::image::{StoredImage, pyramid};
+use mireg::image::pyramid;
 use mireg::metric::MetricKind;
 use mireg::registration::voxel_map;
 use mireg::transform::Rigid;
@@ -43,23 +43,13 @@ const LARGE: Sizes = [[181, 217, 180], [150, 180, 50]];
 /// Images with different statistics: noise, smooth, constant.
 fn volumes(size: [usize; 3], seed: u64) -> Vec<Volume> {
     let geometry = Geometry::axis_aligned(size, DVec3::new(1.0, 1.2, 2.5), DVec3::new(-10.0, 5.0, 3.0));
-    let mut state = seed;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f32 / (1 << 24) as f32
-    };
+    let mut random = random(seed);
     let volume = |voxels| Volume { geometry, voxels, pixel: PixelType::F32 };
     let noise = (0..geometry.voxels()).map(|_| random()).collect();
     let smooth = (0..geometry.voxels())
         .map(|i| ((i % size[0]) as f32 * 0.2).sin() + (i / size[0] % size[1]) as f32 * 0.1)
         .collect();
     vec![volume(noise), volume(smooth), volume(vec![3.0; geometry.voxels()])]
-}
-
-/// The range that volumes are stored in; that of a constant is made up.
-fn stored(volume: &Volume) -> StoredImage {
-    let (low, high) = volume.range();
-    StoredImage::new(volume, if low < high { (low, high) } else { (low - 1.0, high + 1.0) })
 }
 
 /// Identity, a rotation, one that leaves the images half apart, one that leaves them wholly apart.

@@ -7,10 +7,11 @@ mod backends;
 mod cli;
 mod demo;
 mod io;
+mod reference;
 mod support;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
-    let topics = [backends::tests(), cli::tests(), demo::tests(), io::tests()];
+    let topics = [backends::tests(), cli::tests(), demo::tests(), io::tests(), reference::tests()];
     libtest_mimic::run(&arguments, topics.into_iter().flatten().collect()).exit();
 }

@@ -1,7 +1,9 @@
 //! What several topics need.
 
 use libtest_mimic::{Failed, Trial};
+use mireg::Volume;
 use mireg::backend::cuda::{self, Cuda};
+use mireg::image::StoredImage;
 use std::path::{Path, PathBuf};
 
 /// Whether tests on a GPU are to report themselves as ignored: where there is none, unless `MIREG_REQUIRE_GPU` is set.
@@ -27,4 +29,19 @@ pub fn data_dir() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let folder = std::env::var_os("MIREG_DATA").map_or(beside, PathBuf::from);
     folder.is_dir().then_some(folder)
+}
+
+/// Numbers from 0 to 1, the same for the same seed.
+pub fn random(seed: u64) -> impl FnMut() -> f32 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 24) as f32
+    }
+}
+
+/// A volume stored in its own range; that of a constant is made up.
+pub fn stored(volume: &Volume) -> StoredImage {
+    let (low, high) = volume.range();
+    StoredImage::new(volume, if low < high { (low, high) } else { (low - 1.0, high + 1.0) })
 }

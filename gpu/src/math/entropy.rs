@@ -1,6 +1,6 @@
 //! From counts to entropies, MI and NMI (Shams 2009, eq. 2, 3 and 5), in nats, always in the same order.
 //!
-//! With N counts in all, H = ln N - (sum of c ln c) / N. A sum runs over [`LANES`] interleaved partial sums, which are then folded
+//! With N counts in all, H = (N ln N - sum of c ln c) / N. A sum runs over [`LANES`] interleaved partial sums, which are then folded
 //! in halves: the order in which a warp adds, and one in which a CPU can vectorise.
 
 use super::log::ln;
@@ -57,8 +57,9 @@ pub fn finish(sums: Sums) -> Entropies {
         return Entropies::default();
     }
     let n = sums.counts as f64;
-    let ln_n = ln(sums.counts as u32);
-    let entropy = |sum: f64| (ln_n - sum / n).max(0.0);
+    // Not ln N - sum / N: of a single bin the sum is this very product, so that its entropy is 0 and not one unit of round-off.
+    let whole = n * ln(sums.counts as u32);
+    let entropy = |sum: f64| ((whole - sum) / n).max(0.0);
     let (fixed, moving, joint) = (entropy(sums.fixed), entropy(sums.moving), entropy(sums.joint));
     let nmi = if joint > 0.0 { (fixed + moving) / joint } else { 1.0 };
     Entropies { fixed, moving, joint, mi: fixed + moving - joint, nmi, counts: sums.counts }

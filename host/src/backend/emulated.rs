@@ -31,6 +31,32 @@ impl Emulated {
     pub fn with_seed(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
+
+    /// Entropies of joint histograms of `bins` fixed and moving bins, one after the other.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the emulator finds a fault in the kernel.
+    pub fn entropies(&self, mut counters: Vec<u32>, bins: [u32; 2]) -> Result<Vec<Entropies>> {
+        let [fixed_bins, moving_bins] = bins.map(|n| n as usize);
+        let batch = counters.len() / (fixed_bins * moving_bins);
+        let mut columns = vec![0.0; moving_bins * batch];
+        let (mut moving, mut fixed) = (vec![0; moving_bins * batch], vec![0; fixed_bins * batch]);
+        let (mut done, mut results) = (vec![0; batch], vec![0.0; RESULTS * batch]);
+        let params = params::Entropy {
+            counters: slice_mut(&mut counters),
+            columns: slice_mut(&mut columns),
+            moving: slice_mut(&mut moving),
+            fixed: slice_mut(&mut fixed),
+            done: slice_mut(&mut done),
+            results: slice_mut(&mut results),
+            bins,
+        };
+        let grid = [bins[1].div_ceil(COLUMNS), batch as u32, 1];
+        let launch = Launch::default().grid(grid).block(THREADS).seed(self.seed);
+        // SAFETY: the slices are as long as their documentation says.
+        run("entropies", &launch, || unsafe { entropy::entropies(params) }).map_err(fault)?;
+        Ok(plan::entropies(&results))
+    }
 }
 
 impl Backend for Emulated {
@@ -109,26 +135,7 @@ impl Loaded<'_> {
 
 impl Evaluator for Loaded<'_> {
     fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
-        let mut counters = self.count(transforms)?;
-        let [fixed_bins, moving_bins] = self.pair.bins.map(|n| n as usize);
-        let batch = transforms.len();
-        let mut columns = vec![0.0; moving_bins * batch];
-        let (mut moving, mut fixed) = (vec![0; moving_bins * batch], vec![0; fixed_bins * batch]);
-        let (mut done, mut results) = (vec![0; batch], vec![0.0; RESULTS * batch]);
-        let params = params::Entropy {
-            counters: slice_mut(&mut counters),
-            columns: slice_mut(&mut columns),
-            moving: slice_mut(&mut moving),
-            fixed: slice_mut(&mut fixed),
-            done: slice_mut(&mut done),
-            results: slice_mut(&mut results),
-            bins: self.pair.bins,
-        };
-        let grid = [self.pair.bins[1].div_ceil(COLUMNS), batch as u32, 1];
-        let launch = Launch::default().grid(grid).block(THREADS).seed(self.backend.seed);
-        // SAFETY: the slices are as long as their documentation says.
-        run("entropies", &launch, || unsafe { entropy::entropies(params) }).map_err(fault)?;
-        Ok(plan::entropies(&results))
+        self.backend.entropies(self.count(transforms)?, self.pair.bins)
     }
 
     fn histogram(&mut self, transform: &Affine) -> Result<Vec<u32>> {

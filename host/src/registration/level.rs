@@ -50,11 +50,16 @@ impl Images {
     }
 }
 
+/// Steps a unit that the numbers of a map are rounded to.
+const ROUND: f64 = (1_u64 << 36) as f64;
+
 /// From voxels of one grid to voxels of another, through a map of points in LPS mm.
 pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine {
     let map = to.world_to_index() * *transform * from.index_to_world();
-    // Adding 0 makes a -0 a 0, so that no position is -0.
-    let row = |i: usize| [map.x_axis[i], map.y_axis[i], map.z_axis[i], map.translation[i]].map(|v| v as f32 + 0.0);
+    // To 2^-36, less than f32 resolves, so that round-off pushes no border out of an image on the same grid. Adding 0 makes a -0
+    // a 0, so that no position is -0.
+    let number = |v: f64| ((v * ROUND).round() / ROUND) as f32 + 0.0;
+    let row = |i: usize| [map.x_axis[i], map.y_axis[i], map.z_axis[i], map.translation[i]].map(number);
     Affine { rows: [row(0), row(1), row(2)] }
 }
 

@@ -28,7 +28,7 @@ fn sum(counts: &[u32], terms: &mut Vec<f64>) -> f64 {
 }
 
 widest! {
-    /// Entropies of a joint histogram of `bins` fixed and moving bins.
+    /// Entropies of a joint histogram of `bins` fixed and moving bins: the pair (f, m) is at `f + bins[0] * m`.
     pub fn entropies(joint: &[u32], bins: [u32; 2]) -> Entropies {
         let [fixed_bins, moving_bins] = bins.map(|n| n as usize);
         let mut fixed = vec![0; fixed_bins];

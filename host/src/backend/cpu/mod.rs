@@ -4,6 +4,8 @@ mod entropy;
 mod rows;
 mod simd;
 
+pub use entropy::entropies;
+
 use super::{Backend, Evaluator, Pair};
 use crate::{Result, Volume};
 use gpu::math::entropy::Entropies;
@@ -83,7 +85,7 @@ impl Loaded<'_> {
 
 impl Evaluator for Loaded<'_> {
     fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
-        let one = |transform| entropy::entropies(&self.count(transform), self.pair.bins);
+        let one = |transform| entropies(&self.count(transform), self.pair.bins);
         Ok(transforms.par_iter().map(one).collect())
     }
 

@@ -1,0 +1,44 @@
+//! The backends agree with the independent f64 reference, and the reference with what can be worked out by hand.
+
+mod chain;
+mod counts;
+mod known;
+mod real;
+mod scene;
+
+use approx::relative_eq;
+use gpu::math::entropy::Entropies;
+use libtest_mimic::Trial;
+use mireg::reference::Similarity;
+
+pub fn tests() -> Vec<Trial> {
+    [known::tests(), counts::tests(), chain::tests(), real::tests()].into_iter().flatten().collect()
+}
+
+/// Fails unless both counted about as much and every number is within `tolerance`: of itself or, where it is smaller,
+/// of 1 nat, because an entropy is a difference of numbers of about ln N. The NMI has the relative errors of the sums
+/// that it is made of.
+fn agree(found: &Entropies, expected: &Similarity, tolerance: f64, overlap: u64) -> Result<(), String> {
+    let nats = [
+        ("H(F)", found.fixed, expected.fixed_entropy),
+        ("H(M)", found.moving, expected.moving_entropy),
+        ("H(F, M)", found.joint, expected.joint_entropy),
+        ("MI", found.mi, expected.mi),
+    ];
+    for (name, found, expected) in nats {
+        if !relative_eq!(found, expected, epsilon = tolerance, max_relative = tolerance) {
+            return Err(format!("{name} is {found:e}, not {expected:e}"));
+        }
+    }
+    let of_nmi = match expected.joint_entropy {
+        0.0 => 0.0,
+        joint => tolerance * expected.nmi / joint.min(1.0),
+    };
+    if (found.nmi - expected.nmi).abs() > of_nmi {
+        return Err(format!("NMI is {:e}, not {:e}", found.nmi, expected.nmi));
+    }
+    if found.counts.abs_diff(expected.overlap) > overlap {
+        return Err(format!("{} samples overlap, not {}", found.counts, expected.overlap));
+    }
+    Ok(())
+}

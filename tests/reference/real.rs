@@ -1,0 +1,40 @@
+//! The whole chain on real volumes, where they are there, through their true transforms.
+
+use super::scene::Scene;
+use crate::support::data_dir;
+use glam::{DAffine3, DMat4};
+use libtest_mimic::{Failed, Trial};
+use mireg::backend::cpu::Cpu;
+use mireg::io;
+use std::path::Path;
+
+pub fn tests() -> Vec<Trial> {
+    let of_case = |name: &'static str| {
+        let folder = data_dir().map(|folder| folder.join("cases").join(name)).filter(|folder| folder.is_dir());
+        let absent = folder.is_none();
+        let run = move || metrics_agree(&folder.ok_or("ignored without the case")?);
+        Trial::test(format!("reference::real::{name}"), run).with_ignored_flag(absent)
+    };
+    ["bw_00", "mni_00"].map(of_case).into()
+}
+
+fn metrics_agree(folder: &Path) -> Result<(), Failed> {
+    let fixed = io::read(&folder.join("fixed.nii.gz"))?;
+    let moving = io::read(&folder.join("moving.nii.gz"))?;
+    let transform = truth(&folder.join("truth.json"))?;
+    let scene = Scene { fixed, moving, transform };
+    for bins in [[64, 64], [100, 100]] {
+        scene.check(&Cpu, bins, 1e-5)?;
+    }
+    Ok(())
+}
+
+/// The rows of `lps`: a map from fixed point to moving point, LPS mm.
+fn truth(path: &Path) -> Result<DAffine3, Failed> {
+    #[derive(serde::Deserialize)]
+    struct Truth {
+        lps: [[f64; 4]; 4],
+    }
+    let truth: Truth = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    Ok(DAffine3::from_mat4(DMat4::from_cols_array_2d(&truth.lps).transpose()))
+}
