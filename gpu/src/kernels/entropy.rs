@@ -122,12 +122,16 @@ unsafe fn sum_marginals(p: &Entropy) {
     }
     if thread_number() == 0 {
         unsafe { p.done.set(block_idx_y() as usize, 0) };
-        let [fixed, moving, joint] = [0, 1, 2].map(|i| unsafe { sums.load(i) });
-        let result = finish(Sums { fixed, moving, joint, counts: u64::from(unsafe { total.load(0) }) });
-        let numbers = [result.fixed, result.moving, result.joint, result.mi, result.nmi, result.counts as f64];
-        for (i, number) in numbers.into_iter().enumerate() {
-            unsafe { p.results.set(block_idx_y() as usize * RESULTS + i, number) };
-        }
+        let sum = |i: u32| unsafe { sums.load(i) };
+        let counts = u64::from(unsafe { total.load(0) });
+        let result = finish(Sums { fixed: sum(0), moving: sum(1), joint: sum(2), counts });
+        let set = |i: usize, number: f64| unsafe { p.results.set(block_idx_y() as usize * RESULTS + i, number) };
+        set(0, result.fixed);
+        set(1, result.moving);
+        set(2, result.joint);
+        set(3, result.mi);
+        set(4, result.nmi);
+        set(5, result.counts as f64);
     }
 }
 
@@ -149,15 +153,15 @@ fn lane_sum<T: Copy + Default>(n: u32, read: impl Fn(u32) -> T, mut term: impl F
     let mut first = warp::lane_id();
     while first < n {
         let mut values = [T::default(); TOGETHER];
-        for (i, value) in values.iter_mut().enumerate() {
+        for i in 0..TOGETHER {
             let at = first + (i * LANES) as u32;
             if at < n {
-                *value = read(at);
+                values[i] = read(at);
             }
         }
-        for value in values {
+        for i in 0..TOGETHER {
             // What lies beyond the end adds 0.
-            sum += term(value);
+            sum += term(values[i]);
         }
         first += (TOGETHER * LANES) as u32;
     }

@@ -121,8 +121,12 @@ unsafe fn count<S: Sampler>(p: &Histogram) {
     }
     each_counter(p, |i| unsafe { counters.store(i, 0) });
     sync_threads();
-    let row = |row: u32| [0, 1, 2, 3].map(|column| unsafe { coefficients.load(4 * row + column) });
-    let affine = if several { Affine { rows: [row(0), row(1), row(2)] } } else { p.transform };
+    let coefficient = |row: usize, column: usize| match several {
+        true => unsafe { coefficients.load((4 * row + column) as u32) },
+        false => p.transform.rows[row][column],
+    };
+    let row = |row: usize| [coefficient(row, 0), coefficient(row, 1), coefficient(row, 2), coefficient(row, 3)];
+    let affine = Affine { rows: [row(0), row(1), row(2)] };
     let [width, height, depth] = p.fixed_size;
     // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };

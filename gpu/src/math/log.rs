@@ -19,10 +19,16 @@ pub fn ln(n: u32) -> f64 {
     let mantissa = f64::from_bits((shifted & 0x000F_FFFF_FFFF_FFFF) + 0x3FE6_A09E_667F_3BCD);
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let square = s * s;
-    let mut series = 1.0 / 21.0;
-    for odd in [19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0] {
-        series = square.mul_add(series, 1.0 / odd);
-    }
+    // Written out: a loop over the odd numbers is an array in a GPU's local memory.
+    let series = square.mul_add(1.0 / 21.0, 1.0 / 19.0);
+    let series = square.mul_add(series, 1.0 / 17.0);
+    let series = square.mul_add(series, 1.0 / 15.0);
+    let series = square.mul_add(series, 1.0 / 13.0);
+    let series = square.mul_add(series, 1.0 / 11.0);
+    let series = square.mul_add(series, 1.0 / 9.0);
+    let series = square.mul_add(series, 1.0 / 7.0);
+    let series = square.mul_add(series, 1.0 / 5.0);
+    let series = square.mul_add(series, 1.0 / 3.0);
     let twice = s + s;
     let artanh = twice.mul_add(square * series, twice);
     let exponent = f64::from(exponent);

@@ -118,6 +118,8 @@ impl CudaBuilder {
     pub(crate) fn flags(&self, arch: NvvmArch) -> Vec<String> {
         // A panic is a trap: its message could not be shown, and formatting it takes registers and memory.
         let mut flags = vec!["-Zunstable-options", "-Cpanic=immediate-abort", "-Zlocation-detail=none"];
+        // LLVM knows that a barrier may not be copied into the branches before it; rustc's own pass does not, and does it.
+        flags.push("-Zmir-enable-passes=-JumpThreading");
         if self.debug == DebugInfo::LineTables {
             flags.push("-Cdebuginfo=line-directives-only");
         }
