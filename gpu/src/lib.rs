@@ -10,6 +10,8 @@
 //!   integer counts and a fixed order wherever floating-point numbers are added, both sides give the same bits.
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
+// Loops over lanes run along several arrays at once.
+#![allow(clippy::needless_range_loop)]
 
 pub mod kernels;
 pub mod math;

@@ -1,5 +1,8 @@
 //! The CPU's joint histogram, a row of the fixed image at a time, in chunks that the compiler turns into vector instructions.
 
+// Loops over lanes run along several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use super::simd::widest;
 use crate::backend::Pair;
 use gpu::math::interpolate::{self, Interpolator};
