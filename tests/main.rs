@@ -3,6 +3,7 @@
 //! Tests on real volumes look for `MIREG_DATA` (or `../shared/data` beside the repository), tests on a GPU for a driver; where
 //! those are absent they report themselves as ignored.
 
+mod accuracy;
 mod backends;
 mod cli;
 mod demo;
@@ -12,6 +13,6 @@ mod support;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
-    let topics = [backends::tests(), cli::tests(), demo::tests(), io::tests(), reference::tests()];
+    let topics = [accuracy::tests(), backends::tests(), cli::tests(), demo::tests(), io::tests(), reference::tests()];
     libtest_mimic::run(&arguments, topics.into_iter().flatten().collect()).exit();
 }

@@ -12,6 +12,7 @@ use crate::{Error, Result, Volume, threads};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use level::{Metric, Range};
+use start::Start;
 use std::time::Instant;
 
 pub use level::{Images, voxel_map};
@@ -43,6 +44,8 @@ pub struct Level {
 /// Seconds spent in each part.
 #[derive(Debug, Clone, Default, serde::Serialize)]
 pub struct Seconds {
+    /// Opening the backend; on a GPU mostly the driver's start.
+    pub open: f64,
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,
@@ -92,9 +95,24 @@ const RESOLUTION: [f64; 6] = [0.05, 0.05, 0.05, 0.02, 0.02, 0.02];
 /// [`Error::Untrusted`] where the volumes do not overlap.
 pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &dyn Observer) -> Result<Registration> {
     threads::with(options.threads, || {
-        let ranges = check(fixed, moving, options.bins)?;
-        let backend = backend::open(options.backend, observer)?;
-        Run::new(fixed, moving, ranges, options, &*backend, observer).finish()
+        let mut seconds = Seconds::default();
+        let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options.bins))?;
+        let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
+        let run = Run {
+            fixed,
+            moving,
+            ranges,
+            options,
+            backend: &*backend,
+            observer,
+            centre: fixed.geometry.centre(),
+            parameters: vec![0.0; 6],
+            started_from: "",
+            least_overlap: 0.0,
+            levels: Vec::new(),
+            seconds,
+        };
+        run.finish()
     })
 }
 
@@ -104,6 +122,13 @@ pub(crate) fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<[Range
         return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 256 bins a side")));
     }
     let range = |name: &str, volume: &Volume| {
+        // Voxels are numbered in 31 bits and positions in 22.
+        let [i, j, k] = volume.geometry.size;
+        if volume.geometry.voxels() + i * j + i >= 1 << 31 || i.max(j).max(k) >= 1 << 22 {
+            return Err(Error::Input(format!(
+                "the {name} image of {i} x {j} x {k} voxels is too large: crop it or make it coarser, to 2^31 voxels at most"
+            )));
+        }
         if volume.geometry.size.iter().any(|&n| n < 2) {
             return Err(Error::Input(format!(
                 "the {name} image has an axis with a single voxel: two or more are needed"
@@ -151,31 +176,7 @@ struct Run<'a> {
     seconds: Seconds,
 }
 
-impl<'a> Run<'a> {
-    fn new(
-        fixed: &'a Volume,
-        moving: &'a Volume,
-        ranges: [Range; 2],
-        options: &'a Options,
-        backend: &'a dyn Backend,
-        observer: &'a dyn Observer,
-    ) -> Self {
-        Self {
-            fixed,
-            moving,
-            ranges,
-            options,
-            backend,
-            observer,
-            centre: fixed.geometry.centre(),
-            parameters: vec![0.0; 6],
-            started_from: "",
-            least_overlap: 0.0,
-            levels: Vec::new(),
-            seconds: Seconds::default(),
-        }
-    }
-
+impl Run<'_> {
     fn finish(mut self) -> Result<Registration> {
         let spacings = level_spacings(&self.fixed.geometry);
         let (fixed, moving) = timed(&mut self.seconds.pyramid, || {
@@ -193,7 +194,7 @@ impl<'a> Run<'a> {
             self.observer.level(spacings.len() - 1 - level, spacings.len(), spacing_mm);
             let mut metric = Metric::new(&images, &mut *evaluator, self.options.metric, self.centre, self.observer);
             if level + 1 == spacings.len() {
-                self.choose_start(&mut metric)?;
+                self.choose_start(&mut metric, start::candidates(&fixed[level], &moving[level]))?;
             }
             metric.require_overlap(self.least_overlap);
             let found = self.climb(&mut metric, spacings[level], spacings[level] / spacings[0])?;
@@ -224,8 +225,7 @@ impl<'a> Run<'a> {
     }
 
     /// Takes the best of the starts that overlap well.
-    fn choose_start(&mut self, metric: &mut Metric) -> Result<()> {
-        let starts = start::candidates(self.fixed, self.moving);
+    fn choose_start(&mut self, metric: &mut Metric, starts: [Start; 3]) -> Result<()> {
         let scores = metric.evaluate(&starts.map(|start| DAffine3::from_translation(start.translation)))?;
         if scores[0].overlap == 0 {
             return Err(Error::Untrusted(format!(

@@ -11,7 +11,7 @@ pub struct Start {
     pub translation: DVec3,
 }
 
-/// The headers as they are, the grids' middles on each other, and the centres of mass on each other.
+/// The headers as they are, the grids' middles on each other, and the centres of mass on each other. Coarse volumes will do.
 pub fn candidates(fixed: &Volume, moving: &Volume) -> [Start; 3] {
     [
         Start { name: "headers", translation: DVec3::ZERO },

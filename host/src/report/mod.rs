@@ -90,6 +90,8 @@ pub struct Seconds {
     /// From volumes in memory to the transform: upload, pyramid and optimise.
     pub register: f64,
     pub read: f64,
+    /// Opening the backend; on a GPU mostly the driver's start.
+    pub open: f64,
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,
@@ -144,6 +146,7 @@ impl Run<'_> {
             total: self.started.elapsed().as_secs_f64(),
             register: parts.upload + parts.pyramid + parts.optimise,
             read: self.read,
+            open: parts.open,
             upload: parts.upload,
             pyramid: parts.pyramid,
             optimise: parts.optimise,
