@@ -10,6 +10,7 @@ pub mod error;
 pub mod image;
 pub mod io;
 pub mod metric;
+mod observer;
 pub mod optimizer;
 pub mod reference;
 pub mod registration;
@@ -19,4 +20,5 @@ pub mod transform;
 
 pub use error::{Error, Result};
 pub use image::{Geometry, PixelType, Volume};
+pub use observer::Observer;
 pub use registration::{Options, Registration, register};

@@ -75,15 +75,8 @@ impl Backend for Emulated {
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         let mut out = vec![0.0; size.iter().product()];
-        let params = params::Resample {
-            moving: slice(&moving.voxels),
-            out: slice_mut(&mut out),
-            affine: *affine,
-            size: size.map(|n| n as u32),
-            moving_size: moving.geometry.size.map(|n| n as u32),
-            interpolator: how as u32,
-            unused: 0,
-        };
+        let (source, target) = (slice(&moving.voxels), slice_mut(&mut out));
+        let params = plan::resample_params(source, moving.geometry.size, target, size, affine, how);
         let [x, y, z] = params.size;
         let launch = Launch::default().grid([x.div_ceil(32), y.div_ceil(4), z]).block([32, 4, 1]).seed(self.seed);
         run("resample", &launch, || unsafe { resample::resample(params) }).map_err(fault)?;

@@ -5,9 +5,8 @@ pub mod cuda;
 pub mod emulated;
 mod plan;
 
-use crate::Result;
 use crate::image::{BinImage, StoredImage};
-use crate::registration::Observer;
+use crate::{Observer, Result};
 use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;

@@ -4,6 +4,7 @@ use super::Pair;
 use crate::image::StoredImage;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use gpu::kernels::histogram::WIDTH;
+use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
 use rayon::prelude::*;
 
@@ -75,6 +76,26 @@ pub fn histogram_params(
     }
 }
 
+/// The resampling kernel's parameters.
+pub fn resample_params(
+    moving: DeviceSlice<f32>,
+    moving_size: [usize; 3],
+    out: DeviceSliceMut<f32>,
+    size: [usize; 3],
+    affine: &Affine,
+    how: Interpolator,
+) -> params::Resample {
+    params::Resample {
+        moving,
+        out,
+        affine: *affine,
+        size: size.map(|n| n as u32),
+        moving_size: moving_size.map(|n| n as u32),
+        interpolator: how as u32,
+        unused: 0,
+    }
+}
+
 /// Each stored voxel with its neighbour along x in the high half.
 pub fn words(moving: &StoredImage) -> Vec<u32> {
     let values = &moving.values;
@@ -99,7 +120,6 @@ pub fn entropies(numbers: &[f64]) -> Vec<gpu::math::entropy::Entropies> {
 mod tests {
     use super::*;
     use crate::image::BinImage;
-    use gpu::math::interpolate::Interpolator;
 
     fn plan(size: [usize; 3], bins: u32, limits: &Limits) -> Plan {
         let fixed = BinImage { size, bins: Vec::new() };

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mireg::registration::Observer;
+use mireg::Observer;
 
 /// Shows progress on stderr.
 pub enum Progress {

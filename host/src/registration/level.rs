@@ -1,12 +1,11 @@
 //! One level: a pair of images on their grids, and the metric as a function of the transform's parameters.
 
-use super::Observer;
 use crate::backend::{Backend, Evaluator, Pair};
 use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::Objective;
 use crate::transform::Rigid;
-use crate::{Result, Volume};
+use crate::{Observer, Result, Volume};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;

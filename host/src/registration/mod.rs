@@ -8,7 +8,7 @@ use crate::image::{Geometry, pyramid};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::{Found, Optimizer, Powell, Problem};
 use crate::transform::Rigid;
-use crate::{Error, Result, Volume, threads};
+use crate::{Error, Observer, Result, Volume, threads};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use level::{Metric, Range};
@@ -71,19 +71,6 @@ pub struct Registration {
     /// The device's own name.
     pub device: String,
 }
-
-/// Hears how far a registration is. The library never prints.
-pub trait Observer: Sync {
-    /// A level starts: its number from 0, how many there are, and its grid, mm.
-    fn level(&self, _number: usize, _of: usize, _spacing_mm: [f64; 3]) {}
-    /// The metric was evaluated; `best` is the best value so far on this level.
-    fn evaluated(&self, _evaluations: usize, _best: f64) {}
-    /// Something worth a line, such as the choice of backend.
-    fn note(&self, _text: &str) {}
-}
-
-/// Hears nothing.
-impl Observer for () {}
 
 /// Resolution of the search at the finest level: degrees about x, y and z, mm along x, y and z (Shams 2009, section 3.7).
 const RESOLUTION: [f64; 6] = [0.05, 0.05, 0.05, 0.02, 0.02, 0.02];

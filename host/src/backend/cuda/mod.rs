@@ -3,7 +3,7 @@
 mod kernel;
 mod pair;
 
-use super::plan::Limits;
+use super::plan::{self, Limits};
 use super::{Backend, Evaluator, Pair};
 use crate::{Error, Result, Volume};
 use cust::context::{Context, CurrentContext};
@@ -14,7 +14,7 @@ use cust::stream::{Stream, StreamFlags};
 use cust::{CudaFlags, sys};
 use gpu::kernels::histogram::WIDTH;
 use gpu::math::interpolate::Interpolator;
-use gpu::params::{self, Affine};
+use gpu::params::Affine;
 use kernel::Kernel;
 
 /// Warps of a block that counts.
@@ -109,6 +109,11 @@ fn shared_memory(device: &Device) -> Result<u32> {
     Ok(bytes as u32)
 }
 
+/// A stream that waits for copies: they may still be under way when the driver's call returns.
+fn new_stream() -> Result<Stream> {
+    Ok(Stream::new(StreamFlags::DEFAULT, None)?)
+}
+
 impl Backend for Cuda {
     fn name(&self) -> &'static str {
         "cuda"
@@ -125,19 +130,12 @@ impl Backend for Cuda {
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         self.enter()?;
-        let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
-        let source = DeviceBuffer::from_slice(&moving.voxels)?;
+        let stream = new_stream()?;
+        let voxels = DeviceBuffer::from_slice(&moving.voxels)?;
         // SAFETY: the kernel writes every voxel.
         let out: DeviceBuffer<f32> = unsafe { DeviceBuffer::uninitialized(size.iter().product())? };
-        let params = params::Resample {
-            moving: pair::slice(&source),
-            out: pair::slice_mut(&out),
-            affine: *affine,
-            size: size.map(|n| n as u32),
-            moving_size: moving.geometry.size.map(|n| n as u32),
-            interpolator: how as u32,
-            unused: 0,
-        };
+        let (source, target) = (pair::slice(&voxels), pair::slice_mut(&out));
+        let params = plan::resample_params(source, moving.geometry.size, target, size, affine, how);
         let [x, y, z] = params.size;
         // SAFETY: the buffers are as long as the sizes say and outlive the launch.
         unsafe { self.resample.launch(&stream, [x.div_ceil(32), y.div_ceil(8), z], [32, 8, 1], 0, &params)? };

@@ -1,12 +1,12 @@
 //! A pair of images on the device, and its evaluation in two launches.
 
-use super::{Cuda, ROWS};
+use super::{Cuda, ROWS, new_stream};
 use crate::Result;
 use crate::backend::plan::{self, Limits, Plan};
 use crate::backend::{Evaluator, Pair};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy, LockedBuffer};
-use cust::stream::{Stream, StreamFlags};
+use cust::stream::Stream;
 use gpu::kernels::entropy::{COLUMNS, RESULTS, THREADS};
 use gpu::kernels::histogram::WIDTH;
 use gpu::math::entropy::Entropies;
@@ -70,7 +70,7 @@ impl<'a> Loaded<'a> {
             pair,
             plan: Plan::new(&pair, &limits),
             limits,
-            stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
+            stream: new_stream()?,
             fixed: DeviceBuffer::from_slice(&pair.fixed.bins)?,
             moving: DeviceBuffer::from_slice(&plan::words(pair.moving))?,
             space: Space::new(1, pair.bins)?,
