@@ -13,11 +13,14 @@ use mireg::{Geometry, Volume};
 use std::hint::black_box;
 
 const BINS: [u32; 3] = [64, 100, 256];
+const LARGE: [usize; 3] = [256; 3];
 
 /// Evaluations on the CPU and, where there is one, on the GPU.
 pub fn evaluations(criterion: &mut Criterion) {
     let cuda = Cuda::open().ok();
-    for size in [[128; 3], HEAD] {
+    // The largest is for the GPU: the CPU would take its time without saying anything new.
+    let sizes = if cuda.is_some() { &[[128; 3], HEAD, LARGE][..] } else { &[[128; 3], HEAD] };
+    for &size in sizes {
         let stored = |volume: Volume| StoredImage::new(&volume, volume.range());
         let (fixed, moving) = (stored(ball(size, 300.0)), stored(ball(size, -200.0)));
         let map = oblique(size);
@@ -27,12 +30,15 @@ pub fn evaluations(criterion: &mut Criterion) {
         for bins in BINS {
             let fixed = fixed.bins(bins);
             let pair = Pair { fixed: &fixed, moving: &moving, bins: [bins; 2], interpolator: Interpolator::Linear };
-            for (name, threads) in THREADS {
+            for (name, threads) in THREADS.into_iter().filter(|_| size != LARGE) {
                 let id = BenchmarkId::new(format!("cpu, {name}"), bins);
-                group.bench_function(id, |bencher| on(threads, || evaluate(bencher, &cpu::Cpu, pair, &map)));
+                group.bench_function(id, |bencher| on(threads, || evaluate(bencher, &cpu::Cpu, pair, &[map])));
             }
             if let Some(cuda) = &cuda {
-                group.bench_function(BenchmarkId::new("cuda", bins), |bencher| evaluate(bencher, cuda, pair, &map));
+                for batch in [1, 8] {
+                    let id = BenchmarkId::new(format!("cuda, {batch} at once"), bins);
+                    group.bench_function(id, |bencher| evaluate(bencher, cuda, pair, &vec![map; batch]));
+                }
             }
         }
     }
@@ -49,9 +55,9 @@ pub fn entropies(criterion: &mut Criterion) {
     }
 }
 
-fn evaluate(bencher: &mut Bencher, backend: &dyn Backend, pair: Pair, map: &Affine) {
+fn evaluate(bencher: &mut Bencher, backend: &dyn Backend, pair: Pair, maps: &[Affine]) {
     let mut loaded = backend.load(pair).expect("the pair fits");
-    bencher.iter(|| loaded.evaluate(std::slice::from_ref(map)).expect("the device works"));
+    bencher.iter(|| loaded.evaluate(maps).expect("the device works"));
 }
 
 /// A rotation about all axes and a shift, as in the middle of a registration.
