@@ -109,9 +109,15 @@ pub(crate) fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<[Range
         return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 256 bins a side")));
     }
     let range = |name: &str, volume: &Volume| {
-        // Voxels are numbered in 31 bits and positions in 22.
         let [i, j, k] = volume.geometry.size;
-        if volume.geometry.voxels() + i * j + i >= 1 << 31 || i.max(j).max(k) >= 1 << 22 {
+        if i.checked_mul(j).and_then(|plane| plane.checked_mul(k)) != Some(volume.voxels.len()) {
+            let voxels = volume.voxels.len();
+            return Err(Error::Input(format!(
+                "the {name} image has {voxels} voxels, which do not fill {i} x {j} x {k}"
+            )));
+        }
+        // Voxels are numbered in 31 bits and positions in 22.
+        if volume.voxels.len() + i * j + i >= 1 << 31 || i.max(j).max(k) >= 1 << 22 {
             return Err(Error::Input(format!(
                 "the {name} image of {i} x {j} x {k} voxels is too large: crop it or make it coarser, to 2^31 voxels at most"
             )));
@@ -256,4 +262,31 @@ fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
     let out = work();
     *seconds += clock.elapsed().as_secs_f64();
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PixelType;
+
+    fn volume(size: [usize; 3], voxels: Vec<f32>) -> Volume {
+        Volume { geometry: Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO), voxels, pixel: PixelType::F32 }
+    }
+
+    #[test]
+    fn what_cannot_be_registered_is_refused_in_a_line() {
+        let good = volume([2, 2, 2], (0..8_u8).map(f32::from).collect());
+        assert_eq!(check(&good, &good, 64).unwrap(), [(0.0, 7.0); 2]);
+        let bad = [
+            (volume([2, 2, 3], vec![1.0; 8]), 64, "do not fill"),
+            (volume([usize::MAX, 2, 2], vec![1.0; 8]), 64, "do not fill"),
+            (volume([8, 1, 1], good.voxels.clone()), 64, "single voxel"),
+            (volume([2, 2, 2], vec![1.0; 8]), 64, "constant"),
+            (good.clone(), 257, "2 to 256"),
+        ];
+        for (moving, bins, says) in bad {
+            let error = check(&good, &moving, bins).unwrap_err().to_string();
+            assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+        }
+    }
 }
