@@ -4,16 +4,34 @@ use libtest_mimic::{Failed, Trial};
 use mireg::Volume;
 use mireg::backend::cuda::{self, Cuda};
 use mireg::image::StoredImage;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whether tests on a GPU are to report themselves as ignored: where there is none, unless `MIREG_REQUIRE_GPU` is set.
 pub fn gpu_is_absent() -> bool {
     std::env::var_os("MIREG_REQUIRE_GPU").is_none() && cuda::available().is_err()
 }
 
-/// The first GPU.
-pub fn gpu() -> Result<Box<Cuda>, Failed> {
-    Ok(Box::new(Cuda::open()?))
+/// The first GPU, for one test at a time: compute-sanitizer's racecheck stops dead when threads share it.
+pub struct Gpu {
+    cuda: Cuda,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Deref for Gpu {
+    type Target = Cuda;
+
+    fn deref(&self) -> &Cuda {
+        &self.cuda
+    }
+}
+
+/// Waits for its turn and opens the GPU.
+pub fn gpu() -> Result<Gpu, Failed> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Gpu { cuda: Cuda::open()?, _turn: turn })
 }
 
 /// A test that fails by panicking.

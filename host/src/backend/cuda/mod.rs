@@ -1,6 +1,7 @@
 //! An NVIDIA GPU, through the driver.
 
 mod kernel;
+mod memory;
 mod pair;
 
 use super::plan::{self, Limits};
@@ -109,9 +110,9 @@ fn shared_memory(device: &Device) -> Result<u32> {
     Ok(bytes as u32)
 }
 
-/// A stream that waits for copies: they may still be under way when the driver's call returns.
+/// A stream of its own, which waits for no other.
 fn new_stream() -> Result<Stream> {
-    Ok(Stream::new(StreamFlags::DEFAULT, None)?)
+    Ok(Stream::new(StreamFlags::NON_BLOCKING, None)?)
 }
 
 impl Backend for Cuda {
@@ -131,15 +132,14 @@ impl Backend for Cuda {
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         self.enter()?;
         let stream = new_stream()?;
-        let voxels = DeviceBuffer::from_slice(&moving.voxels)?;
+        let voxels = memory::upload(&moving.voxels, &stream)?;
         // SAFETY: the kernel writes every voxel.
         let out: DeviceBuffer<f32> = unsafe { DeviceBuffer::uninitialized(size.iter().product())? };
-        let (source, target) = (pair::slice(&voxels), pair::slice_mut(&out));
+        let (source, target) = (memory::slice(&voxels), memory::slice_mut(&out));
         let params = plan::resample_params(source, moving.geometry.size, target, size, affine, how);
         let [x, y, z] = params.size;
         // SAFETY: the buffers are as long as the sizes say and outlive the launch.
         unsafe { self.resample.launch(&stream, [x.div_ceil(32), y.div_ceil(8), z], [32, 8, 1], 0, &params)? };
-        stream.synchronize()?;
-        Ok(out.as_host_vec()?)
+        memory::download(&out, out.len(), &stream)
     }
 }

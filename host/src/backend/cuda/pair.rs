@@ -1,11 +1,11 @@
 //! A pair of images on the device, and its evaluation in two launches.
 
+use super::memory::{download, locked, locked_mut, slice, slice_mut, upload, write};
 use super::{Cuda, ROWS, new_stream};
 use crate::Result;
 use crate::backend::plan::{self, Limits, Plan};
 use crate::backend::{Evaluator, Pair};
-use cuda_std::global::{DeviceSlice, DeviceSliceMut};
-use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy, LockedBuffer};
+use cust::memory::{DeviceBuffer, LockedBuffer};
 use cust::stream::Stream;
 use gpu::kernels::entropy::{COLUMNS, RESULTS, THREADS};
 use gpu::kernels::histogram::WIDTH;
@@ -42,13 +42,14 @@ struct Space {
 }
 
 impl Space {
-    fn new(batch: usize, bins: [u32; 2]) -> Result<Self> {
+    fn new(batch: usize, bins: [u32; 2], stream: &Stream) -> Result<Self> {
         let [fixed, moving] = bins.map(|n| n as usize);
+        let zeros = |len: usize| upload(&vec![0_u32; len], stream);
         Ok(Self {
             batch,
             transforms: LockedBuffer::new(&0.0, 12 * batch)?,
             counters: zeros(batch * fixed * moving)?,
-            columns: DeviceBuffer::from_slice(&vec![0.0; batch * moving])?,
+            columns: upload(&vec![0.0; batch * moving], stream)?,
             moving: zeros(batch * moving)?,
             fixed: zeros(batch * fixed)?,
             done: zeros(batch)?,
@@ -57,23 +58,20 @@ impl Space {
     }
 }
 
-fn zeros(len: usize) -> Result<DeviceBuffer<u32>> {
-    Ok(DeviceBuffer::from_slice(&vec![0; len])?)
-}
-
 impl<'a> Loaded<'a> {
     /// Uploads a pair.
     pub fn new(cuda: &'a Cuda, pair: Pair<'a>) -> Result<Self> {
         let limits = cuda.limits(&pair)?;
+        let stream = new_stream()?;
         Ok(Self {
             cuda,
             pair,
             plan: Plan::new(&pair, &limits),
             limits,
-            stream: new_stream()?,
-            fixed: DeviceBuffer::from_slice(&pair.fixed.bins)?,
-            moving: DeviceBuffer::from_slice(&plan::words(pair.moving))?,
-            space: Space::new(1, pair.bins)?,
+            fixed: upload(&pair.fixed.bins, &stream)?,
+            moving: upload(&plan::words(pair.moving), &stream)?,
+            space: Space::new(1, pair.bins, &stream)?,
+            stream,
         })
     }
 
@@ -81,7 +79,7 @@ impl<'a> Loaded<'a> {
     fn count(&mut self, transforms: &[Affine]) -> Result<()> {
         self.cuda.enter()?;
         if self.space.batch < transforms.len() {
-            self.space = Space::new(transforms.len(), self.pair.bins)?;
+            self.space = Space::new(transforms.len(), self.pair.bins, &self.stream)?;
         }
         let (space, stream, batch) = (&mut self.space, &self.stream, transforms.len());
         for (coefficients, transform) in space.transforms.chunks_exact_mut(12).zip(transforms) {
@@ -131,36 +129,9 @@ impl Evaluator for Loaded<'_> {
 
     fn histogram(&mut self, transform: &Affine) -> Result<Vec<u32>> {
         self.count(std::slice::from_ref(transform))?;
-        self.stream.synchronize()?;
         let pairs = (self.pair.bins[0] * self.pair.bins[1]) as usize;
-        let mut counts = vec![0; pairs];
-        let mut counters = self.space.counters.index(..pairs);
-        counters.copy_to(&mut counts)?;
-        counters.copy_from(&vec![0; pairs])?;
+        let counts = download(&self.space.counters, pairs, &self.stream)?;
+        write(&vec![0; pairs], &mut self.space.counters, &self.stream)?;
         Ok(counts)
     }
-}
-
-/// A buffer as kernels see it.
-pub fn slice<T: DeviceCopy>(buffer: &DeviceBuffer<T>) -> DeviceSlice<T> {
-    // SAFETY: the address and the length of an allocation.
-    unsafe { DeviceSlice::new(buffer.as_device_ptr().as_ptr(), buffer.len() as u64) }
-}
-
-/// A buffer that kernels write.
-pub fn slice_mut<T: DeviceCopy>(buffer: &DeviceBuffer<T>) -> DeviceSliceMut<T> {
-    // SAFETY: the address and the length of an allocation, which the host does not touch while kernels run.
-    unsafe { DeviceSliceMut::new(buffer.as_device_ptr().as_mut_ptr(), buffer.len() as u64) }
-}
-
-/// Page-locked host memory as kernels see it: at the same address.
-fn locked<T: DeviceCopy>(buffer: &LockedBuffer<T>) -> DeviceSlice<T> {
-    // SAFETY: the address and the length of an allocation.
-    unsafe { DeviceSlice::new(buffer.as_ptr(), buffer.len() as u64) }
-}
-
-/// Page-locked host memory that kernels write.
-fn locked_mut<T: DeviceCopy>(buffer: &mut LockedBuffer<T>) -> DeviceSliceMut<T> {
-    // SAFETY: the address and the length of an allocation, which the host does not touch while kernels run.
-    unsafe { DeviceSliceMut::new(buffer.as_mut_ptr(), buffer.len() as u64) }
 }
