@@ -18,7 +18,7 @@ pub unsafe fn resample(p: Resample) {
         return;
     }
     let how = if p.interpolator == Interpolator::Nearest as u32 { Interpolator::Nearest } else { Interpolator::Linear };
-    let position = affine::add_z(&p.affine, affine::add_y(&p.affine, affine::from_x(&p.affine, at.x), at.y), at.z);
+    let position = affine::position(&p.affine, at.to_array());
     // SAFETY: `at` reads inside only.
     unsafe {
         let value = interpolate::at(|i| p.moving.get_cached(i), p.moving_size, position, how);

@@ -26,3 +26,9 @@ pub fn add_z(affine: &Affine, position: [f32; 3], z: u32) -> [f32; 3] {
     let [a, b, c] = &affine.rows;
     [z.mul_add(a[2], position[0]), z.mul_add(b[2], position[1]), z.mul_add(c[2], position[2])]
 }
+
+/// The position of a voxel, where nothing is kept.
+#[inline(always)]
+pub fn position(affine: &Affine, [x, y, z]: [u32; 3]) -> [f32; 3] {
+    add_z(affine, add_y(affine, from_x(affine, x), y), z)
+}

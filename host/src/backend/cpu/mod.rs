@@ -49,8 +49,7 @@ widest! {
         let moving_size = moving.geometry.size.map(|n| n as u32);
         let [y, z] = [row % size[1], row / size[1]].map(|n| n as u32);
         for (x, out) in out.iter_mut().enumerate() {
-            let position = affine::add_y(matrix, affine::from_x(matrix, x as u32), y);
-            let position = affine::add_z(matrix, position, z);
+            let position = affine::position(matrix, [x as u32, y, z]);
             // SAFETY: the voxels fill the grid.
             *out = unsafe { interpolate::at(|i| moving.voxels[i], moving_size, position, how) };
         }

@@ -126,7 +126,7 @@ fn pairs<const LINEAR: bool>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fi
     let mut pairs = [0; CHUNK];
     for l in 0..CHUNK {
         // SAFETY: what is interpolated from stored values is between them.
-        let pair = u32::from(fixed[l]) + task.bins[0] * unsafe { bin::of(values[l], scale) };
+        let pair = unsafe { bin::pair(u32::from(fixed[l]), task.bins[0], values[l], scale, 0) };
         pairs[l] = if inside[l] { pair } else { task.bins[0] * task.bins[1] };
     }
     pairs
