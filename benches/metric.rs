@@ -5,7 +5,7 @@ use criterion::{Bencher, BenchmarkId, Criterion, Throughput};
 use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
-use mireg::backend::{Backend, Pair, cpu, cuda::Cuda};
+use mireg::backend::{Backend, HistogramMethod, Pair, cpu, cuda::Cuda};
 use mireg::image::StoredImage;
 use mireg::registration::voxel_map;
 use mireg::transform::Rigid;
@@ -56,7 +56,7 @@ pub fn entropies(criterion: &mut Criterion) {
 }
 
 fn evaluate(bencher: &mut Bencher, backend: &dyn Backend, pair: Pair, maps: &[Affine]) {
-    let mut loaded = backend.load(pair).expect("the pair fits");
+    let mut loaded = backend.load(pair, HistogramMethod::Auto).expect("the pair fits");
     bencher.iter(|| loaded.evaluate(maps).expect("the device works"));
 }
 

@@ -6,7 +6,7 @@ use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
-use mireg::backend::{Backend, BackendKind, Pair, cpu::Cpu};
+use mireg::backend::{Backend, BackendKind, HistogramMethod, Pair, cpu::Cpu};
 use mireg::image::pyramid;
 use mireg::metric::MetricKind;
 use mireg::registration::voxel_map;
@@ -74,7 +74,8 @@ fn counts_agree(backend: &dyn Backend, [fixed, moving]: Sizes) -> Result<(), Fai
             for interpolator in [Interpolator::Linear, Interpolator::Nearest] {
                 let (fixed, moving) = (stored(fixed).bins(bins[0]), stored(moving));
                 let pair = Pair { fixed: &fixed, moving: &moving, bins, interpolator };
-                let (mut ours, mut theirs) = (Cpu.load(pair)?, backend.load(pair)?);
+                let (mut ours, mut theirs) =
+                    (Cpu.load(pair, HistogramMethod::Auto)?, backend.load(pair, HistogramMethod::Auto)?);
                 for transform in &transforms {
                     if ours.histogram(transform)? != theirs.histogram(transform)? {
                         return Err(
@@ -101,7 +102,8 @@ fn real_counts_agree(backend: &dyn Backend, mm: f64) -> Result<(), Failed> {
     for bins in [2, 50, 64, 100, 256] {
         let (fixed, moving) = (stored(fixed).bins(bins), stored(moving));
         let pair = Pair { fixed: &fixed, moving: &moving, bins: [bins; 2], interpolator: Interpolator::Linear };
-        let (mut ours, mut theirs) = (Cpu.load(pair)?, backend.load(pair)?);
+        let (mut ours, mut theirs) =
+            (Cpu.load(pair, HistogramMethod::Auto)?, backend.load(pair, HistogramMethod::Auto)?);
         let counts = ours.histogram(&transform)?;
         if counts.iter().sum::<u32>() == 0 || counts != theirs.histogram(&transform)? {
             return Err(format!("{bins} bins: the counts differ or are none").into());

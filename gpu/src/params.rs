@@ -10,26 +10,37 @@ pub struct Affine {
     pub rows: [[f32; 4]; 3],
 }
 
-/// What [`joint_histogram_linear`](crate::kernels::histogram::joint_histogram_linear) and its sibling need.
+/// A fixed image and a moving image, and the transform between them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct Histogram {
-    /// A bin number a voxel of the fixed image.
-    pub fixed: DeviceSlice<u8>,
+pub struct Images {
+    /// A bin number a voxel of the fixed image; [`MASKED`](crate::math::bin::MASKED) where it is not to be counted.
+    pub fixed: DeviceSlice<u16>,
     /// A stored voxel of the moving image in the low half of each word and its neighbour along x in the high half, with
     /// [`padding`](crate::math::interpolate::padding) words at the end.
     pub moving: DeviceSlice<u32>,
-    /// The transform of a launch that has but one.
     pub transform: Affine,
+    pub fixed_size: [u32; 3],
+    pub moving_size: [u32; 3],
+    /// Bins of the fixed and of the moving image.
+    pub bins: [u32; 2],
+    /// An [`Interpolator`](crate::math::interpolate::Interpolator) as a number.
+    pub interpolator: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// What [`joint_histogram_linear`](crate::kernels::histogram::shared_atomic::joint_histogram_linear) and its sibling need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Histogram {
+    /// With the transform of a launch that has but one.
+    pub images: Images,
     /// Twelve coefficients a transform, row by row, of a launch that has several. They may lie in page-locked host memory: each block
     /// reads its own once.
     pub transforms: DeviceSlice<f32>,
     /// A joint histogram a transform, to which is added.
     pub counters: DeviceSliceMut<u32>,
-    pub fixed_size: [u32; 3],
-    pub moving_size: [u32; 3],
-    /// Bins of the fixed and of the moving image.
-    pub bins: [u32; 2],
     /// Counters that a block keeps: block z counts the pairs from `z * range` on.
     pub range: u32,
     /// Planes of a tile.
@@ -73,6 +84,7 @@ pub struct Resample {
 }
 
 const _: () = assert!(size_of::<Affine>() == 48);
-const _: () = assert!(size_of::<Histogram>() == 152);
+const _: () = assert!(size_of::<Images>() == 120);
+const _: () = assert!(size_of::<Histogram>() == 160);
 const _: () = assert!(size_of::<Entropy>() == 104);
 const _: () = assert!(size_of::<Resample>() == 112);

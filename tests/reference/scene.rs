@@ -4,7 +4,7 @@ use super::agree;
 use crate::support::{random, stored};
 use glam::{DAffine3, DMat3, DVec3, EulerRot};
 use gpu::math::{entropy::Entropies, interpolate};
-use mireg::backend::{Backend, Pair};
+use mireg::backend::{Backend, HistogramMethod, Pair};
 use mireg::reference::{Interpolator, Similarity, joint_histogram};
 use mireg::registration::voxel_map;
 use mireg::transform::Rigid;
@@ -77,7 +77,8 @@ impl Scene {
         interpolator: interpolate::Interpolator,
     ) -> Result<(Array2<u64>, Entropies)> {
         let (fixed, moving) = (stored(&self.fixed).bins(bins[0]), stored(&self.moving));
-        let mut pair = backend.load(Pair { fixed: &fixed, moving: &moving, bins, interpolator })?;
+        let mut pair =
+            backend.load(Pair { fixed: &fixed, moving: &moving, bins, interpolator }, HistogramMethod::Auto)?;
         let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, &self.transform);
         let counts = pair.histogram(&map)?.into_iter().map(u64::from).collect();
         let shape = (bins[0] as usize, bins[1] as usize).f();

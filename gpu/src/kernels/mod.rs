@@ -3,6 +3,7 @@
 pub mod entropy;
 pub mod histogram;
 pub mod resample;
+pub mod sample;
 
 use cuda_std::thread;
 

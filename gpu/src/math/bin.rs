@@ -12,6 +12,9 @@ use cuda_std::GpuFloat;
 /// The stored value of the top of the range.
 pub const FULL: f32 = 65535.0;
 
+/// The bin number of a fixed voxel that is not to be counted.
+pub const MASKED: u16 = u16::MAX;
+
 /// What [`of`] multiplies by for this many bins.
 #[inline(always)]
 pub fn scale(bins: u32) -> f32 {

@@ -1,61 +1,40 @@
 //! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
 
-use super::plan::{self, Limits, Plan};
-use super::{Backend, Evaluator, Pair};
+use super::evaluator::{Loaded, Space};
+use super::histogram::HistogramMethod;
+use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
+use super::{Backend, Evaluator, Pair, resample};
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
-use gpu::kernels::entropy::{COLUMNS, RESULTS, THREADS};
-use gpu::kernels::histogram::WIDTH;
-use gpu::kernels::{entropy, histogram, resample};
 use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
-use gpu::params::{self, Affine};
+use gpu::params::Affine;
+
+/// Small blocks with the 48 KB of shared memory that every GPU has.
+const LIMITS: Limits = Limits { threads: 128, multiprocessors: 8, memory: 1 << 32 };
+const SHARED_BYTES: u32 = 48 << 10;
 
 /// The emulator as a backend.
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Emulated {
-    limits: Limits,
     /// Order in which threads run; results do not depend on it.
     seed: u64,
-}
-
-impl Default for Emulated {
-    /// Small blocks with the 48 KB of shared memory that every GPU has.
-    fn default() -> Self {
-        Self { limits: Limits { rows: 4, words: 12 << 10, blocks: 8 }, seed: 0 }
-    }
 }
 
 impl Emulated {
     /// With another order of threads.
     pub fn with_seed(seed: u64) -> Self {
-        Self { seed, ..Self::default() }
+        Self { seed }
     }
 
     /// Entropies of joint histograms of `bins` fixed and moving bins, one after the other.
     ///
     /// # Errors
     /// [`Error::Device`] where the emulator finds a fault in the kernel.
-    pub fn entropies(&self, mut counters: Vec<u32>, bins: [u32; 2]) -> Result<Vec<Entropies>> {
-        let [fixed_bins, moving_bins] = bins.map(|n| n as usize);
-        let batch = counters.len() / (fixed_bins * moving_bins);
-        let mut columns = vec![0.0; moving_bins * batch];
-        let (mut moving, mut fixed) = (vec![0; moving_bins * batch], vec![0; fixed_bins * batch]);
-        let (mut done, mut results) = (vec![0; batch], vec![0.0; RESULTS * batch]);
-        let params = params::Entropy {
-            counters: slice_mut(&mut counters),
-            columns: slice_mut(&mut columns),
-            moving: slice_mut(&mut moving),
-            fixed: slice_mut(&mut fixed),
-            done: slice_mut(&mut done),
-            results: slice_mut(&mut results),
-            bins,
-        };
-        let grid = [bins[1].div_ceil(COLUMNS), batch as u32, 1];
-        let launch = Launch::default().grid(grid).block(THREADS).seed(self.seed);
-        // SAFETY: the slices are as long as their documentation says.
-        run("entropies", &launch, || unsafe { entropy::entropies(params) }).map_err(fault)?;
-        Ok(plan::entropies(&results))
+    pub fn entropies(&self, counters: Vec<u32>, bins: [u32; 2]) -> Result<Vec<Entropies>> {
+        let batch = counters.len() / (bins[0] * bins[1]) as usize;
+        Space::with(self, batch, bins, counters)?.entropies(self, bins, batch)
     }
 }
 
@@ -68,85 +47,80 @@ impl Backend for Emulated {
         "SIMT emulator".into()
     }
 
-    fn load<'a>(&'a self, pair: Pair<'a>) -> Result<Box<dyn Evaluator + 'a>> {
-        let plan = Plan::new(&pair, &self.limits);
-        Ok(Box::new(Loaded { backend: self, pair, plan, words: plan::words(pair.moving) }))
+    fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
+        Ok(Box::new(Loaded::new(*self, &pair, method)?))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
-        let mut out = vec![0.0; size.iter().product()];
-        let (source, target) = (slice(&moving.voxels), slice_mut(&mut out));
-        let params = plan::resample_params(source, moving.geometry.size, target, size, affine, how);
-        let [x, y, z] = params.size;
-        let launch = Launch::default().grid([x.div_ceil(32), y.div_ceil(4), z]).block([32, 4, 1]).seed(self.seed);
-        run("resample", &launch, || unsafe { resample::resample(params) }).map_err(fault)?;
-        Ok(out)
+        resample::resample(self, moving, size, affine, how)
     }
 }
 
-struct Loaded<'a> {
-    backend: &'a Emulated,
-    pair: Pair<'a>,
-    plan: Plan,
-    words: Vec<u32>,
-}
+impl<T> Memory<T> for Vec<T> {
+    fn view(&self) -> DeviceSlice<T> {
+        // SAFETY: the caller keeps the memory for as long as kernels run.
+        unsafe { DeviceSlice::new(self.as_ptr(), self.len() as u64) }
+    }
 
-impl Loaded<'_> {
-    /// A joint histogram a transform.
-    fn count(&self, transforms: &[Affine]) -> Result<Vec<u32>> {
-        let (limits, batch) = (&self.backend.limits, transforms.len() as u32);
-        let rows: Vec<f32> = transforms.iter().flat_map(|transform| transform.rows).flatten().collect();
-        let mut counters = vec![0; (self.pair.bins[0] * self.pair.bins[1] * batch) as usize];
-        let (fixed, out) = (slice(&self.pair.fixed.bins), slice_mut(&mut counters));
-        let p = plan::histogram_params(
-            &self.pair,
-            &self.plan,
-            fixed,
-            slice(&self.words),
-            &transforms[0],
-            slice(&rows),
-            out,
-        );
-        let launch = Launch::default()
-            .grid([self.plan.blocks(limits, batch), batch, self.plan.passes])
-            .block([WIDTH, limits.rows, 1])
-            .shared_bytes(4 * self.plan.range)
-            .seed(self.backend.seed);
-        // SAFETY: the slices are as long as the sizes say.
-        match self.pair.interpolator {
-            Interpolator::Linear => {
-                run("joint_histogram_linear", &launch, || unsafe { histogram::joint_histogram_linear(p) })
-            }
-            Interpolator::Nearest => {
-                run("joint_histogram_nearest", &launch, || unsafe { histogram::joint_histogram_nearest(p) })
-            }
-        }
-        .map_err(fault)?;
-        Ok(counters)
+    fn view_mut(&mut self) -> DeviceSliceMut<T> {
+        // SAFETY: the caller keeps the memory, and touches it only after kernels have run.
+        unsafe { DeviceSliceMut::new(self.as_mut_ptr(), self.len() as u64) }
     }
 }
 
-impl Evaluator for Loaded<'_> {
-    fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
-        match transforms {
-            [] => Ok(Vec::new()),
-            _ => self.backend.entropies(self.count(transforms)?, self.pair.bins),
-        }
+/// Launches run at once, so that there is nothing to wait for.
+impl Queue for Emulated {
+    type Memory<T: Element> = Vec<T>;
+    type Pinned<T: Element> = Vec<T>;
+
+    fn limits(&self) -> Limits {
+        LIMITS
     }
 
-    fn histogram(&mut self, transform: &Affine) -> Result<Vec<u32>> {
-        self.count(std::slice::from_ref(transform))
+    fn shared_bytes<P>(&self, _: &Kernel<P>) -> u32 {
+        SHARED_BYTES
     }
-}
 
-fn slice<T>(host: &[T]) -> DeviceSlice<T> {
-    // SAFETY: the caller keeps the memory for as long as the kernel runs.
-    unsafe { DeviceSlice::new(host.as_ptr(), host.len() as u64) }
-}
+    fn resident<P>(&self, _: &Kernel<P>, _: u32, _: u32) -> Result<u32> {
+        Ok(LIMITS.multiprocessors)
+    }
 
-fn slice_mut<T>(host: &mut [T]) -> DeviceSliceMut<T> {
-    // SAFETY: the caller keeps the memory, and touches it only after the kernel has run.
-    unsafe { DeviceSliceMut::new(host.as_mut_ptr(), host.len() as u64) }
+    fn upload<T: Element>(&self, host: &[T]) -> Result<Vec<T>> {
+        Ok(host.to_vec())
+    }
+
+    fn zeros<T: Element>(&self, len: usize) -> Result<Vec<T>> {
+        Ok(vec![T::default(); len])
+    }
+
+    fn pinned<T: Element>(&self, len: usize) -> Result<Vec<T>> {
+        self.zeros(len)
+    }
+
+    fn clear<T: Element>(&self, memory: &mut Vec<T>) -> Result<()> {
+        memory.fill(T::default());
+        Ok(())
+    }
+
+    fn download<T: Element>(&self, memory: &Vec<T>, len: usize) -> Result<Vec<T>> {
+        Ok(memory[..len].to_vec())
+    }
+
+    unsafe fn launch<P: Copy + Sync>(&self, kernel: &Kernel<P>, shape: Shape, params: P) -> Result<()> {
+        let launch = Launch::default().grid(shape.grid).block(shape.block);
+        let launch = launch.shared_bytes(shape.shared_bytes).seed(self.seed);
+        // SAFETY: as this function's.
+        run(kernel.name, &launch, || unsafe { (kernel.run)(params) }).map_err(fault)
+    }
+
+    fn wait(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn seconds(&self, work: impl FnOnce() -> Result<()>) -> Result<Option<f64>> {
+        work()?;
+        Ok(None)
+    }
 }
 
 fn fault(fault: Fault) -> Error {

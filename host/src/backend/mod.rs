@@ -3,7 +3,13 @@
 pub mod cpu;
 pub mod cuda;
 pub mod emulated;
-mod plan;
+mod evaluator;
+mod histogram;
+mod kernels;
+mod queue;
+mod resample;
+
+pub use histogram::HistogramMethod;
 
 use crate::image::{BinImage, StoredImage};
 use crate::{Observer, Result};
@@ -29,7 +35,7 @@ pub enum BackendKind {
 pub struct Pair<'a> {
     pub fixed: &'a BinImage,
     pub moving: &'a StoredImage,
-    /// Bins of the fixed and of the moving image, 2 to 256 each.
+    /// Bins of the fixed and of the moving image, 2 to 1024 each.
     pub bins: [u32; 2],
     pub interpolator: Interpolator,
 }
@@ -42,11 +48,12 @@ pub trait Backend: Send + Sync {
     /// The device's own name.
     fn device(&self) -> String;
 
-    /// Brings a pair of images to where the metric is evaluated.
+    /// Brings a pair of images to where the metric is evaluated, to be counted by `method`.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the images do not fit.
-    fn load<'a>(&'a self, pair: Pair<'a>) -> Result<Box<dyn Evaluator + 'a>>;
+    /// [`crate::Error::Device`] where the images do not fit, [`crate::Error::Input`] where the method is not there or cannot count
+    /// this pair.
+    fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>>;
 
     /// The moving image's intensities at the voxels of a grid of `size`, through `affine` from that grid's voxels to the moving
     /// image's; 0 outside.
@@ -64,6 +71,9 @@ pub trait Backend: Send + Sync {
 
 /// A loaded pair.
 pub trait Evaluator {
+    /// The name of the method that counts; what `auto` chose.
+    fn method(&self) -> &'static str;
+
     /// Entropies, MI and NMI for each transform, from voxels of the fixed image to voxels of the moving image.
     ///
     /// # Errors
@@ -75,6 +85,14 @@ pub trait Evaluator {
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
     fn histogram(&mut self, transform: &Affine) -> Result<Vec<u32>>;
+
+    /// Seconds that the device spends on a joint histogram alone, as the mean of `times` in a row; `None` where it has no clock.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn histogram_seconds(&mut self, _transform: &Affine, _times: u32) -> Result<Option<f64>> {
+        Ok(None)
+    }
 }
 
 /// Opens a backend, and tells the observer what `auto` chose.

@@ -17,7 +17,8 @@ pub struct StoredImage {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinImage {
     pub size: [usize; 3],
-    pub bins: Vec<u8>,
+    /// Bin numbers; [`MASKED`](gpu::math::bin::MASKED) where a voxel is not to be counted.
+    pub bins: Vec<u16>,
 }
 
 impl StoredImage {
@@ -34,11 +35,11 @@ impl StoredImage {
         &self.values[..self.size.iter().product()]
     }
 
-    /// The bin of every voxel, for 2 to 256 bins.
+    /// The bin of every voxel, for 2 to 1024 bins.
     pub fn bins(&self, bins: u32) -> BinImage {
         let scale = bin::scale(bins);
         // SAFETY: stored values are in range.
-        let bins = self.voxels().par_iter().map(|&v| unsafe { bin::of(f32::from(v), scale) } as u8).collect();
+        let bins = self.voxels().par_iter().map(|&v| unsafe { bin::of(f32::from(v), scale) } as u16).collect();
         BinImage { size: self.size, bins }
     }
 }

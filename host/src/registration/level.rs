@@ -1,6 +1,6 @@
 //! One level: a pair of images on their grids, and the metric as a function of the transform's parameters.
 
-use crate::backend::{Backend, Evaluator, Pair};
+use crate::backend::{Backend, Evaluator, HistogramMethod, Pair};
 use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::Objective;
@@ -37,7 +37,10 @@ impl Images {
     /// Loads the pair into a backend.
     pub fn load<'a>(&'a self, backend: &'a dyn Backend) -> Result<Box<dyn Evaluator + 'a>> {
         let bins = [self.bins; 2];
-        backend.load(Pair { fixed: &self.fixed, moving: &self.moving, bins, interpolator: Interpolator::Linear })
+        backend.load(
+            Pair { fixed: &self.fixed, moving: &self.moving, bins, interpolator: Interpolator::Linear },
+            HistogramMethod::Auto,
+        )
     }
 
     /// The metric at each map of points in LPS mm.

@@ -6,8 +6,8 @@ mod simd;
 
 pub use entropy::entropies;
 
-use super::{Backend, Evaluator, Pair};
-use crate::{Result, Volume};
+use super::{Backend, Evaluator, HistogramMethod, Pair};
+use crate::{Error, Result, Volume};
 use gpu::math::entropy::Entropies;
 use gpu::math::{affine, interpolate, interpolate::Interpolator};
 use gpu::params::Affine;
@@ -32,7 +32,13 @@ impl Backend for Cpu {
         }
     }
 
-    fn load<'a>(&'a self, pair: Pair<'a>) -> Result<Box<dyn Evaluator + 'a>> {
+    fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
+        if method != HistogramMethod::Auto {
+            let name = method.name();
+            return Err(Error::Input(format!(
+                "--histogram {name} runs on a GPU and in the emulator: on the CPU leave it at auto"
+            )));
+        }
         Ok(Box::new(Loaded { pair }))
     }
 
@@ -83,6 +89,10 @@ impl Loaded<'_> {
 }
 
 impl Evaluator for Loaded<'_> {
+    fn method(&self) -> &'static str {
+        "rows"
+    }
+
     fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
         let one = |transform| entropies(&self.count(transform), self.pair.bins);
         Ok(transforms.par_iter().map(one).collect())

@@ -15,7 +15,7 @@ const CHUNK: usize = 16;
 
 /// A pair of images and a transform, ready to be counted.
 pub struct Task<'a> {
-    fixed: &'a [u8],
+    fixed: &'a [u16],
     fixed_size: [usize; 3],
     moving: &'a [u16],
     moving_size: [u32; 3],
@@ -108,7 +108,7 @@ fn count<const LINEAR: bool>(task: &Task, rows: Range<usize>, counters: &mut [u3
 
 /// The joint indices of a chunk; those outside get the counter after the last.
 #[inline(always)]
-fn pairs<const LINEAR: bool>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed: &[u8; CHUNK]) -> [u32; CHUNK] {
+fn pairs<const LINEAR: bool>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed: &[u16; CHUNK]) -> [u32; CHUNK] {
     let last = interpolate::last(task.moving_size);
     let mut positions = [[0.0; CHUNK]; 3];
     let mut inside = [false; CHUNK];
@@ -127,7 +127,7 @@ fn pairs<const LINEAR: bool>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fi
     for l in 0..CHUNK {
         // SAFETY: what is interpolated from stored values is between them.
         let pair = unsafe { bin::pair(u32::from(fixed[l]), task.bins[0], values[l], scale, 0) };
-        pairs[l] = if inside[l] { pair } else { task.bins[0] * task.bins[1] };
+        pairs[l] = if inside[l] & (u32::from(fixed[l]) < task.bins[0]) { pair } else { task.bins[0] * task.bins[1] };
     }
     pairs
 }

@@ -5,7 +5,8 @@
 //! shared memory are counted a range at a time, one for each z of the grid (Shams & Kennedy's answer: see Ledig 2.2). The y of the
 //! grid is the number of the transform.
 
-use super::{block_threads, thread_number};
+use crate::kernels::sample::{Linear, Nearest, Sampler};
+use crate::kernels::{block_threads, thread_number};
 use crate::math::{affine, bin, interpolate};
 use crate::params::{Affine, Histogram};
 use cuda_std::shared::{self, SharedSlice};
@@ -42,72 +43,6 @@ pub unsafe fn joint_histogram_nearest(p: Histogram) {
     unsafe { count::<Nearest>(&p) }
 }
 
-/// An interpolator in two steps, with the loads between them.
-trait Sampler {
-    /// Where to read, and with what weights.
-    type Place: Copy + Default;
-    /// What was read.
-    type Words: Copy + Default;
-
-    /// The place of a position, or one that is safe to read if it does not lie inside.
-    fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place;
-
-    /// # Safety
-    /// The place is in the moving image.
-    unsafe fn load(p: &Histogram, place: Self::Place) -> Self::Words;
-
-    fn value(words: Self::Words, place: Self::Place) -> f32;
-}
-
-struct Linear;
-
-impl Sampler for Linear {
-    type Place = interpolate::Place;
-    type Words = [u32; 4];
-
-    #[inline(always)]
-    fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place {
-        interpolate::place_if(inside, position, size)
-    }
-
-    #[inline(always)]
-    unsafe fn load(p: &Histogram, place: Self::Place) -> Self::Words {
-        let (stride_y, stride_z) = (p.moving_size[0], p.moving_size[0] * p.moving_size[1]);
-        // SAFETY: within the image and its padding.
-        let at = |offset: u32| unsafe { p.moving.get_cached((place.index + offset) as usize) };
-        [at(0), at(stride_y), at(stride_z), at(stride_y + stride_z)]
-    }
-
-    #[inline(always)]
-    fn value(words: Self::Words, place: Self::Place) -> f32 {
-        interpolate::linear(words, place.fraction)
-    }
-}
-
-struct Nearest;
-
-impl Sampler for Nearest {
-    type Place = u32;
-    type Words = u32;
-
-    #[inline(always)]
-    fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> u32 {
-        // SAFETY: inside.
-        if inside { unsafe { interpolate::nearest(position, size) } } else { 0 }
-    }
-
-    #[inline(always)]
-    unsafe fn load(p: &Histogram, place: u32) -> u32 {
-        // SAFETY: as this function's.
-        unsafe { p.moving.get_cached(place as usize) }
-    }
-
-    #[inline(always)]
-    fn value(words: u32, _: u32) -> f32 {
-        (words & 0xFFFF) as f32
-    }
-}
-
 #[inline(always)]
 unsafe fn count<S: Sampler>(p: &Histogram) {
     // SAFETY: the launcher gives `range` words.
@@ -123,11 +58,11 @@ unsafe fn count<S: Sampler>(p: &Histogram) {
     sync_threads();
     let coefficient = |row: usize, column: usize| match several {
         true => unsafe { coefficients.load((4 * row + column) as u32) },
-        false => p.transform.rows[row][column],
+        false => p.images.transform.rows[row][column],
     };
     let row = |row: usize| [coefficient(row, 0), coefficient(row, 1), coefficient(row, 2), coefficient(row, 3)];
     let affine = Affine { rows: [row(0), row(1), row(2)] };
-    let [width, height, depth] = p.fixed_size;
+    let [width, height, depth] = p.images.fixed_size;
     // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };
     let tiles = [width.div_ceil(WIDTH), height.div_ceil(block_dim_y()), depth.div_ceil(p.depth)];
@@ -146,7 +81,7 @@ unsafe fn count<S: Sampler>(p: &Histogram) {
         tile += grid_dim_x();
     }
     sync_threads();
-    let out = block_idx_y() * p.bins[0] * p.bins[1] + first;
+    let out = block_idx_y() * p.images.bins[0] * p.images.bins[1] + first;
     each_counter(p, |i| {
         // SAFETY: `i` is below `range`, and pairs end where the histogram does.
         let count = unsafe { counters.load(i) };
@@ -175,7 +110,7 @@ unsafe fn count_down<S: Sampler>(
     counters: SharedSlice<u32>,
     first: u32,
 ) {
-    let [width, height, depth] = p.fixed_size;
+    let [width, height, depth] = p.images.fixed_size;
     let end = if z + p.depth < depth { z + p.depth } else { depth };
     let base = affine::add_y(affine, affine::from_x(affine, x), y);
     let mut voxel = x + width * (y + height * z);
@@ -203,9 +138,9 @@ unsafe fn count_planes<S: Sampler, const N: usize>(
     counters: SharedSlice<u32>,
     first: u32,
 ) {
-    let last = interpolate::last(p.moving_size);
-    let scale = bin::scale(p.bins[1]);
-    let plane = p.fixed_size[0] * p.fixed_size[1];
+    let last = interpolate::last(p.images.moving_size);
+    let scale = bin::scale(p.images.bins[1]);
+    let plane = p.images.fixed_size[0] * p.images.fixed_size[1];
     let mut inside = [false; N];
     let mut places = [S::Place::default(); N];
     let mut fixed = [0; N];
@@ -213,18 +148,19 @@ unsafe fn count_planes<S: Sampler, const N: usize>(
     for i in 0..N {
         let position = affine::add_z(affine, base, z + i as u32);
         inside[i] = interpolate::inside(position, last);
-        places[i] = S::place(inside[i], position, p.moving_size);
+        places[i] = S::place(inside[i], position, p.images.moving_size);
     }
     for i in 0..N {
         // SAFETY: in both images.
-        fixed[i] = u32::from(unsafe { p.fixed.get_cached((voxel + i as u32 * plane) as usize) });
-        words[i] = unsafe { S::load(p, places[i]) };
+        fixed[i] = u32::from(unsafe { p.images.fixed.get_cached((voxel + i as u32 * plane) as usize) });
+        words[i] = unsafe { S::load(&p.images, places[i]) };
     }
     for i in 0..N {
         // SAFETY: what is interpolated from stored values is between them, and the counter is below `range` where it counts.
         unsafe {
-            let pair = bin::pair(fixed[i], p.bins[0], S::value(words[i], places[i]), scale, first);
-            counters.add_if(inside[i] & (pair < p.range), pair, 1);
+            let pair = bin::pair(fixed[i], p.images.bins[0], S::value(words[i], places[i]), scale, first);
+            let counted = inside[i] & (fixed[i] < p.images.bins[0]) & (pair < p.range);
+            counters.add_if(counted, pair, 1);
         }
     }
 }

@@ -1,0 +1,3 @@
+//! Joint histograms: one method a file, all with the same counts.
+
+pub mod shared_atomic;

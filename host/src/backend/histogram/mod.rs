@@ -1,0 +1,153 @@
+//! The methods that count a joint histogram on a device: one method a file, all with the same counts.
+
+mod shared_atomic;
+
+use super::Pair;
+use super::queue::{Memory, Queue};
+use crate::image::StoredImage;
+use crate::{Error, Result};
+use gpu::params::{self, Affine};
+use rayon::prelude::*;
+
+/// How a joint histogram is counted. Every method gives the same counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HistogramMethod {
+    /// What was fastest for the device, the bins and the size.
+    Auto,
+    /// A histogram a warp in shared memory, counters tagged with the thread, from a combined image (Shams & Kennedy's Method 1: Shams 2009
+    /// section 4.1.1, Ledig section 2.2).
+    WarpTagged,
+    /// The same without the combined image: every launch samples again.
+    WarpTaggedDirect,
+    /// Two counters under one tag (Ledig section 2.3).
+    Mbe,
+    /// The same, reading 16-bit bin pairs that the first launch stored (Ledig section 2.4).
+    MbeBc,
+    /// The same without memory, skipping samples that the fixed bin rules out (Ledig section 2.5).
+    MbeStl,
+    /// A histogram a thread, with packed counters in shared memory (Method 2: Shams 2009 section 4.1.2).
+    PerThread,
+    /// Bitonic sort and count (Method 3: Shams 2009 sections 3.2 to 3.8).
+    SortCount,
+    /// Copies of the histogram in global memory (Jung & Wesarg sections 2.1 and 2.2).
+    GlobalCopies,
+    /// Byte counters a thread for the marginals, atomics for the joint histogram (Ge's slides, after Podlozhnyuk).
+    ByteLanes,
+    /// A block's counters in shared memory, with the hardware's atomics.
+    SharedAtomic,
+    /// Ours: bricks, packed counters, and no sample where a brick falls into one pair of bins.
+    Tiled,
+}
+
+impl HistogramMethod {
+    /// All methods, without `auto`.
+    pub const ALL: &[Self] = &[
+        Self::WarpTagged,
+        Self::WarpTaggedDirect,
+        Self::Mbe,
+        Self::MbeBc,
+        Self::MbeStl,
+        Self::PerThread,
+        Self::SortCount,
+        Self::GlobalCopies,
+        Self::ByteLanes,
+        Self::SharedAtomic,
+        Self::Tiled,
+    ];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::WarpTagged => "warp-tagged",
+            Self::WarpTaggedDirect => "warp-tagged-direct",
+            Self::Mbe => "mbe",
+            Self::MbeBc => "mbe-bc",
+            Self::MbeStl => "mbe-stl",
+            Self::PerThread => "per-thread",
+            Self::SortCount => "sort-count",
+            Self::GlobalCopies => "global-copies",
+            Self::ByteLanes => "byte-lanes",
+            Self::SharedAtomic => "shared-atomic",
+            Self::Tiled => "tiled",
+        }
+    }
+
+    /// What `auto` stands for with this pair.
+    pub fn resolve(self, _pair: &Pair) -> Self {
+        match self {
+            Self::Auto => Self::SharedAtomic,
+            method => method,
+        }
+    }
+}
+
+/// Transforms that are counted in one go at most.
+pub const BATCH: usize = 64;
+
+/// A pair of images on a device, ready to be counted.
+pub trait Counter<Q: Queue> {
+    /// Queues the joint histogram of each transform, 1 to [`BATCH`] of them, onto `counters`, which are 0: the pair (f, m) of transform t is at
+    /// `t * bins + f + fixed_bins * m`.
+    fn count(&mut self, queue: &Q, transforms: &[Affine], counters: &mut Q::Memory<u32>) -> Result<()>;
+}
+
+/// Uploads a pair for a method.
+///
+/// # Errors
+/// [`Error::Input`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
+pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
+    Ok(match method.resolve(pair) {
+        HistogramMethod::SharedAtomic => Box::new(shared_atomic::SharedAtomic::new(queue, pair)?),
+        method => return Err(cannot(method, "is not there yet")),
+    })
+}
+
+/// A pair of images as most methods want it.
+struct Images<Q: Queue> {
+    fixed: Q::Memory<u16>,
+    moving: Q::Memory<u32>,
+    params: params::Images,
+}
+
+impl<Q: Queue> Images<Q> {
+    fn upload(queue: &Q, pair: &Pair) -> Result<Self> {
+        let (fixed, moving) = (queue.upload(&pair.fixed.bins)?, queue.upload(&words(pair.moving))?);
+        let params = params::Images {
+            fixed: fixed.view(),
+            moving: moving.view(),
+            transform: Affine { rows: [[0.0; 4]; 3] },
+            fixed_size: pair.fixed.size.map(|n| n as u32),
+            moving_size: pair.moving.size.map(|n| n as u32),
+            bins: pair.bins,
+            interpolator: pair.interpolator as u32,
+            unused: 0,
+        };
+        Ok(Self { fixed, moving, params })
+    }
+
+    /// What kernels take, for one transform.
+    fn params(&self, transform: &Affine) -> params::Images {
+        params::Images { transform: *transform, fixed: self.fixed.view(), moving: self.moving.view(), ..self.params }
+    }
+}
+
+/// Each stored voxel with its neighbour along x in the high half.
+fn words(moving: &StoredImage) -> Vec<u32> {
+    let values = &moving.values;
+    let high = |i: usize| u32::from(values.get(i + 1).copied().unwrap_or(0)) << 16;
+    values.par_iter().enumerate().map(|(i, &low)| u32::from(low) | high(i)).collect()
+}
+
+/// Puts the coefficients of transforms where kernels read them.
+fn write(memory: &mut [f32], transforms: &[Affine]) {
+    for (coefficients, transform) in memory.chunks_exact_mut(12).zip(transforms) {
+        coefficients.copy_from_slice(transform.rows.as_flattened());
+    }
+}
+
+/// The error of a method that cannot count a pair.
+fn cannot(method: HistogramMethod, why: &str) -> Error {
+    Error::Input(format!("--histogram {} {why}: choose another, or auto", method.name()))
+}

@@ -1,0 +1,105 @@
+//! `shared-atomic`: how the volume is cut into tiles and the histogram into ranges of counters.
+
+use super::{Counter, Images};
+use crate::Result;
+use crate::backend::Pair;
+use crate::backend::kernels::{SHARED_ATOMIC_LINEAR, SHARED_ATOMIC_NEAREST};
+use crate::backend::queue::{Kernel, Memory, Queue, Shape};
+use gpu::kernels::histogram::shared_atomic::WIDTH;
+use gpu::math::interpolate::Interpolator;
+use gpu::params::{self, Affine};
+
+/// Tiles a block that suffice to share the work evenly.
+const ENOUGH: u32 = 3;
+
+/// A pair and its launches.
+pub struct SharedAtomic<Q: Queue> {
+    images: Images<Q>,
+    transforms: Q::Pinned<f32>,
+    kernel: Kernel<params::Histogram>,
+    plan: Plan,
+}
+
+/// The cuts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Plan {
+    /// Warps of a block.
+    rows: u32,
+    /// Counters of a block.
+    range: u32,
+    /// Ranges, as the z of the grid.
+    passes: u32,
+    /// Planes of a tile.
+    depth: u32,
+    /// Tiles of the fixed image.
+    tiles: u32,
+    /// Blocks that run at the same time.
+    resident: u32,
+}
+
+impl Plan {
+    /// The deepest tiles that still give every block some.
+    fn new(size: [u32; 3], pairs: u32, words: u32, rows: u32, resident: u32) -> Self {
+        let passes = pairs.div_ceil(words);
+        let [width, height, depth] = size;
+        let tiles = |deep: u32| width.div_ceil(WIDTH) * height.div_ceil(rows) * depth.div_ceil(deep);
+        let deep = [32, 16, 8].into_iter().find(|&deep| tiles(deep) >= ENOUGH * resident).unwrap_or(4);
+        Self { rows, range: pairs.div_ceil(passes), passes, depth: deep, tiles: tiles(deep), resident }
+    }
+
+    /// No more blocks than run at the same time, shared among the batch.
+    fn shape(&self, batch: u32) -> Shape {
+        let blocks = (self.resident / (batch * self.passes)).clamp(1, self.tiles);
+        Shape { grid: [blocks, batch, self.passes], block: [WIDTH, self.rows, 1], shared_bytes: 4 * self.range }
+    }
+}
+
+impl<Q: Queue> SharedAtomic<Q> {
+    pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
+        let kernel = match pair.interpolator {
+            Interpolator::Nearest => SHARED_ATOMIC_NEAREST,
+            Interpolator::Linear => SHARED_ATOMIC_LINEAR,
+        };
+        let threads = queue.limits().threads;
+        let (pairs, words) = (pair.bins[0] * pair.bins[1], queue.shared_bytes(&kernel) / 4);
+        let resident = queue.resident(&kernel, threads, 4 * pairs.min(words))?;
+        let plan = Plan::new(pair.fixed.size.map(|n| n as u32), pairs, words, threads / WIDTH, resident);
+        Ok(Self { images: Images::upload(queue, pair)?, transforms: queue.pinned(12 * super::BATCH)?, kernel, plan })
+    }
+}
+
+impl<Q: Queue> Counter<Q> for SharedAtomic<Q> {
+    fn count(&mut self, queue: &Q, transforms: &[Affine], counters: &mut Q::Memory<u32>) -> Result<()> {
+        super::write(&mut self.transforms, transforms);
+        let params = params::Histogram {
+            images: self.images.params(&transforms[0]),
+            transforms: self.transforms.view(),
+            counters: counters.view_mut(),
+            range: self.plan.range,
+            depth: self.plan.depth,
+        };
+        // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
+        unsafe { queue.launch(&self.kernel, self.plan.shape(transforms.len() as u32), params) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_that_do_not_fit_are_counted_in_ranges() {
+        for bins in [2, 50, 110, 111, 256, 1024] {
+            let plan = Plan::new([256; 3], bins * bins, 12_288, 32, 72);
+            assert!(plan.range <= 12_288 && plan.range * plan.passes >= bins * bins);
+            assert!(plan.passes == 1 || plan.range * (plan.passes - 1) < bins * bins);
+        }
+    }
+
+    #[test]
+    fn small_images_get_shallow_tiles() {
+        let depth = |size, pairs| Plan::new(size, pairs, 58_000, 32, 132).depth;
+        assert_eq!(depth([256; 3], 100 * 100), 32);
+        assert_eq!(depth([45, 54, 45], 64 * 64), 4);
+    }
+}
