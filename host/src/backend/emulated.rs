@@ -2,6 +2,7 @@
 
 use super::plan::{self, Limits, Plan};
 use super::{Backend, Evaluator, Pair};
+use crate::image::CubicImage;
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -69,13 +70,15 @@ impl Backend for Emulated {
     }
 
     fn load<'a>(&'a self, pair: Pair<'a>) -> Result<Box<dyn Evaluator + 'a>> {
+        plan::supported(&pair)?;
         let plan = Plan::new(&pair, &self.limits);
         Ok(Box::new(Loaded { backend: self, pair, plan, words: plan::words(pair.moving) }))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         let mut out = vec![0.0; size.iter().product()];
-        let (source, target) = (slice(&moving.voxels), slice_mut(&mut out));
+        let samples = CubicImage::samples(moving, how)?;
+        let (source, target) = (slice(&samples[..]), slice_mut(&mut out));
         let params = plan::resample_params(source, moving.geometry.size, target, size, affine, how);
         let [x, y, z] = params.size;
         let launch = Launch::default().grid([x.div_ceil(32), y.div_ceil(4), z]).block([32, 4, 1]).seed(self.seed);
@@ -117,9 +120,8 @@ impl Loaded<'_> {
             Interpolator::Linear => {
                 run("joint_histogram_linear", &launch, || unsafe { histogram::joint_histogram_linear(p) })
             }
-            Interpolator::Nearest => {
-                run("joint_histogram_nearest", &launch, || unsafe { histogram::joint_histogram_nearest(p) })
-            }
+            // `load` refuses the others.
+            _ => run("joint_histogram_nearest", &launch, || unsafe { histogram::joint_histogram_nearest(p) }),
         }
         .map_err(fault)?;
         Ok(counters)

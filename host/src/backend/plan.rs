@@ -2,6 +2,7 @@
 
 use super::Pair;
 use crate::image::StoredImage;
+use crate::{Error, Result};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use gpu::kernels::histogram::WIDTH;
 use gpu::math::interpolate::Interpolator;
@@ -76,9 +77,9 @@ pub fn histogram_params(
     }
 }
 
-/// The resampling kernel's parameters.
+/// The resampling kernel's parameters; `samples` are [`CubicImage::samples`](crate::image::CubicImage::samples).
 pub fn resample_params(
-    moving: DeviceSlice<f32>,
+    samples: DeviceSlice<f32>,
     moving_size: [usize; 3],
     out: DeviceSliceMut<f32>,
     size: [usize; 3],
@@ -86,13 +87,26 @@ pub fn resample_params(
     how: Interpolator,
 ) -> params::Resample {
     params::Resample {
-        moving,
+        moving: samples,
         out,
         affine: *affine,
         size: size.map(|n| n as u32),
         moving_size: moving_size.map(|n| n as u32),
         interpolator: how as u32,
         unused: 0,
+    }
+}
+
+/// Refuses interpolators that the histogram kernels do not have.
+///
+/// # Errors
+/// [`Error::Input`]
+pub fn supported(pair: &Pair) -> Result<()> {
+    match pair.interpolator.is_cubic() {
+        true => {
+            Err(Error::Input("the metric with cubic interpolation runs on the CPU only: choose the backend cpu".into()))
+        }
+        false => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ mod pair;
 
 use super::plan::{self, Limits};
 use super::{Backend, Evaluator, Pair};
+use crate::image::CubicImage;
 use crate::{Error, Result, Volume};
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
@@ -80,8 +81,9 @@ impl Cuda {
 
     fn histogram_kernel(&self, how: Interpolator) -> Kernel {
         match how {
-            Interpolator::Nearest => self.nearest,
             Interpolator::Linear => self.linear,
+            // `load` refuses the others.
+            _ => self.nearest,
         }
     }
 
@@ -125,6 +127,7 @@ impl Backend for Cuda {
     }
 
     fn load<'a>(&'a self, pair: Pair<'a>) -> Result<Box<dyn Evaluator + 'a>> {
+        plan::supported(&pair)?;
         self.enter()?;
         Ok(Box::new(pair::Loaded::new(self, pair)?))
     }
@@ -132,10 +135,10 @@ impl Backend for Cuda {
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         self.enter()?;
         let stream = new_stream()?;
-        let voxels = memory::upload(&moving.voxels, &stream)?;
+        let samples = memory::upload(&CubicImage::samples(moving, how)?, &stream)?;
         // SAFETY: the kernel writes every voxel.
         let out: DeviceBuffer<f32> = unsafe { DeviceBuffer::uninitialized(size.iter().product())? };
-        let (source, target) = (memory::slice(&voxels), memory::slice_mut(&out));
+        let (source, target) = (memory::slice(&samples), memory::slice_mut(&out));
         let params = plan::resample_params(source, moving.geometry.size, target, size, affine, how);
         let [x, y, z] = params.size;
         // SAFETY: the buffers are as long as the sizes say and outlive the launch.
