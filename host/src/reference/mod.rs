@@ -10,6 +10,7 @@ mod entropy;
 mod histogram;
 mod interpolate;
 mod position;
+mod spline;
 
 use crate::Volume;
 use glam::DAffine3;
@@ -17,7 +18,7 @@ use glam::DAffine3;
 pub use bin::{bin, fraction};
 pub use entropy::{Similarity, entropy};
 pub use histogram::joint_histogram;
-pub use interpolate::{Interpolator, resample, value};
+pub use interpolate::{Interpolator, Samples, resample};
 pub use position::{inside, position};
 
 /// Compares two volumes through `transform`, from a point of `fixed` to the point of `moving`, LPS mm, over the voxels
