@@ -6,5 +6,6 @@ pub mod bin;
 pub mod cubic;
 pub mod entropy;
 pub mod interpolate;
+pub mod linear;
 pub mod log;
 pub mod whole;

@@ -17,6 +17,8 @@ macro_rules! kernels {
 kernels! {
     SHARED_ATOMIC_NEAREST = shared_atomic::joint_histogram_nearest(params::Histogram);
     SHARED_ATOMIC_LINEAR = shared_atomic::joint_histogram_linear(params::Histogram);
+    SHARED_ATOMIC_FINE = shared_atomic::joint_histogram_fine(params::Histogram);
+    SHARED_ATOMIC_CUBIC = shared_atomic::joint_histogram_cubic(params::Histogram);
     ENTROPIES = entropy::entropies(params::Entropy);
     RESAMPLE = resample::resample(params::Resample);
 }

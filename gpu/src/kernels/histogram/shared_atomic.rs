@@ -5,9 +5,10 @@
 //! shared memory are counted a range at a time, one for each z of the grid (Shams & Kennedy's answer: see Ledig 2.2). The y of the
 //! grid is the number of the transform.
 
-use crate::kernels::sample::{Linear, Nearest, Sampler};
+use crate::kernels::sample::{Cubic, FineLinear, FineNearest, Linear, Nearest, Sampler};
 use crate::kernels::{block_threads, thread_number};
-use crate::math::{affine, bin, interpolate};
+use crate::math::interpolate::{self, Interpolator};
+use crate::math::{affine, bin};
 use crate::params::{Affine, Histogram};
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{
@@ -22,25 +23,48 @@ const TOGETHER: usize = 4;
 /// Lanes of a warp: the width of a tile.
 pub const WIDTH: u32 = 32;
 
-/// Counts with trilinear interpolation. Blocks of ([`WIDTH`], rows), at most 1024 threads; `range` words of dynamic shared memory.
+/// Counts the nearest voxels. Blocks of ([`WIDTH`], rows), at most 1024 threads; `range` words of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, with the moving image's padding; every size, number of bins and
 /// the tile's depth is at least 1.
+#[kernel]
+pub unsafe fn joint_histogram_nearest(p: Histogram) {
+    // SAFETY: as this function's.
+    unsafe { count::<Nearest>(&p) }
+}
+
+/// Counts with trilinear interpolation; otherwise as [`joint_histogram_nearest`].
+///
+/// # Safety
+/// As [`joint_histogram_nearest`].
 #[kernel]
 pub unsafe fn joint_histogram_linear(p: Histogram) {
     // SAFETY: as this function's.
     unsafe { count::<Linear>(&p) }
 }
 
-/// Counts with the nearest voxel; otherwise as [`joint_histogram_linear`].
+/// Counts with either of 16-bit values; otherwise as [`joint_histogram_nearest`].
 ///
 /// # Safety
-/// As [`joint_histogram_linear`].
+/// As [`joint_histogram_nearest`].
 #[kernel]
-pub unsafe fn joint_histogram_nearest(p: Histogram) {
+pub unsafe fn joint_histogram_fine(p: Histogram) {
     // SAFETY: as this function's.
-    unsafe { count::<Nearest>(&p) }
+    match Interpolator::of(p.images.interpolator) {
+        Interpolator::Nearest => unsafe { count::<FineNearest>(&p) },
+        _ => unsafe { count::<FineLinear>(&p) },
+    }
+}
+
+/// Counts with cubic interpolation; otherwise as [`joint_histogram_nearest`].
+///
+/// # Safety
+/// As [`joint_histogram_nearest`].
+#[kernel]
+pub unsafe fn joint_histogram_cubic(p: Histogram) {
+    // SAFETY: as this function's.
+    unsafe { count::<Cubic>(&p) }
 }
 
 #[inline(always)]
@@ -139,7 +163,7 @@ unsafe fn count_planes<S: Sampler, const N: usize>(
     first: u32,
 ) {
     let last = interpolate::last(p.images.moving_size);
-    let scale = bin::scale(p.images.bins[1]);
+    let scale = bin::scale(p.images.bins[1], S::FULL);
     let plane = p.images.fixed_size[0] * p.images.fixed_size[1];
     let mut inside = [false; N];
     let mut places = [S::Place::default(); N];

@@ -3,6 +3,7 @@
 mod entropy;
 mod rows;
 mod simd;
+mod values;
 
 pub use entropy::entropies;
 
@@ -40,9 +41,7 @@ impl Backend for Cpu {
                 "--histogram {name} runs on a GPU and in the emulator: on the CPU leave it at auto"
             )));
         }
-        let how = pair.interpolator;
-        let cubic = how.is_cubic().then(|| CubicImage::new(pair.moving, how)).transpose()?;
-        Ok(Box::new(Loaded { pair, cubic }))
+        Ok(Box::new(Loaded { pair, samples: rows::Samples::new(&pair)? }))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
@@ -82,13 +81,12 @@ widest! {
 
 struct Loaded<'a> {
     pair: Pair<'a>,
-    /// What a cubic interpolator samples.
-    cubic: Option<CubicImage>,
+    samples: rows::Samples<'a>,
 }
 
 impl Loaded<'_> {
     fn count(&self, transform: &Affine) -> Vec<u32> {
-        let task = rows::Task::new(&self.pair, self.cubic.as_ref(), transform);
+        let task = rows::Task::new(&self.pair, &self.samples, transform);
         let all = task.rows();
         let piece = PIECE.div_ceil(self.pair.fixed.size[0]);
         let add = |mut sum: Vec<u32>, other: Vec<u32>| {
