@@ -1,7 +1,7 @@
 //! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
 
 use super::plan::{self, Limits, Plan};
-use super::{Backend, Evaluator, Pair};
+use super::{Backend, Evaluator, Pair, Wanted};
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -32,29 +32,37 @@ impl Emulated {
         Self { seed, ..Self::default() }
     }
 
-    /// Entropies of joint histograms of `bins` fixed and moving bins, one after the other.
+    /// What is wanted of joint histograms of `bins` fixed and moving bins, one after the other.
     ///
     /// # Errors
     /// [`Error::Device`] where the emulator finds a fault in the kernel.
-    pub fn entropies(&self, mut counters: Vec<u32>, bins: [u32; 2]) -> Result<Vec<Entropies>> {
+    pub fn entropies(&self, mut counters: Vec<u32>, bins: [u32; 2], wanted: Wanted) -> Result<Vec<Entropies>> {
         let [fixed_bins, moving_bins] = bins.map(|n| n as usize);
         let batch = counters.len() / (fixed_bins * moving_bins);
         let mut columns = vec![0.0; moving_bins * batch];
         let (mut moving, mut fixed) = (vec![0; moving_bins * batch], vec![0; fixed_bins * batch]);
+        let (mut moving_sums, mut fixed_sums) = (vec![0; moving_bins * batch], vec![0; fixed_bins * batch]);
         let (mut done, mut results) = (vec![0; batch], vec![0.0; RESULTS * batch]);
         let params = params::Entropy {
             counters: slice_mut(&mut counters),
             columns: slice_mut(&mut columns),
             moving: slice_mut(&mut moving),
             fixed: slice_mut(&mut fixed),
+            moving_sums: slice_mut(&mut moving_sums),
+            fixed_sums: slice_mut(&mut fixed_sums),
             done: slice_mut(&mut done),
             results: slice_mut(&mut results),
             bins,
+            ratios: u32::from(wanted == Wanted::Ratios),
+            unused: 0,
         };
         let grid = [bins[1].div_ceil(COLUMNS), batch as u32, 1];
         let launch = Launch::default().grid(grid).block(THREADS).seed(self.seed);
         // SAFETY: the slices are as long as their documentation says.
         run("entropies", &launch, || unsafe { entropy::entropies(params) }).map_err(fault)?;
+        if counters.iter().chain(&fixed).chain(&done).any(|&n| n != 0) || fixed_sums.iter().any(|&n| n != 0) {
+            return Err(Error::Device("a kernel is wrong, please report it: entropies leaves counts behind".into()));
+        }
         Ok(plan::entropies(&results))
     }
 }
@@ -127,10 +135,10 @@ impl Loaded<'_> {
 }
 
 impl Evaluator for Loaded<'_> {
-    fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
+    fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
         match transforms {
             [] => Ok(Vec::new()),
-            _ => self.backend.entropies(self.count(transforms)?, self.pair.bins),
+            _ => self.backend.entropies(self.count(transforms)?, self.pair.bins, wanted),
         }
     }
 

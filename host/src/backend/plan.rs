@@ -111,6 +111,7 @@ pub fn entropies(numbers: &[f64]) -> Vec<gpu::math::entropy::Entropies> {
         joint: n[2],
         mi: n[3],
         nmi: n[4],
+        ratios: [n[6], n[7]],
         counts: n[5] as u64,
     };
     numbers.chunks_exact(gpu::kernels::entropy::RESULTS).map(result).collect()

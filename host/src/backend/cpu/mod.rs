@@ -6,7 +6,7 @@ mod simd;
 
 pub use entropy::entropies;
 
-use super::{Backend, Evaluator, Pair};
+use super::{Backend, Evaluator, Pair, Wanted};
 use crate::{Result, Volume};
 use gpu::math::entropy::Entropies;
 use gpu::math::{affine, interpolate, interpolate::Interpolator};
@@ -83,8 +83,8 @@ impl Loaded<'_> {
 }
 
 impl Evaluator for Loaded<'_> {
-    fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
-        let one = |transform| entropies(&self.count(transform), self.pair.bins);
+    fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
+        let one = |transform| entropies(&self.count(transform), self.pair.bins, wanted);
         Ok(transforms.par_iter().map(one).collect())
     }
 

@@ -4,7 +4,7 @@ use super::memory::{download, locked, locked_mut, slice, slice_mut, upload, writ
 use super::{Cuda, ROWS, new_stream};
 use crate::Result;
 use crate::backend::plan::{self, Limits, Plan};
-use crate::backend::{Evaluator, Pair};
+use crate::backend::{Evaluator, Pair, Wanted};
 use cust::memory::{DeviceBuffer, LockedBuffer};
 use cust::stream::Stream;
 use gpu::kernels::entropy::{COLUMNS, RESULTS, THREADS};
@@ -36,6 +36,8 @@ struct Space {
     columns: DeviceBuffer<f64>,
     moving: DeviceBuffer<u32>,
     fixed: DeviceBuffer<u32>,
+    moving_sums: DeviceBuffer<u64>,
+    fixed_sums: DeviceBuffer<u64>,
     done: DeviceBuffer<u32>,
     /// Written to the host, for the same reason.
     results: LockedBuffer<f64>,
@@ -52,6 +54,8 @@ impl Space {
             columns: upload(&vec![0.0; batch * moving], stream)?,
             moving: zeros(batch * moving)?,
             fixed: zeros(batch * fixed)?,
+            moving_sums: upload(&vec![0; batch * moving], stream)?,
+            fixed_sums: upload(&vec![0; batch * fixed], stream)?,
             done: zeros(batch)?,
             results: LockedBuffer::new(&0.0, RESULTS * batch)?,
         })
@@ -101,7 +105,7 @@ impl<'a> Loaded<'a> {
         unsafe { kernel.launch(stream, grid, [WIDTH, ROWS, 1], 4 * self.plan.range, &params) }
     }
 
-    fn batch(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
+    fn batch(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
         self.count(transforms)?;
         let (space, batch) = (&mut self.space, transforms.len());
         let params = params::Entropy {
@@ -109,9 +113,13 @@ impl<'a> Loaded<'a> {
             columns: slice_mut(&space.columns),
             moving: slice_mut(&space.moving),
             fixed: slice_mut(&space.fixed),
+            moving_sums: slice_mut(&space.moving_sums),
+            fixed_sums: slice_mut(&space.fixed_sums),
             done: slice_mut(&space.done),
             results: locked_mut(&mut space.results),
             bins: self.pair.bins,
+            ratios: u32::from(wanted == Wanted::Ratios),
+            unused: 0,
         };
         let grid = [self.pair.bins[1].div_ceil(COLUMNS), batch as u32, 1];
         // SAFETY: as above.
@@ -122,8 +130,8 @@ impl<'a> Loaded<'a> {
 }
 
 impl Evaluator for Loaded<'_> {
-    fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
-        let batches = transforms.chunks(BATCH).map(|batch| self.batch(batch));
+    fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
+        let batches = transforms.chunks(BATCH).map(|batch| self.batch(batch, wanted));
         Ok(batches.collect::<Result<Vec<_>>>()?.concat())
     }
 
