@@ -5,7 +5,7 @@ use criterion::{Bencher, BenchmarkId, Criterion, Throughput};
 use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
-use mireg::backend::{Backend, HistogramMethod, Pair, cpu, cuda::Cuda};
+use mireg::backend::{Backend, HistogramMethod, Pair, Wanted, cpu, cuda::Cuda};
 use mireg::image::StoredImage;
 use mireg::registration::voxel_map;
 use mireg::transform::Rigid;
@@ -50,15 +50,17 @@ pub fn entropies(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("entropies");
     for bins in BINS {
         let counts: Vec<u32> = (0..bins * bins).map(|n| n * n % 1009).collect();
-        group.bench_function(BenchmarkId::new("cpu", bins), |bencher| {
-            bencher.iter(|| cpu::entropies(black_box(&counts), [bins; 2]));
-        });
+        for (name, wanted) in [("cpu", Wanted::Entropies), ("cpu, with ratios", Wanted::Ratios)] {
+            group.bench_function(BenchmarkId::new(name, bins), |bencher| {
+                bencher.iter(|| cpu::entropies(black_box(&counts), [bins; 2], wanted));
+            });
+        }
     }
 }
 
 fn evaluate(bencher: &mut Bencher, backend: &dyn Backend, pair: Pair, maps: &[Affine]) {
     let mut loaded = backend.load(pair, HistogramMethod::Auto).expect("the pair fits");
-    bencher.iter(|| loaded.evaluate(maps).expect("the device works"));
+    bencher.iter(|| loaded.evaluate(maps, Wanted::Entropies).expect("the device works"));
 }
 
 /// A rotation about all axes and a shift, as in the middle of a registration.

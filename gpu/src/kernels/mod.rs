@@ -2,6 +2,7 @@
 
 pub mod entropy;
 pub mod histogram;
+mod ordered;
 pub mod resample;
 pub mod sample;
 

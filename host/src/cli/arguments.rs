@@ -35,7 +35,9 @@ Examples:
 const METRIC_EXAMPLES: &str = "\
 Entropies and MI are in nats, over the voxels of FIXED that fall inside MOVING.
 NMI is (H(F) + H(M)) / H(F,M): 1 for images that say nothing about each other,
-2 for images that determine each other.
+2 for images that determine each other. ECC is 2 MI / (H(F) + H(M)): 0 to 1.
+eta2(M|F), the correlation ratio, is the part of MOVING's variance that FIXED
+explains, and eta2(F|M) the reverse: 0 for none of it, 1 for all.
 
 Examples:
   mireg metric ct.nii.gz mr.nii.gz
@@ -61,7 +63,7 @@ pub enum Command {
     /// Find the rigid motion that aligns MOVING with FIXED
     #[command(after_help = REGISTER_EXAMPLES)]
     Register(Register),
-    /// Print mutual information, entropies and overlap of two images
+    /// Print mutual information, entropies, correlation ratios and overlap of two images
     #[command(after_help = METRIC_EXAMPLES)]
     Metric(Metric),
     /// List the places where mireg can compute on this machine

@@ -7,7 +7,7 @@ mod values;
 
 pub use entropy::entropies;
 
-use super::{Backend, Evaluator, HistogramMethod, Pair};
+use super::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
 use crate::image::CubicImage;
 use crate::{Error, Result, Volume};
 use gpu::math::entropy::Entropies;
@@ -111,8 +111,8 @@ impl Evaluator for Loaded<'_> {
         "rows"
     }
 
-    fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
-        let one = |transform| entropies(&self.count(transform), self.pair.bins);
+    fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
+        let one = |transform| entropies(&self.count(transform), self.pair.bins, wanted);
         Ok(transforms.par_iter().map(one).collect())
     }
 
