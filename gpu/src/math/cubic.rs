@@ -32,15 +32,15 @@ pub trait Taps: Copy {
     ///
     /// # Safety
     /// They are in the volume.
-    unsafe fn four(self, index: u32) -> [f32; 4];
+    unsafe fn four(self, index: usize) -> [f32; 4];
 }
 
 impl Taps for &[f32] {
     #[inline(always)]
-    unsafe fn four(self, index: u32) -> [f32; 4] {
-        debug_assert!(index as usize + 4 <= self.len());
+    unsafe fn four(self, index: usize) -> [f32; 4] {
+        debug_assert!(index + 4 <= self.len());
         // SAFETY: as this function's.
-        unsafe { self.as_ptr().add(index as usize).cast::<[f32; 4]>().read_unaligned() }
+        unsafe { self.as_ptr().add(index).cast::<[f32; 4]>().read_unaligned() }
     }
 }
 
@@ -93,7 +93,7 @@ fn mix_four([a, b, c, d]: [[f32; 4]; 4], weights: Weights) -> [f32; 4] {
 /// 4 x 4 x 4 voxels from `index` on are in the volume.
 #[inline(always)]
 pub unsafe fn columns(taps: impl Taps, index: u32, padded: [u32; 3], y: Weights, z: Weights) -> [f32; 4] {
-    let (row, plane) = (padded[0], padded[0] * padded[1]);
+    let (index, row, plane) = (index as usize, padded[0] as usize, (padded[0] * padded[1]) as usize);
     // SAFETY: as this function's.
     let planes = unsafe {
         [
@@ -107,7 +107,7 @@ pub unsafe fn columns(taps: impl Taps, index: u32, padded: [u32; 3], y: Weights,
 }
 
 #[inline(always)]
-unsafe fn along_y(taps: impl Taps, index: u32, row: u32, y: Weights) -> [f32; 4] {
+unsafe fn along_y(taps: impl Taps, index: usize, row: usize, y: Weights) -> [f32; 4] {
     // SAFETY: as `columns`.
     let rows =
         unsafe { [taps.four(index), taps.four(index + row), taps.four(index + 2 * row), taps.four(index + 3 * row)] };

@@ -97,6 +97,13 @@ mod tests {
     }
 
     #[test]
+    fn an_image_whose_voxels_cannot_be_numbered_is_refused() {
+        // 1.8e9 voxels, but 4.5e9 with their padding.
+        let error = CubicImage::of([2, 30_000, 30_000], Vec::new(), CatmullRom).unwrap_err();
+        assert!(error.to_string().contains("too large for cubic interpolation"), "{error}");
+    }
+
+    #[test]
     fn voxels_keep_their_values() {
         for size in [[9, 7, 5], [2, 3, 4], [1, 2, 1]] {
             let stored = image(size, |[x, y, z]| (x * 7919.0 + y * 1013.0 + z * 31_337.0) % 65536.0);
