@@ -6,8 +6,8 @@ use gpu::math::interpolate::Interpolator;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// An f32 volume of voxels (Catmull-Rom) or B-spline coefficients, [`padded`](gpu::math::cubic::padded) along every axis: by one voxel before and
-/// two after, which mirror it about its outermost voxel centres.
+/// An f32 volume of voxels (Catmull-Rom) or B-spline coefficients, [`padded`](gpu::math::cubic::padded) along every
+/// axis: by one voxel before and two after, which mirror it about its outermost voxel centres.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CubicImage {
     /// Voxels along x, y and z, without the padding.
