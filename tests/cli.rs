@@ -1,6 +1,7 @@
 //! The command line from outside: what it prints, what it writes, and how it refuses.
 
 mod bad_input;
+mod bench;
 
 use std::fs;
 use std::path::Path;
@@ -35,6 +36,7 @@ pub fn tests() -> Vec<Trial> {
         test("auto_without_a_driver", auto_without_a_driver).with_ignored_flag(!no_driver),
     ];
     tests.extend(bad_input::tests());
+    tests.extend(bench::tests());
     tests
 }
 
@@ -61,7 +63,7 @@ pub fn ramp(origin: DVec3) -> Volume {
     Volume { geometry, voxels, pixel: PixelType::F32 }
 }
 
-fn stdout(command: &mut Command) -> String {
+pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
 }
 
@@ -70,7 +72,7 @@ const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out
 fn help_and_version() {
     let here = Path::new(".");
     assert!(stdout(&mut mireg(here, &["--version"])).starts_with("mireg 0."));
-    for command in ["register", "metric", "devices", "demo"] {
+    for command in ["register", "metric", "devices", "bench", "demo"] {
         assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
