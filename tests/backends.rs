@@ -17,6 +17,9 @@ pub fn tests() -> Vec<Trial> {
     let absent = gpu_is_absent();
     vec![
         Trial::test("backends::emulator_counts_as_the_cpu", || counts_agree(&Emulated::default(), SMALL)),
+        Trial::test("backends::emulator_of_a_large_gpu_counts_as_the_cpu", || {
+            counts_agree(&Emulated::with_shared(200), SMALL)
+        }),
         Trial::test("backends::order_of_threads_does_not_matter", || counts_agree(&Emulated::with_seed(7), SMALL)),
         Trial::test("backends::emulator_resamples_as_the_cpu", || resampling_agrees(&Emulated::default())),
         Trial::test("backends::emulator_counts_real_images_as_the_cpu", || {
@@ -71,7 +74,7 @@ fn counts_agree(backend: &dyn Backend, [fixed, moving]: Sizes) -> Result<(), Fai
     for (fixed, moving) in volumes(fixed, 1).iter().zip(volumes(moving, 2).iter()) {
         let transforms = transforms(&fixed.geometry, &moving.geometry);
         for bins in [[2, 2], [50, 50], [64, 64], [100, 100], [256, 256], [3, 200]] {
-            for interpolator in [Interpolator::Linear, Interpolator::Nearest] {
+            for interpolator in [Interpolator::Linear, Interpolator::Nearest, Interpolator::BSpline] {
                 let (fixed, moving) = (stored(fixed, bins[0]).bins(bins[0]), stored(moving, bins[1]));
                 let pair = Pair { fixed: &fixed, moving: &moving, bins, interpolator };
                 let (mut ours, mut theirs) =

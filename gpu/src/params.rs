@@ -49,6 +49,36 @@ pub struct Histogram {
     pub depth: u32,
 }
 
+/// What [`tiled`](crate::kernels::histogram::tiled)'s kernels need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Tiled {
+    /// With the transform of a launch that has but one. To count, the fixed image is not needed: the bricks are.
+    pub images: Images,
+    /// Twelve coefficients a transform, row by row, of a launch that has several; as in [`Histogram`].
+    pub transforms: DeviceSlice<f32>,
+    /// A brick's first voxel x, y and z, and what [`brick`](crate::kernels::histogram::tiled::brick) says of its bins.
+    pub bricks: DeviceSliceMut<[u32; 4]>,
+    /// A word a lane of a brick: the bins of its voxels, lowest z first.
+    pub bins: DeviceSliceMut<u32>,
+    /// A word a plane of a brick: a bit for each lane whose voxel is to be counted.
+    pub masks: DeviceSliceMut<[u32; 4]>,
+    /// The lowest and, in the high byte, the highest level in each cell of the moving image.
+    pub cells: DeviceSliceMut<u16>,
+    /// The same of each cell and its neighbours.
+    pub wide_cells: DeviceSliceMut<u16>,
+    /// A joint histogram a transform, to which is added.
+    pub counters: DeviceSliceMut<u32>,
+    /// Groups of bricks along x, y and z.
+    pub groups: [u32; 3],
+    /// Cells along x, y and z; 0 where bricks are not to be skipped.
+    pub cells_size: [u32; 3],
+    /// Counters from one moving bin to the next.
+    pub stride: u32,
+    /// Words of counters.
+    pub words: u32,
+}
+
 /// What [`entropies`](crate::kernels::entropy::entropies) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -99,5 +129,6 @@ pub struct Resample {
 const _: () = assert!(size_of::<Affine>() == 48);
 const _: () = assert!(size_of::<Images>() == 136);
 const _: () = assert!(size_of::<Histogram>() == 176);
+const _: () = assert!(size_of::<Tiled>() == 280);
 const _: () = assert!(size_of::<Entropy>() == 144);
 const _: () = assert!(size_of::<Resample>() == 112);

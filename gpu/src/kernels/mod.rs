@@ -1,5 +1,6 @@
 //! The kernels, one family a file: shells that index, guard, cooperate and store around [`crate::math`].
 
+mod batch;
 pub mod entropy;
 pub mod histogram;
 mod ordered;

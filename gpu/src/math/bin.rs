@@ -32,6 +32,16 @@ pub unsafe fn of(value: f32, scale: f32) -> u32 {
     unsafe { whole::bits(whole::of(value.mul_add(scale, 0.5))) }
 }
 
+/// [`of`], plus [`whole::BIAS`].
+///
+/// # Safety
+/// As [`of`].
+#[inline(always)]
+pub unsafe fn raw(value: f32, scale: f32) -> u32 {
+    // SAFETY: as this function's.
+    whole::raw(unsafe { whole::of(value.mul_add(scale, 0.5)) })
+}
+
 /// The joint index of a fixed bin and a stored value of the moving image, less `first`.
 ///
 /// # Safety

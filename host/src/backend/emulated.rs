@@ -11,21 +11,34 @@ use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
 
-/// Small blocks with the 48 KB of shared memory that every GPU has.
+/// Small blocks.
 const LIMITS: Limits = Limits { threads: 128, multiprocessors: 8, memory: 1 << 32 };
-const SHARED_BYTES: u32 = 48 << 10;
 
 /// The emulator as a backend.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Emulated {
     /// Order in which threads run; results do not depend on it.
     seed: u64,
+    /// Dynamic shared memory of a block.
+    shared_bytes: u32,
+}
+
+impl Default for Emulated {
+    /// With the 48 KB of shared memory that every GPU has.
+    fn default() -> Self {
+        Self { seed: 0, shared_bytes: 48 << 10 }
+    }
 }
 
 impl Emulated {
     /// With another order of threads.
     pub fn with_seed(seed: u64) -> Self {
-        Self { seed }
+        Self { seed, ..Self::default() }
+    }
+
+    /// With the shared memory of larger GPUs.
+    pub fn with_shared(kilobytes: u32) -> Self {
+        Self { shared_bytes: kilobytes << 10, ..Self::default() }
     }
 
     /// What is wanted of joint histograms of `bins` fixed and moving bins, one after the other.
@@ -83,7 +96,7 @@ impl Queue for Emulated {
     }
 
     fn shared_bytes<P>(&self, _: &Kernel<P>) -> u32 {
-        SHARED_BYTES
+        self.shared_bytes
     }
 
     fn resident<P>(&self, _: &Kernel<P>, _: u32, _: u32) -> Result<u32> {

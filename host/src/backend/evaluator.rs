@@ -24,7 +24,7 @@ pub struct Loaded<'a, Q: Queue> {
 impl<'a, Q: Queue + 'a> Loaded<'a, Q> {
     /// Uploads a pair.
     pub fn new(queue: Q, pair: &Pair, method: HistogramMethod) -> Result<Self> {
-        let method = method.resolve(pair);
+        let method = method.resolve(&queue, pair);
         let counter = histogram::load(&queue, pair, method)?;
         let space = Space::new(&queue, 1, pair.bins)?;
         Ok(Self { queue, bins: pair.bins, method, counter, space })

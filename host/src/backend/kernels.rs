@@ -2,6 +2,7 @@
 
 use super::queue::Kernel;
 use gpu::kernels::histogram::shared_atomic;
+use gpu::kernels::histogram::tiled::{self, brick};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
 
@@ -19,6 +20,15 @@ kernels! {
     SHARED_ATOMIC_LINEAR = shared_atomic::joint_histogram_linear(params::Histogram);
     SHARED_ATOMIC_FINE = shared_atomic::joint_histogram_fine(params::Histogram);
     SHARED_ATOMIC_CUBIC = shared_atomic::joint_histogram_cubic(params::Histogram);
+    LAY_BRICKS = brick::lay_bricks(params::Tiled);
+    FIND_CELLS = brick::find_cells(params::Tiled);
+    WIDEN_CELLS = brick::widen_cells(params::Tiled);
+    TILED_NEAREST = tiled::tiled_nearest(params::Tiled);
+    TILED_LINEAR = tiled::tiled_linear(params::Tiled);
+    TILED_CUBIC = tiled::tiled_cubic(params::Tiled);
+    TILED_NEAREST_HALVES = tiled::tiled_nearest_halves(params::Tiled);
+    TILED_LINEAR_HALVES = tiled::tiled_linear_halves(params::Tiled);
+    TILED_CUBIC_HALVES = tiled::tiled_cubic_halves(params::Tiled);
     ENTROPIES = entropy::entropies(params::Entropy);
     RESAMPLE = resample::resample(params::Resample);
 }

@@ -110,6 +110,14 @@ impl<T: SharedElement> SharedSlice<T> {
         Self { address, len, element: PhantomData }
     }
 
+    /// The same memory with its elements numbered from `first` on, in wrapping arithmetic: what every index would have to subtract is
+    /// subtracted once, from the address.
+    #[inline(always)]
+    pub const fn numbered_from(self, first: u32) -> Self {
+        let address = self.address.wrapping_sub(first.wrapping_mul(size_of::<T>() as u32));
+        Self { address, len: first.wrapping_add(self.len), element: PhantomData }
+    }
+
     /// Number of elements.
     #[inline(always)]
     pub const fn len(self) -> u32 {

@@ -6,16 +6,15 @@
 //! grid is the number of the transform.
 
 use crate::kernels::sample::{Cubic, FineLinear, FineNearest, Linear, Nearest, Sampler};
-use crate::kernels::{block_threads, thread_number};
+use crate::kernels::{batch, block_threads, thread_number};
 use crate::math::interpolate::{self, Interpolator};
 use crate::math::{affine, bin};
 use crate::params::{Affine, Histogram};
+use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{
-    block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, grid_dim_y, sync_threads, thread_idx_x,
-    thread_idx_y,
+    block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
 };
-use cuda_std::{kernel, shared_slice};
 
 /// Planes that a thread reads together, to have that many loads under way.
 const TOGETHER: usize = 4;
@@ -72,20 +71,9 @@ unsafe fn count<S: Sampler>(p: &Histogram) {
     // SAFETY: the launcher gives `range` words.
     let counters = unsafe { shared::dynamic::<u32>(0, p.range) };
     let first = p.range * block_idx_z();
-    let coefficients = shared_slice![f32; 12];
-    let (me, several) = (thread_number(), grid_dim_y() > 1);
-    if several && me < 12 {
-        // SAFETY: the grid has a y for each transform.
-        unsafe { coefficients.store(me, p.transforms.get((12 * block_idx_y() + me) as usize)) };
-    }
     each_counter(p, |i| unsafe { counters.store(i, 0) });
-    sync_threads();
-    let coefficient = |row: usize, column: usize| match several {
-        true => unsafe { coefficients.load((4 * row + column) as u32) },
-        false => p.images.transform.rows[row][column],
-    };
-    let row = |row: usize| [coefficient(row, 0), coefficient(row, 1), coefficient(row, 2), coefficient(row, 3)];
-    let affine = Affine { rows: [row(0), row(1), row(2)] };
+    // SAFETY: the grid has a y for each transform.
+    let affine = unsafe { batch::transform(&p.images.transform, p.transforms) };
     let [width, height, depth] = p.images.fixed_size;
     // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };

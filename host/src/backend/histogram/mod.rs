@@ -1,6 +1,7 @@
 //! The methods that count a joint histogram on a device: one method a file, all with the same counts.
 
 mod shared_atomic;
+mod tiled;
 
 use super::Pair;
 use super::queue::{Memory, Queue};
@@ -74,9 +75,10 @@ impl HistogramMethod {
         }
     }
 
-    /// What `auto` stands for with this pair.
-    pub fn resolve(self, _pair: &Pair) -> Self {
+    /// What `auto` stands for with this pair on this device, from what was measured on an H200 (README, "Histogram methods").
+    pub fn resolve<Q: Queue>(self, queue: &Q, pair: &Pair) -> Self {
         match self {
+            Self::Auto if tiled::fits(queue, pair) => Self::Tiled,
             Self::Auto => Self::SharedAtomic,
             method => method,
         }
@@ -98,8 +100,9 @@ pub trait Counter<Q: Queue> {
 /// # Errors
 /// [`Error::Input`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
-    Ok(match method.resolve(pair) {
+    Ok(match method.resolve(queue, pair) {
         HistogramMethod::SharedAtomic => Box::new(shared_atomic::SharedAtomic::new(queue, pair)?),
+        HistogramMethod::Tiled => Box::new(tiled::Tiled::new(queue, pair)?),
         method => return Err(cannot(method, "is not there yet")),
     })
 }

@@ -1,0 +1,154 @@
+//! A block's counters in shared memory: whole words, or halves where words do not fit.
+
+use crate::kernels::{block_threads, thread_number};
+use cuda_std::shared::SharedSlice;
+use cuda_std::{thread::sync_threads, warp};
+
+/// How counters are kept.
+pub trait Counters: Copy {
+    /// Counters in so many words of shared memory.
+    fn new(words: SharedSlice<u32>) -> Self;
+
+    /// Adds 1 to counter `i`, if `condition` holds.
+    ///
+    /// # Safety
+    /// There is this counter.
+    unsafe fn count(self, condition: bool, i: u32);
+
+    /// Adds 1 to counter `i - bias`; the bias is the same for many.
+    ///
+    /// # Safety
+    /// There is this counter.
+    unsafe fn count_biased(self, i: u32, bias: u32);
+
+    /// The words.
+    fn words(self) -> SharedSlice<u32>;
+
+    /// What counter `i` holds.
+    ///
+    /// # Safety
+    /// There is this counter.
+    unsafe fn get(self, i: u32) -> u32;
+
+    /// Whether counters may have overflowed in a round that counted `mine` samples in this thread. Every thread of the block calls it,
+    /// with `scratch` of one word.
+    ///
+    /// # Safety
+    /// No thread counts meanwhile.
+    unsafe fn overflowed(self, mine: u32, scratch: SharedSlice<u32>) -> bool;
+
+    /// Whether counters must be emptied after every round.
+    const NARROW: bool;
+}
+
+/// A word a counter: no round fills it.
+#[derive(Clone, Copy)]
+pub struct Words(SharedSlice<u32>);
+
+impl Counters for Words {
+    const NARROW: bool = false;
+
+    #[inline(always)]
+    fn new(words: SharedSlice<u32>) -> Self {
+        Self(words)
+    }
+
+    #[inline(always)]
+    unsafe fn count(self, condition: bool, i: u32) {
+        // SAFETY: as this function's. The hardware adds up constant ones of equal address in one go.
+        unsafe { self.0.add_if(condition, i, 1) };
+    }
+
+    #[inline(always)]
+    unsafe fn count_biased(self, i: u32, bias: u32) {
+        // SAFETY: as this function's.
+        unsafe { self.0.numbered_from(bias).add(i, 1) };
+    }
+
+    #[inline(always)]
+    fn words(self) -> SharedSlice<u32> {
+        self.0
+    }
+
+    #[inline(always)]
+    unsafe fn get(self, i: u32) -> u32 {
+        // SAFETY: as this function's.
+        unsafe { self.0.load(i) }
+    }
+
+    #[inline(always)]
+    unsafe fn overflowed(self, _: u32, _: SharedSlice<u32>) -> bool {
+        false
+    }
+}
+
+/// Two counters a word, of 16 bits: those of the first half of the histogram are the low halves.
+///
+/// A counter that overflows carries into another or out of the word. Either makes the sum of all counters too small, by 65535 or by
+/// 65536, so that no overflow goes unnoticed: [`Counters::overflowed`] compares the sum with the samples that were counted.
+#[derive(Clone, Copy)]
+pub struct Halves(SharedSlice<u32>);
+
+impl Counters for Halves {
+    const NARROW: bool = true;
+
+    #[inline(always)]
+    fn new(words: SharedSlice<u32>) -> Self {
+        Self(words)
+    }
+
+    #[inline(always)]
+    unsafe fn count(self, condition: bool, i: u32) {
+        let high = i >= self.0.len();
+        // SAFETY: as this function's.
+        unsafe { self.0.add_if(condition, if high { i - self.0.len() } else { i }, if high { 1 << 16 } else { 1 }) };
+    }
+
+    #[inline(always)]
+    unsafe fn count_biased(self, i: u32, bias: u32) {
+        // SAFETY: as this function's.
+        unsafe { self.count(true, i.wrapping_sub(bias)) };
+    }
+
+    #[inline(always)]
+    fn words(self) -> SharedSlice<u32> {
+        self.0
+    }
+
+    #[inline(always)]
+    unsafe fn get(self, i: u32) -> u32 {
+        let high = i >= self.0.len();
+        // SAFETY: as this function's.
+        let word = unsafe { self.0.load(if high { i - self.0.len() } else { i }) };
+        if high { word >> 16 } else { word & 0xFFFF }
+    }
+
+    #[inline(always)]
+    unsafe fn overflowed(self, mine: u32, scratch: SharedSlice<u32>) -> bool {
+        if thread_number() == 0 {
+            // SAFETY: one word; a barrier before others use it.
+            unsafe { scratch.store(0, 0) };
+        }
+        sync_threads();
+        let mut missing = mine;
+        let mut i = thread_number();
+        while i < self.0.len() {
+            // SAFETY: in bounds, and no thread counts meanwhile.
+            let word = unsafe { self.0.load(i) };
+            missing = missing.wrapping_sub((word & 0xFFFF) + (word >> 16));
+            i += block_threads();
+        }
+        // SAFETY: whole warps come here.
+        unsafe {
+            let missing = warp::reduce_add(warp::ALL, missing);
+            if warp::lane_id() == 0 {
+                scratch.add(0, missing);
+            }
+        }
+        sync_threads();
+        // SAFETY: written before the barrier, and read before the next one.
+        let missing = unsafe { scratch.load(0) };
+        sync_threads();
+        missing != 0
+    }
+}
