@@ -47,6 +47,31 @@ pub struct Histogram {
     pub depth: u32,
 }
 
+/// What [`sort_count`](crate::kernels::histogram::sort_count) and its siblings need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SortCount {
+    pub images: Images,
+    /// A joint histogram a block, to which is added.
+    pub partials: DeviceSliceMut<u32>,
+}
+
+/// What [`add_partials`](crate::kernels::histogram::partials::add_partials) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Partials {
+    /// `partials_len` joint histograms; left at 0.
+    pub partials: DeviceSliceMut<u32>,
+    /// A joint histogram from `first` on, to which is added.
+    pub counters: DeviceSliceMut<u32>,
+    /// Counters of a joint histogram.
+    pub pairs: u32,
+    pub partials_len: u32,
+    pub first: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// What [`entropies`](crate::kernels::entropy::entropies) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -86,5 +111,7 @@ pub struct Resample {
 const _: () = assert!(size_of::<Affine>() == 48);
 const _: () = assert!(size_of::<Images>() == 120);
 const _: () = assert!(size_of::<Histogram>() == 160);
+const _: () = assert!(size_of::<SortCount>() == 136);
+const _: () = assert!(size_of::<Partials>() == 48);
 const _: () = assert!(size_of::<Entropy>() == 104);
 const _: () = assert!(size_of::<Resample>() == 112);

@@ -32,6 +32,19 @@ pub unsafe fn pair(images: &Images, x: u32, row: u32) -> u32 {
     if inside { pair } else { NONE }
 }
 
+/// [`pair`] of a voxel's number in the fixed image, and [`NONE`] beyond the last.
+///
+/// # Safety
+/// The slices are as long as the sizes say.
+#[inline(always)]
+pub unsafe fn pair_if_there(images: &Images, voxel: u32) -> u32 {
+    let [width, height, depth] = images.fixed_size;
+    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    unsafe { core::hint::assert_unchecked(width > 0) };
+    // SAFETY: as this function's.
+    if voxel < width * height * depth { unsafe { pair(images, voxel % width, voxel / width) } } else { NONE }
+}
+
 #[inline(always)]
 unsafe fn sample<S: Sampler>(images: &Images, inside: bool, position: [f32; 3]) -> f32 {
     let place = S::place(inside, position, images.moving_size);

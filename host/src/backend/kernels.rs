@@ -1,7 +1,7 @@
 //! Every kernel, once: its entry point in the PTX and the function that the emulator runs.
 
 use super::queue::Kernel;
-use gpu::kernels::histogram::shared_atomic;
+use gpu::kernels::histogram::{partials, shared_atomic, sort_count};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
 
@@ -17,6 +17,9 @@ macro_rules! kernels {
 kernels! {
     SHARED_ATOMIC_NEAREST = shared_atomic::joint_histogram_nearest(params::Histogram);
     SHARED_ATOMIC_LINEAR = shared_atomic::joint_histogram_linear(params::Histogram);
+    SORT_COUNT = sort_count::sort_count(params::SortCount);
+    SORT_COUNT_WIDE = sort_count::sort_count_wide(params::SortCount);
+    ADD_PARTIALS = partials::add_partials(params::Partials);
     ENTROPIES = entropy::entropies(params::Entropy);
     RESAMPLE = resample::resample(params::Resample);
 }

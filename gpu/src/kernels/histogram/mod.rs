@@ -1,3 +1,6 @@
 //! Joint histograms: one method a file, all with the same counts.
 
+pub mod bitonic;
+pub mod partials;
 pub mod shared_atomic;
+pub mod sort_count;

@@ -1,6 +1,8 @@
 //! The methods that count a joint histogram on a device: one method a file, all with the same counts.
 
+mod partials;
 mod shared_atomic;
+mod sort_count;
 
 use super::Pair;
 use super::queue::{Memory, Queue};
@@ -100,6 +102,7 @@ pub trait Counter<Q: Queue> {
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
     Ok(match method.resolve(pair) {
         HistogramMethod::SharedAtomic => Box::new(shared_atomic::SharedAtomic::new(queue, pair)?),
+        HistogramMethod::SortCount => Box::new(sort_count::SortCount::new(queue, pair)?),
         method => return Err(cannot(method, "is not there yet")),
     })
 }
