@@ -56,6 +56,19 @@ pub struct SortCount {
     pub partials: DeviceSliceMut<u32>,
 }
 
+/// What [`histogram_per_thread`](crate::kernels::histogram::per_thread::histogram_per_thread) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct PerThread {
+    pub images: Images,
+    /// A joint histogram a thread, to which is added.
+    pub partials: DeviceSliceMut<u32>,
+    /// Words of packed counters a thread, enough for all pairs; 0 to do without.
+    pub words: u32,
+    /// log2 of the counters in a word: 1 to 5.
+    pub shift: u32,
+}
+
 /// What [`add_partials`](crate::kernels::histogram::partials::add_partials) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -112,6 +125,7 @@ const _: () = assert!(size_of::<Affine>() == 48);
 const _: () = assert!(size_of::<Images>() == 120);
 const _: () = assert!(size_of::<Histogram>() == 160);
 const _: () = assert!(size_of::<SortCount>() == 136);
+const _: () = assert!(size_of::<PerThread>() == 144);
 const _: () = assert!(size_of::<Partials>() == 48);
 const _: () = assert!(size_of::<Entropy>() == 104);
 const _: () = assert!(size_of::<Resample>() == 112);

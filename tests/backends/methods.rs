@@ -11,10 +11,10 @@ use mireg::backend::{Backend, HistogramMethod, Pair, cpu::Cpu};
 use mireg::image::BinImage;
 use mireg::{Geometry, PixelType, Volume};
 
-const METHODS: &[HistogramMethod] = &[HistogramMethod::SortCount];
+const METHODS: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::PerThread];
 
 /// Those that take more than 256 bins a side.
-const WIDE: &[HistogramMethod] = &[HistogramMethod::SortCount];
+const WIDE: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::PerThread];
 
 pub fn tests() -> Vec<Trial> {
     METHODS.iter().flat_map(|&method| of(method)).chain(WIDE.iter().flat_map(|&method| wide(method))).collect()

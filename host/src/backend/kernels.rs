@@ -1,7 +1,7 @@
 //! Every kernel, once: its entry point in the PTX and the function that the emulator runs.
 
 use super::queue::Kernel;
-use gpu::kernels::histogram::{partials, shared_atomic, sort_count};
+use gpu::kernels::histogram::{partials, per_thread, shared_atomic, sort_count};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
 
@@ -19,6 +19,7 @@ kernels! {
     SHARED_ATOMIC_LINEAR = shared_atomic::joint_histogram_linear(params::Histogram);
     SORT_COUNT = sort_count::sort_count(params::SortCount);
     SORT_COUNT_WIDE = sort_count::sort_count_wide(params::SortCount);
+    HISTOGRAM_PER_THREAD = per_thread::histogram_per_thread(params::PerThread);
     ADD_PARTIALS = partials::add_partials(params::Partials);
     ENTROPIES = entropy::entropies(params::Entropy);
     RESAMPLE = resample::resample(params::Resample);

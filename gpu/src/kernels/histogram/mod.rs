@@ -2,5 +2,6 @@
 
 pub mod bitonic;
 pub mod partials;
+pub mod per_thread;
 pub mod shared_atomic;
 pub mod sort_count;

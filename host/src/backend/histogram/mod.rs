@@ -1,6 +1,7 @@
 //! The methods that count a joint histogram on a device: one method a file, all with the same counts.
 
 mod partials;
+mod per_thread;
 mod shared_atomic;
 mod sort_count;
 
@@ -103,6 +104,7 @@ pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) 
     Ok(match method.resolve(pair) {
         HistogramMethod::SharedAtomic => Box::new(shared_atomic::SharedAtomic::new(queue, pair)?),
         HistogramMethod::SortCount => Box::new(sort_count::SortCount::new(queue, pair)?),
+        HistogramMethod::PerThread => Box::new(per_thread::PerThread::new(queue, pair)?),
         method => return Err(cannot(method, "is not there yet")),
     })
 }
