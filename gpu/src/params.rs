@@ -26,8 +26,8 @@ pub struct Images {
     pub bins: [u32; 2],
     /// An [`Interpolator`](crate::math::interpolate::Interpolator) as a number.
     pub interpolator: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
-    pub unused: u32,
+    /// What a sample counts in all: 1, or the [`unit`](crate::math::partial_volume::unit) of its neighbours' weights.
+    pub unit: u32,
 }
 
 /// What [`joint_histogram_linear`](crate::kernels::histogram::shared_atomic::joint_histogram_linear) and its sibling need.

@@ -8,7 +8,7 @@ use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, HistogramMethod, Pair, cpu::Cpu};
-use mireg::image::BinImage;
+use mireg::image::{BinImage, StoredImage};
 use mireg::{Geometry, PixelType, Volume};
 
 const METHODS: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::PerThread];
@@ -16,8 +16,26 @@ const METHODS: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMetho
 /// Those that take more than 256 bins a side.
 const WIDE: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::PerThread];
 
+/// Those that count partial volumes.
+const WEIGHING: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::SharedAtomic];
+
 pub fn tests() -> Vec<Trial> {
-    METHODS.iter().flat_map(|&method| of(method)).chain(WIDE.iter().flat_map(|&method| wide(method))).collect()
+    let mut tests: Vec<_> = METHODS.iter().flat_map(|&method| of(method)).collect();
+    tests.extend(WIDE.iter().flat_map(|&method| wide(method)));
+    tests.extend(WEIGHING.iter().flat_map(|&method| weighing(method)));
+    tests.push(Trial::test("backends::who_cannot_weigh_says_so", others_refuse_weights));
+    tests
+}
+
+fn weighing(method: HistogramMethod) -> [Trial; 2] {
+    let name = method.name();
+    [
+        Trial::test(format!("backends::emulator_{name}_weighs_as_the_cpu"), move || {
+            weights_agree(&Emulated::with_seed(9), method, FEW)
+        }),
+        Trial::test(format!("backends::gpu_{name}_weighs_as_the_cpu"), move || weights_agree(&*gpu()?, method, ALL))
+            .with_ignored_flag(gpu_is_absent()),
+    ]
 }
 
 fn wide(method: HistogramMethod) -> [Trial; 2] {
@@ -87,6 +105,39 @@ fn counts_agree(backend: &dyn Backend, method: HistogramMethod, cases: &[Case]) 
                 let pair = Pair { fixed, moving: &moving, bins, interpolator };
                 pair_agrees(backend, method, pair, &transforms)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Partial volumes, with a mask and without.
+fn weights_agree(backend: &dyn Backend, method: HistogramMethod, cases: &[Case]) -> Result<(), Failed> {
+    for &([fixed, moving], bins) in cases {
+        for (fixed, moving) in volumes(fixed, 1).iter().zip(volumes(moving, 2).iter()) {
+            let transforms = transforms(&fixed.geometry, &moving.geometry);
+            let (whole, moving) = (stored(fixed).bins(bins[0]), stored(moving));
+            for fixed in [&whole, &masked(&whole)] {
+                let pair = Pair { fixed, moving: &moving, bins, interpolator: Interpolator::PartialVolume };
+                pair_agrees(backend, method, pair, &transforms)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whoever cannot count a pair, or not with 32 bits, says so in one line.
+fn others_refuse_weights() -> Result<(), Failed> {
+    let fixed = BinImage { size: [1 << 10, 1 << 10, 1 << 8], bins: Vec::new() };
+    let moving = StoredImage { size: [0; 3], values: Vec::new() };
+    let pair = Pair { fixed: &fixed, moving: &moving, bins: [64; 2], interpolator: Interpolator::PartialVolume };
+    let of = |result: mireg::Result<_>| result.err().map(|error| error.to_string()).unwrap_or_default();
+    let emulator = Emulated::default();
+    for (found, expected) in [
+        (of(Cpu.load(pair, HistogramMethod::Auto)), "1024 x 1024 x 256 voxels are too many for partial volumes"),
+        (of(emulator.load(pair, HistogramMethod::PerThread)), "--histogram per-thread does not count partial volumes"),
+    ] {
+        if !found.starts_with(expected) || found.contains('\n') {
+            return Err(format!("it says: {found}").into());
         }
     }
     Ok(())

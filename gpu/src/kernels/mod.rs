@@ -2,6 +2,7 @@
 
 pub mod entropy;
 pub mod histogram;
+pub mod partial_volume;
 pub mod resample;
 pub mod sample;
 

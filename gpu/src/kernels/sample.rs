@@ -68,6 +68,24 @@ pub trait Sampler {
 
     /// The stored value.
     fn value(words: Self::Words, place: Self::Place) -> f32;
+
+    /// Calls `add` with each joint index, less `first`, with which a sample counts, and how much.
+    ///
+    /// # Safety
+    /// `words` are those of the place.
+    #[inline(always)]
+    unsafe fn each(
+        images: &Images,
+        fixed: u32,
+        words: Self::Words,
+        place: Self::Place,
+        first: u32,
+        add: impl Fn(u32, u32),
+    ) {
+        let scale = bin::scale(images.bins[1]);
+        // SAFETY: what is interpolated from stored values is between them.
+        add(unsafe { bin::pair(fixed, images.bins[0], Self::value(words, place), scale, first) }, 1);
+    }
 }
 
 /// Trilinear.

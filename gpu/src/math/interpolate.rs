@@ -14,6 +14,8 @@ pub enum Interpolator {
     Nearest = 0,
     /// Trilinear from the eight neighbours.
     Linear = 1,
+    /// None for counting: each of the eight neighbours by its weight ([`partial_volume`](super::partial_volume)). For a value, trilinear.
+    PartialVolume = 4,
 }
 
 /// The last voxel along each axis, as coordinates.

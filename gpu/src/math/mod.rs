@@ -6,4 +6,5 @@ pub mod bin;
 pub mod entropy;
 pub mod interpolate;
 pub mod log;
+pub mod partial_volume;
 pub mod whole;

@@ -17,8 +17,10 @@ macro_rules! kernels {
 kernels! {
     SHARED_ATOMIC_NEAREST = shared_atomic::joint_histogram_nearest(params::Histogram);
     SHARED_ATOMIC_LINEAR = shared_atomic::joint_histogram_linear(params::Histogram);
+    SHARED_ATOMIC_PARTIAL_VOLUME = shared_atomic::joint_histogram_partial_volume(params::Histogram);
     SORT_COUNT = sort_count::sort_count(params::SortCount);
     SORT_COUNT_WIDE = sort_count::sort_count_wide(params::SortCount);
+    SORT_COUNT_PARTIAL_VOLUME = sort_count::sort_count_partial_volume(params::SortCount);
     HISTOGRAM_PER_THREAD = per_thread::histogram_per_thread(params::PerThread);
     ADD_PARTIALS = partials::add_partials(params::Partials);
     ENTROPIES = entropy::entropies(params::Entropy);

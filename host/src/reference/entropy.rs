@@ -23,10 +23,15 @@ pub struct Similarity {
 impl Similarity {
     /// From how often each pair occurs, indexed `[fixed bin, moving bin]`. The marginals are its projections.
     pub fn of(counts: &Array2<u64>) -> Self {
-        let overlap = counts.sum();
-        let fixed_entropy = entropy(&counts.sum_axis(Axis(1)).to_vec());
-        let moving_entropy = entropy(&counts.sum_axis(Axis(0)).to_vec());
-        let joint_entropy = entropy(&counts.iter().copied().collect::<Vec<_>>());
+        Self::of_weights(&counts.mapv(|count| count as f64))
+    }
+
+    /// The same from how much each pair weighs, a sample weighing 1.
+    pub fn of_weights(weights: &Array2<f64>) -> Self {
+        let overlap = weights.sum().round() as u64;
+        let fixed_entropy = of_weights(&weights.sum_axis(Axis(1)).to_vec());
+        let moving_entropy = of_weights(&weights.sum_axis(Axis(0)).to_vec());
+        let joint_entropy = of_weights(&weights.iter().copied().collect::<Vec<_>>());
         let sum = fixed_entropy + moving_entropy;
         let nmi = match overlap {
             0 => 0.0,
@@ -39,9 +44,13 @@ impl Similarity {
 
 /// The sum of p ln(1 / p) over the counts' shares p, in nats (Shams 2009, eq. 2); 0 without counts.
 pub fn entropy(counts: &[u64]) -> f64 {
-    let total = counts.iter().sum::<u64>() as f64;
-    let occurring = counts.iter().filter(|&&count| count > 0);
-    let terms: Vec<f64> = occurring.map(|&count| count as f64 / total).map(|p| p * (1.0 / p).ln()).collect();
+    of_weights(&counts.iter().map(|&count| count as f64).collect::<Vec<_>>())
+}
+
+fn of_weights(weights: &[f64]) -> f64 {
+    let total = sum(weights);
+    let occurring = weights.iter().filter(|&&weight| weight > 0.0);
+    let terms: Vec<f64> = occurring.map(|&weight| weight / total).map(|p| p * (1.0 / p).ln()).collect();
     sum(&terms)
 }
 

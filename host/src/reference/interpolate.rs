@@ -38,16 +38,18 @@ pub fn resample(moving: &Volume, grid: &Geometry, transform: &DAffine3, how: Int
 }
 
 fn linear(volume: &Volume, position: DVec3) -> f64 {
-    let corners = indices([2; 3]).map(|step| position.floor() + DVec3::from_array(step.map(|n| n as f64)));
-    let weighted = corners.map(|corner| {
-        let weight = (DVec3::ONE - (position - corner).abs()).element_product();
-        // A neighbour beyond the border has no weight.
-        if weight > 0.0 { weight * voxel(volume, corner) } else { 0.0 }
-    });
-    weighted.sum()
+    neighbours(position).map(|(neighbour, weight)| weight * voxel(volume, neighbour)).sum()
 }
 
-fn voxel(volume: &Volume, index: DVec3) -> f64 {
+/// The neighbours of a position that have a weight, and that weight. Those beyond the border have none.
+pub fn neighbours(position: DVec3) -> impl Iterator<Item = (DVec3, f64)> {
+    let corners = indices([2; 3]).map(move |step| position.floor() + DVec3::from_array(step.map(|n| n as f64)));
+    let weighted = corners.map(move |corner| (corner, (DVec3::ONE - (position - corner).abs()).element_product()));
+    weighted.filter(|&(_, weight)| weight > 0.0)
+}
+
+/// The intensity of the voxel at whole coordinates.
+pub fn voxel(volume: &Volume, index: DVec3) -> f64 {
     let [nx, ny, _] = volume.geometry.size;
     let [x, y, z] = index.to_array().map(|n| n as usize);
     f64::from(volume.voxels[x + nx * (y + ny * z)])

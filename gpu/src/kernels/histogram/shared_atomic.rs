@@ -5,9 +5,10 @@
 //! shared memory are counted a range at a time, one for each z of the grid (Shams & Kennedy's answer: see Ledig 2.2). The y of the
 //! grid is the number of the transform.
 
+use crate::kernels::partial_volume::PartialVolume;
 use crate::kernels::sample::{Linear, Nearest, Sampler};
 use crate::kernels::{block_threads, thread_number};
-use crate::math::{affine, bin, interpolate};
+use crate::math::{affine, interpolate};
 use crate::params::{Affine, Histogram};
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{
@@ -41,6 +42,16 @@ pub unsafe fn joint_histogram_linear(p: Histogram) {
 pub unsafe fn joint_histogram_nearest(p: Histogram) {
     // SAFETY: as this function's.
     unsafe { count::<Nearest>(&p) }
+}
+
+/// Counts each neighbour by its weight; otherwise as [`joint_histogram_linear`].
+///
+/// # Safety
+/// As [`joint_histogram_linear`].
+#[kernel]
+pub unsafe fn joint_histogram_partial_volume(p: Histogram) {
+    // SAFETY: as this function's.
+    unsafe { count::<PartialVolume>(&p) }
 }
 
 #[inline(always)]
@@ -139,7 +150,6 @@ unsafe fn count_planes<S: Sampler, const N: usize>(
     first: u32,
 ) {
     let last = interpolate::last(p.images.moving_size);
-    let scale = bin::scale(p.images.bins[1]);
     let plane = p.images.fixed_size[0] * p.images.fixed_size[1];
     let mut inside = [false; N];
     let mut places = [S::Place::default(); N];
@@ -156,11 +166,12 @@ unsafe fn count_planes<S: Sampler, const N: usize>(
         words[i] = unsafe { S::load(&p.images, places[i]) };
     }
     for i in 0..N {
-        // SAFETY: what is interpolated from stored values is between them, and the counter is below `range` where it counts.
+        let counted = inside[i] & (fixed[i] < p.images.bins[0]);
+        // SAFETY: the words are those of the place, and the counter is below `range` where it counts.
         unsafe {
-            let pair = bin::pair(fixed[i], p.images.bins[0], S::value(words[i], places[i]), scale, first);
-            let counted = inside[i] & (fixed[i] < p.images.bins[0]) & (pair < p.range);
-            counters.add_if(counted, pair, 1);
+            S::each(&p.images, fixed[i], words[i], places[i], first, |pair, weight| {
+                counters.add_if(counted & (weight > 0) & (pair < p.range), pair, weight);
+            });
         }
     }
 }

@@ -7,10 +7,16 @@
 //! A voxel that is not counted is an element whose counter is 0. It takes part in the sort, and no bin number is lost to it: all 65536
 //! of 16 bits can be in use. A step counts 2 N <= 2048 voxels, less than the 65535 that 16 bits hold. More than 65536 pairs of bins take
 //! elements of 64 bits, half of them the bin's number.
+//!
+//! With partial volumes (section 3.4) a voxel makes eight elements, whose counters begin with the weights: in whole numbers
+//! ([`crate::math::partial_volume`]), not in floats as in the paper. Four threads make two each. A step's weights add up to
+//! N / 4 * 2^12 <= 2^20, too much for 16 bits, so that these elements have 64 bits as well.
 
 use super::bitonic::{Element, sort_and_count};
+use crate::kernels::partial_volume::neighbours;
 use crate::kernels::sample::{self, NONE};
 use crate::kernels::{block_threads, thread_number};
+use crate::math::partial_volume::ROWS;
 use crate::params::SortCount;
 use cuda_std::kernel;
 use cuda_std::shared;
@@ -34,6 +40,22 @@ pub unsafe fn sort_count(p: SortCount) {
 pub unsafe fn sort_count_wide(p: SortCount) {
     // SAFETY: as this function's.
     unsafe { count::<u64>(&p, 2 * block_threads(), |first| pairs(&p, first)) }
+}
+
+/// Counts each neighbour by its weight; otherwise as [`sort_count_wide`].
+///
+/// # Safety
+/// As [`sort_count`].
+#[kernel]
+pub unsafe fn sort_count_partial_volume(p: SortCount) {
+    let me = thread_number();
+    // SAFETY: as this function's.
+    unsafe {
+        count::<u64>(&p, block_threads() / ROWS, |first| {
+            let [low, high] = neighbours(&p.images, first + me / ROWS, me % ROWS);
+            [Element::new(low.0, low.1), Element::new(high.0, high.1)]
+        })
+    }
 }
 
 /// Counts this block's share of the voxels, `voxels` a step. `elements` makes this thread's two of the step that begins with a voxel.

@@ -1,12 +1,13 @@
 //! All cores of this machine. Counts are integers, so that how the work is split cannot change them.
 
 mod entropy;
+mod partial_volume;
 mod rows;
 mod simd;
 
 pub use entropy::entropies;
 
-use super::{Backend, Evaluator, HistogramMethod, Pair};
+use super::{Backend, Evaluator, HistogramMethod, Pair, per_sample};
 use crate::{Error, Result, Volume};
 use gpu::math::entropy::Entropies;
 use gpu::math::{affine, interpolate, interpolate::Interpolator};
@@ -39,7 +40,7 @@ impl Backend for Cpu {
                 "--histogram {name} runs on a GPU and in the emulator: on the CPU leave it at auto"
             )));
         }
-        Ok(Box::new(Loaded { pair }))
+        Ok(Box::new(Loaded { pair, unit: pair.unit()? }))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
@@ -64,11 +65,13 @@ widest! {
 
 struct Loaded<'a> {
     pair: Pair<'a>,
+    /// What a sample counts.
+    unit: u32,
 }
 
 impl Loaded<'_> {
     fn count(&self, transform: &Affine) -> Vec<u32> {
-        let task = rows::Task::new(&self.pair, transform);
+        let task = rows::Task::new(&self.pair, self.unit, transform);
         let all = task.rows();
         let piece = PIECE.div_ceil(self.pair.fixed.size[0]);
         let add = |mut sum: Vec<u32>, other: Vec<u32>| {
@@ -94,7 +97,7 @@ impl Evaluator for Loaded<'_> {
     }
 
     fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
-        let one = |transform| entropies(&self.count(transform), self.pair.bins);
+        let one = |transform| per_sample(entropies(&self.count(transform), self.pair.bins), self.unit);
         Ok(transforms.par_iter().map(one).collect())
     }
 

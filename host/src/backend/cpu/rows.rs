@@ -3,6 +3,7 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+use super::partial_volume;
 use super::simd::widest;
 use crate::backend::Pair;
 use gpu::math::interpolate::{self, Interpolator};
@@ -15,20 +16,22 @@ const CHUNK: usize = 16;
 
 /// A pair of images and a transform, ready to be counted.
 pub struct Task<'a> {
-    fixed: &'a [u16],
-    fixed_size: [usize; 3],
-    moving: &'a [u16],
-    moving_size: [u32; 3],
-    bins: [u32; 2],
+    pub(super) fixed: &'a [u16],
+    pub(super) fixed_size: [usize; 3],
+    pub(super) moving: &'a [u16],
+    pub(super) moving_size: [u32; 3],
+    pub(super) bins: [u32; 2],
+    /// What a sample counts.
+    pub(super) unit: u32,
     interpolator: Interpolator,
-    affine: Affine,
+    pub(super) affine: Affine,
     /// The x terms of the positions along a row, in whole chunks.
     columns: Vec<[[f32; CHUNK]; 3]>,
 }
 
 impl<'a> Task<'a> {
-    /// A run over `pair` through `affine`.
-    pub fn new(pair: &Pair<'a>, affine: &Affine) -> Self {
+    /// A run over `pair` through `affine`; a sample counts `unit`.
+    pub fn new(pair: &Pair<'a>, unit: u32, affine: &Affine) -> Self {
         let (fixed, moving) = (pair.fixed, pair.moving);
         let moving_size = moving.size.map(|n| n as u32);
         assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
@@ -43,6 +46,7 @@ impl<'a> Task<'a> {
             moving: &moving.values,
             moving_size,
             bins: pair.bins,
+            unit,
             interpolator: pair.interpolator,
             affine: *affine,
             columns: (0..fixed.size[0].div_ceil(CHUNK)).map(chunk).collect(),
@@ -64,6 +68,7 @@ impl<'a> Task<'a> {
         match self.interpolator {
             Interpolator::Nearest => count_nearest(self, rows, counters),
             Interpolator::Linear => count_linear(self, rows, counters),
+            Interpolator::PartialVolume => partial_volume::count(self, rows, counters),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::Pair;
 use super::queue::{Memory, Queue};
 use crate::image::StoredImage;
 use crate::{Error, Result};
+use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
 use rayon::prelude::*;
 
@@ -101,7 +102,12 @@ pub trait Counter<Q: Queue> {
 /// # Errors
 /// [`Error::Input`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
-    Ok(match method.resolve(pair) {
+    let method = method.resolve(pair);
+    let weighs = matches!(method, HistogramMethod::SharedAtomic | HistogramMethod::SortCount);
+    if pair.interpolator == Interpolator::PartialVolume && !weighs {
+        return Err(cannot(method, "does not count partial volumes"));
+    }
+    Ok(match method {
         HistogramMethod::SharedAtomic => Box::new(shared_atomic::SharedAtomic::new(queue, pair)?),
         HistogramMethod::SortCount => Box::new(sort_count::SortCount::new(queue, pair)?),
         HistogramMethod::PerThread => Box::new(per_thread::PerThread::new(queue, pair)?),
@@ -127,7 +133,7 @@ impl<Q: Queue> Images<Q> {
             moving_size: pair.moving.size.map(|n| n as u32),
             bins: pair.bins,
             interpolator: pair.interpolator as u32,
-            unused: 0,
+            unit: pair.unit()?,
         };
         Ok(Self { fixed, moving, params })
     }

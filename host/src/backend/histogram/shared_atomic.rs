@@ -3,7 +3,7 @@
 use super::{Counter, Images};
 use crate::Result;
 use crate::backend::Pair;
-use crate::backend::kernels::{SHARED_ATOMIC_LINEAR, SHARED_ATOMIC_NEAREST};
+use crate::backend::kernels::{SHARED_ATOMIC_LINEAR, SHARED_ATOMIC_NEAREST, SHARED_ATOMIC_PARTIAL_VOLUME};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape};
 use gpu::kernels::histogram::shared_atomic::WIDTH;
 use gpu::math::interpolate::Interpolator;
@@ -59,6 +59,7 @@ impl<Q: Queue> SharedAtomic<Q> {
         let kernel = match pair.interpolator {
             Interpolator::Nearest => SHARED_ATOMIC_NEAREST,
             Interpolator::Linear => SHARED_ATOMIC_LINEAR,
+            Interpolator::PartialVolume => SHARED_ATOMIC_PARTIAL_VOLUME,
         };
         let threads = queue.limits().threads;
         let (pairs, words) = (pair.bins[0] * pair.bins[1], queue.shared_bytes(&kernel) / 4);

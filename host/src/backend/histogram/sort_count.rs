@@ -4,8 +4,10 @@ use super::partials::{Partials, worth_having};
 use super::{Counter, Images};
 use crate::Result;
 use crate::backend::Pair;
-use crate::backend::kernels::{SORT_COUNT, SORT_COUNT_WIDE};
+use crate::backend::kernels::{SORT_COUNT, SORT_COUNT_PARTIAL_VOLUME, SORT_COUNT_WIDE};
 use crate::backend::queue::{Kernel, Queue, Shape};
+use gpu::math::interpolate::Interpolator;
+use gpu::math::partial_volume::ROWS;
 use gpu::params::{self, Affine};
 
 /// Threads of a block at most: with more, a step has more barriers at which all wait.
@@ -24,13 +26,16 @@ pub struct SortCount<Q: Queue> {
 
 impl<Q: Queue> SortCount<Q> {
     pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
-        let (kernel, bytes) = match pair.bins[0] * pair.bins[1] {
-            ..=0x1_0000 => (SORT_COUNT, size_of::<u32>()),
-            _ => (SORT_COUNT_WIDE, size_of::<u64>()),
-        };
         let threads = queue.limits().threads.min(THREADS);
+        let (kernel, bytes, voxels) = match pair.bins[0] * pair.bins[1] {
+            _ if pair.interpolator == Interpolator::PartialVolume => {
+                (SORT_COUNT_PARTIAL_VOLUME, size_of::<u64>(), threads / ROWS)
+            }
+            ..=0x1_0000 => (SORT_COUNT, size_of::<u32>(), 2 * threads),
+            _ => (SORT_COUNT_WIDE, size_of::<u64>(), 2 * threads),
+        };
         let shared_bytes = 2 * threads * bytes as u32;
-        let steps = pair.fixed.bins.len().div_ceil(2 * threads as usize) as u32;
+        let steps = pair.fixed.bins.len().div_ceil(voxels as usize) as u32;
         let useful = queue.resident(&kernel, threads, shared_bytes)?.min(steps);
         let blocks = worth_having(queue, pair, useful, A_VOXEL);
         Ok(Self {
