@@ -20,6 +20,9 @@ use cuda_std::{kernel, shared_slice};
 /// Planes that a thread reads together, to have that many loads under way.
 const TOGETHER: usize = 4;
 
+/// The same where a sample takes so many steps that a loop over more would not be unrolled, and its arrays would lie in memory.
+const ALONE: usize = 1;
+
 /// Lanes of a warp: the width of a tile.
 pub const WIDTH: u32 = 32;
 
@@ -31,7 +34,7 @@ pub const WIDTH: u32 = 32;
 #[kernel]
 pub unsafe fn joint_histogram_linear(p: Histogram) {
     // SAFETY: as this function's.
-    unsafe { count::<Linear>(&p) }
+    unsafe { count::<Linear, TOGETHER>(&p) }
 }
 
 /// Counts with the nearest voxel; otherwise as [`joint_histogram_linear`].
@@ -41,7 +44,7 @@ pub unsafe fn joint_histogram_linear(p: Histogram) {
 #[kernel]
 pub unsafe fn joint_histogram_nearest(p: Histogram) {
     // SAFETY: as this function's.
-    unsafe { count::<Nearest>(&p) }
+    unsafe { count::<Nearest, TOGETHER>(&p) }
 }
 
 /// Counts each neighbour by its weight; otherwise as [`joint_histogram_linear`].
@@ -51,11 +54,11 @@ pub unsafe fn joint_histogram_nearest(p: Histogram) {
 #[kernel]
 pub unsafe fn joint_histogram_partial_volume(p: Histogram) {
     // SAFETY: as this function's.
-    unsafe { count::<PartialVolume>(&p) }
+    unsafe { count::<PartialVolume, ALONE>(&p) }
 }
 
 #[inline(always)]
-unsafe fn count<S: Sampler>(p: &Histogram) {
+unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     // SAFETY: the launcher gives `range` words.
     let counters = unsafe { shared::dynamic::<u32>(0, p.range) };
     let first = p.range * block_idx_z();
@@ -87,7 +90,7 @@ unsafe fn count<S: Sampler>(p: &Histogram) {
         let z = row / tiles[1] * p.depth;
         if x < width && y < height {
             // SAFETY: the voxels are in the fixed image.
-            unsafe { count_down::<S>(p, &affine, [x, y, z], counters, first) };
+            unsafe { count_down::<S, N>(p, &affine, [x, y, z], counters, first) };
         }
         tile += grid_dim_x();
     }
@@ -114,7 +117,7 @@ fn each_counter(p: &Histogram, each: impl Fn(u32)) {
 
 /// Counts the voxels from `[x, y, z]` to the lower end of the tile.
 #[inline(always)]
-unsafe fn count_down<S: Sampler>(
+unsafe fn count_down<S: Sampler, const N: usize>(
     p: &Histogram,
     affine: &Affine,
     [x, y, mut z]: [u32; 3],
@@ -126,10 +129,10 @@ unsafe fn count_down<S: Sampler>(
     let base = affine::add_y(affine, affine::from_x(affine, x), y);
     let mut voxel = x + width * (y + height * z);
     // SAFETY: the voxels are in the fixed image.
-    while z + TOGETHER as u32 <= end {
-        unsafe { count_planes::<S, TOGETHER>(p, affine, base, z, voxel, counters, first) };
-        z += TOGETHER as u32;
-        voxel += TOGETHER as u32 * width * height;
+    while z + N as u32 <= end {
+        unsafe { count_planes::<S, N>(p, affine, base, z, voxel, counters, first) };
+        z += N as u32;
+        voxel += N as u32 * width * height;
     }
     while z < end {
         unsafe { count_planes::<S, 1>(p, affine, base, z, voxel, counters, first) };
