@@ -109,11 +109,13 @@ pub struct Entropy {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct Resample {
+    /// The voxels or, for a cubic interpolator, the [`padded`](crate::math::cubic::padded) volume that it samples.
     pub moving: DeviceSlice<f32>,
     pub out: DeviceSliceMut<f32>,
     /// From voxels of the new grid to voxels of the moving image.
     pub affine: Affine,
     pub size: [u32; 3],
+    /// Without padding.
     pub moving_size: [u32; 3],
     /// An [`Interpolator`](crate::math::interpolate::Interpolator) as a number.
     pub interpolator: u32,

@@ -1,6 +1,6 @@
 //! The whole chain on real volumes, where they are there, through their true transforms.
 
-use super::scene::Scene;
+use super::scene::{INTERPOLATORS, Scene};
 use crate::support::data_dir;
 use glam::{DAffine3, DMat4};
 use libtest_mimic::{Failed, Trial};
@@ -24,7 +24,7 @@ fn metrics_agree(folder: &Path) -> Result<(), Failed> {
     let transform = truth(&folder.join("truth.json"))?;
     let scene = Scene { fixed, moving, transform };
     for bins in [[64, 64], [100, 100]] {
-        scene.check(&Cpu, bins, 1e-5)?;
+        scene.check(&Cpu, &INTERPOLATORS, bins, 1e-5)?;
     }
     Ok(())
 }

@@ -18,10 +18,15 @@ pub struct Scene {
     pub transform: DAffine3,
 }
 
-/// Both sides' name for each interpolator.
-pub const INTERPOLATORS: [(Interpolator, interpolate::Interpolator); 2] = [
+/// An interpolator, as the reference and as mireg name it.
+pub type Both = (Interpolator, interpolate::Interpolator);
+
+/// All of them.
+pub const INTERPOLATORS: [Both; 4] = [
     (Interpolator::Nearest, interpolate::Interpolator::Nearest),
     (Interpolator::Linear, interpolate::Interpolator::Linear),
+    (Interpolator::CatmullRom, interpolate::Interpolator::CatmullRom),
+    (Interpolator::BSpline, interpolate::Interpolator::BSpline),
 ];
 
 /// Volumes of the same smooth, random field on oblique grids of unlike voxels, through transforms that keep all, most
@@ -89,8 +94,14 @@ impl Scene {
     /// Fails unless the backend's metric agrees with the reference to `tolerance`, its histogram but for a few in a
     /// thousand samples that 16 bits move to the next bin, and its overlap but for samples that lie within f32's
     /// precision of the border.
-    pub fn check(&self, backend: &dyn Backend, bins: [u32; 2], tolerance: f64) -> std::result::Result<(), String> {
-        for (how, interpolator) in INTERPOLATORS {
+    pub fn check(
+        &self,
+        backend: &dyn Backend,
+        interpolators: &[Both],
+        bins: [u32; 2],
+        tolerance: f64,
+    ) -> std::result::Result<(), String> {
+        for &(how, interpolator) in interpolators {
             let wrong = |wrong| format!("{bins:?} bins, {how:?}, {:?}: {wrong}", self.transform.to_cols_array());
             let (counts, found) =
                 self.measure(backend, bins, interpolator).map_err(|error| wrong(error.to_string()))?;

@@ -6,6 +6,8 @@ pub mod partial_volume;
 pub mod resample;
 pub mod sample;
 
+use crate::math::cubic::Taps;
+use cuda_std::global::DeviceSlice;
 use cuda_std::thread;
 
 /// A thread's number in its block, x fastest.
@@ -18,4 +20,13 @@ fn thread_number() -> u32 {
 #[inline(always)]
 fn block_threads() -> u32 {
     thread::block_dim_x() * thread::block_dim_y()
+}
+
+impl Taps for DeviceSlice<f32> {
+    #[inline(always)]
+    unsafe fn four(self, index: u32) -> [f32; 4] {
+        let i = index as usize;
+        // SAFETY: as this function's.
+        unsafe { [self.get_cached(i), self.get_cached(i + 1), self.get_cached(i + 2), self.get_cached(i + 3)] }
+    }
 }

@@ -1,7 +1,7 @@
 //! A volume on another grid, through a transform.
 
-use crate::math::affine;
 use crate::math::interpolate::{self, Interpolator};
+use crate::math::{affine, cubic};
 use crate::params::Resample;
 use cuda_std::kernel;
 use cuda_std::thread::index_3d;
@@ -9,7 +9,7 @@ use cuda_std::thread::index_3d;
 /// One thread a voxel of the new grid, in any shape of blocks that covers it.
 ///
 /// # Safety
-/// The slices are as long as the sizes say, each at least 1.
+/// The slices are as long as the sizes say, each at least 1; the moving volume is padded where the interpolator is cubic.
 #[kernel]
 pub unsafe fn resample(p: Resample) {
     let at = index_3d();
@@ -17,11 +17,14 @@ pub unsafe fn resample(p: Resample) {
     if at.x >= width || at.y >= height || at.z >= depth {
         return;
     }
-    let how = if p.interpolator == Interpolator::Nearest as u32 { Interpolator::Nearest } else { Interpolator::Linear };
+    let how = Interpolator::of(p.interpolator);
     let position = affine::position(&p.affine, at.to_array());
-    // SAFETY: `at` reads inside only.
+    // SAFETY: both read inside, or in the padding, only.
     unsafe {
-        let value = interpolate::at(|i| p.moving.get_cached(i), p.moving_size, position, how);
+        let value = match how.is_cubic() {
+            true => cubic::at(p.moving, p.moving_size, position, how),
+            false => interpolate::at(|i| p.moving.get_cached(i), p.moving_size, position, how),
+        };
         p.out.set((at.x + width * (at.y + height * at.z)) as usize, value);
     }
 }

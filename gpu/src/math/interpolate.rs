@@ -14,8 +14,32 @@ pub enum Interpolator {
     Nearest = 0,
     /// Trilinear from the eight neighbours.
     Linear = 1,
-    /// None for counting: each of the eight neighbours by its weight ([`partial_volume`](super::partial_volume)). For a value, trilinear.
+    /// Cubic convolution through the voxels ([`super::cubic`]).
+    CatmullRom = 2,
+    /// The cubic spline through the voxels, from B-spline coefficients ([`super::cubic`]).
+    BSpline = 3,
+    /// None for counting: each of the eight neighbours by its weight ([`super::partial_volume`]). For a value, trilinear.
     PartialVolume = 4,
+}
+
+impl Interpolator {
+    /// The one with this number.
+    #[inline(always)]
+    pub fn of(number: u32) -> Self {
+        match number {
+            0 => Self::Nearest,
+            1 => Self::Linear,
+            2 => Self::CatmullRom,
+            3 => Self::BSpline,
+            _ => Self::PartialVolume,
+        }
+    }
+
+    /// Whether it samples a padded volume, as [`super::cubic`] does, rather than the voxels.
+    #[inline(always)]
+    pub fn is_cubic(self) -> bool {
+        matches!(self, Self::CatmullRom | Self::BSpline)
+    }
 }
 
 /// The last voxel along each axis, as coordinates.
@@ -128,7 +152,7 @@ pub fn linear(pairs: [u32; 4], fraction: [f32; 3]) -> f32 {
     between(between(rows[0], rows[1], y), between(rows[2], rows[3], y), z)
 }
 
-/// The value of a volume at a position; 0 outside. `voxel` reads by index in memory.
+/// The value of a volume at a position, nearest or trilinear; 0 outside. `voxel` reads by index in memory.
 ///
 /// # Safety
 /// `voxel` may be called with any index below the product of `size`.

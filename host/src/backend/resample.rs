@@ -2,6 +2,7 @@
 
 use super::kernels::RESAMPLE;
 use super::queue::{Memory, Queue, Shape};
+use crate::image::CubicImage;
 use crate::{Result, Volume};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
@@ -14,10 +15,10 @@ pub fn resample<Q: Queue>(
     affine: &Affine,
     how: Interpolator,
 ) -> Result<Vec<f32>> {
-    let voxels = queue.upload(&moving.voxels)?;
+    let samples = queue.upload(&CubicImage::samples(moving, how)?)?;
     let mut out = queue.zeros::<f32>(size.iter().product())?;
     let params = params::Resample {
-        moving: voxels.view(),
+        moving: samples.view(),
         out: out.view_mut(),
         affine: *affine,
         size: size.map(|n| n as u32),

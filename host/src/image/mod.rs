@@ -1,10 +1,13 @@
 //! Volumes and where they lie in space.
 
+mod cubic;
 mod geometry;
+mod prefilter;
 pub mod pyramid;
 mod stored;
 mod volume;
 
+pub use cubic::CubicImage;
 pub use geometry::Geometry;
 pub use stored::{BinImage, StoredImage};
 pub use volume::{PixelType, Volume};

@@ -11,6 +11,7 @@ mod histogram;
 mod interpolate;
 mod partial_volume;
 mod position;
+mod spline;
 
 use crate::Volume;
 use glam::DAffine3;
@@ -18,7 +19,7 @@ use glam::DAffine3;
 pub use bin::{bin, fraction};
 pub use entropy::{Similarity, entropy};
 pub use histogram::joint_histogram;
-pub use interpolate::{Interpolator, resample, value};
+pub use interpolate::{Interpolator, Samples, resample};
 pub use partial_volume::partial_volume;
 pub use position::{inside, position};
 

@@ -1,6 +1,5 @@
 //! Partial volume: neighbours count by how near they are.
 
-use super::interpolate::{neighbours, voxel};
 use super::position::{indices, inside, position};
 use super::{bin, fraction};
 use crate::Volume;
@@ -26,4 +25,18 @@ pub fn partial_volume(fixed: &Volume, moving: &Volume, transform: &DAffine3, bin
         }
     }
     table
+}
+
+/// The neighbours of a position that have a weight, and that weight. Those beyond the border have none.
+fn neighbours(position: DVec3) -> impl Iterator<Item = (DVec3, f64)> {
+    let corners = indices([2; 3]).map(move |step| position.floor() + DVec3::from_array(step.map(|n| n as f64)));
+    let weighted = corners.map(move |corner| (corner, (DVec3::ONE - (position - corner).abs()).element_product()));
+    weighted.filter(|&(_, weight)| weight > 0.0)
+}
+
+/// The intensity of the voxel at whole coordinates.
+fn voxel(volume: &Volume, index: DVec3) -> f64 {
+    let [nx, ny, _] = volume.geometry.size;
+    let [x, y, z] = index.to_array().map(|n| n as usize);
+    f64::from(volume.voxels[x + nx * (y + ny * z)])
 }

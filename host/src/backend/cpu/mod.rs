@@ -8,9 +8,10 @@ mod simd;
 pub use entropy::entropies;
 
 use super::{Backend, Evaluator, HistogramMethod, Pair, per_sample};
+use crate::image::CubicImage;
 use crate::{Error, Result, Volume};
 use gpu::math::entropy::Entropies;
-use gpu::math::{affine, interpolate, interpolate::Interpolator};
+use gpu::math::{affine, cubic, interpolate, interpolate::Interpolator};
 use gpu::params::Affine;
 use rayon::prelude::*;
 use simd::widest;
@@ -40,25 +41,42 @@ impl Backend for Cpu {
                 "--histogram {name} runs on a GPU and in the emulator: on the CPU leave it at auto"
             )));
         }
-        Ok(Box::new(Loaded { pair, unit: pair.unit()? }))
+        let how = pair.interpolator;
+        let cubic = how.is_cubic().then(|| CubicImage::new(pair.moving, how)).transpose()?;
+        Ok(Box::new(Loaded { pair, unit: pair.unit()?, cubic }))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
+        let samples = CubicImage::samples(moving, how)?;
+        let moving_size = moving.geometry.size.map(|n| n as u32);
         let mut out = vec![0.0; size.iter().product()];
         let rows = out.par_chunks_mut(size[0]).enumerate();
-        rows.for_each(|(row, out)| resample_row(moving, size, affine, how, row, out));
+        rows.for_each(|(row, out)| {
+            let row = [row % size[1], row / size[1]].map(|n| n as u32);
+            resample_row(&samples, moving_size, affine, how, row, out);
+        });
         Ok(out)
     }
 }
 
 widest! {
-    fn resample_row(moving: &Volume, size: [usize; 3], matrix: &Affine, how: Interpolator, row: usize, out: &mut [f32]) {
-        let moving_size = moving.geometry.size.map(|n| n as u32);
-        let [y, z] = [row % size[1], row / size[1]].map(|n| n as u32);
+    fn resample_row(
+        samples: &[f32],
+        size: [u32; 3],
+        matrix: &Affine,
+        how: Interpolator,
+        row: [u32; 2],
+        out: &mut [f32],
+    ) {
         for (x, out) in out.iter_mut().enumerate() {
-            let position = affine::position(matrix, [x as u32, y, z]);
-            // SAFETY: the voxels fill the grid.
-            *out = unsafe { interpolate::at(|i| moving.voxels[i], moving_size, position, how) };
+            let position = affine::position(matrix, [x as u32, row[0], row[1]]);
+            // SAFETY: the samples fill the grid, and its padding where they are cubic.
+            *out = unsafe {
+                match how.is_cubic() {
+                    true => cubic::at(samples, size, position, how),
+                    false => interpolate::at(|i| samples[i], size, position, how),
+                }
+            };
         }
     }
 }
@@ -67,11 +85,13 @@ struct Loaded<'a> {
     pair: Pair<'a>,
     /// What a sample counts.
     unit: u32,
+    /// What a cubic interpolator samples.
+    cubic: Option<CubicImage>,
 }
 
 impl Loaded<'_> {
     fn count(&self, transform: &Affine) -> Vec<u32> {
-        let task = rows::Task::new(&self.pair, self.unit, transform);
+        let task = rows::Task::new(&self.pair, self.unit, self.cubic.as_ref(), transform);
         let all = task.rows();
         let piece = PIECE.div_ceil(self.pair.fixed.size[0]);
         let add = |mut sum: Vec<u32>, other: Vec<u32>| {

@@ -6,8 +6,9 @@
 use super::partial_volume;
 use super::simd::widest;
 use crate::backend::Pair;
+use crate::image::CubicImage;
 use gpu::math::interpolate::{self, Interpolator};
-use gpu::math::{affine, bin};
+use gpu::math::{affine, bin, cubic};
 use gpu::params::Affine;
 use std::ops::Range;
 
@@ -20,6 +21,8 @@ pub struct Task<'a> {
     pub(super) fixed_size: [usize; 3],
     pub(super) moving: &'a [u16],
     pub(super) moving_size: [u32; 3],
+    /// What a cubic interpolator samples; empty for others.
+    cubic: &'a [f32],
     pub(super) bins: [u32; 2],
     /// What a sample counts.
     pub(super) unit: u32,
@@ -30,12 +33,15 @@ pub struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// A run over `pair` through `affine`; a sample counts `unit`.
-    pub fn new(pair: &Pair<'a>, unit: u32, affine: &Affine) -> Self {
+    /// A run over `pair` through `affine`; a sample counts `unit`, and `cubic` is the moving image's where the interpolator is cubic.
+    pub fn new(pair: &Pair<'a>, unit: u32, cubic: Option<&'a CubicImage>, affine: &Affine) -> Self {
         let (fixed, moving) = (pair.fixed, pair.moving);
         let moving_size = moving.size.map(|n| n as u32);
         assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
         assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(moving_size));
+        let cubic = cubic.map_or(&[][..], |image| &image.values);
+        let padded = cubic::padded(moving_size).map(|n| n as usize);
+        assert!(!pair.interpolator.is_cubic() || cubic.len() == padded.iter().product::<usize>());
         let chunk = |chunk: usize| {
             let terms: [[f32; 3]; CHUNK] = std::array::from_fn(|l| affine::from_x(affine, (chunk * CHUNK + l) as u32));
             [0, 1, 2].map(|axis| terms.map(|term| term[axis]))
@@ -45,6 +51,7 @@ impl<'a> Task<'a> {
             fixed_size: fixed.size,
             moving: &moving.values,
             moving_size,
+            cubic,
             bins: pair.bins,
             unit,
             interpolator: pair.interpolator,
@@ -68,6 +75,8 @@ impl<'a> Task<'a> {
         match self.interpolator {
             Interpolator::Nearest => count_nearest(self, rows, counters),
             Interpolator::Linear => count_linear(self, rows, counters),
+            Interpolator::CatmullRom => count_catmull_rom(self, rows, counters),
+            Interpolator::BSpline => count_b_spline(self, rows, counters),
             Interpolator::PartialVolume => partial_volume::count(self, rows, counters),
         }
     }
@@ -75,36 +84,54 @@ impl<'a> Task<'a> {
 
 widest! {
     fn count_nearest(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
-        count::<false>(task, rows, counters);
+        count::<NEAREST>(task, rows, counters);
     }
 }
 
 widest! {
     fn count_linear(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
-        count::<true>(task, rows, counters);
+        count::<LINEAR>(task, rows, counters);
     }
 }
+
+widest! {
+    fn count_catmull_rom(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+        count::<CATMULL_ROM>(task, rows, counters);
+    }
+}
+
+widest! {
+    fn count_b_spline(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+        count::<B_SPLINE>(task, rows, counters);
+    }
+}
+
+// Interpolators as constants to compile the loops for.
+const NEAREST: u32 = Interpolator::Nearest as u32;
+const LINEAR: u32 = Interpolator::Linear as u32;
+const CATMULL_ROM: u32 = Interpolator::CatmullRom as u32;
+const B_SPLINE: u32 = Interpolator::BSpline as u32;
 
 /// Positions or values of a chunk.
 type Lanes = [f32; CHUNK];
 
 /// Whole functions and a constant rather than a closure: a call through a closure would lose the caller's instruction set.
 #[inline(always)]
-fn count<const LINEAR: bool>(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+fn count<const HOW: u32>(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
     assert!(counters.len() == task.counters());
     let [width, height, _] = task.fixed_size;
     for row in rows {
         let [y, z] = [row % height, row / height].map(|n| n as u32);
         let (chunks, rest) = task.fixed[row * width..][..width].as_chunks::<CHUNK>();
         for (fixed, terms) in chunks.iter().zip(&task.columns) {
-            for pair in pairs::<LINEAR>(task, terms, y, z, fixed) {
+            for pair in pairs::<HOW>(task, terms, y, z, fixed) {
                 counters[pair as usize] += 1;
             }
         }
         if let Some(terms) = task.columns.get(chunks.len()) {
             let mut fixed = [0; CHUNK];
             fixed[..rest.len()].copy_from_slice(rest);
-            for &pair in &pairs::<LINEAR>(task, terms, y, z, &fixed)[..rest.len()] {
+            for &pair in &pairs::<HOW>(task, terms, y, z, &fixed)[..rest.len()] {
                 counters[pair as usize] += 1;
             }
         }
@@ -113,7 +140,7 @@ fn count<const LINEAR: bool>(task: &Task, rows: Range<usize>, counters: &mut [u3
 
 /// The joint indices of a chunk; those outside get the counter after the last.
 #[inline(always)]
-fn pairs<const LINEAR: bool>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed: &[u16; CHUNK]) -> [u32; CHUNK] {
+fn pairs<const HOW: u32>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed: &[u16; CHUNK]) -> [u32; CHUNK] {
     let last = interpolate::last(task.moving_size);
     let mut positions = [[0.0; CHUNK]; 3];
     let mut inside = [false; CHUNK];
@@ -126,11 +153,15 @@ fn pairs<const LINEAR: bool>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fi
             positions[axis][l] = safe[axis];
         }
     }
-    let values = if LINEAR { linear(task, &positions) } else { nearest(task, &positions) };
+    let values = match HOW {
+        NEAREST => nearest(task, &positions),
+        LINEAR => linear(task, &positions),
+        _ => cubic::<HOW>(task, &positions),
+    };
     let scale = bin::scale(task.bins[1]);
     let mut pairs = [0; CHUNK];
     for l in 0..CHUNK {
-        // SAFETY: what is interpolated from stored values is between them.
+        // SAFETY: interpolated values are in the range of the stored ones.
         let pair = unsafe { bin::pair(u32::from(fixed[l]), task.bins[0], values[l], scale, 0) };
         pairs[l] = if inside[l] & (u32::from(fixed[l]) < task.bins[0]) { pair } else { task.bins[0] * task.bins[1] };
     }
@@ -173,6 +204,37 @@ fn gather(task: &Task, index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
         words[l] = u32::from_le(pair);
     }
     words
+}
+
+/// Cubic values at positions inside, clamped to the range.
+#[inline(always)]
+fn cubic<const HOW: u32>(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+    let size = cubic::padded(task.moving_size);
+    let mut index = [0; CHUNK];
+    // By axis, tap and lane.
+    let mut weights = [[[0.0; CHUNK]; 3]; 3];
+    for l in 0..CHUNK {
+        // SAFETY: inside, and so in the padded volume.
+        let place = unsafe { interpolate::place([positions[0][l], positions[1][l], positions[2][l]], size) };
+        index[l] = place.index;
+        let found = cubic::weights(Interpolator::of(HOW), place.fraction);
+        for axis in 0..3 {
+            for tap in 0..3 {
+                weights[axis][tap][l] = found[axis][tap];
+            }
+        }
+    }
+    let of_lane = |axis: usize, l: usize| [weights[axis][0][l], weights[axis][1][l], weights[axis][2][l]];
+    let mut columns = [[0.0; 4]; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: the padding goes as far as the taps.
+        columns[l] = unsafe { cubic::columns(task.cubic, index[l], size, of_lane(1, l), of_lane(2, l)) };
+    }
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        values[l] = cubic::clamp(cubic::mix(columns[l], of_lane(0, l)));
+    }
+    values
 }
 
 /// The nearest voxels' values at positions inside.

@@ -58,8 +58,8 @@ impl<Q: Queue> SharedAtomic<Q> {
     pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
         let kernel = match pair.interpolator {
             Interpolator::Nearest => SHARED_ATOMIC_NEAREST,
-            Interpolator::Linear => SHARED_ATOMIC_LINEAR,
             Interpolator::PartialVolume => SHARED_ATOMIC_PARTIAL_VOLUME,
+            _ => SHARED_ATOMIC_LINEAR,
         };
         let threads = queue.limits().threads;
         let (pairs, words) = (pair.bins[0] * pair.bins[1], queue.shared_bytes(&kernel) / 4);

@@ -1,0 +1,207 @@
+//! Cubic values between voxels: four taps along each axis, 64 in all, summed along y, then z, then x.
+//!
+//! For a fraction t between the second tap and the third, the weights are, with u = 1 - t:
+//! - Catmull-Rom (Keys's cubic convolution with a = -1/2): -t u^2 / 2, u (1 + 4 u - 3 u^2) / 2, t (1 + 4 t - 3 t^2) / 2, -t^2 u / 2;
+//! - cubic B-spline: u^3 / 6, 2/3 - t^2 + t^3 / 2, 2/3 - u^2 + u^3 / 2, t^3 / 6.
+//!
+//! The second weight is what the others leave of 1: it is never computed, because they weigh differences from the second tap. So
+//! taps that are all alike give their own value, to the last bit, and a constant stays in one bin. It also lets Catmull-Rom give a
+//! voxel's own value at its centre.
+//!
+//! What is sampled is an f32 volume of voxels (Catmull-Rom) or of coefficients (B-spline), with a voxel more before and two more
+//! after along every axis ([`padded`]), so that no tap needs a check. They mirror the volume about its outermost voxel centres. For
+//! the B-spline that is the boundary which its coefficients are made for. For Catmull-Rom it is one of several that would do, and
+//! the one that adds no intensity that the image does not have.
+
+use super::bin;
+use super::interpolate::{self, Interpolator, Place};
+#[cfg(target_arch = "nvptx64")]
+use cuda_std::GpuFloat;
+
+/// The size of the padded volume.
+#[inline(always)]
+pub fn padded(size: [u32; 3]) -> [u32; 3] {
+    [size[0] + 3, size[1] + 3, size[2] + 3]
+}
+
+/// A padded volume.
+///
+/// A trait rather than a closure: a call through a closure would lose the caller's instruction set on the CPU.
+pub trait Taps: Copy {
+    /// Four neighbours along x, from `index` on.
+    ///
+    /// # Safety
+    /// They are in the volume.
+    unsafe fn four(self, index: u32) -> [f32; 4];
+}
+
+impl Taps for &[f32] {
+    #[inline(always)]
+    unsafe fn four(self, index: u32) -> [f32; 4] {
+        debug_assert!(index as usize + 4 <= self.len());
+        // SAFETY: as this function's.
+        unsafe { self.as_ptr().add(index as usize).cast::<[f32; 4]>().read_unaligned() }
+    }
+}
+
+/// Weights of the first, the third and the fourth tap along an axis.
+pub type Weights = [f32; 3];
+
+/// The weights along x, y and z for fractions in 0..1; those of the B-spline unless `how` is Catmull-Rom.
+#[inline(always)]
+pub fn weights(how: Interpolator, [x, y, z]: [f32; 3]) -> [Weights; 3] {
+    match how {
+        Interpolator::CatmullRom => [catmull_rom(x), catmull_rom(y), catmull_rom(z)],
+        _ => [b_spline(x), b_spline(y), b_spline(z)],
+    }
+}
+
+#[inline(always)]
+fn catmull_rom(t: f32) -> Weights {
+    let (u, half) = (1.0 - t, 0.5 * t);
+    [-half * (u * u), half * (t.mul_add(-3.0, 4.0).mul_add(t, 1.0)), -half * (t * u)]
+}
+
+#[inline(always)]
+fn b_spline(t: f32) -> Weights {
+    let (u, sixth) = (1.0 - t, 1.0 / 6.0);
+    [u * u * u * sixth, u.mul_add(0.5, -1.0).mul_add(u * u, 2.0 / 3.0), t * t * t * sixth]
+}
+
+/// Along one axis.
+#[inline(always)]
+pub fn mix([a, b, c, d]: [f32; 4], weights: Weights) -> f32 {
+    let sum = (a - b).mul_add(weights[0], b);
+    let sum = (c - b).mul_add(weights[1], sum);
+    (d - b).mul_add(weights[2], sum)
+}
+
+/// Along one axis, for four neighbours along x.
+#[inline(always)]
+fn mix_four([a, b, c, d]: [[f32; 4]; 4], weights: Weights) -> [f32; 4] {
+    [
+        mix([a[0], b[0], c[0], d[0]], weights),
+        mix([a[1], b[1], c[1], d[1]], weights),
+        mix([a[2], b[2], c[2], d[2]], weights),
+        mix([a[3], b[3], c[3], d[3]], weights),
+    ]
+}
+
+/// Along y and z: what is left are four values along x. `index` is that of the first tap in a volume of `padded` size.
+///
+/// # Safety
+/// 4 x 4 x 4 voxels from `index` on are in the volume.
+#[inline(always)]
+pub unsafe fn columns(taps: impl Taps, index: u32, padded: [u32; 3], y: Weights, z: Weights) -> [f32; 4] {
+    let (row, plane) = (padded[0], padded[0] * padded[1]);
+    // SAFETY: as this function's.
+    let planes = unsafe {
+        [
+            along_y(taps, index, row, y),
+            along_y(taps, index + plane, row, y),
+            along_y(taps, index + 2 * plane, row, y),
+            along_y(taps, index + 3 * plane, row, y),
+        ]
+    };
+    mix_four(planes, z)
+}
+
+#[inline(always)]
+unsafe fn along_y(taps: impl Taps, index: u32, row: u32, y: Weights) -> [f32; 4] {
+    // SAFETY: as `columns`.
+    let rows =
+        unsafe { [taps.four(index), taps.four(index + row), taps.four(index + 2 * row), taps.four(index + 3 * row)] };
+    mix_four(rows, y)
+}
+
+/// The value at a place in a volume of `padded` size; it may lie beyond those of the voxels. The place is
+/// [`interpolate::place`]'s in a volume of that size: as the padding begins a voxel before, the index is that of the first tap.
+///
+/// # Safety
+/// The place comes from a position inside the volume without its padding.
+#[inline(always)]
+pub unsafe fn value(taps: impl Taps, place: Place, padded: [u32; 3], how: Interpolator) -> f32 {
+    let [x, y, z] = weights(how, place.fraction);
+    // SAFETY: three more voxels along every axis are in the padding.
+    mix(unsafe { columns(taps, place.index, padded, y, z) }, x)
+}
+
+/// A value that belongs to a bin: those beyond the range go to its ends, as intensities do.
+#[inline(always)]
+pub fn clamp(value: f32) -> f32 {
+    // Comparisons rather than `max` and `min`: one instruction each on x86, and a NaN becomes 0.
+    let value = if value > 0.0 { value } else { 0.0 };
+    if value < bin::FULL { value } else { bin::FULL }
+}
+
+/// The value at a position of a volume of `size` without its padding; 0 outside.
+///
+/// # Safety
+/// `taps` is as large as [`padded`] says.
+#[inline(always)]
+pub unsafe fn at(taps: impl Taps, size: [u32; 3], position: [f32; 3], how: Interpolator) -> f32 {
+    if !interpolate::inside(position, interpolate::last(size)) {
+        return 0.0;
+    }
+    // SAFETY: inside.
+    unsafe { value(taps, interpolate::place(position, padded(size)), padded(size), how) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Interpolator::{BSpline, CatmullRom};
+
+    const FRACTIONS: [f32; 8] = [0.0, 1e-7, 0.1, 0.25, 0.5, 0.7, 0.9, 0.999_999_9];
+
+    /// A kernel of the distance from a tap, as it is usually printed, in f64.
+    fn kernel(how: Interpolator, distance: f64) -> f64 {
+        let d = distance.abs();
+        match (how, d < 1.0) {
+            (CatmullRom, true) => (1.5 * d - 2.5) * d * d + 1.0,
+            (CatmullRom, false) => ((-0.5 * d + 2.5) * d - 4.0) * d + 2.0,
+            (_, true) => 2.0 / 3.0 - d * d + d * d * d / 2.0,
+            (_, false) => (2.0 - d).powi(3) / 6.0,
+        }
+    }
+
+    #[test]
+    fn the_weights_are_those_of_the_kernels() {
+        for (how, t) in [CatmullRom, BSpline].into_iter().flat_map(|how| FRACTIONS.map(|t| (how, t))) {
+            let [first, third, fourth] = weights(how, [t; 3])[0].map(f64::from);
+            let found = [first, 1.0 - first - third - fourth, third, fourth];
+            for (tap, weight) in found.into_iter().enumerate() {
+                let expected = kernel(how, f64::from(t) - (tap as f64 - 1.0));
+                assert!((weight - expected).abs() < 1.5e-7, "{how:?}, {t}, tap {tap}: {weight}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_constant_stays_to_the_last_bit() {
+        for (how, constant) in [CatmullRom, BSpline].into_iter().zip([0.1_f32, 65535.0]) {
+            let volume = vec![constant; 7 * 6 * 5];
+            for x in FRACTIONS {
+                let value = unsafe { at(&volume[..], [4, 3, 2], [x + 1.0, 2.0 - x, x], how) };
+                assert_eq!(value, constant, "{how:?} at {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn catmull_rom_gives_voxels_at_their_centres_and_0_outside() {
+        let volume: Vec<f32> = (0..7 * 6 * 5).map(|i| (i * 7919 % 1013) as f32).collect();
+        for (x, y, z) in [(0, 0, 0), (3, 2, 1), (1, 0, 1), (2, 1, 0)] {
+            let position = [x as f32, y as f32, z as f32];
+            let voxel = volume[x + 1 + 7 * (y + 1 + 6 * (z + 1))];
+            assert_eq!(unsafe { at(&volume[..], [4, 3, 2], position, CatmullRom) }, voxel);
+        }
+        assert_eq!(unsafe { at(&volume[..], [4, 3, 2], [1.0, 2.001, 1.0], CatmullRom) }, 0.0);
+    }
+
+    #[test]
+    fn what_overshoots_goes_to_the_ends_of_the_range() {
+        let values = [-1e9, -0.0, 17.5, 65535.0, 65536.0, f32::INFINITY, f32::NAN];
+        assert_eq!(values.map(clamp), [0.0, 0.0, 17.5, 65535.0, 65535.0, 65535.0, 0.0]);
+    }
+}
