@@ -21,7 +21,8 @@ pub fn evaluations(criterion: &mut Criterion) {
     // The largest is for the GPU: the CPU would take its time without saying anything new.
     let sizes = if cuda.is_some() { &[[128; 3], HEAD, LARGE][..] } else { &[[128; 3], HEAD] };
     for &size in sizes {
-        let stored = |volume: Volume| StoredImage::new(&volume, volume.range());
+        // All counts of bins here are stored alike.
+        let stored = |volume: Volume| StoredImage::new(&volume, volume.range(), BINS[0]);
         let (fixed, moving) = (stored(ball(size, 300.0)), stored(ball(size, -200.0)));
         let map = oblique(size);
         let [x, y, z] = size;

@@ -76,7 +76,7 @@ fn counts_agree(backend: &dyn Backend, [fixed, moving]: Sizes) -> Result<(), Fai
         let transforms = transforms(&fixed.geometry, &moving.geometry);
         for bins in [[2, 2], [50, 50], [64, 64], [100, 100], [256, 256], [3, 200]] {
             for interpolator in [Interpolator::Linear, Interpolator::Nearest] {
-                let (fixed, moving) = (stored(fixed).bins(bins[0]), stored(moving));
+                let (fixed, moving) = (stored(fixed, bins[0]).bins(bins[0]), stored(moving, bins[1]));
                 let pair = Pair { fixed: &fixed, moving: &moving, bins, interpolator };
                 let (mut ours, mut theirs) =
                     (Cpu.load(pair, HistogramMethod::Auto)?, backend.load(pair, HistogramMethod::Auto)?);
@@ -104,7 +104,7 @@ fn real_counts_agree(backend: &dyn Backend, mm: f64) -> Result<(), Failed> {
     let (fixed, moving) = (&pyramid::levels(&fixed, &[mm])[0], &pyramid::levels(&moving, &[mm])[0]);
     let transform = voxel_map(&fixed.geometry, &moving.geometry, &DAffine3::IDENTITY);
     for bins in [2, 50, 64, 100, 256] {
-        let (fixed, moving) = (stored(fixed).bins(bins), stored(moving));
+        let (fixed, moving) = (stored(fixed, bins).bins(bins), stored(moving, bins));
         let pair = Pair { fixed: &fixed, moving: &moving, bins: [bins; 2], interpolator: Interpolator::Linear };
         let (mut ours, mut theirs) =
             (Cpu.load(pair, HistogramMethod::Auto)?, backend.load(pair, HistogramMethod::Auto)?);

@@ -59,7 +59,7 @@ pub fn random(seed: u64) -> impl FnMut() -> f32 {
 }
 
 /// A volume stored in its own range; that of a constant is made up.
-pub fn stored(volume: &Volume) -> StoredImage {
+pub fn stored(volume: &Volume, bins: u32) -> StoredImage {
     let (low, high) = volume.range();
-    StoredImage::new(volume, if low < high { (low, high) } else { (low - 1.0, high + 1.0) })
+    StoredImage::new(volume, if low < high { (low, high) } else { (low - 1.0, high + 1.0) }, bins)
 }

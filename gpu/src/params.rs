@@ -16,9 +16,11 @@ pub struct Affine {
 pub struct Images {
     /// A bin number a voxel of the fixed image; [`MASKED`](crate::math::bin::MASKED) where it is not to be counted.
     pub fixed: DeviceSlice<u16>,
-    /// A stored voxel of the moving image in the low half of each word and its neighbour along x in the high half, with
-    /// [`padding`](crate::math::interpolate::padding) words at the end.
+    /// The moving image as [words](crate::math::linear::word) of 8-bit levels. Where it is `fine`: a 16-bit value in the low half of each
+    /// word and its neighbour along x in the high half. A plane and a row more than the image has.
     pub moving: DeviceSlice<u32>,
+    /// The moving image as a cubic interpolator samples it ([`crate::math::cubic`]); empty for others.
+    pub cubic: DeviceSlice<f32>,
     pub transform: Affine,
     pub fixed_size: [u32; 3],
     pub moving_size: [u32; 3],
@@ -26,8 +28,12 @@ pub struct Images {
     pub bins: [u32; 2],
     /// An [`Interpolator`](crate::math::interpolate::Interpolator) as a number.
     pub interpolator: u32,
+    /// Not 0 where the moving image has 16-bit values.
+    pub fine: u32,
     /// What a sample counts in all: 1, or the [`unit`](crate::math::partial_volume::unit) of its neighbours' weights.
     pub unit: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
 }
 
 /// What [`joint_histogram_linear`](crate::kernels::histogram::shared_atomic::joint_histogram_linear) and its sibling need.
@@ -124,10 +130,10 @@ pub struct Resample {
 }
 
 const _: () = assert!(size_of::<Affine>() == 48);
-const _: () = assert!(size_of::<Images>() == 120);
-const _: () = assert!(size_of::<Histogram>() == 160);
-const _: () = assert!(size_of::<SortCount>() == 136);
-const _: () = assert!(size_of::<PerThread>() == 144);
+const _: () = assert!(size_of::<Images>() == 144);
+const _: () = assert!(size_of::<Histogram>() == 184);
+const _: () = assert!(size_of::<SortCount>() == 160);
+const _: () = assert!(size_of::<PerThread>() == 168);
 const _: () = assert!(size_of::<Partials>() == 48);
 const _: () = assert!(size_of::<Entropy>() == 104);
 const _: () = assert!(size_of::<Resample>() == 112);

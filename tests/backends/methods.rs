@@ -112,7 +112,7 @@ fn all_agree(
         let (fixed, moving) = (volumes(fixed, 1), volumes(moving, 2));
         for (i, interpolator) in interpolators.into_iter().enumerate() {
             let transforms = transforms(&fixed[i].geometry, &moving[i].geometry);
-            let (whole, moving) = (stored(&fixed[i]).bins(bins[0]), stored(&moving[i]));
+            let (whole, moving) = (stored(&fixed[i], bins[0]).bins(bins[0]), stored(&moving[i], bins[1]));
             let fixed = if i == 0 { masked(&whole) } else { whole };
             pair_agrees(backend, method, Pair { fixed: &fixed, moving: &moving, bins, interpolator }, &transforms)?;
         }
@@ -168,7 +168,7 @@ fn pair_agrees(
 fn many_bins_agree(backend: &dyn Backend, method: HistogramMethod, bins: u32) -> Result<(), Failed> {
     let [fixed, moving] = [([37, 21, 11], 1), ([29, 24, 9], 2)].map(|(size, seed)| volumes(size, seed).remove(0));
     let transform = transforms(&fixed.geometry, &moving.geometry)[1];
-    let (fixed, moving) = (stored(&fixed).bins(bins), stored(&moving));
+    let (fixed, moving) = (stored(&fixed, bins).bins(bins), stored(&moving, bins));
     let pair = Pair { fixed: &fixed, moving: &moving, bins: [bins; 2], interpolator: Interpolator::Nearest };
     let counts = Cpu.load(pair, HistogramMethod::Auto)?.histogram(&transform)?;
     if counts.iter().sum::<u32>() == 0 || counts != backend.load(pair, method)?.histogram(&transform)? {
@@ -183,7 +183,7 @@ fn many_alike_agree(backend: &dyn Backend, method: HistogramMethod, planes: usiz
     let image = Volume { geometry, voxels: vec![1.0; geometry.voxels()], pixel: PixelType::F32 };
     let identity = transforms(&geometry, &geometry)[0];
     for bins in [[2, 2], [64, 64]] {
-        let (fixed, moving) = (stored(&image).bins(bins[0]), stored(&image));
+        let (fixed, moving) = (stored(&image, bins[0]).bins(bins[0]), stored(&image, bins[1]));
         let pair = Pair { fixed: &fixed, moving: &moving, bins, interpolator: Interpolator::Nearest };
         let counts = backend.load(pair, method)?.histogram(&identity)?;
         let most = counts.iter().max().copied();

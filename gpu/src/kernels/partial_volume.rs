@@ -1,32 +1,33 @@
 //! Samples that count with each neighbour's bin, by [`crate::math::partial_volume`].
 
-use crate::kernels::sample::{Linear, Sampler};
+use crate::kernels::sample::{FineLinear, Sampler};
 use crate::math::partial_volume::{ROWS, pairs, weights};
 use crate::math::{affine, bin, interpolate};
 use crate::params::Images;
 
-/// The eight neighbours of [`Linear`], not mixed.
+/// The eight neighbours of [`FineLinear`], not mixed.
 pub struct PartialVolume;
 
 impl Sampler for PartialVolume {
-    type Place = <Linear as Sampler>::Place;
-    type Words = <Linear as Sampler>::Words;
+    const FULL: f32 = bin::FULL;
+    type Place = <FineLinear as Sampler>::Place;
+    type Words = <FineLinear as Sampler>::Words;
 
     #[inline(always)]
     fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place {
-        Linear::place(inside, position, size)
+        FineLinear::place(inside, position, size)
     }
 
     #[inline(always)]
     unsafe fn load(images: &Images, place: Self::Place) -> Self::Words {
         // SAFETY: as this function's.
-        unsafe { Linear::load(images, place) }
+        unsafe { FineLinear::load(images, place) }
     }
 
     /// The mean of what the neighbours store, by their weights.
     #[inline(always)]
     fn value(words: Self::Words, place: Self::Place) -> f32 {
-        Linear::value(words, place)
+        FineLinear::value(words, place)
     }
 
     #[inline(always)]
@@ -38,7 +39,7 @@ impl Sampler for PartialVolume {
         first: u32,
         add: impl Fn(u32, u32),
     ) {
-        let scale = bin::scale(images.bins[1]);
+        let scale = bin::scale(images.bins[1], bin::FULL);
         for row in 0..ROWS {
             let [low, high] = pairs(fixed, images.bins[0], words[row as usize], scale, first);
             let weights = weights(place.fraction, images.unit, row);
@@ -75,7 +76,7 @@ pub unsafe fn neighbours(images: &Images, voxel: u32, row: u32) -> [(u32, u32); 
         let at = place.index + (row & 1) * width + (row >> 1) * width * height;
         (place, images.moving.get_cached(at as usize))
     };
-    let [low, high] = pairs(fixed, images.bins[0], word, bin::scale(images.bins[1]), 0);
+    let [low, high] = pairs(fixed, images.bins[0], word, bin::scale(images.bins[1], bin::FULL), 0);
     let weights = weights(place.fraction, images.unit, row);
     [(low, weights[0]), (high, weights[1])]
 }

@@ -5,6 +5,7 @@
 //! rounds after adding the two images' terms, so that the fraction of one image can spill into the bin of the other; what both
 //! papers describe is the separable form, and that is what is computed here.
 
+use super::linear::LEVELS;
 use super::whole;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
@@ -15,16 +16,16 @@ pub const FULL: f32 = 65535.0;
 /// The bin number of a fixed voxel that is not to be counted.
 pub const MASKED: u16 = u16::MAX;
 
-/// What [`of`] multiplies by for this many bins.
+/// What [`of`] multiplies values from 0 to `full` by for this many bins.
 #[inline(always)]
-pub fn scale(bins: u32) -> f32 {
-    (bins - 1) as f32 / FULL
+pub fn scale(bins: u32, full: f32) -> f32 {
+    (bins - 1) as f32 / full
 }
 
 /// The bin of a stored (perhaps interpolated) value; halves round up.
 ///
 /// # Safety
-/// `value` is between 0 and [`FULL`].
+/// `value` is between 0 and what the scale was made for.
 #[inline(always)]
 pub unsafe fn of(value: f32, scale: f32) -> u32 {
     // SAFETY: at most `bins - 0.5`.
@@ -42,10 +43,18 @@ pub unsafe fn pair(fixed: u32, fixed_bins: u32, value: f32, scale: f32, first: u
     fixed.wrapping_sub(first).wrapping_add(whole::dot([moving], [fixed_bins]))
 }
 
-/// The stored value of an intensity: clamped to `low..=high`, halves round up.
-pub fn store(intensity: f32, low: f32, high: f32) -> u16 {
+/// The stored value of an intensity: clamped to `low..=high`, one of 65536 values or, unless `fine`, of 256 levels; halves round up.
+pub fn store(intensity: f32, low: f32, high: f32, fine: bool) -> u16 {
     let fraction = (f64::from(intensity) - f64::from(low)) / (f64::from(high) - f64::from(low));
-    (fraction * f64::from(FULL) + 0.5) as u16
+    match fine {
+        true => (fraction * f64::from(FULL) + 0.5) as u16,
+        false => 257 * ((fraction * f64::from(LEVELS) + 0.5) as u8 as u16),
+    }
+}
+
+/// Whether this many bins need 16-bit values. Up to 256 bins, intensities are rounded to 256 levels: a kernel then reads half as much.
+pub fn fine(bins: u32) -> bool {
+    bins > LEVELS + 1
 }
 
 #[cfg(test)]
@@ -55,7 +64,7 @@ mod tests {
     #[test]
     fn the_ends_of_the_range_get_the_first_and_the_last_bin() {
         for bins in [2, 50, 64, 100, 256] {
-            let bin = |v: u16| unsafe { of(f32::from(v), scale(bins)) };
+            let bin = |v: u16| unsafe { of(f32::from(v), scale(bins, FULL)) };
             assert_eq!([bin(0), bin(u16::MAX)], [0, bins - 1]);
             // The first bin is half as wide as the others, as Shams's listing 1 has it.
             let width = 65535 / (bins - 1);
@@ -65,6 +74,7 @@ mod tests {
 
     #[test]
     fn intensities_beyond_the_range_are_clamped() {
-        assert_eq!([-5.0, -1.0, 0.0, 1.0, 7.0].map(|v| store(v, -1.0, 1.0)), [0, 0, 32768, 65535, 65535]);
+        assert_eq!([-5.0, -1.0, 0.0, 1.0, 7.0].map(|v| store(v, -1.0, 1.0, true)), [0, 0, 32768, 65535, 65535]);
+        assert_eq!([-5.0, -1.0, 0.0, 1.0, 7.0].map(|v| store(v, -1.0, 1.0, false)), [0, 0, 128 * 257, 65535, 65535]);
     }
 }

@@ -6,6 +6,7 @@ pub mod bin;
 pub mod cubic;
 pub mod entropy;
 pub mod interpolate;
+pub mod linear;
 pub mod log;
 pub mod partial_volume;
 pub mod whole;

@@ -10,6 +10,27 @@ pub use host::*;
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod host {
+    /// What [`raw`] adds.
+    pub const BIAS: u32 = 0;
+    /// What [`of_256ths`] adds.
+    pub const BIAS_256THS: u32 = 0;
+
+    /// What [`of`] found, plus [`BIAS`]: where the bias can be taken off once for many.
+    #[inline(always)]
+    pub fn raw(whole: i32) -> u32 {
+        whole as u32
+    }
+
+    /// 256 times the value, rounded down, plus [`BIAS_256THS`].
+    ///
+    /// # Safety
+    /// `value` is between 0 and 2^15.
+    #[inline(always)]
+    pub unsafe fn of_256ths(value: f32) -> u32 {
+        // SAFETY: in range.
+        unsafe { (value * 256.0).to_int_unchecked::<i32>() as u32 }
+    }
+
     /// The integer part.
     ///
     /// # Safety
@@ -49,6 +70,27 @@ mod device {
     pub const TWO_23: f32 = 8_388_608.0;
     /// The bits of 2^23.
     pub const TWO_23_BITS: u32 = TWO_23.to_bits();
+    /// What [`raw`] adds.
+    pub const BIAS: u32 = TWO_23_BITS;
+    /// 2^15, whose last place is 1/256.
+    const TWO_15: f32 = 32_768.0;
+    /// What [`of_256ths`] adds.
+    pub const BIAS_256THS: u32 = TWO_15.to_bits();
+
+    /// What [`of`] found, plus [`BIAS`]: where the bias can be taken off once for many.
+    #[inline(always)]
+    pub fn raw(whole: f32) -> u32 {
+        whole.to_bits()
+    }
+
+    /// 256 times the value, rounded down, plus [`BIAS_256THS`].
+    ///
+    /// # Safety
+    /// Any value is safe here; the signature is the host's.
+    #[inline(always)]
+    pub unsafe fn of_256ths(value: f32) -> u32 {
+        cuda_std::float::add_down(value, TWO_15).to_bits()
+    }
 
     /// The integer part, plus 2^23.
     ///

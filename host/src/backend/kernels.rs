@@ -17,6 +17,8 @@ macro_rules! kernels {
 kernels! {
     SHARED_ATOMIC_NEAREST = shared_atomic::joint_histogram_nearest(params::Histogram);
     SHARED_ATOMIC_LINEAR = shared_atomic::joint_histogram_linear(params::Histogram);
+    SHARED_ATOMIC_FINE = shared_atomic::joint_histogram_fine(params::Histogram);
+    SHARED_ATOMIC_CUBIC = shared_atomic::joint_histogram_cubic(params::Histogram);
     SHARED_ATOMIC_PARTIAL_VOLUME = shared_atomic::joint_histogram_partial_volume(params::Histogram);
     SORT_COUNT = sort_count::sort_count(params::SortCount);
     SORT_COUNT_WIDE = sort_count::sort_count_wide(params::SortCount);

@@ -15,7 +15,7 @@ use crate::image::{BinImage, StoredImage};
 use crate::{Error, Observer, Result};
 use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
-use gpu::math::partial_volume;
+use gpu::math::{bin, partial_volume};
 use gpu::params::Affine;
 
 /// The backend asked for.
@@ -42,6 +42,12 @@ pub struct Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// Whether devices sample 16-bit values of the moving image: for more than 256 bins, and for partial volumes, which need each
+    /// neighbour and not a mean.
+    fn fine(&self) -> bool {
+        self.interpolator == Interpolator::PartialVolume || bin::fine(self.bins[1])
+    }
+
     /// What a sample counts: 1, or with partial volumes the unit of its neighbours' weights.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! Images as the backends keep them: 16-bit fractions of an intensity range, and bin numbers.
+//! Images as the backends keep them: fractions of an intensity range, and bin numbers.
 
 use super::Volume;
-use gpu::math::{bin, interpolate};
+use gpu::math::{bin, interpolate, linear};
 use rayon::prelude::*;
 
 /// Intensities as 16-bit fractions of a range, x fastest.
@@ -22,9 +22,11 @@ pub struct BinImage {
 }
 
 impl StoredImage {
-    /// Maps `low..=high` to the 16-bit range; intensities beyond it are clamped.
-    pub fn new(volume: &Volume, (low, high): (f32, f32)) -> Self {
-        let mut values: Vec<u16> = volume.voxels.par_iter().map(|&v| bin::store(v, low, high)).collect();
+    /// Maps `low..=high` to the 16-bit range, for use with `bins` bins: up to 256, the values are 256 levels. Intensities beyond the
+    /// range are clamped.
+    pub fn new(volume: &Volume, (low, high): (f32, f32), bins: u32) -> Self {
+        let fine = bin::fine(bins);
+        let mut values: Vec<u16> = volume.voxels.par_iter().map(|&v| bin::store(v, low, high, fine)).collect();
         let size = volume.geometry.size;
         values.resize(values.len() + interpolate::padding(size.map(|n| n as u32)), 0);
         Self { size, values }
@@ -37,9 +39,21 @@ impl StoredImage {
 
     /// The bin of every voxel, for 2 to 1024 bins.
     pub fn bins(&self, bins: u32) -> BinImage {
-        let scale = bin::scale(bins);
+        let scale = bin::scale(bins, bin::FULL);
         // SAFETY: stored values are in range.
         let bins = self.voxels().par_iter().map(|&v| unsafe { bin::of(f32::from(v), scale) } as u16).collect();
         BinImage { size: self.size, bins }
+    }
+
+    /// What [`gpu::params::Images::moving`] holds: pairs of 16-bit values where it is `fine`, else words of 8-bit levels.
+    pub fn words(&self, fine: bool) -> Vec<u32> {
+        let [width, height, _] = self.size;
+        let word = |i: usize| match fine {
+            true => u32::from(self.values[i]) | u32::from(self.values[i + 1]) << 16,
+            false => linear::word([i, i + 1, i + width, i + width + 1].map(|i| linear::level(self.values[i]))),
+        };
+        // The padding goes on for as much as a word looks ahead.
+        let len = self.voxels().len() + width * height;
+        (0..if fine { len + width } else { len }).into_par_iter().map(word).collect()
     }
 }

@@ -7,7 +7,8 @@ use glam::DAffine3;
 use ndarray::Array2;
 
 /// Counts of the pairs of bins, indexed `[fixed bin, moving bin]`: as [`compare`](super::compare), each image's
-/// intensities from its own lowest to its own highest. What cubic interpolation takes beyond them counts as they do.
+/// intensities from its own lowest to its own highest, in 256 levels where there are no more bins than that. What cubic interpolation
+/// takes beyond them counts as they do.
 pub fn joint_histogram(
     fixed: &Volume,
     moving: &Volume,
@@ -17,6 +18,7 @@ pub fn joint_histogram(
 ) -> Array2<u64> {
     let [fixed_range, moving_range] =
         [fixed.range(), moving.range()].map(|(low, high)| (f64::from(low), f64::from(high)));
+    let (fixed, moving) = (&in_levels(fixed, bins[0]), &in_levels(moving, bins[1]));
     let samples = Samples::new(moving, how);
     let mut counts = Array2::zeros(bins);
     for (index, &intensity) in indices(fixed.geometry.size).zip(&fixed.voxels) {
@@ -29,4 +31,16 @@ pub fn joint_histogram(
         }
     }
     counts
+}
+
+/// Every intensity as the nearest of 256 levels between the lowest and the highest; as it is where there are more bins.
+pub(super) fn in_levels(volume: &Volume, bins: usize) -> Volume {
+    let (low, high) = volume.range();
+    let (low, high) = (f64::from(low), f64::from(high));
+    let level = |intensity: f32| (fraction(f64::from(intensity), low, high) * 255.0).round() / 255.0;
+    let mut rounded = volume.clone();
+    if bins <= 256 {
+        rounded.voxels.iter_mut().for_each(|voxel| *voxel = (low + level(*voxel) * (high - low)) as f32);
+    }
+    rounded
 }

@@ -1,5 +1,6 @@
 //! Partial volume: neighbours count by how near they are.
 
+use super::histogram::in_levels;
 use super::position::{indices, inside, position};
 use super::{bin, fraction};
 use crate::Volume;
@@ -11,6 +12,7 @@ use ndarray::Array2;
 pub fn partial_volume(fixed: &Volume, moving: &Volume, transform: &DAffine3, bins: [usize; 2]) -> Array2<f64> {
     let [fixed_range, moving_range] =
         [fixed.range(), moving.range()].map(|(low, high)| (f64::from(low), f64::from(high)));
+    let (fixed, moving) = (&in_levels(fixed, bins[0]), &in_levels(moving, bins[1]));
     let size = moving.geometry.size;
     let last = DVec3::from_array(size.map(|n| n as f64 - 1.0));
     let mut table = Array2::zeros(bins);

@@ -26,9 +26,9 @@ impl Images {
     /// Both volumes with the intensity ranges that are to be spread over the bins.
     pub fn new(fixed: (&Volume, Range), moving: (&Volume, Range), bins: u32) -> Self {
         Self {
-            fixed: StoredImage::new(fixed.0, fixed.1).bins(bins),
+            fixed: StoredImage::new(fixed.0, fixed.1, bins).bins(bins),
             fixed_geometry: fixed.0.geometry,
-            moving: StoredImage::new(moving.0, moving.1),
+            moving: StoredImage::new(moving.0, moving.1, bins),
             moving_geometry: moving.0.geometry,
             bins,
         }

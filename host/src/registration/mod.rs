@@ -11,6 +11,7 @@ use crate::transform::Rigid;
 use crate::{Error, Observer, Result, Volume, threads};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
+use gpu::math::linear::REACH;
 use level::{Metric, Range};
 use start::Start;
 use std::time::Instant;
@@ -116,10 +117,10 @@ pub(crate) fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<[Range
                 "the {name} image has {voxels} voxels, which do not fill {i} x {j} x {k}"
             )));
         }
-        // Voxels are numbered in 31 bits and positions in 22.
-        if volume.voxels.len() + i * j + i >= 1 << 31 || i.max(j).max(k) >= 1 << 22 {
+        // Voxels are numbered in 31 bits and positions in 15.
+        if volume.voxels.len() + i * j + i >= 1 << 31 || i.max(j).max(k) > REACH {
             return Err(Error::Input(format!(
-                "the {name} image of {i} x {j} x {k} voxels is too large: crop it or make it coarser, to 2^31 voxels at most"
+                "the {name} image of {i} x {j} x {k} voxels is too large: crop it or make it coarser, to 2^31 voxels and 32768 along an axis at most"
             )));
         }
         if volume.geometry.size.iter().any(|&n| n < 2) {

@@ -10,9 +10,20 @@ pub fn permute(a: u32, b: u32, selector: u32) -> u32 {
     arch::permute(a, b, selector)
 }
 
+/// `sum` plus the products of the four bytes of `a` with those of `b`, unsigned. PTX: `dp4a.u32.u32`. Any thread.
+#[inline(always)]
+pub fn dot4(a: u32, b: u32, sum: u32) -> u32 {
+    arch::dot4(a, b, sum)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::permute;
+    use super::{dot4, permute};
+
+    #[test]
+    fn bytes_are_unsigned() {
+        assert_eq!(dot4(0xFF00_0201, 0xFF11_0403, 5), 255 * 255 + 2 * 4 + 3 + 5);
+    }
 
     #[test]
     fn picks_bytes_by_number() {

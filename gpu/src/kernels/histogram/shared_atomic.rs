@@ -6,9 +6,10 @@
 //! grid is the number of the transform.
 
 use crate::kernels::partial_volume::PartialVolume;
-use crate::kernels::sample::{Linear, Nearest, Sampler};
+use crate::kernels::sample::{Cubic, FineLinear, FineNearest, Linear, Nearest, Sampler};
 use crate::kernels::{block_threads, thread_number};
-use crate::math::{affine, interpolate};
+use crate::math::affine;
+use crate::math::interpolate::{self, Interpolator};
 use crate::params::{Affine, Histogram};
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{
@@ -26,31 +27,54 @@ const ALONE: usize = 1;
 /// Lanes of a warp: the width of a tile.
 pub const WIDTH: u32 = 32;
 
-/// Counts with trilinear interpolation. Blocks of ([`WIDTH`], rows), at most 1024 threads; `range` words of dynamic shared memory.
+/// Counts the nearest voxels. Blocks of ([`WIDTH`], rows), at most 1024 threads; `range` words of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, with the moving image's padding; every size, number of bins and
 /// the tile's depth is at least 1.
-#[kernel]
-pub unsafe fn joint_histogram_linear(p: Histogram) {
-    // SAFETY: as this function's.
-    unsafe { count::<Linear, TOGETHER>(&p) }
-}
-
-/// Counts with the nearest voxel; otherwise as [`joint_histogram_linear`].
-///
-/// # Safety
-/// As [`joint_histogram_linear`].
 #[kernel]
 pub unsafe fn joint_histogram_nearest(p: Histogram) {
     // SAFETY: as this function's.
     unsafe { count::<Nearest, TOGETHER>(&p) }
 }
 
-/// Counts each neighbour by its weight; otherwise as [`joint_histogram_linear`].
+/// Counts with trilinear interpolation; otherwise as [`joint_histogram_nearest`].
 ///
 /// # Safety
-/// As [`joint_histogram_linear`].
+/// As [`joint_histogram_nearest`].
+#[kernel]
+pub unsafe fn joint_histogram_linear(p: Histogram) {
+    // SAFETY: as this function's.
+    unsafe { count::<Linear, TOGETHER>(&p) }
+}
+
+/// Counts with either of 16-bit values; otherwise as [`joint_histogram_nearest`].
+///
+/// # Safety
+/// As [`joint_histogram_nearest`].
+#[kernel]
+pub unsafe fn joint_histogram_fine(p: Histogram) {
+    // SAFETY: as this function's.
+    match Interpolator::of(p.images.interpolator) {
+        Interpolator::Nearest => unsafe { count::<FineNearest, TOGETHER>(&p) },
+        _ => unsafe { count::<FineLinear, TOGETHER>(&p) },
+    }
+}
+
+/// Counts with cubic interpolation; otherwise as [`joint_histogram_nearest`].
+///
+/// # Safety
+/// As [`joint_histogram_nearest`].
+#[kernel]
+pub unsafe fn joint_histogram_cubic(p: Histogram) {
+    // SAFETY: as this function's.
+    unsafe { count::<Cubic, TOGETHER>(&p) }
+}
+
+/// Counts each neighbour by its weight, of 16-bit values; otherwise as [`joint_histogram_nearest`].
+///
+/// # Safety
+/// As [`joint_histogram_nearest`].
 #[kernel]
 pub unsafe fn joint_histogram_partial_volume(p: Histogram) {
     // SAFETY: as this function's.

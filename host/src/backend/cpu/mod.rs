@@ -4,6 +4,7 @@ mod entropy;
 mod partial_volume;
 mod rows;
 mod simd;
+mod values;
 
 pub use entropy::entropies;
 
@@ -41,9 +42,7 @@ impl Backend for Cpu {
                 "--histogram {name} runs on a GPU and in the emulator: on the CPU leave it at auto"
             )));
         }
-        let how = pair.interpolator;
-        let cubic = how.is_cubic().then(|| CubicImage::new(pair.moving, how)).transpose()?;
-        Ok(Box::new(Loaded { pair, unit: pair.unit()?, cubic }))
+        Ok(Box::new(Loaded { pair, unit: pair.unit()?, samples: rows::Samples::new(&pair)? }))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
@@ -85,13 +84,12 @@ struct Loaded<'a> {
     pair: Pair<'a>,
     /// What a sample counts.
     unit: u32,
-    /// What a cubic interpolator samples.
-    cubic: Option<CubicImage>,
+    samples: rows::Samples<'a>,
 }
 
 impl Loaded<'_> {
     fn count(&self, transform: &Affine) -> Vec<u32> {
-        let task = rows::Task::new(&self.pair, self.unit, self.cubic.as_ref(), transform);
+        let task = rows::Task::new(&self.pair, self.unit, &self.samples, transform);
         let all = task.rows();
         let piece = PIECE.div_ceil(self.pair.fixed.size[0]);
         let add = |mut sum: Vec<u32>, other: Vec<u32>| {

@@ -32,7 +32,7 @@ fn add(task: &Task, fixed: u32, position: [f32; 3], counters: &mut [u32]) {
     for row in 0..ROWS {
         let at = (place.index + (row & 1) * size[0] + (row >> 1) * size[0] * size[1]) as usize;
         let word = u32::from(task.moving[at]) | u32::from(task.moving[at + 1]) << 16;
-        let pairs = pairs(fixed, task.bins[0], word, bin::scale(task.bins[1]), 0);
+        let pairs = pairs(fixed, task.bins[0], word, bin::scale(task.bins[1], bin::FULL), 0);
         let weights = weights(place.fraction, task.unit, row);
         counters[pairs[0] as usize] += weights[0];
         counters[pairs[1] as usize] += weights[1];

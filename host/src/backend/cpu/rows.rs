@@ -5,43 +5,71 @@
 
 use super::partial_volume;
 use super::simd::widest;
+use super::values;
+use crate::Result;
 use crate::backend::Pair;
 use crate::image::CubicImage;
 use gpu::math::interpolate::{self, Interpolator};
-use gpu::math::{affine, bin, cubic};
+use gpu::math::{affine, bin, linear};
 use gpu::params::Affine;
 use std::ops::Range;
 
 /// Samples that go through each step together.
-const CHUNK: usize = 16;
+pub const CHUNK: usize = 16;
+
+/// What an interpolator samples, made once for a pair.
+pub enum Samples<'a> {
+    /// 16-bit values.
+    Values(&'a [u16]),
+    /// [Words](linear::word) of 8-bit levels.
+    Words(Vec<u32>),
+    /// A padded volume.
+    Cubic(CubicImage),
+}
+
+impl<'a> Samples<'a> {
+    /// Those of a pair's moving image.
+    pub fn new(pair: &Pair<'a>) -> Result<Self> {
+        let (moving, how) = (pair.moving, pair.interpolator);
+        let size = moving.size.map(|n| n as u32);
+        assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(size));
+        Ok(match how {
+            Interpolator::CatmullRom | Interpolator::BSpline => Self::Cubic(CubicImage::new(moving, how)?),
+            Interpolator::Linear if !bin::fine(pair.bins[1]) => Self::Words(moving.words(false)),
+            _ => Self::Values(&moving.values),
+        })
+    }
+}
 
 /// A pair of images and a transform, ready to be counted.
 pub struct Task<'a> {
-    pub(super) fixed: &'a [u16],
-    pub(super) fixed_size: [usize; 3],
-    pub(super) moving: &'a [u16],
-    pub(super) moving_size: [u32; 3],
-    /// What a cubic interpolator samples; empty for others.
-    cubic: &'a [f32],
-    pub(super) bins: [u32; 2],
+    pub fixed: &'a [u16],
+    pub fixed_size: [usize; 3],
+    /// Each is empty where the interpolator samples another.
+    pub moving: &'a [u16],
+    pub words: &'a [u32],
+    pub cubic: &'a [f32],
+    pub moving_size: [u32; 3],
+    pub bins: [u32; 2],
     /// What a sample counts.
-    pub(super) unit: u32,
+    pub unit: u32,
     interpolator: Interpolator,
-    pub(super) affine: Affine,
+    pub affine: Affine,
     /// The x terms of the positions along a row, in whole chunks.
-    columns: Vec<[[f32; CHUNK]; 3]>,
+    columns: Vec<[Lanes; 3]>,
 }
 
 impl<'a> Task<'a> {
-    /// A run over `pair` through `affine`; a sample counts `unit`, and `cubic` is the moving image's where the interpolator is cubic.
-    pub fn new(pair: &Pair<'a>, unit: u32, cubic: Option<&'a CubicImage>, affine: &Affine) -> Self {
-        let (fixed, moving) = (pair.fixed, pair.moving);
-        let moving_size = moving.size.map(|n| n as u32);
+    /// A run over `pair` through `affine`; `samples` are the pair's, each of which counts `unit`.
+    pub fn new(pair: &Pair<'a>, unit: u32, samples: &'a Samples<'a>, affine: &Affine) -> Self {
+        let fixed = pair.fixed;
         assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
-        assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(moving_size));
-        let cubic = cubic.map_or(&[][..], |image| &image.values);
-        let padded = cubic::padded(moving_size).map(|n| n as usize);
-        assert!(!pair.interpolator.is_cubic() || cubic.len() == padded.iter().product::<usize>());
+        let (mut moving, mut words, mut cubic) = (&[][..], &[][..], &[][..]);
+        match samples {
+            Samples::Values(values) => moving = values,
+            Samples::Words(all) => words = all,
+            Samples::Cubic(image) => cubic = &image.values,
+        }
         let chunk = |chunk: usize| {
             let terms: [[f32; 3]; CHUNK] = std::array::from_fn(|l| affine::from_x(affine, (chunk * CHUNK + l) as u32));
             [0, 1, 2].map(|axis| terms.map(|term| term[axis]))
@@ -49,9 +77,10 @@ impl<'a> Task<'a> {
         Self {
             fixed: &fixed.bins,
             fixed_size: fixed.size,
-            moving: &moving.values,
-            moving_size,
+            moving,
+            words,
             cubic,
+            moving_size: pair.moving.size.map(|n| n as u32),
             bins: pair.bins,
             unit,
             interpolator: pair.interpolator,
@@ -74,6 +103,7 @@ impl<'a> Task<'a> {
     pub fn count(&self, rows: Range<usize>, counters: &mut [u32]) {
         match self.interpolator {
             Interpolator::Nearest => count_nearest(self, rows, counters),
+            Interpolator::Linear if bin::fine(self.bins[1]) => count_fine_linear(self, rows, counters),
             Interpolator::Linear => count_linear(self, rows, counters),
             Interpolator::CatmullRom => count_catmull_rom(self, rows, counters),
             Interpolator::BSpline => count_b_spline(self, rows, counters),
@@ -95,6 +125,12 @@ widest! {
 }
 
 widest! {
+    fn count_fine_linear(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+        count::<FINE_LINEAR>(task, rows, counters);
+    }
+}
+
+widest! {
     fn count_catmull_rom(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
         count::<CATMULL_ROM>(task, rows, counters);
     }
@@ -111,9 +147,11 @@ const NEAREST: u32 = Interpolator::Nearest as u32;
 const LINEAR: u32 = Interpolator::Linear as u32;
 const CATMULL_ROM: u32 = Interpolator::CatmullRom as u32;
 const B_SPLINE: u32 = Interpolator::BSpline as u32;
+/// Linear, of 16-bit values.
+const FINE_LINEAR: u32 = 100;
 
 /// Positions or values of a chunk.
-type Lanes = [f32; CHUNK];
+pub type Lanes = [f32; CHUNK];
 
 /// Whole functions and a constant rather than a closure: a call through a closure would lose the caller's instruction set.
 #[inline(always)]
@@ -153,12 +191,13 @@ fn pairs<const HOW: u32>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed:
             positions[axis][l] = safe[axis];
         }
     }
-    let values = match HOW {
-        NEAREST => nearest(task, &positions),
-        LINEAR => linear(task, &positions),
-        _ => cubic::<HOW>(task, &positions),
+    let (values, full) = match HOW {
+        NEAREST => (values::nearest(task, &positions), bin::FULL),
+        LINEAR => (values::linear(task, &positions), linear::FULL),
+        FINE_LINEAR => (values::fine_linear(task, &positions), bin::FULL),
+        _ => (values::cubic::<HOW>(task, &positions), bin::FULL),
     };
-    let scale = bin::scale(task.bins[1]);
+    let scale = bin::scale(task.bins[1], full);
     let mut pairs = [0; CHUNK];
     for l in 0..CHUNK {
         // SAFETY: interpolated values are in the range of the stored ones.
@@ -166,86 +205,4 @@ fn pairs<const HOW: u32>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed:
         pairs[l] = if inside[l] & (u32::from(fixed[l]) < task.bins[0]) { pair } else { task.bins[0] * task.bins[1] };
     }
     pairs
-}
-
-/// Trilinear values at positions inside.
-#[inline(always)]
-fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
-    let size = task.moving_size;
-    let mut index = [0; CHUNK];
-    let mut fraction = [[0.0; CHUNK]; 3];
-    for l in 0..CHUNK {
-        // SAFETY: inside.
-        let place = unsafe { interpolate::place([positions[0][l], positions[1][l], positions[2][l]], size) };
-        index[l] = place.index;
-        for axis in 0..3 {
-            fraction[axis][l] = place.fraction[axis];
-        }
-    }
-    let [y, z] = [size[0], size[0] * size[1]];
-    let words =
-        [gather(task, &index, 0), gather(task, &index, y), gather(task, &index, z), gather(task, &index, y + z)];
-    let mut values = [0.0; CHUNK];
-    for l in 0..CHUNK {
-        let words = [words[0][l], words[1][l], words[2][l], words[3][l]];
-        values[l] = interpolate::linear(words, [fraction[0][l], fraction[1][l], fraction[2][l]]);
-    }
-    values
-}
-
-/// The words of two neighbours along x, `offset` voxels from each index.
-#[inline(always)]
-fn gather(task: &Task, index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
-    let mut words = [0; CHUNK];
-    for l in 0..CHUNK {
-        // SAFETY: within the image and its padding.
-        let pair =
-            unsafe { task.moving.as_ptr().offset((index[l] + offset) as i32 as isize).cast::<u32>().read_unaligned() };
-        words[l] = u32::from_le(pair);
-    }
-    words
-}
-
-/// Cubic values at positions inside, clamped to the range.
-#[inline(always)]
-fn cubic<const HOW: u32>(task: &Task, positions: &[Lanes; 3]) -> Lanes {
-    let size = cubic::padded(task.moving_size);
-    let mut index = [0; CHUNK];
-    // By axis, tap and lane.
-    let mut weights = [[[0.0; CHUNK]; 3]; 3];
-    for l in 0..CHUNK {
-        // SAFETY: inside, and so in the padded volume.
-        let place = unsafe { interpolate::place([positions[0][l], positions[1][l], positions[2][l]], size) };
-        index[l] = place.index;
-        let found = cubic::weights(Interpolator::of(HOW), place.fraction);
-        for axis in 0..3 {
-            for tap in 0..3 {
-                weights[axis][tap][l] = found[axis][tap];
-            }
-        }
-    }
-    let of_lane = |axis: usize, l: usize| [weights[axis][0][l], weights[axis][1][l], weights[axis][2][l]];
-    let mut columns = [[0.0; 4]; CHUNK];
-    for l in 0..CHUNK {
-        // SAFETY: the padding goes as far as the taps.
-        columns[l] = unsafe { cubic::columns(task.cubic, index[l], size, of_lane(1, l), of_lane(2, l)) };
-    }
-    let mut values = [0.0; CHUNK];
-    for l in 0..CHUNK {
-        values[l] = cubic::clamp(cubic::mix(columns[l], of_lane(0, l)));
-    }
-    values
-}
-
-/// The nearest voxels' values at positions inside.
-#[inline(always)]
-fn nearest(task: &Task, positions: &[Lanes; 3]) -> Lanes {
-    let mut values = [0.0; CHUNK];
-    for l in 0..CHUNK {
-        // SAFETY: inside.
-        let index =
-            unsafe { interpolate::nearest([positions[0][l], positions[1][l], positions[2][l]], task.moving_size) };
-        values[l] = f32::from(task.moving[index as usize]);
-    }
-    values
 }

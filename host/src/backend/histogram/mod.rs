@@ -7,11 +7,10 @@ mod sort_count;
 
 use super::Pair;
 use super::queue::{Memory, Queue};
-use crate::image::StoredImage;
+use crate::image::CubicImage;
 use crate::{Error, Result};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
-use rayon::prelude::*;
 
 /// How a joint histogram is counted. Every method gives the same counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
@@ -119,36 +118,44 @@ pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) 
 struct Images<Q: Queue> {
     fixed: Q::Memory<u16>,
     moving: Q::Memory<u32>,
+    cubic: Q::Memory<f32>,
     params: params::Images,
 }
 
 impl<Q: Queue> Images<Q> {
     fn upload(queue: &Q, pair: &Pair) -> Result<Self> {
-        let (fixed, moving) = (queue.upload(&pair.fixed.bins)?, queue.upload(&words(pair.moving))?);
+        let how = pair.interpolator;
+        let (words, cubic) = match how.is_cubic() {
+            true => (vec![0], CubicImage::new(pair.moving, how)?.values),
+            false => (pair.moving.words(pair.fine()), vec![0.0]),
+        };
+        let (fixed, moving, cubic) = (queue.upload(&pair.fixed.bins)?, queue.upload(&words)?, queue.upload(&cubic)?);
         let params = params::Images {
             fixed: fixed.view(),
             moving: moving.view(),
+            cubic: cubic.view(),
             transform: Affine { rows: [[0.0; 4]; 3] },
             fixed_size: pair.fixed.size.map(|n| n as u32),
             moving_size: pair.moving.size.map(|n| n as u32),
             bins: pair.bins,
-            interpolator: pair.interpolator as u32,
+            interpolator: how as u32,
+            fine: u32::from(pair.fine()),
             unit: pair.unit()?,
+            unused: 0,
         };
-        Ok(Self { fixed, moving, params })
+        Ok(Self { fixed, moving, cubic, params })
     }
 
     /// What kernels take, for one transform.
     fn params(&self, transform: &Affine) -> params::Images {
-        params::Images { transform: *transform, fixed: self.fixed.view(), moving: self.moving.view(), ..self.params }
+        params::Images {
+            transform: *transform,
+            fixed: self.fixed.view(),
+            moving: self.moving.view(),
+            cubic: self.cubic.view(),
+            ..self.params
+        }
     }
-}
-
-/// Each stored voxel with its neighbour along x in the high half.
-fn words(moving: &StoredImage) -> Vec<u32> {
-    let values = &moving.values;
-    let high = |i: usize| u32::from(values.get(i + 1).copied().unwrap_or(0)) << 16;
-    values.par_iter().enumerate().map(|(i, &low)| u32::from(low) | high(i)).collect()
 }
 
 /// Puts the coefficients of transforms where kernels read them.

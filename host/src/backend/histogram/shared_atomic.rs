@@ -3,7 +3,9 @@
 use super::{Counter, Images};
 use crate::Result;
 use crate::backend::Pair;
-use crate::backend::kernels::{SHARED_ATOMIC_LINEAR, SHARED_ATOMIC_NEAREST, SHARED_ATOMIC_PARTIAL_VOLUME};
+use crate::backend::kernels::{
+    SHARED_ATOMIC_CUBIC, SHARED_ATOMIC_FINE, SHARED_ATOMIC_LINEAR, SHARED_ATOMIC_NEAREST, SHARED_ATOMIC_PARTIAL_VOLUME,
+};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape};
 use gpu::kernels::histogram::shared_atomic::WIDTH;
 use gpu::math::interpolate::Interpolator;
@@ -56,10 +58,12 @@ impl Plan {
 
 impl<Q: Queue> SharedAtomic<Q> {
     pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
-        let kernel = match pair.interpolator {
-            Interpolator::Nearest => SHARED_ATOMIC_NEAREST,
-            Interpolator::PartialVolume => SHARED_ATOMIC_PARTIAL_VOLUME,
-            _ => SHARED_ATOMIC_LINEAR,
+        let kernel = match (pair.interpolator, pair.fine()) {
+            (Interpolator::CatmullRom | Interpolator::BSpline, _) => SHARED_ATOMIC_CUBIC,
+            (Interpolator::PartialVolume, _) => SHARED_ATOMIC_PARTIAL_VOLUME,
+            (_, true) => SHARED_ATOMIC_FINE,
+            (Interpolator::Nearest, false) => SHARED_ATOMIC_NEAREST,
+            (Interpolator::Linear, false) => SHARED_ATOMIC_LINEAR,
         };
         let threads = queue.limits().threads;
         let (pairs, words) = (pair.bins[0] * pair.bins[1], queue.shared_bytes(&kernel) / 4);

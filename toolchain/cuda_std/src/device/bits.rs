@@ -13,3 +13,17 @@ pub fn permute(a: u32, b: u32, selector: u32) -> u32 {
     }
     bytes
 }
+
+#[inline(always)]
+pub fn dot4(a: u32, b: u32, sum: u32) -> u32 {
+    let total;
+    // SAFETY: computes.
+    unsafe {
+        core::arch::asm!(
+            "dp4a.u32.u32 {}, {}, {}, {};",
+            out(reg32) total, in(reg32) a, in(reg32) b, in(reg32) sum,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    total
+}

@@ -6,3 +6,9 @@ pub fn permute(a: u32, b: u32, selector: u32) -> u32 {
     let byte = |digit: u32| bytes >> (8 * (selector >> (4 * digit) & 7)) & 0xFF;
     (byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24) as u32
 }
+
+#[inline(always)]
+pub fn dot4(a: u32, b: u32, sum: u32) -> u32 {
+    let product = |shift: u32| (a >> shift & 0xFF) * (b >> shift & 0xFF);
+    sum.wrapping_add(product(0) + product(8) + product(16) + product(24))
+}

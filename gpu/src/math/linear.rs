@@ -1,0 +1,145 @@
+//! Trilinear interpolation of 8-bit levels in few instructions.
+//!
+//! A word ([`word`]) holds the levels of four neighbours in a plane: (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1), lowest byte
+//! first. In the plane positions are rounded down to 1/256 voxel. The weights of the four are bytes that sum to 255, so that
+//! a value in the plane is one dot product of bytes, exactly. Between two planes it is linear in f32.
+
+use super::whole;
+#[cfg(target_arch = "nvptx64")]
+use cuda_std::GpuFloat;
+use cuda_std::bits::dot4;
+
+/// The highest level.
+pub const LEVELS: u32 = 255;
+
+/// The value of a place whose eight neighbours have the highest level.
+pub const FULL: f32 = (LEVELS * LEVELS) as f32;
+
+/// Positions end below this along every axis.
+pub const REACH: usize = 1 << 15;
+
+/// The level of a stored value that is a multiple of 257.
+#[inline(always)]
+pub fn level(stored: u16) -> u32 {
+    u32::from(stored) / 257
+}
+
+/// The word of four levels.
+#[inline(always)]
+pub fn word([here, right, below, both]: [u32; 4]) -> u32 {
+    here | right << 8 | below << 16 | both << 24
+}
+
+/// A position as the lower neighbour's index in memory, the weights in the plane and the fraction between planes.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Place {
+    pub index: u32,
+    /// A byte for each byte of a [`word`].
+    pub weights: u32,
+    pub fraction: f32,
+}
+
+/// The place of a position inside.
+///
+/// # Safety
+/// No coordinate is negative, NaN or [`REACH`] and above.
+#[inline(always)]
+pub unsafe fn place([x, y, z]: [f32; 3], size: [u32; 3]) -> Place {
+    // SAFETY: as this function's.
+    let (x, y, whole) = unsafe { (whole::of_256ths(x), whole::of_256ths(y), whole::of(z)) };
+    let (row, plane) = (size[0], size[0] * size[1]);
+    // What the biases add is the same for every sample.
+    let bias = (whole::BIAS_256THS >> 8).wrapping_mul(row + 1).wrapping_add(whole::BIAS.wrapping_mul(plane));
+    let index = (y >> 8).wrapping_mul(row).wrapping_sub(bias);
+    let index = whole::raw(whole).wrapping_mul(plane).wrapping_add(index).wrapping_add(x >> 8);
+    Place { index, weights: weights(x & 0xFF, y & 0xFF), fraction: z - whole::float(whole) }
+}
+
+/// The place of a position if it lies inside, else one that is safe to read.
+#[inline(always)]
+pub fn place_if(inside: bool, position: [f32; 3], size: [u32; 3]) -> Place {
+    if cfg!(target_arch = "nvptx64") {
+        // SAFETY: any value is safe there. One selection is shorter than a branch.
+        let place = unsafe { place(position, size) };
+        Place { index: if inside { place.index } else { 0 }, ..place }
+    } else if inside {
+        // SAFETY: inside.
+        unsafe { place(position, size) }
+    } else {
+        Place::default()
+    }
+}
+
+/// Bytes (255 - x - y + xy, x - xy, y - xy, xy) of fractions in 256ths, where xy is their product rounded up: none is negative, and
+/// they sum to 255.
+#[inline(always)]
+fn weights(x: u32, y: u32) -> u32 {
+    let both = (x * y + 255) >> 8;
+    // The bytes' places times the formulas above, gathered by x, y and xy.
+    (255 + 255 * (x + 257 * y)).wrapping_add(both * ((1 << 24) - (1 << 16) - (1 << 8) + 1))
+}
+
+/// The value between the words of two planes, 0 to [`FULL`].
+#[inline(always)]
+pub fn value(planes: [u32; 2], place: Place) -> f32 {
+    let [low, high] = [in_plane(planes[0], place.weights), in_plane(planes[1], place.weights)];
+    place.fraction.mul_add(high - low, low - BIAS)
+}
+
+/// What [`in_plane`] adds: the difference of two planes is rid of it.
+#[cfg(target_arch = "nvptx64")]
+const BIAS: f32 = whole::TWO_23;
+#[cfg(not(target_arch = "nvptx64"))]
+const BIAS: f32 = 0.0;
+
+#[cfg(target_arch = "nvptx64")]
+#[inline(always)]
+fn in_plane(word: u32, weights: u32) -> f32 {
+    f32::from_bits(dot4(word, weights, whole::TWO_23_BITS))
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+#[inline(always)]
+fn in_plane(word: u32, weights: u32) -> f32 {
+    dot4(word, weights, 0) as i32 as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_bytes_that_sum_to_255() {
+        for (x, y) in (0..256).flat_map(|x| (0..256).map(move |y| (x, y))) {
+            let bytes = weights(x, y).to_le_bytes().map(u32::from);
+            let both = (x * y).div_ceil(256);
+            assert_eq!(bytes, [255 + both - x - y, x - both, y - both, both], "{x}, {y}");
+        }
+    }
+
+    #[test]
+    fn a_voxel_at_its_centre_is_itself_and_a_constant_stays() {
+        let place = |x, y, z| unsafe { place([x, y, z], [10, 20, 30]) };
+        assert_eq!(place(3.0, 2.0, 5.0), Place { index: 3 + 10 * (2 + 20 * 5), weights: 255, fraction: 0.0 });
+        assert_eq!(value([word([7, 99, 200, 4]), 0x1234_5678], place(3.0, 2.0, 5.0)), 7.0 * 255.0);
+        for at in [0.1, 0.5, 0.996, 0.999_999] {
+            assert_eq!(value([0xC8C8_C8C8; 2], place(at, 1.0 + at, 2.0 + at)), 200.0 * 255.0);
+        }
+    }
+
+    #[test]
+    fn a_value_is_within_a_256th_of_the_exact_one() {
+        let corners = [[10_u32, 250, 0, 99], [255, 3, 128, 77]];
+        for (x, y, z) in [(0.3, 0.7, 0.1), (0.99, 0.01, 0.5), (0.5, 0.5, 0.999), (0.0, 0.25, 0.75)] {
+            let found = value(corners.map(word), unsafe { place([x, y, z], [4; 3]) }) / 255.0;
+            let mut exact = 0.0;
+            for (k, plane) in corners.iter().enumerate() {
+                for (i, &level) in plane.iter().enumerate() {
+                    let along = |t: f32, far: usize| if far == 1 { t } else { 1.0 - t };
+                    exact += along(x, i & 1) * along(y, i >> 1) * along(z, k) * level as f32;
+                }
+            }
+            assert!((found - exact).abs() < 255.0 * 3.0 / 256.0, "{found}, not {exact}");
+        }
+    }
+}

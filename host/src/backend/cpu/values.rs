@@ -1,0 +1,125 @@
+//! The moving image's values at the positions of a chunk, by each interpolator.
+
+// Loops over lanes run along several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use super::rows::{CHUNK, Lanes, Task};
+use gpu::math::interpolate::{self, Interpolator};
+use gpu::math::{cubic, linear};
+
+/// Trilinear values of 8-bit levels at positions inside.
+#[inline(always)]
+pub fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+    let size = task.moving_size;
+    let mut places = ([0; CHUNK], [0; CHUNK], [0.0; CHUNK]);
+    for l in 0..CHUNK {
+        // SAFETY: inside.
+        let place = unsafe { linear::place([positions[0][l], positions[1][l], positions[2][l]], size) };
+        (places.0[l], places.1[l], places.2[l]) = (place.index, place.weights, place.fraction);
+    }
+    let (index, weights, fraction) = places;
+    let planes = [gather(task, &index, 0), gather(task, &index, size[0] * size[1])];
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        let place = linear::Place { index: index[l], weights: weights[l], fraction: fraction[l] };
+        values[l] = linear::value([planes[0][l], planes[1][l]], place);
+    }
+    values
+}
+
+/// The words `offset` voxels from each index.
+#[inline(always)]
+fn gather(task: &Task, index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
+    let mut words = [0; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: within the image and its padding. Signed offsets are what vector gathers take.
+        words[l] = unsafe { *task.words.as_ptr().offset((index[l] + offset) as i32 as isize) };
+    }
+    words
+}
+
+/// Trilinear values of 16-bit voxels at positions inside.
+#[inline(always)]
+pub fn fine_linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+    let size = task.moving_size;
+    let mut index = [0; CHUNK];
+    let mut fraction = [[0.0; CHUNK]; 3];
+    for l in 0..CHUNK {
+        // SAFETY: inside.
+        let place = unsafe { interpolate::place([positions[0][l], positions[1][l], positions[2][l]], size) };
+        index[l] = place.index;
+        for axis in 0..3 {
+            fraction[axis][l] = place.fraction[axis];
+        }
+    }
+    let [y, z] = [size[0], size[0] * size[1]];
+    let words = [
+        gather_pairs(task, &index, 0),
+        gather_pairs(task, &index, y),
+        gather_pairs(task, &index, z),
+        gather_pairs(task, &index, y + z),
+    ];
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        let words = [words[0][l], words[1][l], words[2][l], words[3][l]];
+        values[l] = interpolate::linear(words, [fraction[0][l], fraction[1][l], fraction[2][l]]);
+    }
+    values
+}
+
+/// The words of two neighbours along x, `offset` voxels from each index.
+#[inline(always)]
+fn gather_pairs(task: &Task, index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
+    let mut words = [0; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: within the image and its padding.
+        let pair =
+            unsafe { task.moving.as_ptr().offset((index[l] + offset) as i32 as isize).cast::<u32>().read_unaligned() };
+        words[l] = u32::from_le(pair);
+    }
+    words
+}
+
+/// Cubic values at positions inside, clamped to the range.
+#[inline(always)]
+pub fn cubic<const HOW: u32>(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+    let size = cubic::padded(task.moving_size);
+    let mut index = [0; CHUNK];
+    // By axis, tap and lane.
+    let mut weights = [[[0.0; CHUNK]; 3]; 3];
+    for l in 0..CHUNK {
+        // SAFETY: inside, and so in the padded volume.
+        let place = unsafe { interpolate::place([positions[0][l], positions[1][l], positions[2][l]], size) };
+        index[l] = place.index;
+        let found = cubic::weights(Interpolator::of(HOW), place.fraction);
+        for axis in 0..3 {
+            for tap in 0..3 {
+                weights[axis][tap][l] = found[axis][tap];
+            }
+        }
+    }
+    let of_lane = |axis: usize, l: usize| [weights[axis][0][l], weights[axis][1][l], weights[axis][2][l]];
+    let mut columns = [[0.0; 4]; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: the padding goes as far as the taps.
+        columns[l] = unsafe { cubic::columns(task.cubic, index[l], size, of_lane(1, l), of_lane(2, l)) };
+    }
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        values[l] = cubic::clamp(cubic::mix(columns[l], of_lane(0, l)));
+    }
+    values
+}
+
+/// The nearest voxels' values at positions inside.
+#[inline(always)]
+pub fn nearest(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: inside.
+        let index =
+            unsafe { interpolate::nearest([positions[0][l], positions[1][l], positions[2][l]], task.moving_size) };
+        values[l] = f32::from(task.moving[index as usize]);
+    }
+    values
+}
