@@ -1,11 +1,12 @@
-//! One evaluation of the metric: the joint histogram, linear, and the entropies of it.
+//! One evaluation of the metric: the joint histogram and the entropies of it. `mireg bench` compares the GPU's methods.
 
 use crate::subject::{HEAD, THREADS, ball, on};
-use criterion::{Bencher, BenchmarkId, Criterion, Throughput};
+use criterion::measurement::WallTime;
+use criterion::{Bencher, BenchmarkGroup, BenchmarkId, Criterion, SamplingMode, Throughput};
 use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
-use mireg::backend::{Backend, HistogramMethod, Pair, cpu, cuda::Cuda};
+use mireg::backend::{Backend, HistogramMethod, Pair, Wanted, cpu, cuda::Cuda};
 use mireg::image::StoredImage;
 use mireg::registration::voxel_map;
 use mireg::transform::Rigid;
@@ -15,33 +16,74 @@ use std::hint::black_box;
 const BINS: [u32; 3] = [64, 100, 256];
 const LARGE: [usize; 3] = [256; 3];
 
-/// Evaluations on the CPU and, where there is one, on the GPU.
+const SMALL: [usize; 3] = [128; 3];
+const INTERPOLATORS: [(&str, Interpolator); 4] = [
+    ("linear", Interpolator::Linear),
+    ("nearest", Interpolator::Nearest),
+    ("catmull-rom", Interpolator::CatmullRom),
+    ("b-spline", Interpolator::BSpline),
+];
+
+/// Evaluations on the CPU, a small pair with every interpolation and a head on one thread too, and of a large pair on the GPU where
+/// there is one.
 pub fn evaluations(criterion: &mut Criterion) {
-    let cuda = Cuda::open().ok();
-    // The largest is for the GPU: the CPU would take its time without saying anything new.
-    let sizes = if cuda.is_some() { &[[128; 3], HEAD, LARGE][..] } else { &[[128; 3], HEAD] };
-    for &size in sizes {
+    let small = Images::new(SMALL);
+    for (name, interpolator) in INTERPOLATORS {
+        let mut group = small.group(criterion, name);
+        for bins in BINS {
+            small.on_cpu(&mut group, THREADS[1], bins, interpolator);
+        }
+    }
+    let head = Images::new(HEAD);
+    let mut group = head.group(criterion, "linear");
+    for bins in BINS {
+        THREADS.into_iter().for_each(|threads| head.on_cpu(&mut group, threads, bins, Interpolator::Linear));
+    }
+    drop(group);
+    if let Ok(cuda) = Cuda::open() {
+        let large = Images::new(LARGE);
+        let mut group = large.group(criterion, "linear");
+        for bins in BINS {
+            [1, 8].into_iter().for_each(|batch| large.on_gpu(&mut group, &cuda, batch, bins));
+        }
+    }
+}
+
+/// A pair of one size.
+struct Images {
+    fixed: StoredImage,
+    moving: StoredImage,
+    map: Affine,
+}
+
+type Group<'a> = BenchmarkGroup<'a, WallTime>;
+
+impl Images {
+    fn new(size: [usize; 3]) -> Self {
         // All counts of bins here are stored alike.
         let stored = |volume: Volume| StoredImage::new(&volume, volume.range(), BINS[0]);
-        let (fixed, moving) = (stored(ball(size, 300.0)), stored(ball(size, -200.0)));
-        let map = oblique(size);
-        let [x, y, z] = size;
-        let mut group = criterion.benchmark_group(format!("metric {x}x{y}x{z}"));
-        group.throughput(Throughput::Elements((x * y * z) as u64));
-        for bins in BINS {
-            let fixed = fixed.bins(bins);
-            let pair = Pair { fixed: &fixed, moving: &moving, bins: [bins; 2], interpolator: Interpolator::Linear };
-            for (name, threads) in THREADS.into_iter().filter(|_| size != LARGE) {
-                let id = BenchmarkId::new(format!("cpu, {name}"), bins);
-                group.bench_function(id, |bencher| on(threads, || evaluate(bencher, &cpu::Cpu, pair, &[map])));
-            }
-            if let Some(cuda) = &cuda {
-                for batch in [1, 8] {
-                    let id = BenchmarkId::new(format!("cuda, {batch} at once"), bins);
-                    group.bench_function(id, |bencher| evaluate(bencher, cuda, pair, &vec![map; batch]));
-                }
-            }
-        }
+        Self { fixed: stored(ball(size, 300.0)), moving: stored(ball(size, -200.0)), map: oblique(size) }
+    }
+
+    fn group<'a>(&self, criterion: &'a mut Criterion, interpolation: &str) -> Group<'a> {
+        let [x, y, z] = self.fixed.size;
+        let mut group = criterion.benchmark_group(format!("metric {x}x{y}x{z}, {interpolation}"));
+        group.throughput(Throughput::Elements((x * y * z) as u64)).sampling_mode(SamplingMode::Flat);
+        group
+    }
+
+    fn on_cpu(&self, group: &mut Group, (name, threads): (&str, usize), bins: u32, interpolator: Interpolator) {
+        let fixed = self.fixed.bins(bins);
+        let pair = Pair { fixed: &fixed, moving: &self.moving, bins: [bins; 2], interpolator };
+        let id = BenchmarkId::new(format!("cpu, {name}"), bins);
+        group.bench_function(id, |bencher| on(threads, || evaluate(bencher, &cpu::Cpu, pair, &[self.map])));
+    }
+
+    fn on_gpu(&self, group: &mut Group, cuda: &Cuda, batch: usize, bins: u32) {
+        let fixed = self.fixed.bins(bins);
+        let pair = Pair { fixed: &fixed, moving: &self.moving, bins: [bins; 2], interpolator: Interpolator::Linear };
+        let id = BenchmarkId::new(format!("cuda, {batch} at once"), bins);
+        group.bench_function(id, |bencher| evaluate(bencher, cuda, pair, &vec![self.map; batch]));
     }
 }
 
@@ -50,15 +92,17 @@ pub fn entropies(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("entropies");
     for bins in BINS {
         let counts: Vec<u32> = (0..bins * bins).map(|n| n * n % 1009).collect();
-        group.bench_function(BenchmarkId::new("cpu", bins), |bencher| {
-            bencher.iter(|| cpu::entropies(black_box(&counts), [bins; 2]));
-        });
+        for (name, wanted) in [("cpu", Wanted::Entropies), ("cpu, with ratios", Wanted::Ratios)] {
+            group.bench_function(BenchmarkId::new(name, bins), |bencher| {
+                bencher.iter(|| cpu::entropies(black_box(&counts), [bins; 2], wanted));
+            });
+        }
     }
 }
 
 fn evaluate(bencher: &mut Bencher, backend: &dyn Backend, pair: Pair, maps: &[Affine]) {
     let mut loaded = backend.load(pair, HistogramMethod::Auto).expect("the pair fits");
-    bencher.iter(|| loaded.evaluate(maps).expect("the device works"));
+    bencher.iter(|| loaded.evaluate(maps, Wanted::Entropies).expect("the device works"));
 }
 
 /// A rotation about all axes and a shift, as in the middle of a registration.

@@ -1,6 +1,7 @@
 //! The command line from outside: what it prints, what it writes, and how it refuses.
 
 mod bad_input;
+mod bench;
 
 use std::fs;
 use std::path::Path;
@@ -24,6 +25,7 @@ pub fn tests() -> Vec<Trial> {
         test("the_driver_is_not_linked", the_driver_is_not_linked),
         test("devices_lists_every_backend", devices_lists_every_backend),
         test("register_writes_three_files", register_writes_three_files),
+        test("every_metric_registers", every_metric_registers),
         test("quiet_prints_nothing", quiet_prints_nothing),
         test("threads_do_not_change_the_result", threads_do_not_change_the_result),
         test("a_second_run_replaces_the_first", a_second_run_replaces_the_first),
@@ -34,6 +36,7 @@ pub fn tests() -> Vec<Trial> {
         test("auto_without_a_driver", auto_without_a_driver).with_ignored_flag(!no_driver),
     ];
     tests.extend(bad_input::tests());
+    tests.extend(bench::tests());
     tests
 }
 
@@ -60,7 +63,7 @@ pub fn ramp(origin: DVec3) -> Volume {
     Volume { geometry, voxels, pixel: PixelType::F32 }
 }
 
-fn stdout(command: &mut Command) -> String {
+pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(command.assert().success().get_output().stdout.clone()).unwrap()
 }
 
@@ -69,7 +72,7 @@ const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out
 fn help_and_version() {
     let here = Path::new(".");
     assert!(stdout(&mut mireg(here, &["--version"])).starts_with("mireg 0."));
-    for command in ["register", "metric", "devices", "demo"] {
+    for command in ["register", "metric", "devices", "bench", "demo"] {
         assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
@@ -123,6 +126,21 @@ fn register_writes_three_files() {
     assert_eq!(io::read(&out.join("moved.nii.gz")).unwrap().geometry.size, pair.ct.geometry.size);
     check_report(&fs::read_to_string(out.join("report.json")).unwrap());
     assert_eq!(names(&out), ["moved.nii.gz", "report.json", "transform.tfm"]);
+}
+
+fn every_metric_registers() {
+    let (folder, pair) = patient();
+    for (metric, name) in [("mi", "MI"), ("ecc", "ECC"), ("correlation-ratio", "eta2(M|F)")] {
+        let arguments = ["--backend", "cpu", "--bins", "32", "--metric", metric];
+        let shown = stdout(mireg(folder.path(), &REGISTER).args(arguments));
+        assert!(shown.contains(&format!("{name} 0.")), "{name} is not in\n{shown}");
+        let found = io::transform::read_itk(&folder.path().join("out/transform.tfm")).unwrap();
+        let error = pair.misplacement(&found);
+        assert!(error.mean_mm < 3.0, "{metric}: {error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
+        let report = fs::read_to_string(folder.path().join("out/report.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["metric"], metric);
+    }
 }
 
 fn check_report(text: &str) {
@@ -199,7 +217,12 @@ fn metric_of_an_image_with_itself_is_2() {
     assert!((value["nmi"].as_f64().unwrap() - 2.0).abs() < 1e-3, "{value}");
     assert_eq!(value["overlap"], value["samples"]);
     let text = stdout(&mut mireg(folder.path(), &["metric", "mr.nii.gz", "mr.nii.gz"]));
-    for label in ["NMI", "MI", "H(F)", "H(M)", "H(F,M)", "overlap"] {
+    assert!((value["ecc"].as_f64().unwrap() - 1.0).abs() < 1e-3, "{value}");
+    for direction in ["moving_given_fixed", "fixed_given_moving"] {
+        let ratio = value[format!("correlation_ratio_{direction}")].as_f64().unwrap();
+        assert!((ratio - 1.0).abs() < 1e-3, "{value}");
+    }
+    for label in ["NMI", "MI", "ECC", "eta2(M|F)", "eta2(F|M)", "H(F)", "H(M)", "H(F,M)", "overlap"] {
         assert!(text.lines().any(|line| line.split_whitespace().next() == Some(label)), "{label} is not in\n{text}");
     }
 }

@@ -7,7 +7,7 @@ mod partial_volume;
 mod real;
 mod scene;
 
-use approx::relative_eq;
+use approx::{abs_diff_ne, relative_eq};
 use gpu::math::entropy::Entropies;
 use libtest_mimic::Trial;
 use mireg::reference::Similarity;
@@ -34,12 +34,23 @@ fn agree(found: &Entropies, expected: &Similarity, tolerance: f64, overlap: u64)
             return Err(format!("{name} is {found:e}, not {expected:e}"));
         }
     }
+    let ratios =
+        [("eta2(M|F)", found.ratios[0], expected.ratios[0]), ("eta2(F|M)", found.ratios[1], expected.ratios[1])];
+    for (name, found, expected) in ratios {
+        if abs_diff_ne!(found, expected, epsilon = tolerance) {
+            return Err(format!("{name} is {found:e}, not {expected:e}"));
+        }
+    }
     let of_nmi = match expected.joint_entropy {
         0.0 => 0.0,
         joint => tolerance * expected.nmi / joint.min(1.0),
     };
-    if (found.nmi - expected.nmi).abs() > of_nmi {
+    if abs_diff_ne!(found.nmi, expected.nmi, epsilon = of_nmi) {
         return Err(format!("NMI is {:e}, not {:e}", found.nmi, expected.nmi));
+    }
+    // As the NMI: ECC = 2 - 2 / NMI.
+    if abs_diff_ne!(found.ecc(), expected.ecc, epsilon = 2.0 * of_nmi) {
+        return Err(format!("ECC is {:e}, not {:e}", found.ecc(), expected.ecc));
     }
     if found.counts.abs_diff(expected.overlap) > overlap {
         return Err(format!("{} samples overlap, not {}", found.counts, expected.overlap));

@@ -103,12 +103,21 @@ pub struct Entropy {
     pub moving: DeviceSliceMut<u32>,
     /// Working space, `fixed_bins` a transform: each row's counts; 0 before and after.
     pub fixed: DeviceSliceMut<u32>,
+    /// Working space, `moving_bins` a transform: the sum of the fixed image's bin numbers in each column.
+    pub moving_sums: DeviceSliceMut<u64>,
+    /// Working space, `fixed_bins` a transform: the sum of the moving image's bin numbers in each row; 0 before and after.
+    pub fixed_sums: DeviceSliceMut<u64>,
     /// Working space, 1 a transform: blocks that are done; 0 before and after.
     pub done: DeviceSliceMut<u32>,
-    /// [`RESULTS`](crate::kernels::entropy::RESULTS) a transform: H(F), H(M), H(F, M), MI, NMI, counts.
+    /// [`RESULTS`](crate::kernels::entropy::RESULTS) a transform: H(F), H(M), H(F, M), MI, NMI, counts, and the
+    /// correlation ratios of the moving image given the fixed one and of the fixed image given the moving one.
     pub results: DeviceSliceMut<f64>,
-    /// Bins of the fixed and of the moving image.
+    /// Bins of the fixed and of the moving image, 1 to 1024 each.
     pub bins: [u32; 2],
+    /// 1 where the correlation ratios are wanted; with 0 they come out as 0, a little sooner.
+    pub ratios: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
 }
 
 /// What [`resample`](crate::kernels::resample::resample) needs.
@@ -135,5 +144,5 @@ const _: () = assert!(size_of::<Histogram>() == 184);
 const _: () = assert!(size_of::<SortCount>() == 160);
 const _: () = assert!(size_of::<PerThread>() == 168);
 const _: () = assert!(size_of::<Partials>() == 48);
-const _: () = assert!(size_of::<Entropy>() == 104);
+const _: () = assert!(size_of::<Entropy>() == 144);
 const _: () = assert!(size_of::<Resample>() == 112);

@@ -1,23 +1,23 @@
-//! Entropies, MI and NMI from the same counts.
+//! Entropies and what follows from them, and correlation ratios, from the same counts.
 
 use super::agree;
 use crate::support::random;
 use gpu::math::entropy::Entropies;
 use libtest_mimic::{Failed, Trial};
 use mireg::Result;
-use mireg::backend::cpu;
 use mireg::backend::emulated::Emulated;
+use mireg::backend::{Wanted, cpu};
 use mireg::reference::Similarity;
 use ndarray::Array2;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 pub fn tests() -> Vec<Trial> {
-    let cpu = |table: &Table| Ok(cpu::entropies(&table.counts, table.bins));
-    let emulated = |table: &Table| Ok(Emulated::with_seed(3).entropies(table.counts.clone(), table.bins)?[0]);
+    let cpu = |table: &Table| Ok(cpu::entropies(&table.counts, table.bins, Wanted::Ratios));
     vec![
         Trial::test("reference::counts::cpu", move || typical_tables_agree(cpu)),
-        Trial::test("reference::counts::emulator", move || typical_tables_agree(emulated)),
+        Trial::test("reference::counts::emulator", emulator_agrees_with_the_cpu),
+        Trial::test("reference::counts::known ratios", move || known_ratios(cpu)),
         Trial::test("reference::counts::one pair", move || one_pair_says_nothing(cpu)),
         Trial::test("reference::counts::any table", move || any_table_agrees(cpu)),
     ]
@@ -70,11 +70,44 @@ fn typical_tables(bins: [u32; 2]) -> Vec<(&'static str, Table)> {
     ]
 }
 
+const BINS: [[u32; 2]; 9] =
+    [[1, 1], [2, 2], [50, 50], [64, 64], [100, 100], [256, 256], [3, 200], [3, 1000], [1024, 1024]];
+
 fn typical_tables_agree(measure: impl Fn(&Table) -> Result<Entropies>) -> std::result::Result<(), Failed> {
-    for bins in [[2, 2], [50, 50], [64, 64], [100, 100], [256, 256], [3, 200]] {
+    for bins in BINS {
         for (name, table) in typical_tables(bins) {
             table.check(measure(&table)?).map_err(|wrong| format!("{bins:?} bins, {name}: {wrong}"))?;
         }
+    }
+    Ok(())
+}
+
+/// To the last bit, each table twice in a launch. Of the large tables, which take long, the sparse one, and once.
+fn emulator_agrees_with_the_cpu() -> std::result::Result<(), Failed> {
+    for bins in BINS {
+        let large = bins[0] * bins[1] > 10_000;
+        let chosen = |name: &str| !large || name == "sparse";
+        for (name, table) in typical_tables(bins).into_iter().filter(|(name, _)| chosen(name)) {
+            for wanted in [Wanted::Ratios, Wanted::Entropies] {
+                let times = if large { 1 } else { 2 };
+                let found = Emulated::with_seed(3).entropies(table.counts.repeat(times), bins, wanted)?;
+                let expected = cpu::entropies(&table.counts, bins, wanted);
+                if found != vec![expected; times] {
+                    return Err(format!("{bins:?} bins, {name}: {found:?} is not {expected:?}").into());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// By hand: the fixed bins 0, 1 and 2 have the moving bins' means 0, 1/2 and 1, the moving bins the fixed ones' means 1/2 and 5/3.
+fn known_ratios(measure: impl Fn(&Table) -> Result<Entropies>) -> std::result::Result<(), Failed> {
+    let found = measure(&Table { bins: [3, 2], counts: vec![1, 1, 0, 0, 1, 2] })?;
+    // Variances within: (2 * 1/4) of 5 * 6/25; (2 * 1/4 + 3 * 2/9) of 5 * 14/25.
+    let expected = [1.0 - 0.5 / 1.2, 1.0 - (0.5 + 2.0 / 3.0) / 2.8];
+    if (0..2).any(|i| (found.ratios[i] - expected[i]).abs() > 1e-15) {
+        return Err(format!("{:?} is not {expected:?}", found.ratios).into());
     }
     Ok(())
 }
@@ -90,10 +123,11 @@ fn one_pair_says_nothing(measure: impl Fn(&Table) -> Result<Entropies>) -> std::
 }
 
 fn any_table_agrees(measure: impl Fn(&Table) -> Result<Entropies>) -> std::result::Result<(), Failed> {
-    let tables = ([2..=256_u32, 2..=256_u32], 0..=10, 0..=32_u32, any::<u64>()).prop_map(|(bins, rare, bits, seed)| {
-        let most = (1_u64 << bits).min(u64::from(u32::MAX / (bins[0] * bins[1]))) as u32;
-        Table::random(bins, 0.5_f32.powi(rare), most, seed)
-    });
+    let tables =
+        ([2..=1024_u32, 2..=256_u32], 0..=10, 0..=32_u32, any::<u64>()).prop_map(|(bins, rare, bits, seed)| {
+            let most = (1_u64 << bits).min(u64::from(u32::MAX / (bins[0] * bins[1]))) as u32;
+            Table::random(bins, 0.5_f32.powi(rare), most, seed)
+        });
     let config = Config { cases: 300, failure_persistence: None, ..Config::default() };
     let run = TestRunner::new(config).run(&tables, |table| {
         let found = measure(&table).map_err(|error| TestCaseError::fail(error.to_string()))?;

@@ -12,6 +12,7 @@ pub fn tests() -> Vec<Trial> {
     let test = |name: &str, run: fn()| trial(format!("reference::known::{name}"), run);
     vec![
         test("a table of two by two", a_table_of_two_by_two),
+        test("variance explained", variance_explained),
         test("entropy of equal shares", entropy_of_equal_shares),
         test("an image and itself", an_image_and_itself),
         test("intensities swapped for others", intensities_swapped_for_others),
@@ -48,7 +49,18 @@ fn a_table_of_two_by_two() {
     assert_relative_eq!(found.joint_entropy, half + 2.0 * quarter, max_relative = 1e-15);
     assert_relative_eq!(found.mi, 0.215_761_554_338_839, max_relative = 1e-12);
     assert_relative_eq!(found.nmi, 1.207_518_749_639_422, max_relative = 1e-12);
+    assert_relative_eq!(found.ecc, 2.0 - 2.0 / 1.207_518_749_639_422, max_relative = 1e-12);
     assert_eq!(found.overlap, 8);
+}
+
+fn variance_explained() {
+    // Means of the columns' numbers 0, 1/2 and 1; of the rows' numbers 1/2 and 5/3.
+    let found = Similarity::of(&array![[1, 0], [1, 1], [0, 2]]);
+    assert_relative_eq!(found.ratios[0], 1.0 - 0.5 / 1.2, max_relative = 1e-15);
+    assert_relative_eq!(found.ratios[1], 1.0 - (0.5 + 2.0 / 3.0) / 2.8, max_relative = 1e-15);
+    // The rows determine the columns, but not the other way round.
+    let found = Similarity::of(&array![[3, 0], [0, 3], [3, 0]]);
+    assert_eq!(found.ratios, [1.0, 0.0]);
 }
 
 fn entropy_of_equal_shares() {
@@ -64,6 +76,7 @@ fn an_image_and_itself() {
     assert_relative_eq!(found.mi, found.fixed_entropy, max_relative = 1e-15);
     assert_eq!((found.moving_entropy, found.joint_entropy), (found.fixed_entropy, found.fixed_entropy));
     assert_eq!((found.nmi, found.overlap), (2.0, 256));
+    assert_eq!((found.ecc, found.ratios), (1.0, [1.0; 2]));
     assert!(found.mi > 3.5, "{found:?}");
 }
 
@@ -85,11 +98,14 @@ fn independent_images() {
     assert_relative_eq!(found.moving_entropy, 4f64.ln(), max_relative = 1e-14);
     assert_relative_eq!(found.mi, 0.0, epsilon = 1e-14);
     assert_relative_eq!(found.nmi, 1.0, max_relative = 1e-14);
+    assert_relative_eq!(found.ecc, 0.0, epsilon = 1e-14);
+    assert_relative_eq!(found.ratios[..], [0.0; 2][..], epsilon = 1e-14);
 }
 
 fn one_pair_only() {
     let found = in_place(&volume(vec![3.0; 256]), &volume(vec![-1.0; 256]), [64; 2]);
     assert_eq!((found.joint_entropy, found.mi, found.nmi, found.overlap), (0.0, 0.0, 1.0, 256));
+    assert_eq!((found.ecc, found.ratios), (0.0, [0.0; 2]));
     assert_eq!(Similarity::of(&Array2::zeros((2, 2))).overlap, 0);
 }
 

@@ -4,7 +4,7 @@ use super::agree;
 use crate::support::{random, stored};
 use glam::{DAffine3, DMat3, DVec3, EulerRot};
 use gpu::math::{entropy::Entropies, interpolate};
-use mireg::backend::{Backend, HistogramMethod, Pair};
+use mireg::backend::{Backend, HistogramMethod, Pair, Wanted};
 use mireg::reference::{Interpolator, Similarity, joint_histogram};
 use mireg::registration::voxel_map;
 use mireg::transform::Rigid;
@@ -88,7 +88,7 @@ impl Scene {
         let counts = pair.histogram(&map)?.into_iter().map(u64::from).collect();
         let shape = (bins[0] as usize, bins[1] as usize).f();
         let counts = Array2::from_shape_vec(shape, counts).expect("a count for each pair");
-        Ok((counts, pair.evaluate(&[map])?[0]))
+        Ok((counts, pair.evaluate(&[map], Wanted::Ratios)?[0]))
     }
 
     /// Fails unless the backend's metric agrees with the reference to `tolerance`, its histogram but for a few in a

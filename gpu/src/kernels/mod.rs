@@ -2,6 +2,7 @@
 
 pub mod entropy;
 pub mod histogram;
+mod ordered;
 pub mod partial_volume;
 pub mod resample;
 pub mod sample;
@@ -24,8 +25,7 @@ fn block_threads() -> u32 {
 
 impl Taps for DeviceSlice<f32> {
     #[inline(always)]
-    unsafe fn four(self, index: u32) -> [f32; 4] {
-        let i = index as usize;
+    unsafe fn four(self, i: usize) -> [f32; 4] {
         // SAFETY: as this function's.
         unsafe { [self.get_cached(i), self.get_cached(i + 1), self.get_cached(i + 2), self.get_cached(i + 3)] }
     }

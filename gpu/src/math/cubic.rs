@@ -1,17 +1,18 @@
 //! Cubic values between voxels: four taps along each axis, 64 in all, summed along y, then z, then x.
 //!
 //! For a fraction t between the second tap and the third, the weights are, with u = 1 - t:
-//! - Catmull-Rom (Keys's cubic convolution with a = -1/2): -t u^2 / 2, u (1 + 4 u - 3 u^2) / 2, t (1 + 4 t - 3 t^2) / 2, -t^2 u / 2;
+//! - Catmull-Rom (Keys's cubic convolution with a = -1/2):
+//!   -t u^2 / 2, u (1 + 4 u - 3 u^2) / 2, t (1 + 4 t - 3 t^2) / 2, -t^2 u / 2;
 //! - cubic B-spline: u^3 / 6, 2/3 - t^2 + t^3 / 2, 2/3 - u^2 + u^3 / 2, t^3 / 6.
 //!
-//! The second weight is what the others leave of 1: it is never computed, because they weigh differences from the second tap. So
-//! taps that are all alike give their own value, to the last bit, and a constant stays in one bin. It also lets Catmull-Rom give a
-//! voxel's own value at its centre.
+//! The second weight is what the others leave of 1: it is never computed, because they weigh differences from the
+//! second tap. So taps that are all alike give their own value, to the last bit, and a constant stays in one bin. It
+//! also lets Catmull-Rom give a voxel's own value at its centre.
 //!
-//! What is sampled is an f32 volume of voxels (Catmull-Rom) or of coefficients (B-spline), with a voxel more before and two more
-//! after along every axis ([`padded`]), so that no tap needs a check. They mirror the volume about its outermost voxel centres. For
-//! the B-spline that is the boundary which its coefficients are made for. For Catmull-Rom it is one of several that would do, and
-//! the one that adds no intensity that the image does not have.
+//! What is sampled is an f32 volume of voxels (Catmull-Rom) or of coefficients (B-spline), with a voxel more before and
+//! two more after along every axis ([`padded`]), so that no tap needs a check. They mirror the volume about its
+//! outermost voxel centres. For the B-spline that is the boundary which its coefficients are made for. For Catmull-Rom
+//! it is one of several that would do, and the one that adds no intensity that the image does not have.
 
 use super::bin;
 use super::interpolate::{self, Interpolator, Place};
@@ -32,15 +33,15 @@ pub trait Taps: Copy {
     ///
     /// # Safety
     /// They are in the volume.
-    unsafe fn four(self, index: u32) -> [f32; 4];
+    unsafe fn four(self, index: usize) -> [f32; 4];
 }
 
 impl Taps for &[f32] {
     #[inline(always)]
-    unsafe fn four(self, index: u32) -> [f32; 4] {
-        debug_assert!(index as usize + 4 <= self.len());
+    unsafe fn four(self, index: usize) -> [f32; 4] {
+        debug_assert!(index + 4 <= self.len());
         // SAFETY: as this function's.
-        unsafe { self.as_ptr().add(index as usize).cast::<[f32; 4]>().read_unaligned() }
+        unsafe { self.as_ptr().add(index).cast::<[f32; 4]>().read_unaligned() }
     }
 }
 
@@ -93,7 +94,7 @@ fn mix_four([a, b, c, d]: [[f32; 4]; 4], weights: Weights) -> [f32; 4] {
 /// 4 x 4 x 4 voxels from `index` on are in the volume.
 #[inline(always)]
 pub unsafe fn columns(taps: impl Taps, index: u32, padded: [u32; 3], y: Weights, z: Weights) -> [f32; 4] {
-    let (row, plane) = (padded[0], padded[0] * padded[1]);
+    let (index, row, plane) = (index as usize, padded[0] as usize, (padded[0] * padded[1]) as usize);
     // SAFETY: as this function's.
     let planes = unsafe {
         [
@@ -107,7 +108,7 @@ pub unsafe fn columns(taps: impl Taps, index: u32, padded: [u32; 3], y: Weights,
 }
 
 #[inline(always)]
-unsafe fn along_y(taps: impl Taps, index: u32, row: u32, y: Weights) -> [f32; 4] {
+unsafe fn along_y(taps: impl Taps, index: usize, row: usize, y: Weights) -> [f32; 4] {
     // SAFETY: as `columns`.
     let rows =
         unsafe { [taps.four(index), taps.four(index + row), taps.four(index + 2 * row), taps.four(index + 3 * row)] };
@@ -115,7 +116,8 @@ unsafe fn along_y(taps: impl Taps, index: u32, row: u32, y: Weights) -> [f32; 4]
 }
 
 /// The value at a place in a volume of `padded` size; it may lie beyond those of the voxels. The place is
-/// [`interpolate::place`]'s in a volume of that size: as the padding begins a voxel before, the index is that of the first tap.
+/// [`interpolate::place`]'s in a volume of that size: as the padding begins a voxel before, the index is that of the
+/// first tap.
 ///
 /// # Safety
 /// The place comes from a position inside the volume without its padding.

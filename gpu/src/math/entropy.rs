@@ -37,7 +37,7 @@ pub struct Sums {
     pub counts: u64,
 }
 
-/// Entropies in nats, MI and NMI.
+/// Entropies in nats, MI and NMI, and correlation ratios.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Entropies {
@@ -46,10 +46,22 @@ pub struct Entropies {
     pub joint: f64,
     pub mi: f64,
     pub nmi: f64,
+    /// [Correlation ratios](super::correlation) of the moving image given the fixed one and of the fixed image given the moving
+    /// one; 0 unless they were asked for.
+    pub ratios: [f64; 2],
     pub counts: u64,
 }
 
-/// Everything that follows from the sums. Without counts all is 0; with a joint entropy of 0 (a single bin pair) the NMI is 1,
+impl Entropies {
+    /// The entropy correlation coefficient, 2 MI / (H(F) + H(M)) (Maes and others 1997): 0 for images that say nothing about each
+    /// other, where both are constant as well, 1 for images that determine each other.
+    pub fn ecc(&self) -> f64 {
+        let sum = self.fixed + self.moving;
+        if sum > 0.0 { 2.0 * self.mi / sum } else { 0.0 }
+    }
+}
+
+/// Everything that follows from the sums; the ratios are left at 0. Without counts all is 0; with a joint entropy of 0 (a single bin pair) the NMI is 1,
 /// the value for images that say nothing about each other.
 #[inline(always)]
 pub fn finish(sums: Sums) -> Entropies {
@@ -62,5 +74,5 @@ pub fn finish(sums: Sums) -> Entropies {
     let entropy = |sum: f64| ((whole - sum) / n).max(0.0);
     let (fixed, moving, joint) = (entropy(sums.fixed), entropy(sums.moving), entropy(sums.joint));
     let nmi = if joint > 0.0 { (fixed + moving) / joint } else { 1.0 };
-    Entropies { fixed, moving, joint, mi: fixed + moving - joint, nmi, counts: sums.counts }
+    Entropies { fixed, moving, joint, mi: fixed + moving - joint, nmi, ratios: [0.0; 2], counts: sums.counts }
 }

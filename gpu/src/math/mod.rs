@@ -3,6 +3,7 @@
 
 pub mod affine;
 pub mod bin;
+pub mod correlation;
 pub mod cubic;
 pub mod entropy;
 pub mod interpolate;

@@ -3,7 +3,7 @@
 use super::evaluator::{Loaded, Space};
 use super::histogram::HistogramMethod;
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
-use super::{Backend, Evaluator, Pair, resample};
+use super::{Backend, Evaluator, Pair, Wanted, resample};
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -28,13 +28,18 @@ impl Emulated {
         Self { seed }
     }
 
-    /// Entropies of joint histograms of `bins` fixed and moving bins, one after the other.
+    /// What is wanted of joint histograms of `bins` fixed and moving bins, one after the other.
     ///
     /// # Errors
     /// [`Error::Device`] where the emulator finds a fault in the kernel.
-    pub fn entropies(&self, counters: Vec<u32>, bins: [u32; 2]) -> Result<Vec<Entropies>> {
+    pub fn entropies(&self, counters: Vec<u32>, bins: [u32; 2], wanted: Wanted) -> Result<Vec<Entropies>> {
         let batch = counters.len() / (bins[0] * bins[1]) as usize;
-        Space::with(self, batch, bins, counters)?.entropies(self, bins, batch)
+        let mut space = Space::with(self, batch, bins, counters)?;
+        let entropies = space.entropies(self, bins, batch, wanted)?;
+        match space.is_clear() {
+            true => Ok(entropies),
+            false => Err(Error::Device("a kernel is wrong, please report it: entropies leaves counts behind".into())),
+        }
     }
 }
 

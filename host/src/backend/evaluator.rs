@@ -1,9 +1,10 @@
 //! A pair of images on a device, and its evaluation: the launches of a histogram method and one for the entropies.
 
+use super::emulated::Emulated;
 use super::histogram::{self, BATCH, Counter, HistogramMethod};
 use super::kernels::ENTROPIES;
 use super::queue::{Memory, Queue, Shape};
-use super::{Evaluator, Pair, per_sample};
+use super::{Evaluator, Pair, Wanted, per_sample};
 use crate::Result;
 use gpu::kernels::entropy::{COLUMNS, RESULTS, THREADS};
 use gpu::math::entropy::Entropies;
@@ -38,9 +39,9 @@ impl<'a, Q: Queue + 'a> Loaded<'a, Q> {
         self.counter.count(&self.queue, transforms, &mut self.space.counters)
     }
 
-    fn batch(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
+    fn batch(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
         self.count(transforms)?;
-        let entropies = self.space.entropies(&self.queue, self.bins, transforms.len())?;
+        let entropies = self.space.entropies(&self.queue, self.bins, transforms.len(), wanted)?;
         Ok(entropies.into_iter().map(|entropies| per_sample(entropies, self.unit)).collect())
     }
 }
@@ -50,8 +51,8 @@ impl<'a, Q: Queue + 'a> Evaluator for Loaded<'a, Q> {
         self.method.name()
     }
 
-    fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
-        let batches = transforms.chunks(BATCH).map(|batch| self.batch(batch));
+    fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
+        let batches = transforms.chunks(BATCH).map(|batch| self.batch(batch, wanted));
         Ok(batches.collect::<Result<Vec<_>>>()?.concat())
     }
 
@@ -80,6 +81,8 @@ pub struct Space<Q: Queue> {
     columns: Q::Memory<f64>,
     moving: Q::Memory<u32>,
     fixed: Q::Memory<u32>,
+    moving_sums: Q::Memory<u64>,
+    fixed_sums: Q::Memory<u64>,
     done: Q::Memory<u32>,
     results: Q::Pinned<f64>,
 }
@@ -99,21 +102,27 @@ impl<Q: Queue> Space<Q> {
             columns: queue.zeros(batch * moving)?,
             moving: queue.zeros(batch * moving)?,
             fixed: queue.zeros(batch * fixed)?,
+            moving_sums: queue.zeros(batch * moving)?,
+            fixed_sums: queue.zeros(batch * fixed)?,
             done: queue.zeros(batch)?,
             results: queue.pinned(RESULTS * batch)?,
         })
     }
 
-    /// Entropies of the first `batch` joint histograms, which are left at 0.
-    pub fn entropies(&mut self, queue: &Q, bins: [u32; 2], batch: usize) -> Result<Vec<Entropies>> {
+    /// What is wanted of the first `batch` joint histograms, which are left at 0.
+    pub fn entropies(&mut self, queue: &Q, bins: [u32; 2], batch: usize, wanted: Wanted) -> Result<Vec<Entropies>> {
         let params = params::Entropy {
             counters: self.counters.view_mut(),
             columns: self.columns.view_mut(),
             moving: self.moving.view_mut(),
             fixed: self.fixed.view_mut(),
+            moving_sums: self.moving_sums.view_mut(),
+            fixed_sums: self.fixed_sums.view_mut(),
             done: self.done.view_mut(),
             results: self.results.view_mut(),
             bins,
+            ratios: u32::from(wanted == Wanted::Ratios),
+            unused: 0,
         };
         let shape =
             Shape { grid: [bins[1].div_ceil(COLUMNS), batch as u32, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
@@ -126,5 +135,13 @@ impl<Q: Queue> Space<Q> {
 
 /// Entropies from the numbers that the kernel writes.
 fn result(n: &[f64]) -> Entropies {
-    Entropies { fixed: n[0], moving: n[1], joint: n[2], mi: n[3], nmi: n[4], counts: n[5] as u64 }
+    Entropies { fixed: n[0], moving: n[1], joint: n[2], mi: n[3], nmi: n[4], counts: n[5] as u64, ratios: [n[6], n[7]] }
+}
+
+impl Space<Emulated> {
+    /// Whether everything that must be 0 before an evaluation is.
+    pub fn is_clear(&self) -> bool {
+        let zero = |counts: &[u32]| counts.iter().all(|&n| n == 0);
+        zero(&self.counters) && zero(&self.fixed) && zero(&self.done) && self.fixed_sums.iter().all(|&n| n == 0)
+    }
 }

@@ -67,6 +67,15 @@ fn per_sample(entropies: Entropies, unit: u32) -> Entropies {
     Entropies { counts: entropies.counts / u64::from(unit), ..entropies }
 }
 
+/// What to take from a joint histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Entropies and what follows from them.
+    Entropies,
+    /// The correlation ratios as well.
+    Ratios,
+}
+
 /// A place where metrics are evaluated and images resampled, always with the same bits.
 pub trait Backend: Send + Sync {
     /// `cpu`, `cuda` or `emulated`.
@@ -101,11 +110,11 @@ pub trait Evaluator {
     /// The name of the method that counts; what `auto` chose.
     fn method(&self) -> &'static str;
 
-    /// Entropies, MI and NMI for each transform, from voxels of the fixed image to voxels of the moving image.
+    /// What is wanted for each transform, from voxels of the fixed image to voxels of the moving image.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
-    fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>>;
+    fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>>;
 
     /// The joint histogram for one transform: the pair (f, m) is at `f + fixed_bins * m`. A sample counts [`Pair::unit`] in all.
     ///

@@ -3,8 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
-use mireg::backend::BackendKind;
+use mireg::backend::{BackendKind, HistogramMethod};
 use mireg::metric::MetricKind;
+use serde::Serialize;
+
+use super::bench::{Data, Interpolation, Paper};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +38,9 @@ Examples:
 const METRIC_EXAMPLES: &str = "\
 Entropies and MI are in nats, over the voxels of FIXED that fall inside MOVING.
 NMI is (H(F) + H(M)) / H(F,M): 1 for images that say nothing about each other,
-2 for images that determine each other.
+2 for images that determine each other. ECC is 2 MI / (H(F) + H(M)): 0 to 1.
+eta2(M|F), the correlation ratio, is the part of MOVING's variance that FIXED
+explains, and eta2(F|M) the reverse: 0 for none of it, 1 for all.
 
 Examples:
   mireg metric ct.nii.gz mr.nii.gz
@@ -46,6 +51,18 @@ Makes a CT-like and an MR-like scan of a made-up head with a known motion betwee
 them, registers them, and says how many mm the result is off, on average over the
 brain. More than 1 mm is exit code 1. DIR gets ct.nii.gz, mr.nii.gz, truth.tfm,
 demo.png and what `mireg register` writes.";
+
+const BENCH_EXAMPLES: &str = "\
+Measures whole evaluations of the metric by the wall clock, one at a time and in a
+batch of 16, and on a GPU the histogram alone by its own clock. The transform is a
+rotation by 0.1 rad about the middle of the fixed image. DIR gets bench.svg,
+bench.png and bench.json.
+
+Examples:
+  mireg bench
+  mireg bench --histogram tiled,shared-atomic --bins 64,256 --data head --out out
+  mireg bench --fixed ct.nii.gz --moving mr.nii.gz --interpolation linear,catmull-rom
+  mireg bench --paper ledig-table-3 --out out";
 
 /// Aligns medical images by mutual information, with the same bits on CPU and GPU
 #[derive(Parser)]
@@ -61,11 +78,14 @@ pub enum Command {
     /// Find the rigid motion that aligns MOVING with FIXED
     #[command(after_help = REGISTER_EXAMPLES)]
     Register(Register),
-    /// Print mutual information, entropies and overlap of two images
+    /// Print mutual information, entropies, correlation ratios and overlap of two images
     #[command(after_help = METRIC_EXAMPLES)]
     Metric(Metric),
     /// List the places where mireg can compute on this machine
     Devices,
+    /// Measure how long evaluations of the metric take on this machine
+    #[command(after_help = BENCH_EXAMPLES)]
+    Bench(Bench),
     /// Register a made-up patient and print the error in mm
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Demo),
@@ -111,6 +131,64 @@ pub struct Metric {
     pub histogram: Histogram,
     #[command(flatten)]
     pub compute: Compute,
+}
+
+#[derive(Args)]
+pub struct Bench {
+    /// Measure what a paper compares, next to what it prints; the options below replace parts of it
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub paper: Option<Paper>,
+    /// Ways to count the joint histogram [default: all that the backend has]
+    #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
+    pub histogram: Vec<HistogramMethod>,
+    /// Bins a side, 2 to 256 each [default: 64,100,128,200,256]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u32).range(2..=256))]
+    pub bins: Vec<u32>,
+    /// Between the voxels of the moving image [default: linear]
+    #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
+    pub interpolation: Vec<Interpolation>,
+    /// Made-up images [default: random,constant,head]
+    #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
+    pub data: Vec<Data>,
+    /// Voxels a side of made-up images, 2 to 512 [default: 256 on a GPU, 128 on a CPU, 16 in the emulator]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value_parser!(u32).range(2..=512))]
+    pub size: Option<u32>,
+    /// Your own fixed image; with MOVING it takes the place of the head
+    #[arg(long, value_name = "FILE", requires = "moving")]
+    pub fixed: Option<PathBuf>,
+    /// Your own moving image, placed by the headers
+    #[arg(long, value_name = "FILE", requires = "fixed")]
+    pub moving: Option<PathBuf>,
+    /// What the rotation by 0.1 rad is about
+    #[arg(long, value_enum, default_value_t = Axis::Oblique)]
+    pub axis: Axis,
+    /// Seconds a row of the table is given, 0 to 60; slow ones take what they need
+    #[arg(long, value_name = "S", default_value_t = 0.1, allow_negative_numbers = true, value_parser = seconds)]
+    pub seconds: f64,
+    /// Folder for the plots
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print JSON, with the reasons where a method cannot do a case
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub compute: Compute,
+}
+
+/// An axis through the middle of the fixed image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    /// (1, 1, 1): no row of voxels stays a row
+    Oblique,
+    /// From foot to head
+    Z,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=60.0).contains(seconds));
+    seconds.ok_or_else(|| "0 to 60 seconds are possible".into())
 }
 
 #[derive(Args)]

@@ -23,6 +23,9 @@ fn text(value: &Evaluation) -> String {
     let lines = [
         ("NMI", format!("{:.9}", value.nmi)),
         ("MI", format!("{:.9} nats", value.mi)),
+        ("ECC", format!("{:.9}", value.ecc)),
+        ("eta2(M|F)", format!("{:.9}", value.correlation_ratio_moving_given_fixed)),
+        ("eta2(F|M)", format!("{:.9}", value.correlation_ratio_fixed_given_moving)),
         ("H(F)", format!("{:.9} nats", value.fixed_entropy)),
         ("H(M)", format!("{:.9} nats", value.moving_entropy)),
         ("H(F,M)", format!("{:.9} nats", value.joint_entropy)),

@@ -1,6 +1,7 @@
 //! The command line: reads arguments, calls the library, prints what came out.
 
 mod arguments;
+mod bench;
 mod demo;
 mod devices;
 pub mod fault;
@@ -31,6 +32,7 @@ pub fn run(started: Instant) -> u8 {
         Command::Register(register) => threads::with(register.compute.threads(), || register::run(&register, started)),
         Command::Metric(metric) => threads::with(metric.compute.threads(), || metric::run(&metric)),
         Command::Devices => devices::run(),
+        Command::Bench(bench) => threads::with(bench.compute.threads(), || bench::run(&bench)),
         Command::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(&demo, started)),
     };
     let Err(error) = outcome else { return 0 };

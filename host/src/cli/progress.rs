@@ -43,6 +43,15 @@ impl Progress {
         }
     }
 
+    /// A measurement of many starts. Lines would be more than anyone reads.
+    pub fn row(&self, number: usize, of: usize, text: &str) {
+        if let Self::Bar(bar) = self {
+            bar.set_length(of as u64);
+            bar.set_position(number as u64);
+            self.step(text);
+        }
+    }
+
     /// Takes the bar away, so that what is printed next stands alone.
     pub fn finish(&self) {
         self.release();

@@ -10,8 +10,7 @@ use mireg::transform::Rigid;
 /// What came out, a line a fact.
 pub fn registration(found: &Registration, report: &Report, out: &Path) -> String {
     let kind = report.metric;
-    let name = format!("{kind:?}").to_uppercase();
-    let metric = format!("{name} {:.5} -> {:.5}", found.start.value(kind), found.end.value(kind));
+    let metric = format!("{} {:.5} -> {:.5}", kind.name(), found.start.value(kind), found.end.value(kind));
     let other = format!("MI {:.4} -> {:.4} nats", found.start.mi, found.end.mi);
     let seconds = &report.seconds;
     let lines = [

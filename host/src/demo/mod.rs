@@ -1,7 +1,8 @@
 //! A made-up patient: a CT-like and an MR-like scan of one head with a known motion between them, for `mireg demo` and the
-//! tests. The same seed gives the same voxels on every machine, with any number of threads.
+//! tests, and cubes for `mireg bench`. The same seed gives the same voxels on every machine, with any number of threads.
 
 mod anatomy;
+pub mod cubes;
 mod parts;
 pub mod picture;
 mod random;

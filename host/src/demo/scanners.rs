@@ -12,10 +12,12 @@ use crate::{Geometry, PixelType, Volume};
 
 /// Value of CT pixels outside the circle that was reconstructed.
 const CT_PADDING: f32 = -1024.0;
-const CT_NOISE_HU: f32 = 9.0;
+/// Deviation of the noise.
+pub const CT_NOISE_HU: f32 = 9.0;
 /// T1-like signal of fat where the bias field is 1.
-const MR_GAIN: f32 = 800.0;
-const MR_NOISE: f32 = 20.0;
+pub const MR_GAIN: f32 = 800.0;
+/// Deviation of the noise.
+pub const MR_NOISE: f32 = 20.0;
 
 /// From the head's own frame to the CT's: the patient lies slightly turned, as patients do. LPS mm.
 pub fn patient_in_ct() -> DAffine3 {
@@ -80,7 +82,7 @@ fn bias(u: Vec3) -> f32 {
 }
 
 /// A volume of `voxel(index, number)`, slice by slice in parallel.
-fn scan(grid: Geometry, voxel: impl Fn(DVec3, u64) -> f32 + Sync) -> Volume {
+pub fn scan(grid: Geometry, voxel: impl Fn(DVec3, u64) -> f32 + Sync) -> Volume {
     let [nx, ny, _] = grid.size;
     let mut voxels = vec![0.0; grid.voxels()];
     voxels.par_chunks_mut(nx).enumerate().for_each(|(row, values)| {

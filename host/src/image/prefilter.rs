@@ -1,8 +1,9 @@
-//! Coefficients of the cubic B-spline through voxels: Unser, "Splines: a perfect fit for signal and image processing", 1999, box 2.
+//! Coefficients of the cubic B-spline through voxels: Unser, "Splines: a perfect fit for signal and image processing",
+//! 1999, box 2.
 //!
-//! Along each line, the samples s become coefficients c with (c[k - 1] + 4 c[k] + c[k + 1]) / 6 = s[k], mirrored about both ends, by a
-//! filter that runs forth and another that runs back. In f64 along a line, rounded to f32 after each axis; each line is a chain in
-//! fixed order, so that neither threads nor the machine change a bit.
+//! Along each line, the samples s become coefficients c with (c[k - 1] + 4 c[k] + c[k + 1]) / 6 = s[k], mirrored about
+//! both ends, by a filter that runs forth and another that runs back. In f64 along a line, rounded to f32 after each
+//! axis; each line is a chain in fixed order, so that neither threads nor the machine change a bit.
 
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis};
 use rayon::prelude::*;
@@ -58,8 +59,9 @@ fn coefficients(line: &mut [[f64; BUNDLE]]) {
     line.iter_mut().for_each(|lanes| each(lanes, |_, sum| 6.0 * sum));
 }
 
-/// Where the filter that runs forth starts: every sample of the mirrored, endless line before, each weighted by one power more of the
-/// pole. The line repeats after 2 n - 2 samples, so that this is the sum over one period over 1 - pole^(2 n - 2).
+/// Where the filter that runs forth starts: every sample of the mirrored, endless line before, each weighted by one
+/// power more of the pole. The line repeats after 2 n - 2 samples, so that this is one period's sum over
+/// 1 - pole^(2 n - 2).
 fn first(line: &[[f64; BUNDLE]]) -> [f64; BUNDLE] {
     let n = line.len();
     let (mut sum, mut power) = ([0.0; BUNDLE], 1.0);
@@ -88,7 +90,7 @@ mod tests {
             for size in [[n, 1, 1], [1, n, 1], [1, 1, n]] {
                 let mut line = samples.clone();
                 filter(&mut line, size);
-                for k in 0..n {
+                for (k, &sample) in samples.iter().enumerate() {
                     let at = |k: usize| f64::from(line[k.min(n - 1)]);
                     let (before, after) = match k {
                         _ if n == 1 => (at(0), at(0)),
@@ -97,7 +99,7 @@ mod tests {
                         _ => (at(k - 1), at(k + 1)),
                     };
                     let value = (before + 4.0 * at(k) + after) / 6.0;
-                    assert!((value - f64::from(samples[k])).abs() < 2e-4, "{size:?}, {k}: {value}, not {}", samples[k]);
+                    assert!((value - f64::from(sample)).abs() < 2e-4, "{size:?}, {k}: {value}, not {sample}");
                 }
             }
         }

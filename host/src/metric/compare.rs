@@ -3,7 +3,7 @@
 use glam::DAffine3;
 
 use super::Evaluation;
-use crate::backend::{self, BackendKind};
+use crate::backend::{self, BackendKind, Wanted};
 use crate::image::pyramid;
 use crate::registration::{Images, check};
 use crate::{Error, Result, Volume};
@@ -26,7 +26,7 @@ pub fn evaluate(
     let (fixed, moving) = (pyramid::levels(fixed, &finest), pyramid::levels(moving, &finest));
     let images = Images::new((&fixed[0], fixed_range), (&moving[0], moving_range), bins);
     let mut evaluator = images.load(&*backend)?;
-    let value = images.evaluate(&mut *evaluator, &[*transform])?[0];
+    let value = images.evaluate(&mut *evaluator, &[*transform], Wanted::Ratios)?[0];
     if value.overlap == 0 {
         return Err(Error::Untrusted("the images do not overlap: check the headers and the transform".into()));
     }

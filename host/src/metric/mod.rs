@@ -2,20 +2,45 @@
 
 mod compare;
 
+use crate::backend::Wanted;
 pub use compare::evaluate;
 use gpu::math::entropy::Entropies;
 
 /// The metric to maximise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum MetricKind {
     /// Normalised mutual information, (H(F) + H(M)) / H(F, M) (Shams 2009 eq. 5).
     Nmi,
     /// Mutual information, H(F) + H(M) - H(F, M), in nats (Shams 2009 eq. 3).
     Mi,
+    /// Entropy correlation coefficient, 2 MI / (H(F) + H(M)) (Maes and others 1997).
+    Ecc,
+    /// Correlation ratio eta^2(M|F): how much of the moving image's variance the fixed image explains (Roche and others 1998).
+    CorrelationRatio,
 }
 
-/// The metric and what it was made from, in nats, for one transform.
+impl MetricKind {
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nmi => "NMI",
+            Self::Mi => "MI",
+            Self::Ecc => "ECC",
+            Self::CorrelationRatio => "eta2(M|F)",
+        }
+    }
+
+    /// What an evaluation must have for its value.
+    pub fn wanted(self) -> Wanted {
+        match self {
+            Self::CorrelationRatio => Wanted::Ratios,
+            Self::Nmi | Self::Mi | Self::Ecc => Wanted::Entropies,
+        }
+    }
+}
+
+/// The metrics and what they are made from, entropies and MI in nats, for one transform.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Evaluation {
     /// H(F), over the overlap.
@@ -26,6 +51,12 @@ pub struct Evaluation {
     pub joint_entropy: f64,
     pub mi: f64,
     pub nmi: f64,
+    /// 0 for images that say nothing about each other or are constant, 1 for images that determine each other.
+    pub ecc: f64,
+    /// Correlation ratio eta^2(M|F), 0 to 1; 0 where the moving image is constant.
+    pub correlation_ratio_moving_given_fixed: f64,
+    /// Correlation ratio eta^2(F|M), 0 to 1; 0 where the fixed image is constant.
+    pub correlation_ratio_fixed_given_moving: f64,
     /// Samples that fell inside the moving image.
     pub overlap: u64,
     /// Samples in all.
@@ -33,14 +64,18 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// From the entropies that a backend returns, for this many samples.
+    /// From what a backend returns, for this many samples.
     pub fn new(entropies: &Entropies, samples: u64) -> Self {
+        let [moving_given_fixed, fixed_given_moving] = entropies.ratios;
         Self {
             fixed_entropy: entropies.fixed,
             moving_entropy: entropies.moving,
             joint_entropy: entropies.joint,
             mi: entropies.mi,
             nmi: entropies.nmi,
+            ecc: entropies.ecc(),
+            correlation_ratio_moving_given_fixed: moving_given_fixed,
+            correlation_ratio_fixed_given_moving: fixed_given_moving,
             overlap: entropies.counts,
             samples,
         }
@@ -51,6 +86,8 @@ impl Evaluation {
         match kind {
             MetricKind::Nmi => self.nmi,
             MetricKind::Mi => self.mi,
+            MetricKind::Ecc => self.ecc,
+            MetricKind::CorrelationRatio => self.correlation_ratio_moving_given_fixed,
         }
     }
 

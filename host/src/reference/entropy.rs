@@ -1,8 +1,8 @@
-//! From counts to entropies, MI and NMI.
+//! From counts to entropies, MI, NMI, ECC and correlation ratios.
 
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
-/// How much two images say about each other, in nats.
+/// How much two images say about each other; entropies and MI in nats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Similarity {
     /// H(F), of the fixed image.
@@ -16,6 +16,10 @@ pub struct Similarity {
     /// (H(F) + H(M)) / H(F, M) (Shams 2009, eq. 5); 1 where H(F, M) is 0, as for images that say nothing about each
     /// other.
     pub nmi: f64,
+    /// 2 MI / (H(F) + H(M)) (Maes and others 1997); 0 where both entropies are 0.
+    pub ecc: f64,
+    /// Correlation ratios of the moving image given the fixed one and of the fixed image given the moving one.
+    pub ratios: [f64; 2],
     /// Pairs that were counted; without any, everything else is 0.
     pub overlap: u64,
 }
@@ -38,7 +42,10 @@ impl Similarity {
             _ if joint_entropy == 0.0 => 1.0,
             _ => sum / joint_entropy,
         };
-        Self { fixed_entropy, moving_entropy, joint_entropy, mi: sum - joint_entropy, nmi, overlap }
+        let mi = sum - joint_entropy;
+        let ecc = if sum == 0.0 { 0.0 } else { 2.0 * mi / sum };
+        let ratios = [weights.view(), weights.t()].map(correlation_ratio);
+        Self { fixed_entropy, moving_entropy, joint_entropy, mi, nmi, ecc, ratios, overlap }
     }
 }
 
@@ -52,6 +59,22 @@ fn of_weights(weights: &[f64]) -> f64 {
     let occurring = weights.iter().filter(|&&weight| weight > 0.0);
     let terms: Vec<f64> = occurring.map(|&weight| weight / total).map(|p| p * (1.0 / p).ln()).collect();
     sum(&terms)
+}
+
+/// 1 - (sum over x of n_x var(Y | x)) / (N var(Y)), with a row of weights for each x and the columns' numbers as values of Y (Roche
+/// and others 1998); 0 where Y does not vary.
+fn correlation_ratio(weights: ArrayView2<f64>) -> f64 {
+    let whole = squared_deviations(weights.sum_axis(Axis(0)).view());
+    let within: Vec<f64> = weights.rows().into_iter().map(squared_deviations).collect();
+    if whole == 0.0 { 0.0 } else { 1.0 - sum(&within) / whole }
+}
+
+/// n var(Y), from how much each Y weighs.
+fn squared_deviations(weights: ArrayView1<f64>) -> f64 {
+    let n = weights.sum();
+    let share = |weight: f64| if n > 0.0 { weight / n } else { 0.0 };
+    let mean = weights.indexed_iter().map(|(y, &weight)| y as f64 * share(weight)).sum::<f64>();
+    weights.indexed_iter().map(|(y, &weight)| (y as f64 - mean).powi(2) * weight).sum()
 }
 
 /// The sum by halves: one term after the other, the round-off of tens of thousands of them would reach 1e-11.
@@ -92,6 +115,6 @@ mod tests {
             [nothing.fixed_entropy, nothing.moving_entropy, nothing.joint_entropy, nothing.mi, nothing.nmi],
             [0.0; 5]
         );
-        assert_eq!(nothing.overlap, 0);
+        assert_eq!((nothing.ecc, nothing.ratios, nothing.overlap), (0.0, [0.0; 2], 0));
     }
 }

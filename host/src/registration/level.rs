@@ -1,6 +1,6 @@
 //! One level: a pair of images on their grids, and the metric as a function of the transform's parameters.
 
-use crate::backend::{Backend, Evaluator, HistogramMethod, Pair};
+use crate::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
 use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::Objective;
@@ -43,12 +43,17 @@ impl Images {
         )
     }
 
-    /// The metric at each map of points in LPS mm.
-    pub fn evaluate(&self, evaluator: &mut dyn Evaluator, transforms: &[DAffine3]) -> Result<Vec<Evaluation>> {
+    /// What is wanted at each map of points in LPS mm; the rest is 0.
+    pub fn evaluate(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        transforms: &[DAffine3],
+        wanted: Wanted,
+    ) -> Result<Vec<Evaluation>> {
         let map = |transform| voxel_map(&self.fixed_geometry, &self.moving_geometry, transform);
         let maps: Vec<Affine> = transforms.iter().map(map).collect();
         let samples = self.fixed.bins.len() as u64;
-        Ok(evaluator.evaluate(&maps)?.iter().map(|entropies| Evaluation::new(entropies, samples)).collect())
+        Ok(evaluator.evaluate(&maps, wanted)?.iter().map(|entropies| Evaluation::new(entropies, samples)).collect())
     }
 }
 
@@ -105,9 +110,9 @@ impl<'a> Metric<'a> {
         self.least_overlap = fraction;
     }
 
-    /// The metric at each map of points in LPS mm.
+    /// Everything at each map of points in LPS mm.
     pub fn evaluate(&mut self, transforms: &[DAffine3]) -> Result<Vec<Evaluation>> {
-        self.images.evaluate(self.evaluator, transforms)
+        self.images.evaluate(self.evaluator, transforms, Wanted::Ratios)
     }
 }
 
@@ -116,7 +121,8 @@ impl Objective for Metric<'_> {
         let transforms: Vec<_> = points.iter().map(|point| rigid(point, self.centre).to_affine()).collect();
         let enough = self.least_overlap;
         let value = |e: &Evaluation| if e.overlap_fraction() < enough { 0.0 } else { e.value(self.kind) };
-        let values: Vec<f64> = self.images.evaluate(self.evaluator, &transforms)?.iter().map(value).collect();
+        let found = self.images.evaluate(self.evaluator, &transforms, self.kind.wanted())?;
+        let values: Vec<f64> = found.iter().map(value).collect();
         self.evaluations += values.len();
         self.best = values.iter().copied().fold(self.best, f64::max);
         self.observer.evaluated(self.evaluations, self.best);

@@ -105,7 +105,10 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &d
 }
 
 /// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
-pub(crate) fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<[Range; 2]> {
+///
+/// # Errors
+/// [`Error::Input`] says why.
+pub fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<[Range; 2]> {
     if !(2..=256).contains(&bins) {
         return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 256 bins a side")));
     }

@@ -68,7 +68,7 @@ pub unsafe fn joint_histogram_fine(p: Histogram) {
 #[kernel]
 pub unsafe fn joint_histogram_cubic(p: Histogram) {
     // SAFETY: as this function's.
-    unsafe { count::<Cubic, TOGETHER>(&p) }
+    unsafe { count::<Cubic, ALONE>(&p) }
 }
 
 /// Counts each neighbour by its weight, of 16-bit values; otherwise as [`joint_histogram_nearest`].

@@ -8,7 +8,7 @@ mod values;
 
 pub use entropy::entropies;
 
-use super::{Backend, Evaluator, HistogramMethod, Pair, per_sample};
+use super::{Backend, Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::image::CubicImage;
 use crate::{Error, Result, Volume};
 use gpu::math::entropy::Entropies;
@@ -114,8 +114,8 @@ impl Evaluator for Loaded<'_> {
         "rows"
     }
 
-    fn evaluate(&mut self, transforms: &[Affine]) -> Result<Vec<Entropies>> {
-        let one = |transform| per_sample(entropies(&self.count(transform), self.pair.bins), self.unit);
+    fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
+        let one = |transform| per_sample(entropies(&self.count(transform), self.pair.bins, wanted), self.unit);
         Ok(transforms.par_iter().map(one).collect())
     }
 

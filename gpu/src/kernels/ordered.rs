@@ -1,0 +1,53 @@
+//! A warp's part in the ordered sums of [`crate::math::entropy`].
+
+use crate::math::entropy::LANES;
+use core::ops::Add;
+use cuda_std::warp;
+
+/// Numbers that a lane reads together.
+const TOGETHER: usize = 4;
+
+/// This lane's partial sum of `n` terms, four at a time so that the reads overlap, and the terms; `take` sees every number and its
+/// value.
+#[inline(always)]
+pub fn lane_sum<T: Copy + Default>(
+    n: u32,
+    read: impl Fn(u32) -> T,
+    mut take: impl FnMut(u32, T),
+    term: impl Fn(T) -> f64,
+) -> f64 {
+    let mut sum = 0.0;
+    let mut first = warp::lane_id();
+    while first < n {
+        let mut values = [T::default(); TOGETHER];
+        for i in 0..TOGETHER {
+            let at = first + (i * LANES) as u32;
+            if at < n {
+                values[i] = read(at);
+            }
+        }
+        // What lies beyond the end is 0 and adds 0.
+        for i in 0..TOGETHER {
+            take(first + (i * LANES) as u32, values[i]);
+        }
+        for i in 0..TOGETHER {
+            sum += term(values[i]);
+        }
+        first += (TOGETHER * LANES) as u32;
+    }
+    sum
+}
+
+/// [`fold`](crate::math::entropy::fold) over the lanes of a warp; lane 0 has the sum.
+///
+/// # Safety
+/// Whole warps call it.
+#[inline(always)]
+pub unsafe fn fold<T: warp::Shuffle + Add<Output = T>>(mut sum: T) -> T {
+    let mut half = LANES as u32 / 2;
+    while half > 0 {
+        sum = sum + unsafe { warp::shuffle_down(warp::ALL, sum, half) };
+        half /= 2;
+    }
+    sum
+}

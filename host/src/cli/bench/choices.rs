@@ -1,0 +1,108 @@
+//! What can be chosen from.
+
+use clap::ValueEnum;
+use gpu::math::interpolate::Interpolator;
+use mireg::backend::HistogramMethod;
+use serde::Serialize;
+
+/// The images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Data {
+    /// Independent uniform random voxels
+    Random,
+    /// Voxels that are all the same: the worst case of methods that retry
+    Constant,
+    /// A made-up head in quiet air; where images are given, they take its place
+    Head,
+    #[value(skip)]
+    Files,
+}
+
+impl Data {
+    /// As in a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Constant => "constant",
+            Self::Head => "head",
+            Self::Files => "files",
+        }
+    }
+}
+
+/// How voxels of the moving image are interpolated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interpolation {
+    Nearest,
+    Linear,
+    /// Tricubic through the voxels
+    CatmullRom,
+    /// Tricubic B-spline
+    BSpline,
+}
+
+impl Interpolation {
+    /// As in a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nearest => "nearest",
+            Self::Linear => "linear",
+            Self::CatmullRom => "catmull-rom",
+            Self::BSpline => "b-spline",
+        }
+    }
+}
+
+impl From<Interpolation> for Interpolator {
+    fn from(interpolation: Interpolation) -> Self {
+        match interpolation {
+            Interpolation::Nearest => Self::Nearest,
+            Interpolation::Linear => Self::Linear,
+            Interpolation::CatmullRom => Self::CatmullRom,
+            Interpolation::BSpline => Self::BSpline,
+        }
+    }
+}
+
+/// A comparison of a paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Paper {
+    /// Ledig and Chefd'hotel: mbe-bc and mbe-stl against warp-tagged by bins, a head, trilinear and tricubic
+    #[value(name = "ledig-figure-3")]
+    LedigFigure3,
+    /// The same on random, constant and head images of many sizes, as average reductions
+    #[value(name = "ledig-table-3")]
+    LedigTable3,
+    /// Shams and others 2009: methods 1, 2 and 3 (warp-tagged, per-thread, sort-count) by bins, random and a head
+    #[value(name = "shams-figure-7")]
+    ShamsFigure7,
+}
+
+impl Paper {
+    /// The methods that it compares.
+    pub fn methods(self) -> Vec<HistogramMethod> {
+        use HistogramMethod::{MbeBc, MbeStl, PerThread, SortCount, WarpTagged, WarpTaggedDirect};
+        match self {
+            Self::LedigFigure3 | Self::LedigTable3 => vec![WarpTagged, MbeBc, WarpTaggedDirect, MbeStl],
+            Self::ShamsFigure7 => vec![WarpTagged, PerThread, SortCount],
+        }
+    }
+
+    /// The images that it compares them on; [`Data::Head`] is what it has real ones for.
+    pub fn data(self) -> Vec<Data> {
+        match self {
+            Self::LedigFigure3 => vec![Data::Head],
+            Self::LedigTable3 | Self::ShamsFigure7 => vec![Data::Random, Data::Head],
+        }
+    }
+
+    /// Of the moving image.
+    pub fn interpolations(self) -> Vec<Interpolation> {
+        match self {
+            Self::LedigFigure3 | Self::LedigTable3 => vec![Interpolation::Linear, Interpolation::CatmullRom],
+            Self::ShamsFigure7 => vec![Interpolation::Linear],
+        }
+    }
+}
