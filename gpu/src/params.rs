@@ -30,6 +30,10 @@ pub struct Images {
     pub interpolator: u32,
     /// Not 0 where the moving image has 16-bit values.
     pub fine: u32,
+    /// What a sample counts in all: 1, or the [`unit`](crate::math::partial_volume::unit) of its neighbours' weights.
+    pub unit: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
 }
 
 /// What [`joint_histogram_linear`](crate::kernels::histogram::shared_atomic::joint_histogram_linear) and its sibling need.
@@ -77,6 +81,44 @@ pub struct Tiled {
     pub stride: u32,
     /// Words of counters.
     pub words: u32,
+}
+
+/// What [`sort_count`](crate::kernels::histogram::sort_count) and its siblings need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct SortCount {
+    pub images: Images,
+    /// A joint histogram a block, to which is added.
+    pub partials: DeviceSliceMut<u32>,
+}
+
+/// What [`histogram_per_thread`](crate::kernels::histogram::per_thread::histogram_per_thread) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct PerThread {
+    pub images: Images,
+    /// A joint histogram a thread, to which is added.
+    pub partials: DeviceSliceMut<u32>,
+    /// Words of packed counters a thread, enough for all pairs; 0 to do without.
+    pub words: u32,
+    /// log2 of the counters in a word: 1 to 5.
+    pub shift: u32,
+}
+
+/// What [`add_partials`](crate::kernels::histogram::partials::add_partials) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Partials {
+    /// `partials_len` joint histograms; left at 0.
+    pub partials: DeviceSliceMut<u32>,
+    /// A joint histogram from `first` on, to which is added.
+    pub counters: DeviceSliceMut<u32>,
+    /// Counters of a joint histogram.
+    pub pairs: u32,
+    pub partials_len: u32,
+    pub first: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
 }
 
 /// What [`entropies`](crate::kernels::entropy::entropies) needs.
@@ -127,8 +169,11 @@ pub struct Resample {
 }
 
 const _: () = assert!(size_of::<Affine>() == 48);
-const _: () = assert!(size_of::<Images>() == 136);
-const _: () = assert!(size_of::<Histogram>() == 176);
-const _: () = assert!(size_of::<Tiled>() == 280);
+const _: () = assert!(size_of::<Images>() == 144);
+const _: () = assert!(size_of::<Histogram>() == 184);
+const _: () = assert!(size_of::<Tiled>() == 288);
+const _: () = assert!(size_of::<SortCount>() == 160);
+const _: () = assert!(size_of::<PerThread>() == 168);
+const _: () = assert!(size_of::<Partials>() == 48);
 const _: () = assert!(size_of::<Entropy>() == 144);
 const _: () = assert!(size_of::<Resample>() == 112);

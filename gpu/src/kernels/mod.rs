@@ -4,6 +4,7 @@ mod batch;
 pub mod entropy;
 pub mod histogram;
 mod ordered;
+pub mod partial_volume;
 pub mod resample;
 pub mod sample;
 

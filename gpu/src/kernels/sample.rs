@@ -25,11 +25,24 @@ pub unsafe fn pair(images: &Images, x: u32, row: u32) -> u32 {
             (Interpolator::Nearest, false) => bin_of::<Nearest>(images, inside, position),
             (Interpolator::Linear, false) => bin_of::<Linear>(images, inside, position),
             (Interpolator::Nearest, true) => bin_of::<FineNearest>(images, inside, position),
-            (Interpolator::Linear, true) => bin_of::<FineLinear>(images, inside, position),
+            (Interpolator::Linear | Interpolator::PartialVolume, _) => bin_of::<FineLinear>(images, inside, position),
             (Interpolator::CatmullRom | Interpolator::BSpline, _) => bin_of::<Cubic>(images, inside, position),
         }
     };
     if inside { fixed + images.bins[0] * moving } else { NONE }
+}
+
+/// [`pair`] of a voxel's number in the fixed image, and [`NONE`] beyond the last.
+///
+/// # Safety
+/// The slices are as long as the sizes say.
+#[inline(always)]
+pub unsafe fn pair_if_there(images: &Images, voxel: u32) -> u32 {
+    let [width, height, depth] = images.fixed_size;
+    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    unsafe { core::hint::assert_unchecked(width > 0) };
+    // SAFETY: as this function's.
+    if voxel < width * height * depth { unsafe { pair(images, voxel % width, voxel / width) } } else { NONE }
 }
 
 /// The moving image's bin at a position, or any where it does not lie inside.
@@ -44,6 +57,8 @@ unsafe fn bin_of<S: Sampler>(images: &Images, inside: bool, position: [f32; 3]) 
 pub trait Sampler {
     /// The value of the top of the range.
     const FULL: f32;
+    /// Whether the loads of one sample suffice to wait for memory; else several samples are loaded together.
+    const MANY_LOADS: bool = false;
     /// Where to read, and with what weights.
     type Place: Copy + Default;
     /// What was read.
@@ -58,6 +73,24 @@ pub trait Sampler {
 
     /// The value, 0 to `FULL`.
     fn value(words: Self::Words, place: Self::Place) -> f32;
+
+    /// Calls `add` with each joint index, less `first`, with which a sample counts, and how much.
+    ///
+    /// # Safety
+    /// `words` are those of the place.
+    #[inline(always)]
+    unsafe fn each(
+        images: &Images,
+        fixed: u32,
+        words: Self::Words,
+        place: Self::Place,
+        first: u32,
+        add: impl Fn(u32, u32),
+    ) {
+        let scale = bin::scale(images.bins[1], Self::FULL);
+        // SAFETY: what is interpolated from stored values is between them.
+        add(unsafe { bin::pair(fixed, images.bins[0], Self::value(words, place), scale, first) }, 1);
+    }
 }
 
 /// Trilinear, from words of 8-bit levels.
@@ -171,6 +204,7 @@ pub struct Cubic;
 
 impl Sampler for Cubic {
     const FULL: f32 = bin::FULL;
+    const MANY_LOADS: bool = true;
     type Place = interpolate::Place;
     /// Mixed along y and z, and the weights along x.
     type Words = ([f32; 4], cubic::Weights);

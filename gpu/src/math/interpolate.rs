@@ -18,6 +18,8 @@ pub enum Interpolator {
     CatmullRom = 2,
     /// The cubic spline through the voxels, from B-spline coefficients ([`super::cubic`]).
     BSpline = 3,
+    /// None for counting: each of the eight neighbours by its weight ([`super::partial_volume`]). For a value, trilinear.
+    PartialVolume = 4,
 }
 
 impl Interpolator {
@@ -28,7 +30,8 @@ impl Interpolator {
             0 => Self::Nearest,
             1 => Self::Linear,
             2 => Self::CatmullRom,
-            _ => Self::BSpline,
+            3 => Self::BSpline,
+            _ => Self::PartialVolume,
         }
     }
 

@@ -9,4 +9,5 @@ pub mod entropy;
 pub mod interpolate;
 pub mod linear;
 pub mod log;
+pub mod partial_volume;
 pub mod whole;

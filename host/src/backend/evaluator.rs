@@ -4,9 +4,8 @@ use super::emulated::Emulated;
 use super::histogram::{self, BATCH, Counter, HistogramMethod};
 use super::kernels::ENTROPIES;
 use super::queue::{Memory, Queue, Shape};
-use super::{Evaluator, Wanted};
+use super::{Evaluator, Pair, Wanted, per_sample};
 use crate::Result;
-use crate::backend::Pair;
 use gpu::kernels::entropy::{COLUMNS, RESULTS, THREADS};
 use gpu::math::entropy::Entropies;
 use gpu::params::{self, Affine};
@@ -15,6 +14,8 @@ use gpu::params::{self, Affine};
 pub struct Loaded<'a, Q: Queue> {
     queue: Q,
     bins: [u32; 2],
+    /// What a sample counts.
+    unit: u32,
     method: HistogramMethod,
     counter: Box<dyn Counter<Q> + 'a>,
     /// Working space for as many transforms as have been asked for at once.
@@ -27,7 +28,7 @@ impl<'a, Q: Queue + 'a> Loaded<'a, Q> {
         let method = method.resolve(&queue, pair);
         let counter = histogram::load(&queue, pair, method)?;
         let space = Space::new(&queue, 1, pair.bins)?;
-        Ok(Self { queue, bins: pair.bins, method, counter, space })
+        Ok(Self { queue, bins: pair.bins, unit: pair.unit()?, method, counter, space })
     }
 
     /// Makes room for the transforms and queues their joint histograms.
@@ -40,7 +41,8 @@ impl<'a, Q: Queue + 'a> Loaded<'a, Q> {
 
     fn batch(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
         self.count(transforms)?;
-        self.space.entropies(&self.queue, self.bins, transforms.len(), wanted)
+        let entropies = self.space.entropies(&self.queue, self.bins, transforms.len(), wanted)?;
+        Ok(entropies.into_iter().map(|entropies| per_sample(entropies, self.unit)).collect())
     }
 }
 

@@ -1,8 +1,8 @@
 //! Every kernel, once: its entry point in the PTX and the function that the emulator runs.
 
 use super::queue::Kernel;
-use gpu::kernels::histogram::shared_atomic;
 use gpu::kernels::histogram::tiled::{self, brick};
+use gpu::kernels::histogram::{partials, per_thread, shared_atomic, sort_count};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
 
@@ -29,6 +29,12 @@ kernels! {
     TILED_NEAREST_HALVES = tiled::tiled_nearest_halves(params::Tiled);
     TILED_LINEAR_HALVES = tiled::tiled_linear_halves(params::Tiled);
     TILED_CUBIC_HALVES = tiled::tiled_cubic_halves(params::Tiled);
+    SHARED_ATOMIC_PARTIAL_VOLUME = shared_atomic::joint_histogram_partial_volume(params::Histogram);
+    SORT_COUNT = sort_count::sort_count(params::SortCount);
+    SORT_COUNT_WIDE = sort_count::sort_count_wide(params::SortCount);
+    SORT_COUNT_PARTIAL_VOLUME = sort_count::sort_count_partial_volume(params::SortCount);
+    HISTOGRAM_PER_THREAD = per_thread::histogram_per_thread(params::PerThread);
+    ADD_PARTIALS = partials::add_partials(params::Partials);
     ENTROPIES = entropy::entropies(params::Entropy);
     RESAMPLE = resample::resample(params::Resample);
 }

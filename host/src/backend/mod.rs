@@ -12,9 +12,10 @@ mod resample;
 pub use histogram::HistogramMethod;
 
 use crate::image::{BinImage, StoredImage};
-use crate::{Observer, Result};
+use crate::{Error, Observer, Result};
 use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
+use gpu::math::{bin, partial_volume};
 use gpu::params::Affine;
 
 /// The backend asked for.
@@ -38,6 +39,32 @@ pub struct Pair<'a> {
     /// Bins of the fixed and of the moving image, 2 to 1024 each.
     pub bins: [u32; 2],
     pub interpolator: Interpolator,
+}
+
+impl Pair<'_> {
+    /// Whether devices sample 16-bit values of the moving image: for more than 256 bins, and for partial volumes, which need each
+    /// neighbour and not a mean.
+    fn fine(&self) -> bool {
+        self.interpolator == Interpolator::PartialVolume || bin::fine(self.bins[1])
+    }
+
+    /// What a sample counts: 1, or with partial volumes the unit of its neighbours' weights.
+    ///
+    /// # Errors
+    /// [`crate::Error::Input`] where the counts of a fixed image with partial volumes would not fit 32 bits.
+    pub fn unit(&self) -> Result<u32> {
+        if self.interpolator != Interpolator::PartialVolume {
+            return Ok(1);
+        }
+        let [x, y, z] = self.fixed.size;
+        let refused = || Error::Input(format!("{x} x {y} x {z} voxels are too many for partial volumes: use linear"));
+        partial_volume::unit(x as u64 * y as u64 * z as u64).ok_or_else(refused)
+    }
+}
+
+/// Entropies of counts of which a sample has `unit`, with the number of samples.
+fn per_sample(entropies: Entropies, unit: u32) -> Entropies {
+    Entropies { counts: entropies.counts / u64::from(unit), ..entropies }
 }
 
 /// What to take from a joint histogram.
@@ -89,7 +116,7 @@ pub trait Evaluator {
     /// [`crate::Error::Device`] where the device gives up.
     fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>>;
 
-    /// The joint histogram for one transform: the pair (f, m) is at `f + fixed_bins * m`.
+    /// The joint histogram for one transform: the pair (f, m) is at `f + fixed_bins * m`. A sample counts [`Pair::unit`] in all.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.

@@ -45,15 +45,15 @@ impl StoredImage {
         BinImage { size: self.size, bins }
     }
 
-    /// What [`gpu::params::Images::moving`] holds for this many bins.
-    pub fn words(&self, bins: u32) -> Vec<u32> {
+    /// What [`gpu::params::Images::moving`] holds: pairs of 16-bit values where it is `fine`, else words of 8-bit levels.
+    pub fn words(&self, fine: bool) -> Vec<u32> {
         let [width, height, _] = self.size;
-        let word = |i: usize| match bin::fine(bins) {
+        let word = |i: usize| match fine {
             true => u32::from(self.values[i]) | u32::from(self.values[i + 1]) << 16,
             false => linear::word([i, i + 1, i + width, i + width + 1].map(|i| linear::level(self.values[i]))),
         };
         // The padding goes on for as much as a word looks ahead.
         let len = self.voxels().len() + width * height;
-        (0..if bin::fine(bins) { len + width } else { len }).into_par_iter().map(word).collect()
+        (0..if fine { len + width } else { len }).into_par_iter().map(word).collect()
     }
 }

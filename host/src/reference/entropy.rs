@@ -27,10 +27,15 @@ pub struct Similarity {
 impl Similarity {
     /// From how often each pair occurs, indexed `[fixed bin, moving bin]`. The marginals are its projections.
     pub fn of(counts: &Array2<u64>) -> Self {
-        let overlap = counts.sum();
-        let fixed_entropy = entropy(&counts.sum_axis(Axis(1)).to_vec());
-        let moving_entropy = entropy(&counts.sum_axis(Axis(0)).to_vec());
-        let joint_entropy = entropy(&counts.iter().copied().collect::<Vec<_>>());
+        Self::of_weights(&counts.mapv(|count| count as f64))
+    }
+
+    /// The same from how much each pair weighs, a sample weighing 1.
+    pub fn of_weights(weights: &Array2<f64>) -> Self {
+        let overlap = weights.sum().round() as u64;
+        let fixed_entropy = of_weights(&weights.sum_axis(Axis(1)).to_vec());
+        let moving_entropy = of_weights(&weights.sum_axis(Axis(0)).to_vec());
+        let joint_entropy = of_weights(&weights.iter().copied().collect::<Vec<_>>());
         let sum = fixed_entropy + moving_entropy;
         let nmi = match overlap {
             0 => 0.0,
@@ -39,32 +44,37 @@ impl Similarity {
         };
         let mi = sum - joint_entropy;
         let ecc = if sum == 0.0 { 0.0 } else { 2.0 * mi / sum };
-        let ratios = [counts.view(), counts.t()].map(correlation_ratio);
+        let ratios = [weights.view(), weights.t()].map(correlation_ratio);
         Self { fixed_entropy, moving_entropy, joint_entropy, mi, nmi, ecc, ratios, overlap }
     }
 }
 
 /// The sum of p ln(1 / p) over the counts' shares p, in nats (Shams 2009, eq. 2); 0 without counts.
 pub fn entropy(counts: &[u64]) -> f64 {
-    let total = counts.iter().sum::<u64>() as f64;
-    let occurring = counts.iter().filter(|&&count| count > 0);
-    let terms: Vec<f64> = occurring.map(|&count| count as f64 / total).map(|p| p * (1.0 / p).ln()).collect();
+    of_weights(&counts.iter().map(|&count| count as f64).collect::<Vec<_>>())
+}
+
+fn of_weights(weights: &[f64]) -> f64 {
+    let total = sum(weights);
+    let occurring = weights.iter().filter(|&&weight| weight > 0.0);
+    let terms: Vec<f64> = occurring.map(|&weight| weight / total).map(|p| p * (1.0 / p).ln()).collect();
     sum(&terms)
 }
 
-/// 1 - (sum over x of n_x var(Y | x)) / (N var(Y)), with a row of counts for each x and the columns' numbers as values of Y (Roche
+/// 1 - (sum over x of n_x var(Y | x)) / (N var(Y)), with a row of weights for each x and the columns' numbers as values of Y (Roche
 /// and others 1998); 0 where Y does not vary.
-fn correlation_ratio(counts: ArrayView2<u64>) -> f64 {
-    let whole = squared_deviations(counts.sum_axis(Axis(0)).view());
-    let within: Vec<f64> = counts.rows().into_iter().map(squared_deviations).collect();
+fn correlation_ratio(weights: ArrayView2<f64>) -> f64 {
+    let whole = squared_deviations(weights.sum_axis(Axis(0)).view());
+    let within: Vec<f64> = weights.rows().into_iter().map(squared_deviations).collect();
     if whole == 0.0 { 0.0 } else { 1.0 - sum(&within) / whole }
 }
 
-/// n var(Y), from how often each Y occurs.
-fn squared_deviations(counts: ArrayView1<u64>) -> f64 {
-    let n = counts.sum().max(1) as f64;
-    let mean = counts.indexed_iter().map(|(y, &count)| y as f64 * (count as f64 / n)).sum::<f64>();
-    counts.indexed_iter().map(|(y, &count)| (y as f64 - mean).powi(2) * count as f64).sum()
+/// n var(Y), from how much each Y weighs.
+fn squared_deviations(weights: ArrayView1<f64>) -> f64 {
+    let n = weights.sum();
+    let share = |weight: f64| if n > 0.0 { weight / n } else { 0.0 };
+    let mean = weights.indexed_iter().map(|(y, &weight)| y as f64 * share(weight)).sum::<f64>();
+    weights.indexed_iter().map(|(y, &weight)| (y as f64 - mean).powi(2) * weight).sum()
 }
 
 /// The sum by halves: one term after the other, the round-off of tens of thousands of them would reach 1e-11.

@@ -34,7 +34,7 @@ pub fn joint_histogram(
 }
 
 /// Every intensity as the nearest of 256 levels between the lowest and the highest; as it is where there are more bins.
-fn in_levels(volume: &Volume, bins: usize) -> Volume {
+pub(super) fn in_levels(volume: &Volume, bins: usize) -> Volume {
     let (low, high) = volume.range();
     let (low, high) = (f64::from(low), f64::from(high));
     let level = |intensity: f32| (fraction(f64::from(intensity), low, high) * 255.0).round() / 255.0;

@@ -9,6 +9,7 @@ mod bin;
 mod entropy;
 mod histogram;
 mod interpolate;
+mod partial_volume;
 mod position;
 mod spline;
 
@@ -19,6 +20,7 @@ pub use bin::{bin, fraction};
 pub use entropy::{Similarity, entropy};
 pub use histogram::joint_histogram;
 pub use interpolate::{Interpolator, Samples, resample};
+pub use partial_volume::partial_volume;
 pub use position::{inside, position};
 
 /// Compares two volumes through `transform`, from a point of `fixed` to the point of `moving`, LPS mm, over the voxels

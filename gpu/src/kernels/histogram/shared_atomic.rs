@@ -5,10 +5,11 @@
 //! shared memory are counted a range at a time, one for each z of the grid (Shams & Kennedy's answer: see Ledig 2.2). The y of the
 //! grid is the number of the transform.
 
+use crate::kernels::partial_volume::PartialVolume;
 use crate::kernels::sample::{Cubic, FineLinear, FineNearest, Linear, Nearest, Sampler};
 use crate::kernels::{batch, block_threads, thread_number};
+use crate::math::affine;
 use crate::math::interpolate::{self, Interpolator};
-use crate::math::{affine, bin};
 use crate::params::{Affine, Histogram};
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -18,6 +19,9 @@ use cuda_std::thread::{
 
 /// Planes that a thread reads together, to have that many loads under way.
 const TOGETHER: usize = 4;
+
+/// The same where a sample takes so many steps that a loop over more would not be unrolled, and its arrays would lie in memory.
+const ALONE: usize = 1;
 
 /// Lanes of a warp: the width of a tile.
 pub const WIDTH: u32 = 32;
@@ -30,7 +34,7 @@ pub const WIDTH: u32 = 32;
 #[kernel]
 pub unsafe fn joint_histogram_nearest(p: Histogram) {
     // SAFETY: as this function's.
-    unsafe { count::<Nearest>(&p) }
+    unsafe { count::<Nearest, TOGETHER>(&p) }
 }
 
 /// Counts with trilinear interpolation; otherwise as [`joint_histogram_nearest`].
@@ -40,7 +44,7 @@ pub unsafe fn joint_histogram_nearest(p: Histogram) {
 #[kernel]
 pub unsafe fn joint_histogram_linear(p: Histogram) {
     // SAFETY: as this function's.
-    unsafe { count::<Linear>(&p) }
+    unsafe { count::<Linear, TOGETHER>(&p) }
 }
 
 /// Counts with either of 16-bit values; otherwise as [`joint_histogram_nearest`].
@@ -51,8 +55,8 @@ pub unsafe fn joint_histogram_linear(p: Histogram) {
 pub unsafe fn joint_histogram_fine(p: Histogram) {
     // SAFETY: as this function's.
     match Interpolator::of(p.images.interpolator) {
-        Interpolator::Nearest => unsafe { count::<FineNearest>(&p) },
-        _ => unsafe { count::<FineLinear>(&p) },
+        Interpolator::Nearest => unsafe { count::<FineNearest, TOGETHER>(&p) },
+        _ => unsafe { count::<FineLinear, TOGETHER>(&p) },
     }
 }
 
@@ -63,11 +67,21 @@ pub unsafe fn joint_histogram_fine(p: Histogram) {
 #[kernel]
 pub unsafe fn joint_histogram_cubic(p: Histogram) {
     // SAFETY: as this function's.
-    unsafe { count::<Cubic>(&p) }
+    unsafe { count::<Cubic, ALONE>(&p) }
+}
+
+/// Counts each neighbour by its weight, of 16-bit values; otherwise as [`joint_histogram_nearest`].
+///
+/// # Safety
+/// As [`joint_histogram_nearest`].
+#[kernel]
+pub unsafe fn joint_histogram_partial_volume(p: Histogram) {
+    // SAFETY: as this function's.
+    unsafe { count::<PartialVolume, ALONE>(&p) }
 }
 
 #[inline(always)]
-unsafe fn count<S: Sampler>(p: &Histogram) {
+unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     // SAFETY: the launcher gives `range` words.
     let counters = unsafe { shared::dynamic::<u32>(0, p.range) };
     let first = p.range * block_idx_z();
@@ -88,7 +102,7 @@ unsafe fn count<S: Sampler>(p: &Histogram) {
         let z = row / tiles[1] * p.depth;
         if x < width && y < height {
             // SAFETY: the voxels are in the fixed image.
-            unsafe { count_down::<S>(p, &affine, [x, y, z], counters, first) };
+            unsafe { count_down::<S, N>(p, &affine, [x, y, z], counters, first) };
         }
         tile += grid_dim_x();
     }
@@ -115,7 +129,7 @@ fn each_counter(p: &Histogram, each: impl Fn(u32)) {
 
 /// Counts the voxels from `[x, y, z]` to the lower end of the tile.
 #[inline(always)]
-unsafe fn count_down<S: Sampler>(
+unsafe fn count_down<S: Sampler, const N: usize>(
     p: &Histogram,
     affine: &Affine,
     [x, y, mut z]: [u32; 3],
@@ -127,10 +141,10 @@ unsafe fn count_down<S: Sampler>(
     let base = affine::add_y(affine, affine::from_x(affine, x), y);
     let mut voxel = x + width * (y + height * z);
     // SAFETY: the voxels are in the fixed image.
-    while z + TOGETHER as u32 <= end {
-        unsafe { count_planes::<S, TOGETHER>(p, affine, base, z, voxel, counters, first) };
-        z += TOGETHER as u32;
-        voxel += TOGETHER as u32 * width * height;
+    while z + N as u32 <= end {
+        unsafe { count_planes::<S, N>(p, affine, base, z, voxel, counters, first) };
+        z += N as u32;
+        voxel += N as u32 * width * height;
     }
     while z < end {
         unsafe { count_planes::<S, 1>(p, affine, base, z, voxel, counters, first) };
@@ -151,7 +165,6 @@ unsafe fn count_planes<S: Sampler, const N: usize>(
     first: u32,
 ) {
     let last = interpolate::last(p.images.moving_size);
-    let scale = bin::scale(p.images.bins[1], S::FULL);
     let plane = p.images.fixed_size[0] * p.images.fixed_size[1];
     let mut inside = [false; N];
     let mut places = [S::Place::default(); N];
@@ -168,11 +181,12 @@ unsafe fn count_planes<S: Sampler, const N: usize>(
         words[i] = unsafe { S::load(&p.images, places[i]) };
     }
     for i in 0..N {
-        // SAFETY: what is interpolated from stored values is between them, and the counter is below `range` where it counts.
+        let counted = inside[i] & (fixed[i] < p.images.bins[0]);
+        // SAFETY: the words are those of the place, and the counter is below `range` where it counts.
         unsafe {
-            let pair = bin::pair(fixed[i], p.images.bins[0], S::value(words[i], places[i]), scale, first);
-            let counted = inside[i] & (fixed[i] < p.images.bins[0]) & (pair < p.range);
-            counters.add_if(counted, pair, 1);
+            S::each(&p.images, fixed[i], words[i], places[i], first, |pair, weight| {
+                counters.add_if(counted & (weight > 0) & (pair < p.range), pair, weight);
+            });
         }
     }
 }

@@ -1,13 +1,14 @@
 //! All cores of this machine. Counts are integers, so that how the work is split cannot change them.
 
 mod entropy;
+mod partial_volume;
 mod rows;
 mod simd;
 mod values;
 
 pub use entropy::entropies;
 
-use super::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
+use super::{Backend, Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::image::CubicImage;
 use crate::{Error, Result, Volume};
 use gpu::math::entropy::Entropies;
@@ -41,7 +42,7 @@ impl Backend for Cpu {
                 "--histogram {name} runs on a GPU and in the emulator: on the CPU leave it at auto"
             )));
         }
-        Ok(Box::new(Loaded { pair, samples: rows::Samples::new(&pair)? }))
+        Ok(Box::new(Loaded { pair, unit: pair.unit()?, samples: rows::Samples::new(&pair)? }))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
@@ -81,12 +82,14 @@ widest! {
 
 struct Loaded<'a> {
     pair: Pair<'a>,
+    /// What a sample counts.
+    unit: u32,
     samples: rows::Samples<'a>,
 }
 
 impl Loaded<'_> {
     fn count(&self, transform: &Affine) -> Vec<u32> {
-        let task = rows::Task::new(&self.pair, &self.samples, transform);
+        let task = rows::Task::new(&self.pair, self.unit, &self.samples, transform);
         let all = task.rows();
         let piece = PIECE.div_ceil(self.pair.fixed.size[0]);
         let add = |mut sum: Vec<u32>, other: Vec<u32>| {
@@ -112,7 +115,7 @@ impl Evaluator for Loaded<'_> {
     }
 
     fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>> {
-        let one = |transform| entropies(&self.count(transform), self.pair.bins, wanted);
+        let one = |transform| per_sample(entropies(&self.count(transform), self.pair.bins, wanted), self.unit);
         Ok(transforms.par_iter().map(one).collect())
     }
 

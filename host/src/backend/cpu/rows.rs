@@ -3,6 +3,7 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+use super::partial_volume;
 use super::simd::widest;
 use super::values;
 use crate::Result;
@@ -34,7 +35,7 @@ impl<'a> Samples<'a> {
         assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(size));
         Ok(match how {
             Interpolator::CatmullRom | Interpolator::BSpline => Self::Cubic(CubicImage::new(moving, how)?),
-            Interpolator::Linear if !bin::fine(pair.bins[1]) => Self::Words(moving.words(pair.bins[1])),
+            Interpolator::Linear if !bin::fine(pair.bins[1]) => Self::Words(moving.words(false)),
             _ => Self::Values(&moving.values),
         })
     }
@@ -42,23 +43,25 @@ impl<'a> Samples<'a> {
 
 /// A pair of images and a transform, ready to be counted.
 pub struct Task<'a> {
-    fixed: &'a [u16],
-    fixed_size: [usize; 3],
+    pub fixed: &'a [u16],
+    pub fixed_size: [usize; 3],
     /// Each is empty where the interpolator samples another.
     pub moving: &'a [u16],
     pub words: &'a [u32],
     pub cubic: &'a [f32],
     pub moving_size: [u32; 3],
-    bins: [u32; 2],
+    pub bins: [u32; 2],
+    /// What a sample counts.
+    pub unit: u32,
     interpolator: Interpolator,
-    affine: Affine,
+    pub affine: Affine,
     /// The x terms of the positions along a row, in whole chunks.
     columns: Vec<[Lanes; 3]>,
 }
 
 impl<'a> Task<'a> {
-    /// A run over `pair` through `affine`; `samples` are the pair's.
-    pub fn new(pair: &Pair<'a>, samples: &'a Samples<'a>, affine: &Affine) -> Self {
+    /// A run over `pair` through `affine`; `samples` are the pair's, each of which counts `unit`.
+    pub fn new(pair: &Pair<'a>, unit: u32, samples: &'a Samples<'a>, affine: &Affine) -> Self {
         let fixed = pair.fixed;
         assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
         let (mut moving, mut words, mut cubic) = (&[][..], &[][..], &[][..]);
@@ -79,6 +82,7 @@ impl<'a> Task<'a> {
             cubic,
             moving_size: pair.moving.size.map(|n| n as u32),
             bins: pair.bins,
+            unit,
             interpolator: pair.interpolator,
             affine: *affine,
             columns: (0..fixed.size[0].div_ceil(CHUNK)).map(chunk).collect(),
@@ -103,6 +107,7 @@ impl<'a> Task<'a> {
             Interpolator::Linear => count_linear(self, rows, counters),
             Interpolator::CatmullRom => count_catmull_rom(self, rows, counters),
             Interpolator::BSpline => count_b_spline(self, rows, counters),
+            Interpolator::PartialVolume => partial_volume::count(self, rows, counters),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! The methods that count a joint histogram on a device: one method a file, all with the same counts.
 
+mod partials;
+mod per_thread;
 mod shared_atomic;
+mod sort_count;
 mod tiled;
 
 use super::Pair;
 use super::queue::{Memory, Queue};
 use crate::image::CubicImage;
 use crate::{Error, Result};
-use gpu::math::bin;
+use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
 
 /// How a joint histogram is counted. Every method gives the same counts.
@@ -100,8 +103,15 @@ pub trait Counter<Q: Queue> {
 /// # Errors
 /// [`Error::Input`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
-    Ok(match method.resolve(queue, pair) {
+    let method = method.resolve(queue, pair);
+    let weighs = matches!(method, HistogramMethod::SharedAtomic | HistogramMethod::SortCount);
+    if pair.interpolator == Interpolator::PartialVolume && !weighs {
+        return Err(cannot(method, "does not count partial volumes"));
+    }
+    Ok(match method {
         HistogramMethod::SharedAtomic => Box::new(shared_atomic::SharedAtomic::new(queue, pair)?),
+        HistogramMethod::SortCount => Box::new(sort_count::SortCount::new(queue, pair)?),
+        HistogramMethod::PerThread => Box::new(per_thread::PerThread::new(queue, pair)?),
         HistogramMethod::Tiled => Box::new(tiled::Tiled::new(queue, pair)?),
         method => return Err(cannot(method, "is not there yet")),
     })
@@ -120,7 +130,7 @@ impl<Q: Queue> Images<Q> {
         let how = pair.interpolator;
         let (words, cubic) = match how.is_cubic() {
             true => (vec![0], CubicImage::new(pair.moving, how)?.values),
-            false => (pair.moving.words(pair.bins[1]), vec![0.0]),
+            false => (pair.moving.words(pair.fine()), vec![0.0]),
         };
         let (fixed, moving, cubic) = (queue.upload(&pair.fixed.bins)?, queue.upload(&words)?, queue.upload(&cubic)?);
         let params = params::Images {
@@ -132,7 +142,9 @@ impl<Q: Queue> Images<Q> {
             moving_size: pair.moving.size.map(|n| n as u32),
             bins: pair.bins,
             interpolator: how as u32,
-            fine: u32::from(bin::fine(pair.bins[1])),
+            fine: u32::from(pair.fine()),
+            unit: pair.unit()?,
+            unused: 0,
         };
         Ok(Self { fixed, moving, cubic, params })
     }

@@ -3,10 +3,11 @@
 use super::{Counter, Images};
 use crate::Result;
 use crate::backend::Pair;
-use crate::backend::kernels::{SHARED_ATOMIC_CUBIC, SHARED_ATOMIC_FINE, SHARED_ATOMIC_LINEAR, SHARED_ATOMIC_NEAREST};
+use crate::backend::kernels::{
+    SHARED_ATOMIC_CUBIC, SHARED_ATOMIC_FINE, SHARED_ATOMIC_LINEAR, SHARED_ATOMIC_NEAREST, SHARED_ATOMIC_PARTIAL_VOLUME,
+};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape};
 use gpu::kernels::histogram::shared_atomic::WIDTH;
-use gpu::math::bin;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
 
@@ -57,8 +58,9 @@ impl Plan {
 
 impl<Q: Queue> SharedAtomic<Q> {
     pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
-        let kernel = match (pair.interpolator, bin::fine(pair.bins[1])) {
+        let kernel = match (pair.interpolator, pair.fine()) {
             (Interpolator::CatmullRom | Interpolator::BSpline, _) => SHARED_ATOMIC_CUBIC,
+            (Interpolator::PartialVolume, _) => SHARED_ATOMIC_PARTIAL_VOLUME,
             (_, true) => SHARED_ATOMIC_FINE,
             (Interpolator::Nearest, false) => SHARED_ATOMIC_NEAREST,
             (Interpolator::Linear, false) => SHARED_ATOMIC_LINEAR,

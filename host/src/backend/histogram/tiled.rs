@@ -150,7 +150,8 @@ impl<Q: Queue> Counter<Q> for Tiled<Q> {
 
 /// Whether this method can count the pair.
 pub fn fits<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
-    !pair.bins.into_iter().any(bin::fine) && counters(queue, pair).is_some()
+    let known = pair.interpolator != Interpolator::PartialVolume && !pair.bins.into_iter().any(bin::fine);
+    known && counters(queue, pair).is_some()
 }
 
 fn counters<Q: Queue>(queue: &Q, pair: &Pair) -> Option<Counters> {
@@ -163,7 +164,8 @@ fn kernels(how: Interpolator) -> [Kernel<params::Tiled>; 2] {
     match how {
         Interpolator::Nearest => [TILED_NEAREST, TILED_NEAREST_HALVES],
         Interpolator::Linear => [TILED_LINEAR, TILED_LINEAR_HALVES],
-        Interpolator::CatmullRom | Interpolator::BSpline => [TILED_CUBIC, TILED_CUBIC_HALVES],
+        // Partial volumes are refused before.
+        _ => [TILED_CUBIC, TILED_CUBIC_HALVES],
     }
 }
 

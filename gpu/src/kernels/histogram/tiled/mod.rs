@@ -269,20 +269,28 @@ unsafe fn count_inside<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine, bric
     let ((base, z), bins) = unsafe {
         (brick::lane_position(p, affine, brick), p.bins.as_slice().get_cached((32 * brick + warp::lane_id()) as usize))
     };
-    let place = |plane: u32| S::place(true, affine::add_z(affine, base, z + plane), p.images.moving_size);
-    let places = [place(0), place(1), place(2), place(3)];
     let bias = whole::BIAS.wrapping_mul(p.stride);
+    let place = |plane: u32| S::place(true, affine::add_z(affine, base, z + plane), p.images.moving_size);
     // SAFETY: inside.
-    unsafe {
-        let load = |i: usize| S::load(&p.images, places[i]);
-        let words = [load(0), load(1), load(2), load(3)];
-        let pair = |i: usize, byte: u32| {
-            byte.wrapping_add(bin::raw(S::value(words[i], places[i]), scale).wrapping_mul(p.stride))
-        };
-        counters.count_biased(pair(0, permute(bins, 0, 0x4440)), bias);
-        counters.count_biased(pair(1, permute(bins, 0, 0x4441)), bias);
-        counters.count_biased(pair(2, permute(bins, 0, 0x4442)), bias);
-        counters.count_biased(pair(3, permute(bins, 0, 0x4443)), bias);
+    let load = |place: S::Place| unsafe { S::load(&p.images, place) };
+    let count = |words: S::Words, place: S::Place, bin: u32| {
+        // SAFETY: values are between 0 and `FULL`.
+        let moving = unsafe { bin::raw(S::value(words, place), scale) };
+        // SAFETY: there is this counter.
+        unsafe { counters.count_biased(bin.wrapping_add(moving.wrapping_mul(p.stride)), bias) };
+    };
+    let bins = [permute(bins, 0, 0x4440), permute(bins, 0, 0x4441), permute(bins, 0, 0x4442), permute(bins, 0, 0x4443)];
+    if S::MANY_LOADS {
+        for plane in 0..4 {
+            let place = place(plane as u32);
+            count(load(place), place, bins[plane]);
+        }
+        return;
+    }
+    let places = [place(0), place(1), place(2), place(3)];
+    let words = [load(places[0]), load(places[1]), load(places[2]), load(places[3])];
+    for plane in 0..4 {
+        count(words[plane], places[plane], bins[plane]);
     }
 }
 

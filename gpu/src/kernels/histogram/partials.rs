@@ -1,0 +1,34 @@
+//! The sum of partial histograms in global memory (the parallel reduction of Shams 2009, section 3.8).
+
+use crate::params::Partials;
+use cuda_std::kernel;
+use cuda_std::thread::{block_idx_y, grid_dim_y, index_1d};
+
+/// Adds up partial histograms and leaves them at 0. One thread a pair of bins along x, in blocks of any size; block y takes every
+/// so-many-th partial histogram.
+///
+/// # Safety
+/// The slices are as long as their documentation says.
+#[kernel]
+pub unsafe fn add_partials(p: Partials) {
+    let pair = index_1d();
+    if pair >= p.pairs {
+        return;
+    }
+    let (mut partial, mut sum) = (block_idx_y(), 0);
+    while partial < p.partials_len {
+        let at = partial as usize * p.pairs as usize + pair as usize;
+        // SAFETY: this thread's alone.
+        let count = unsafe { p.partials.get(at) };
+        if count > 0 {
+            // SAFETY: as above.
+            unsafe { p.partials.set(at, 0) };
+            sum += count;
+        }
+        partial += grid_dim_y();
+    }
+    if sum > 0 {
+        // SAFETY: below `pairs`.
+        unsafe { p.counters.add((p.first + pair) as usize, sum) };
+    }
+}

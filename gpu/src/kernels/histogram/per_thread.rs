@@ -1,0 +1,111 @@
+//! The joint histogram with a partial histogram a thread (Method 2: Shams 2009, section 4.1.2).
+//!
+//! Each thread has a histogram in global memory, where nobody else writes. To go there seldom it keeps a counter of b bits a bin in
+//! shared memory, 32 / b to a word, and adds 2^b to the histogram in global memory when that counter overflows: so none is ever lost. b is
+//! eq. 10's, s_max * 32 / (B * N_b), rounded down to a power of two, so that no counter straddles two words; where it is below 1, every
+//! voxel goes to global memory at once.
+//!
+//! What differs on purpose: what is left in a block's packed counters at the end goes to the histogram of its first thread, a sum over the
+//! threads for each bin. That spares as many scattered additions as there are bins and threads.
+
+use crate::kernels::sample::{self, NONE};
+use crate::params::PerThread;
+use cuda_std::kernel;
+use cuda_std::shared::{self, SharedSlice};
+use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, thread_idx_x};
+
+/// Threads of a block: N_b.
+pub const THREADS: u32 = 32;
+
+/// Counts into a partial histogram a thread. Blocks of [`THREADS`]; `words` words of dynamic shared memory a thread.
+///
+/// # Safety
+/// The images are as their documentation says, there is a partial histogram a thread, and every size is at least 1.
+#[kernel]
+pub unsafe fn histogram_per_thread(p: PerThread) {
+    // SAFETY: the launcher gives as many.
+    let packed = unsafe { shared::dynamic::<u32>(0, p.words * THREADS) };
+    let me = thread_idx_x();
+    let mut word = 0;
+    while word < p.words {
+        // SAFETY: this thread's own.
+        unsafe { packed.store(word * THREADS + me, 0) };
+        word += 1;
+    }
+    let [width, height, depth] = p.images.fixed_size;
+    let mut voxel = me + THREADS * block_idx_x();
+    while voxel < width * height * depth {
+        // SAFETY: the voxel is in the fixed image.
+        unsafe {
+            let pair = sample::pair_if_there(&p.images, voxel);
+            if pair != NONE {
+                count(&p, packed, pair);
+            }
+        }
+        voxel += grid_dim_x() * block_dim_x();
+    }
+    if p.words > 0 {
+        sync_threads();
+        // SAFETY: all counters are written, and all threads are here.
+        unsafe { add_rest(&p, packed) };
+    }
+}
+
+/// Where a bin's packed counter is: the word of each thread, the counter's lowest bit there, and the greatest number that it holds.
+#[inline(always)]
+fn place(p: &PerThread, pair: u32) -> (u32, u32, u32) {
+    let bits = 32 >> p.shift;
+    (pair >> p.shift, (pair & ((1 << p.shift) - 1)) * bits, (1 << bits) - 1)
+}
+
+/// Counts one voxel.
+#[inline(always)]
+unsafe fn count(p: &PerThread, packed: SharedSlice<u32>, pair: u32) {
+    let thread = block_idx_x() * THREADS + thread_idx_x();
+    if p.words == 0 {
+        // SAFETY: this thread's own.
+        return unsafe { add(p, thread, pair, 1) };
+    }
+    let (word, low, most) = place(p, pair);
+    let at = word * THREADS + thread_idx_x();
+    // SAFETY: this thread's own.
+    unsafe {
+        let counters = packed.load(at);
+        if counters >> low & most < most {
+            packed.store(at, counters + (1 << low));
+        } else {
+            packed.store(at, counters & !(most << low));
+            add(p, thread, pair, most + 1);
+        }
+    }
+}
+
+/// Adds to a thread's histogram.
+#[inline(always)]
+unsafe fn add(p: &PerThread, thread: u32, pair: u32, count: u32) {
+    let at = thread as usize * (p.images.bins[0] * p.images.bins[1]) as usize + pair as usize;
+    // SAFETY: as the caller's.
+    unsafe { p.partials.set(at, p.partials.get(at) + count) };
+}
+
+/// Adds the block's packed counters to the histogram of its first thread, one thread a bin.
+#[inline(always)]
+unsafe fn add_rest(p: &PerThread, packed: SharedSlice<u32>) {
+    let me = thread_idx_x();
+    let mut pair = me;
+    while pair < p.images.bins[0] * p.images.bins[1] {
+        let (word, low, most) = place(p, pair);
+        let mut sum = 0;
+        for i in 0..THREADS {
+            // Each lane begins elsewhere, so that they read from different banks.
+            let thread = (me + i) % THREADS;
+            // SAFETY: within the packed counters.
+            sum += unsafe { packed.load(word * THREADS + thread) } >> low & most;
+        }
+        if sum > 0 {
+            // SAFETY: the first thread's additions lie before the barrier, and the bin is this thread's.
+            unsafe { add(p, block_idx_x() * THREADS, pair, sum) };
+        }
+        pair += THREADS;
+    }
+}

@@ -1,0 +1,195 @@
+//! Every histogram method counts as the CPU does.
+
+use super::{transforms, volumes};
+use crate::support::{gpu, gpu_is_absent, stored};
+use gpu::math::bin::MASKED;
+use gpu::math::interpolate::Interpolator;
+use gpu::params::Affine;
+use libtest_mimic::{Failed, Trial};
+use mireg::backend::emulated::Emulated;
+use mireg::backend::{Backend, HistogramMethod, Pair, Wanted, cpu::Cpu};
+use mireg::image::{BinImage, StoredImage};
+use mireg::{Geometry, PixelType, Volume};
+
+const METHODS: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::PerThread];
+
+/// Those that take more than 256 bins a side.
+const WIDE: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::PerThread];
+
+/// Those that count partial volumes.
+const WEIGHING: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::SharedAtomic];
+
+pub fn tests() -> Vec<Trial> {
+    let mut tests: Vec<_> = METHODS.iter().flat_map(|&method| of(method)).collect();
+    tests.extend(WIDE.iter().flat_map(|&method| wide(method)));
+    tests.extend(WEIGHING.iter().flat_map(|&method| weighing(method)));
+    tests.push(Trial::test("backends::who_cannot_weigh_says_so", others_refuse_weights));
+    tests
+}
+
+fn weighing(method: HistogramMethod) -> [Trial; 2] {
+    let name = method.name();
+    [
+        Trial::test(format!("backends::emulator_{name}_weighs_as_the_cpu"), move || {
+            weights_agree(&Emulated::with_seed(9), method, &FEW[2..])
+        }),
+        Trial::test(format!("backends::gpu_{name}_weighs_as_the_cpu"), move || weights_agree(&*gpu()?, method, ALL))
+            .with_ignored_flag(gpu_is_absent()),
+    ]
+}
+
+fn wide(method: HistogramMethod) -> [Trial; 2] {
+    let name = method.name();
+    [
+        Trial::test(format!("backends::emulator_{name}_counts_many_bins"), move || {
+            many_bins_agree(&Emulated::default(), method, 300)
+        }),
+        Trial::test(format!("backends::gpu_{name}_counts_many_bins"), move || many_bins_agree(&*gpu()?, method, 1024))
+            .with_ignored_flag(gpu_is_absent()),
+    ]
+}
+
+fn of(method: HistogramMethod) -> [Trial; 4] {
+    let (name, absent) = (method.name(), gpu_is_absent());
+    let test = |place: &str, what: &str, run: Run| Trial::test(format!("backends::{place}_{name}_{what}"), run);
+    type Run = Box<dyn FnOnce() -> Result<(), Failed> + Send>;
+    [
+        test("emulator", "counts_as_the_cpu", Box::new(move || counts_agree(&Emulated::with_seed(5), method, FEW))),
+        test("emulator", "counts_many_alike", Box::new(move || many_alike_agree(&Emulated::default(), method, 3))),
+        test("gpu", "counts_as_the_cpu", Box::new(move || counts_agree(&*gpu()?, method, ALL)))
+            .with_ignored_flag(absent),
+        test("gpu", "counts_many_alike", Box::new(move || many_alike_agree(&*gpu()?, method, 560)))
+            .with_ignored_flag(absent),
+    ]
+}
+
+/// Sizes of a fixed and a moving image, and numbers of bins.
+type Case = ([[usize; 3]; 2], [u32; 2]);
+
+/// Each size and each number of bins once.
+const FEW: &[Case] = &[
+    ([[37, 21, 5], [29, 24, 6]], [50, 50]),
+    ([[37, 21, 5], [29, 24, 6]], [3, 200]),
+    ([[2, 2, 2], [3, 3, 3]], [2, 2]),
+    ([[45, 1, 7], [40, 2, 9]], [3, 3]),
+    ([[1, 53, 3], [5, 48, 4]], [64, 64]),
+    ([[33, 9, 2], [30, 10, 2]], [100, 100]),
+    ([[130, 3, 3], [129, 4, 3]], [250, 250]),
+    ([[19, 17, 5], [20, 15, 6]], [256, 256]),
+];
+
+/// The same and large ones.
+const ALL: &[Case] = &[
+    FEW[0],
+    FEW[1],
+    FEW[2],
+    FEW[3],
+    FEW[4],
+    FEW[5],
+    FEW[6],
+    FEW[7],
+    ([[181, 217, 180], [150, 180, 50]], [64, 64]),
+    ([[181, 217, 180], [150, 180, 50]], [256, 256]),
+];
+
+/// Noise with a mask, a smooth image, a constant one.
+fn counts_agree(backend: &dyn Backend, method: HistogramMethod, cases: &[Case]) -> Result<(), Failed> {
+    all_agree(backend, method, cases, [Interpolator::Linear, Interpolator::Nearest, Interpolator::Linear])
+}
+
+/// The same with partial volumes.
+fn weights_agree(backend: &dyn Backend, method: HistogramMethod, cases: &[Case]) -> Result<(), Failed> {
+    all_agree(backend, method, cases, [Interpolator::PartialVolume; 3])
+}
+
+fn all_agree(
+    backend: &dyn Backend,
+    method: HistogramMethod,
+    cases: &[Case],
+    interpolators: [Interpolator; 3],
+) -> Result<(), Failed> {
+    for &([fixed, moving], bins) in cases {
+        let (fixed, moving) = (volumes(fixed, 1), volumes(moving, 2));
+        for (i, interpolator) in interpolators.into_iter().enumerate() {
+            let transforms = transforms(&fixed[i].geometry, &moving[i].geometry);
+            let (whole, moving) = (stored(&fixed[i], bins[0]).bins(bins[0]), stored(&moving[i], bins[1]));
+            let fixed = if i == 0 { masked(&whole) } else { whole };
+            pair_agrees(backend, method, Pair { fixed: &fixed, moving: &moving, bins, interpolator }, &transforms)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whoever cannot count a pair, or not with 32 bits, says so in one line.
+fn others_refuse_weights() -> Result<(), Failed> {
+    let fixed = BinImage { size: [1 << 10, 1 << 10, 1 << 8], bins: Vec::new() };
+    let moving = StoredImage { size: [0; 3], values: Vec::new() };
+    let pair = Pair { fixed: &fixed, moving: &moving, bins: [64; 2], interpolator: Interpolator::PartialVolume };
+    let of = |result: mireg::Result<_>| result.err().map(|error| error.to_string()).unwrap_or_default();
+    let emulator = Emulated::default();
+    for (found, expected) in [
+        (of(Cpu.load(pair, HistogramMethod::Auto)), "1024 x 1024 x 256 voxels are too many for partial volumes"),
+        (of(emulator.load(pair, HistogramMethod::PerThread)), "--histogram per-thread does not count partial volumes"),
+    ] {
+        if !found.starts_with(expected) || found.contains('\n') {
+            return Err(format!("it says: {found}").into());
+        }
+    }
+    Ok(())
+}
+
+/// A third of the voxels, in no simple pattern, not to be counted.
+fn masked(image: &BinImage) -> BinImage {
+    let masked = |(i, &bin): (usize, &u16)| if i * i % 7 % 3 == 1 { MASKED } else { bin };
+    BinImage { size: image.size, bins: image.bins.iter().enumerate().map(masked).collect() }
+}
+
+/// The same counts for each transform alone, and the same entropies for all of them in one batch.
+fn pair_agrees(
+    backend: &dyn Backend,
+    method: HistogramMethod,
+    pair: Pair,
+    transforms: &[Affine],
+) -> Result<(), Failed> {
+    let (mut ours, mut theirs) = (Cpu.load(pair, HistogramMethod::Auto)?, backend.load(pair, method)?);
+    let wrong = |what: &str| format!("{:?}, {:?} bins, {:?}: {what}", pair.fixed.size, pair.bins, pair.interpolator);
+    for transform in transforms {
+        if ours.histogram(transform)? != theirs.histogram(transform)? {
+            return Err(wrong(&format!("the counts differ at {transform:?}")).into());
+        }
+    }
+    if ours.evaluate(transforms, Wanted::Ratios)? != theirs.evaluate(transforms, Wanted::Ratios)? {
+        return Err(wrong("the entropies differ").into());
+    }
+    Ok(())
+}
+
+/// More pairs of bins than 16 bits hold.
+fn many_bins_agree(backend: &dyn Backend, method: HistogramMethod, bins: u32) -> Result<(), Failed> {
+    let [fixed, moving] = [([37, 21, 11], 1), ([29, 24, 9], 2)].map(|(size, seed)| volumes(size, seed).remove(0));
+    let transform = transforms(&fixed.geometry, &moving.geometry)[1];
+    let (fixed, moving) = (stored(&fixed, bins).bins(bins), stored(&moving, bins));
+    let pair = Pair { fixed: &fixed, moving: &moving, bins: [bins; 2], interpolator: Interpolator::Nearest };
+    let counts = Cpu.load(pair, HistogramMethod::Auto)?.histogram(&transform)?;
+    if counts.iter().sum::<u32>() == 0 || counts != backend.load(pair, method)?.histogram(&transform)? {
+        return Err("the counts differ or are none".into());
+    }
+    Ok(())
+}
+
+/// A constant image on itself: more voxels in one bin than any narrow counter holds. `planes` of 256 by 256 voxels.
+fn many_alike_agree(backend: &dyn Backend, method: HistogramMethod, planes: usize) -> Result<(), Failed> {
+    let geometry = Geometry::axis_aligned([256, 256, planes], glam::DVec3::ONE, glam::DVec3::ZERO);
+    let image = Volume { geometry, voxels: vec![1.0; geometry.voxels()], pixel: PixelType::F32 };
+    let identity = transforms(&geometry, &geometry)[0];
+    for bins in [[2, 2], [64, 64]] {
+        let (fixed, moving) = (stored(&image, bins[0]).bins(bins[0]), stored(&image, bins[1]));
+        let pair = Pair { fixed: &fixed, moving: &moving, bins, interpolator: Interpolator::Nearest };
+        let counts = backend.load(pair, method)?.histogram(&identity)?;
+        let most = counts.iter().max().copied();
+        if most != Some(geometry.voxels() as u32) || counts.iter().filter(|&&count| count > 0).count() != 1 {
+            return Err(format!("{bins:?} bins: {most:?} of {} are counted alike", geometry.voxels()).into());
+        }
+    }
+    Ok(())
+}
