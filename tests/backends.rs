@@ -1,5 +1,7 @@
 //! CPU, emulator and GPU give the same bits.
 
+mod methods;
+
 use crate::support::{data_dir, gpu, gpu_is_absent, random, stored};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
@@ -15,7 +17,7 @@ use mireg::{Geometry, Options, PixelType, Volume, io};
 
 pub fn tests() -> Vec<Trial> {
     let absent = gpu_is_absent();
-    vec![
+    let mut tests = vec![
         Trial::test("backends::emulator_counts_as_the_cpu", || counts_agree(&Emulated::default(), SMALL)),
         Trial::test("backends::order_of_threads_does_not_matter", || counts_agree(&Emulated::with_seed(7), SMALL)),
         Trial::test("backends::emulator_resamples_as_the_cpu", || resampling_agrees(&Emulated::default())),
@@ -34,7 +36,9 @@ pub fn tests() -> Vec<Trial> {
         Trial::test("backends::gpu_counts_large_images_as_the_cpu", || counts_agree(&*gpu()?, LARGE))
             .with_ignored_flag(absent),
         Trial::test("backends::gpu_resamples_as_the_cpu", || resampling_agrees(&*gpu()?)).with_ignored_flag(absent),
-    ]
+    ];
+    tests.extend(methods::tests());
+    tests
 }
 
 /// Sizes of a fixed and a moving image.

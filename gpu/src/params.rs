@@ -47,6 +47,26 @@ pub struct Histogram {
     pub depth: u32,
 }
 
+/// What a launch over a range of the joint histogram needs, with warp-tagged counters: see
+/// [`tagged`](crate::kernels::histogram::tagged).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Tagged<T> {
+    pub images: Images,
+    /// What a launch leaves for later ones, one element for two voxels: the combined image, or bin numbers. Unused where every launch samples.
+    pub stored: DeviceSliceMut<T>,
+    /// A joint histogram a transform, to which is added.
+    pub counters: DeviceSliceMut<u32>,
+    /// Where this transform's joint histogram begins.
+    pub histogram: u32,
+    /// The first pair of bins that the launch counts.
+    pub first: u32,
+    /// Pairs of bins that it counts, all of them in the histogram.
+    pub range: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// What [`entropies`](crate::kernels::entropy::entropies) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -86,5 +106,6 @@ pub struct Resample {
 const _: () = assert!(size_of::<Affine>() == 48);
 const _: () = assert!(size_of::<Images>() == 120);
 const _: () = assert!(size_of::<Histogram>() == 160);
+const _: () = assert!(size_of::<Tagged<u32>>() == 168 && size_of::<Tagged<[u32; 2]>>() == 168);
 const _: () = assert!(size_of::<Entropy>() == 104);
 const _: () = assert!(size_of::<Resample>() == 112);

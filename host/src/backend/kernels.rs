@@ -1,7 +1,7 @@
 //! Every kernel, once: its entry point in the PTX and the function that the emulator runs.
 
 use super::queue::Kernel;
-use gpu::kernels::histogram::shared_atomic;
+use gpu::kernels::histogram::{mbe, shared_atomic, warp_tagged};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
 
@@ -17,6 +17,13 @@ macro_rules! kernels {
 kernels! {
     SHARED_ATOMIC_NEAREST = shared_atomic::joint_histogram_nearest(params::Histogram);
     SHARED_ATOMIC_LINEAR = shared_atomic::joint_histogram_linear(params::Histogram);
+    COMBINE = warp_tagged::combine(params::Tagged<[u32; 2]>);
+    TAGGED_COMBINED = warp_tagged::tagged_combined(params::Tagged<[u32; 2]>);
+    TAGGED_DIRECT = warp_tagged::tagged_direct(params::Tagged<u32>);
+    MBE_COMBINED = mbe::mbe_combined(params::Tagged<[u32; 2]>);
+    MBE_FIRST = mbe::mbe_first(params::Tagged<u32>);
+    MBE_CACHED = mbe::mbe_cached(params::Tagged<u32>);
+    MBE_STL = mbe::mbe_stl(params::Tagged<u32>);
     ENTROPIES = entropy::entropies(params::Entropy);
     RESAMPLE = resample::resample(params::Resample);
 }

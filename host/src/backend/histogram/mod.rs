@@ -1,6 +1,7 @@
 //! The methods that count a joint histogram on a device: one method a file, all with the same counts.
 
 mod shared_atomic;
+mod tagged;
 
 use super::Pair;
 use super::queue::{Memory, Queue};
@@ -100,6 +101,11 @@ pub trait Counter<Q: Queue> {
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
     Ok(match method.resolve(pair) {
         HistogramMethod::SharedAtomic => Box::new(shared_atomic::SharedAtomic::new(queue, pair)?),
+        HistogramMethod::WarpTagged => Box::new(tagged::combined(queue, pair, 1)?),
+        HistogramMethod::WarpTaggedDirect => Box::new(tagged::direct(queue, pair)?),
+        HistogramMethod::Mbe => Box::new(tagged::combined(queue, pair, 2)?),
+        HistogramMethod::MbeBc => Box::new(tagged::cached(queue, pair)?),
+        HistogramMethod::MbeStl => Box::new(tagged::stl(queue, pair)?),
         method => return Err(cannot(method, "is not there yet")),
     })
 }
