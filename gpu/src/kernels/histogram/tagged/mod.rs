@@ -2,8 +2,8 @@
 //! those pairs that fall into the launch's range in a partial histogram of its own.
 //!
 //! A range is what fits into a warp's share of shared memory; several launches cover the joint histogram (Shams 2009 section 4.1.1,
-//! Ledig section 2.2). A warp adds its counters to global memory at its end, and before that as often as needed for none to overflow
-//! (Ledig section 2.3), for any image: [`Partial::ADDS`] says how often that is. Nothing is shared between warps.
+//! Ledig section 2.2). A block sums its warps' counters and adds them to global memory at its end, and before that as often as needed
+//! for none to overflow (Ledig section 2.3), whatever the image: [`Partial::ADDS`] says how often that is.
 
 mod partial;
 #[cfg(test)]
@@ -15,7 +15,6 @@ use crate::kernels::sample::{self, NONE};
 use crate::kernels::{block_threads, thread_number};
 use crate::params::{Images, Tagged};
 use cuda_std::thread::{block_idx_x, grid_dim_x};
-use cuda_std::warp::lane_id;
 
 /// Voxels that a lane takes at a time.
 pub const VOXELS: u32 = 2;
@@ -31,26 +30,26 @@ pub unsafe fn count<const N: u32, T: Copy>(
     mut counters: impl FnMut(u32) -> [u32; VOXELS as usize],
     place: impl Fn(u32) -> u32,
 ) {
-    let (warp, warps) = (thread_number() / LANES, block_threads() / LANES);
     let last = voxels(&p.images).div_ceil(VOXELS);
-    let mut first = LANES * (block_idx_x() * warps + warp);
+    let mut first = block_threads() * block_idx_x();
     let mut rounds = 0;
-    // SAFETY: as this function's; a warp's lanes have the same `first` and `rounds`, so that they go through this together.
+    // SAFETY: as this function's; `first` and `rounds` are the block's, so that its threads go through this together.
     unsafe {
-        let partial = Partial::<N>::new(p.range, warp);
+        let partial = Partial::<N>::new(p.range);
         let flush = || partial.flush(p.counters, |counter| p.histogram + place(counter));
         partial.clear();
         while first < last {
-            let word = first + lane_id();
+            let word = first + thread_number();
             let [one, other] = if word < last { counters(word) } else { [NONE; 2] };
             partial.add(one < p.range, one);
             partial.add(other < p.range, other);
             rounds += 1;
             if rounds == Partial::<N>::ADDS / VOXELS {
                 flush();
+                partial.clear();
                 rounds = 0;
             }
-            first += LANES * warps * grid_dim_x();
+            first += block_threads() * grid_dim_x();
         }
         flush();
     }

@@ -4,15 +4,17 @@ use super::partial::{LANES, Partial};
 use cuda_std::emulator::{Launch, run};
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::shared;
+use cuda_std::thread;
 use cuda_std::warp::lane_id;
 
 const COUNTERS: u32 = 7;
+const WARPS: u32 = 2;
 const SEEDS: u64 = 5;
 
 /// What a lane does in a round: a counter, or none.
 type Rounds = fn(round: u32, lane: u32) -> Option<u32>;
 
-/// Runs `rounds` rounds of a warp on counters that begin with `filled`, and flushes them; each seed gives the same.
+/// Runs `rounds` rounds of each warp on counters that begin with `filled`, and flushes them; each seed gives the same.
 fn counts<const N: u32>(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUNTERS as usize] {
     let words = COUNTERS.div_ceil(N);
     let one = (0..N).fold(0, |word, i| word | filled << (i * Partial::<N>::BITS));
@@ -21,19 +23,20 @@ fn counts<const N: u32>(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUN
         // SAFETY: the array is there until the launch is done.
         let slice = unsafe { DeviceSliceMut::new(out.as_mut_ptr(), out.len() as u64) };
         let kernel = || unsafe {
-            let partial = Partial::<N>::new(COUNTERS, 0);
+            let partial = Partial::<N>::new(COUNTERS);
             partial.clear();
-            if lane_id() < words {
-                shared::dynamic(0, words).store(lane_id(), one);
+            if thread::thread_idx_x() < WARPS * words {
+                shared::dynamic(0, WARPS * words).store(thread::thread_idx_x(), one);
             }
+            thread::sync_threads();
             for round in 0..rounds {
                 let counter = counter(round, lane_id());
-                cuda_std::warp::sync_warp(u32::MAX);
                 partial.add(counter.is_some(), counter.unwrap_or(u32::MAX));
             }
             partial.flush(slice, |counter| counter);
         };
-        run("rounds", &Launch::default().block(LANES).shared_bytes(4 * words).seed(seed), kernel).unwrap();
+        run("rounds", &Launch::default().block(WARPS * LANES).shared_bytes(4 * WARPS * words).seed(seed), kernel)
+            .unwrap();
         out
     };
     let counts = of_seed(0);
@@ -47,7 +50,7 @@ fn expected(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUNTERS as usiz
     let mut counts = [filled; COUNTERS as usize];
     let all = (0..rounds).flat_map(|round| (0..LANES).filter_map(move |lane| counter(round, lane)));
     all.for_each(|counter| counts[counter as usize] += 1);
-    counts
+    counts.map(|count| WARPS * count)
 }
 
 #[test]
