@@ -87,7 +87,7 @@ impl<const N: u32> Partial<N> {
             }
             let mut seen = if waiting { self.words.load(word) } else { 0 };
             loop {
-                let mine = (seen & ((1 << TAG) - 1)) + one | tag;
+                let mine = tag | ((seen & ((1 << TAG) - 1)) + one);
                 sync_warp(ALL);
                 if waiting {
                     self.words.store_relaxed(word, mine);
