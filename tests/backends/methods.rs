@@ -19,7 +19,9 @@ const METHODS: &[Method] = &[Method::WarpTagged, Method::WarpTaggedDirect, Metho
 const SMALL: &[Sizes] = &[[[37, 21, 5], [29, 24, 9]], [[2, 2, 2], [2, 2, 2]], [[131, 3, 2], [2, 40, 5]]];
 const LARGE: &[Sizes] = &[[[181, 217, 180], [150, 180, 50]], [[2, 3, 70_001], [5, 2, 9]]];
 
-const BINS: &[[u32; 2]] = &[[2, 2], [3, 3], [50, 50], [64, 64], [100, 100], [250, 250], [256, 256], [3, 200], [200, 3]];
+/// Bins for all images, and bins that take an emulator longer for noise alone.
+const BINS: &[[u32; 2]] = &[[2, 2], [3, 3], [3, 200], [50, 50], [64, 64]];
+const MANY_BINS: &[[u32; 2]] = &[[100, 100], [250, 250], [256, 256], [200, 3]];
 
 pub fn tests() -> Vec<Trial> {
     METHODS.iter().flat_map(|&method| of_method(method)).collect()
@@ -49,17 +51,18 @@ fn of_method(method: Method) -> [Trial; 5] {
     ]
 }
 
-/// Noise, smooth and constant images, with and without a mask, over all bins; with the images turned, and wholly apart.
+/// Noise, smooth and constant images, with and without a mask; with the images turned, and wholly apart.
 fn agree(backend: &dyn Backend, method: Method, [fixed, moving]: Sizes) -> Result<(), Failed> {
-    for (fixed, moving) in volumes(fixed, 1).iter().zip(volumes(moving, 2).iter()) {
+    for (kind, (fixed, moving)) in volumes(fixed, 1).iter().zip(volumes(moving, 2).iter()).enumerate() {
         let transforms = transforms(&fixed.geometry, &moving.geometry);
-        for (i, &bins) in BINS.iter().enumerate() {
+        let many_bins = if kind == 0 { MANY_BINS } else { &[] };
+        for (i, &bins) in BINS.iter().chain(many_bins).enumerate() {
             let mut fixed = stored(fixed).bins(bins[0]);
             let interpolator = [Interpolator::Linear, Interpolator::Nearest][i % 2];
             same_counts(backend, method, &fixed, moving, bins, interpolator, &transforms[1..2])?;
             fixed.bins.iter_mut().step_by(3).for_each(|bin| *bin = MASKED);
             let interpolator = [Interpolator::Nearest, Interpolator::Linear][i % 2];
-            same_counts(backend, method, &fixed, moving, bins, interpolator, &[transforms[0], transforms[3]])?;
+            same_counts(backend, method, &fixed, moving, bins, interpolator, &[transforms[3], transforms[0]])?;
         }
     }
     Ok(())
