@@ -121,6 +121,26 @@ pub struct Partials {
     pub unused: u32,
 }
 
+/// What a launch over a range of the joint histogram needs, with warp-tagged counters: see
+/// [`tagged`](crate::kernels::histogram::tagged).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Tagged<T> {
+    pub images: Images,
+    /// What a launch leaves for later ones, one element for two voxels: the combined image, or bin numbers. Unused where every launch samples.
+    pub stored: DeviceSliceMut<T>,
+    /// A joint histogram a transform, to which is added.
+    pub counters: DeviceSliceMut<u32>,
+    /// Where this transform's joint histogram begins.
+    pub histogram: u32,
+    /// The first pair of bins that the launch counts.
+    pub first: u32,
+    /// Pairs of bins that it counts, all of them in the histogram.
+    pub range: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// What [`entropies`](crate::kernels::entropy::entropies) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -172,6 +192,7 @@ const _: () = assert!(size_of::<Affine>() == 48);
 const _: () = assert!(size_of::<Images>() == 144);
 const _: () = assert!(size_of::<Histogram>() == 184);
 const _: () = assert!(size_of::<Tiled>() == 288);
+const _: () = assert!(size_of::<Tagged<u32>>() == 192 && size_of::<Tagged<[u32; 2]>>() == 192);
 const _: () = assert!(size_of::<SortCount>() == 160);
 const _: () = assert!(size_of::<PerThread>() == 168);
 const _: () = assert!(size_of::<Partials>() == 48);

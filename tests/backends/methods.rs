@@ -11,7 +11,17 @@ use mireg::backend::{Backend, HistogramMethod, Pair, Wanted, cpu::Cpu};
 use mireg::image::{BinImage, StoredImage};
 use mireg::{Geometry, PixelType, Volume};
 
-const METHODS: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::PerThread];
+const METHODS: &[HistogramMethod] = &[
+    HistogramMethod::WarpTagged,
+    HistogramMethod::WarpTaggedDirect,
+    HistogramMethod::Mbe,
+    HistogramMethod::MbeBc,
+    HistogramMethod::MbeStl,
+    HistogramMethod::PerThread,
+    HistogramMethod::SortCount,
+    HistogramMethod::SharedAtomic,
+    HistogramMethod::Tiled,
+];
 
 /// Those that take more than 256 bins a side.
 const WIDE: &[HistogramMethod] = &[HistogramMethod::SortCount, HistogramMethod::PerThread];

@@ -2,7 +2,7 @@
 
 use super::queue::Kernel;
 use gpu::kernels::histogram::tiled::{self, brick};
-use gpu::kernels::histogram::{partials, per_thread, shared_atomic, sort_count};
+use gpu::kernels::histogram::{mbe, partials, per_thread, shared_atomic, sort_count, warp_tagged};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
 
@@ -35,6 +35,13 @@ kernels! {
     SORT_COUNT_PARTIAL_VOLUME = sort_count::sort_count_partial_volume(params::SortCount);
     HISTOGRAM_PER_THREAD = per_thread::histogram_per_thread(params::PerThread);
     ADD_PARTIALS = partials::add_partials(params::Partials);
+    COMBINE = warp_tagged::combine(params::Tagged<[u32; 2]>);
+    TAGGED_COMBINED = warp_tagged::tagged_combined(params::Tagged<[u32; 2]>);
+    TAGGED_DIRECT = warp_tagged::tagged_direct(params::Tagged<u32>);
+    MBE_COMBINED = mbe::mbe_combined(params::Tagged<[u32; 2]>);
+    MBE_FIRST = mbe::mbe_first(params::Tagged<u32>);
+    MBE_CACHED = mbe::mbe_cached(params::Tagged<u32>);
+    MBE_STL = mbe::mbe_stl(params::Tagged<u32>);
     ENTROPIES = entropy::entropies(params::Entropy);
     RESAMPLE = resample::resample(params::Resample);
 }

@@ -218,6 +218,16 @@ fetch! {
 }
 
 impl SharedSlice<u32> {
+    /// Stores `value` as element `index`; of threads that store at the same time any one wins, which is no race.
+    /// PTX: `st.relaxed.cta.shared.u32`. Any thread.
+    ///
+    /// # Safety
+    /// `index` must be in bounds, and the element written; loads by other threads need a barrier in between.
+    #[inline(always)]
+    pub unsafe fn store_relaxed(self, index: u32, value: u32) {
+        unsafe { crate::arch::shared::store_relaxed(self.at(index), value) }
+    }
+
     /// Makes element `index` `new` if it is `current`, as one relaxed atomic step, and returns what it was before.
     /// PTX: `atom.shared.cas.b32`. Any thread.
     ///

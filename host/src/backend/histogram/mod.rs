@@ -4,6 +4,7 @@ mod partials;
 mod per_thread;
 mod shared_atomic;
 mod sort_count;
+mod tagged;
 mod tiled;
 
 use super::Pair;
@@ -113,6 +114,11 @@ pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) 
         HistogramMethod::SortCount => Box::new(sort_count::SortCount::new(queue, pair)?),
         HistogramMethod::PerThread => Box::new(per_thread::PerThread::new(queue, pair)?),
         HistogramMethod::Tiled => Box::new(tiled::Tiled::new(queue, pair)?),
+        HistogramMethod::WarpTagged => Box::new(tagged::combined(queue, pair, 1)?),
+        HistogramMethod::WarpTaggedDirect => Box::new(tagged::direct(queue, pair)?),
+        HistogramMethod::Mbe => Box::new(tagged::combined(queue, pair, 2)?),
+        HistogramMethod::MbeBc => Box::new(tagged::cached(queue, pair)?),
+        HistogramMethod::MbeStl => Box::new(tagged::stl(queue, pair)?),
         method => return Err(cannot(method, "is not there yet")),
     })
 }

@@ -177,6 +177,17 @@ fetches! {
 }
 
 #[inline(always)]
+pub unsafe fn store_relaxed(address: u32, value: u32) {
+    unsafe {
+        asm!(
+            "st.relaxed.cta.shared.u32 [{}], {};",
+            in(reg32) address, in(reg32) value,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+#[inline(always)]
 pub unsafe fn compare_exchange(address: u32, current: u32, new: u32) -> u32 {
     let before;
     unsafe {

@@ -93,6 +93,11 @@ fetches! {
     exchange = |_, new| new;
 }
 
+#[inline]
+pub unsafe fn store_relaxed(address: u32, value: u32) {
+    update(address, |_| value);
+}
+
 /// Where it fails the thread lets others run: it may well be spinning on a lock.
 pub unsafe fn compare_exchange(address: u32, current: u32, new: u32) -> u32 {
     let before = update(address, |before| if before == current { new } else { before });

@@ -160,3 +160,38 @@ fn neighbouring_bytes_are_no_race_but_the_same_byte_is() {
     let fault = run("neighbouring_bytes", &launch, || unsafe { neighbouring_bytes(true) }).unwrap_err();
     assert!(fault.block[0] == FAULTY && [8, 9].contains(&fault.thread[0]));
 }
+
+/// All lanes store their number in one word and read who won, with a barrier between if `ordered`.
+#[kernel]
+unsafe fn one_wins(ordered: bool, winners: DeviceSliceMut<u32>) {
+    let word = shared_slice![u32; 1];
+    let me = thread::thread_idx_x();
+    unsafe {
+        if me == 0 {
+            word.store(0, 0);
+        }
+        warp::sync_warp(warp::ALL);
+        word.store_relaxed(0, me);
+        if ordered {
+            warp::sync_warp(warp::ALL);
+        }
+        winners.set(me as usize, word.load(0));
+    }
+}
+
+#[test]
+fn of_relaxed_stores_any_one_wins_but_reading_takes_a_barrier() {
+    let mut all = std::collections::BTreeSet::new();
+    for seed in 0..40 {
+        let mut winners = [99; 32];
+        // SAFETY: the array is there until the launch is done.
+        let slice = unsafe { DeviceSliceMut::new(winners.as_mut_ptr(), 32) };
+        let launch = Launch::default().block(32).seed(seed);
+        run("one_wins", &launch, || unsafe { one_wins(true, slice) }).unwrap();
+        assert_eq!(winners, [winners[0]; 32]);
+        all.insert(winners[0]);
+        let fault = run("one_wins", &launch, || unsafe { one_wins(false, slice) }).unwrap_err();
+        assert!(matches!(fault.kind, FaultKind::SharedRace { .. }), "{fault}");
+    }
+    assert!(all.len() > 8 && all.iter().all(|winner| *winner < 32));
+}

@@ -1,0 +1,140 @@
+//! Partial histograms in shared memory, one a warp, with counters under the tag of the lane that wrote last (Shams 2009 section 4.1.1,
+//! Ledig section 2.2; after Podlozhnyuk).
+//!
+//! A word holds the tag in its upper 5 bits and `N` counters in the other 27: one of 27 bits, or two of 13 (Ledig section 2.3, figure 1).
+//! To add, every lane reads its word, writes it back with its own tag and one more in its counter, and reads again: of the lanes that
+//! meet in a word the one whose tag is there has counted, and the others try again.
+//!
+//! The papers rely on a warp in lockstep, which no GPU since Volta promises. What is needed is that all lanes have read before one
+//! writes (else a lane may build on the write of another, overwrite it, and both may count it) and that all have written before one
+//! reads again. Two warp barriers a round say so. That several lanes write one word is meant, so the store is a relaxed one: any
+//! of them wins.
+
+use crate::kernels::{block_threads, thread_number};
+use cuda_std::global::DeviceSliceMut;
+use cuda_std::shared::{self, SharedSlice};
+use cuda_std::thread::sync_threads;
+use cuda_std::warp::{self, ALL, lane_id, sync_warp};
+
+/// Lanes of a warp.
+pub const LANES: u32 = 32;
+
+/// Bits of a word below the tag.
+const TAG: u32 = 27;
+
+/// The partial histograms of a block's warps, with `N` counters in a word.
+#[derive(Clone, Copy)]
+pub struct Partial<const N: u32> {
+    /// Those of all warps, one after the other.
+    words: SharedSlice<u32>,
+    /// Words of each.
+    len: u32,
+    /// Where this warp's begins.
+    mine: u32,
+}
+
+impl<const N: u32> Partial<N> {
+    /// Bits of a counter: 27, or 13.
+    pub const BITS: u32 = TAG / N;
+
+    /// What a counter can hold.
+    pub const MOST: u32 = (1 << Self::BITS) - 1;
+
+    /// Calls of [`add`](Self::add) after which no counter has passed [`MOST`](Self::MOST): each call adds at most one a lane.
+    pub const ADDS: u32 = Self::MOST / LANES;
+
+    /// For `counters` counters a warp, which are still to be cleared.
+    ///
+    /// # Safety
+    /// The block consists of whole warps and has dynamic shared memory of `counters` divided by `N`, rounded up, words for each.
+    #[inline(always)]
+    pub unsafe fn new(counters: u32) -> Self {
+        let len = counters.div_ceil(N);
+        // SAFETY: as this function's.
+        let words = unsafe { shared::dynamic(0, block_threads() / LANES * len) };
+        Self { words, len, mine: thread_number() / LANES * len }
+    }
+
+    /// Sets all counters to 0.
+    ///
+    /// # Safety
+    /// All threads of the block call it.
+    #[inline(always)]
+    pub unsafe fn clear(self) {
+        let mut word = thread_number();
+        while word < self.words.len() {
+            // SAFETY: there is this word, and it is this thread's alone between barriers.
+            unsafe { self.words.store(word, 0) };
+            word += block_threads();
+        }
+        sync_threads();
+    }
+
+    /// Adds one to this lane's counter, if it has one.
+    ///
+    /// # Safety
+    /// All lanes of the warp call it, and each has that counter if it has one; a warp calls it at most [`ADDS`](Self::ADDS) times after
+    /// [`clear`](Self::clear).
+    #[inline(always)]
+    pub unsafe fn add(self, counted: bool, counter: u32) {
+        let (word, one) = (self.mine.wrapping_add(counter / N), 1 << (counter % N * Self::BITS));
+        let tag = lane_id() << TAG;
+        let mut waiting = counted;
+        // SAFETY: as this function's; the barriers are in no branches but those that the warp takes together.
+        unsafe {
+            if !warp::any(ALL, waiting) {
+                return;
+            }
+            let mut seen = if waiting { self.words.load(word) } else { 0 };
+            loop {
+                let mine = tag | ((seen & ((1 << TAG) - 1)) + one);
+                sync_warp(ALL);
+                if waiting {
+                    self.words.store_relaxed(word, mine);
+                }
+                sync_warp(ALL);
+                if waiting {
+                    seen = self.words.load(word);
+                    waiting = seen != mine;
+                }
+                if !warp::any(ALL, waiting) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Adds the counters, summed over the warps, to `out` at the indices that `place` gives; they are still to be cleared for more.
+    ///
+    /// # Safety
+    /// All threads of the block call it, and `out` has those indices.
+    #[inline(always)]
+    pub unsafe fn flush(self, out: DeviceSliceMut<u32>, place: impl Fn(u32) -> u32) {
+        sync_threads();
+        let mut word = thread_number();
+        while word < self.len {
+            for i in 0..N {
+                // SAFETY: a word of the first warp; between the barriers it and those of the others are this thread's alone.
+                let count = unsafe { self.sum(word, i) };
+                if count > 0 {
+                    // SAFETY: as this function's.
+                    unsafe { out.add(place(N * word + i) as usize, count) };
+                }
+            }
+            word += block_threads();
+        }
+        sync_threads();
+    }
+
+    /// Counter `i` of a word of each warp. A block has at most 32 warps, so that the sum of 27 bits fits into 32.
+    #[inline(always)]
+    unsafe fn sum(self, mut word: u32, i: u32) -> u32 {
+        let mut sum = 0;
+        while word < self.words.len() {
+            // SAFETY: there is this word, and it has been cleared.
+            sum += unsafe { self.words.load(word) } >> (i * Self::BITS) & Self::MOST;
+            word += self.len;
+        }
+        sum
+    }
+}
