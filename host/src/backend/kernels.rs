@@ -1,7 +1,7 @@
 //! Every kernel, once: its entry point in the PTX and the function that the emulator runs.
 
 use super::queue::Kernel;
-use gpu::kernels::histogram::{partials, per_thread, shared_atomic, sort_count};
+use gpu::kernels::histogram::{byte_lanes, global_copies, partials, per_thread, shared_atomic, sort_count};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
 
@@ -20,6 +20,11 @@ kernels! {
     SORT_COUNT = sort_count::sort_count(params::SortCount);
     SORT_COUNT_WIDE = sort_count::sort_count_wide(params::SortCount);
     HISTOGRAM_PER_THREAD = per_thread::histogram_per_thread(params::PerThread);
+    COUNT_COPIES = global_copies::count_copies(params::GlobalCopies);
+    COUNT_COPIES_AND_MARGINALS = global_copies::count_copies_and_marginals(params::GlobalCopies);
+    PROJECT = global_copies::project(params::Projection);
+    BYTE_LANES_64 = byte_lanes::byte_lanes_64(params::ByteLanes);
+    BYTE_LANES_256 = byte_lanes::byte_lanes_256(params::ByteLanes);
     ADD_PARTIALS = partials::add_partials(params::Partials);
     ENTROPIES = entropy::entropies(params::Entropy);
     RESAMPLE = resample::resample(params::Resample);

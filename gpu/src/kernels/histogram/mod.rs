@@ -1,6 +1,8 @@
 //! Joint histograms: one method a file, all with the same counts.
 
 pub mod bitonic;
+pub mod byte_lanes;
+pub mod global_copies;
 pub mod partials;
 pub mod per_thread;
 pub mod shared_atomic;
