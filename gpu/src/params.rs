@@ -128,6 +128,25 @@ pub struct ByteLanes {
     pub range: u32,
 }
 
+/// What [`count_pairs`](crate::kernels::histogram::from_pairs::count_pairs) and its sibling need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FromPairs {
+    /// Eight numbers a vector, the first of two in the low half of a word. `len / 8` vectors are full; the one after
+    /// these holds what is left, if anything, and is always there.
+    pub pairs: DeviceSlice<[u32; 4]>,
+    /// A counter a number, to which is added.
+    pub counters: DeviceSliceMut<u32>,
+    /// Numbers, less than 2^32 - 2^24.
+    pub len: u32,
+    /// Counters; a number that has none is not counted.
+    pub bins: u32,
+    /// Counters that a block keeps: block z counts the numbers from `z * range` on.
+    pub range: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// What [`entropies`](crate::kernels::entropy::entropies) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -173,5 +192,6 @@ const _: () = assert!(size_of::<Partials>() == 48);
 const _: () = assert!(size_of::<GlobalCopies>() == 160);
 const _: () = assert!(size_of::<Projection>() == 48);
 const _: () = assert!(size_of::<ByteLanes>() == 160);
+const _: () = assert!(size_of::<FromPairs>() == 48);
 const _: () = assert!(size_of::<Entropy>() == 104);
 const _: () = assert!(size_of::<Resample>() == 112);

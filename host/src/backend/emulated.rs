@@ -1,7 +1,7 @@
 //! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
 
 use super::evaluator::{Loaded, Space};
-use super::histogram::HistogramMethod;
+use super::histogram::{self, HistogramMethod};
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
 use super::{Backend, Evaluator, Pair, resample};
 use crate::{Error, Result, Volume};
@@ -35,6 +35,14 @@ impl Emulated {
     pub fn entropies(&self, counters: Vec<u32>, bins: [u32; 2]) -> Result<Vec<Entropies>> {
         let batch = counters.len() / (bins[0] * bins[1]) as usize;
         Space::with(self, batch, bins, counters)?.entropies(self, bins, batch)
+    }
+
+    /// How often each of the numbers below `bins`, 1 to 65536, occurs. Others are not counted.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
+    pub fn count_pairs(&self, numbers: &[u16], bins: u32) -> Result<Vec<u32>> {
+        Ok(histogram::count_pairs(self, numbers, bins, 0)?.0)
     }
 }
 

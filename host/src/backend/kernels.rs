@@ -1,7 +1,7 @@
 //! Every kernel, once: its entry point in the PTX and the function that the emulator runs.
 
 use super::queue::Kernel;
-use gpu::kernels::histogram::{byte_lanes, global_copies, partials, per_thread, shared_atomic, sort_count};
+use gpu::kernels::histogram::{byte_lanes, from_pairs, global_copies, partials, per_thread, shared_atomic, sort_count};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
 
@@ -25,6 +25,8 @@ kernels! {
     PROJECT = global_copies::project(params::Projection);
     BYTE_LANES_64 = byte_lanes::byte_lanes_64(params::ByteLanes);
     BYTE_LANES_256 = byte_lanes::byte_lanes_256(params::ByteLanes);
+    COUNT_PAIRS = from_pairs::count_pairs(params::FromPairs);
+    COUNT_PAIRS_PACKED = from_pairs::count_pairs_packed(params::FromPairs);
     ADD_PARTIALS = partials::add_partials(params::Partials);
     ENTROPIES = entropy::entropies(params::Entropy);
     RESAMPLE = resample::resample(params::Resample);

@@ -2,6 +2,7 @@
 
 pub mod bitonic;
 pub mod byte_lanes;
+pub mod from_pairs;
 pub mod global_copies;
 pub mod partials;
 pub mod per_thread;

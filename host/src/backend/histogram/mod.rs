@@ -1,12 +1,15 @@
 //! The methods that count a joint histogram on a device: one method a file, all with the same counts.
 
 mod byte_lanes;
+mod from_pairs;
 mod global_copies;
 mod marginals;
 mod partials;
 mod per_thread;
 mod shared_atomic;
 mod sort_count;
+
+pub use from_pairs::count_pairs;
 
 use super::Pair;
 use super::queue::{Memory, Queue};
