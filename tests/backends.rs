@@ -1,5 +1,6 @@
 //! CPU, emulator and GPU give the same bits.
 
+mod from_pairs;
 mod methods;
 
 use crate::support::{data_dir, gpu, gpu_is_absent, random, stored};
@@ -40,6 +41,7 @@ pub fn tests() -> Vec<Trial> {
             .with_ignored_flag(absent),
         Trial::test("backends::gpu_resamples_as_the_cpu", || resampling_agrees(&*gpu()?)).with_ignored_flag(absent),
     ];
+    tests.extend(from_pairs::tests());
     tests.extend(methods::tests());
     tests
 }

@@ -141,6 +141,68 @@ pub struct Tagged<T> {
     pub unused: u32,
 }
 
+/// What [`count_copies`](crate::kernels::histogram::global_copies::count_copies) and its sibling need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct GlobalCopies {
+    pub images: Images,
+    /// `copies_len` joint histograms, to which is added.
+    pub copies: DeviceSliceMut<u32>,
+    /// The fixed and then the moving image's marginal histogram, to which is added by the kernel that counts them.
+    pub marginals: DeviceSliceMut<u32>,
+    pub copies_len: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// What [`project`](crate::kernels::histogram::global_copies::project) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Projection {
+    /// A joint histogram from `first` on.
+    pub counters: DeviceSlice<u32>,
+    /// The fixed and then the moving image's marginal histogram, which is written.
+    pub marginals: DeviceSliceMut<u32>,
+    /// Bins of the fixed and of the moving image.
+    pub bins: [u32; 2],
+    pub first: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// What [`byte_lanes_64`](crate::kernels::histogram::byte_lanes::byte_lanes_64) and its sibling need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ByteLanes {
+    pub images: Images,
+    /// A joint histogram from `first` on, to which is added.
+    pub counters: DeviceSliceMut<u32>,
+    /// The fixed and then the moving image's marginal histogram, to which is added.
+    pub marginals: DeviceSliceMut<u32>,
+    pub first: u32,
+    /// Joint counters that a block keeps: block z counts the pairs from `z * range` on.
+    pub range: u32,
+}
+
+/// What [`count_pairs`](crate::kernels::histogram::from_pairs::count_pairs) and its sibling need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FromPairs {
+    /// Eight numbers a vector, the first of two in the low half of a word. `len / 8` vectors are full; the one after
+    /// these holds what is left, if anything, and is always there.
+    pub pairs: DeviceSlice<[u32; 4]>,
+    /// A counter a number, to which is added.
+    pub counters: DeviceSliceMut<u32>,
+    /// Numbers, less than 2^32 - 2^24.
+    pub len: u32,
+    /// Counters; a number that has none is not counted.
+    pub bins: u32,
+    /// Counters that a block keeps: block z counts the numbers from `z * range` on.
+    pub range: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// What [`entropies`](crate::kernels::entropy::entropies) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -196,5 +258,9 @@ const _: () = assert!(size_of::<Tagged<u32>>() == 192 && size_of::<Tagged<[u32; 
 const _: () = assert!(size_of::<SortCount>() == 160);
 const _: () = assert!(size_of::<PerThread>() == 168);
 const _: () = assert!(size_of::<Partials>() == 48);
+const _: () = assert!(size_of::<GlobalCopies>() == 184);
+const _: () = assert!(size_of::<Projection>() == 48);
+const _: () = assert!(size_of::<ByteLanes>() == 184);
+const _: () = assert!(size_of::<FromPairs>() == 48);
 const _: () = assert!(size_of::<Entropy>() == 144);
 const _: () = assert!(size_of::<Resample>() == 112);

@@ -1,7 +1,7 @@
 //! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
 
 use super::evaluator::{Loaded, Space};
-use super::histogram::HistogramMethod;
+use super::histogram::{self, HistogramMethod};
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
 use super::{Backend, Evaluator, Pair, Wanted, resample};
 use crate::{Error, Result, Volume};
@@ -53,6 +53,14 @@ impl Emulated {
             true => Ok(entropies),
             false => Err(Error::Device("a kernel is wrong, please report it: entropies leaves counts behind".into())),
         }
+    }
+
+    /// How often each of the numbers below `bins`, 1 to 65536, occurs. Others are not counted.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
+    pub fn count_pairs(&self, numbers: &[u16], bins: u32) -> Result<Vec<u32>> {
+        Ok(histogram::count_pairs(self, numbers, bins, 0)?.0)
     }
 }
 

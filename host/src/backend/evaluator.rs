@@ -63,6 +63,10 @@ impl<'a, Q: Queue + 'a> Evaluator for Loaded<'a, Q> {
         Ok(counts)
     }
 
+    fn marginals(&mut self) -> Result<Option<[Vec<u32>; 2]>> {
+        self.counter.marginals(&self.queue)
+    }
+
     fn histogram_seconds(&mut self, transform: &Affine, times: u32) -> Result<Option<f64>> {
         let transforms = std::slice::from_ref(transform);
         let (counter, space) = (&mut self.counter, &mut self.space);

@@ -2,7 +2,9 @@
 
 use super::queue::Kernel;
 use gpu::kernels::histogram::tiled::{self, brick};
-use gpu::kernels::histogram::{mbe, partials, per_thread, shared_atomic, sort_count, warp_tagged};
+use gpu::kernels::histogram::{
+    byte_lanes, from_pairs, global_copies, mbe, partials, per_thread, shared_atomic, sort_count, warp_tagged,
+};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
 
@@ -34,6 +36,13 @@ kernels! {
     SORT_COUNT_WIDE = sort_count::sort_count_wide(params::SortCount);
     SORT_COUNT_PARTIAL_VOLUME = sort_count::sort_count_partial_volume(params::SortCount);
     HISTOGRAM_PER_THREAD = per_thread::histogram_per_thread(params::PerThread);
+    COUNT_COPIES = global_copies::count_copies(params::GlobalCopies);
+    COUNT_COPIES_AND_MARGINALS = global_copies::count_copies_and_marginals(params::GlobalCopies);
+    PROJECT = global_copies::project(params::Projection);
+    BYTE_LANES_64 = byte_lanes::byte_lanes_64(params::ByteLanes);
+    BYTE_LANES_256 = byte_lanes::byte_lanes_256(params::ByteLanes);
+    COUNT_PAIRS = from_pairs::count_pairs(params::FromPairs);
+    COUNT_PAIRS_PACKED = from_pairs::count_pairs_packed(params::FromPairs);
     ADD_PARTIALS = partials::add_partials(params::Partials);
     COMBINE = warp_tagged::combine(params::Tagged<[u32; 2]>);
     TAGGED_COMBINED = warp_tagged::tagged_combined(params::Tagged<[u32; 2]>);

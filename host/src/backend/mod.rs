@@ -122,6 +122,15 @@ pub trait Evaluator {
     /// [`crate::Error::Device`] where the device gives up.
     fn histogram(&mut self, transform: &Affine) -> Result<Vec<u32>>;
 
+    /// The marginal histograms of the fixed and the moving image for the last transform that was counted, by a method
+    /// that counts them beside the joint one; `None` by the others. They are the sums of its rows and of its columns.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn marginals(&mut self) -> Result<Option<[Vec<u32>; 2]>> {
+        Ok(None)
+    }
+
     /// Seconds that the device spends on a joint histogram alone, as the mean of `times` in a row; `None` where it has no clock.
     ///
     /// # Errors

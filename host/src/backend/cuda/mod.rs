@@ -5,7 +5,7 @@ mod memory;
 mod queue;
 
 use super::evaluator::Loaded;
-use super::histogram::HistogramMethod;
+use super::histogram::{self, HistogramMethod};
 use super::kernels::NAMES;
 use super::queue::Limits;
 use super::{Backend, Evaluator, Pair, resample};
@@ -66,6 +66,15 @@ impl Cuda {
             context,
             _module: module,
         })
+    }
+
+    /// How often each of the numbers below `bins`, 1 to 65536, occurs; others are not counted. Also the seconds that the device
+    /// spends on it, as the mean of `times` more in a row, if that is not 0.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the numbers do not fit or the device gives up.
+    pub fn count_pairs(&self, numbers: &[u16], bins: u32, times: u32) -> Result<(Vec<u32>, Option<f64>)> {
+        histogram::count_pairs(&CudaQueue::new(self)?, numbers, bins, times)
     }
 }
 

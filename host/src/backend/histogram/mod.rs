@@ -1,11 +1,17 @@
 //! The methods that count a joint histogram on a device: one method a file, all with the same counts.
 
+mod byte_lanes;
+mod from_pairs;
+mod global_copies;
+mod marginals;
 mod partials;
 mod per_thread;
 mod shared_atomic;
 mod sort_count;
 mod tagged;
 mod tiled;
+
+pub use from_pairs::count_pairs;
 
 use super::Pair;
 use super::queue::{Memory, Queue};
@@ -35,8 +41,10 @@ pub enum HistogramMethod {
     PerThread,
     /// Bitonic sort and count (Method 3: Shams 2009 sections 3.2 to 3.8).
     SortCount,
-    /// Copies of the histogram in global memory (Jung & Wesarg sections 2.1 and 2.2).
+    /// Copies of the histogram in global memory, then the marginals by projection (Jung & Wesarg section 2.2).
     GlobalCopies,
+    /// The same, the marginals counted beside it in shared memory (Jung & Wesarg section 2.1).
+    GlobalCopiesMarginals,
     /// Byte counters a thread for the marginals, atomics for the joint histogram (Ge's slides, after Podlozhnyuk).
     ByteLanes,
     /// A block's counters in shared memory, with the hardware's atomics.
@@ -56,6 +64,7 @@ impl HistogramMethod {
         Self::PerThread,
         Self::SortCount,
         Self::GlobalCopies,
+        Self::GlobalCopiesMarginals,
         Self::ByteLanes,
         Self::SharedAtomic,
         Self::Tiled,
@@ -73,6 +82,7 @@ impl HistogramMethod {
             Self::PerThread => "per-thread",
             Self::SortCount => "sort-count",
             Self::GlobalCopies => "global-copies",
+            Self::GlobalCopiesMarginals => "global-copies-marginals",
             Self::ByteLanes => "byte-lanes",
             Self::SharedAtomic => "shared-atomic",
             Self::Tiled => "tiled",
@@ -97,6 +107,15 @@ pub trait Counter<Q: Queue> {
     /// Queues the joint histogram of each transform, 1 to [`BATCH`] of them, onto `counters`, which are 0: the pair (f, m) of transform t is at
     /// `t * bins + f + fixed_bins * m`.
     fn count(&mut self, queue: &Q, transforms: &[Affine], counters: &mut Q::Memory<u32>) -> Result<()>;
+
+    /// The marginal histograms of the fixed and the moving image for the last transform that was counted, where the
+    /// method counts them as well.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device gives up.
+    fn marginals(&self, _queue: &Q) -> Result<Option<[Vec<u32>; 2]>> {
+        Ok(None)
+    }
 }
 
 /// Uploads a pair for a method.
@@ -110,7 +129,10 @@ pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) 
         return Err(cannot(method, "does not count partial volumes"));
     }
     Ok(match method {
-        HistogramMethod::SharedAtomic => Box::new(shared_atomic::SharedAtomic::new(queue, pair)?),
+        // `resolve` leaves no `auto`.
+        HistogramMethod::Auto | HistogramMethod::SharedAtomic => {
+            Box::new(shared_atomic::SharedAtomic::new(queue, pair)?)
+        }
         HistogramMethod::SortCount => Box::new(sort_count::SortCount::new(queue, pair)?),
         HistogramMethod::PerThread => Box::new(per_thread::PerThread::new(queue, pair)?),
         HistogramMethod::Tiled => Box::new(tiled::Tiled::new(queue, pair)?),
@@ -119,7 +141,10 @@ pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) 
         HistogramMethod::Mbe => Box::new(tagged::combined(queue, pair, 2)?),
         HistogramMethod::MbeBc => Box::new(tagged::cached(queue, pair)?),
         HistogramMethod::MbeStl => Box::new(tagged::stl(queue, pair)?),
-        method => return Err(cannot(method, "is not there yet")),
+        method @ (HistogramMethod::GlobalCopies | HistogramMethod::GlobalCopiesMarginals) => {
+            Box::new(global_copies::GlobalCopies::new(queue, pair, method)?)
+        }
+        HistogramMethod::ByteLanes => Box::new(byte_lanes::ByteLanes::new(queue, pair)?),
     })
 }
 

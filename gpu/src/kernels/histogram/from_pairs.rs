@@ -1,0 +1,262 @@
+//! A histogram of 16-bit numbers that lie in global memory, such as the joint indices of voxels: counting alone.
+//!
+//! A thread reads eight numbers at a time, several such vectors together, and the next ones before it counts these. A
+//! block's counters are in shared memory. They have 32 bits where they fit. The increment is the constant 1, for which
+//! the hardware has an instruction that takes all lanes with the same address at once.
+//!
+//! Larger tables have two counters of 16 bits in a word. A thread adds up runs of one number first, so that constant
+//! data does not have all lanes wait for one word. No counter overflows: a period begins with all of them below 2^15
+//! (at 0, or a few after the tail), a block adds at most 2^15 in it, and 2^15 - 1 + 2^15 is what 16 bits hold. At its
+//! end a scan, with barriers of the block around, moves each counter that has reached 2^15 to global memory. A step,
+//! the least period, adds 8 * [`TOGETHER`] numbers a thread: 2^15 with 1024 threads.
+//!
+//! Tables that exceed even that are counted a range at a time, one for each z of the grid. A number that is not to be
+//! counted goes to a word after the counters, since a condition would cost a branch; that word may overflow, for nobody
+//! reads it.
+
+use crate::kernels::{block_threads, thread_number};
+use crate::params::FromPairs;
+use cuda_std::kernel;
+use cuda_std::shared::{self, SharedSlice};
+use cuda_std::thread::{block_idx_x, block_idx_z, grid_dim_x, sync_threads};
+
+/// Numbers in a vector.
+pub const VECTOR: u32 = 8;
+
+/// Vectors that a thread reads together.
+pub const TOGETHER: usize = 4;
+
+/// What 16-bit counters are below when a period begins, and what is added in it at most.
+const HALF: u32 = 1 << 15;
+
+/// A number less this is in no range.
+const FAR: u32 = 1 << 31;
+
+/// Counts with 32 bits. Blocks of any size; `range + 1` words of dynamic shared memory.
+///
+/// # Safety
+/// The slices are as long as their documentation says.
+#[kernel]
+pub unsafe fn count_pairs(p: FromPairs) {
+    // SAFETY: as this function's.
+    unsafe { count::<Words>(&p) }
+}
+
+/// Counts with 16 bits. Blocks of at most 1024 threads; `range / 2 + 1` words of dynamic shared memory, the range an
+/// even number.
+///
+/// # Safety
+/// As [`count_pairs`].
+#[kernel]
+pub unsafe fn count_pairs_packed(p: FromPairs) {
+    // SAFETY: as this function's.
+    unsafe { count::<Halves>(&p) }
+}
+
+/// Numbers of a vector.
+type Numbers = [u32; VECTOR as usize];
+
+/// How a block's counters lie in the words of shared memory.
+trait Counters {
+    /// log2 of the counters in a word.
+    const SHIFT: u32;
+
+    /// Adds 1 to the counter of each number.
+    unsafe fn add(words: SharedSlice<u32>, numbers: Numbers);
+
+    /// Calls `each` with each counter of a word that is not 0, and its place in the word.
+    fn each(word: u32, each: impl Fn(u32, u32));
+}
+
+/// A word a counter.
+struct Words;
+
+impl Counters for Words {
+    const SHIFT: u32 = 0;
+
+    #[inline(always)]
+    unsafe fn add(words: SharedSlice<u32>, numbers: Numbers) {
+        for i in 0..VECTOR as usize {
+            // SAFETY: the numbers have counters.
+            unsafe { words.add(numbers[i], 1) };
+        }
+    }
+
+    #[inline(always)]
+    fn each(word: u32, each: impl Fn(u32, u32)) {
+        if word > 0 {
+            each(0, word);
+        }
+    }
+}
+
+/// Two counters a word.
+struct Halves;
+
+impl Counters for Halves {
+    const SHIFT: u32 = 1;
+
+    #[inline(always)]
+    unsafe fn add(words: SharedSlice<u32>, numbers: Numbers) {
+        let mut run = 0;
+        for i in 0..VECTOR as usize {
+            run += 1;
+            let last = i + 1 == VECTOR as usize || numbers[i + 1] != numbers[i];
+            // SAFETY: the numbers have counters.
+            unsafe { words.add_if(last, numbers[i] >> 1, run << (16 * (numbers[i] & 1))) };
+            run = if last { 0 } else { run };
+        }
+    }
+
+    #[inline(always)]
+    fn each(word: u32, each: impl Fn(u32, u32)) {
+        if word & 0xFFFF > 0 {
+            each(0, word & 0xFFFF);
+        }
+        if word >> 16 > 0 {
+            each(1, word >> 16);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn count<C: Counters>(p: &FromPairs) {
+    let len = p.range >> C::SHIFT;
+    // SAFETY: the launcher gives as many. The one after the range's takes what is not to be counted.
+    let words = unsafe { shared::dynamic::<u32>(0, len + 1) };
+    // SAFETY: each word is one thread's up to the barrier.
+    each_word(len + 1, |i| unsafe { words.store(i, 0) });
+    sync_threads();
+    // SAFETY: the vectors are there.
+    unsafe {
+        if block_idx_x() == 0 && thread_number() == 0 {
+            count_tail::<C>(p, words);
+        }
+        count_vectors::<C>(p, words);
+    }
+    sync_threads();
+    each_word(len, |i| {
+        // SAFETY: one thread's since the barrier.
+        let word = unsafe { words.load(i) };
+        C::each(word, |part, count| unsafe { add::<C>(p, i, part, count) });
+    });
+}
+
+/// Adds to the result.
+#[inline(always)]
+unsafe fn add<C: Counters>(p: &FromPairs, word: u32, part: u32, count: u32) {
+    let number = p.range * block_idx_z() + (word << C::SHIFT) + part;
+    if number < p.bins {
+        // SAFETY: there is one.
+        unsafe { p.counters.add(number as usize, count) };
+    }
+}
+
+/// Calls `each` for this thread's share of `len` words. Blocks begin at different ones, so that they do not meet in
+/// global memory.
+#[inline(always)]
+fn each_word(len: u32, each: impl Fn(u32)) {
+    // SAFETY: a grid has blocks.
+    unsafe { core::hint::assert_unchecked(grid_dim_x() > 0) };
+    let first = len / grid_dim_x() * block_idx_x();
+    let mut i = thread_number();
+    while i < len {
+        each(if i + first < len { i + first } else { i + first - len });
+        i += block_threads();
+    }
+}
+
+/// Counts the block's share of the full vectors.
+#[inline(always)]
+unsafe fn count_vectors<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
+    let (vectors, step) = (p.len / VECTOR, block_threads() * TOGETHER as u32);
+    let (mut first, mut added) = (block_idx_x() * step, 0);
+    // SAFETY: the vectors are there.
+    let mut next = unsafe { load(p, first) };
+    while first < vectors {
+        let [a, b, c, d] = next;
+        // SAFETY: as above.
+        next = unsafe { load(p, first + grid_dim_x() * step) };
+        // SAFETY: what `numbers` gives has a counter.
+        unsafe {
+            C::add(words, numbers(p, a, vector(first, 0) < vectors));
+            C::add(words, numbers(p, b, vector(first, 1) < vectors));
+            C::add(words, numbers(p, c, vector(first, 2) < vectors));
+            C::add(words, numbers(p, d, vector(first, 3) < vectors));
+        }
+        added += VECTOR * step;
+        if C::SHIFT > 0 && added > HALF - VECTOR * step {
+            // SAFETY: all threads of the block are here.
+            unsafe { scan::<C>(p, words) };
+            added = 0;
+        }
+        first += grid_dim_x() * step;
+    }
+}
+
+/// The number of this thread's `i`-th vector in the step that begins with vector `first`.
+#[inline(always)]
+fn vector(first: u32, i: u32) -> u32 {
+    first + i * block_threads() + thread_number()
+}
+
+/// This thread's vectors of the step that begins with vector `first`; for what lies beyond the full ones, the tail.
+#[inline(always)]
+unsafe fn load(p: &FromPairs, first: u32) -> [[u32; 4]; TOGETHER] {
+    let tail = p.len / VECTOR;
+    let mut loaded = [[0; 4]; TOGETHER];
+    for i in 0..TOGETHER {
+        let at = vector(first, i as u32);
+        // No `get_cached`, which the compiler may put off until after the counting.
+        // SAFETY: there is a tail, even if it is empty.
+        loaded[i] = unsafe { p.pairs.get(if at < tail { at } else { tail } as usize) };
+    }
+    loaded
+}
+
+/// Counts the numbers after the last full vector.
+#[inline(always)]
+unsafe fn count_tail<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
+    // SAFETY: there is a tail.
+    let mut numbers = numbers(p, unsafe { p.pairs.get((p.len / VECTOR) as usize) }, true);
+    for i in 0..VECTOR {
+        if i >= p.len % VECTOR {
+            numbers[i as usize] = p.range;
+        }
+    }
+    // SAFETY: these numbers have a counter.
+    unsafe { C::add(words, numbers) };
+}
+
+/// The numbers of a vector, less the first of this block's range; the range's length for what is not in it, or if not
+/// `counted`.
+#[inline(always)]
+fn numbers(p: &FromPairs, vector: [u32; 4], counted: bool) -> Numbers {
+    let first = if counted { p.range * block_idx_z() } else { FAR };
+    let number = |number: u32| {
+        let number = number.wrapping_sub(first);
+        if number < p.range { number } else { p.range }
+    };
+    let [a, b, c, d] = vector;
+    let (low, high) = (|word: u32| number(word & 0xFFFF), |word: u32| number(word >> 16));
+    [low(a), high(a), low(b), high(b), low(c), high(c), low(d), high(d)]
+}
+
+/// Moves counters that have reached [`HALF`] to global memory.
+#[inline(always)]
+unsafe fn scan<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
+    sync_threads();
+    each_word(p.range >> C::SHIFT, |i| {
+        // SAFETY: one thread's between the barriers.
+        let word = unsafe { words.load(i) };
+        C::each(word, |part, count| {
+            if count >= HALF {
+                unsafe {
+                    add::<C>(p, i, part, count);
+                    words.store(i, words.load(i) - (count << (16 * part)));
+                }
+            }
+        });
+    });
+    sync_threads();
+}

@@ -1,0 +1,125 @@
+//! The joint histogram with copies of it in global memory (Jung & Wesarg, sections 2.1 and 2.2).
+//!
+//! Each thread of a block counts into another of 256 copies, so that the atomics of a block never meet; those of
+//! different blocks may. A wrap-up ([`super::partials`]) adds the copies. The marginals come in two versions:
+//! - version 1 (section 2.1, [`count_copies_and_marginals`]) counts them beside the joint histogram: a block has both
+//!   in its shared memory and adds them to global memory at its end;
+//! - version 2 (section 2.2, [`project`]) sums the rows and columns of the joint histogram, one of each a thread.
+//!
+//! What differs on purpose: a thread takes every so-many-th voxel instead of one; where 256 copies do not fit or do not
+//! pay, threads share fewer; and the wrap-up adds by atomics, so that several threads can share a bin's copies. A
+//! counter of 32 bits overflows with none of the up to 2^31 voxels.
+
+use crate::kernels::sample::{self, NONE};
+use crate::params::{GlobalCopies, Projection};
+use cuda_std::kernel;
+use cuda_std::shared;
+use cuda_std::thread::{block_dim_x, grid_dim_x, index_1d, sync_threads, thread_idx_x};
+
+/// Threads of a block that counts, and copies, at most.
+pub const THREADS: u32 = 256;
+
+/// Threads of a block that projects: with 256 bins, the paper's 16 blocks.
+pub const PROJECTING: u32 = 16;
+
+/// Counts into the copies; the marginals are left alone. Blocks of any size along x.
+///
+/// # Safety
+/// The images are as their documentation says, there is a copy at least, and every size is at least 1.
+#[kernel]
+pub unsafe fn count_copies(p: GlobalCopies) {
+    // SAFETY: as this function's.
+    unsafe { each_pair(&p, |_| ()) }
+}
+
+/// Counts into the copies and the marginals. Blocks of any size along x; a word of dynamic shared memory a bin of
+/// either image.
+///
+/// # Safety
+/// As [`count_copies`].
+#[kernel]
+pub unsafe fn count_copies_and_marginals(p: GlobalCopies) {
+    let [fixed_bins, moving_bins] = p.images.bins;
+    let bins = fixed_bins + moving_bins;
+    // SAFETY: the launcher gives as many.
+    let marginals = unsafe { shared::dynamic::<u32>(0, bins) };
+    // SAFETY: each element is one thread's, and what all add to is written before the barrier.
+    unsafe {
+        each_bin(bins, |bin| marginals.store(bin, 0));
+        sync_threads();
+        core::hint::assert_unchecked(fixed_bins > 0);
+        each_pair(&p, |pair| {
+            marginals.add(pair % fixed_bins, 1);
+            marginals.add(fixed_bins + pair / fixed_bins, 1);
+        });
+        sync_threads();
+        each_bin(bins, |bin| {
+            let count = marginals.load(bin);
+            if count > 0 {
+                p.marginals.add(bin as usize, count);
+            }
+        });
+    }
+}
+
+/// Counts this thread's voxels into its copy, and gives the joint index of each that counts to `also`.
+#[inline(always)]
+unsafe fn each_pair(p: &GlobalCopies, also: impl Fn(u32)) {
+    let [width, height, depth] = p.images.fixed_size;
+    let pairs = p.images.bins[0] * p.images.bins[1];
+    // SAFETY: as the caller's; without it a division by zero would bring a panic into the PTX.
+    unsafe { core::hint::assert_unchecked(p.copies_len > 0) };
+    let copy = (index_1d() % p.copies_len) as usize * pairs as usize;
+    let mut voxel = index_1d();
+    while voxel < width * height * depth {
+        // SAFETY: the voxel is in the fixed image, and a pair that counts in the histogram.
+        unsafe {
+            let pair = sample::pair_if_there(&p.images, voxel);
+            if pair != NONE {
+                p.copies.add(copy + pair as usize, 1);
+                also(pair);
+            }
+        }
+        voxel += grid_dim_x() * block_dim_x();
+    }
+}
+
+/// Calls `each` for this thread's share of the bins.
+#[inline(always)]
+fn each_bin(bins: u32, each: impl Fn(u32)) {
+    let mut bin = thread_idx_x();
+    while bin < bins {
+        each(bin);
+        bin += block_dim_x();
+    }
+}
+
+/// The marginals of a joint histogram: one thread along x for a bin of the fixed and the same of the moving image.
+///
+/// # Safety
+/// The slices are as long as their documentation says.
+#[kernel]
+pub unsafe fn project(p: Projection) {
+    let [fixed_bins, moving_bins] = p.bins;
+    let (bin, joint) = (index_1d(), p.first as usize);
+    if bin < fixed_bins {
+        // SAFETY: in the joint histogram, as below.
+        let sum = unsafe { sum(&p, joint + bin as usize, fixed_bins, moving_bins) };
+        unsafe { p.marginals.set(bin as usize, sum) };
+    }
+    if bin < moving_bins {
+        let sum = unsafe { sum(&p, joint + (bin * fixed_bins) as usize, 1, fixed_bins) };
+        unsafe { p.marginals.set((fixed_bins + bin) as usize, sum) };
+    }
+}
+
+/// The sum of `n` counters, `stride` apart.
+#[inline(always)]
+unsafe fn sum(p: &Projection, first: usize, stride: u32, n: u32) -> u32 {
+    let mut sum = 0;
+    for i in 0..n {
+        // SAFETY: as the caller's.
+        sum += unsafe { p.counters.get(first + (i * stride) as usize) };
+    }
+    sum
+}
