@@ -5,7 +5,6 @@ use crate::support::data_dir;
 use glam::{DAffine3, DMat3, DVec3};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
-use mireg::metric::MetricKind;
 use mireg::{Options, Volume, io};
 use std::path::{Path, PathBuf};
 
@@ -57,7 +56,7 @@ fn brainweb(folder: &Path) -> Result<(), Failed> {
 }
 
 fn register(fixed: &Volume, moving: &Volume, truth: &DAffine3, points: &[DVec3]) -> Result<(), Failed> {
-    let options = Options { metric: MetricKind::Nmi, bins: 64, backend: BackendKind::Cpu, threads: 0 };
+    let options = Options { backend: BackendKind::Cpu, ..Options::default() };
     let found = mireg::register(fixed, moving, &options, &())?.transform.to_affine();
     let error = |map: &DAffine3| {
         let distance = |p: &DVec3| map.transform_point3(*p).distance(truth.transform_point3(*p));

@@ -11,7 +11,6 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, BackendKind, HistogramMethod, Pair, Wanted, cpu::Cpu};
 use mireg::image::pyramid;
-use mireg::metric::MetricKind;
 use mireg::registration::voxel_map;
 use mireg::transform::Rigid;
 use mireg::{Geometry, Options, PixelType, Volume, io};
@@ -128,7 +127,7 @@ fn registrations_agree(backend: BackendKind) -> Result<(), Failed> {
     let [fixed, mut moving] = [1, 2].map(|seed| volumes([40, 36, 24], seed).remove(1));
     moving.geometry.origin += DVec3::new(2.0, -1.0, 3.0);
     let register = |backend| {
-        let options = Options { metric: MetricKind::Nmi, bins: 32, backend, threads: 0 };
+        let options = Options { bins: 32, backend, ..Options::default() };
         mireg::register(&fixed, &moving, &options, &())
     };
     let (ours, theirs) = (register(BackendKind::Cpu)?, register(backend)?);

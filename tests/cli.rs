@@ -32,6 +32,8 @@ pub fn tests() -> Vec<Trial> {
         test("an_input_is_never_replaced", an_input_is_never_replaced),
         test("metric_of_an_image_with_itself_is_2", metric_of_an_image_with_itself_is_2),
         test("metric_rises_with_the_transform", metric_rises_with_the_transform),
+        test("metric_with_a_mask_counts_what_it_keeps", metric_with_a_mask_counts_what_it_keeps),
+        test("every_interpolation_and_1024_bins_register", every_interpolation_and_1024_bins_register),
         test("cuda_without_a_driver", cuda_without_a_driver).with_ignored_flag(!no_driver),
         test("auto_without_a_driver", auto_without_a_driver).with_ignored_flag(!no_driver),
     ];
@@ -77,9 +79,20 @@ fn help_and_version() {
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
     let help = stdout(&mut mireg(here, &["register", "--help"]));
-    for word in
-        ["--dof", "--metric", "--bins", "2 to 256", "--backend", "--threads", "--quiet", "[default: nmi]", "Examples"]
-    {
+    for word in [
+        "--dof",
+        "--metric",
+        "--bins",
+        "2 to 1024",
+        "--interpolation",
+        "--fixed-mask",
+        "--histogram",
+        "--backend",
+        "--threads",
+        "--quiet",
+        "[default: nmi]",
+        "Examples",
+    ] {
         assert!(help.contains(word), "{word} is not in\n{help}");
     }
     mireg(here, &[]).assert().code(2);
@@ -225,6 +238,35 @@ fn metric_of_an_image_with_itself_is_2() {
     for label in ["NMI", "MI", "ECC", "eta2(M|F)", "eta2(F|M)", "H(F)", "H(M)", "H(F,M)", "overlap"] {
         assert!(text.lines().any(|line| line.split_whitespace().next() == Some(label)), "{label} is not in\n{text}");
     }
+}
+
+fn metric_with_a_mask_counts_what_it_keeps() {
+    let (folder, pair) = patient();
+    let kept = |n: usize| n % 7 < 3;
+    let mask = (0..pair.ct.voxels.len()).map(|n| f32::from(u8::from(kept(n)))).collect();
+    io::write(&folder.path().join("mask.nii"), &Volume { voxels: mask, ..pair.ct.clone() }).unwrap();
+    let value = |more: &[&str]| metric_of(folder.path(), &[&["ct.nii.gz", "ct.nii.gz"], more].concat());
+    let (whole, masked) = (value(&[]), value(&["--fixed-mask", "mask.nii"]));
+    assert_eq!(whole["samples"], pair.ct.voxels.len());
+    assert_eq!(masked["samples"], (0..pair.ct.voxels.len()).filter(|&n| kept(n)).count());
+    assert_eq!(masked["overlap"], masked["samples"]);
+    assert_ne!(masked["mi"], whole["mi"]);
+}
+
+fn every_interpolation_and_1024_bins_register() {
+    let (folder, pair) = patient();
+    io::write(&folder.path().join("mask.nii"), &Volume { voxels: vec![1.0; pair.ct.voxels.len()], ..pair.ct }).unwrap();
+    let run = |more: &str| {
+        let more: Vec<&str> = more.split(' ').collect();
+        mireg(folder.path(), &[&REGISTER, &more[..]].concat()).assert().success();
+        fs::read_to_string(folder.path().join("out/report.json")).unwrap()
+    };
+    for interpolation in ["nearest", "catmull-rom", "b-spline", "partial-volume"] {
+        let report = run(&format!("--interpolation {interpolation} --fixed-mask mask.nii"));
+        assert!(report.contains(&format!("\"interpolation\": \"{interpolation}\"")), "{report}");
+    }
+    let report = run("--bins 1024");
+    assert!(report.contains("\"bins\": 1024") && report.contains("\"histogram\""), "{report}");
 }
 
 fn metric_rises_with_the_transform() {

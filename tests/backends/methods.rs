@@ -61,13 +61,18 @@ fn of(method: HistogramMethod) -> [Trial; 4] {
     let test = |place: &str, what: &str, run: Run| Trial::test(format!("backends::{place}_{name}_{what}"), run);
     type Run = Box<dyn FnOnce() -> Result<(), Failed> + Send>;
     [
-        test("emulator", "counts_as_the_cpu", Box::new(move || counts_agree(&Emulated::with_seed(5), method, FEW))),
+        test("emulator", "counts_as_the_cpu", Box::new(move || counts_agree(&emulated(method), method, FEW))),
         test("emulator", "counts_many_alike", Box::new(move || many_alike_agree(&Emulated::default(), method, 5))),
         test("gpu", "counts_as_the_cpu", Box::new(move || counts_agree(&*gpu()?, method, ALL)))
             .with_ignored_flag(absent),
         test("gpu", "counts_many_alike", Box::new(move || many_alike_agree(&*gpu()?, method, 560)))
             .with_ignored_flag(absent),
     ]
+}
+
+/// An emulator with as much shared memory as the method needs for 256 bins.
+fn emulated(method: HistogramMethod) -> Emulated {
+    if method == HistogramMethod::Tiled { Emulated::with_shared(160) } else { Emulated::with_seed(5) }
 }
 
 /// Sizes of a fixed and a moving image, and numbers of bins.

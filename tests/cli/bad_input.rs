@@ -35,8 +35,19 @@ const ROWS: &[Row] = &[
     ("a_non_invertible_sform", "register flat.nii b.nii --out out", 2, &["flat.nii"]),
     ("no_bins", "register a.nii b.nii --out out --bins 0", 2, &["--bins", "0"]),
     ("one_bin", "register a.nii b.nii --out out --bins 1", 2, &["--bins", "1"]),
-    ("too_many_bins", "register a.nii b.nii --out out --bins 257", 2, &["--bins", "257"]),
+    ("too_many_bins", "register a.nii b.nii --out out --bins 1025", 2, &["--bins", "1025"]),
     ("bins_in_words", "register a.nii b.nii --out out --bins many", 2, &["--bins", "many"]),
+    ("an_unknown_interpolation", "register a.nii b.nii --out out --interpolation sinc", 2, &["sinc", "catmull-rom"]),
+    ("an_unknown_histogram", "register a.nii b.nii --out out --histogram magic", 2, &["magic", "tiled"]),
+    (
+        "a_histogram_that_the_cpu_lacks",
+        "register a.nii b.nii --out out --histogram tiled --backend cpu",
+        2,
+        &["tiled", "auto"],
+    ),
+    ("a_mask_on_another_grid", "register a.nii b.nii --out out --fixed-mask far.nii", 2, &["mask", "grid"]),
+    ("an_empty_mask", "register a.nii b.nii --out out --fixed-mask none_inside.nii", 2, &["mask", "0.5"]),
+    ("a_missing_mask", "metric a.nii b.nii --fixed-mask none.nii", 2, &["none.nii"]),
     ("no_threads", "register a.nii b.nii --out out --threads 0", 2, &["--threads"]),
     ("negative_threads", "register a.nii b.nii --out out --threads=-1", 2, &["--threads"]),
     ("an_unknown_metric", "register a.nii b.nii --out out --metric ncc", 2, &["ncc", "nmi"]),
@@ -99,6 +110,8 @@ fn prepare(folder: &Path) {
     write("b.nii", &image);
     write("far.nii", &ramp(DVec3::splat(1000.0)));
     write("constant.nii", &Volume { voxels: vec![3.0; image.voxels.len()], ..image.clone() });
+
+    write("none_inside.nii", &Volume { voxels: vec![0.0; image.voxels.len()], ..image.clone() });
 
     let good = fs::read(folder.join("a.nii")).unwrap();
     let file = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();

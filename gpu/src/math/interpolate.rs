@@ -35,6 +35,17 @@ impl Interpolator {
         }
     }
 
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nearest => "nearest",
+            Self::Linear => "linear",
+            Self::CatmullRom => "catmull-rom",
+            Self::BSpline => "b-spline",
+            Self::PartialVolume => "partial-volume",
+        }
+    }
+
     /// Whether it samples a padded volume, as [`super::cubic`] does, rather than the voxels.
     #[inline(always)]
     pub fn is_cubic(self) -> bool {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use mireg::backend::{BackendKind, HistogramMethod};
+use mireg::io;
 use mireg::metric::MetricKind;
+use mireg::registration::Options;
 use serde::Serialize;
 
 use super::bench::{Data, Interpolation, Paper};
@@ -208,10 +210,34 @@ pub struct Demo {
 
 #[derive(Args)]
 pub struct Histogram {
-    /// Bins a side of the joint histogram, 2 to 256
+    /// Bins a side of the joint histogram, 2 to 1024
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, help_heading = "Metric")]
-    #[arg(value_parser = value_parser!(u32).range(2..=256), allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u32).range(2..=1024), allow_negative_numbers = true)]
     pub bins: u32,
+    /// What lies between the voxels of MOVING
+    #[arg(long, value_enum, default_value_t = Interpolation::Linear, help_heading = "Metric")]
+    pub interpolation: Interpolation,
+    /// Count only where this image, on the grid of FIXED, is 0.5 or more
+    #[arg(long, value_name = "FILE", help_heading = "Metric")]
+    pub fixed_mask: Option<PathBuf>,
+    /// How a GPU counts the joint histogram; all ways give the same counts, and auto takes the fastest
+    #[arg(long, value_enum, default_value_t = HistogramMethod::Auto, help_heading = "Computing", hide_possible_values = true)]
+    pub histogram: HistogramMethod,
+}
+
+impl Histogram {
+    /// What the library wants to know; reads the mask.
+    pub fn options(&self, metric: MetricKind, compute: &Compute) -> mireg::Result<Options> {
+        Ok(Options {
+            metric,
+            bins: self.bins,
+            interpolator: self.interpolation.into(),
+            histogram: self.histogram,
+            fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
+            backend: compute.backend,
+            threads: compute.threads(),
+        })
+    }
 }
 
 /// Bins a side where nothing else is said.

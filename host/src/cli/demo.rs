@@ -6,12 +6,11 @@ use std::time::Instant;
 use glam::DAffine3;
 use mireg::demo::{Misplacement, Pair, picture};
 use mireg::io::{self, OutputFolder};
-use mireg::metric::MetricKind;
 use mireg::registration::Options;
 use mireg::report::Run;
 use mireg::{Error, Result, Volume};
 
-use super::arguments::{DEFAULT_BINS, Demo};
+use super::arguments::Demo;
 use super::progress::Progress;
 use super::summary::{self, line};
 
@@ -33,12 +32,8 @@ pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
     // The files are registered, not what they were made from, so that `mireg register` gives the same.
     let reading = Instant::now();
     let (fixed, moving) = super::read(&ct, &mr)?;
-    let options = Options {
-        metric: MetricKind::Nmi,
-        bins: DEFAULT_BINS,
-        backend: arguments.compute.backend,
-        threads: arguments.compute.threads(),
-    };
+    let options =
+        Options { backend: arguments.compute.backend, threads: arguments.compute.threads(), ..Options::default() };
     let run = Run {
         started,
         fixed: &arguments.out.join(CT),

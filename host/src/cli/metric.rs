@@ -1,7 +1,7 @@
 //! `mireg metric`.
 
 use glam::DAffine3;
-use mireg::metric::Evaluation;
+use mireg::metric::{Evaluation, MetricKind};
 use mireg::{Result, io};
 
 use super::arguments::Metric;
@@ -12,9 +12,9 @@ pub fn run(arguments: &Metric) -> Result<()> {
     let transform =
         arguments.transform.as_ref().map_or(Ok(DAffine3::IDENTITY), |path| io::transform::read_itk(path))?;
     let (fixed, moving) = super::read(&arguments.fixed, &arguments.moving)?;
-    let bins = arguments.histogram.bins;
-    let value = mireg::metric::evaluate(&fixed, &moving, &transform, bins, arguments.compute.backend)?;
-    super::print(&if arguments.json { json(&value, bins) } else { text(&value) });
+    let options = arguments.histogram.options(MetricKind::Nmi, &arguments.compute)?;
+    let value = mireg::metric::evaluate(&fixed, &moving, &transform, &options)?;
+    super::print(&if arguments.json { json(&value, options.bins) } else { text(&value) });
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mireg::io::OutputFolder;
-use mireg::registration::{Options, Registration};
+use mireg::registration::Registration;
 use mireg::report::{Report, Run};
 use mireg::{Error, Result, Volume};
 
@@ -22,12 +22,7 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     progress.step("reading");
     let reading = Instant::now();
     let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
-    let options = Options {
-        metric: arguments.metric,
-        bins: arguments.histogram.bins,
-        backend: arguments.compute.backend,
-        threads: arguments.compute.threads(),
-    };
+    let options = arguments.histogram.options(arguments.metric, &arguments.compute)?;
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
     folder.commit()?;

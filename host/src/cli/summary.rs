@@ -18,7 +18,7 @@ pub fn registration(found: &Registration, report: &Report, out: &Path) -> String
         ("metric", format!("{metric}, {other}, from {}", found.started_from)),
         ("overlap", format!("{:.1} % of the fixed image", 100.0 * found.end.overlap_fraction())),
         ("time", format!("{:.2} s in all, {:.2} s of it registering", seconds.total, seconds.register)),
-        ("computed on", format!("{} ({})", found.backend, found.device)),
+        ("computed on", format!("{} ({}), {} histogram", found.backend, found.device, found.histogram)),
         ("files", format!("transform.tfm, moved.nii.gz, report.json in {}", out.display())),
     ];
     lines.iter().map(|(label, text)| line(label, text)).collect()

@@ -43,6 +43,12 @@ impl Geometry {
         self.index_to_world().transform_point3(last / 2.0)
     }
 
+    /// Whether both grids have the same size, and their corners lie within a hundredth of a voxel of each other.
+    pub fn is_close(&self, other: &Self) -> bool {
+        let near = |(a, b): (&DVec3, &DVec3)| a.distance(*b) < 0.01 * self.spacing.min_element();
+        self.size == other.size && self.corners().iter().zip(&other.corners()).all(near)
+    }
+
     /// The eight outermost voxel centres, LPS mm, i fastest.
     pub fn corners(&self) -> [DVec3; 8] {
         let map = self.index_to_world();

@@ -21,6 +21,17 @@ pub struct BinImage {
     pub bins: Vec<u16>,
 }
 
+impl BinImage {
+    /// Leaves out the voxels where `mask`, on the same grid, is less than 0.5.
+    pub fn mask(&mut self, mask: &Volume) {
+        self.bins
+            .par_iter_mut()
+            .zip(&mask.voxels)
+            .filter(|(_, mask)| **mask < 0.5)
+            .for_each(|(bin, _)| *bin = bin::MASKED);
+    }
+}
+
 impl StoredImage {
     /// Maps `low..=high` to the 16-bit range, for use with `bins` bins: up to 256, the values are 256 levels. Intensities beyond the
     /// range are clamped.

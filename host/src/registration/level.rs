@@ -1,14 +1,17 @@
 //! One level: a pair of images on their grids, and the metric as a function of the transform's parameters.
 
+use super::Options;
 use crate::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
 use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::Objective;
 use crate::transform::Rigid;
-use crate::{Observer, Result, Volume};
+use crate::{Error, Observer, Result, Volume};
 use glam::{DAffine3, DVec3};
+use gpu::math::bin::MASKED;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
+use rayon::prelude::*;
 
 /// The smallest and the largest intensity.
 pub type Range = (f32, f32);
@@ -19,27 +22,54 @@ pub struct Images {
     pub fixed_geometry: Geometry,
     pub moving: StoredImage,
     pub moving_geometry: Geometry,
-    pub bins: u32,
+    bins: u32,
+    interpolator: Interpolator,
+    histogram: HistogramMethod,
+    /// Voxels of the fixed image that are to be counted.
+    samples: u64,
 }
 
 impl Images {
-    /// Both volumes with the intensity ranges that are to be spread over the bins.
-    pub fn new(fixed: (&Volume, Range), moving: (&Volume, Range), bins: u32) -> Self {
-        Self {
-            fixed: StoredImage::new(fixed.0, fixed.1, bins).bins(bins),
+    /// Both volumes with the intensity ranges that are to be spread over the bins, and a mask on the fixed image's grid.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the mask leaves no voxel.
+    pub fn new(
+        fixed: (&Volume, Range),
+        moving: (&Volume, Range),
+        mask: Option<&Volume>,
+        options: &Options,
+    ) -> Result<Self> {
+        let bins = options.bins;
+        let mut fixed_bins = StoredImage::new(fixed.0, fixed.1, bins).bins(bins);
+        if let Some(mask) = mask {
+            fixed_bins.mask(mask);
+        }
+        let samples = fixed_bins.bins.par_iter().filter(|&&bin| bin != MASKED).count() as u64;
+        if samples == 0 {
+            let mm = fixed.0.geometry.spacing.min_element();
+            return Err(Error::Input(format!(
+                "the fixed mask leaves no voxel on a grid of {mm:.1} mm: make it larger"
+            )));
+        }
+        Ok(Self {
+            fixed: fixed_bins,
             fixed_geometry: fixed.0.geometry,
             moving: StoredImage::new(moving.0, moving.1, bins),
             moving_geometry: moving.0.geometry,
             bins,
-        }
+            interpolator: options.interpolator,
+            histogram: options.histogram,
+            samples,
+        })
     }
 
     /// Loads the pair into a backend.
     pub fn load<'a>(&'a self, backend: &'a dyn Backend) -> Result<Box<dyn Evaluator + 'a>> {
         let bins = [self.bins; 2];
         backend.load(
-            Pair { fixed: &self.fixed, moving: &self.moving, bins, interpolator: Interpolator::Linear },
-            HistogramMethod::Auto,
+            Pair { fixed: &self.fixed, moving: &self.moving, bins, interpolator: self.interpolator },
+            self.histogram,
         )
     }
 
@@ -52,7 +82,7 @@ impl Images {
     ) -> Result<Vec<Evaluation>> {
         let map = |transform| voxel_map(&self.fixed_geometry, &self.moving_geometry, transform);
         let maps: Vec<Affine> = transforms.iter().map(map).collect();
-        let samples = self.fixed.bins.len() as u64;
+        let samples = self.samples;
         Ok(evaluator.evaluate(&maps, wanted)?.iter().map(|entropies| Evaluation::new(entropies, samples)).collect())
     }
 }

@@ -3,7 +3,7 @@
 mod level;
 mod start;
 
-use crate::backend::{self, Backend, BackendKind};
+use crate::backend::{self, Backend, BackendKind, HistogramMethod};
 use crate::image::{Geometry, pyramid};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::{Found, Optimizer, Powell, Problem};
@@ -23,12 +23,33 @@ pub use level::{Images, voxel_map};
 pub struct Options {
     /// What is maximised.
     pub metric: MetricKind,
-    /// Bins a side of the joint histogram, 2 to 256.
+    /// Bins a side of the joint histogram, 2 to 1024.
     pub bins: u32,
+    /// How values between the moving image's voxels are made for the metric.
+    pub interpolator: Interpolator,
+    /// How the joint histogram is counted; all methods give the same counts.
+    pub histogram: HistogramMethod,
+    /// On the fixed image's grid: its voxels of less than 0.5 are not counted.
+    pub fixed_mask: Option<Volume>,
     /// Where it runs.
     pub backend: BackendKind,
     /// CPU threads; 0 for one a core.
     pub threads: usize,
+}
+
+impl Default for Options {
+    /// NMI at 64 bins, linear, on the fastest device there is.
+    fn default() -> Self {
+        Self {
+            metric: MetricKind::Nmi,
+            bins: 64,
+            interpolator: Interpolator::Linear,
+            histogram: HistogramMethod::Auto,
+            fixed_mask: None,
+            backend: BackendKind::Auto,
+            threads: 0,
+        }
+    }
 }
 
 /// One level of the pyramid, for the report.
@@ -67,6 +88,8 @@ pub struct Registration {
     pub started_from: &'static str,
     pub levels: Vec<Level>,
     pub seconds: Seconds,
+    /// What counted the joint histograms at full resolution.
+    pub histogram: &'static str,
     /// `cpu`, `cuda` or `emulated`.
     pub backend: &'static str,
     /// The device's own name.
@@ -84,7 +107,7 @@ const RESOLUTION: [f64; 6] = [0.05, 0.05, 0.05, 0.02, 0.02, 0.02];
 pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &dyn Observer) -> Result<Registration> {
     threads::with(options.threads, || {
         let mut seconds = Seconds::default();
-        let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options.bins))?;
+        let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
         let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
         let run = Run {
             fixed,
@@ -108,9 +131,10 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &d
 ///
 /// # Errors
 /// [`Error::Input`] says why.
-pub fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<[Range; 2]> {
-    if !(2..=256).contains(&bins) {
-        return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 256 bins a side")));
+pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Range; 2]> {
+    let bins = options.bins;
+    if !(2..=1024).contains(&bins) {
+        return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 1024 bins a side")));
     }
     let range = |name: &str, volume: &Volume| {
         let [i, j, k] = volume.geometry.size;
@@ -139,7 +163,16 @@ pub fn check(fixed: &Volume, moving: &Volume, bins: u32) -> Result<[Range; 2]> {
         }
         Ok((low, high))
     };
-    Ok([range("fixed", fixed)?, range("moving", moving)?])
+    let ranges = [range("fixed", fixed)?, range("moving", moving)?];
+    match &options.fixed_mask {
+        Some(mask) if !mask.geometry.is_close(&fixed.geometry) => Err(Error::Input(
+            "the fixed mask is not on the fixed image's grid: resample it, nearest, onto the fixed image".into(),
+        )),
+        Some(mask) if mask.voxels.len() != fixed.voxels.len() || mask.voxels.iter().all(|&voxel| voxel < 0.5) => {
+            Err(Error::Input("the fixed mask has no voxel of 0.5 or more: nothing to register".into()))
+        }
+        _ => Ok(ranges),
+    }
 }
 
 /// Levels from fine to coarse, in mm: the first is the fixed image's own grid, and each after it twice as coarse while at least 20
@@ -179,13 +212,17 @@ impl Run<'_> {
         let (fixed, moving) = timed(&mut self.seconds.pyramid, || {
             (pyramid::levels(self.fixed, &spacings), pyramid::levels(self.moving, &spacings))
         });
+        let masks = self.options.fixed_mask.as_ref().map(|mask| pyramid::levels(mask, &spacings));
+        let mut histogram = "";
         let (mut start, mut end) = (Evaluation::default(), Evaluation::default());
         for level in (0..spacings.len()).rev() {
             let [fixed_range, moving_range] = self.ranges;
             let images = timed(&mut self.seconds.pyramid, || {
-                Images::new((&fixed[level], fixed_range), (&moving[level], moving_range), self.options.bins)
-            });
+                let mask = masks.as_ref().map(|masks| &*masks[level]);
+                Images::new((&fixed[level], fixed_range), (&moving[level], moving_range), mask, self.options)
+            })?;
             let mut evaluator = timed(&mut self.seconds.upload, || images.load(self.backend))?;
+            histogram = evaluator.method();
             let clock = Instant::now();
             let spacing_mm = images.fixed_geometry.spacing.to_array();
             self.observer.level(spacings.len() - 1 - level, spacings.len(), spacing_mm);
@@ -210,6 +247,7 @@ impl Run<'_> {
             start,
             end,
             started_from: self.started_from,
+            histogram,
             levels: self.levels,
             seconds: self.seconds,
             backend: self.backend.name(),
@@ -280,17 +318,23 @@ mod tests {
     #[test]
     fn what_cannot_be_registered_is_refused_in_a_line() {
         let good = volume([2, 2, 2], (0..8_u8).map(f32::from).collect());
-        assert_eq!(check(&good, &good, 64).unwrap(), [(0.0, 7.0); 2]);
+        let with = |bins, fixed_mask| Options { bins, fixed_mask, ..Options::default() };
+        assert_eq!(check(&good, &good, &with(64, Some(good.clone()))).unwrap(), [(0.0, 7.0); 2]);
         let bad = [
             (volume([2, 2, 3], vec![1.0; 8]), 64, "do not fill"),
             (volume([usize::MAX, 2, 2], vec![1.0; 8]), 64, "do not fill"),
             (volume([8, 1, 1], good.voxels.clone()), 64, "single voxel"),
             (volume([2, 2, 2], vec![1.0; 8]), 64, "constant"),
-            (good.clone(), 257, "2 to 256"),
+            (good.clone(), 1025, "2 to 1024"),
         ];
-        for (moving, bins, says) in bad {
-            let error = check(&good, &moving, bins).unwrap_err().to_string();
+        let refused = |moving: &Volume, options: &Options, says: &str| {
+            let error = check(&good, moving, options).unwrap_err().to_string();
             assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+        };
+        for (moving, bins, says) in bad {
+            refused(&moving, &with(bins, None), says);
         }
+        refused(&good, &with(64, Some(volume([2, 2, 2], vec![0.4; 8]))), "no voxel of 0.5");
+        refused(&good, &with(64, Some(volume([2, 2, 3], vec![1.0; 12]))), "not on the fixed image's grid");
     }
 }

@@ -43,6 +43,10 @@ pub struct Report {
     /// The device's own name.
     pub device: String,
     pub bins: u32,
+    /// How values between voxels were made.
+    pub interpolation: &'static str,
+    /// What counted the joint histograms.
+    pub histogram: &'static str,
     /// What was maximised.
     pub metric: MetricKind,
     pub start: Value,
@@ -128,6 +132,8 @@ impl Run<'_> {
             backend: found.backend,
             device: found.device.clone(),
             bins: self.options.bins,
+            interpolation: self.options.interpolator.name(),
+            histogram: found.histogram,
             metric: kind,
             start: value(found.start),
             end: value(found.end),

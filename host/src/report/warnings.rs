@@ -45,6 +45,7 @@ mod tests {
             started_from: "header centres",
             levels: vec![],
             seconds: Default::default(),
+            histogram: "rows",
             backend: "cpu",
             device: String::new(),
         }

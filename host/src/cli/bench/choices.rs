@@ -41,6 +41,8 @@ pub enum Interpolation {
     CatmullRom,
     /// Tricubic B-spline
     BSpline,
+    /// Each of the eight neighbours counts by its weight
+    PartialVolume,
 }
 
 impl Interpolation {
@@ -51,6 +53,7 @@ impl Interpolation {
             Self::Linear => "linear",
             Self::CatmullRom => "catmull-rom",
             Self::BSpline => "b-spline",
+            Self::PartialVolume => "partial-volume",
         }
     }
 }
@@ -62,6 +65,7 @@ impl From<Interpolation> for Interpolator {
             Interpolation::Linear => Self::Linear,
             Interpolation::CatmullRom => Self::CatmullRom,
             Interpolation::BSpline => Self::BSpline,
+            Interpolation::PartialVolume => Self::PartialVolume,
         }
     }
 }

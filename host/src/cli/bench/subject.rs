@@ -4,7 +4,7 @@ use glam::{DAffine3, DMat3, DVec3};
 use gpu::params::Affine;
 use mireg::demo::cubes;
 use mireg::image::StoredImage;
-use mireg::registration::{check, voxel_map};
+use mireg::registration::{Options, check, voxel_map};
 use mireg::{Geometry, Result, Volume};
 
 use super::cases::Group;
@@ -32,7 +32,7 @@ impl Subject {
         let [fixed, moving] = match (group.data, &arguments.fixed, &arguments.moving) {
             (Data::Files, Some(fixed), Some(moving)) => {
                 let (fixed, moving) = crate::cli::read(fixed, moving)?;
-                check(&fixed, &moving, DEFAULT_BINS)?;
+                check(&fixed, &moving, &Options::default())?;
                 [fixed, moving]
             }
             (Data::Random, ..) => cubes::random(group.side),
