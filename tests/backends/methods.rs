@@ -30,6 +30,10 @@ pub fn tests() -> Vec<Trial> {
     let mut tests: Vec<_> = HistogramMethod::ALL.iter().flat_map(|&method| of(method)).collect();
     tests.extend(WIDE.iter().flat_map(|&method| wide(method)));
     tests.extend(WEIGHING.iter().flat_map(|&method| weighing(method)));
+    // Cubic, so that no brick is counted without a look at its samples; 256 bins, so that counters are narrow.
+    let again = || alike_agree(&*gpu()?, HistogramMethod::Tiled, 64, [256; 2], Interpolator::CatmullRom);
+    tests
+        .push(Trial::test("backends::gpu_tiled_counts_again_what_overflows", again).with_ignored_flag(gpu_is_absent()));
     tests.push(Trial::test("backends::who_cannot_weigh_says_so", others_refuse_weights));
     tests
 }
@@ -203,21 +207,30 @@ fn many_bins_agree(backend: &dyn Backend, method: HistogramMethod, bins: u32) ->
 
 /// A constant image on itself: more voxels in one bin than any narrow counter holds. `planes` of 256 by 256 voxels.
 fn many_alike_agree(backend: &dyn Backend, method: HistogramMethod, planes: usize) -> Result<(), Failed> {
+    [2, 64].into_iter().try_for_each(|bins| alike_agree(backend, method, planes, [bins; 2], Interpolator::Nearest))
+}
+
+/// All voxels of both images in one bin, as many as there are.
+fn alike_agree(
+    backend: &dyn Backend,
+    method: HistogramMethod,
+    planes: usize,
+    bins: [u32; 2],
+    interpolator: Interpolator,
+) -> Result<(), Failed> {
     let geometry = Geometry::axis_aligned([256, 256, planes], glam::DVec3::ONE, glam::DVec3::ZERO);
     let image = Volume { geometry, voxels: vec![1.0; geometry.voxels()], pixel: PixelType::F32 };
     let identity = transforms(&geometry, &geometry)[0];
-    for bins in [[2, 2], [64, 64]] {
-        let (fixed, moving) = (stored(&image, bins[0]).bins(bins[0]), stored(&image, bins[1]));
-        let pair = Pair { fixed: &fixed, moving: &moving, bins, interpolator: Interpolator::Nearest };
-        let mut loaded = backend.load(pair, method)?;
-        let counts = loaded.histogram(&identity)?;
-        if loaded.marginals()?.is_some_and(|marginals| marginals != projections(&counts, bins)) {
-            return Err(format!("{bins:?} bins: the marginals are not the projections").into());
-        }
-        let most = counts.iter().max().copied();
-        if most != Some(geometry.voxels() as u32) || counts.iter().filter(|&&count| count > 0).count() != 1 {
-            return Err(format!("{bins:?} bins: {most:?} of {} are counted alike", geometry.voxels()).into());
-        }
+    let (fixed, moving) = (stored(&image, bins[0]).bins(bins[0]), stored(&image, bins[1]));
+    let pair = Pair { fixed: &fixed, moving: &moving, bins, interpolator };
+    let mut loaded = backend.load(pair, method)?;
+    let counts = loaded.histogram(&identity)?;
+    if loaded.marginals()?.is_some_and(|marginals| marginals != projections(&counts, bins)) {
+        return Err(format!("{bins:?} bins: the marginals are not the projections").into());
+    }
+    let most = counts.iter().max().copied();
+    if most != Some(geometry.voxels() as u32) || counts.iter().filter(|&&count| count > 0).count() != 1 {
+        return Err(format!("{bins:?} bins: {most:?} of {} are counted alike", geometry.voxels()).into());
     }
     Ok(())
 }

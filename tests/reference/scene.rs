@@ -113,7 +113,7 @@ impl Scene {
             let (tolerance, few) = if coarse {
                 (2e-5 * f64::from(bins[1].max(50)), found.counts * u64::from(32 + bins[1]) / 4000)
             } else {
-                (tolerance, found.counts / 200)
+                (tolerance, found.counts * u64::from(200 + bins[1]) / 40_000)
             };
             agree(&found, &Similarity::of(&expected), tolerance, 8).map_err(wrong)?;
             let elsewhere: u64 = counts.iter().zip(&expected).map(|(&a, &b)| a.abs_diff(b)).sum();

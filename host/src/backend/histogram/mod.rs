@@ -92,7 +92,7 @@ impl HistogramMethod {
     /// What `auto` stands for with this pair on this device, from what was measured on an H200 (README, "Histogram methods").
     pub fn resolve<Q: Queue>(self, queue: &Q, pair: &Pair) -> Self {
         match self {
-            Self::Auto if tiled::fits(queue, pair) => Self::Tiled,
+            Self::Auto if tiled::is_best(queue, pair) => Self::Tiled,
             Self::Auto => Self::SharedAtomic,
             method => method,
         }

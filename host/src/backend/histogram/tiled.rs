@@ -55,8 +55,8 @@ impl Counters {
         let spread = fixed + (SPREAD + 32 - fixed % 32) % 32;
         let rows = [(spread, false), (fixed | 1, false), (fixed, false), (spread, true), (fixed, true)];
         let counters = rows.map(|(stride, halves)| {
-            let words = stride * moving;
-            Self { stride, words: if halves { words.div_ceil(2) } else { words }, halves }
+            let rows = if halves { moving.div_ceil(2) } else { moving };
+            Self { stride, words: stride * rows, halves }
         });
         counters.into_iter().find(|counters| counters.words <= most)
     }
@@ -148,9 +148,10 @@ impl<Q: Queue> Counter<Q> for Tiled<Q> {
     }
 }
 
-/// Whether this method can count the pair.
-pub fn fits<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
-    let known = pair.interpolator != Interpolator::PartialVolume && !pair.bins.into_iter().any(bin::fine);
+/// Whether this method can count the pair and is the fastest: with cubic interpolation, where no bricks are skipped, it is not.
+pub fn is_best<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
+    let known = matches!(pair.interpolator, Interpolator::Nearest | Interpolator::Linear)
+        && !pair.bins.into_iter().any(bin::fine);
     known && counters(queue, pair).is_some()
 }
 

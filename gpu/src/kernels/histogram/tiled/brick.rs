@@ -5,7 +5,7 @@
 //! the other. A cell is 4 x 4 x 4 voxels.
 
 use crate::kernels::sample::Sampler;
-use crate::math::{affine, bin, interpolate};
+use crate::math::{bin, interpolate};
 use crate::params::{Affine, Tiled};
 use cuda_std::thread::{block_dim_x, block_idx_x, index_1d, thread_idx_x};
 use cuda_std::{GpuFloat, kernel, warp};
@@ -177,14 +177,22 @@ pub enum Work {
     Mixed,
 }
 
-/// Decides what is to be done with a brick, from where it comes to lie.
+/// Decides what is to be done with a brick, from where it comes to lie. Also returns its first voxel.
 ///
 /// # Safety
 /// There is this brick.
 #[inline(always)]
-pub unsafe fn work<S: Sampler>(p: &Tiled, affine: &Affine, brick: u32) -> Work {
+pub unsafe fn work<S: Sampler>(p: &Tiled, affine: &Affine, brick: u32) -> (Work, [u32; 3]) {
     // SAFETY: as this function's.
     let [x, y, z, what] = unsafe { p.bricks.as_slice().get_cached(brick as usize) };
+    // SAFETY: as this function's.
+    (unsafe { work_at::<S>(p, affine, [x, y, z], what) }, [x, y, z])
+}
+
+/// # Safety
+/// `what` is the fourth word of the brick whose first voxel this is.
+#[inline(always)]
+unsafe fn work_at<S: Sampler>(p: &Tiled, affine: &Affine, [x, y, z]: [u32; 3], what: u32) -> Work {
     let middle = |first: u32, size: u32| first as f32 + 0.5 * (size - 1) as f32;
     let middle = [middle(x, SIZE[0]), middle(y, SIZE[1]), middle(z, SIZE[2])];
     let last = interpolate::last(p.images.moving_size);
@@ -265,16 +273,4 @@ unsafe fn moving_bin<S: Sampler>(p: &Tiled, low: [f32; 3], high: [f32; 3]) -> Op
 #[inline(always)]
 fn inner(first: u32, last: u32) -> (u32, u32) {
     if last > first { (first + 1, last - 1) } else { (first, last) }
-}
-
-/// The position of a lane's voxel in the first plane of a brick, without the z term, and that plane's z.
-///
-/// # Safety
-/// There is this brick.
-#[inline(always)]
-pub unsafe fn lane_position(p: &Tiled, affine: &Affine, brick: u32) -> ([f32; 3], u32) {
-    let lane = warp::lane_id();
-    // SAFETY: as this function's.
-    let [x, y, z, _] = unsafe { p.bricks.as_slice().get_cached(brick as usize) };
-    (affine::add_y(affine, affine::from_x(affine, x + lane % SIZE[0]), y + lane / SIZE[0]), z)
 }

@@ -9,26 +9,20 @@ pub trait Counters: Copy {
     /// Counters in so many words of shared memory.
     fn new(words: SharedSlice<u32>) -> Self;
 
-    /// Adds 1 to counter `i`, if `condition` holds.
-    ///
-    /// # Safety
-    /// There is this counter.
-    unsafe fn count(self, condition: bool, i: u32);
-
     /// Adds 1 to counter `i - bias`; the bias is the same for many.
     ///
     /// # Safety
     /// There is this counter.
-    unsafe fn count_biased(self, i: u32, bias: u32);
+    unsafe fn count(self, i: u32, bias: u32);
+
+    /// [`count`](Self::count) if `condition` holds.
+    ///
+    /// # Safety
+    /// Where it holds, as [`count`](Self::count).
+    unsafe fn count_if(self, condition: bool, i: u32, bias: u32);
 
     /// The words.
     fn words(self) -> SharedSlice<u32>;
-
-    /// What counter `i` holds.
-    ///
-    /// # Safety
-    /// There is this counter.
-    unsafe fn get(self, i: u32) -> u32;
 
     /// Whether counters may have overflowed in a round that counted `mine` samples in this thread. Every thread of the block calls it,
     /// with `scratch` of one word.
@@ -54,15 +48,15 @@ impl Counters for Words {
     }
 
     #[inline(always)]
-    unsafe fn count(self, condition: bool, i: u32) {
+    unsafe fn count(self, i: u32, bias: u32) {
         // SAFETY: as this function's. The hardware adds up constant ones of equal address in one go.
-        unsafe { self.0.add_if(condition, i, 1) };
+        unsafe { self.0.numbered_from(bias).add(i, 1) };
     }
 
     #[inline(always)]
-    unsafe fn count_biased(self, i: u32, bias: u32) {
+    unsafe fn count_if(self, condition: bool, i: u32, bias: u32) {
         // SAFETY: as this function's.
-        unsafe { self.0.numbered_from(bias).add(i, 1) };
+        unsafe { self.0.numbered_from(bias).add_if(condition, i, 1) };
     }
 
     #[inline(always)]
@@ -71,23 +65,25 @@ impl Counters for Words {
     }
 
     #[inline(always)]
-    unsafe fn get(self, i: u32) -> u32 {
-        // SAFETY: as this function's.
-        unsafe { self.0.load(i) }
-    }
-
-    #[inline(always)]
     unsafe fn overflowed(self, _: u32, _: SharedSlice<u32>) -> bool {
         false
     }
 }
 
-/// Two counters a word, of 16 bits: those of the first half of the histogram are the low halves.
+/// Two counters a word, of 16 bits: the low halves are the rows of the first half of the moving bins.
 ///
 /// A counter that overflows carries into another or out of the word. Either makes the sum of all counters too small, by 65535 or by
 /// 65536, so that no overflow goes unnoticed: [`Counters::overflowed`] compares the sum with the samples that were counted.
 #[derive(Clone, Copy)]
 pub struct Halves(SharedSlice<u32>);
+
+impl Halves {
+    /// The word of a counter, and what counts one there.
+    #[inline(always)]
+    fn place(self, i: u32) -> (u32, u32) {
+        if i < self.0.len() { (i, 1) } else { (i.wrapping_sub(self.0.len()), 1 << 16) }
+    }
+}
 
 impl Counters for Halves {
     const NARROW: bool = true;
@@ -98,29 +94,22 @@ impl Counters for Halves {
     }
 
     #[inline(always)]
-    unsafe fn count(self, condition: bool, i: u32) {
-        let high = i >= self.0.len();
+    unsafe fn count(self, i: u32, bias: u32) {
+        let (word, one) = self.place(i.wrapping_sub(bias));
         // SAFETY: as this function's.
-        unsafe { self.0.add_if(condition, if high { i - self.0.len() } else { i }, if high { 1 << 16 } else { 1 }) };
+        unsafe { self.0.add(word, one) };
     }
 
     #[inline(always)]
-    unsafe fn count_biased(self, i: u32, bias: u32) {
+    unsafe fn count_if(self, condition: bool, i: u32, bias: u32) {
+        let (word, one) = self.place(i.wrapping_sub(bias));
         // SAFETY: as this function's.
-        unsafe { self.count(true, i.wrapping_sub(bias)) };
+        unsafe { self.0.add_if(condition, word, one) };
     }
 
     #[inline(always)]
     fn words(self) -> SharedSlice<u32> {
         self.0
-    }
-
-    #[inline(always)]
-    unsafe fn get(self, i: u32) -> u32 {
-        let high = i >= self.0.len();
-        // SAFETY: as this function's.
-        let word = unsafe { self.0.load(if high { i - self.0.len() } else { i }) };
-        if high { word >> 16 } else { word & 0xFFFF }
     }
 
     #[inline(always)]

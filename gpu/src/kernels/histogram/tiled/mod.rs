@@ -8,8 +8,8 @@
 //!
 //! Counters lie in shared memory, in [words](counters::Words) or [halves](counters::Halves). A row of counters is longer than the fixed
 //! bins by what spreads neighbouring pairs over the banks. A block counts fewer than 2^32 samples; what a
-//! round of halves counts is checked, and in the rare case that a counter overflowed the round is counted again, straight to
-//! global memory.
+//! round of halves counts is checked, and in the rare case that a counter overflowed the round is counted again in parts that are too
+//! small for that.
 
 pub mod brick;
 mod counters;
@@ -27,6 +27,9 @@ use cuda_std::{kernel, shared_slice, warp};
 
 /// Threads of a block at most.
 const MOST_THREADS: usize = 1024;
+
+/// Bricks that no 16-bit counter can be too narrow for.
+const SAFE_PART: u32 = 65_535 / brick::VOXELS;
 
 /// Counts the nearest voxels in words. Blocks of whole warps along x, at most 1024 threads; `words` words of dynamic shared memory.
 ///
@@ -88,21 +91,62 @@ pub unsafe fn tiled_cubic_halves(p: Tiled) {
     unsafe { count::<Cubic, Halves>(&p) }
 }
 
-/// Bricks to be counted; those that lie inside are marked.
+/// Bricks to be counted: their numbers, where those that lie inside as a whole are marked, and their first voxels, which would
+/// take longer to read from global memory.
 #[derive(Clone, Copy)]
 struct List {
     bricks: SharedSlice<u32>,
+    /// x, and y in the high half.
+    rows: SharedSlice<u32>,
+    planes: SharedSlice<u32>,
     length: SharedSlice<u32>,
 }
 
 /// The mark of a brick that lies inside as a whole.
 const INSIDE: u32 = 1 << 31;
 
+/// A brick of the list.
+#[derive(Clone, Copy)]
+struct Listed {
+    brick: u32,
+    first: [u32; 3],
+}
+
+impl List {
+    /// # Safety
+    /// There is this entry, and nobody reads it before a barrier.
+    #[inline(always)]
+    unsafe fn store(self, i: u32, brick: u32, [x, y, z]: [u32; 3]) {
+        // SAFETY: as this function's.
+        unsafe {
+            self.bricks.store(i, brick);
+            self.rows.store(i, x | y << 16);
+            self.planes.store(i, z);
+        }
+    }
+
+    /// An entry, and whether it is marked.
+    ///
+    /// # Safety
+    /// It was stored before a barrier.
+    #[inline(always)]
+    unsafe fn load(self, i: u32) -> (Listed, bool) {
+        // SAFETY: as this function's.
+        let (brick, row, z) = unsafe { (self.bricks.load(i), self.rows.load(i), self.planes.load(i)) };
+        (Listed { brick: brick & !INSIDE, first: [row & 0xFFFF, row >> 16, z] }, brick & INSIDE > 0)
+    }
+}
+
 #[inline(always)]
 unsafe fn count<S: Sampler, C: Counters>(p: &Tiled) {
     // SAFETY: the launcher gives as many words.
     let counters = C::new(unsafe { shared::dynamic::<u32>(0, p.words) });
-    let list = List { bricks: shared_slice![u32; MOST_THREADS], length: shared_slice![u32; 1] };
+    let list = List {
+        bricks: shared_slice![u32; MOST_THREADS],
+        rows: shared_slice![u32; MOST_THREADS],
+        planes: shared_slice![u32; MOST_THREADS],
+        length: shared_slice![u32; 1],
+    };
     let scratch = shared_slice![u32; 1];
     clear(counters.words());
     // SAFETY: the grid has a y for each transform.
@@ -119,20 +163,54 @@ unsafe fn count<S: Sampler, C: Counters>(p: &Tiled) {
         unsafe {
             choose::<S, C>(p, &affine, own_group(first), list, counters);
             sync_threads();
-            let mine = count_listed::<S, C>(p, &affine, list, counters);
+            let last = first + block_threads() / 32 * grid_dim_x() >= groups;
+            count_round::<S, C>(p, &affine, list, counters, scratch, last);
+            sync_threads();
+        }
+        first += block_threads() / 32 * grid_dim_x();
+    }
+}
+
+/// Counts the listed bricks. Narrow counters, and any after the last round, are emptied into the global ones.
+#[inline(always)]
+unsafe fn count_round<S: Sampler, C: Counters>(
+    p: &Tiled,
+    affine: &Affine,
+    list: List,
+    counters: C,
+    scratch: SharedSlice<u32>,
+    last: bool,
+) {
+    // SAFETY: all threads come here, and a barrier lies between counting and looking.
+    unsafe {
+        let length = list.length.load(0);
+        let (mut from, mut part) = (0, MOST_THREADS as u32);
+        loop {
+            let mine = count_listed::<S, C>(
+                p,
+                affine,
+                list,
+                from,
+                if from + part < length { from + part } else { length },
+                counters,
+            );
             sync_threads();
             if counters.overflowed(mine, scratch) {
+                part = SAFE_PART;
+            } else {
+                from += part;
+                if C::NARROW || last {
+                    flush(p, counters);
+                }
+            }
+            let done = from >= length;
+            if C::NARROW && !(done && last) {
+                sync_threads();
                 clear(counters.words());
-                count_again::<S>(p, &affine, list);
                 sync_threads();
             }
-            first += block_threads() / 32 * grid_dim_x();
-            if C::NARROW || first >= groups {
-                flush(p, counters);
-            }
-            if C::NARROW && first < groups {
-                sync_threads();
-                clear(counters.words());
+            if done {
+                return;
             }
         }
     }
@@ -166,7 +244,7 @@ unsafe fn choose<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine, group: u32
     let brick = 32 * group + lane;
     let there = group < p.groups[0] * p.groups[1] * p.groups[2];
     // SAFETY: there is this brick.
-    let work = if there { unsafe { brick::work::<S>(p, affine, brick) } } else { Work::None };
+    let (work, first) = if there { unsafe { brick::work::<S>(p, affine, brick) } } else { (Work::None, [0; 3]) };
     // SAFETY: the whole warp comes here.
     unsafe {
         let pair = match work {
@@ -182,7 +260,7 @@ unsafe fn choose<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine, group: u32
         }
         let at = warp::shuffle_idx(warp::ALL, at, 0) + (lanes & ((1 << lane) - 1)).count_ones();
         if listed {
-            list.bricks.store(at, if work == Work::Inside { brick | INSIDE } else { brick });
+            list.store(at, if work == Work::Inside { brick | INSIDE } else { brick }, first);
         }
     }
 }
@@ -218,23 +296,29 @@ fn global(p: &Tiled, fixed: u32, moving: u32) -> usize {
     (block_idx_y() * fixed_bins * moving_bins + fixed + fixed_bins * moving) as usize
 }
 
-/// Counts the listed bricks, a warp each, and returns how many samples this thread counted.
+/// Counts listed bricks, a warp each, and returns how many samples this thread counted.
 #[inline(always)]
-unsafe fn count_listed<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine, list: List, counters: C) -> u32 {
-    // SAFETY: written before the barrier.
-    let length = unsafe { list.length.load(0) };
+unsafe fn count_listed<S: Sampler, C: Counters>(
+    p: &Tiled,
+    affine: &Affine,
+    list: List,
+    from: u32,
+    to: u32,
+    counters: C,
+) -> u32 {
+    let bias = whole::BIAS.wrapping_mul(p.stride);
     let mut counted = 0;
-    let mut i = thread_number() / 32;
-    while i < length {
-        // SAFETY: below the length, and the bricks are there.
+    let mut i = from + thread_number() / 32;
+    while i < to {
+        // SAFETY: written before the barrier; the bricks and the counters are there.
         unsafe {
-            let entry = list.bricks.load(i);
-            let brick = entry & !INSIDE;
-            if entry & INSIDE > 0 {
-                count_inside::<S, C>(p, affine, brick, counters);
+            let (listed, inside) = list.load(i);
+            if inside {
+                count_brick::<S, false>(p, affine, listed, |_, pair| counters.count(pair, bias));
                 counted += brick::SIZE[2];
             } else {
-                counted += count_mixed::<S>(p, affine, brick, |counts, pair| counters.count(counts, pair));
+                counted +=
+                    count_brick::<S, true>(p, affine, listed, |counts, pair| counters.count_if(counts, pair, bias));
             }
         }
         i += block_threads() / 32;
@@ -242,104 +326,72 @@ unsafe fn count_listed<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine, list
     counted
 }
 
-/// Counts the listed bricks in global memory.
+/// Calls `count` for each voxel of a brick, with whether it counts and its counter, which exceeds the true one by the bias of its bin.
+/// Unless `CHECKED`, all count. Returns how many of this thread's do.
 #[inline(always)]
-unsafe fn count_again<S: Sampler>(p: &Tiled, affine: &Affine, list: List) {
-    // SAFETY: as `count_listed`.
-    let length = unsafe { list.length.load(0) };
-    let mut i = thread_number() / 32;
-    while i < length {
-        // SAFETY: as `count_listed`.
-        unsafe {
-            count_mixed::<S>(p, affine, list.bricks.load(i) & !INSIDE, |counts, pair| {
-                if counts {
-                    p.counters.add(global(p, pair % p.stride, pair / p.stride), 1);
-                }
-            });
-        }
-        i += block_threads() / 32;
-    }
-}
-
-/// Counts a brick that lies inside as a whole.
-#[inline(always)]
-unsafe fn count_inside<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine, brick: u32, counters: C) {
+unsafe fn count_brick<S: Sampler, const CHECKED: bool>(
+    p: &Tiled,
+    affine: &Affine,
+    Listed { brick, first: [x, y, z] }: Listed,
+    count: impl Fn(bool, u32),
+) -> u32 {
+    let (lane, last) = (warp::lane_id(), interpolate::last(p.images.moving_size));
     let scale = bin::scale(p.images.bins[1], S::FULL);
+    let base = affine::add_y(affine, affine::from_x(affine, x + lane % brick::SIZE[0]), y + lane / brick::SIZE[0]);
     // SAFETY: the brick is there.
-    let ((base, z), bins) = unsafe {
-        (brick::lane_position(p, affine, brick), p.bins.as_slice().get_cached((32 * brick + warp::lane_id()) as usize))
+    let bins = unsafe { p.bins.as_slice().get_cached((32 * brick + lane) as usize) };
+    // SAFETY: as above.
+    let masks = if CHECKED { unsafe { p.masks.as_slice().get_cached(brick as usize) } } else { [u32::MAX; 4] };
+    let place = |plane: usize| {
+        let position = affine::add_z(affine, base, z + plane as u32);
+        let counts = !CHECKED || interpolate::inside(position, last) & (masks[plane] >> lane & 1 > 0);
+        (counts, S::place(counts, position, p.images.moving_size))
     };
-    let bias = whole::BIAS.wrapping_mul(p.stride);
-    let place = |plane: u32| S::place(true, affine::add_z(affine, base, z + plane), p.images.moving_size);
-    // SAFETY: inside.
-    let load = |place: S::Place| unsafe { S::load(&p.images, place) };
-    let count = |words: S::Words, place: S::Place, bin: u32| {
+    // SAFETY: a place is safe to read.
+    let load = |(_, place): (bool, S::Place)| unsafe { S::load(&p.images, place) };
+    let add = |plane: usize, (counts, place): (bool, S::Place), words: S::Words| {
         // SAFETY: values are between 0 and `FULL`.
         let moving = unsafe { bin::raw(S::value(words, place), scale) };
-        // SAFETY: there is this counter.
-        unsafe { counters.count_biased(bin.wrapping_add(moving.wrapping_mul(p.stride)), bias) };
+        // Only now, so that the wait for the fixed bins is one with that for the moving voxels.
+        let fixed = permute(bins, 0, 0x4440 + plane as u32);
+        count(counts, fixed.wrapping_add(moving.wrapping_mul(p.stride)));
+        u32::from(counts)
     };
-    let bins = [permute(bins, 0, 0x4440), permute(bins, 0, 0x4441), permute(bins, 0, 0x4442), permute(bins, 0, 0x4443)];
     if S::MANY_LOADS {
-        for plane in 0..4 {
-            let place = place(plane as u32);
-            count(load(place), place, bins[plane]);
-        }
-        return;
+        let alone = |plane: usize| {
+            let place = place(plane);
+            add(plane, place, load(place))
+        };
+        return alone(0) + alone(1) + alone(2) + alone(3);
     }
     let places = [place(0), place(1), place(2), place(3)];
     let words = [load(places[0]), load(places[1]), load(places[2]), load(places[3])];
-    for plane in 0..4 {
-        count(words[plane], places[plane], bins[plane]);
-    }
+    let add = |plane: usize| add(plane, places[plane], words[plane]);
+    add(0) + add(1) + add(2) + add(3)
 }
 
-/// Calls `count` for each voxel of a brick, with whether it counts and its counter, and returns how many of this thread's count.
-#[inline(always)]
-unsafe fn count_mixed<S: Sampler>(p: &Tiled, affine: &Affine, brick: u32, count: impl Fn(bool, u32)) -> u32 {
-    let last = interpolate::last(p.images.moving_size);
-    let scale = bin::scale(p.images.bins[1], S::FULL);
-    let lane = warp::lane_id();
-    // SAFETY: the brick is there.
-    let ((base, z), bins, masks) = unsafe {
-        (
-            brick::lane_position(p, affine, brick),
-            p.bins.as_slice().get_cached((32 * brick + lane) as usize),
-            p.masks.as_slice().get_cached(brick as usize),
-        )
-    };
-    let one = |plane: u32, bin: u32, mask: u32| {
-        let position = affine::add_z(affine, base, z + plane);
-        let counts = interpolate::inside(position, last) & (mask >> lane & 1 > 0);
-        let place = S::place(counts, position, p.images.moving_size);
-        // SAFETY: a place is safe to read, and values are between 0 and `FULL`.
-        let moving = unsafe { bin::of(S::value(S::load(&p.images, place), place), scale) };
-        count(counts, bin.wrapping_add(moving.wrapping_mul(p.stride)));
-        u32::from(counts)
-    };
-    one(0, permute(bins, 0, 0x4440), masks[0])
-        + one(1, permute(bins, 0, 0x4441), masks[1])
-        + one(2, permute(bins, 0, 0x4442), masks[2])
-        + one(3, permute(bins, 0, 0x4443), masks[3])
-}
-
-/// Adds the block's counters to the global ones: a warp a moving bin.
+/// Adds the block's counters to the global ones: a warp a row of words.
 #[inline(always)]
 unsafe fn flush<C: Counters>(p: &Tiled, counters: C) {
     let [fixed_bins, moving_bins] = p.images.bins;
-    let mut moving = thread_number() / 32;
-    while moving < moving_bins {
+    let rows = if C::NARROW { moving_bins.div_ceil(2) } else { moving_bins };
+    let mut row = thread_number() / 32;
+    while row < rows {
         let mut fixed = warp::lane_id();
         while fixed < fixed_bins {
             // SAFETY: there are these counters.
             unsafe {
-                let count = counters.get(fixed + p.stride * moving);
-                if count > 0 {
-                    p.counters.add(global(p, fixed, moving), count);
+                let word = counters.words().load(fixed + p.stride * row);
+                let (low, high) = if C::NARROW { (word & 0xFFFF, word >> 16) } else { (word, 0) };
+                if low > 0 {
+                    p.counters.add(global(p, fixed, row), low);
+                }
+                if C::NARROW && high > 0 {
+                    p.counters.add(global(p, fixed, row + rows), high);
                 }
             }
             fixed += 32;
         }
-        moving += block_threads() / 32;
+        row += block_threads() / 32;
     }
 }
