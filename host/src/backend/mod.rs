@@ -91,6 +91,15 @@ pub trait Backend: Send + Sync {
     /// this pair.
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>>;
 
+    /// Seconds that the device spends on a histogram of `bins` counters alone, from 16-bit numbers in its memory, as the mean of `times`
+    /// in a row; `None` where it has no clock.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the numbers do not fit.
+    fn numbers_seconds(&self, _numbers: &[u16], _bins: u32, _times: u32) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
     /// The moving image's intensities at the voxels of a grid of `size`, through `affine` from that grid's voxels to the moving
     /// image's; 0 outside.
     ///

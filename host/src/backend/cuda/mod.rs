@@ -98,6 +98,10 @@ impl Backend for Cuda {
         Ok(Box::new(Loaded::new(CudaQueue::new(self)?, &pair, method)?))
     }
 
+    fn numbers_seconds(&self, numbers: &[u16], bins: u32, times: u32) -> Result<Option<f64>> {
+        Ok(self.count_pairs(numbers, bins, times)?.1)
+    }
+
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         resample::resample(&CudaQueue::new(self)?, moving, size, affine, how)
     }

@@ -14,7 +14,7 @@ const FAMILY: &str = "DejaVu Sans, sans-serif";
 
 /// Picture elements of a panel and of the list of methods.
 const PANEL: [u32; 2] = [420, 320];
-const LEGEND: u32 = 190;
+const LEGEND: u32 = 220;
 const COLUMNS: usize = 3;
 
 /// A plot in two formats.

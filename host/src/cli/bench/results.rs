@@ -28,8 +28,33 @@ pub struct Results {
     /// Transforms of a batch.
     pub batch: usize,
     pub rows: Vec<Row>,
+    /// Counting alone, where the device has a clock.
+    pub numbers: Option<Numbers>,
     pub reductions: Vec<Reduction>,
     pub papers: Vec<Quote>,
+}
+
+/// A joint histogram from uniform random 16-bit numbers of pairs of bins.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Numbers {
+    pub numbers: usize,
+    /// Bins a side.
+    pub bins: u32,
+    pub seconds: f64,
+}
+
+impl Numbers {
+    fn measure(backend: &dyn Backend) -> Result<Option<Self>> {
+        const BINS: u32 = 100;
+        let mut state = 1_u32;
+        let mut number = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 8) % (BINS * BINS)) as u16
+        };
+        let numbers: Vec<u16> = (0..256 * 256 * 256).map(|_| number()).collect();
+        let seconds = backend.numbers_seconds(&numbers, BINS * BINS, 100)?;
+        Ok(seconds.map(|seconds| Self { numbers: numbers.len(), bins: BINS, seconds }))
+    }
 }
 
 /// One method on one pair of images.
@@ -68,6 +93,7 @@ impl Results {
             axis: arguments.axis,
             radians: TURN,
             batch: BATCH,
+            numbers: if backend.name() == "cuda" { Numbers::measure(backend)? } else { None },
             reductions: compare::reductions(&rows),
             papers: papers::quotes(arguments.paper),
             rows,
@@ -211,6 +237,7 @@ pub mod tests {
             axis: Axis::Oblique,
             radians: TURN,
             batch: BATCH,
+            numbers: None,
             reductions: compare::reductions(&rows),
             papers: papers::quotes(None),
             rows,

@@ -3,7 +3,7 @@
 use super::compare::{Over, Reduction};
 use super::measure::Timing;
 use super::papers::Quote;
-use super::results::{Results, Row};
+use super::results::{Numbers, Results, Row};
 use crate::cli::arguments::Axis;
 
 /// A quantity of a block: its name and how it is read off a timing.
@@ -18,9 +18,19 @@ const QUANTITIES: [Quantity; 3] = [
 /// Everything as text.
 pub fn text(results: &Results) -> String {
     let blocks = blocks(&results.rows).into_iter().map(|rows| block(&rows));
-    let parts =
-        [head(results)].into_iter().chain(blocks).chain([reductions(&results.reductions), quotes(&results.papers)]);
+    let parts = [head(results)].into_iter().chain(blocks).chain([
+        results.numbers.map_or(String::new(), counting),
+        reductions(&results.reductions),
+        quotes(&results.papers),
+    ]);
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn counting(Numbers { numbers, bins, seconds }: Numbers) -> String {
+    let microseconds = 1e6 * seconds;
+    format!(
+        "Counting alone, from {numbers} random 16-bit numbers, {bins} bins a side: {microseconds:.1} microseconds\n"
+    )
 }
 
 fn head(results: &Results) -> String {
