@@ -6,7 +6,7 @@
 //! bin, is counted in one step; the others are listed. Then each warp takes bricks from the list, a voxel a lane and four planes together,
 //! without a look at borders where the whole brick lies inside. The y of the grid is the number of the transform.
 //!
-//! Counters lie in shared memory, in [words](counters::Words) or [halves](counters::Halves). A row of counters is longer than the fixed
+//! Counters lie in shared memory, in words or in halves of them. A row of counters is longer than the fixed
 //! bins by what spreads neighbouring pairs over the banks. A block counts fewer than 2^32 samples; what a
 //! round of halves counts is checked, and in the rare case that a counter overflowed the round is counted again in parts that are too
 //! small for that.
