@@ -19,9 +19,6 @@ pub fn tests() -> Vec<Trial> {
     let absent = gpu_is_absent();
     let mut tests = vec![
         Trial::test("backends::emulator_counts_as_the_cpu", || counts_agree(&Emulated::default(), SMALL)),
-        Trial::test("backends::emulator_of_a_large_gpu_counts_as_the_cpu", || {
-            counts_agree(&Emulated::with_shared(200), SMALL)
-        }),
         Trial::test("backends::order_of_threads_does_not_matter", || counts_agree(&Emulated::with_seed(7), SMALL)),
         Trial::test("backends::emulator_resamples_as_the_cpu", || resampling_agrees(&Emulated::default())),
         Trial::test("backends::emulator_counts_real_images_as_the_cpu", || {

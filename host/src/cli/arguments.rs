@@ -143,9 +143,9 @@ pub struct Bench {
     /// Ways to count the joint histogram [default: all that the backend has]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     pub histogram: Vec<HistogramMethod>,
-    /// Bins a side, 2 to 256 each [default: 64,100,128,200,256]
+    /// Bins a side, 2 to 1024 each [default: 64,100,128,200,256]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
-    #[arg(value_parser = value_parser!(u32).range(2..=256))]
+    #[arg(value_parser = value_parser!(u32).range(2..=1024))]
     pub bins: Vec<u32>,
     /// Between the voxels of the moving image [default: linear]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]

@@ -89,10 +89,13 @@ impl HistogramMethod {
         }
     }
 
-    /// What `auto` stands for with this pair on this device, from what was measured on an H200 (README, "Histogram methods").
+    /// What `auto` stands for with this pair on this device, from what was measured on an H200 (docs/histograms.md).
     pub fn resolve<Q: Queue>(self, queue: &Q, pair: &Pair) -> Self {
         match self {
             Self::Auto if tiled::is_best(queue, pair) => Self::Tiled,
+            Self::Auto if pair.interpolator.is_cubic() && !shared_atomic::holds_cubic(queue, pair) => {
+                Self::GlobalCopies
+            }
             Self::Auto => Self::SharedAtomic,
             method => method,
         }

@@ -49,11 +49,20 @@ impl Plan {
         Self { rows, range: pairs.div_ceil(passes), passes, depth: deep, tiles: tiles(deep), resident }
     }
 
-    /// No more blocks than run at the same time, shared among the batch.
+    /// As many blocks as run at the same time, shared among batch and ranges; several times as many where the shares would not come
+    /// out even.
     fn shape(&self, batch: u32) -> Shape {
-        let blocks = (self.resident / (batch * self.passes)).clamp(1, self.tiles);
+        let parts = batch * self.passes;
+        let share =
+            if 2 * parts <= self.resident { self.resident / parts } else { (4 * self.resident).div_ceil(parts) };
+        let blocks = share.clamp(1, self.tiles);
         Shape { grid: [blocks, batch, self.passes], block: [WIDTH, self.rows, 1], shared_bytes: 4 * self.range }
     }
+}
+
+/// Whether a block's shared memory holds all counters for cubic interpolation, so that every sample is made but once.
+pub fn holds_cubic<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
+    4 * u64::from(pair.bins[0]) * u64::from(pair.bins[1]) <= u64::from(queue.shared_bytes(&SHARED_ATOMIC_CUBIC))
 }
 
 impl<Q: Queue> SharedAtomic<Q> {

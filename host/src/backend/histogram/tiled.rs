@@ -67,6 +67,9 @@ impl<Q: Queue> Tiled<Q> {
         if pair.bins.into_iter().any(bin::fine) {
             return Err(cannot(HistogramMethod::Tiled, "takes at most 256 bins a side"));
         }
+        if !can_be_numbered(pair) {
+            return Err(cannot(HistogramMethod::Tiled, "takes no fixed image that is so large and so thin"));
+        }
         let [whole, halves] = kernels(pair.interpolator);
         let counters = counters(queue, pair).ok_or_else(|| {
             cannot(HistogramMethod::Tiled, "needs more shared memory for so many bins than this device has")
@@ -148,11 +151,14 @@ impl<Q: Queue> Counter<Q> for Tiled<Q> {
     }
 }
 
+/// Voxels of a fixed image from which on this method is faster than `shared-atomic`, whose blocks start sooner.
+const WORTH_IT: usize = 1 << 20;
+
 /// Whether this method can count the pair and is the fastest: with cubic interpolation, where no bricks are skipped, it is not.
 pub fn is_best<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
     let known = matches!(pair.interpolator, Interpolator::Nearest | Interpolator::Linear)
         && !pair.bins.into_iter().any(bin::fine);
-    known && counters(queue, pair).is_some()
+    known && pair.fixed.bins.len() >= WORTH_IT && can_be_numbered(pair) && counters(queue, pair).is_some()
 }
 
 fn counters<Q: Queue>(queue: &Q, pair: &Pair) -> Option<Counters> {
@@ -168,6 +174,11 @@ fn kernels(how: Interpolator) -> [Kernel<params::Tiled>; 2] {
         // Partial volumes are refused before.
         _ => [TILED_CUBIC, TILED_CUBIC_HALVES],
     }
+}
+
+/// Whether lanes of bricks can be numbered in 32 bits: bricks round the size of an image up.
+fn can_be_numbered(pair: &Pair) -> bool {
+    groups(pair).into_iter().map(u64::from).product::<u64>() < 1 << 22
 }
 
 /// Groups of bricks along x, y and z.

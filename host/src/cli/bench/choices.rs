@@ -48,13 +48,7 @@ pub enum Interpolation {
 impl Interpolation {
     /// As in a table.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Nearest => "nearest",
-            Self::Linear => "linear",
-            Self::CatmullRom => "catmull-rom",
-            Self::BSpline => "b-spline",
-            Self::PartialVolume => "partial-volume",
-        }
+        Interpolator::from(self).name()
     }
 }
 
