@@ -3,8 +3,8 @@
 //! Conventions, once:
 //! - A volume lies in memory with x fastest, then y, then z. Positions are in voxels: the centre of voxel (i, j, k) is at (i, j, k).
 //! - A transform arrives as one 3x4 matrix in f32 that takes a voxel of the fixed image to a position in the moving image.
-//! - Intensities are stored as 16-bit fractions of the range that was configured at upload ([`math::bin`]); the fixed image,
-//!   which is never interpolated, as bin numbers.
+//! - Intensities are stored as 16-bit fractions of the range that was configured at upload, of which there are but 256 levels up to
+//!   256 bins ([`math::bin`]); the fixed image, which is never interpolated, as bin numbers.
 //! - The joint histogram has `fixed_bins * moving_bins` counters; the pair (f, m) is at `f + fixed_bins * m`.
 //! - A formula lives in [`math`] and is compiled for both sides; a kernel only indexes, guards, cooperates and stores. With
 //!   integer counts and a fixed order wherever floating-point numbers are added, both sides give the same bits.

@@ -1,6 +1,7 @@
 //! Intensities to bins.
 //!
-//! An intensity is mapped once, at upload, to a 16-bit fraction of the configured range. Its bin is
+//! An intensity is mapped once, at upload, to a 16-bit fraction of the configured range: one of 256 levels where there are no more
+//! bins than that. Its bin is
 //! `round(fraction * (bins - 1))`: listing 1 of Shams 2009 with the rounding of eq. 8. Equation 8 as printed (and eq. 4 of Ledig)
 //! rounds after adding the two images' terms, so that the fraction of one image can spill into the bin of the other; what both
 //! papers describe is the separable form, and that is what is computed here.

@@ -220,7 +220,7 @@ pub struct Histogram {
     /// Count only where this image, on the grid of FIXED, is 0.5 or more
     #[arg(long, value_name = "FILE", help_heading = "Metric")]
     pub fixed_mask: Option<PathBuf>,
-    /// How a GPU counts the joint histogram; all ways give the same counts, and auto takes the fastest
+    /// How a GPU counts the joint histogram; `mireg bench --help` lists the ways. All give the same counts, auto takes the fastest
     #[arg(long, value_enum, default_value_t = HistogramMethod::Auto, help_heading = "Computing", hide_possible_values = true)]
     pub histogram: HistogramMethod,
 }
