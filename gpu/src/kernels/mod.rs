@@ -24,6 +24,16 @@ fn block_threads() -> u32 {
     thread::block_dim_x() * thread::block_dim_y()
 }
 
+/// Calls `each` for this thread's share of the numbers below `n`, every so-many-th of the block's.
+#[inline(always)]
+fn each_of(n: u32, each: impl Fn(u32)) {
+    let mut i = thread_number();
+    while i < n {
+        each(i);
+        i += block_threads();
+    }
+}
+
 impl Taps for DeviceSlice<f32> {
     #[inline(always)]
     unsafe fn four(self, i: usize) -> [f32; 4] {

@@ -103,7 +103,8 @@ impl Sampler for Linear {
 
     #[inline(always)]
     fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place {
-        linear::place_if(inside, position, size)
+        // SAFETY: inside; on a GPU any value is safe.
+        interpolate::place_if(inside, || unsafe { linear::place(position, size) })
     }
 
     #[inline(always)]
@@ -157,7 +158,8 @@ impl Sampler for FineLinear {
 
     #[inline(always)]
     fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place {
-        interpolate::place_if(inside, position, size)
+        // SAFETY: inside; on a GPU any value is safe.
+        interpolate::place_if(inside, || unsafe { interpolate::place(position, size) })
     }
 
     #[inline(always)]
@@ -211,7 +213,8 @@ impl Sampler for Cubic {
 
     #[inline(always)]
     fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place {
-        interpolate::place_if(inside, position, cubic::padded(size))
+        // SAFETY: inside; on a GPU any value is safe.
+        interpolate::place_if(inside, || unsafe { interpolate::place(position, cubic::padded(size)) })
     }
 
     #[inline(always)]

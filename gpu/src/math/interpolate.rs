@@ -80,11 +80,12 @@ pub fn clamp(position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
     [axis(0), axis(1), axis(2)]
 }
 
-/// A position as the lower neighbour's index in memory and three fractions below 1.
+/// A position as the lower neighbour's index in memory and how far it is from there: three fractions below 1, or what an interpolator
+/// makes of them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Place {
+pub struct Place<F = [f32; 3]> {
     pub index: u32,
-    pub fraction: [f32; 3],
+    pub fraction: F,
 }
 
 /// Voxels that memory must go on after a volume's last, whatever they hold: on the last voxel of an axis the fraction is 0, but the
@@ -106,16 +107,16 @@ pub unsafe fn place(position: [f32; 3], size: [u32; 3]) -> Place {
     Place { index, fraction: [fraction(0), fraction(1), fraction(2)] }
 }
 
-/// The place of a position if it lies inside, else one that is safe to read.
+/// What `place` finds if the position lies inside, else a place that is safe to read. `place` is safe to call inside and, on a GPU,
+/// anywhere.
 #[inline(always)]
-pub fn place_if(inside: bool, position: [f32; 3], size: [u32; 3]) -> Place {
+pub fn place_if<F: Default>(inside: bool, place: impl FnOnce() -> Place<F>) -> Place<F> {
     if cfg!(target_arch = "nvptx64") {
-        // SAFETY: any value is safe there. One selection is shorter than a branch.
-        let place = unsafe { place(position, size) };
+        // One selection is shorter than a branch.
+        let place = place();
         Place { index: if inside { place.index } else { 0 }, ..place }
     } else if inside {
-        // SAFETY: inside.
-        unsafe { place(position, size) }
+        place()
     } else {
         Place::default()
     }

@@ -4,7 +4,7 @@
 //! first. In the plane positions are rounded down to 1/256 voxel. The weights of the four are bytes that sum to 255, so that
 //! a value in the plane is one dot product of bytes, exactly. Between two planes it is linear in f32.
 
-use super::whole;
+use super::{interpolate, whole};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 use cuda_std::bits::dot4;
@@ -30,14 +30,8 @@ pub fn word([here, right, below, both]: [u32; 4]) -> u32 {
     here | right << 8 | below << 16 | both << 24
 }
 
-/// A position as the lower neighbour's index in memory, the weights in the plane and the fraction between planes.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Place {
-    pub index: u32,
-    /// A byte for each byte of a [`word`].
-    pub weights: u32,
-    pub fraction: f32,
-}
+/// The weights in the plane, a byte for each byte of a [`word`], and the fraction between planes.
+pub type Place = interpolate::Place<(u32, f32)>;
 
 /// The place of a position inside.
 ///
@@ -52,22 +46,7 @@ pub unsafe fn place([x, y, z]: [f32; 3], size: [u32; 3]) -> Place {
     let bias = (whole::BIAS_256THS >> 8).wrapping_mul(row + 1).wrapping_add(whole::BIAS.wrapping_mul(plane));
     let index = (y >> 8).wrapping_mul(row).wrapping_sub(bias);
     let index = whole::raw(whole).wrapping_mul(plane).wrapping_add(index).wrapping_add(x >> 8);
-    Place { index, weights: weights(x & 0xFF, y & 0xFF), fraction: z - whole::float(whole) }
-}
-
-/// The place of a position if it lies inside, else one that is safe to read.
-#[inline(always)]
-pub fn place_if(inside: bool, position: [f32; 3], size: [u32; 3]) -> Place {
-    if cfg!(target_arch = "nvptx64") {
-        // SAFETY: any value is safe there. One selection is shorter than a branch.
-        let place = unsafe { place(position, size) };
-        Place { index: if inside { place.index } else { 0 }, ..place }
-    } else if inside {
-        // SAFETY: inside.
-        unsafe { place(position, size) }
-    } else {
-        Place::default()
-    }
+    Place { index, fraction: (weights(x & 0xFF, y & 0xFF), z - whole::float(whole)) }
 }
 
 /// Bytes (255 - x - y + xy, x - xy, y - xy, xy) of fractions in 256ths, where xy is their product rounded up: none is negative, and
@@ -82,8 +61,9 @@ fn weights(x: u32, y: u32) -> u32 {
 /// The value between the words of two planes, 0 to [`FULL`].
 #[inline(always)]
 pub fn value(planes: [u32; 2], place: Place) -> f32 {
-    let [low, high] = [in_plane(planes[0], place.weights), in_plane(planes[1], place.weights)];
-    place.fraction.mul_add(high - low, low - BIAS)
+    let (weights, fraction) = place.fraction;
+    let [low, high] = [in_plane(planes[0], weights), in_plane(planes[1], weights)];
+    fraction.mul_add(high - low, low - BIAS)
 }
 
 /// What [`in_plane`] adds: the difference of two planes is rid of it.
@@ -120,7 +100,7 @@ mod tests {
     #[test]
     fn a_voxel_at_its_centre_is_itself_and_a_constant_stays() {
         let place = |x, y, z| unsafe { place([x, y, z], [10, 20, 30]) };
-        assert_eq!(place(3.0, 2.0, 5.0), Place { index: 3 + 10 * (2 + 20 * 5), weights: 255, fraction: 0.0 });
+        assert_eq!(place(3.0, 2.0, 5.0), Place { index: 3 + 10 * (2 + 20 * 5), fraction: (255, 0.0) });
         assert_eq!(value([word([7, 99, 200, 4]), 0x1234_5678], place(3.0, 2.0, 5.0)), 7.0 * 255.0);
         for at in [0.1, 0.5, 0.996, 0.999_999] {
             assert_eq!(value([0xC8C8_C8C8; 2], place(at, 1.0 + at, 2.0 + at)), 200.0 * 255.0);

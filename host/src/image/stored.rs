@@ -22,13 +22,15 @@ pub struct BinImage {
 }
 
 impl BinImage {
-    /// Leaves out the voxels where `mask`, on the same grid, is less than 0.5.
-    pub fn mask(&mut self, mask: &Volume) {
-        self.bins
-            .par_iter_mut()
-            .zip(&mask.voxels)
-            .filter(|(_, mask)| **mask < 0.5)
-            .for_each(|(bin, _)| *bin = bin::MASKED);
+    /// Leaves out the voxels where `mask`, on the same grid, is less than 0.5, and returns how many are left.
+    pub fn mask(&mut self, mask: &Volume) -> usize {
+        let keep = |(bin, &mask): (&mut u16, &f32)| {
+            if mask < 0.5 {
+                *bin = bin::MASKED;
+            }
+            usize::from(*bin != bin::MASKED)
+        };
+        self.bins.par_iter_mut().zip(&mask.voxels).map(keep).sum()
     }
 }
 

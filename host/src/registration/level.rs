@@ -8,10 +8,8 @@ use crate::optimizer::Objective;
 use crate::transform::Rigid;
 use crate::{Error, Observer, Result, Volume};
 use glam::{DAffine3, DVec3};
-use gpu::math::bin::MASKED;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
-use rayon::prelude::*;
 
 /// The smallest and the largest intensity.
 pub type Range = (f32, f32);
@@ -42,10 +40,10 @@ impl Images {
     ) -> Result<Self> {
         let bins = options.bins;
         let mut fixed_bins = StoredImage::new(fixed.0, fixed.1, bins).bins(bins);
-        if let Some(mask) = mask {
-            fixed_bins.mask(mask);
-        }
-        let samples = fixed_bins.bins.par_iter().filter(|&&bin| bin != MASKED).count() as u64;
+        let samples = match mask {
+            Some(mask) => fixed_bins.mask(mask),
+            None => fixed_bins.bins.len(),
+        } as u64;
         if samples == 0 {
             let mm = fixed.0.geometry.spacing.min_element();
             return Err(Error::Input(format!(

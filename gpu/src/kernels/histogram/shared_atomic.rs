@@ -7,7 +7,7 @@
 
 use crate::kernels::partial_volume::PartialVolume;
 use crate::kernels::sample::{Cubic, FineLinear, FineNearest, Linear, Nearest, Sampler};
-use crate::kernels::{batch, block_threads, thread_number};
+use crate::kernels::{batch, each_of};
 use crate::math::affine;
 use crate::math::interpolate::{self, Interpolator};
 use crate::params::{Affine, Histogram};
@@ -85,7 +85,7 @@ unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     // SAFETY: the launcher gives `range` words.
     let counters = unsafe { shared::dynamic::<u32>(0, p.range) };
     let first = p.range * block_idx_z();
-    each_counter(p, |i| unsafe { counters.store(i, 0) });
+    each_of(p.range, |i| unsafe { counters.store(i, 0) });
     // SAFETY: the grid has a y for each transform.
     let affine = unsafe { batch::transform(&p.images.transform, p.transforms) };
     let [width, height, depth] = p.images.fixed_size;
@@ -108,23 +108,13 @@ unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     }
     sync_threads();
     let out = block_idx_y() * p.images.bins[0] * p.images.bins[1] + first;
-    each_counter(p, |i| {
+    each_of(p.range, |i| {
         // SAFETY: `i` is below `range`, and pairs end where the histogram does.
         let count = unsafe { counters.load(i) };
         if count > 0 {
             unsafe { p.counters.add((out + i) as usize, count) };
         }
     });
-}
-
-/// Calls `each` for this thread's share of the block's counters.
-#[inline(always)]
-fn each_counter(p: &Histogram, each: impl Fn(u32)) {
-    let mut i = thread_number();
-    while i < p.range {
-        each(i);
-        i += block_threads();
-    }
 }
 
 /// Counts the voxels from `[x, y, z]` to the lower end of the tile.

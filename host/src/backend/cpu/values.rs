@@ -11,17 +11,17 @@ use gpu::math::{cubic, linear};
 #[inline(always)]
 pub fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
     let size = task.moving_size;
-    let mut places = ([0; CHUNK], [0; CHUNK], [0.0; CHUNK]);
+    let (mut index, mut weights, mut fraction) = ([0; CHUNK], [0; CHUNK], [0.0; CHUNK]);
     for l in 0..CHUNK {
         // SAFETY: inside.
         let place = unsafe { linear::place([positions[0][l], positions[1][l], positions[2][l]], size) };
-        (places.0[l], places.1[l], places.2[l]) = (place.index, place.weights, place.fraction);
+        index[l] = place.index;
+        (weights[l], fraction[l]) = place.fraction;
     }
-    let (index, weights, fraction) = places;
     let planes = [gather(task, &index, 0), gather(task, &index, size[0] * size[1])];
     let mut values = [0.0; CHUNK];
     for l in 0..CHUNK {
-        let place = linear::Place { index: index[l], weights: weights[l], fraction: fraction[l] };
+        let place = linear::Place { index: index[l], fraction: (weights[l], fraction[l]) };
         values[l] = linear::value([planes[0][l], planes[1][l]], place);
     }
     values

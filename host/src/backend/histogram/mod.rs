@@ -121,18 +121,17 @@ pub trait Counter<Q: Queue> {
     }
 }
 
-/// Uploads a pair for a method.
+/// Uploads a pair for a method, which is [resolved](HistogramMethod::resolve).
 ///
 /// # Errors
 /// [`Error::Input`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
-    let method = method.resolve(queue, pair);
     let weighs = matches!(method, HistogramMethod::SharedAtomic | HistogramMethod::SortCount);
     if pair.interpolator == Interpolator::PartialVolume && !weighs {
         return Err(cannot(method, "does not count partial volumes"));
     }
     Ok(match method {
-        // `resolve` leaves no `auto`.
+        // A resolved method is never `auto`.
         HistogramMethod::Auto | HistogramMethod::SharedAtomic => {
             Box::new(shared_atomic::SharedAtomic::new(queue, pair)?)
         }
@@ -153,9 +152,8 @@ pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) 
 
 /// A pair of images as most methods want it.
 struct Images<Q: Queue> {
-    fixed: Q::Memory<u16>,
-    moving: Q::Memory<u32>,
-    cubic: Q::Memory<f32>,
+    /// What `params` points to.
+    _memory: (Q::Memory<u16>, Q::Memory<u32>, Q::Memory<f32>),
     params: params::Images,
 }
 
@@ -180,18 +178,12 @@ impl<Q: Queue> Images<Q> {
             unit: pair.unit()?,
             unused: 0,
         };
-        Ok(Self { fixed, moving, cubic, params })
+        Ok(Self { _memory: (fixed, moving, cubic), params })
     }
 
     /// What kernels take, for one transform.
     fn params(&self, transform: &Affine) -> params::Images {
-        params::Images {
-            transform: *transform,
-            fixed: self.fixed.view(),
-            moving: self.moving.view(),
-            cubic: self.cubic.view(),
-            ..self.params
-        }
+        params::Images { transform: *transform, ..self.params }
     }
 }
 

@@ -15,7 +15,7 @@ pub mod brick;
 mod counters;
 
 use crate::kernels::sample::{Cubic, Linear, Nearest, Sampler};
-use crate::kernels::{batch, block_threads, thread_number};
+use crate::kernels::{batch, block_threads, each_of, thread_number};
 use crate::math::{affine, bin, interpolate, whole};
 use crate::params::{Affine, Tiled};
 use brick::Work;
@@ -219,12 +219,8 @@ unsafe fn count_round<S: Sampler, C: Counters>(
 /// Sets this thread's share of the words to 0.
 #[inline(always)]
 fn clear(words: SharedSlice<u32>) {
-    let mut i = thread_number();
-    while i < words.len() {
-        // SAFETY: in bounds; a barrier follows before others use it.
-        unsafe { words.store(i, 0) };
-        i += block_threads();
-    }
+    // SAFETY: in bounds; a barrier follows before others use it.
+    each_of(words.len(), |i| unsafe { words.store(i, 0) });
 }
 
 /// The group of bricks of this warp in the round that starts with group `first`: neighbours in the image are decided about by
