@@ -161,7 +161,7 @@ fn check_report(text: &str) {
     assert_eq!(report["command"][1], "register");
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!((&report["backend"], &report["bins"], &report["metric"]), (&"cpu".into(), &32.into(), &"nmi".into()));
-    assert!(report["device"].is_string() && report["started_from"].is_string());
+    assert!(report["device"].is_string() && report["started"]["from"].is_string());
     assert!(report["final"]["value"].as_f64() > report["start"]["value"].as_f64(), "{text}");
     assert!(report["final"]["joint_entropy"].as_f64() > Some(0.0), "{text}");
     assert!(report["overlap_fraction"].as_f64().is_some_and(|part| part > 0.0 && part <= 1.0), "{text}");
@@ -271,7 +271,7 @@ fn every_interpolation_and_1024_bins_register() {
 
 fn metric_rises_with_the_transform() {
     let (folder, pair) = patient();
-    io::transform::write_itk(&folder.path().join("truth.tfm"), &pair.truth).unwrap();
+    io::transform::write_itk(&folder.path().join("truth.tfm"), &pair.truth.into()).unwrap();
     let nmi = |arguments: &[&str]| metric_of(folder.path(), arguments)["nmi"].as_f64().unwrap();
     let images = ["ct.nii.gz", "mr.nii.gz"];
     let aligned = nmi(&[&images[..], &["--transform", "truth.tfm"]].concat());

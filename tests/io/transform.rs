@@ -24,7 +24,7 @@ fn what_is_written_is_read_back() {
     let angles = DVec3::new(0.1, -0.2, 0.3);
     let translation = DVec3::new(1e-7, -12.345_678_901_234_567, 1.0 / 3.0);
     let rigid = Rigid { angles, translation, centre: DVec3::new(5.0, 6.0, 7.0) };
-    write_itk(&path, &rigid).unwrap();
+    write_itk(&path, &rigid.into()).unwrap();
     let expected = "#Insight Transform File V1.0\n#Transform 0\nTransform: Euler3DTransform_double_3_3\n\
                     Parameters: 0.1 -0.2 0.3 1e-7 -12.345678901234567 0.3333333333333333\nFixedParameters: 5 6 7 0\n";
     assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);

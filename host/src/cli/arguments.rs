@@ -7,6 +7,7 @@ use mireg::backend::{BackendKind, HistogramMethod};
 use mireg::io;
 use mireg::metric::MetricKind;
 use mireg::registration::Options;
+use mireg::transform::Kind;
 use serde::Serialize;
 
 use super::bench::{Data, Interpolation, Paper};
@@ -102,9 +103,9 @@ pub struct Register {
     /// Folder for the results
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// What the motion may be: rigid = 3 rotations and 3 translations
-    #[arg(long, value_enum, default_value_t = Dof::Rigid, help_heading = "Registration")]
-    pub dof: Dof,
+    /// What the motion may be
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Rigid, help_heading = "Registration")]
+    pub dof: Kind,
     /// What is maximised
     #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Metric")]
     pub metric: MetricKind,
@@ -236,6 +237,7 @@ impl Histogram {
             fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
             backend: compute.backend,
             threads: compute.threads(),
+            ..Options::default()
         })
     }
 }
@@ -259,10 +261,4 @@ impl Compute {
     pub fn threads(&self) -> usize {
         self.threads.unwrap_or(0) as usize
     }
-}
-
-/// Which motions are allowed.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Dof {
-    Rigid,
 }

@@ -64,7 +64,7 @@ fn write_scans(pair: &Pair, folder: &OutputFolder) -> Result<[PathBuf; 2]> {
     let [ct, mr] = [CT, MR].map(|name| folder.path(name));
     let (ct_written, mr_written) = rayon::join(|| io::write(&ct, &pair.ct), || io::write(&mr, &pair.mr));
     ct_written.and(mr_written)?;
-    io::transform::write_itk(&folder.path("truth.tfm"), &pair.truth)?;
+    io::transform::write_itk(&folder.path("truth.tfm"), &pair.truth.into())?;
     Ok([ct, mr])
 }
 
@@ -77,7 +77,7 @@ fn patient(pair: &Pair, seed: u64, seconds: f64) -> String {
         line("patient", &format!("number {seed}, made up in {seconds:.2} s")),
         line("fixed", &format!("CT-like, {}", scan(&pair.ct))),
         line("moving", &format!("MR-like, {}", scan(&pair.mr))),
-        line("truth", &summary::motion(&pair.truth)),
+        line("truth", &summary::motion(&pair.truth.into())),
     ]
     .concat()
 }

@@ -4,25 +4,24 @@ use std::path::Path;
 use std::time::Instant;
 
 use mireg::io::OutputFolder;
-use mireg::registration::Registration;
+use mireg::registration::{Options, Registration};
 use mireg::report::{Report, Run};
 use mireg::{Error, Result, Volume};
 
-use super::arguments::{Dof, Register};
+use super::arguments::Register;
 use super::progress::Progress;
 use super::summary;
 
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let Register { fixed, moving, out, .. } = arguments;
-    let Dof::Rigid = arguments.dof;
     keep_inputs(out, [fixed, moving])?;
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
     let reading = Instant::now();
     let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
-    let options = arguments.histogram.options(arguments.metric, &arguments.compute)?;
+    let options = Options { dof: arguments.dof, ..arguments.histogram.options(arguments.metric, &arguments.compute)? };
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
     folder.commit()?;
@@ -50,7 +49,7 @@ pub fn align(
 
 /// Says what speaks against a result. `--quiet` does not silence it.
 pub fn warn(report: &Report) {
-    report.warnings.iter().for_each(|warning| super::say(&format!("mireg: warning: {warning}")));
+    report.warnings.iter().for_each(|warning| super::say(&format!("mireg: warning: {}", warning.text)));
 }
 
 /// Refuses an output folder in which the results would replace an input.

@@ -7,17 +7,17 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use super::source::Source;
 use super::{atomic, joined};
 use crate::Error;
-use crate::transform::Rigid;
+use crate::transform::{Linear, Rigid};
 
 /// Longest line, and most lines, of a file.
 const MOST: u64 = 1 << 16;
 
-/// Writes `transform` as an `Euler3DTransform_double_3_3`, each number to the last bit.
+/// Writes a rigid `transform` as an `Euler3DTransform_double_3_3`, each number to the last bit.
 ///
 /// # Errors
 /// [`Error::File`] where the file cannot be written.
-pub fn write_itk(path: &Path, transform: &Rigid) -> crate::Result<()> {
-    let parameters = joined([transform.angles.to_array(), transform.translation.to_array()].concat());
+pub fn write_itk(path: &Path, transform: &Linear) -> crate::Result<()> {
+    let parameters = joined(transform.parameters.iter().copied());
     // The last number says that the rotation is Rz Rx Ry and not Rz Ry Rx.
     let fixed = joined([&transform.centre.to_array()[..], &[0.0]].concat());
     let text = format!(

@@ -7,13 +7,13 @@ use crate::Result;
 /// An objective that remembers.
 pub struct Memory<'a> {
     objective: &'a mut dyn Objective,
-    resolution: &'a [f64],
+    resolution: f64,
     points: Vec<(Vec<f64>, f64)>,
 }
 
 impl<'a> Memory<'a> {
-    /// Remembers at a resolution for each parameter.
-    pub fn new(objective: &'a mut dyn Objective, resolution: &'a [f64]) -> Self {
+    /// Remembers at a resolution, the same for each parameter.
+    pub fn new(objective: &'a mut dyn Objective, resolution: f64) -> Self {
         Self { objective, resolution, points: Vec::new() }
     }
 
@@ -34,8 +34,8 @@ impl<'a> Memory<'a> {
 
     fn recall(&self, point: &[f64]) -> Option<f64> {
         let near = |known: &[f64]| {
-            let pairs = known.iter().zip(point).zip(self.resolution);
-            pairs.clone().all(|((a, b), resolution)| (a - b).abs() < *resolution)
+            let mut pairs = known.iter().zip(point);
+            pairs.all(|(a, b)| (a - b).abs() < self.resolution)
         };
         self.points.iter().rev().find(|(known, _)| near(known)).map(|(_, value)| *value)
     }

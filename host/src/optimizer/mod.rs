@@ -1,4 +1,5 @@
-//! Searches for the parameters that maximise a function of them. An optimizer sees only parameter vectors and values.
+//! Searches for the parameters that maximise a function of them. An optimizer sees only parameter vectors and values; a unit of any
+//! parameter is 1 mm (see [`crate::transform::Steps`]).
 
 mod brent;
 mod memory;
@@ -7,6 +8,8 @@ mod powell;
 pub use powell::Powell;
 
 use crate::Result;
+use clap::ValueEnum;
+use serde::Serialize;
 
 /// A function of parameters, to be maximised.
 pub trait Objective {
@@ -17,12 +20,24 @@ pub trait Objective {
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>>;
 }
 
-/// Where a search starts, how far it first steps, and what counts as no step at all, each a number a parameter.
+/// Where a search starts, how far it first steps along any parameter, what counts as no step at all, and how long it may go on.
 #[derive(Debug, Clone)]
 pub struct Problem {
     pub start: Vec<f64>,
-    pub step: Vec<f64>,
-    pub resolution: Vec<f64>,
+    pub step: f64,
+    pub resolution: f64,
+    /// Evaluations at most; a search may end a batch later.
+    pub evaluations: usize,
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stopped {
+    /// Nothing within the resolution is better.
+    Converged,
+    /// It had its evaluations, or rounds.
+    Exhausted,
 }
 
 /// Where a search ended.
@@ -32,13 +47,31 @@ pub struct Found {
     pub value: f64,
     /// Points at which the objective was evaluated.
     pub evaluations: usize,
+    pub stopped: Stopped,
 }
 
 /// A way to search.
 pub trait Optimizer {
-    /// Climbs from the start to a maximum.
+    /// Climbs from the start to a maximum, never to a point below the start.
     ///
     /// # Errors
     /// What the objective returns.
     fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found>;
+}
+
+/// The optimizers by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OptimizerKind {
+    /// Powell's directions, with the memory of Shams 2009, section 3.7
+    Powell,
+}
+
+impl OptimizerKind {
+    /// With its own defaults.
+    pub fn optimizer(self) -> Box<dyn Optimizer> {
+        match self {
+            Self::Powell => Box::new(Powell::default()),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Powell's direction set method with a resolution for each parameter (Shams 2009, section 3.7).
 
 use super::memory::Memory;
-use super::{Found, Objective, Optimizer, Problem, brent};
+use super::{Found, Objective, Optimizer, Problem, Stopped, brent};
 use crate::Result;
 
 /// Powell's method with Brent's line search.
@@ -19,48 +19,52 @@ impl Default for Powell {
 
 impl Optimizer for Powell {
     fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
-        let mut memory = Memory::new(objective, &problem.resolution);
+        let mut memory = Memory::new(objective, problem.resolution);
         let mut point = problem.start.clone();
         let mut value = memory.value(&point)?;
-        let mut directions = axes(&problem.step);
+        let mut directions = axes(problem.start.len(), problem.step);
+        let mut stopped = Stopped::Exhausted;
         for _ in 0..self.rounds {
             let start = (point.clone(), value);
             let mut largest = (0, 0.0);
             for (number, direction) in directions.iter().enumerate() {
                 let before = value;
-                value = climb(&mut memory, &mut point, value, direction, &problem.resolution)?;
+                value = climb(&mut memory, &mut point, value, direction, problem.resolution)?;
                 if value - before > largest.1 {
                     largest = (number, value - before);
                 }
             }
             let moved: Vec<f64> = point.iter().zip(&start.0).map(|(now, then)| now - then).collect();
-            if moved.iter().zip(&problem.resolution).all(|(moved, resolution)| moved.abs() < *resolution) {
+            if moved.iter().all(|moved| moved.abs() < problem.resolution) {
+                stopped = Stopped::Converged;
+                break;
+            }
+            if memory.evaluations() >= problem.evaluations {
                 break;
             }
             let beyond: Vec<f64> = point.iter().zip(&moved).map(|(point, moved)| point + moved).collect();
             let ahead = memory.value(&beyond)?;
             if worth_replacing(start.1, value, ahead, largest.1) {
-                value = climb(&mut memory, &mut point, value, &moved, &problem.resolution)?;
+                value = climb(&mut memory, &mut point, value, &moved, problem.resolution)?;
                 directions.remove(largest.0);
                 directions.push(moved);
             }
         }
-        Ok(Found { parameters: point, value, evaluations: memory.evaluations() })
+        Ok(Found { parameters: point, value, evaluations: memory.evaluations(), stopped })
     }
 }
 
 /// One direction a parameter, as long as its first step.
-fn axes(step: &[f64]) -> Vec<Vec<f64>> {
-    let axis = |i: usize| step.iter().enumerate().map(|(j, step)| if i == j { *step } else { 0.0 }).collect();
-    (0..step.len()).map(axis).collect()
+fn axes(count: usize, step: f64) -> Vec<Vec<f64>> {
+    let axis = |i: usize| (0..count).map(|j| if i == j { step } else { 0.0 }).collect();
+    (0..count).map(axis).collect()
 }
 
 /// Moves the point to the maximum along a direction and returns the value there.
-fn climb(memory: &mut Memory, point: &mut Vec<f64>, value: f64, direction: &[f64], resolution: &[f64]) -> Result<f64> {
+fn climb(memory: &mut Memory, point: &mut Vec<f64>, value: f64, direction: &[f64], resolution: f64) -> Result<f64> {
     let at = |t: f64| -> Vec<f64> { point.iter().zip(direction).map(|(point, d)| point + t * d).collect() };
     // The shortest step along the direction that moves some parameter by its resolution.
-    let ratios = direction.iter().zip(resolution).map(|(d, resolution)| resolution / d.abs());
-    let tolerance = ratios.fold(f64::INFINITY, f64::min);
+    let tolerance = resolution / direction.iter().fold(0.0_f64, |most, d| most.max(d.abs()));
     let (t, best) = brent::maximise(|t| memory.value(&at(t)), value, tolerance.max(1.0), tolerance)?;
     if best > value {
         *point = at(t);
@@ -98,7 +102,7 @@ mod tests {
     #[test]
     fn finds_the_top_without_asking_twice() {
         let mut hill = Hill(Vec::new());
-        let problem = Problem { start: vec![0.0; 3], step: vec![1.0; 3], resolution: vec![0.01; 3] };
+        let problem = Problem { start: vec![0.0; 3], step: 1.0, resolution: 0.01, evaluations: 1000 };
         let found = Powell::default().maximise(&mut hill, &problem).unwrap();
         for (found, top) in found.parameters.iter().zip([3.0, -2.0, 1.0]) {
             assert!((found - top).abs() < 0.1, "{found} is not {top}");

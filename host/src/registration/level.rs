@@ -1,13 +1,13 @@
 //! One level: a pair of images on their grids, and the metric as a function of the transform's parameters.
 
-use super::Options;
+use super::{Options, Rise};
 use crate::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
 use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::Objective;
-use crate::transform::Rigid;
+use crate::transform::Steps;
 use crate::{Error, Observer, Result, Volume};
-use glam::{DAffine3, DVec3};
+use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
 
@@ -71,6 +71,16 @@ impl Images {
         )
     }
 
+    /// Voxels that are counted.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// The joint histogram at a map of points in LPS mm: the pair (f, m) is at `f + bins * m`.
+    pub fn histogram(&self, evaluator: &mut dyn Evaluator, transform: &DAffine3) -> Result<Vec<u32>> {
+        evaluator.histogram(&voxel_map(&self.fixed_geometry, &self.moving_geometry, transform))
+    }
+
     /// What is wanted at each map of points in LPS mm; the rest is 0.
     pub fn evaluate(
         &self,
@@ -98,27 +108,19 @@ pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine
     Affine { rows: [row(0), row(1), row(2)] }
 }
 
-/// The transform with these parameters: degrees about x, y and z, then mm along x, y and z.
-pub fn rigid(parameters: &[f64], centre: DVec3) -> Rigid {
-    let [rx, ry, rz, tx, ty, tz] = parameters.try_into().expect("a rigid transform has six parameters");
-    Rigid {
-        angles: DVec3::new(rx, ry, rz) * (std::f64::consts::PI / 180.0),
-        translation: DVec3::new(tx, ty, tz),
-        centre,
-    }
-}
-
-/// The metric at one level as a function of a rigid transform's parameters.
+/// The metric at one level as a function of steps away from a transform.
 pub struct Metric<'a> {
     images: &'a Images,
     evaluator: &'a mut dyn Evaluator,
     kind: MetricKind,
-    centre: DVec3,
+    steps: &'a Steps,
+    /// What the steps lead away from.
+    base: DAffine3,
     observer: &'a dyn Observer,
     /// With fewer samples than this fraction inside the moving image, a transform counts as the worst there is.
     least_overlap: f64,
     evaluations: usize,
-    best: f64,
+    trace: Vec<Rise>,
 }
 
 impl<'a> Metric<'a> {
@@ -126,11 +128,21 @@ impl<'a> Metric<'a> {
         images: &'a Images,
         evaluator: &'a mut dyn Evaluator,
         kind: MetricKind,
-        centre: DVec3,
+        steps: &'a Steps,
         observer: &'a dyn Observer,
     ) -> Self {
-        let best = f64::NEG_INFINITY;
-        Self { images, evaluator, kind, centre, observer, least_overlap: 0.0, evaluations: 0, best }
+        let base = DAffine3::IDENTITY;
+        Self { images, evaluator, kind, steps, base, observer, least_overlap: 0.0, evaluations: 0, trace: vec![] }
+    }
+
+    /// What steps lead away from.
+    pub fn start_from(&mut self, transform: DAffine3) {
+        self.base = transform;
+    }
+
+    /// Where the best value rose.
+    pub fn trace(&self) -> Vec<Rise> {
+        self.trace.clone()
     }
 
     /// Keeps the search from where little overlaps: a high metric means nothing there.
@@ -146,14 +158,18 @@ impl<'a> Metric<'a> {
 
 impl Objective for Metric<'_> {
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
-        let transforms: Vec<_> = points.iter().map(|point| rigid(point, self.centre).to_affine()).collect();
+        let transforms: Vec<_> = points.iter().map(|mm| self.base * self.steps.map(mm)).collect();
         let enough = self.least_overlap;
         let value = |e: &Evaluation| if e.overlap_fraction() < enough { 0.0 } else { e.value(self.kind) };
         let found = self.images.evaluate(self.evaluator, &transforms, self.kind.wanted())?;
         let values: Vec<f64> = found.iter().map(value).collect();
         self.evaluations += values.len();
-        self.best = values.iter().copied().fold(self.best, f64::max);
-        self.observer.evaluated(self.evaluations, self.best);
+        let before = self.trace.last().map_or(f64::NEG_INFINITY, |rise| rise.value);
+        let best = values.iter().copied().fold(before, f64::max);
+        if best > before {
+            self.trace.push(Rise { evaluations: self.evaluations, value: best });
+        }
+        self.observer.evaluated(self.evaluations, best);
         Ok(values)
     }
 }

@@ -1,105 +1,34 @@
 //! The registration loop: a start, levels from coarse to fine, and the result.
 
+mod check;
+mod found;
 mod level;
+mod options;
 mod start;
+mod trust;
 
-use crate::backend::{self, Backend, BackendKind, HistogramMethod};
+use crate::backend::{self, Backend};
 use crate::image::{Geometry, pyramid};
-use crate::metric::{Evaluation, MetricKind};
-use crate::optimizer::{Found, Optimizer, Powell, Problem};
-use crate::transform::Rigid;
+use crate::metric::Evaluation;
+use crate::optimizer::{Found, Problem};
+use crate::transform::{Dimension, Linear, Steps};
 use crate::{Error, Observer, Result, Volume, threads};
-use glam::{DAffine3, DVec3};
+use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
-use gpu::math::linear::REACH;
 use level::{Metric, Range};
 use start::Start;
 use std::time::Instant;
 
+pub use check::check;
+pub use found::{Level, Registration, Rise, Seconds, Started};
 pub use level::{Images, voxel_map};
+pub use options::{Init, Options, Sampling};
+pub use trust::Doubt;
 
-/// What the user may choose.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// What is maximised.
-    pub metric: MetricKind,
-    /// Bins a side of the joint histogram, 2 to 1024.
-    pub bins: u32,
-    /// How values between the moving image's voxels are made for the metric.
-    pub interpolator: Interpolator,
-    /// How the joint histogram is counted; all methods give the same counts.
-    pub histogram: HistogramMethod,
-    /// On the fixed image's grid: its voxels of less than 0.5 are not counted.
-    pub fixed_mask: Option<Volume>,
-    /// Where it runs.
-    pub backend: BackendKind,
-    /// CPU threads; 0 for one a core.
-    pub threads: usize,
-}
+/// Resolution of the search at the finest level, mm (Shams 2009, section 3.7).
+const RESOLUTION: f64 = 0.02;
 
-impl Default for Options {
-    /// NMI at 64 bins, linear, on the fastest device there is.
-    fn default() -> Self {
-        Self {
-            metric: MetricKind::Nmi,
-            bins: 64,
-            interpolator: Interpolator::Linear,
-            histogram: HistogramMethod::Auto,
-            fixed_mask: None,
-            backend: BackendKind::Auto,
-            threads: 0,
-        }
-    }
-}
-
-/// One level of the pyramid, for the report.
-#[derive(Debug, Clone, serde::Serialize)]
-pub struct Level {
-    /// Grid of this level of the fixed image, mm.
-    pub spacing_mm: [f64; 3],
-    /// Transforms at which the metric was evaluated.
-    pub evaluations: usize,
-    /// The metric at the level's end.
-    pub value: f64,
-}
-
-/// Seconds spent in each part.
-#[derive(Debug, Clone, Default, serde::Serialize)]
-pub struct Seconds {
-    /// Opening the backend; on a GPU mostly the driver's start.
-    pub open: f64,
-    pub upload: f64,
-    pub pyramid: f64,
-    pub optimise: f64,
-    pub resample: f64,
-}
-
-/// What a registration found.
-#[derive(Debug, Clone)]
-pub struct Registration {
-    /// Fixed point to moving point, LPS mm.
-    pub transform: Rigid,
-    /// The moving image on the fixed image's grid; 0 outside.
-    pub moved: Volume,
-    /// The metric at full resolution with the headers as they are, and at the end.
-    pub start: Evaluation,
-    pub end: Evaluation,
-    /// Which start won: "headers", "grid centres" or "centres of mass".
-    pub started_from: &'static str,
-    pub levels: Vec<Level>,
-    pub seconds: Seconds,
-    /// What counted the joint histograms at full resolution.
-    pub histogram: &'static str,
-    /// `cpu`, `cuda` or `emulated`.
-    pub backend: &'static str,
-    /// The device's own name.
-    pub device: String,
-}
-
-/// Resolution of the search at the finest level: degrees about x, y and z, mm along x, y and z (Shams 2009, section 3.7).
-const RESOLUTION: [f64; 6] = [0.05, 0.05, 0.05, 0.02, 0.02, 0.02];
-
-/// Finds the rigid transform that maximises the metric.
+/// Finds the transform that maximises the metric.
 ///
 /// # Errors
 /// [`Error::Input`] for options or volumes that cannot be registered, [`Error::Device`] where the backend is not there,
@@ -116,63 +45,14 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &d
             options,
             backend: &*backend,
             observer,
-            centre: fixed.geometry.centre(),
-            parameters: vec![0.0; 6],
-            started_from: "",
+            transform: DAffine3::IDENTITY,
+            started: Started { from: "header", distance_mm: 0.0, candidates: 1 },
             least_overlap: 0.0,
             levels: Vec::new(),
             seconds,
         };
         run.finish()
     })
-}
-
-/// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
-///
-/// # Errors
-/// [`Error::Input`] says why.
-pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Range; 2]> {
-    let bins = options.bins;
-    if !(2..=1024).contains(&bins) {
-        return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 1024 bins a side")));
-    }
-    let range = |name: &str, volume: &Volume| {
-        let [i, j, k] = volume.geometry.size;
-        if i.checked_mul(j).and_then(|plane| plane.checked_mul(k)) != Some(volume.voxels.len()) {
-            let voxels = volume.voxels.len();
-            return Err(Error::Input(format!(
-                "the {name} image has {voxels} voxels, which do not fill {i} x {j} x {k}"
-            )));
-        }
-        // Voxels are numbered in 31 bits and positions in 15.
-        if volume.voxels.len() + i * j + i >= 1 << 31 || i.max(j).max(k) > REACH {
-            return Err(Error::Input(format!(
-                "the {name} image of {i} x {j} x {k} voxels is too large: crop it or make it coarser, to 2^31 voxels and 32768 along an axis at most"
-            )));
-        }
-        if volume.geometry.size.iter().any(|&n| n < 2) {
-            return Err(Error::Input(format!(
-                "the {name} image has an axis with a single voxel: two or more are needed"
-            )));
-        }
-        let (low, high) = volume.range();
-        if low == high {
-            return Err(Error::Input(format!(
-                "the {name} image is constant (every voxel is {low}): nothing to register"
-            )));
-        }
-        Ok((low, high))
-    };
-    let ranges = [range("fixed", fixed)?, range("moving", moving)?];
-    match &options.fixed_mask {
-        Some(mask) if !mask.geometry.is_close(&fixed.geometry) => Err(Error::Input(
-            "the fixed mask is not on the fixed image's grid: resample it, nearest, onto the fixed image".into(),
-        )),
-        Some(mask) if mask.voxels.len() != fixed.voxels.len() || mask.voxels.iter().all(|&voxel| voxel < 0.5) => {
-            Err(Error::Input("the fixed mask has no voxel of 0.5 or more: nothing to register".into()))
-        }
-        _ => Ok(ranges),
-    }
 }
 
 /// Levels from fine to coarse, in mm: the first is the fixed image's own grid, and each after it twice as coarse while at least 20
@@ -196,10 +76,9 @@ struct Run<'a> {
     options: &'a Options,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
-    /// The centre of rotation, LPS mm.
-    centre: DVec3,
-    parameters: Vec<f64>,
-    started_from: &'static str,
+    /// The best so far, fixed point to moving point, LPS mm.
+    transform: DAffine3,
+    started: Started,
     /// Least fraction of the samples inside the moving image.
     least_overlap: f64,
     levels: Vec<Level>,
@@ -215,6 +94,8 @@ impl Run<'_> {
         let masks = self.options.fixed_mask.as_ref().map(|mask| pyramid::levels(mask, &spacings));
         let mut histogram = "";
         let (mut start, mut end) = (Evaluation::default(), Evaluation::default());
+        let mut histograms = [Vec::new(), Vec::new()];
+        let steps = Steps::new(self.options.dof, Dimension::Three, &self.fixed.geometry);
         for level in (0..spacings.len()).rev() {
             let [fixed_range, moving_range] = self.ranges;
             let images = timed(&mut self.seconds.pyramid, || {
@@ -226,27 +107,41 @@ impl Run<'_> {
             let clock = Instant::now();
             let spacing_mm = images.fixed_geometry.spacing.to_array();
             self.observer.level(spacings.len() - 1 - level, spacings.len(), spacing_mm);
-            let mut metric = Metric::new(&images, &mut *evaluator, self.options.metric, self.centre, self.observer);
+            let mut metric = Metric::new(&images, &mut *evaluator, self.options.metric, &steps, self.observer);
             if level + 1 == spacings.len() {
                 self.choose_start(&mut metric, start::candidates(&fixed[level], &moving[level]))?;
             }
             metric.require_overlap(self.least_overlap);
-            let found = self.climb(&mut metric, spacings[level], spacings[level] / spacings[0])?;
-            self.levels.push(Level { spacing_mm, evaluations: found.evaluations, value: found.value });
-            self.parameters = found.parameters;
+            metric.start_from(self.transform);
+            let found = self.climb(&mut metric, &steps, spacings[level], spacings[level] / spacings[0])?;
+            self.levels.push(Level {
+                spacing_mm,
+                samples: images.samples(),
+                evaluations: found.evaluations,
+                value: found.value,
+                stopped: found.stopped,
+                trace: metric.trace(),
+            });
+            self.transform = self.transform * steps.map(&found.parameters);
             if level == 0 {
-                let both = metric.evaluate(&[DAffine3::IDENTITY, self.transform().to_affine()])?;
-                (start, end) = (both[0], both[1]);
+                self.transform = self.linear().to_affine();
+                let both = [DAffine3::IDENTITY, self.transform];
+                let values = metric.evaluate(&both)?;
+                (start, end) = (values[0], values[1]);
+                let [before, after] = both.map(|map| images.histogram(&mut *evaluator, &map));
+                histograms = [before?, after?];
             }
             self.seconds.optimise += clock.elapsed().as_secs_f64();
         }
         let moved = self.resample()?;
         Ok(Registration {
-            transform: self.transform(),
+            transform: self.linear(),
             moved,
+            doubts: trust::doubts(&start, &end, self.options.metric),
             start,
             end,
-            started_from: self.started_from,
+            histograms,
+            started: self.started,
             histogram,
             levels: self.levels,
             seconds: self.seconds,
@@ -255,8 +150,8 @@ impl Run<'_> {
         })
     }
 
-    fn transform(&self) -> Rigid {
-        level::rigid(&self.parameters, self.centre)
+    fn linear(&self) -> Linear {
+        Linear::new(self.options.dof, Dimension::Three, self.fixed.geometry.centre(), &self.transform)
     }
 
     /// Takes the best of the starts that overlap well.
@@ -273,24 +168,24 @@ impl Run<'_> {
         // The first of equals wins: the headers before anything guessed.
         let best = (0..starts.len()).rev().filter(|&i| scores[i].overlap >= most / 2);
         let best = best.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or(0);
-        self.started_from = starts[best].name;
-        self.parameters[3..].copy_from_slice(&starts[best].translation.to_array());
+        self.started.from = starts[best].name;
+        self.transform = DAffine3::from_translation(starts[best].translation);
         self.least_overlap = scores[best].overlap_fraction() / 4.0;
         Ok(())
     }
 
     /// Searches at a level of `mm`, which is `coarse` times the finest one.
-    fn climb(&self, metric: &mut Metric, mm: f64, coarse: f64) -> Result<Found> {
-        let resolution = RESOLUTION.map(|resolution| resolution * coarse).to_vec();
+    fn climb(&self, metric: &mut Metric, steps: &Steps, mm: f64, coarse: f64) -> Result<Found> {
         // After the first level the maximum is near.
         let step = if self.levels.is_empty() { mm } else { mm / 4.0 };
-        let problem = Problem { start: self.parameters.clone(), step: vec![step; 6], resolution };
-        Powell::default().maximise(metric, &problem)
+        let problem =
+            Problem { start: vec![0.0; steps.count()], step, resolution: RESOLUTION * coarse, evaluations: 2000 };
+        self.options.optimizer.optimizer().maximise(metric, &problem)
     }
 
     /// The moving image on the fixed image's grid.
     fn resample(&mut self) -> Result<Volume> {
-        let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, &self.transform().to_affine());
+        let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, &self.transform);
         let size = self.fixed.geometry.size;
         let resample = || self.backend.resample(self.moving, size, &map, Interpolator::Linear);
         let voxels = timed(&mut self.seconds.resample, resample)?;
@@ -304,37 +199,4 @@ fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
     let out = work();
     *seconds += clock.elapsed().as_secs_f64();
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::PixelType;
-
-    fn volume(size: [usize; 3], voxels: Vec<f32>) -> Volume {
-        Volume { geometry: Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO), voxels, pixel: PixelType::F32 }
-    }
-
-    #[test]
-    fn what_cannot_be_registered_is_refused_in_a_line() {
-        let good = volume([2, 2, 2], (0..8_u8).map(f32::from).collect());
-        let with = |bins, fixed_mask| Options { bins, fixed_mask, ..Options::default() };
-        assert_eq!(check(&good, &good, &with(64, Some(good.clone()))).unwrap(), [(0.0, 7.0); 2]);
-        let bad = [
-            (volume([2, 2, 3], vec![1.0; 8]), 64, "do not fill"),
-            (volume([usize::MAX, 2, 2], vec![1.0; 8]), 64, "do not fill"),
-            (volume([8, 1, 1], good.voxels.clone()), 64, "single voxel"),
-            (volume([2, 2, 2], vec![1.0; 8]), 64, "constant"),
-            (good.clone(), 1025, "2 to 1024"),
-        ];
-        let refused = |moving: &Volume, options: &Options, says: &str| {
-            let error = check(&good, moving, options).unwrap_err().to_string();
-            assert!(error.contains(says) && error.lines().count() == 1, "{error}");
-        };
-        for (moving, bins, says) in bad {
-            refused(&moving, &with(bins, None), says);
-        }
-        refused(&good, &with(64, Some(volume([2, 2, 2], vec![0.4; 8]))), "no voxel of 0.5");
-        refused(&good, &with(64, Some(volume([2, 2, 3], vec![1.0; 12]))), "not on the fixed image's grid");
-    }
 }

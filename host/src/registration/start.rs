@@ -14,9 +14,9 @@ pub struct Start {
 /// The headers as they are, the grids' middles on each other, and the centres of mass on each other. Coarse volumes will do.
 pub fn candidates(fixed: &Volume, moving: &Volume) -> [Start; 3] {
     [
-        Start { name: "headers", translation: DVec3::ZERO },
-        Start { name: "grid centres", translation: moving.geometry.centre() - fixed.geometry.centre() },
-        Start { name: "centres of mass", translation: centre_of_mass(moving) - centre_of_mass(fixed) },
+        Start { name: "header", translation: DVec3::ZERO },
+        Start { name: "geometry", translation: moving.geometry.centre() - fixed.geometry.centre() },
+        Start { name: "mass", translation: centre_of_mass(moving) - centre_of_mass(fixed) },
     ]
 }
 

@@ -1,7 +1,5 @@
 //! What a run leaves behind: transform.tfm, moved.nii.gz and report.json.
 
-mod warnings;
-
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,8 +7,8 @@ use serde::Serialize;
 
 use crate::io::{self, OutputFolder};
 use crate::metric::{Evaluation, MetricKind};
-use crate::registration::{Level, Options, Registration};
-use crate::transform::Rigid;
+use crate::registration::{Doubt, Level, Options, Registration, Started};
+use crate::transform::Linear;
 use crate::{Error, Result};
 
 /// File names in the output folder.
@@ -55,13 +53,15 @@ pub struct Report {
     /// Part of the fixed image's voxels that lie inside the moving image at the end, 0 to 1.
     pub overlap_fraction: f64,
     /// Which start won.
-    pub started_from: &'static str,
+    pub started: Started,
     /// Coarse to fine.
     pub levels: Vec<Level>,
     pub transform: Motion,
     pub seconds: Seconds,
+    /// `passed`, or `failed` for a result that should not be used.
+    pub trust: &'static str,
     /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Doubt>,
 }
 
 /// The metric for one transform, at full resolution.
@@ -77,10 +77,9 @@ pub struct Value {
 #[derive(Debug, Serialize)]
 pub struct Motion {
     pub kind: &'static str,
-    /// About x, y and z; applied in the order y, x, z.
-    pub angles_degrees: [f64; 3],
-    pub translation_mm: [f64; 3],
-    /// What the rotation leaves in place.
+    /// Those of ITK's transform of this kind: radians, mm.
+    pub parameters: Vec<f64>,
+    /// What rotations and scales leave in place, LPS mm.
     pub centre_mm: [f64; 3],
     /// The same as a matrix, rows.
     pub matrix: [[f64; 4]; 4],
@@ -138,11 +137,12 @@ impl Run<'_> {
             start: value(found.start),
             end: value(found.end),
             overlap_fraction: found.end.overlap_fraction(),
-            started_from: found.started_from,
+            started: found.started.clone(),
             levels: found.levels.clone(),
             transform: motion(&found.transform),
             seconds: self.seconds(found, write),
-            warnings: warnings::of(found, kind),
+            trust: if found.trusted() { "passed" } else { "failed" },
+            warnings: found.doubts.clone(),
         }
     }
 
@@ -162,15 +162,14 @@ impl Run<'_> {
     }
 }
 
-fn motion(rigid: &Rigid) -> Motion {
-    let affine = rigid.to_affine();
+fn motion(transform: &Linear) -> Motion {
+    let affine = transform.to_affine();
     let rows = affine.matrix3.transpose().to_cols_array_2d();
     let row = |n: usize| [rows[n][0], rows[n][1], rows[n][2], affine.translation[n]];
     Motion {
-        kind: "rigid",
-        angles_degrees: rigid.angles.map(f64::to_degrees).to_array(),
-        translation_mm: rigid.translation.to_array(),
-        centre_mm: rigid.centre.to_array(),
+        kind: transform.kind.name(),
+        parameters: transform.parameters.clone(),
+        centre_mm: transform.centre.to_array(),
         matrix: [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]],
     }
 }

@@ -1,0 +1,88 @@
+//! What can be registered at all.
+
+use super::Options;
+use super::level::Range;
+use crate::{Error, Result, Volume};
+use gpu::math::linear::REACH;
+
+/// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
+///
+/// # Errors
+/// [`Error::Input`] says why.
+pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Range; 2]> {
+    let bins = options.bins;
+    if !(2..=1024).contains(&bins) {
+        return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 1024 bins a side")));
+    }
+    let range = |name: &str, volume: &Volume| {
+        let [i, j, k] = volume.geometry.size;
+        if i.checked_mul(j).and_then(|plane| plane.checked_mul(k)) != Some(volume.voxels.len()) {
+            let voxels = volume.voxels.len();
+            return Err(Error::Input(format!(
+                "the {name} image has {voxels} voxels, which do not fill {i} x {j} x {k}"
+            )));
+        }
+        // Voxels are numbered in 31 bits and positions in 15.
+        if volume.voxels.len() + i * j + i >= 1 << 31 || i.max(j).max(k) > REACH {
+            return Err(Error::Input(format!(
+                "the {name} image of {i} x {j} x {k} voxels is too large: crop it or make it coarser, to 2^31 voxels and 32768 along an axis at most"
+            )));
+        }
+        if volume.geometry.size.iter().any(|&n| n < 2) {
+            return Err(Error::Input(format!(
+                "the {name} image has an axis with a single voxel: two or more are needed"
+            )));
+        }
+        let (low, high) = volume.range();
+        if low == high {
+            return Err(Error::Input(format!(
+                "the {name} image is constant (every voxel is {low}): nothing to register"
+            )));
+        }
+        Ok((low, high))
+    };
+    let ranges = [range("fixed", fixed)?, range("moving", moving)?];
+    match &options.fixed_mask {
+        Some(mask) if !mask.geometry.is_close(&fixed.geometry) => Err(Error::Input(
+            "the fixed mask is not on the fixed image's grid: resample it, nearest, onto the fixed image".into(),
+        )),
+        Some(mask) if mask.voxels.len() != fixed.voxels.len() || mask.voxels.iter().all(|&voxel| voxel < 0.5) => {
+            Err(Error::Input("the fixed mask has no voxel of 0.5 or more: nothing to register".into()))
+        }
+        _ => Ok(ranges),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Geometry, PixelType};
+    use glam::DVec3;
+
+    fn volume(size: [usize; 3], voxels: Vec<f32>) -> Volume {
+        Volume { geometry: Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO), voxels, pixel: PixelType::F32 }
+    }
+
+    #[test]
+    fn what_cannot_be_registered_is_refused_in_a_line() {
+        let good = volume([2, 2, 2], (0..8_u8).map(f32::from).collect());
+        let with = |bins, fixed_mask| Options { bins, fixed_mask, ..Options::default() };
+        assert_eq!(check(&good, &good, &with(64, Some(good.clone()))).unwrap(), [(0.0, 7.0); 2]);
+        let bad = [
+            (volume([2, 2, 3], vec![1.0; 8]), 64, "do not fill"),
+            (volume([usize::MAX, 2, 2], vec![1.0; 8]), 64, "do not fill"),
+            (volume([8, 1, 1], good.voxels.clone()), 64, "single voxel"),
+            (volume([2, 2, 2], vec![1.0; 8]), 64, "constant"),
+            (good.clone(), 1025, "2 to 1024"),
+        ];
+        let refused = |moving: &Volume, options: &Options, says: &str| {
+            let error = check(&good, moving, options).unwrap_err().to_string();
+            assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+        };
+        for (moving, bins, says) in bad {
+            refused(&moving, &with(bins, None), says);
+        }
+        refused(&good, &with(64, Some(volume([2, 2, 2], vec![0.4; 8]))), "no voxel of 0.5");
+        refused(&good, &with(64, Some(volume([2, 2, 3], vec![1.0; 12]))), "not on the fixed image's grid");
+    }
+}

@@ -1,0 +1,88 @@
+//! What a registration found.
+
+use super::trust::Doubt;
+use crate::Volume;
+use crate::metric::Evaluation;
+use crate::optimizer::Stopped;
+use crate::transform::Linear;
+use serde::Serialize;
+
+/// The result, and how it came about.
+#[derive(Debug, Clone)]
+pub struct Registration {
+    /// Fixed point to moving point, LPS mm.
+    pub transform: Linear,
+    /// The moving image on the fixed image's grid; 0 outside.
+    pub moved: Volume,
+    /// The metric at full resolution with the headers as they are, and at the end.
+    pub start: Evaluation,
+    pub end: Evaluation,
+    /// The joint histograms of `start` and `end`: the pair (f, m) is at `f + bins * m`.
+    pub histograms: [Vec<u32>; 2],
+    pub started: Started,
+    /// Coarse to fine.
+    pub levels: Vec<Level>,
+    /// What speaks against the result.
+    pub doubts: Vec<Doubt>,
+    pub seconds: Seconds,
+    /// What counted the joint histograms at full resolution.
+    pub histogram: &'static str,
+    /// `cpu`, `cuda` or `emulated`.
+    pub backend: &'static str,
+    /// The device's own name.
+    pub device: String,
+}
+
+impl Registration {
+    /// Whether no doubt is grave.
+    pub fn trusted(&self) -> bool {
+        !self.doubts.iter().any(|doubt| doubt.grave)
+    }
+}
+
+/// The start that won.
+#[derive(Debug, Clone, Serialize)]
+pub struct Started {
+    /// `header`, `geometry`, `mass`, `moments`, `search` or `file`.
+    pub from: &'static str,
+    /// How far the end is from it: the root mean square distance over the fixed image's grid, mm.
+    pub distance_mm: f64,
+    /// Starts that were looked at.
+    pub candidates: usize,
+}
+
+/// One level of the pyramid.
+#[derive(Debug, Clone, Serialize)]
+pub struct Level {
+    /// Grid of the sampled image at this level, mm.
+    pub spacing_mm: [f64; 3],
+    /// Voxels that are counted.
+    pub samples: u64,
+    /// Transforms at which the metric was evaluated.
+    pub evaluations: usize,
+    /// The metric at the level's end.
+    pub value: f64,
+    /// Why the search ended.
+    pub stopped: Stopped,
+    /// The best value so far, each time that it rose.
+    pub trace: Vec<Rise>,
+}
+
+/// A point of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Rise {
+    /// Evaluations on this level until then.
+    pub evaluations: usize,
+    pub value: f64,
+}
+
+/// Seconds spent in each part.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Seconds {
+    /// Opening the backend; on a GPU mostly the driver's start.
+    pub open: f64,
+    pub upload: f64,
+    pub pyramid: f64,
+    pub optimise: f64,
+    pub resample: f64,
+}

@@ -1,0 +1,92 @@
+//! What the user may choose.
+
+use crate::Volume;
+use crate::backend::{BackendKind, HistogramMethod};
+use crate::metric::MetricKind;
+use crate::optimizer::OptimizerKind;
+use crate::transform::Kind;
+use glam::DAffine3;
+use gpu::math::interpolate::Interpolator;
+
+/// What [`register`](super::register) is to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What the motion may be.
+    pub dof: Kind,
+    /// Where the search starts.
+    pub init: Init,
+    /// Who searches.
+    pub optimizer: OptimizerKind,
+    /// Grids of the levels, mm, coarse to fine; `None` for those that suit the images.
+    pub levels: Option<Vec<f64>>,
+    /// Which voxels are counted.
+    pub sampling: Sampling,
+    /// What is maximised.
+    pub metric: MetricKind,
+    /// Bins a side of the joint histogram, 2 to 1024.
+    pub bins: u32,
+    /// How values between the moving image's voxels are made for the metric.
+    pub interpolator: Interpolator,
+    /// How the joint histogram is counted; all methods give the same counts.
+    pub histogram: HistogramMethod,
+    /// On the fixed image's grid: its voxels of less than 0.5 are not counted.
+    pub fixed_mask: Option<Volume>,
+    /// On the moving image's grid: voxels that fall where it is less than 0.5 are not counted.
+    pub moving_mask: Option<Volume>,
+    /// Where it runs.
+    pub backend: BackendKind,
+    /// CPU threads; 0 for one a core.
+    pub threads: usize,
+}
+
+/// Where a search starts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Init {
+    /// From the best of those below, found by trying.
+    Auto,
+    /// As the files' headers place the images.
+    Header,
+    /// With the middles of the grids on each other.
+    Geometry,
+    /// With the centres of mass on each other.
+    Mass,
+    /// With the principal axes on each other too.
+    Moments,
+    /// From the best of many rotations and translations.
+    Search,
+    /// From a map of points of the fixed image, LPS mm.
+    Transform(DAffine3),
+}
+
+/// Which voxels of the sampled image are counted at each level. Numbers of samples are never fatal: where there are fewer voxels, all
+/// are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sampling {
+    /// All.
+    Full,
+    /// Those of a regular grid of about so many.
+    Grid { samples: usize },
+    /// About so many, scattered; the seed says which.
+    Random { samples: usize, seed: u64 },
+}
+
+impl Default for Options {
+    /// Rigid, NMI at 64 bins, linear, on the fastest device there is.
+    fn default() -> Self {
+        Self {
+            dof: Kind::Rigid,
+            init: Init::Auto,
+            optimizer: OptimizerKind::Powell,
+            levels: None,
+            sampling: Sampling::Full,
+            metric: MetricKind::Nmi,
+            bins: 64,
+            interpolator: Interpolator::Linear,
+            histogram: HistogramMethod::Auto,
+            fixed_mask: None,
+            moving_mask: None,
+            backend: BackendKind::Auto,
+            threads: 0,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Rotation matrices and the numbers they come from. Sines and cosines are `libm`'s, so that they are the same on every machine.
+
+use glam::{DMat3, DQuat, DVec3};
+
+/// Rz Rx Ry, as in ITK's Euler3DTransform; radians.
+pub fn euler(angles: DVec3) -> DMat3 {
+    let [(sx, cx), (sy, cy), (sz, cz)] = angles.to_array().map(libm::sincos);
+    let about_x = DMat3::from_cols_array(&[1.0, 0.0, 0.0, 0.0, cx, sx, 0.0, -sx, cx]);
+    let about_y = DMat3::from_cols_array(&[cy, 0.0, -sy, 0.0, 1.0, 0.0, sy, 0.0, cy]);
+    about_z(sz, cz) * about_x * about_y
+}
+
+fn about_z(sine: f64, cosine: f64) -> DMat3 {
+    DMat3::from_cols_array(&[cosine, sine, 0.0, -sine, cosine, 0.0, 0.0, 0.0, 1.0])
+}
+
+/// A rotation in the plane; radians.
+pub fn plane(angle: f64) -> DMat3 {
+    let (sine, cosine) = libm::sincos(angle);
+    about_z(sine, cosine)
+}
+
+/// The angle of a rotation in the plane.
+pub fn plane_angle(rotation: &DMat3) -> f64 {
+    libm::atan2(rotation.x_axis.y, rotation.x_axis.x)
+}
+
+/// The angles of [`euler`] that make a rotation; about z none where x and z turn about the same axis.
+pub fn euler_angles(rotation: &DMat3) -> DVec3 {
+    let [a, b, c] = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
+    let cosine = libm::hypot(a.z, c.z);
+    let x = libm::atan2(b.z, cosine);
+    match cosine > 1e-9 {
+        true => DVec3::new(x, libm::atan2(-a.z, c.z), libm::atan2(-b.x, b.y)),
+        false => DVec3::new(x, libm::atan2(c.x, a.x), 0.0),
+    }
+}
+
+/// The rotation about `vector` by its length, radians.
+pub fn exponential(vector: DVec3) -> DMat3 {
+    let angle = libm::sqrt(vector.length_squared());
+    if angle == 0.0 {
+        return DMat3::IDENTITY;
+    }
+    let (sine, cosine) = libm::sincos(0.5 * angle);
+    let axis = vector * (sine / angle);
+    DMat3::from_quat(DQuat::from_xyzw(axis.x, axis.y, axis.z, cosine).normalize())
+}
+
+/// The rotation whose quaternion has this imaginary part, at most 1 long, and no negative real one.
+pub fn versor(part: DVec3) -> DMat3 {
+    let real = (1.0 - part.length_squared()).max(0.0).sqrt();
+    DMat3::from_quat(DQuat::from_xyzw(part.x, part.y, part.z, real).normalize())
+}
+
+/// The imaginary part of a rotation's quaternion.
+pub fn versor_of(rotation: &DMat3) -> DVec3 {
+    let quaternion = DQuat::from_mat3(rotation).normalize();
+    let part = DVec3::new(quaternion.x, quaternion.y, quaternion.z);
+    if quaternion.w < 0.0 { -part } else { part }
+}
+
+/// The whole angle of the rotation that is nearest to a matrix without reflection, radians, 0 to pi.
+pub fn angle(matrix: &DMat3) -> f64 {
+    let rotation = nearest(matrix);
+    let [a, b, c] = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
+    let sine = DVec3::new(b.z - c.y, c.x - a.z, a.y - b.x).length();
+    libm::atan2(sine, a.x + b.y + c.z - 1.0)
+}
+
+/// The orthogonal factor of the polar decomposition, by Higham's iteration; the matrix must have an inverse.
+pub fn nearest(matrix: &DMat3) -> DMat3 {
+    let mut rotation = *matrix;
+    for _ in 0..50 {
+        let next = (rotation + rotation.inverse().transpose()) * 0.5;
+        let moved = (next - rotation).to_cols_array().iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+        rotation = next;
+        if moved < 1e-15 {
+            break;
+        }
+    }
+    rotation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::{FRAC_PI_2, PI};
+
+    const ANGLES: [[f64; 3]; 6] = [
+        [0.0, 0.0, 0.0],
+        [0.1, -0.2, 0.3],
+        [1.2, 2.9, -3.0],
+        [FRAC_PI_2, 0.4, 0.0],
+        [-FRAC_PI_2, -2.0, 0.5],
+        [0.0, PI, 0.0],
+    ];
+
+    #[test]
+    fn angles_make_the_rotation_they_came_from() {
+        for angles in ANGLES {
+            let rotation = euler(angles.into());
+            assert!(euler(euler_angles(&rotation)).abs_diff_eq(rotation, 1e-14), "{angles:?}");
+            assert!(versor(versor_of(&rotation)).abs_diff_eq(rotation, 1e-7), "{angles:?}");
+        }
+    }
+
+    #[test]
+    fn the_exponential_turns_about_its_vector() {
+        let vector = DVec3::new(0.3, -0.4, 1.2);
+        let rotation = exponential(vector);
+        assert!((rotation * vector).abs_diff_eq(vector, 1e-15));
+        assert!((angle(&rotation) - 1.3).abs() < 1e-14);
+        assert!(exponential(DVec3::Z * FRAC_PI_2).abs_diff_eq(plane(FRAC_PI_2), 1e-15));
+    }
+
+    #[test]
+    fn the_nearest_rotation_is_the_one_that_was_stretched() {
+        let rotation = euler(DVec3::new(0.5, -1.0, 2.0));
+        let stretched = rotation * DMat3::from_diagonal(DVec3::new(0.8, 1.1, 1.3));
+        assert!(nearest(&stretched).abs_diff_eq(rotation, 1e-14));
+        assert!((angle(&(rotation * 3.0)) - angle(&rotation)).abs() < 1e-14);
+    }
+}
