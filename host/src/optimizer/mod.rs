@@ -1,11 +1,15 @@
 //! Searches for the parameters that maximise a function of them. An optimizer sees only parameter vectors and values; a unit of any
 //! parameter is 1 mm (see [`crate::transform::Steps`]).
 
+mod batch;
 mod brent;
 mod memory;
 mod powell;
+mod quadratic;
 
+pub use batch::Batch;
 pub use powell::Powell;
+pub use quadratic::Quadratic;
 
 use crate::Result;
 use clap::ValueEnum;
@@ -28,6 +32,8 @@ pub struct Problem {
     pub resolution: f64,
     /// Evaluations at most; a search may end a batch later.
     pub evaluations: usize,
+    /// What an earlier search for a similar maximum learnt.
+    pub shape: Option<Quadratic>,
 }
 
 /// Why a search ended.
@@ -48,6 +54,8 @@ pub struct Found {
     /// Points at which the objective was evaluated.
     pub evaluations: usize,
     pub stopped: Stopped,
+    /// The hill around the maximum, for an optimizer that models it.
+    pub shape: Option<Quadratic>,
 }
 
 /// A way to search.
@@ -63,6 +71,8 @@ pub trait Optimizer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptimizerKind {
+    /// Newton steps from batches of evaluations
+    Batch,
     /// Powell's directions, with the memory of Shams 2009, section 3.7
     Powell,
 }
@@ -71,6 +81,7 @@ impl OptimizerKind {
     /// With its own defaults.
     pub fn optimizer(self) -> Box<dyn Optimizer> {
         match self {
+            Self::Batch => Box::new(Batch),
             Self::Powell => Box::new(Powell::default()),
         }
     }

@@ -50,7 +50,7 @@ impl Optimizer for Powell {
                 directions.push(moved);
             }
         }
-        Ok(Found { parameters: point, value, evaluations: memory.evaluations(), stopped })
+        Ok(Found { parameters: point, value, evaluations: memory.evaluations(), stopped, shape: None })
     }
 }
 
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn finds_the_top_without_asking_twice() {
         let mut hill = Hill(Vec::new());
-        let problem = Problem { start: vec![0.0; 3], step: 1.0, resolution: 0.01, evaluations: 1000 };
+        let problem = Problem { start: vec![0.0; 3], step: 1.0, resolution: 0.01, evaluations: 1000, shape: None };
         let found = Powell::default().maximise(&mut hill, &problem).unwrap();
         for (found, top) in found.parameters.iter().zip([3.0, -2.0, 1.0]) {
             assert!((found - top).abs() < 0.1, "{found} is not {top}");
