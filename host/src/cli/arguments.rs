@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use mireg::backend::{BackendKind, HistogramMethod};
 use mireg::io;
 use mireg::metric::MetricKind;
+use mireg::optimizer::OptimizerKind;
 use mireg::registration::Options;
 use mireg::transform::Kind;
 use serde::Serialize;
@@ -106,6 +107,9 @@ pub struct Register {
     /// What the motion may be
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Rigid, help_heading = "Registration")]
     pub dof: Kind,
+    /// Who searches
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = OptimizerKind::Powell, help_heading = "Registration")]
+    pub optimizer: OptimizerKind,
     /// What is maximised
     #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Metric")]
     pub metric: MetricKind,

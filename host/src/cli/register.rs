@@ -21,7 +21,8 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     progress.step("reading");
     let reading = Instant::now();
     let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
-    let options = Options { dof: arguments.dof, ..arguments.histogram.options(arguments.metric, &arguments.compute)? };
+    let Register { dof, optimizer, .. } = *arguments;
+    let options = Options { dof, optimizer, ..arguments.histogram.options(arguments.metric, &arguments.compute)? };
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
     folder.commit()?;

@@ -1,101 +1,73 @@
 //! Newton steps from batches of evaluations: the optimizer for backends that evaluate many transforms at once.
 //!
 //! Each round evaluates both neighbours along every parameter in one batch, which gives the gradient and the diagonal of the second
-//! derivatives; the first round also evaluates pairs of parameters, which gives the rest of them. Later rounds keep the correlations
-//! of the second derivatives and only renew the diagonal. Then a batch of lengths of the Newton step, limited to a trust region, is
-//! tried, and the search goes on from the best point that was seen.
+//! derivatives; a first round also evaluates pairs of parameters, which gives the rest of them. Later rounds, and later searches that
+//! are given the shape, keep the correlations of the second derivatives and only renew the diagonal. Then a batch of lengths of the
+//! Newton step, limited to a trust region, is tried, and the search goes on from the best point of all.
 
 use super::quadratic::Quadratic;
-use super::{Found, Objective, Optimizer, Problem, Stopped};
+use super::search::{Halt, Point, Search};
+use super::{Found, Objective, Optimizer, Problem};
 use crate::Result;
 
 /// Lengths of the Newton step that are tried.
 const LENGTHS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
+/// What a step shrinks to at most from one round to the next.
+const SHRINK: f64 = 0.25;
 
-/// The optimizer; it has nothing to set.
-#[derive(Debug, Clone, Copy, Default)]
+/// Newton's method on a quadratic through neighbours.
+#[derive(Debug, Clone, Copy)]
 pub struct Batch;
 
 impl Optimizer for Batch {
     fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
-        let start = problem.start.clone();
-        let value = objective.values(std::slice::from_ref(&start))?[0];
-        let mut search = Search { objective, best: (start, value), evaluations: 1, shape: problem.shape.clone() };
-        let mut step = problem.step;
-        let stopped = loop {
-            if search.evaluations >= problem.evaluations {
-                break Stopped::Exhausted;
-            }
-            let moved = search.round(step)?;
-            if moved < problem.resolution || step < problem.resolution {
-                break Stopped::Converged;
-            }
-            // The neighbours are to be about as far away as the maximum is.
-            step = moved.clamp(0.25 * step, step);
-        };
-        let (parameters, value) = search.best;
-        Ok(Found { parameters, value, evaluations: search.evaluations, stopped, shape: search.shape })
+        let mut search = Search::new(objective, problem)?;
+        let mut shape = problem.shape.clone();
+        let outcome = climb(&mut search, &mut shape, problem);
+        Ok(Found { shape, ..search.end(outcome)? })
     }
 }
 
-struct Search<'a> {
-    objective: &'a mut dyn Objective,
-    best: (Vec<f64>, f64),
-    evaluations: usize,
-    /// The hill as the round before saw it.
-    shape: Option<Quadratic>,
-}
-
-impl Search<'_> {
-    /// Goes to the best point of a round, and returns how far that is.
-    fn round(&mut self, step: f64) -> Result<f64> {
-        let start = self.best.clone();
-        let model = self.model(step)?;
+fn climb(search: &mut Search, shape: &mut Option<Quadratic>, problem: &Problem) -> Result<(), Halt> {
+    let mut step = problem.step;
+    while step >= problem.resolution {
+        let start = search.best().clone();
+        let model = model(search, shape.as_ref(), &start, step)?;
         let newton = model.step(2.0 * step);
-        let points = LENGTHS.map(|length| offset(&start.0, &newton, length));
-        self.evaluate(&points)?;
-        self.shape = Some(model);
-        Ok(distance(&start.0, &self.best.0))
-    }
-
-    /// A quadratic through the neighbours of the best point at a distance of `step`.
-    fn model(&mut self, step: f64) -> Result<Quadratic> {
-        let (centre, value) = self.best.clone();
-        let count = centre.len();
-        let neighbours: Vec<_> = (0..count).flat_map(|i| [step, -step].map(|s| moved(&centre, &[(i, s)]))).collect();
-        let pairs: Vec<_> = match self.shape {
-            Some(_) => Vec::new(),
-            None => (0..count).flat_map(|i| (0..i).map(move |j| (i, j))).collect(),
-        };
-        let corners = pairs.iter().map(|&(i, j)| moved(&centre, &[(i, step), (j, step)]));
-        let points: Vec<_> = neighbours.into_iter().chain(corners).collect();
-        let values = self.evaluate(&points)?;
-        let (beside, across) = values.split_at(2 * count);
-        let gradient = beside.chunks(2).map(|pair| (pair[0] - pair[1]) / (2.0 * step)).collect();
-        let diagonal = beside.chunks(2).map(|pair| (pair[0] + pair[1] - 2.0 * value) / (step * step)).collect();
-        Ok(match &self.shape {
-            Some(before) => before.renewed(gradient, diagonal),
-            None => {
-                let mixed = |(&(i, j), corner): (&(usize, usize), &f64)| {
-                    let cross = (corner - beside[2 * i] - beside[2 * j] + value) / (step * step);
-                    ((i, j), cross)
-                };
-                Quadratic::new(gradient, diagonal, pairs.iter().zip(across).map(mixed))
-            }
-        })
-    }
-
-    /// Values at points; the best point so far is kept.
-    fn evaluate(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
-        let values = self.objective.values(points)?;
-        self.evaluations += values.len();
-        for (point, &value) in points.iter().zip(&values) {
-            if value > self.best.1 {
-                self.best = (point.clone(), value);
-            }
+        *shape = Some(model);
+        search.values(LENGTHS.map(|length| offset(&start.parameters, &newton, length)).into())?;
+        let moved = distance(&start.parameters, &search.best().parameters);
+        if moved > 0.0 && moved < problem.resolution {
+            break;
         }
-        Ok(values)
+        // The neighbours are to be about as far away as the top is; where nothing was better they were too far.
+        step = moved.clamp(SHRINK * step, step);
     }
+    Ok(())
+}
+
+/// A quadratic through the neighbours of a point at a distance of `step`.
+fn model(search: &mut Search, shape: Option<&Quadratic>, centre: &Point, step: f64) -> Result<Quadratic, Halt> {
+    let (at, count) = (&centre.parameters, centre.parameters.len());
+    let neighbours = (0..count).flat_map(|i| [step, -step].map(|s| moved(at, &[(i, s)])));
+    let pairs: Vec<_> = match shape {
+        Some(_) => Vec::new(),
+        None => (0..count).flat_map(|i| (0..i).map(move |j| (i, j))).collect(),
+    };
+    let corners = pairs.iter().map(|&(i, j)| moved(at, &[(i, step), (j, step)]));
+    let points = search.values(neighbours.chain(corners).collect())?;
+    let (beside, across) = points.split_at(2 * count);
+    let second = |sum: f64| sum / (step * step);
+    let gradient = beside.chunks(2).map(|pair| (pair[0].value - pair[1].value) / (2.0 * step)).collect();
+    let diagonal = beside.chunks(2).map(|pair| second(pair[0].value + pair[1].value - 2.0 * centre.value)).collect();
+    if let Some(shape) = shape {
+        return Ok(shape.renewed(gradient, diagonal));
+    }
+    let mixed = pairs.iter().zip(across).map(|(&(i, j), corner)| {
+        let cross = corner.value - beside[2 * i].value - beside[2 * j].value + centre.value;
+        ((i, j), second(cross))
+    });
+    Ok(Quadratic::new(gradient, diagonal, mixed))
 }
 
 /// A point with some coordinates moved.

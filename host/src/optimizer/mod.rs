@@ -3,13 +3,23 @@
 
 mod batch;
 mod brent;
+mod directions;
+mod hill_climbing;
 mod memory;
 mod powell;
 mod quadratic;
+mod search;
+mod simplex;
+mod standard_powell;
+#[cfg(test)]
+mod tests;
 
 pub use batch::Batch;
+pub use hill_climbing::HillClimbing;
 pub use powell::Powell;
 pub use quadratic::Quadratic;
+pub use simplex::Simplex;
+pub use standard_powell::StandardPowell;
 
 use crate::Result;
 use clap::ValueEnum;
@@ -40,7 +50,7 @@ pub struct Problem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
-    /// Nothing within the resolution is better.
+    /// It would step by less than the resolution.
     Converged,
     /// It had its evaluations, or rounds.
     Exhausted,
@@ -75,14 +85,23 @@ pub enum OptimizerKind {
     Batch,
     /// Powell's directions, with the memory of Shams 2009, section 3.7
     Powell,
+    /// Powell's directions without the memory
+    StandardPowell,
+    /// Downhill simplex, as Jung & Wesarg take it
+    Simplex,
+    /// Steps to the best neighbour, halved where none is better, as Ledig & Chefd'hotel, section 3.2
+    HillClimbing,
 }
 
 impl OptimizerKind {
-    /// With its own defaults.
+    /// The optimizer itself.
     pub fn optimizer(self) -> Box<dyn Optimizer> {
         match self {
             Self::Batch => Box::new(Batch),
-            Self::Powell => Box::new(Powell::default()),
+            Self::Powell => Box::new(Powell),
+            Self::StandardPowell => Box::new(StandardPowell),
+            Self::Simplex => Box::new(Simplex),
+            Self::HillClimbing => Box::new(HillClimbing),
         }
     }
 }

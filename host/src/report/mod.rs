@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::io::{self, OutputFolder};
 use crate::metric::{Evaluation, MetricKind};
+use crate::optimizer::OptimizerKind;
 use crate::registration::{Doubt, Level, Options, Registration, Started};
 use crate::transform::Linear;
 use crate::{Error, Result};
@@ -47,6 +48,8 @@ pub struct Report {
     pub histogram: &'static str,
     /// What was maximised.
     pub metric: MetricKind,
+    /// Who searched.
+    pub optimizer: OptimizerKind,
     pub start: Value,
     #[serde(rename = "final")]
     pub end: Value,
@@ -136,6 +139,7 @@ impl Run<'_> {
             interpolation: self.options.interpolator.name(),
             histogram: found.histogram,
             metric: kind,
+            optimizer: self.options.optimizer,
             start: value(found.start),
             end: value(found.end),
             overlap_fraction: found.end.overlap_fraction(),
