@@ -6,12 +6,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use mireg::backend::{BackendKind, HistogramMethod};
 use mireg::io;
 use mireg::metric::MetricKind;
-use mireg::optimizer::OptimizerKind;
 use mireg::registration::Options;
-use mireg::transform::Kind;
 use serde::Serialize;
 
 use super::bench::{Data, Interpolation, Paper};
+use super::search::Search;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -104,12 +103,8 @@ pub struct Register {
     /// Folder for the results
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// What the motion may be
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Rigid, help_heading = "Registration")]
-    pub dof: Kind,
-    /// Who searches
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = OptimizerKind::Powell, help_heading = "Registration")]
-    pub optimizer: OptimizerKind,
+    #[command(flatten)]
+    pub search: Search,
     /// What is maximised
     #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Metric")]
     pub metric: MetricKind,
@@ -225,13 +220,16 @@ pub struct Histogram {
     /// Count only where this image, on the grid of FIXED, is 0.5 or more
     #[arg(long, value_name = "FILE", help_heading = "Metric")]
     pub fixed_mask: Option<PathBuf>,
+    /// Count only what falls where this image, on the grid of MOVING, is 0.5 or more
+    #[arg(long, value_name = "FILE", help_heading = "Metric")]
+    pub moving_mask: Option<PathBuf>,
     /// How a GPU counts the joint histogram; `mireg bench --help` lists the ways. All give the same counts, auto takes the fastest
     #[arg(long, value_enum, default_value_t = HistogramMethod::Auto, help_heading = "Computing", hide_possible_values = true)]
     pub histogram: HistogramMethod,
 }
 
 impl Histogram {
-    /// What the library wants to know; reads the mask.
+    /// What the library wants to know; reads the masks.
     pub fn options(&self, metric: MetricKind, compute: &Compute) -> mireg::Result<Options> {
         Ok(Options {
             metric,
@@ -239,6 +237,7 @@ impl Histogram {
             interpolator: self.interpolation.into(),
             histogram: self.histogram,
             fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
+            moving_mask: self.moving_mask.as_deref().map(io::read).transpose()?,
             backend: compute.backend,
             threads: compute.threads(),
             ..Options::default()

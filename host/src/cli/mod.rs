@@ -8,7 +8,9 @@ pub mod fault;
 mod metric;
 mod progress;
 mod register;
+mod search;
 mod summary;
+mod transforms;
 
 use std::io::Write;
 use std::path::Path;

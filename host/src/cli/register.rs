@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mireg::io::OutputFolder;
-use mireg::registration::{Options, Registration};
+use mireg::registration::Registration;
 use mireg::report::{Report, Run};
 use mireg::{Error, Result, Volume};
 
@@ -21,8 +21,8 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     progress.step("reading");
     let reading = Instant::now();
     let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
-    let Register { dof, optimizer, .. } = *arguments;
-    let options = Options { dof, optimizer, ..arguments.histogram.options(arguments.metric, &arguments.compute)? };
+    let others = arguments.histogram.options(arguments.metric, &arguments.compute)?;
+    let options = arguments.search.options(others, [&fixed_volume.geometry, &moving_volume.geometry])?;
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
     folder.commit()?;
@@ -31,7 +31,20 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     if !arguments.quiet {
         super::print(&summary::registration(&registration, &report, out));
     }
-    Ok(())
+    trusted(&registration, out)
+}
+
+/// The results are there for the eye, but a script is to stop here.
+pub fn trusted(registration: &Registration, out: &Path) -> Result<()> {
+    let grave: Vec<_> = registration.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
+    match grave[..] {
+        [] => Ok(()),
+        _ => Err(Error::Untrusted(format!(
+            "the result should not be used ({}); look at {}",
+            grave.join(", "),
+            out.join(mireg::report::REPORT).display()
+        ))),
+    }
 }
 
 /// Registers and puts the results into `folder`.

@@ -37,7 +37,8 @@ pub(crate) fn images(
 ) -> Images {
     let finest = [fixed.geometry.spacing.min_element()];
     let coarser = pyramid::levels(moving, &finest);
-    let mut images = Images::new(Sampled::Fixed, (fixed, fixed_range), (&coarser[0], moving_range), options);
+    let mut images =
+        Images::new(Sampled::Fixed, (fixed, fixed_range), (&coarser[0], moving_range), options.bins, options);
     if let Some(mask) = &options.fixed_mask {
         images.keep(|voxel| mask.voxels[voxel] >= 0.5);
     }

@@ -44,14 +44,15 @@ pub struct Images {
 }
 
 impl Images {
-    /// The sampled and the interpolated volume, each with the intensity range that is to be spread over the bins.
+    /// The sampled and the interpolated volume, each with the intensity range that is to be spread over the bins. Of the options it
+    /// heeds interpolator and histogram.
     pub fn new(
         which: Sampled,
         (sampled, sampled_range): (&Volume, Range),
         (interpolated, interpolated_range): (&Volume, Range),
+        bins: u32,
         options: &Options,
     ) -> Self {
-        let bins = options.bins;
         let sampled_bins = StoredImage::new(sampled, sampled_range, bins).bins(bins);
         Self {
             samples: sampled_bins.bins.len() as u64,

@@ -5,10 +5,16 @@ use super::{Images, Options, sampling};
 use crate::image::{Geometry, pyramid};
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Voxels along the shortest side of the sampled image that a level keeps.
 const SHORTEST: f64 = 16.0;
+/// Samples that a coarse level must have for masks to be heeded there.
+const ENOUGH: usize = 3000;
+/// Samples that a counter of the joint histogram has on average at least, and the fewest bins a side.
+const SAMPLES_A_BIN: f64 = 4.0;
+const LEAST_BINS: u32 = 8;
 
 /// Both images and their masks on the grids of all levels, fine to coarse.
 pub struct Levels<'a> {
@@ -58,33 +64,71 @@ impl<'a> Levels<'a> {
     }
 
     /// The images of a level. A voxel counts where the sampled image's mask is, where `transform` puts it inside the other one's mask,
-    /// and where the sampling picks it.
+    /// and where the sampling picks it. A coarse level on which masks leave too little does without them.
     ///
     /// # Errors
-    /// [`Error::Input`] where none is left.
+    /// [`Error::Input`] where the masks leave nothing of the finest level.
     pub fn images(&self, level: usize, transform: &DAffine3) -> Result<Images> {
-        let [sampled_range, interpolated_range] = self.ranges;
-        let (strides, picks) = sampling::plan(self.options.sampling, &self.sampled[level].geometry);
+        let (strides, picks) = self.plan(level);
         let sampled = sampling::thinned(&self.sampled[level], strides);
+        let all = || vec![true; sampled.voxels.len()];
+        let masked = self.masked(level, &sampled.geometry, strides, transform);
+        let masked = masked.filter(|keep| level == 0 || count(keep) >= ENOUGH);
+        let keep = match picks {
+            None => masked,
+            Some((seed, part)) => {
+                let mut keep = masked.unwrap_or_else(all);
+                let voxels = keep.par_iter_mut().enumerate();
+                voxels.for_each(|(voxel, keep)| *keep = *keep && sampling::picked(voxel, seed, part));
+                Some(keep)
+            }
+        };
+        let samples = keep.as_ref().map_or(sampled.voxels.len(), |keep| count(keep));
+        if samples == 0 {
+            return Err(Error::Input("the masks leave no voxel to be counted: make them larger".into()));
+        }
+        let [sampled_range, interpolated_range] = self.ranges;
+        let bins = bins(self.options.bins, samples);
         let interpolated = (&*self.interpolated[level], interpolated_range);
-        let mut images = Images::new(self.which, (&sampled, sampled_range), interpolated, self.options);
-        if let Some((seed, part)) = picks {
-            images.keep(|voxel| sampling::picked(voxel, seed, part));
-        }
-        if let Some(masks) = &self.sampled_mask {
-            let mask = sampling::thinned(&masks[level], strides);
-            images.keep(|voxel| mask.voxels[voxel] >= 0.5);
-        }
-        if let Some(mask) = self.interpolated_mask {
-            let within = sampling::within(&sampled.geometry, mask, &self.which.from_sampled(transform));
-            images.keep(|voxel| within[voxel]);
-        }
-        if images.samples() == 0 {
-            let mm = self.spacings[level];
-            return Err(Error::Input(format!("the masks leave no voxel on a grid of {mm:.1} mm: make them larger")));
+        let mut images = Images::new(self.which, (&sampled, sampled_range), interpolated, bins, self.options);
+        if let Some(keep) = keep {
+            images.keep(|voxel| keep[voxel]);
         }
         Ok(images)
     }
+
+    /// How a level is sampled, where masks leave only a part of it.
+    fn plan(&self, level: usize) -> ([usize; 3], Option<(u64, u64)>) {
+        let part = |mask: &Volume| {
+            let inside = mask.voxels.par_iter().filter(|&&voxel| voxel >= 0.5).count();
+            inside.max(1) as f64 / mask.voxels.len() as f64
+        };
+        let sampled = self.sampled_mask.as_ref().map_or(1.0, |masks| part(&masks[level]));
+        let left = sampled * self.interpolated_mask.map_or(1.0, part);
+        sampling::plan(self.options.sampling, &self.sampled[level].geometry, left)
+    }
+
+    /// For each voxel of a level whether the masks leave it; none without masks.
+    fn masked(&self, level: usize, grid: &Geometry, strides: [usize; 3], map: &DAffine3) -> Option<Vec<bool>> {
+        let inside = |mask: &Volume| sampling::thinned(mask, strides).voxels.par_iter().map(|&v| v >= 0.5).collect();
+        let sampled: Option<Vec<bool>> = self.sampled_mask.as_ref().map(|masks| inside(&masks[level]));
+        let map = self.which.from_sampled(map);
+        let interpolated = self.interpolated_mask.map(|mask| sampling::within(grid, mask, &map));
+        match (sampled, interpolated) {
+            (Some(one), Some(other)) => Some(one.into_par_iter().zip(other).map(|(one, other)| one && other).collect()),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+fn count(keep: &[bool]) -> usize {
+    keep.par_iter().filter(|keep| **keep).count()
+}
+
+/// Bins that so many samples fill: with fewer than four a counter on average, chance looks like information.
+fn bins(wanted: u32, samples: usize) -> u32 {
+    let filled = (samples as f64 / SAMPLES_A_BIN).sqrt() as u32;
+    wanted.min(filled.max(LEAST_BINS))
 }
 
 /// From the grid itself, each twice as coarse as the one before.

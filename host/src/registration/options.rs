@@ -70,6 +70,11 @@ pub enum Sampling {
     Random { samples: usize, seed: u64 },
 }
 
+impl Sampling {
+    /// Samples that say enough for any image.
+    pub const SAMPLES: usize = 1 << 21;
+}
+
 impl Default for Options {
     /// Rigid, NMI at 64 bins, linear, on the fastest device there is.
     fn default() -> Self {
@@ -78,7 +83,7 @@ impl Default for Options {
             init: Init::Auto,
             optimizer: OptimizerKind::Batch,
             levels: None,
-            sampling: Sampling::Full,
+            sampling: Sampling::Grid { samples: Sampling::SAMPLES },
             metric: MetricKind::Nmi,
             bins: 64,
             interpolator: Interpolator::Linear,

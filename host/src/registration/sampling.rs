@@ -69,14 +69,15 @@ pub fn within(grid: &Geometry, mask: &Volume, map: &DAffine3) -> Vec<bool> {
     out
 }
 
-/// How `sampling` thins a grid, and the part of the remaining voxels that it then picks, with its seed.
-pub fn plan(sampling: Sampling, grid: &Geometry) -> ([usize; 3], Option<(u64, u64)>) {
+/// How `sampling` thins a grid of which masks leave a part of `left`, and what it then picks: a seed and a part of 2^64.
+pub fn plan(sampling: Sampling, grid: &Geometry, left: f64) -> ([usize; 3], Option<(u64, u64)>) {
+    let voxels = grid.voxels() as f64 * left;
     match sampling {
         Sampling::Full => ([1; 3], None),
-        Sampling::Grid { samples } => (strides(grid, samples), None),
-        Sampling::Random { samples, .. } if samples >= grid.voxels() => ([1; 3], None),
+        Sampling::Grid { samples } => (strides(grid, (samples as f64 / left) as usize), None),
+        Sampling::Random { samples, .. } if samples as f64 >= voxels => ([1; 3], None),
         Sampling::Random { samples, seed } => {
-            let part = (samples as f64 / grid.voxels() as f64 * 2_f64.powi(64)) as u64;
+            let part = (samples as f64 / voxels * 2_f64.powi(64)) as u64;
             ([1; 3], Some((seed, part)))
         }
     }
@@ -120,7 +121,7 @@ mod tests {
     fn as_many_are_picked_as_were_asked_for_and_others_by_another_seed() {
         let grid = Geometry::axis_aligned([100, 100, 10], DVec3::ONE, DVec3::ZERO);
         let chosen = |seed| {
-            let (_, picks) = plan(Sampling::Random { samples: 20_000, seed }, &grid);
+            let (_, picks) = plan(Sampling::Random { samples: 20_000, seed }, &grid, 1.0);
             let (seed, part) = picks.unwrap();
             (0..grid.voxels()).filter(|&voxel| picked(voxel, seed, part)).collect::<Vec<_>>()
         };
