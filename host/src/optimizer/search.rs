@@ -82,6 +82,6 @@ impl<'a> Search<'a> {
             Err(Halt::Failed(error)) => return Err(error),
         };
         let Point { parameters, value } = self.best;
-        Ok(Found { parameters, value, evaluations: self.evaluations, stopped })
+        Ok(Found { parameters, value, evaluations: self.evaluations, stopped, shape: None })
     }
 }

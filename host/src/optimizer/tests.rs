@@ -61,7 +61,7 @@ fn plateau(away: &[f64]) -> f64 {
 const HILLS: [(&str, Height); 4] = [("sphere", sphere), ("ridge", ridge), ("noisy", noisy), ("plateau", plateau)];
 
 fn problem(count: usize) -> Problem {
-    Problem { start: vec![0.0; count], step: 1.0, resolution: RESOLUTION, evaluations: 20_000 }
+    Problem { start: vec![0.0; count], step: 1.0, resolution: RESOLUTION, evaluations: 20_000, shape: None }
 }
 
 /// Climbs, and checks what holds for any climb.

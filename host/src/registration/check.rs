@@ -1,7 +1,7 @@
 //! What can be registered at all.
 
 use super::Options;
-use super::level::Range;
+use super::images::Range;
 use crate::{Error, Result, Volume};
 use gpu::math::linear::REACH;
 
@@ -28,7 +28,7 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
                 "the {name} image of {i} x {j} x {k} voxels is too large: crop it or make it coarser, to 2^31 voxels and 32768 along an axis at most"
             )));
         }
-        if volume.geometry.size.iter().any(|&n| n < 2) {
+        if volume.geometry.size[..2].iter().any(|&n| n < 2) {
             return Err(Error::Input(format!(
                 "the {name} image has an axis with a single voxel: two or more are needed"
             )));

@@ -76,7 +76,7 @@ impl Default for Options {
         Self {
             dof: Kind::Rigid,
             init: Init::Auto,
-            optimizer: OptimizerKind::Powell,
+            optimizer: OptimizerKind::Batch,
             levels: None,
             sampling: Sampling::Full,
             metric: MetricKind::Nmi,

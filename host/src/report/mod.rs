@@ -101,6 +101,8 @@ pub struct Seconds {
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,
+    /// The metric at full resolution, before and after.
+    pub compare: f64,
     pub resample: f64,
     /// Transform and moved image.
     pub write: f64,
@@ -160,6 +162,7 @@ impl Run<'_> {
             upload: parts.upload,
             pyramid: parts.pyramid,
             optimise: parts.optimise,
+            compare: parts.compare,
             resample: parts.resample,
             write,
         }

@@ -9,8 +9,8 @@ mod step;
 
 pub use linear::Linear;
 pub use rigid::Rigid;
-pub use rotation::angle;
-pub use step::Steps;
+pub use rotation::{angle, exponential, plane};
+pub use step::{Steps, distance};
 
 use clap::ValueEnum;
 
