@@ -108,7 +108,7 @@ pub struct Register {
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Rigid, help_heading = "Registration")]
     pub dof: Kind,
     /// Who searches
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = OptimizerKind::Powell, help_heading = "Registration")]
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = OptimizerKind::Batch, help_heading = "Registration")]
     pub optimizer: OptimizerKind,
     /// What is maximised
     #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Metric")]
