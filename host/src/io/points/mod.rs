@@ -53,7 +53,7 @@ impl Frame {
         match name.trim() {
             "LPS" | "1" => Ok(Self::Lps),
             "RAS" | "0" => Ok(Self::Ras),
-            other => Err(format!("has coordinates in the system {other}; save them in LPS or RAS")),
+            other => Err(format!("has coordinates in the system {}; save them in LPS or RAS", shown(other))),
         }
     }
 
@@ -167,7 +167,12 @@ impl Landmarks {
 /// A coordinate on a line of a file, counted from 1.
 fn coordinate(word: &str, line: u64) -> Result<f64, String> {
     let number = word.trim().parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| format!("has \"{}\" on line {line}, which is no finite number; correct it", word.trim()))
+    number.ok_or_else(|| format!("has \"{}\" on line {line}, which is no finite number; correct it", shown(word)))
+}
+
+/// The start of what a file holds, fit to be printed on a line.
+fn shown(text: &str) -> String {
+    text.trim().chars().filter(|c| !c.is_control()).take(40).collect()
 }
 
 #[cfg(test)]
@@ -181,5 +186,13 @@ mod tests {
         assert_eq!(Frame::Ras.flip(Frame::Ras.flip(point)), point);
         assert_eq!((Frame::of(" 0"), Frame::of("LPS")), (Ok(Frame::Ras), Ok(Frame::Lps)));
         assert!(Frame::of("IJK").unwrap_err().contains("IJK"));
+    }
+
+    #[test]
+    fn what_a_file_holds_is_shown_on_one_short_line() {
+        let told = coordinate(&["1\n2\u{1b}", &"x".repeat(1000)].concat(), 7).unwrap_err();
+        assert!(told.starts_with("has \"12xx") && told.contains("line 7") && told.len() < 110, "{told}");
+        assert_eq!(coordinate(" 1e-3 ", 1), Ok(1e-3));
+        assert!(coordinate("inf", 1).is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use glam::DVec3;
 
-use super::{Document, Frame, Parsed, coordinate, shortest};
+use super::{Document, Frame, Parsed, coordinate, shortest, shown};
 
 /// A text, and where the coordinates in it are, those of a point after each other.
 struct Text {
@@ -64,10 +64,10 @@ pub fn vtk(text: String) -> Result<Parsed, String> {
     let header = header.ok_or("has no POINTS; save the landmarks as points")?;
     let (count, kind) = header[7..].trim().split_once(char::is_whitespace).unwrap_or_default();
     let Ok(count) = count.parse::<usize>() else {
-        return Err(format!("has \"{header}\", not how many POINTS there are and of what type; correct it"));
+        return Err(format!("has \"{}\", not how many POINTS there are and of what type; correct it", shown(header)));
     };
     if !["float", "double"].contains(&kind.trim().to_lowercase().as_str()) {
-        return Err(format!("has POINTS of type {}; save them as float or double", kind.trim()));
+        return Err(format!("has POINTS of type {}; save them as float or double", shown(kind)));
     }
     let start = offset(&text, header) + header.len();
     let (mut places, mut values) = (vec![], vec![]);
