@@ -1,7 +1,10 @@
 //! The command line from outside: what it prints, what it writes, and how it refuses.
 
+mod apply;
 mod bad_input;
 mod bench;
+mod evaluate;
+mod points;
 
 use std::fs;
 use std::path::Path;
@@ -40,8 +43,11 @@ pub fn tests() -> Vec<Trial> {
         test("cuda_without_a_driver", cuda_without_a_driver).with_ignored_flag(!no_driver),
         test("auto_without_a_driver", auto_without_a_driver).with_ignored_flag(!no_driver),
     ];
+    tests.extend(apply::tests());
     tests.extend(bad_input::tests());
     tests.extend(bench::tests());
+    tests.extend(evaluate::tests());
+    tests.extend(points::tests());
     tests
 }
 
@@ -77,7 +83,7 @@ const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out
 fn help_and_version() {
     let here = Path::new(".");
     assert!(stdout(&mut mireg(here, &["--version"])).starts_with("mireg 0."));
-    for command in ["register", "metric", "devices", "bench", "demo"] {
+    for command in ["register", "metric", "apply", "points", "evaluate", "devices", "bench", "demo"] {
         assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }

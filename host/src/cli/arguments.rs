@@ -9,7 +9,10 @@ use mireg::metric::MetricKind;
 use mireg::registration::Options;
 use serde::Serialize;
 
+use super::apply::{self, Apply};
 use super::bench::{Data, Interpolation, Paper};
+use super::evaluate::{self, Evaluate};
+use super::points::{self, Points};
 use super::search::Search;
 
 const EXAMPLES: &str = "\
@@ -84,6 +87,15 @@ pub enum Command {
     /// Print mutual information, entropies, correlation ratios and overlap of two images
     #[command(after_help = METRIC_EXAMPLES)]
     Metric(Metric),
+    /// Resample an image on the grid of another, through transforms
+    #[command(after_help = apply::EXAMPLES)]
+    Apply(Apply),
+    /// Take landmarks through transforms
+    #[command(after_help = points::EXAMPLES)]
+    Points(Points),
+    /// Print how far a transform is from the truth, in mm
+    #[command(after_help = evaluate::EXAMPLES)]
+    Evaluate(Evaluate),
     /// List the places where mireg can compute on this machine
     Devices,
     /// Measure how long evaluations of the metric take on this machine

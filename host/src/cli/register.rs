@@ -1,12 +1,11 @@
 //! `mireg register`.
 
-use std::path::Path;
 use std::time::Instant;
 
 use mireg::io::OutputFolder;
 use mireg::registration::Registration;
 use mireg::report::{Report, Run};
-use mireg::{Error, Result, Volume};
+use mireg::{Result, Volume};
 
 use super::arguments::Register;
 use super::progress::Progress;
@@ -15,14 +14,14 @@ use super::summary;
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let Register { fixed, moving, out, .. } = arguments;
-    keep_inputs(out, [fixed, moving])?;
+    super::keep_inputs(&out.join(mireg::report::MOVED), [fixed, moving])?;
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
     let reading = Instant::now();
     let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
     let others = arguments.histogram.options(arguments.metric, &arguments.compute)?;
-    let options = arguments.search.options(others, [&fixed_volume.geometry, &moving_volume.geometry])?;
+    let options = arguments.search.options(others)?;
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
     folder.commit()?;
@@ -64,13 +63,4 @@ pub fn align(
 /// Says what speaks against a result. `--quiet` does not silence it.
 pub fn warn(report: &Report) {
     report.warnings.iter().for_each(|warning| super::say(&format!("mireg: warning: {}", warning.text)));
-}
-
-/// Refuses an output folder in which the results would replace an input.
-fn keep_inputs(out: &Path, inputs: [&Path; 2]) -> Result<()> {
-    let moved = out.join(mireg::report::MOVED).canonicalize().ok();
-    match inputs.into_iter().find(|input| moved.is_some() && input.canonicalize().ok() == moved) {
-        Some(input) => Err(Error::file(input, "the results would replace this input; choose another --out")),
-        None => Ok(()),
-    }
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum, value_parser};
+use mireg::Result;
 use mireg::optimizer::OptimizerKind;
 use mireg::registration::{Init, Options, Sampling};
 use mireg::transform::Kind;
-use mireg::{Geometry, Result};
 
 use super::transforms;
 
@@ -41,11 +41,11 @@ pub struct Search {
 
 impl Search {
     /// `others` with what is said here; reads the transform to start from.
-    pub fn options(&self, others: Options, [fixed, moving]: [&Geometry; 2]) -> Result<Options> {
+    pub fn options(&self, others: Options) -> Result<Options> {
         let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
         let init = match &self.init {
             Start::Named(init) => init.clone(),
-            Start::File(path) => Init::Transform(transforms::read(path, fixed, moving)?),
+            Start::File(path) => Init::Transform(transforms::read(path)?),
         };
         Ok(Options {
             dof: self.dof,

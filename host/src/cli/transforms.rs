@@ -1,11 +1,17 @@
 //! Transforms named on the command line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::DAffine3;
-use mireg::{Geometry, Result, io};
+use mireg::{Result, io};
 
-/// Reads a map from points of the fixed to points of the moving image, LPS mm.
-pub fn read(path: &Path, _fixed: &Geometry, _moving: &Geometry) -> Result<DAffine3> {
+/// The transform in a file: fixed point to moving point, LPS mm.
+pub fn read(path: &Path) -> Result<DAffine3> {
     io::transform::read_itk(path)
+}
+
+/// The transforms of several files, applied in this order to a point; then backwards where `invert` says.
+pub fn chain(paths: &[PathBuf], invert: bool) -> Result<DAffine3> {
+    let map = paths.iter().try_fold(DAffine3::IDENTITY, |first, path| read(path).map(|next| next * first))?;
+    Ok(if invert { map.inverse() } else { map })
 }
