@@ -1,11 +1,12 @@
 //! `mireg register`.
 
+use std::path::Path;
 use std::time::Instant;
 
 use mireg::io::OutputFolder;
 use mireg::registration::Registration;
 use mireg::report::{Report, Run};
-use mireg::{Result, Volume};
+use mireg::{Error, Result, Volume};
 
 use super::arguments::Register;
 use super::progress::Progress;
