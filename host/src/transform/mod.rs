@@ -10,6 +10,7 @@ mod step;
 pub use linear::Linear;
 pub use rigid::Rigid;
 pub use rotation::angle;
+pub(crate) use rotation::{euler_angles, nearest};
 pub use step::Steps;
 
 use clap::ValueEnum;
