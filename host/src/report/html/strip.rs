@@ -47,13 +47,14 @@ impl Window {
 /// outside the volume.
 pub fn draw(view: &View, volume: &Volume, window: Window, transform: &DAffine3) -> GrayImage {
     let to_voxel = volume.geometry.world_to_index() * *transform;
+    let step = to_voxel.transform_vector3(view.across());
     let (width, height) = (view.width, view.height);
     let mut picture = GrayImage::new(width, height * view.offsets.len() as u32);
     picture.par_chunks_exact_mut(width as usize).enumerate().for_each(|(row, greys)| {
         let (slice, y) = (row / height as usize, (row % height as usize) as u32);
-        for (x, grey) in (0..).zip(greys) {
-            let value = volume.at(to_voxel.transform_point3(view.point(slice, x, y)));
-            *grey = value.map_or(0, |value| window.grey(value));
+        let first = to_voxel.transform_point3(view.point(slice, 0, y));
+        for (x, grey) in greys.iter_mut().enumerate() {
+            *grey = volume.at(first + step * x as f64).map_or(0, |value| window.grey(value));
         }
     });
     picture

@@ -81,6 +81,11 @@ impl View {
         }
     }
 
+    /// From a picture element to the next of its row, LPS mm.
+    pub fn across(&self) -> DVec3 {
+        self.right * self.mm
+    }
+
     /// The middle of a picture element, LPS mm.
     pub fn point(&self, slice: usize, x: u32, y: u32) -> DVec3 {
         let from_middle = |n: u32, all: u32| (f64::from(n) + 0.5 - f64::from(all) / 2.0) * self.mm;
