@@ -29,7 +29,7 @@ pub fn tests() -> Vec<Trial> {
         #[cfg(target_os = "linux")]
         test("the_driver_is_not_linked", the_driver_is_not_linked),
         test("devices_lists_every_backend", devices_lists_every_backend),
-        test("register_writes_three_files", register_writes_three_files),
+        test("register_writes_its_files", register_writes_its_files),
         test("every_metric_registers", every_metric_registers),
         test("every_optimizer_registers", every_optimizer_registers),
         test("quiet_prints_nothing", quiet_prints_nothing),
@@ -132,7 +132,7 @@ fn devices_lists_every_backend() {
     assert_eq!(names, ["cpu", "cuda", "emulated"]);
 }
 
-fn register_writes_three_files() {
+fn register_writes_its_files() {
     let (folder, pair) = patient();
     let assert = mireg(folder.path(), &REGISTER).args(["--backend", "cpu", "--bins", "32"]).assert().success();
     let shown = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
@@ -148,7 +148,7 @@ fn register_writes_three_files() {
     assert!(error.mean_mm < 1.5, "{error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
     assert_eq!(io::read(&out.join("moved.nii.gz")).unwrap().geometry.size, pair.ct.geometry.size);
     check_report(&fs::read_to_string(out.join("report.json")).unwrap());
-    assert_eq!(names(&out), ["moved.nii.gz", "report.json", "transform.tfm"]);
+    assert_eq!(names(&out), ["moved.nii.gz", "report.html", "report.json", "transform.tfm"]);
 }
 
 fn every_metric_registers() {
@@ -237,7 +237,7 @@ fn a_second_run_replaces_the_first() {
     fs::write(out.join("transform.tfm"), "old").unwrap();
     fs::write(out.join("mine.txt"), "stays").unwrap();
     mireg(folder.path(), &REGISTER).assert().success();
-    assert_eq!(names(&out), ["mine.txt", "moved.nii.gz", "report.json", "transform.tfm"]);
+    assert_eq!(names(&out), ["mine.txt", "moved.nii.gz", "report.html", "report.json", "transform.tfm"]);
     assert!(fs::read_to_string(out.join("transform.tfm")).unwrap().starts_with("#Insight"));
 }
 

@@ -35,6 +35,7 @@ DIR gets:
   transform.tfm  ITK text, from a point of FIXED to the point of MOVING, LPS mm
   moved.nii.gz   MOVING on the grid of FIXED
   report.json    metric, overlap, transform, seconds, warnings
+  report.html    the same with pictures: open it and look
 All of them or, where something fails, none. Files of these names are replaced.
 
 Examples:

@@ -57,7 +57,7 @@ pub fn align(
 ) -> Result<(Registration, Report)> {
     let registration = mireg::register(fixed, moving, run.options, progress)?;
     progress.step("writing");
-    let report = run.write(&registration, folder)?;
+    let report = run.write([fixed, moving], &registration, folder)?;
     Ok((registration, report))
 }
 

@@ -1,4 +1,7 @@
-//! What a run leaves behind: transform.tfm, moved.nii.gz and report.json.
+//! What a run leaves behind: transform.tfm, moved.nii.gz, report.json and report.html.
+
+mod html;
+mod words;
 
 use std::path::Path;
 use std::time::Instant;
@@ -10,12 +13,14 @@ use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::OptimizerKind;
 use crate::registration::{Doubt, Level, Options, Registration, Started};
 use crate::transform::Linear;
-use crate::{Error, Result};
+use crate::{Error, Result, Volume};
+pub use words::motion;
 
 /// File names in the output folder.
 pub const TRANSFORM: &str = "transform.tfm";
 pub const MOVED: &str = "moved.nii.gz";
 pub const REPORT: &str = "report.json";
+pub const PAGE: &str = "report.html";
 
 /// What a run knows beyond the registration itself.
 pub struct Run<'a> {
@@ -104,23 +109,31 @@ pub struct Seconds {
     /// The metric at full resolution, before and after.
     pub compare: f64,
     pub resample: f64,
-    /// Transform and moved image.
+    /// Transform, moved image and the pictures of the page.
     pub write: f64,
 }
 
 impl Run<'_> {
-    /// Writes all results into `folder` and returns what the report says.
+    /// Writes all results into `folder` and returns what the report says. `images`: the fixed and the moving one.
     ///
     /// # Errors
     /// [`Error::File`] where a file cannot be written.
-    pub fn write(&self, registration: &Registration, folder: &OutputFolder) -> Result<Report> {
+    pub fn write(&self, images: [&Volume; 2], found: &Registration, folder: &OutputFolder) -> Result<Report> {
         let writing = Instant::now();
-        io::transform::write_itk(&folder.path(TRANSFORM), &registration.transform)?;
-        io::write(&folder.path(MOVED), &registration.moved)?;
-        let report = self.report(registration, writing.elapsed().as_secs_f64());
+        io::transform::write_itk(&folder.path(TRANSFORM), &found.transform)?;
+        let moved = || io::write(&folder.path(MOVED), &found.moved);
+        let (written, pictures) = rayon::join(moved, || html::Pictures::new(images, found));
+        written?;
+        let report = self.report(found, writing.elapsed().as_secs_f64());
+
         let path = folder.path(REPORT);
         let text = serde_json::to_string_pretty(&report).map_err(|e| Error::file(&path, e))?;
         std::fs::write(&path, text + "\n").map_err(|e| Error::file(&path, e))?;
+
+        let path = folder.path(PAGE);
+        let pictures = pictures.map_err(|e| Error::file(&path, e))?;
+        let page = html::page(&report, images, found, self.options, &pictures).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
         Ok(report)
     }
 
@@ -145,7 +158,7 @@ impl Run<'_> {
             overlap_fraction: found.end.overlap_fraction(),
             started: found.started.clone(),
             levels: found.levels.clone(),
-            transform: motion(&found.transform),
+            transform: Motion::new(&found.transform),
             seconds: self.seconds(found, write),
             trust: if found.trusted() { "passed" } else { "failed" },
             warnings: found.doubts.clone(),
@@ -169,14 +182,16 @@ impl Run<'_> {
     }
 }
 
-fn motion(transform: &Linear) -> Motion {
-    let affine = transform.to_affine();
-    let rows = affine.matrix3.transpose().to_cols_array_2d();
-    let row = |n: usize| [rows[n][0], rows[n][1], rows[n][2], affine.translation[n]];
-    Motion {
-        kind: transform.kind.name(),
-        parameters: transform.parameters.clone(),
-        centre_mm: transform.centre.to_array(),
-        matrix: [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]],
+impl Motion {
+    fn new(transform: &Linear) -> Self {
+        let affine = transform.to_affine();
+        let rows = affine.matrix3.transpose().to_cols_array_2d();
+        let row = |n: usize| [rows[n][0], rows[n][1], rows[n][2], affine.translation[n]];
+        Self {
+            kind: transform.kind.name(),
+            parameters: transform.parameters.clone(),
+            centre_mm: transform.centre.to_array(),
+            matrix: [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]],
+        }
     }
 }

@@ -9,7 +9,10 @@ mod step;
 
 pub use linear::Linear;
 pub use rigid::Rigid;
-pub use rotation::{angle, exponential, plane};
+pub use rotation::angle;
+#[cfg(test)]
+pub(crate) use rotation::exponential;
+pub(crate) use rotation::{euler_angles, nearest, plane};
 pub use step::{Steps, distance};
 
 use clap::ValueEnum;
