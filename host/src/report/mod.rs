@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::io::{self, OutputFolder};
 use crate::metric::{Evaluation, MetricKind};
+use crate::optimizer::OptimizerKind;
 use crate::registration::{Doubt, Level, Options, Registration, Started};
 use crate::transform::Linear;
 use crate::{Error, Result, Volume};
@@ -52,6 +53,8 @@ pub struct Report {
     pub histogram: &'static str,
     /// What was maximised.
     pub metric: MetricKind,
+    /// Who searched.
+    pub optimizer: OptimizerKind,
     pub start: Value,
     #[serde(rename = "final")]
     pub end: Value,
@@ -103,6 +106,8 @@ pub struct Seconds {
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,
+    /// The metric at full resolution, before and after.
+    pub compare: f64,
     pub resample: f64,
     /// Transform, moved image and the pictures of the page.
     pub write: f64,
@@ -147,6 +152,7 @@ impl Run<'_> {
             interpolation: self.options.interpolator.name(),
             histogram: found.histogram,
             metric: kind,
+            optimizer: self.options.optimizer,
             start: value(found.start),
             end: value(found.end),
             overlap_fraction: found.end.overlap_fraction(),
@@ -169,6 +175,7 @@ impl Run<'_> {
             upload: parts.upload,
             pyramid: parts.pyramid,
             optimise: parts.optimise,
+            compare: parts.compare,
             resample: parts.resample,
             write,
         }

@@ -9,9 +9,9 @@ mod step;
 
 pub use linear::Linear;
 pub use rigid::Rigid;
-pub use rotation::angle;
+pub use rotation::{angle, exponential, plane};
 pub(crate) use rotation::{euler_angles, nearest};
-pub use step::Steps;
+pub use step::{Steps, distance};
 
 use clap::ValueEnum;
 
