@@ -26,13 +26,21 @@ pub fn levels<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> 
     levels.into_iter().map(|(level, _)| level).collect()
 }
 
+/// The volume smoothed along axes with Gaussians of these sigmas, voxels; axes of 0 stay as they are. Borders repeat.
+pub fn smoothed(volume: &Volume, sigmas: [f64; 3]) -> Volume {
+    let axes = (0..3).rev().filter(|&axis| sigmas[axis] > 0.0);
+    let along =
+        |smoother: Option<Volume>, axis: usize| Some(thin(smoother.as_ref().unwrap_or(volume), axis, 1, sigmas[axis]));
+    axes.fold(None, along).unwrap_or_else(|| volume.clone())
+}
+
 /// The volume thinned along each axis, or none if no step exceeds 1.
 fn coarser(volume: &Volume, steps: [usize; 3]) -> Option<Volume> {
     // The last axis first: its neighbours lie in rows, and the others then have less to do.
-    (0..3)
-        .rev()
-        .filter(|&axis| steps[axis] > 1)
-        .fold(None, |thinner, axis| Some(thin(thinner.as_ref().unwrap_or(volume), axis, steps[axis])))
+    (0..3).rev().filter(|&axis| steps[axis] > 1).fold(None, |thinner, axis| {
+        let (step, sigma) = (steps[axis], 0.5 * ((steps[axis] * steps[axis] - 1) as f64).sqrt());
+        Some(thin(thinner.as_ref().unwrap_or(volume), axis, step, sigma))
+    })
 }
 
 /// Old voxels a new one along an axis, keeping at least two new ones.
@@ -40,14 +48,14 @@ fn step(size: usize, spacing: f64, mm: f64) -> usize {
     ((mm / spacing).round() as usize).clamp(1, (size / 2).max(1))
 }
 
-/// One axis smoothed and thinned.
-fn thin(volume: &Volume, axis: usize, step: usize) -> Volume {
+/// One axis smoothed by `sigma`, old voxels, and thinned.
+fn thin(volume: &Volume, axis: usize, step: usize, sigma: f64) -> Volume {
     let old = volume.geometry;
     let mut size = old.size;
     size[axis] = old.size[axis] / step;
     // Twice the old index of the middle of new voxel 0, so that halves stay whole.
     let twice = (old.size[axis] - 1) - (size[axis] - 1) * step;
-    let kernel = kernel(step, twice % 2 == 1);
+    let kernel = kernel(sigma, twice % 2 == 1);
     // The old index of new voxel 0's first tap; those outside stand for the voxel on the border.
     let first = (twice / 2) as isize - ((kernel.len() - 1) / 2) as isize;
     let index = |tap: usize| (first + tap as isize).clamp(0, old.size[axis] as isize - 1) as usize;
@@ -80,9 +88,8 @@ fn thin(volume: &Volume, axis: usize, step: usize) -> Volume {
     Volume { geometry: Geometry { size, spacing, origin, ..old }, voxels, pixel: volume.pixel }
 }
 
-/// A Gaussian for thinning by `step`, in old voxels, cut at three sigma and summing to 1; centred between two voxels if `between`.
-fn kernel(step: usize, between: bool) -> Vec<f32> {
-    let sigma = 0.5 * ((step * step - 1) as f64).sqrt();
+/// A Gaussian cut at three sigma and summing to 1; centred between two voxels if `between`.
+fn kernel(sigma: f64, between: bool) -> Vec<f32> {
     let offset = if between { 0.5 } else { 0.0 };
     let radius = (3.0 * sigma - offset).ceil() as i64;
     let taps = if between { -radius..=radius + 1 } else { -radius..=radius };

@@ -10,6 +10,8 @@ use std::borrow::Cow;
 
 /// Voxels along the shortest side of the sampled image that a level keeps.
 const SHORTEST: f64 = 16.0;
+/// Slices that are thicker than the other image's by this are thick.
+const THICK: f64 = 1.5;
 /// Samples that a coarse level must have for masks to be heeded there.
 const ENOUGH: usize = 3000;
 /// Samples that a counter of the joint histogram has on average at least, and the fewest bins a side.
@@ -89,12 +91,30 @@ impl<'a> Levels<'a> {
         }
         let [sampled_range, interpolated_range] = self.ranges;
         let bins = bins(self.options.bins, samples);
-        let interpolated = (&*self.interpolated[level], interpolated_range);
+        let interpolated = self.as_thick(&self.interpolated[level], &self.sampled[level].geometry, transform);
+        let interpolated = (&*interpolated, interpolated_range);
         let mut images = Images::new(self.which, (&sampled, sampled_range), interpolated, bins, self.options);
         if let Some(keep) = keep {
             images.keep(|voxel| keep[voxel]);
         }
         Ok(images)
+    }
+
+    /// The interpolated image as if its slices were as thick as the sampled one's: along the axes where those are thicker it is smoothed
+    /// to the same variance.
+    fn as_thick<'v>(&self, volume: &'v Volume, sampled: &Geometry, transform: &DAffine3) -> Cow<'v, Volume> {
+        let rotation = self.which.from_sampled(transform).matrix3;
+        let mut sigmas = [0.0; 3];
+        for axis in 0..3 {
+            let along = volume.geometry.direction.transpose() * rotation * sampled.direction.col(axis);
+            let nearest = along.abs().max_position();
+            let (thick, thin) = (sampled.spacing[axis], volume.geometry.spacing[nearest]);
+            if thick > THICK * thin {
+                // The variance of a slice's profile is that of a box: a twelfth of its square.
+                sigmas[nearest] = ((thick * thick - thin * thin) / 12.0).sqrt() / thin;
+            }
+        }
+        if sigmas == [0.0; 3] { Cow::Borrowed(volume) } else { Cow::Owned(pyramid::smoothed(volume, sigmas)) }
     }
 
     /// How a level is sampled, where masks leave only a part of it.

@@ -8,7 +8,7 @@ use crate::{Error, Geometry, Result};
 use glam::DAffine3;
 
 /// Poses that climb at the coarsest level, and those of them that go on to the next at most.
-const CLIMB: usize = 10;
+const CLIMB: usize = 8;
 const GO_ON: usize = 3;
 /// What a pose must have of the best one's lead over the middle of all that were looked at, to go on.
 const LEAD: f64 = 0.7;
@@ -18,7 +18,7 @@ const RESOLUTION: f64 = 0.05;
 const EVALUATIONS: usize = 2000;
 /// The same for the climbs that only say which pose is best.
 const FIRST_STEP: f64 = 1.0;
-const FIRST_RESOLUTION: f64 = 0.1;
+const FIRST_RESOLUTION: f64 = 0.2;
 const FIRST_EVALUATIONS: usize = 200;
 
 /// A start that is still in the race.

@@ -151,6 +151,7 @@ pub fn seconds(seconds: &Seconds) -> Vec<(&'static str, f64)> {
         ("upload", seconds.upload),
         ("pyramid", seconds.pyramid),
         ("optimising", seconds.optimise),
+        ("comparing before and after", seconds.compare),
         ("resampling", seconds.resample),
         ("writing", seconds.write),
         ("in all", seconds.total),

@@ -41,6 +41,6 @@ mod tests {
         let picture = draw(&vec![1; 300 * 300], 300);
         assert_eq!(picture.dimensions(), (100, 100));
         assert!(picture.pixels().all(|grey| grey.0 == [255]));
-        assert!(draw(&vec![0; 4], 2).pixels().all(|grey| grey.0 == [0]));
+        assert!(draw(&[0; 4], 2).pixels().all(|grey| grey.0 == [0]));
     }
 }

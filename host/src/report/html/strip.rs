@@ -24,7 +24,8 @@ impl Window {
     pub fn new(volume: &Volume) -> Self {
         let step = volume.voxels.len().div_ceil(SAMPLED).max(1);
         // A step that divides the rows would look at the same columns all the time.
-        let step = if step > 1 && volume.geometry.size[0] % step == 0 { step + 1 } else { step };
+        let same_columns = step > 1 && volume.geometry.size[0].is_multiple_of(step);
+        let step = step + usize::from(same_columns);
         let mut sample: Vec<f32> = volume.voxels.iter().step_by(step).copied().collect();
         let mut percentile = |percent: usize| {
             let rank = sample.len().saturating_sub(1) * percent / 100;

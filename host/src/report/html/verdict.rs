@@ -40,10 +40,10 @@ pub fn advice(doubt: &Doubt) -> &'static str {
         }
         "information" => "Check that the images are of the same patient and not mostly empty; try a mask or more bins.",
         "metric" => "Try another start (--init search), or keep the headers' alignment.",
-        "rotation" | "scale" => {
+        "rotation" | "volume" => {
             "Compare with how the patient lay; try another start (--init), or fewer degrees of freedom (--dof)."
         }
-        "starts" => {
+        "rival" => {
             "More than one alignment explains the images: start from a rough alignment by hand (--init FILE) or use a mask."
         }
         _ => "Look at the pictures below before you use the result.",
