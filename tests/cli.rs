@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bench;
+mod transforms;
 
 use std::fs;
 use std::path::Path;
@@ -10,6 +11,7 @@ use assert_cmd::Command;
 use glam::DVec3;
 use libtest_mimic::Trial;
 use mireg::demo::Pair;
+use mireg::io::transform::Grids;
 use mireg::{Geometry, PixelType, Volume, io};
 use tempfile::TempDir;
 
@@ -39,6 +41,7 @@ pub fn tests() -> Vec<Trial> {
     ];
     tests.extend(bad_input::tests());
     tests.extend(bench::tests());
+    tests.extend(transforms::tests());
     tests
 }
 
@@ -74,7 +77,7 @@ const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out
 fn help_and_version() {
     let here = Path::new(".");
     assert!(stdout(&mut mireg(here, &["--version"])).starts_with("mireg 0."));
-    for command in ["register", "metric", "devices", "bench", "demo"] {
+    for command in ["register", "metric", "convert", "compose", "invert", "devices", "bench", "demo"] {
         assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
@@ -133,7 +136,7 @@ fn register_writes_three_files() {
     assert!(told.contains("level 1 of "), "{told}");
 
     let out = folder.path().join("out");
-    let found = io::transform::read_itk(&out.join("transform.tfm")).unwrap();
+    let found = io::transform::read(&out.join("transform.tfm"), None, &Grids::default()).unwrap().to_affine();
     let error = pair.misplacement(&found);
     assert!(error.mean_mm < 1.5, "{error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
     assert_eq!(io::read(&out.join("moved.nii.gz")).unwrap().geometry.size, pair.ct.geometry.size);
@@ -147,7 +150,8 @@ fn every_metric_registers() {
         let arguments = ["--backend", "cpu", "--bins", "32", "--metric", metric];
         let shown = stdout(mireg(folder.path(), &REGISTER).args(arguments));
         assert!(shown.contains(&format!("{name} 0.")), "{name} is not in\n{shown}");
-        let found = io::transform::read_itk(&folder.path().join("out/transform.tfm")).unwrap();
+        let found =
+            io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap().to_affine();
         let error = pair.misplacement(&found);
         assert!(error.mean_mm < 3.0, "{metric}: {error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
         let report = fs::read_to_string(folder.path().join("out/report.json")).unwrap();
@@ -271,7 +275,7 @@ fn every_interpolation_and_1024_bins_register() {
 
 fn metric_rises_with_the_transform() {
     let (folder, pair) = patient();
-    io::transform::write_itk(&folder.path().join("truth.tfm"), &pair.truth.into()).unwrap();
+    io::transform::write(&folder.path().join("truth.tfm"), None, &pair.truth.into(), &Grids::default()).unwrap();
     let nmi = |arguments: &[&str]| metric_of(folder.path(), arguments)["nmi"].as_f64().unwrap();
     let images = ["ct.nii.gz", "mr.nii.gz"];
     let aligned = nmi(&[&images[..], &["--transform", "truth.tfm"]].concat());

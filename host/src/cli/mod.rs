@@ -2,13 +2,17 @@
 
 mod arguments;
 mod bench;
+mod compose;
+mod convert;
 mod demo;
 mod devices;
 pub mod fault;
+mod invert;
 mod metric;
 mod progress;
 mod register;
 mod summary;
+mod transforms;
 
 use std::io::Write;
 use std::path::Path;
@@ -31,6 +35,9 @@ pub fn run(started: Instant) -> u8 {
     let outcome = match arguments.command {
         Command::Register(register) => threads::with(register.compute.threads(), || register::run(&register, started)),
         Command::Metric(metric) => threads::with(metric.compute.threads(), || metric::run(&metric)),
+        Command::Convert(convert) => convert::run(&convert),
+        Command::Compose(compose) => compose::run(&compose),
+        Command::Invert(invert) => invert::run(&invert),
         Command::Devices => devices::run(),
         Command::Bench(bench) => threads::with(bench.compute.threads(), || bench::run(&bench)),
         Command::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(&demo, started)),
