@@ -1,4 +1,4 @@
-//! elastix's TransformParameters files: `(Key value ...)` lines. elastix manual 5, sections 2.6 and 6.1.
+//! elastix's TransformParameters files: `(Key value ...)` lines, the parameters those of ITK.
 
 use std::path::Path;
 

@@ -8,8 +8,8 @@ use super::text::shown;
 use super::{Grids, matrix};
 use crate::transform::{Dimension, Kind, Linear};
 
-/// Most by which the matrix may differ from what the parameters make, mm a metre.
-const SAME: f64 = 1e-3;
+/// Most by which a number of the matrix may differ from what the parameters make.
+const SAME: f64 = 1e-6;
 
 /// From a point of the fixed image to the point of the moving image.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
 //! ITK transforms in MATLAB 4 files, as ANTs writes them: a matrix of parameters that is called like the transform's type, then
-//! one called `fixed`. MAT-File Format (MathWorks), chapter 2.
+//! one called `fixed`. MAT-File Format (MathWorks), on level 4.
 
 use super::parameters::{composed, linear, named};
 use crate::transform::{Kind, Linear};

@@ -16,7 +16,7 @@ mod text;
 
 use std::path::Path;
 
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 
 use super::atomic;
 use super::source::Source;
@@ -54,7 +54,7 @@ impl<'a> Grids<'a> {
     }
 
     /// A linear map of the first kind that can do what `map` does, about the middle of the fixed grid.
-    fn about(&self, map: &glam::DAffine3) -> Linear {
+    fn about(&self, map: &DAffine3) -> Linear {
         let centre = self.fixed.map_or(DVec3::ZERO, Geometry::centre);
         Linear::new(Kind::Translation, Dimension::Three, centre, map)
     }

@@ -1,5 +1,5 @@
 //! RIRE's standards: the eight corners of the fixed image ("From") and where they go in the moving image ("To"). Both are counted in mm
-//! along the image's own axes from the centre of its first voxel. West and others 1997; fixtures and truths of the RIRE project.
+//! along the image's own axes from the centre of its first voxel. West and others 1997.
 
 use std::fmt::Write;
 
