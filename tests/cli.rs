@@ -1,17 +1,22 @@
 //! The command line from outside: what it prints, what it writes, and how it refuses.
 
+mod apply;
 mod bad_input;
 mod bench;
+mod evaluate;
+mod points;
 mod transforms;
 
 use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
+use clap::ValueEnum;
 use glam::DVec3;
 use libtest_mimic::Trial;
 use mireg::demo::Pair;
 use mireg::io::transform::Grids;
+use mireg::optimizer::OptimizerKind;
 use mireg::{Geometry, PixelType, Volume, io};
 use tempfile::TempDir;
 
@@ -26,8 +31,9 @@ pub fn tests() -> Vec<Trial> {
         #[cfg(target_os = "linux")]
         test("the_driver_is_not_linked", the_driver_is_not_linked),
         test("devices_lists_every_backend", devices_lists_every_backend),
-        test("register_writes_three_files", register_writes_three_files),
+        test("register_writes_its_files", register_writes_its_files),
         test("every_metric_registers", every_metric_registers),
+        test("every_optimizer_registers", every_optimizer_registers),
         test("quiet_prints_nothing", quiet_prints_nothing),
         test("threads_do_not_change_the_result", threads_do_not_change_the_result),
         test("a_second_run_replaces_the_first", a_second_run_replaces_the_first),
@@ -39,9 +45,12 @@ pub fn tests() -> Vec<Trial> {
         test("cuda_without_a_driver", cuda_without_a_driver).with_ignored_flag(!no_driver),
         test("auto_without_a_driver", auto_without_a_driver).with_ignored_flag(!no_driver),
     ];
+    tests.extend(apply::tests());
     tests.extend(bad_input::tests());
     tests.extend(bench::tests());
     tests.extend(transforms::tests());
+    tests.extend(evaluate::tests());
+    tests.extend(points::tests());
     tests
 }
 
@@ -77,13 +86,16 @@ const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out
 fn help_and_version() {
     let here = Path::new(".");
     assert!(stdout(&mut mireg(here, &["--version"])).starts_with("mireg 0."));
-    for command in ["register", "metric", "convert", "compose", "invert", "devices", "bench", "demo"] {
+    for command in [
+        "register", "metric", "apply", "points", "evaluate", "convert", "compose", "invert", "devices", "bench", "demo",
+    ] {
         assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
     let help = stdout(&mut mireg(here, &["register", "--help"]));
     for word in [
         "--dof",
+        "--optimizer",
         "--metric",
         "--bins",
         "2 to 1024",
@@ -125,7 +137,7 @@ fn devices_lists_every_backend() {
     assert_eq!(names, ["cpu", "cuda", "emulated"]);
 }
 
-fn register_writes_three_files() {
+fn register_writes_its_files() {
     let (folder, pair) = patient();
     let assert = mireg(folder.path(), &REGISTER).args(["--backend", "cpu", "--bins", "32"]).assert().success();
     let shown = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
@@ -141,7 +153,7 @@ fn register_writes_three_files() {
     assert!(error.mean_mm < 1.5, "{error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
     assert_eq!(io::read(&out.join("moved.nii.gz")).unwrap().geometry.size, pair.ct.geometry.size);
     check_report(&fs::read_to_string(out.join("report.json")).unwrap());
-    assert_eq!(names(&out), ["moved.nii.gz", "report.json", "transform.tfm"]);
+    assert_eq!(names(&out), ["moved.nii.gz", "report.html", "report.json", "transform.tfm"]);
 }
 
 fn every_metric_registers() {
@@ -157,6 +169,29 @@ fn every_metric_registers() {
         let report = fs::read_to_string(folder.path().join("out/report.json")).unwrap();
         let report: serde_json::Value = serde_json::from_str(&report).unwrap();
         assert_eq!(report["metric"], metric);
+    }
+}
+
+/// And gives the same bytes with any number of threads.
+fn every_optimizer_registers() {
+    let (folder, pair) = patient();
+    for kind in OptimizerKind::value_variants() {
+        let name = kind.to_possible_value().unwrap().get_name().to_owned();
+        let run = |threads: &str| {
+            let arguments = ["--backend", "cpu", "--bins", "32", "--optimizer", &name, "--threads", threads];
+            mireg(folder.path(), &REGISTER).args(arguments).assert().success();
+            ["transform.tfm", "report.json"]
+                .map(|file| fs::read_to_string(folder.path().join("out").join(file)).unwrap())
+        };
+        let ([transform, report], [again, _]) = (run("1"), run("3"));
+        assert_eq!(transform, again, "{name}");
+        let found =
+            io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap().to_affine();
+        let error = pair.misplacement(&found);
+        assert!(error.mean_mm < 1.5, "{name}: {error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["optimizer"], *name);
+        assert!(report["levels"].as_array().unwrap().iter().all(|level| level["stopped"] == "converged"), "{report}");
     }
 }
 
@@ -209,7 +244,7 @@ fn a_second_run_replaces_the_first() {
     fs::write(out.join("transform.tfm"), "old").unwrap();
     fs::write(out.join("mine.txt"), "stays").unwrap();
     mireg(folder.path(), &REGISTER).assert().success();
-    assert_eq!(names(&out), ["mine.txt", "moved.nii.gz", "report.json", "transform.tfm"]);
+    assert_eq!(names(&out), ["mine.txt", "moved.nii.gz", "report.html", "report.json", "transform.tfm"]);
     assert!(fs::read_to_string(out.join("transform.tfm")).unwrap().starts_with("#Insight"));
 }
 

@@ -98,7 +98,16 @@ fn demo_succeeds_and_leaves_its_files() {
     assert!(mean < 0.5, "{error}");
 
     let out = folder.path().join("mireg-demo");
-    let all = ["ct.nii.gz", "demo.png", "moved.nii.gz", "mr.nii.gz", "report.json", "transform.tfm", "truth.tfm"];
+    let all = [
+        "ct.nii.gz",
+        "demo.png",
+        "moved.nii.gz",
+        "mr.nii.gz",
+        "report.html",
+        "report.json",
+        "transform.tfm",
+        "truth.tfm",
+    ];
     assert_eq!(cli::names(&out), all);
     let picture = fs::read(out.join("demo.png")).unwrap();
     assert!(picture.starts_with(b"\x89PNG") && picture.len() < 300_000, "{} bytes", picture.len());

@@ -9,10 +9,19 @@ mod cli;
 mod demo;
 mod io;
 mod reference;
+mod report;
 mod support;
 
 fn main() {
     let arguments = libtest_mimic::Arguments::from_args();
-    let topics = [accuracy::tests(), backends::tests(), cli::tests(), demo::tests(), io::tests(), reference::tests()];
+    let topics = [
+        accuracy::tests(),
+        backends::tests(),
+        cli::tests(),
+        demo::tests(),
+        io::tests(),
+        reference::tests(),
+        report::tests(),
+    ];
     libtest_mimic::run(&arguments, topics.into_iter().flatten().collect()).exit();
 }

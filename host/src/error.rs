@@ -19,8 +19,8 @@ pub enum Error {
     Untrusted(String),
 }
 
-/// Short for a result with mireg's [`enum@Error`].
-pub type Result<T> = std::result::Result<T, Error>;
+/// Short for a result, with mireg's [`enum@Error`] where no other is named.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     /// An error about `path`.

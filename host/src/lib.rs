@@ -15,10 +15,13 @@ pub mod optimizer;
 pub mod reference;
 pub mod registration;
 pub mod report;
+mod resample;
 pub mod threads;
 pub mod transform;
+pub mod tre;
 
 pub use error::{Error, Result};
 pub use image::{Geometry, PixelType, Volume};
 pub use observer::Observer;
 pub use registration::{Options, Registration, register};
+pub use resample::{Resampled, Resampling, resample};

@@ -78,6 +78,62 @@ const ROWS: &[Row] = &[
     ("compose_over_an_input", "compose a.tfm b.tfm --out b.tfm", 2, &["b.tfm", "replace"]),
     ("invert_without_an_output", "invert a.tfm", 2, &["--out"]),
     ("invert_over_its_input", "invert a.tfm --out a.tfm", 2, &["a.tfm", "replace"]),
+    ("apply_without_a_grid", "apply a.nii --out out.nii", 2, &["--like"]),
+    ("apply_to_a_missing_file", "apply none.nii --like a.nii --out out.nii", 2, &["none.nii"]),
+    ("apply_of_a_missing_transform", "apply a.nii --like b.nii --transform none.tfm --out out.nii", 2, &["none.tfm"]),
+    ("apply_over_its_input", "apply a.nii --like b.nii --out a.nii", 2, &["a.nii", "--out"]),
+    ("apply_into_another_kind", "apply a.nii --like b.nii --out out.txt", 2, &["out.txt", ".nii"]),
+    (
+        "apply_of_an_unknown_interpolation",
+        "apply a.nii --like b.nii --out out.nii --interpolation partial-volume",
+        2,
+        &["linear"],
+    ),
+    (
+        "apply_to_labels_between",
+        "apply a.nii --like b.nii --out out.nii --labels --interpolation linear",
+        2,
+        &["--labels"],
+    ),
+    ("apply_at_no_spacing", "apply a.nii --like b.nii --out out.nii --spacing 0", 2, &["--spacing", "positive"]),
+    ("apply_at_two_spacings", "apply a.nii --like b.nii --out out.nii --spacing 1,2", 2, &["--spacing", "three"]),
+    ("apply_at_a_spacing_too_fine", "apply a.nii --like b.nii --out out.nii --spacing 0.0001", 2, &["grid", "32768"]),
+    ("apply_with_nan_outside", "apply a.nii --like b.nii --out out.nii --outside nan", 2, &["--outside"]),
+    ("points_of_a_missing_file", "points none.csv --transform t.tfm --out out.csv", 2, &["none.csv"]),
+    ("points_without_a_transform", "points good.csv --out out.csv", 2, &["--transform"]),
+    ("points_of_an_unknown_kind", "points a.nii --transform t.tfm --out out.csv", 2, &["a.nii"]),
+    ("points_of_an_unknown_name", "points good.dat --transform t.tfm --out out.dat", 2, &["good.dat", "--format"]),
+    ("points_of_an_empty_file", "points empty.csv --transform t.tfm --out out.csv", 2, &["empty.csv", "x and y"]),
+    (
+        "points_under_a_header_alone",
+        "points header.csv --transform t.tfm --out out.csv",
+        2,
+        &["header.csv", "no points"],
+    ),
+    ("points_in_wrong_columns", "points columns.csv --transform t.tfm --out out.csv", 2, &["columns.csv", "x and y"]),
+    ("points_that_are_nan", "points nan.csv --transform t.tfm --out out.csv", 2, &["nan.csv", "line 3", "nan"]),
+    ("points_in_short_rows", "points short.csv --transform t.tfm --out out.csv", 2, &["short.csv", "line 2"]),
+    ("points_in_uneven_rows", "points uneven.txt --transform t.tfm --out out.txt", 2, &["uneven.txt", "line 2"]),
+    ("points_in_words", "points text.txt --transform t.tfm --out out.txt", 2, &["text.txt", "line 1"]),
+    ("points_in_bytes", "points bytes.vtk --transform t.tfm --out out.vtk", 2, &["bytes.vtk", "ASCII"]),
+    ("points_fewer_than_said", "points few.vtk --transform t.tfm --out out.vtk", 2, &["few.vtk", "1000000000000"]),
+    ("points_in_damaged_json", "points cut.mrk.json --transform t.tfm --out out.json", 2, &["cut.mrk.json", "line 1"]),
+    ("points_in_voxels", "points voxels.fcsv --transform t.tfm --out out.fcsv", 2, &["voxels.fcsv", "IJK"]),
+    ("points_into_another_kind", "points good.csv --transform t.tfm --out out.vtk", 2, &["out.vtk"]),
+    ("points_over_their_input", "points good.csv --transform t.tfm --out good.csv", 2, &["good.csv", "--out"]),
+    ("evaluate_over_nothing", "evaluate t.tfm --truth t.tfm", 2, &["--mask"]),
+    ("evaluate_without_a_truth", "evaluate t.tfm --fixed a.nii", 2, &["--truth"]),
+    ("evaluate_over_two_things", "evaluate t.tfm --truth t.tfm --mask a.nii --points good.csv", 2, &["--points"]),
+    ("evaluate_a_missing_transform", "evaluate none.tfm --truth t.tfm --fixed a.nii", 2, &["none.tfm"]),
+    ("evaluate_against_a_missing_truth", "evaluate t.tfm --truth none.tfm --fixed a.nii", 2, &["none.tfm"]),
+    ("evaluate_over_an_empty_mask", "evaluate t.tfm --truth t.tfm --mask none_inside.nii", 2, &["none_inside.nii"]),
+    (
+        "evaluate_over_other_points",
+        "evaluate t.tfm --points good.csv --moving-points one.csv",
+        2,
+        &["one.csv", "1 points"],
+    ),
+    ("evaluate_with_a_limit_in_words", "evaluate t.tfm --truth t.tfm --fixed a.nii --limit x", 2, &["--limit"]),
     ("bench_with_one_bin", "bench --bins 64,1", 2, &["--bins", "1"]),
     ("bench_with_bins_in_words", "bench --bins many", 2, &["--bins", "many"]),
     ("bench_of_an_unknown_method", "bench --histogram magic", 2, &["magic", "tiled"]),
@@ -139,6 +195,7 @@ fn prepare(folder: &Path) {
     let shift = "#Insight Transform File V1.0\nTransform: TranslationTransform_double_3_3\nParameters: 1 2 3\nFixedParameters:\n";
     file("a.tfm", shift.as_bytes());
     file("b.tfm", shift.as_bytes());
+    prepare_points(folder);
     let dimensions = |d: [i16; 5]| d.map(i16::to_le_bytes).concat();
     let huge = patched(&[(40, &dimensions([3, 10_000, 10_000, 10_000, 1]))]);
     file("huge.nii", &huge);
@@ -153,6 +210,28 @@ fn prepare(folder: &Path) {
     io::write(&folder.join("cut.nii.gz"), &image).unwrap();
     let whole = fs::read(folder.join("cut.nii.gz")).unwrap();
     file("cut.nii.gz", &whole[..whole.len() / 2]);
+}
+
+fn prepare_points(folder: &Path) {
+    let transform = "#Insight Transform File V1.0\n#Transform 0\nTransform: TranslationTransform_double_3_3\n";
+    let few = "# vtk DataFile Version 3.0\npoints\nASCII\nDATASET POLYDATA\nPOINTS 1000000000000 float\n1 2 3\n";
+    let files = [
+        ("t.tfm", [transform, "Parameters: 1 2 3\nFixedParameters:\n"].concat()),
+        ("good.csv", "x,y,z\n1,2,3\n4,5,6\n".into()),
+        ("one.csv", "x,y,z\n1,2,3\n".into()),
+        ("good.dat", "1 2 3\n".into()),
+        ("empty.csv", String::new()),
+        ("header.csv", "x,y,z\n".into()),
+        ("columns.csv", "a,b,c\n1,2,3\n".into()),
+        ("nan.csv", "x,y,z\n1,2,3\n1,nan,3\n".into()),
+        ("short.csv", "x,y,z\n1,2\n".into()),
+        ("uneven.txt", "1 2 3\n1 2\n".into()),
+        ("few.vtk", few.into()),
+        ("bytes.vtk", few.replace("ASCII", "BINARY")),
+        ("cut.mrk.json", "{\"markups\": [".into()),
+        ("voxels.fcsv", "# CoordinateSystem = IJK\n# columns = id,x,y,z\n1,2,3,4\n".into()),
+    ];
+    files.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
 }
 
 fn gzipped(folder: &Path, name: &str, bytes: &[u8]) {

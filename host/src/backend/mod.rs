@@ -63,7 +63,7 @@ impl Pair<'_> {
 }
 
 /// Entropies of counts of which a sample has `unit`, with the number of samples.
-fn per_sample(entropies: Entropies, unit: u32) -> Entropies {
+pub(crate) fn per_sample(entropies: Entropies, unit: u32) -> Entropies {
     Entropies { counts: entropies.counts / u64::from(unit), ..entropies }
 }
 

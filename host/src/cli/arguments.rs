@@ -9,10 +9,13 @@ use mireg::backend::{BackendKind, HistogramMethod};
 use mireg::io;
 use mireg::metric::MetricKind;
 use mireg::registration::Options;
-use mireg::transform::Kind;
 use serde::Serialize;
 
+use super::apply::{self, Apply};
 use super::bench::{Data, Interpolation, Paper};
+use super::evaluate::{self, Evaluate};
+use super::points::{self, Points};
+use super::search::Search;
 use transforms::{COMPOSE_EXAMPLES, CONVERT_EXAMPLES, INVERT_EXAMPLES};
 pub use transforms::{Compose, Convert, Files, Invert};
 
@@ -36,6 +39,7 @@ DIR gets:
   transform.tfm  ITK text, from a point of FIXED to the point of MOVING, LPS mm
   moved.nii.gz   MOVING on the grid of FIXED
   report.json    metric, overlap, transform, seconds, warnings
+  report.html    the same with pictures: open it and look
 All of them or, where something fails, none. Files of these names are replaced.
 
 Examples:
@@ -97,6 +101,15 @@ pub enum Command {
     /// Write the way back of a transform
     #[command(after_help = INVERT_EXAMPLES)]
     Invert(Invert),
+    /// Resample an image on the grid of another, through transforms
+    #[command(after_help = apply::EXAMPLES)]
+    Apply(Apply),
+    /// Take landmarks through transforms
+    #[command(after_help = points::EXAMPLES)]
+    Points(Points),
+    /// Print how far a transform is from the truth, in mm
+    #[command(after_help = evaluate::EXAMPLES)]
+    Evaluate(Evaluate),
     /// List the places where mireg can compute on this machine
     Devices,
     /// Measure how long evaluations of the metric take on this machine
@@ -116,9 +129,8 @@ pub struct Register {
     /// Folder for the results
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// What the motion may be
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Rigid, help_heading = "Registration")]
-    pub dof: Kind,
+    #[command(flatten)]
+    pub search: Search,
     /// What is maximised
     #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Metric")]
     pub metric: MetricKind,
@@ -234,13 +246,16 @@ pub struct Histogram {
     /// Count only where this image, on the grid of FIXED, is 0.5 or more
     #[arg(long, value_name = "FILE", help_heading = "Metric")]
     pub fixed_mask: Option<PathBuf>,
+    /// Count only what falls where this image, on the grid of MOVING, is 0.5 or more
+    #[arg(long, value_name = "FILE", help_heading = "Metric")]
+    pub moving_mask: Option<PathBuf>,
     /// How a GPU counts the joint histogram; `mireg bench --help` lists the ways. All give the same counts, auto takes the fastest
     #[arg(long, value_enum, default_value_t = HistogramMethod::Auto, help_heading = "Computing", hide_possible_values = true)]
     pub histogram: HistogramMethod,
 }
 
 impl Histogram {
-    /// What the library wants to know; reads the mask.
+    /// What the library wants to know; reads the masks.
     pub fn options(&self, metric: MetricKind, compute: &Compute) -> mireg::Result<Options> {
         Ok(Options {
             metric,
@@ -248,6 +263,7 @@ impl Histogram {
             interpolator: self.interpolation.into(),
             histogram: self.histogram,
             fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
+            moving_mask: self.moving_mask.as_deref().map(io::read).transpose()?,
             backend: compute.backend,
             threads: compute.threads(),
             ..Options::default()

@@ -6,7 +6,7 @@ use mireg::transform::{Dimension, Kind, Linear};
 use mireg::{Error, Result};
 
 use super::arguments::Compose;
-use super::transforms::{Images, keep_inputs};
+use super::grids::{Images, keep_inputs};
 
 /// Reads transforms and writes the one that does what they do one after the other.
 pub fn run(arguments: &Compose) -> Result<()> {

@@ -4,7 +4,7 @@ use mireg::Result;
 use mireg::io::transform;
 
 use super::arguments::Convert;
-use super::transforms::{Images, keep_inputs};
+use super::grids::{Images, keep_inputs};
 
 /// Reads a transform and writes it in another format.
 pub fn run(arguments: &Convert) -> Result<()> {

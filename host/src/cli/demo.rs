@@ -8,7 +8,7 @@ use mireg::demo::{Misplacement, Pair, picture};
 use mireg::io::transform::{self, Grids};
 use mireg::io::{self, OutputFolder};
 use mireg::registration::Options;
-use mireg::report::Run;
+use mireg::report::{Run, motion};
 use mireg::{Error, Result, Volume};
 
 use super::arguments::Demo;
@@ -78,7 +78,7 @@ fn patient(pair: &Pair, seed: u64, seconds: f64) -> String {
         line("patient", &format!("number {seed}, made up in {seconds:.2} s")),
         line("fixed", &format!("CT-like, {}", scan(&pair.ct))),
         line("moving", &format!("MR-like, {}", scan(&pair.mr))),
-        line("truth", &summary::motion(&pair.truth.into())),
+        line("truth", &motion(&pair.truth.into())),
     ]
     .concat()
 }

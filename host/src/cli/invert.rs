@@ -4,7 +4,7 @@ use mireg::Result;
 use mireg::io::transform;
 
 use super::arguments::Invert;
-use super::transforms::{Images, keep_inputs};
+use super::grids::{Images, keep_inputs};
 
 /// Reads a transform and writes the way back.
 pub fn run(arguments: &Invert) -> Result<()> {

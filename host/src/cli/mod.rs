@@ -1,27 +1,32 @@
 //! The command line: reads arguments, calls the library, prints what came out.
 
+mod apply;
 mod arguments;
 mod bench;
 mod compose;
 mod convert;
 mod demo;
 mod devices;
+mod evaluate;
 pub mod fault;
+mod grids;
 mod invert;
 mod metric;
+mod points;
 mod progress;
 mod register;
+mod search;
 mod summary;
 mod transforms;
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
-use mireg::{Result, Volume, io, threads};
+use mireg::{Error, Result, Volume, io, threads};
 
 /// Bad usage has the code of bad input.
 const BAD_INPUT: u8 = 2;
@@ -38,6 +43,9 @@ pub fn run(started: Instant) -> u8 {
         Command::Convert(convert) => convert::run(&convert),
         Command::Compose(compose) => compose::run(&compose),
         Command::Invert(invert) => invert::run(&invert),
+        Command::Apply(apply) => threads::with(apply.compute.threads(), || apply::run(&apply)),
+        Command::Points(points) => points::run(&points),
+        Command::Evaluate(evaluate) => evaluate::run(&evaluate),
         Command::Devices => devices::run(),
         Command::Bench(bench) => threads::with(bench.compute.threads(), || bench::run(&bench)),
         Command::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(&demo, started)),
@@ -79,6 +87,15 @@ fn one_line(text: &str) -> String {
 fn read(fixed: &Path, moving: &Path) -> Result<(Volume, Volume)> {
     let (fixed, moving) = rayon::join(|| io::read(fixed), || io::read(moving));
     Ok((fixed?, moving?))
+}
+
+/// Refuses an output that would replace an input.
+fn keep_inputs<const N: usize>(output: &Path, inputs: [&PathBuf; N]) -> Result<()> {
+    let there = output.canonicalize().ok();
+    match inputs.into_iter().find(|input| there.is_some() && input.canonicalize().ok() == there) {
+        Some(input) => Err(Error::file(input, "the results would replace this input; choose another --out")),
+        None => Ok(()),
+    }
 }
 
 /// A line on stderr. A closed stderr is no reason to stop.

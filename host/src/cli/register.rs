@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use mireg::io::OutputFolder;
-use mireg::registration::{Options, Registration};
+use mireg::registration::Registration;
 use mireg::report::{Report, Run};
 use mireg::{Error, Result, Volume};
 
@@ -15,13 +15,14 @@ use super::summary;
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let Register { fixed, moving, out, .. } = arguments;
-    keep_inputs(out, [fixed, moving])?;
+    super::keep_inputs(&out.join(mireg::report::MOVED), [fixed, moving])?;
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
     let reading = Instant::now();
     let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
-    let options = Options { dof: arguments.dof, ..arguments.histogram.options(arguments.metric, &arguments.compute)? };
+    let others = arguments.histogram.options(arguments.metric, &arguments.compute)?;
+    let options = arguments.search.options(others)?;
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
     folder.commit()?;
@@ -30,7 +31,20 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     if !arguments.quiet {
         super::print(&summary::registration(&registration, &report, out));
     }
-    Ok(())
+    trusted(&registration, out)
+}
+
+/// The results are there for the eye, but a script is to stop here.
+pub fn trusted(registration: &Registration, out: &Path) -> Result<()> {
+    let grave: Vec<_> = registration.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
+    match grave[..] {
+        [] => Ok(()),
+        _ => Err(Error::Untrusted(format!(
+            "the result should not be used ({}); look at {}",
+            grave.join(", "),
+            out.join(mireg::report::REPORT).display()
+        ))),
+    }
 }
 
 /// Registers and puts the results into `folder`.
@@ -43,20 +57,11 @@ pub fn align(
 ) -> Result<(Registration, Report)> {
     let registration = mireg::register(fixed, moving, run.options, progress)?;
     progress.step("writing");
-    let report = run.write(&registration, folder)?;
+    let report = run.write([fixed, moving], &registration, folder)?;
     Ok((registration, report))
 }
 
 /// Says what speaks against a result. `--quiet` does not silence it.
 pub fn warn(report: &Report) {
     report.warnings.iter().for_each(|warning| super::say(&format!("mireg: warning: {}", warning.text)));
-}
-
-/// Refuses an output folder in which the results would replace an input.
-fn keep_inputs(out: &Path, inputs: [&Path; 2]) -> Result<()> {
-    let moved = out.join(mireg::report::MOVED).canonicalize().ok();
-    match inputs.into_iter().find(|input| moved.is_some() && input.canonicalize().ok() == moved) {
-        Some(input) => Err(Error::file(input, "the results would replace this input; choose another --out")),
-        None => Ok(()),
-    }
 }

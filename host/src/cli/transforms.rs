@@ -1,35 +1,18 @@
-//! What `mireg convert`, `compose` and `invert` share.
+//! Transforms named on the command line.
 
 use std::path::{Path, PathBuf};
 
-use mireg::io::transform::Grids;
-use mireg::{Error, Geometry, Result, io};
+use glam::DAffine3;
+use mireg::Result;
+use mireg::io::transform::{self, Grids};
 
-use super::arguments::Files;
-
-/// The grids of the images that were named.
-pub struct Images {
-    fixed: Option<Geometry>,
-    moving: Option<Geometry>,
+/// The transform in a file of any format that needs no images: fixed point to moving point, LPS mm.
+pub fn read(path: &Path) -> Result<DAffine3> {
+    Ok(transform::read(path, None, &Grids::default())?.to_affine())
 }
 
-impl Images {
-    pub fn read(files: &Files) -> Result<Self> {
-        let grid = |path: &Option<PathBuf>| path.as_deref().map(io::geometry).transpose();
-        Ok(Self { fixed: grid(&files.fixed)?, moving: grid(&files.moving)? })
-    }
-
-    pub fn grids(&self) -> Grids<'_> {
-        Grids { fixed: self.fixed.as_ref(), moving: self.moving.as_ref() }
-    }
-}
-
-/// Refuses an output file that would replace an input.
-pub fn keep_inputs(out: &Path, inputs: &[PathBuf], files: &Files) -> Result<()> {
-    let there = out.canonicalize().ok();
-    let mut inputs = inputs.iter().chain(&files.fixed).chain(&files.moving);
-    match inputs.find(|input| there.is_some() && input.canonicalize().ok() == there) {
-        Some(input) => Err(Error::file(input, "the result would replace this input; choose another name for it")),
-        None => Ok(()),
-    }
+/// The transforms of several files, applied in this order to a point; then backwards where `invert` says.
+pub fn chain(paths: &[PathBuf], invert: bool) -> Result<DAffine3> {
+    let map = paths.iter().try_fold(DAffine3::IDENTITY, |first, path| read(path).map(|next| next * first))?;
+    Ok(if invert { map.inverse() } else { map })
 }

@@ -81,7 +81,7 @@ impl View {
             let point = middle + self.right * x + self.down * y;
             // Averaging through 3 mm takes out noise that a picture of one slice would show.
             let average = |volume: &Volume, index: &DAffine3, outside: f32| {
-                let at = |offset: f64| linear(volume, index.transform_point3(point + normal * offset), outside);
+                let at = |offset: f64| volume.at(index.transform_point3(point + normal * offset)).unwrap_or(outside);
                 (at(-1.5) + at(0.0) + at(1.5)) / 3.0
             };
             match square % 2 {
@@ -105,24 +105,4 @@ fn bright(volume: &Volume) -> f32 {
     let mut sample: Vec<f32> = volume.voxels.iter().step_by(97).copied().collect();
     let rank = sample.len() * 99 / 100;
     *sample.select_nth_unstable_by(rank, f32::total_cmp).1
-}
-
-/// `volume` at a voxel position by linear interpolation; `outside` elsewhere.
-fn linear(volume: &Volume, position: DVec3, outside: f32) -> f32 {
-    let [nx, ny, nz] = volume.geometry.size;
-    let last = DVec3::new(nx as f64 - 1.0, ny as f64 - 1.0, nz as f64 - 1.0);
-    if position.cmplt(DVec3::ZERO).any() || position.cmpgt(last).any() {
-        return outside;
-    }
-    let low = position.floor().min(last - 1.0).max(DVec3::ZERO);
-    let part = (position - low).as_vec3();
-    let [i, j, k] = low.to_array().map(|n| n as usize);
-    let at = |di: usize, dj: usize, dk: usize| {
-        let (i, j, k) = ((i + di).min(nx - 1), (j + dj).min(ny - 1), (k + dk).min(nz - 1));
-        volume.voxels[i + nx * (j + ny * k)]
-    };
-    let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-    let row = |dj, dk| mix(at(0, dj, dk), at(1, dj, dk), part.x);
-    let plane = |dk| mix(row(0, dk), row(1, dk), part.y);
-    mix(plane(0), plane(1), part.z)
 }

@@ -26,6 +26,17 @@ impl Geometry {
         self.size.iter().product()
     }
 
+    /// The grid of another spacing, mm, with the same middle, that fills about the same box. An axis with a single voxel stays.
+    pub fn respaced(&self, spacing: DVec3) -> Self {
+        let mut new = *self;
+        for axis in (0..3).filter(|&axis| self.size[axis] > 1) {
+            new.spacing[axis] = spacing[axis];
+            new.size[axis] = ((self.size[axis] as f64 * self.spacing[axis] / spacing[axis]).round() as usize).max(1);
+        }
+        new.origin += self.centre() - new.centre();
+        new
+    }
+
     /// Voxel index (fractions allowed) to LPS mm.
     pub fn index_to_world(&self) -> DAffine3 {
         let axes = self.direction * DMat3::from_diagonal(self.spacing);

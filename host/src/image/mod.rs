@@ -4,6 +4,7 @@ mod cubic;
 mod geometry;
 mod prefilter;
 pub mod pyramid;
+mod sample;
 mod stored;
 mod volume;
 

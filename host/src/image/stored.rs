@@ -22,15 +22,15 @@ pub struct BinImage {
 }
 
 impl BinImage {
-    /// Leaves out the voxels where `mask`, on the same grid, is less than 0.5, and returns how many are left.
-    pub fn mask(&mut self, mask: &Volume) -> usize {
-        let keep = |(bin, &mask): (&mut u16, &f32)| {
-            if mask < 0.5 {
+    /// Leaves out the voxels whose `keep`, by their number, is false, and returns how many are left.
+    pub fn keep(&mut self, keep: impl Fn(usize) -> bool + Sync) -> usize {
+        let left = self.bins.par_iter_mut().enumerate().with_min_len(1 << 12).map(|(i, bin)| {
+            if !keep(i) {
                 *bin = bin::MASKED;
             }
             usize::from(*bin != bin::MASKED)
-        };
-        self.bins.par_iter_mut().zip(&mask.voxels).map(keep).sum()
+        });
+        left.sum()
     }
 }
 

@@ -9,6 +9,7 @@ mod deflate;
 mod metaimage;
 mod nifti;
 mod output;
+pub mod points;
 mod source;
 pub mod transform;
 mod voxels;

@@ -90,6 +90,13 @@ impl Source {
         Ok((!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).trim_end().to_owned()))
     }
 
+    /// All that is left, as text.
+    pub fn text(mut self) -> Result<String> {
+        let mut text = String::new();
+        self.reader.read_to_string(&mut text).map_err(|e| self.error(reason(&e)))?;
+        Ok(text)
+    }
+
     /// Passes over bytes up to the one numbered `position`.
     pub fn skip_to(&mut self, position: u64) -> Result<()> {
         let Some(count) = position.checked_sub(self.position) else {

@@ -4,6 +4,7 @@ mod compare;
 
 use crate::backend::Wanted;
 pub use compare::evaluate;
+pub(crate) use compare::images;
 use gpu::math::entropy::Entropies;
 
 /// The metric to maximise.
@@ -78,6 +79,17 @@ impl Evaluation {
             correlation_ratio_fixed_given_moving: fixed_given_moving,
             overlap: entropies.counts,
             samples,
+        }
+    }
+
+    /// The same with the fixed and the moving image in each other's place.
+    pub fn exchanged(&self) -> Self {
+        Self {
+            fixed_entropy: self.moving_entropy,
+            moving_entropy: self.fixed_entropy,
+            correlation_ratio_moving_given_fixed: self.correlation_ratio_fixed_given_moving,
+            correlation_ratio_fixed_given_moving: self.correlation_ratio_moving_given_fixed,
+            ..*self
         }
     }
 

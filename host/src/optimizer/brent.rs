@@ -1,7 +1,5 @@
 //! Maximisation along a line: a bracket by growing steps, then Brent's parabolas and golden sections within it.
 
-use crate::Result;
-
 const GOLDEN: f64 = 0.381_966_011_250_105_1;
 
 /// A maximum of `value` near 0, where it is `at_zero`: the position and the value there. `step` is the first step and
@@ -9,12 +7,12 @@ const GOLDEN: f64 = 0.381_966_011_250_105_1;
 ///
 /// # Errors
 /// What `value` returns.
-pub fn maximise(
-    mut value: impl FnMut(f64) -> Result<f64>,
+pub fn maximise<E>(
+    mut value: impl FnMut(f64) -> Result<f64, E>,
     at_zero: f64,
     step: f64,
     tolerance: f64,
-) -> Result<(f64, f64)> {
+) -> Result<(f64, f64), E> {
     let bracket = bracket(&mut value, at_zero, step)?;
     refine(&mut value, bracket, tolerance)
 }
@@ -31,7 +29,7 @@ struct Bracket {
 /// Steps of a bracket at most; each grows by 1.6, so that the last is about 100 times the first.
 const STEPS: usize = 10;
 
-fn bracket(value: &mut impl FnMut(f64) -> Result<f64>, at_zero: f64, step: f64) -> Result<Bracket> {
+fn bracket<E>(value: &mut impl FnMut(f64) -> Result<f64, E>, at_zero: f64, step: f64) -> Result<Bracket, E> {
     let mut step = step;
     let mut behind = 0.0;
     let mut here = (step, value(step)?);
@@ -63,7 +61,7 @@ impl Bracket {
 }
 
 /// Brent's method (1973, chapter 5) on a bracket, with an absolute tolerance.
-fn refine(value: &mut impl FnMut(f64) -> Result<f64>, bracket: Bracket, tolerance: f64) -> Result<(f64, f64)> {
+fn refine<E>(value: &mut impl FnMut(f64) -> Result<f64, E>, bracket: Bracket, tolerance: f64) -> Result<(f64, f64), E> {
     let Bracket { mut low, mut high, .. } = bracket;
     // The best, second best and the second best before it.
     let mut best = (bracket.middle, bracket.value);
@@ -122,13 +120,14 @@ fn parabola(best: (f64, f64), second: (f64, f64), third: (f64, f64)) -> Option<f
 #[cfg(test)]
 mod tests {
     use super::maximise;
+    use std::convert::Infallible;
 
     #[test]
     fn finds_the_top_of_smooth_and_of_pointed_hills() {
         for (top, step) in [(0.0, 1.0), (3.7, 0.5), (-40.0, 1.0), (0.02, 2.0)] {
             for hill in [|x: f64| -x * x, |x: f64| -x.abs().sqrt(), |x: f64| (-x * x / 1e4).exp()] {
                 let at = |x: f64| hill(x - top);
-                let (found, value) = maximise(|x| Ok(at(x)), at(0.0), step, 1e-3).unwrap();
+                let (found, value) = maximise(|x| Ok::<_, Infallible>(at(x)), at(0.0), step, 1e-3).unwrap();
                 assert!((found - top).abs() < 4e-3, "{found}, not {top}");
                 assert_eq!(value, at(found));
             }
@@ -138,7 +137,7 @@ mod tests {
     #[test]
     fn never_ends_below_the_start() {
         let jagged = |x: f64| (x * 17.0).sin() - 0.1 * x.abs();
-        let (_, value) = maximise(|x| Ok(jagged(x)), jagged(0.0), 0.3, 1e-2).unwrap();
+        let (_, value) = maximise(|x| Ok::<_, Infallible>(jagged(x)), jagged(0.0), 0.3, 1e-2).unwrap();
         assert!(value >= jagged(0.0));
     }
 }

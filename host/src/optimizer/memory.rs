@@ -1,33 +1,33 @@
 //! The memory of evaluated points of Shams 2009, section 3.7: a point within the resolution of an earlier one, in every parameter,
 //! has that one's value and is not evaluated again.
 
-use super::Objective;
+use super::search::{Halt, Search};
 use crate::Result;
 
-/// An objective that remembers.
-pub struct Memory<'a> {
-    objective: &'a mut dyn Objective,
+/// A search that remembers.
+pub struct Memory<'a, 'b> {
+    search: &'a mut Search<'b>,
     resolution: f64,
     points: Vec<(Vec<f64>, f64)>,
 }
 
-impl<'a> Memory<'a> {
-    /// Remembers at a resolution, the same for each parameter.
-    pub fn new(objective: &'a mut dyn Objective, resolution: f64) -> Self {
-        Self { objective, resolution, points: Vec::new() }
-    }
-
-    /// Points evaluated, not counting those remembered.
-    pub fn evaluations(&self) -> usize {
-        self.points.len()
+impl<'a, 'b> Memory<'a, 'b> {
+    /// Remembers the best point so far, and from now on all, at a resolution that is the same for each parameter.
+    pub fn new(search: &'a mut Search<'b>, resolution: f64) -> Self {
+        let best = search.best();
+        let points = vec![(best.parameters.clone(), best.value)];
+        Self { search, resolution, points }
     }
 
     /// The value at a point or at an earlier one that stands for it.
-    pub fn value(&mut self, point: &[f64]) -> Result<f64> {
+    ///
+    /// # Errors
+    /// [`Halt`] says why there is none.
+    pub fn value(&mut self, point: &[f64]) -> Result<f64, Halt> {
         if let Some(value) = self.recall(point) {
             return Ok(value);
         }
-        let value = self.objective.values(&[point.to_vec()])?[0];
+        let value = self.search.value(point.to_vec())?.value;
         self.points.push((point.to_vec(), value));
         Ok(value)
     }

@@ -1,11 +1,25 @@
 //! Searches for the parameters that maximise a function of them. An optimizer sees only parameter vectors and values; a unit of any
 //! parameter is 1 mm (see [`crate::transform::Steps`]).
 
+mod batch;
 mod brent;
+mod directions;
+mod hill_climbing;
 mod memory;
 mod powell;
+mod quadratic;
+mod search;
+mod simplex;
+mod standard_powell;
+#[cfg(test)]
+mod tests;
 
+pub use batch::Batch;
+pub use hill_climbing::HillClimbing;
 pub use powell::Powell;
+pub use quadratic::Quadratic;
+pub use simplex::Simplex;
+pub use standard_powell::StandardPowell;
 
 use crate::Result;
 use clap::ValueEnum;
@@ -28,13 +42,15 @@ pub struct Problem {
     pub resolution: f64,
     /// Evaluations at most; a search may end a batch later.
     pub evaluations: usize,
+    /// What an earlier search for a similar maximum learnt.
+    pub shape: Option<Quadratic>,
 }
 
 /// Why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
-    /// Nothing within the resolution is better.
+    /// It would step by less than the resolution.
     Converged,
     /// It had its evaluations, or rounds.
     Exhausted,
@@ -48,6 +64,8 @@ pub struct Found {
     /// Points at which the objective was evaluated.
     pub evaluations: usize,
     pub stopped: Stopped,
+    /// The hill around the maximum, for an optimizer that models it.
+    pub shape: Option<Quadratic>,
 }
 
 /// A way to search.
@@ -63,15 +81,27 @@ pub trait Optimizer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptimizerKind {
+    /// Newton steps from batches of evaluations
+    Batch,
     /// Powell's directions, with the memory of Shams 2009, section 3.7
     Powell,
+    /// Powell's directions without the memory
+    StandardPowell,
+    /// Downhill simplex, as Jung & Wesarg take it
+    Simplex,
+    /// Steps to the best neighbour, halved where none is better, as Ledig & Chefd'hotel, section 3.2
+    HillClimbing,
 }
 
 impl OptimizerKind {
-    /// With its own defaults.
+    /// The optimizer itself.
     pub fn optimizer(self) -> Box<dyn Optimizer> {
         match self {
-            Self::Powell => Box::new(Powell::default()),
+            Self::Batch => Box::new(Batch),
+            Self::Powell => Box::new(Powell),
+            Self::StandardPowell => Box::new(StandardPowell),
+            Self::Simplex => Box::new(Simplex),
+            Self::HillClimbing => Box::new(HillClimbing),
         }
     }
 }

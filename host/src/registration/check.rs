@@ -1,7 +1,7 @@
 //! What can be registered at all.
 
 use super::Options;
-use super::level::Range;
+use super::images::Range;
 use crate::{Error, Result, Volume};
 use gpu::math::linear::REACH;
 
@@ -28,7 +28,7 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
                 "the {name} image of {i} x {j} x {k} voxels is too large: crop it or make it coarser, to 2^31 voxels and 32768 along an axis at most"
             )));
         }
-        if volume.geometry.size.iter().any(|&n| n < 2) {
+        if volume.geometry.size[..2].iter().any(|&n| n < 2) {
             return Err(Error::Input(format!(
                 "the {name} image has an axis with a single voxel: two or more are needed"
             )));
@@ -42,14 +42,36 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
         Ok((low, high))
     };
     let ranges = [range("fixed", fixed)?, range("moving", moving)?];
-    match &options.fixed_mask {
-        Some(mask) if !mask.geometry.is_close(&fixed.geometry) => Err(Error::Input(
-            "the fixed mask is not on the fixed image's grid: resample it, nearest, onto the fixed image".into(),
-        )),
-        Some(mask) if mask.voxels.len() != fixed.voxels.len() || mask.voxels.iter().all(|&voxel| voxel < 0.5) => {
-            Err(Error::Input("the fixed mask has no voxel of 0.5 or more: nothing to register".into()))
-        }
-        _ => Ok(ranges),
+    if (fixed.geometry.size[2] == 1) != (moving.geometry.size[2] == 1) {
+        return Err(Error::Input(
+            "one of the images is two-dimensional and the other is not: mireg registers images of the same number of axes".into(),
+        ));
+    }
+    mask("fixed", options.fixed_mask.as_ref(), fixed)?;
+    mask("moving", options.moving_mask.as_ref(), moving)?;
+    levels(options.levels.as_deref().unwrap_or(&[1.0]))?;
+    Ok(ranges)
+}
+
+fn mask(name: &str, mask: Option<&Volume>, image: &Volume) -> Result<()> {
+    let Some(mask) = mask else { return Ok(()) };
+    if !mask.geometry.is_close(&image.geometry) {
+        return Err(Error::Input(format!(
+            "the {name} mask is not on the {name} image's grid: resample it, nearest, onto the {name} image"
+        )));
+    }
+    if mask.voxels.len() != image.voxels.len() || mask.voxels.iter().all(|&voxel| voxel < 0.5) {
+        return Err(Error::Input(format!("the {name} mask has no voxel of 0.5 or more: nothing to register")));
+    }
+    Ok(())
+}
+
+fn levels(levels: &[f64]) -> Result<()> {
+    let falling = levels.windows(2).all(|pair| pair[0] > pair[1]);
+    let lengths = levels.iter().all(|mm| mm.is_finite() && *mm > 0.0);
+    match falling && lengths && !levels.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Input("the levels are to be lengths above 0 in mm, each less than the one before".into())),
     }
 }
 

@@ -84,5 +84,7 @@ pub struct Seconds {
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,
+    /// The metric at full resolution, before and after.
+    pub compare: f64,
     pub resample: f64,
 }

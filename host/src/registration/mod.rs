@@ -2,31 +2,33 @@
 
 mod check;
 mod found;
-mod level;
+mod images;
+mod levels;
+mod moments;
+mod objective;
 mod options;
+mod race;
+pub(crate) mod sampling;
 mod start;
 mod trust;
 
-use crate::backend::{self, Backend};
-use crate::image::{Geometry, pyramid};
+use crate::backend::{self, Backend, cpu};
 use crate::metric::Evaluation;
-use crate::optimizer::{Found, Problem};
-use crate::transform::{Dimension, Linear, Steps};
-use crate::{Error, Observer, Result, Volume, threads};
+use crate::transform::{Dimension, Kind, Linear, Steps, distance};
+use crate::{Geometry, Observer, Result, Volume, threads};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
-use level::{Metric, Range};
-use start::Start;
+use levels::Levels;
+use objective::Metric;
+use race::Race;
 use std::time::Instant;
+use trust::Evidence;
 
 pub use check::check;
 pub use found::{Level, Registration, Rise, Seconds, Started};
-pub use level::{Images, voxel_map};
+pub use images::{Images, Range, Sampled, voxel_map};
 pub use options::{Init, Options, Sampling};
 pub use trust::Doubt;
-
-/// Resolution of the search at the finest level, mm (Shams 2009, section 3.7).
-const RESOLUTION: f64 = 0.02;
 
 /// Finds the transform that maximises the metric.
 ///
@@ -38,6 +40,7 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &d
         let mut seconds = Seconds::default();
         let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
         let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
+        let dimension = if fixed.geometry.size[2] == 1 { Dimension::Two } else { Dimension::Three };
         let run = Run {
             fixed,
             moving,
@@ -45,26 +48,12 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &d
             options,
             backend: &*backend,
             observer,
-            transform: DAffine3::IDENTITY,
-            started: Started { from: "header", distance_mm: 0.0, candidates: 1 },
-            least_overlap: 0.0,
+            dimension,
             levels: Vec::new(),
             seconds,
         };
         run.finish()
     })
-}
-
-/// Levels from fine to coarse, in mm: the first is the fixed image's own grid, and each after it twice as coarse while at least 20
-/// voxels remain along its shortest side.
-fn level_spacings(fixed: &Geometry) -> Vec<f64> {
-    let finest = fixed.spacing.min_element();
-    let shortest = (0..3).map(|axis| fixed.size[axis] as f64 * fixed.spacing[axis]).fold(f64::INFINITY, f64::min);
-    let mut spacings = vec![finest];
-    while shortest / (spacings[spacings.len() - 1] * 2.0) >= 20.0 {
-        spacings.push(spacings[spacings.len() - 1] * 2.0);
-    }
-    spacings
 }
 
 /// A registration under way.
@@ -76,73 +65,44 @@ struct Run<'a> {
     options: &'a Options,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
-    /// The best so far, fixed point to moving point, LPS mm.
-    transform: DAffine3,
-    started: Started,
-    /// Least fraction of the samples inside the moving image.
-    least_overlap: f64,
+    dimension: Dimension,
     levels: Vec<Level>,
     seconds: Seconds,
 }
 
 impl Run<'_> {
     fn finish(mut self) -> Result<Registration> {
-        let spacings = level_spacings(&self.fixed.geometry);
-        let (fixed, moving) = timed(&mut self.seconds.pyramid, || {
-            (pyramid::levels(self.fixed, &spacings), pyramid::levels(self.moving, &spacings))
-        });
-        let masks = self.options.fixed_mask.as_ref().map(|mask| pyramid::levels(mask, &spacings));
-        let mut histogram = "";
-        let (mut start, mut end) = (Evaluation::default(), Evaluation::default());
-        let mut histograms = [Vec::new(), Vec::new()];
-        let steps = Steps::new(self.options.dof, Dimension::Three, &self.fixed.geometry);
-        for level in (0..spacings.len()).rev() {
-            let [fixed_range, moving_range] = self.ranges;
-            let images = timed(&mut self.seconds.pyramid, || {
-                let mask = masks.as_ref().map(|masks| &*masks[level]);
-                Images::new((&fixed[level], fixed_range), (&moving[level], moving_range), mask, self.options)
-            })?;
-            let mut evaluator = timed(&mut self.seconds.upload, || images.load(self.backend))?;
-            histogram = evaluator.method();
-            let clock = Instant::now();
-            let spacing_mm = images.fixed_geometry.spacing.to_array();
-            self.observer.level(spacings.len() - 1 - level, spacings.len(), spacing_mm);
-            let mut metric = Metric::new(&images, &mut *evaluator, self.options.metric, &steps, self.observer);
-            if level + 1 == spacings.len() {
-                self.choose_start(&mut metric, start::candidates(&fixed[level], &moving[level]))?;
-            }
-            metric.require_overlap(self.least_overlap);
-            metric.start_from(self.transform);
-            let found = self.climb(&mut metric, &steps, spacings[level], spacings[level] / spacings[0])?;
-            self.levels.push(Level {
-                spacing_mm,
-                samples: images.samples(),
-                evaluations: found.evaluations,
-                value: found.value,
-                stopped: found.stopped,
-                trace: metric.trace(),
-            });
-            self.transform = self.transform * steps.map(&found.parameters);
-            if level == 0 {
-                self.transform = self.linear().to_affine();
-                let both = [DAffine3::IDENTITY, self.transform];
-                let values = metric.evaluate(&both)?;
-                (start, end) = (values[0], values[1]);
-                let [before, after] = both.map(|map| images.histogram(&mut *evaluator, &map));
-                histograms = [before?, after?];
-            }
-            self.seconds.optimise += clock.elapsed().as_secs_f64();
+        let levels =
+            timed(&mut self.seconds.pyramid, || Levels::new(self.fixed, self.moving, self.ranges, self.options));
+        let mut race = Race::default();
+        for level in (0..levels.spacings.len()).rev() {
+            self.level(&levels, level, &mut race)?;
         }
-        let moved = self.resample()?;
+        let best = race.best()?;
+        let transform = Linear::new(self.options.dof, self.dimension, self.fixed.geometry.centre(), &best.transform);
+        let map = transform.to_affine();
+        let compared = self.compare(&map)?;
+        let evidence = Evidence {
+            start: &compared.values[0],
+            end: &compared.values[1],
+            metric: self.options.metric,
+            to: &map,
+            volumes: volume(&self.fixed.geometry) / volume(&self.moving.geometry),
+            rival: race.rival,
+        };
         Ok(Registration {
-            transform: self.linear(),
-            moved,
-            doubts: trust::doubts(&start, &end, self.options.metric),
-            start,
-            end,
-            histograms,
-            started: self.started,
-            histogram,
+            moved: self.resample(&map)?,
+            doubts: evidence.doubts(),
+            transform,
+            start: compared.values[0],
+            end: compared.values[1],
+            histograms: compared.histograms,
+            started: Started {
+                from: best.from,
+                distance_mm: distance(&best.start, &map, &self.fixed.geometry),
+                candidates: race.candidates,
+            },
+            histogram: compared.method,
             levels: self.levels,
             seconds: self.seconds,
             backend: self.backend.name(),
@@ -150,47 +110,72 @@ impl Run<'_> {
         })
     }
 
-    fn linear(&self) -> Linear {
-        Linear::new(self.options.dof, Dimension::Three, self.fixed.geometry.centre(), &self.transform)
-    }
-
-    /// Takes the best of the starts that overlap well.
-    fn choose_start(&mut self, metric: &mut Metric, starts: [Start; 3]) -> Result<()> {
-        let scores = metric.evaluate(&starts.map(|start| DAffine3::from_translation(start.translation)))?;
-        if scores[0].overlap == 0 {
-            return Err(Error::Untrusted(format!(
-                "the images do not overlap: their headers place their centres {:.0} mm apart; check the headers",
-                self.fixed.geometry.centre().distance(self.moving.geometry.centre())
-            )));
+    /// Takes the poses in the race on at a level; at the coarsest one the race begins.
+    fn level(&mut self, levels: &Levels, level: usize, race: &mut Race) -> Result<()> {
+        let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
+        let at = race.poses.first().map_or(DAffine3::IDENTITY, |pose| pose.transform);
+        let images = timed(&mut self.seconds.pyramid, || levels.images(level, &at))?;
+        let mut evaluator = timed(&mut self.seconds.upload, || images.load(self.backend))?;
+        let clock = Instant::now();
+        let spacing_mm = images.grid().spacing.to_array();
+        self.observer.level(count - 1 - level, count, spacing_mm);
+        let mut metric = Metric::new(&images, &mut *evaluator, self.options.metric, self.observer);
+        let grid = &self.fixed.geometry;
+        if race.poses.is_empty() {
+            let (fixed, moving) = levels.pair(level);
+            let starts = start::candidates(&self.options.init, self.options.dof, self.dimension, fixed, moving);
+            let steps = Steps::new(self.options.dof.min(Kind::Rigid), self.dimension, grid);
+            race.begin(&mut metric, &starts, &steps, mm, grid)?;
         }
-        let most = scores.iter().map(|score| score.overlap).max().unwrap_or(0);
-        let value = |i: &usize| scores[*i].value(self.options.metric);
-        // The first of equals wins: the headers before anything guessed.
-        let best = (0..starts.len()).rev().filter(|&i| scores[i].overlap >= most / 2);
-        let best = best.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap_or(0);
-        self.started.from = starts[best].name;
-        self.transform = DAffine3::from_translation(starts[best].translation);
-        self.least_overlap = scores[best].overlap_fraction() / 4.0;
+        let steps = Steps::new(self.options.dof, self.dimension, grid);
+        race.go_on(&mut metric, &*self.options.optimizer.optimizer(), &steps, mm, grid)?;
+        let best = race.best()?;
+        let (samples, evaluations) = (images.samples(), metric.evaluations);
+        let (value, stopped, trace) = (best.value, best.stopped, metric.trace);
+        self.levels.push(Level { spacing_mm, samples, evaluations, value, stopped, trace });
+        self.seconds.optimise += clock.elapsed().as_secs_f64();
         Ok(())
     }
 
-    /// Searches at a level of `mm`, which is `coarse` times the finest one.
-    fn climb(&self, metric: &mut Metric, steps: &Steps, mm: f64, coarse: f64) -> Result<Found> {
-        // After the first level the maximum is near.
-        let step = if self.levels.is_empty() { mm } else { mm / 4.0 };
-        let problem =
-            Problem { start: vec![0.0; steps.count()], step, resolution: RESOLUTION * coarse, evaluations: 2000 };
-        self.options.optimizer.optimizer().maximise(metric, &problem)
+    /// Both images at full resolution before and after.
+    fn compare(&mut self, map: &DAffine3) -> Result<Compared> {
+        let options = self.options;
+        let clock = Instant::now();
+        let images = crate::metric::images(self.fixed, self.moving, self.ranges, map, options);
+        let mut evaluator = images.load(self.backend)?;
+        let [before, after] = [DAffine3::IDENTITY, *map].map(|map| images.histogram(&mut *evaluator, &map));
+        let histograms = [before?, after?];
+        let unit = images.unit()?;
+        let value = |counts: &Vec<u32>| {
+            let entropies = cpu::entropies(counts, [options.bins; 2], crate::backend::Wanted::Ratios);
+            Evaluation::new(&crate::backend::per_sample(entropies, unit), images.samples())
+        };
+        let values = [value(&histograms[0]), value(&histograms[1])];
+        let method = evaluator.method();
+        self.seconds.compare += clock.elapsed().as_secs_f64();
+        Ok(Compared { values, histograms, method })
     }
 
     /// The moving image on the fixed image's grid.
-    fn resample(&mut self) -> Result<Volume> {
-        let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, &self.transform);
+    fn resample(&mut self, map: &DAffine3) -> Result<Volume> {
+        let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, map);
         let size = self.fixed.geometry.size;
         let resample = || self.backend.resample(self.moving, size, &map, Interpolator::Linear);
         let voxels = timed(&mut self.seconds.resample, resample)?;
         Ok(Volume { geometry: self.fixed.geometry, voxels, pixel: self.moving.pixel })
     }
+}
+
+/// What a grid covers, mm^3.
+fn volume(grid: &Geometry) -> f64 {
+    grid.voxels() as f64 * grid.spacing.element_product()
+}
+
+/// Before and after.
+struct Compared {
+    values: [Evaluation; 2],
+    histograms: [Vec<u32>; 2],
+    method: &'static str,
 }
 
 /// Adds the time that `work` takes to `seconds`.

@@ -70,15 +70,20 @@ pub enum Sampling {
     Random { samples: usize, seed: u64 },
 }
 
+impl Sampling {
+    /// Samples that say enough for any image.
+    pub const SAMPLES: usize = 1 << 21;
+}
+
 impl Default for Options {
     /// Rigid, NMI at 64 bins, linear, on the fastest device there is.
     fn default() -> Self {
         Self {
             dof: Kind::Rigid,
             init: Init::Auto,
-            optimizer: OptimizerKind::Powell,
+            optimizer: OptimizerKind::Batch,
             levels: None,
-            sampling: Sampling::Full,
+            sampling: Sampling::Grid { samples: Sampling::SAMPLES },
             metric: MetricKind::Nmi,
             bins: 64,
             interpolator: Interpolator::Linear,

@@ -1,55 +1,98 @@
-//! Where a registration starts.
+//! Where a registration may start.
 
-use crate::Volume;
-use glam::DVec3;
+use super::Init;
+use super::moments::Moments;
+use crate::transform::{Dimension, Kind};
+use crate::{Geometry, Volume};
+use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::f64::consts::TAU;
 
-/// A translation to start from, and what it is called.
+/// A map to start from, and the `--init` that gives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Start {
-    pub name: &'static str,
-    /// LPS mm.
-    pub translation: DVec3,
+    pub from: &'static str,
+    /// Fixed point to moving point, LPS mm.
+    pub transform: DAffine3,
 }
 
-/// The headers as they are, the grids' middles on each other, and the centres of mass on each other. Coarse volumes will do.
-pub fn candidates(fixed: &Volume, moving: &Volume) -> [Start; 3] {
-    [
-        Start { name: "header", translation: DVec3::ZERO },
-        Start { name: "geometry", translation: moving.geometry.centre() - fixed.geometry.centre() },
-        Start { name: "mass", translation: centre_of_mass(moving) - centre_of_mass(fixed) },
-    ]
-}
+/// Rotations of space that are tried: about 24 degrees lie between neighbours.
+const ROTATIONS: usize = 600;
+/// Rotations of the plane that are tried.
+const PLANE_ROTATIONS: usize = 36;
 
-/// The centre of the intensities above the lowest, LPS mm; the grid's middle for a constant volume.
-pub fn centre_of_mass(volume: &Volume) -> DVec3 {
-    let (low, _) = volume.range();
-    let [width, height, _] = volume.geometry.size;
-    let (mut mass, mut moment) = (0.0, DVec3::ZERO);
-    for (row, voxels) in volume.voxels.chunks_exact(width).enumerate() {
-        let (mut row_mass, mut row_moment) = (0.0, 0.0);
-        for (x, voxel) in voxels.iter().enumerate() {
-            let above = f64::from(voxel - low);
-            row_mass += above;
-            row_moment += above * x as f64;
-        }
-        mass += row_mass;
-        moment += DVec3::new(row_moment, row_mass * (row % height) as f64, row_mass * (row / height) as f64);
+/// What `init` asks for. Coarse volumes will do.
+pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, moving: &Volume) -> Vec<Start> {
+    let header = || vec![Start { from: "header", transform: DAffine3::IDENTITY }];
+    let geometry = || vec![turned("geometry", DMat3::IDENTITY, centres(&fixed.geometry, &moving.geometry))];
+    let moments = || (Moments::of(fixed), Moments::of(moving));
+    let mass = || {
+        vec![turned("mass", DMat3::IDENTITY, {
+            let (f, m) = moments();
+            [f.centre, m.centre]
+        })]
+    };
+    let by_moments = || {
+        let (fixed, moving) = moments();
+        let turns =
+            if dof == Kind::Translation { vec![DMat3::IDENTITY] } else { fixed.rotations_to(&moving, dimension) };
+        turns.into_iter().map(|turn| turned("moments", turn, [fixed.centre, moving.centre])).collect::<Vec<_>>()
+    };
+    let search = || {
+        let (fixed, moving) = moments();
+        let turns = if dof == Kind::Translation { vec![DMat3::IDENTITY] } else { rotations(dimension) };
+        turns.into_iter().map(|turn| turned("search", turn, [fixed.centre, moving.centre])).collect::<Vec<_>>()
+    };
+    match init {
+        Init::Header => header(),
+        Init::Geometry => geometry(),
+        Init::Mass => mass(),
+        Init::Moments => by_moments(),
+        Init::Search => search(),
+        Init::Transform(transform) => vec![Start { from: "file", transform: *transform }],
+        Init::Auto => [header(), geometry(), mass(), by_moments(), search()].concat(),
     }
-    if mass > 0.0 { volume.geometry.index_to_world().transform_point3(moment / mass) } else { volume.geometry.centre() }
+}
+
+fn centres(fixed: &Geometry, moving: &Geometry) -> [DVec3; 2] {
+    [fixed.centre(), moving.centre()]
+}
+
+/// The rotation that takes the first centre to the second.
+fn turned(from: &'static str, rotation: DMat3, [fixed, moving]: [DVec3; 2]) -> Start {
+    Start { from, transform: DAffine3::from_mat3_translation(rotation, moving - rotation * fixed) }
+}
+
+/// Rotations spread evenly: of the plane by angle, of space on a super-Fibonacci spiral (Alexa 2022).
+fn rotations(dimension: Dimension) -> Vec<DMat3> {
+    if dimension == Dimension::Two {
+        let angle = |n: usize| TAU * n as f64 / PLANE_ROTATIONS as f64;
+        return (0..PLANE_ROTATIONS).map(|n| crate::transform::plane(angle(n))).collect();
+    }
+    let rotation = |n: usize| {
+        let s = n as f64 + 0.5;
+        let part = s / ROTATIONS as f64;
+        let (sine_a, cosine_a) = libm::sincos(TAU * s / std::f64::consts::SQRT_2);
+        let (sine_b, cosine_b) = libm::sincos(TAU * s / 1.533_751_168_755_204_3);
+        let (r, q) = (part.sqrt(), (1.0 - part).sqrt());
+        DMat3::from_quat(DQuat::from_xyzw(r * sine_a, r * cosine_a, q * sine_b, q * cosine_b).normalize())
+    };
+    (0..ROTATIONS).map(rotation).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Geometry, PixelType};
+    use crate::transform::angle;
 
     #[test]
-    fn the_centre_of_mass_is_where_the_mass_is() {
-        let geometry = Geometry::axis_aligned([4, 5, 6], DVec3::new(1.0, 2.0, 3.0), DVec3::new(-1.0, 0.0, 10.0));
-        let mut voxels = vec![-100.0; geometry.voxels()];
-        voxels[1 + 4 * (2 + 5 * 3)] = 0.0;
-        voxels[3 + 4 * (2 + 5 * 3)] = 0.0;
-        let volume = Volume { geometry, voxels, pixel: PixelType::F32 };
-        assert_eq!(centre_of_mass(&volume), DVec3::new(1.0, 4.0, 19.0));
+    fn no_rotation_is_far_from_one_that_is_tried() {
+        let tried = rotations(Dimension::Three);
+        let vectors = [DVec3::new(3.0, 0.0, 0.0), DVec3::new(0.5, -1.0, 0.2), DVec3::new(-1.7, 2.0, 1.1), DVec3::ZERO];
+        for vector in vectors {
+            let wanted = crate::transform::exponential(vector);
+            let nearest = tried.iter().map(|turn| angle(&(turn.transpose() * wanted))).fold(f64::INFINITY, f64::min);
+            assert!(nearest.to_degrees() < 25.0, "{vector}: {} degrees", nearest.to_degrees());
+        }
+        assert!(tried.iter().all(|turn| (turn.determinant() - 1.0).abs() < 1e-12));
     }
 }

@@ -1,12 +1,23 @@
 //! What speaks against a registration that ran to its end.
 
+use super::race::Rival;
 use crate::metric::{Evaluation, MetricKind};
+use crate::transform::angle;
+use glam::DAffine3;
 use serde::Serialize;
 
-/// Less of the fixed image than this inside the moving image is little to go by.
+/// Less of the smaller image than this inside the other is little to go by, and this is nothing to go by.
 const SMALL_OVERLAP: f64 = 0.25;
+const NO_OVERLAP: f64 = 0.02;
 /// Less mutual information than this, nats, comes about by chance.
 const LITTLE_INFORMATION: f64 = 0.02;
+/// Beyond this from the headers a rotation is unusual, degrees.
+const LARGE_ROTATION: f64 = 75.0;
+/// Beyond these a change of volume is unusual, and beyond those it is no patient's.
+const UNUSUAL_VOLUME: f64 = 1.6;
+const IMPOSSIBLE_VOLUME: f64 = 4.0;
+/// A second result that has this part of the lead of the first is as good.
+const AS_GOOD: f64 = 0.9;
 
 /// A check that a result did not pass.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,39 +30,108 @@ pub struct Doubt {
     pub grave: bool,
 }
 
-/// What speaks against an end that was reached from a start.
-pub fn doubts(start: &Evaluation, end: &Evaluation, kind: MetricKind) -> Vec<Doubt> {
-    let overlap = end.overlap_fraction();
-    let checks = [
-        (
-            "overlap",
-            overlap < SMALL_OVERLAP,
-            format!("only {:.0} % of the fixed image lies inside the moving image", 100.0 * overlap),
-        ),
-        (
-            "information",
-            end.mi < LITTLE_INFORMATION,
-            format!("the images tell almost nothing about each other (MI {:.4} nats)", end.mi),
-        ),
-        ("metric", end.value(kind) < start.value(kind), "the metric is lower than before the registration".to_owned()),
-    ];
-    let failed = checks.into_iter().filter(|(_, failed, _)| *failed);
-    failed.map(|(name, _, text)| Doubt { name, text, grave: false }).collect()
+/// What the checks look at.
+pub struct Evidence<'a> {
+    /// The metric at full resolution as the headers place the images, and at the end.
+    pub start: &'a Evaluation,
+    pub end: &'a Evaluation,
+    pub metric: MetricKind,
+    /// The end, fixed point to moving point, LPS mm.
+    pub to: &'a DAffine3,
+    /// Voxels of the fixed image over those of the moving one, by volume in mm^3.
+    pub volumes: f64,
+    pub rival: Option<Rival>,
+}
+
+impl Evidence<'_> {
+    /// The checks that failed.
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let checks = [self.overlap(), self.information(), self.metric(), self.rotation(), self.volume(), self.rival()];
+        checks.into_iter().flatten().collect()
+    }
+
+    /// Of the image that is smaller, how much lies inside the other.
+    fn overlap(&self) -> Option<Doubt> {
+        let part = self.end.overlap_fraction() * self.volumes.max(1.0);
+        let text = format!("only {:.0} % of the smaller image lies inside the other", 100.0 * part);
+        (part < SMALL_OVERLAP).then(|| Doubt { name: "overlap", text, grave: part < NO_OVERLAP })
+    }
+
+    fn information(&self) -> Option<Doubt> {
+        let mi = self.end.mi;
+        let text = format!("the images tell almost nothing about each other (MI {mi:.4} nats)");
+        (mi < LITTLE_INFORMATION).then(|| Doubt { name: "information", text, grave: true })
+    }
+
+    fn metric(&self) -> Option<Doubt> {
+        let worse = self.end.value(self.metric) < self.start.value(self.metric);
+        // A high metric where little overlaps is no better place to be.
+        let grave = worse && 2 * self.start.overlap > self.end.overlap;
+        let text = "the metric is lower than where the headers place the images".to_owned();
+        worse.then_some(Doubt { name: "metric", text, grave })
+    }
+
+    fn rotation(&self) -> Option<Doubt> {
+        let turn = angle(&self.to.matrix3).to_degrees();
+        let text = format!("the images are turned by {turn:.0} degrees against each other: are the headers right?");
+        (turn > LARGE_ROTATION).then_some(Doubt { name: "rotation", text, grave: false })
+    }
+
+    fn volume(&self) -> Option<Doubt> {
+        let scale = self.to.matrix3.determinant();
+        let beyond = |limit: f64| scale > limit || scale < limit.recip();
+        let text = format!("volumes change by a factor of {scale:.2}");
+        beyond(UNUSUAL_VOLUME).then(|| Doubt { name: "volume", text, grave: beyond(IMPOSSIBLE_VOLUME) })
+    }
+
+    fn rival(&self) -> Option<Doubt> {
+        let Rival { lead, distance_mm } = self.rival.filter(|rival| rival.lead > AS_GOOD)?;
+        let text =
+            format!("another start ended {distance_mm:.0} mm away with almost the same metric ({:.0} %)", 100.0 * lead);
+        Some(Doubt { name: "rival", text, grave: true })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::{DMat3, DVec3};
+
+    const GOOD: Evaluation = Evaluation {
+        fixed_entropy: 1.0,
+        moving_entropy: 1.0,
+        joint_entropy: 1.5,
+        mi: 0.5,
+        nmi: 1.3,
+        ecc: 0.5,
+        correlation_ratio_moving_given_fixed: 0.5,
+        correlation_ratio_fixed_given_moving: 0.5,
+        overlap: 90,
+        samples: 100,
+    };
+
+    /// The names of the checks that fail, grave ones with a mark.
+    fn names(end: Evaluation, to: DMat3, rival: Option<Rival>) -> Vec<String> {
+        let to = DAffine3::from_mat3_translation(to, DVec3::ONE);
+        let evidence = Evidence { start: &GOOD, end: &end, metric: MetricKind::Nmi, to: &to, volumes: 0.8, rival };
+        let name = |doubt: Doubt| if doubt.grave { format!("{}!", doubt.name) } else { doubt.name.to_owned() };
+        evidence.doubts().into_iter().map(name).collect()
+    }
 
     #[test]
-    fn each_doubt_has_its_line() {
-        let good = Evaluation { mi: 0.5, nmi: 1.1, overlap: 90, samples: 100, ..Default::default() };
-        let names = |end: Evaluation| -> Vec<_> {
-            doubts(&good, &end, MetricKind::Nmi).iter().map(|doubt| doubt.name).collect()
-        };
-        assert_eq!(names(good), [""; 0]);
-        assert_eq!(names(Evaluation { overlap: 24, ..good }), ["overlap"]);
-        assert_eq!(names(Evaluation { mi: 0.01, ..good }), ["information"]);
-        assert_eq!(names(Evaluation { nmi: 1.09, ..good }), ["metric"]);
+    fn each_doubt_has_its_name() {
+        let end = |end: Evaluation| names(end, DMat3::IDENTITY, None);
+        assert_eq!(end(GOOD), [""; 0]);
+        assert_eq!(end(Evaluation { overlap: 24, ..GOOD }), ["overlap"]);
+        assert_eq!(end(Evaluation { overlap: 1, ..GOOD }), ["overlap!"]);
+        assert_eq!(end(Evaluation { mi: 0.01, ..GOOD }), ["information!"]);
+        assert_eq!(end(Evaluation { nmi: 1.2, ..GOOD }), ["metric!"]);
+        let to = |to: DMat3| names(GOOD, to, None);
+        assert_eq!(to(DMat3::from_rotation_z(3.0)), ["rotation"]);
+        assert_eq!(to(DMat3::IDENTITY * 1.2), ["volume"]);
+        assert_eq!(to(DMat3::IDENTITY * 0.5), ["volume!"]);
+        let rival = |lead| names(GOOD, DMat3::IDENTITY, Some(Rival { lead, distance_mm: 40.0 }));
+        assert_eq!(rival(0.95), ["rival!"]);
+        assert_eq!(rival(0.8), [""; 0]);
     }
 }

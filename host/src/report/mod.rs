@@ -1,4 +1,7 @@
-//! What a run leaves behind: transform.tfm, moved.nii.gz and report.json.
+//! What a run leaves behind: transform.tfm, moved.nii.gz, report.json and report.html.
+
+mod html;
+mod words;
 
 use std::path::Path;
 use std::time::Instant;
@@ -8,13 +11,16 @@ use serde::Serialize;
 use crate::io::transform::{self, Grids, Motion};
 use crate::io::{self, OutputFolder};
 use crate::metric::{Evaluation, MetricKind};
+use crate::optimizer::OptimizerKind;
 use crate::registration::{Doubt, Level, Options, Registration, Started};
-use crate::{Error, Result};
+use crate::{Error, Result, Volume};
+pub use words::motion;
 
 /// File names in the output folder.
 pub const TRANSFORM: &str = "transform.tfm";
 pub const MOVED: &str = "moved.nii.gz";
 pub const REPORT: &str = "report.json";
+pub const PAGE: &str = "report.html";
 
 /// What a run knows beyond the registration itself.
 pub struct Run<'a> {
@@ -47,6 +53,8 @@ pub struct Report {
     pub histogram: &'static str,
     /// What was maximised.
     pub metric: MetricKind,
+    /// Who searched.
+    pub optimizer: OptimizerKind,
     pub start: Value,
     #[serde(rename = "final")]
     pub end: Value,
@@ -86,24 +94,34 @@ pub struct Seconds {
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,
+    /// The metric at full resolution, before and after.
+    pub compare: f64,
     pub resample: f64,
-    /// Transform and moved image.
+    /// Transform, moved image and the pictures of the page.
     pub write: f64,
 }
 
 impl Run<'_> {
-    /// Writes all results into `folder` and returns what the report says.
+    /// Writes all results into `folder` and returns what the report says. `images`: the fixed and the moving one.
     ///
     /// # Errors
     /// [`Error::File`] where a file cannot be written.
-    pub fn write(&self, registration: &Registration, folder: &OutputFolder) -> Result<Report> {
+    pub fn write(&self, images: [&Volume; 2], found: &Registration, folder: &OutputFolder) -> Result<Report> {
         let writing = Instant::now();
-        transform::write(&folder.path(TRANSFORM), None, &registration.transform, &Grids::default())?;
-        io::write(&folder.path(MOVED), &registration.moved)?;
-        let report = self.report(registration, writing.elapsed().as_secs_f64());
+        transform::write(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
+        let moved = || io::write(&folder.path(MOVED), &found.moved);
+        let (written, pictures) = rayon::join(moved, || html::Pictures::new(images, found));
+        written?;
+        let report = self.report(found, writing.elapsed().as_secs_f64());
+
         let path = folder.path(REPORT);
         let text = serde_json::to_string_pretty(&report).map_err(|e| Error::file(&path, e))?;
         std::fs::write(&path, text + "\n").map_err(|e| Error::file(&path, e))?;
+
+        let path = folder.path(PAGE);
+        let pictures = pictures.map_err(|e| Error::file(&path, e))?;
+        let page = html::page(&report, images, found, self.options, &pictures).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
         Ok(report)
     }
 
@@ -122,6 +140,7 @@ impl Run<'_> {
             interpolation: self.options.interpolator.name(),
             histogram: found.histogram,
             metric: kind,
+            optimizer: self.options.optimizer,
             start: value(found.start),
             end: value(found.end),
             overlap_fraction: found.end.overlap_fraction(),
@@ -144,6 +163,7 @@ impl Run<'_> {
             upload: parts.upload,
             pyramid: parts.pyramid,
             optimise: parts.optimise,
+            compare: parts.compare,
             resample: parts.resample,
             write,
         }

@@ -10,7 +10,10 @@ mod step;
 pub use linear::Linear;
 pub use rigid::Rigid;
 pub use rotation::angle;
-pub use step::Steps;
+#[cfg(test)]
+pub(crate) use rotation::exponential;
+pub(crate) use rotation::{euler_angles, nearest, plane};
+pub use step::{Steps, distance};
 
 use clap::ValueEnum;
 

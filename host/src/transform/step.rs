@@ -85,6 +85,16 @@ impl Steps {
     }
 }
 
+/// The root mean square distance over a grid between where two maps take its points, mm.
+pub fn distance(a: &DAffine3, b: &DAffine3, grid: &Geometry) -> f64 {
+    let centre = grid.centre();
+    let apart = a.transform_point3(centre) - b.transform_point3(centre);
+    let matrix = a.matrix3 - b.matrix3;
+    let along = |axis: usize| matrix * grid.direction.col(axis) * (0.5 * grid.size[axis] as f64 * grid.spacing[axis]);
+    let square = apart.length_squared() + (0..3).map(|axis| along(axis).length_squared()).sum::<f64>() / 3.0;
+    libm::sqrt(square)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +124,8 @@ mod tests {
                     mm[parameter] = 0.01;
                     let length = moved(&steps.map(&mm), &grid);
                     assert!((length - 0.01).abs() < 1e-4, "{kind:?}, {dimension:?}, {parameter}: {length} mm");
+                    let distance = distance(&DAffine3::IDENTITY, &steps.map(&mm), &grid);
+                    assert!((distance - length).abs() < 1e-4);
                 }
             }
         }

@@ -32,10 +32,10 @@ pub fn linear() -> impl Strategy<Value = Linear> {
         match (kind, dimension) {
             (Kind::Translation, _) => parameters.iter_mut().for_each(|p| *p *= 100.0),
             (Kind::Rigid, _) => parameters.iter_mut().take(count - axes).for_each(|p| *p *= 3.1),
-            (Kind::Similarity, Dimension::Two) => parameters[0] = 1.2 + parameters[0],
+            (Kind::Similarity, Dimension::Two) => parameters[0] += 1.2,
             (Kind::Similarity, Dimension::Three) => {
                 parameters[..3].iter_mut().for_each(|p| *p *= 0.57);
-                parameters[6] = 1.2 + parameters[6];
+                parameters[6] += 1.2;
             }
             (Kind::Affine, _) => {
                 parameters[..axes * axes].iter_mut().for_each(|p| *p *= 0.3);

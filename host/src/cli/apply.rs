@@ -1,0 +1,124 @@
+//! `mireg apply`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use glam::DVec3;
+use gpu::math::interpolate::Interpolator;
+use mireg::{Error, Resampling, Result, io};
+
+use super::arguments::Compute;
+use super::summary::line;
+use super::transforms;
+
+pub const EXAMPLES: &str = "\
+A transform takes a point of LIKE to the point of IMAGE, as the one that `mireg
+register LIKE IMAGE` writes. Several are applied in the order given, the first to the
+point of LIKE; antsApplyTransforms has them the other way round. Without any, the
+headers place the images. IMAGE reaches to its outermost voxel centres (ITK goes on for
+half a voxel, with the values there). Where voxels of LIKE are larger than those of IMAGE nothing
+is smoothed. The pixel type is that of IMAGE: integers are rounded and clamped.
+
+Examples:
+  mireg apply mr.nii.gz --like ct.nii.gz --transform out/transform.tfm --out mr_on_ct.nii.gz
+  mireg apply mr_labels.nii.gz --like ct.nii.gz --transform out/transform.tfm --labels --out labels_on_ct.nii.gz
+  mireg apply ct.nii.gz --like mr.nii.gz --transform out/transform.tfm --invert --outside -1000 --out ct_on_mr.nii.gz
+  mireg apply mr.nii.gz --like ct.nii.gz -t out/transform.tfm --spacing 1 --interpolation b-spline --out mr_1mm.nii.gz";
+
+#[derive(Args)]
+pub struct Apply {
+    /// The image to resample
+    pub image: PathBuf,
+    /// The image whose grid it is resampled on
+    #[arg(long, value_name = "LIKE")]
+    pub like: PathBuf,
+    /// From a point of LIKE to the point of IMAGE; may be given several times
+    #[arg(long, short, value_name = "FILE")]
+    pub transform: Vec<PathBuf>,
+    /// Apply the inverse of the transform, or of all of them together
+    #[arg(long)]
+    pub invert: bool,
+    /// The file to write; the end of its name says the format
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// What lies between voxels
+    #[arg(long, value_enum, default_value_t = Interpolation::Linear, help_heading = "Resampling")]
+    pub interpolation: Interpolation,
+    /// IMAGE holds labels: take the nearest voxel
+    #[arg(long, conflicts_with = "interpolation", help_heading = "Resampling")]
+    pub labels: bool,
+    /// The intensity where IMAGE does not reach
+    #[arg(long, value_name = "VALUE", default_value_t = 0.0, allow_negative_numbers = true, value_parser = finite)]
+    #[arg(help_heading = "Resampling")]
+    pub outside: f32,
+    /// Other voxels in the box of LIKE: one number for all axes, or I,J,K, mm
+    #[arg(long, value_name = "MM", value_parser = spacing, allow_negative_numbers = true, help_heading = "Resampling")]
+    pub spacing: Option<DVec3>,
+    #[command(flatten)]
+    pub compute: Compute,
+}
+
+/// What can be resampled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Interpolation {
+    Nearest,
+    Linear,
+    /// Tricubic through the voxels
+    CatmullRom,
+    /// Tricubic B-spline
+    BSpline,
+}
+
+impl From<Interpolation> for Interpolator {
+    fn from(interpolation: Interpolation) -> Self {
+        match interpolation {
+            Interpolation::Nearest => Self::Nearest,
+            Interpolation::Linear => Self::Linear,
+            Interpolation::CatmullRom => Self::CatmullRom,
+            Interpolation::BSpline => Self::BSpline,
+        }
+    }
+}
+
+/// Reads an image and a grid, resamples and writes.
+pub fn run(arguments: &Apply) -> Result<()> {
+    let Apply { image, like, out, .. } = arguments;
+    super::keep_inputs(out, [image, like])?;
+    let map = transforms::chain(&arguments.transform, arguments.invert)?;
+    let (grid, volume) = super::read(like, image)?;
+    let grid = arguments.spacing.map_or(grid.geometry, |spacing| grid.geometry.respaced(spacing));
+    let how = Resampling {
+        interpolator: if arguments.labels { Interpolator::Nearest } else { arguments.interpolation.into() },
+        outside: arguments.outside,
+        backend: arguments.compute.backend,
+    };
+    let resampled = mireg::resample(&volume, &grid, &map, &how)?;
+    if resampled.inside == 0 {
+        return Err(Error::Untrusted(format!(
+            "no voxel of the grid falls inside {}: check the headers, and whether the transform leads the other way (--invert)",
+            image.display()
+        )));
+    }
+    io::write(out, &resampled.volume)?;
+    let ([i, j, k], spacing) = (grid.size, grid.spacing);
+    let part = 100.0 * resampled.inside as f64 / grid.voxels() as f64;
+    let size = format!("{i} x {j} x {k} voxels of {:.4} x {:.4} x {:.4} mm", spacing.x, spacing.y, spacing.z);
+    super::print(&line("wrote", &format!("{}, {size}", out.display())));
+    super::print(&line("inside", &format!("{part:.1} % of them lie in {}", image.display())));
+    Ok(())
+}
+
+fn finite(text: &str) -> std::result::Result<f32, String> {
+    text.parse().ok().filter(|value: &f32| value.is_finite()).ok_or_else(|| "it must be a finite number".into())
+}
+
+fn spacing(text: &str) -> std::result::Result<DVec3, String> {
+    let numbers: Option<Vec<f64>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
+    let spacing = match numbers.as_deref() {
+        Some(&[all]) => Some(DVec3::splat(all)),
+        Some(&[i, j, k]) => Some(DVec3::new(i, j, k)),
+        _ => None,
+    };
+    let spacing = spacing.filter(|spacing| spacing.is_finite() && spacing.min_element() > 0.0);
+    spacing.ok_or_else(|| "one or three positive numbers are possible, as in 1 or 1,1,2.5".into())
+}

@@ -1,0 +1,101 @@
+//! The arguments that say how `mireg register` searches.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum, value_parser};
+use mireg::Result;
+use mireg::optimizer::OptimizerKind;
+use mireg::registration::{Init, Options, Sampling};
+use mireg::transform::Kind;
+
+use super::transforms;
+
+#[derive(Args)]
+#[command(next_help_heading = "Registration")]
+pub struct Search {
+    /// What the motion may be
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Rigid)]
+    pub dof: Kind,
+    /// Where to start: auto tries all of the others and takes the best; header places the images as their files say, geometry by the
+    /// middles of the grids, mass by the centres of mass, moments by principal axes, search by many rotations; or a transform FILE
+    #[arg(long, value_name = "START|FILE", default_value = "auto")]
+    pub init: Start,
+    /// Who searches
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = OptimizerKind::Batch)]
+    pub optimizer: OptimizerKind,
+    /// Grids of the levels, coarse to fine, such as 8mm,4mm,2mm,1mm [default: from the images' own, doubled while 16 voxels remain]
+    #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
+    pub levels: Vec<f64>,
+    /// Which voxels are counted at each level: full takes all, grid a regular grid of them, random scattered ones
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = How::Grid)]
+    pub sampling: How,
+    /// How many, about, for grid and random; where there are fewer voxels, all are taken
+    #[arg(long, value_name = "N", default_value_t = Sampling::SAMPLES as u64, allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u64).range(1..))]
+    pub samples: u64,
+    /// Which ones random takes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl Search {
+    /// `others` with what is said here; reads the transform to start from.
+    pub fn options(&self, others: Options) -> Result<Options> {
+        let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
+        let init = match &self.init {
+            Start::Named(init) => init.clone(),
+            Start::File(path) => Init::Transform(transforms::read(path)?),
+        };
+        Ok(Options {
+            dof: self.dof,
+            init,
+            optimizer: self.optimizer,
+            levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
+            sampling: match self.sampling {
+                How::Full => Sampling::Full,
+                How::Grid => Sampling::Grid { samples },
+                How::Random => Sampling::Random { samples, seed: self.seed },
+            },
+            ..others
+        })
+    }
+}
+
+/// A start by its name, or in a file.
+#[derive(Debug, Clone)]
+pub enum Start {
+    Named(Init),
+    File(PathBuf),
+}
+
+impl FromStr for Start {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        Ok(match text {
+            "auto" => Self::Named(Init::Auto),
+            "header" => Self::Named(Init::Header),
+            "geometry" => Self::Named(Init::Geometry),
+            "mass" => Self::Named(Init::Mass),
+            "moments" => Self::Named(Init::Moments),
+            "search" => Self::Named(Init::Search),
+            file => Self::File(file.into()),
+        })
+    }
+}
+
+/// How voxels are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum How {
+    Full,
+    Grid,
+    Random,
+}
+
+/// A length with or without its unit.
+fn millimetres(text: &str) -> std::result::Result<f64, String> {
+    let number = text.trim().trim_end_matches("mm").trim_end();
+    let mm = number.parse().ok().filter(|mm: &f64| mm.is_finite() && *mm > 0.0);
+    mm.ok_or_else(|| "lengths above 0 are possible, such as 4mm".into())
+}

@@ -1,0 +1,85 @@
+//! Points as rows of a table: CSV with a header, and 3D Slicer's `.fcsv`.
+
+use csv::{ReaderBuilder, StringRecord, WriterBuilder};
+
+use super::{Document, Frame, Parsed, coordinate, shortest};
+
+/// A table, and which of its columns are coordinates.
+struct Table {
+    /// Lines before the table.
+    preamble: String,
+    rows: Vec<StringRecord>,
+    columns: Vec<usize>,
+}
+
+impl Document for Table {
+    fn render(&self, points: &[&[f64]]) -> Vec<u8> {
+        let mut writer = WriterBuilder::new().flexible(true).from_writer(self.preamble.clone().into_bytes());
+        for (row, point) in self.rows.iter().zip(points) {
+            let coordinate = |column| self.columns.iter().zip(*point).find(|(c, _)| **c == column).map(|(_, v)| *v);
+            let fields = row.iter().enumerate();
+            let fields = fields.map(|(column, field)| coordinate(column).map_or_else(|| field.to_owned(), shortest));
+            writer.write_record(fields).expect("memory takes what is written");
+        }
+        writer.into_inner().expect("memory takes what is written")
+    }
+}
+
+/// A table under a header with columns x, y and, but for points of a plane, z.
+pub fn csv(text: &str) -> Result<Parsed, String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let header = text.split_inclusive('\n').next().unwrap_or_default();
+    let names: Vec<String> =
+        header.trim_end().split(',').map(|name| name.trim_matches([' ', '"']).to_lowercase()).collect();
+    let columns = columns(&names);
+    if columns.len() < 2 {
+        return Err(
+            "has no columns x and y in its first line; add a header, or read bare numbers with --format text".into()
+        );
+    }
+    parse(header, &text[header.len()..], columns, None)
+}
+
+/// The comments say which columns are x, y and z and in which frame; before they did, it was RAS, and the label came first.
+pub fn fcsv(text: &str) -> Result<Parsed, String> {
+    let length = text.split_inclusive('\n').take_while(|line| line.starts_with('#')).map(str::len).sum();
+    let (preamble, rows) = text.split_at(length);
+    let value = |key: &str| {
+        let values = preamble.lines().filter_map(|line| line.trim_start_matches(['#', ' ']).strip_prefix(key));
+        values.filter_map(|rest| rest.trim_start().strip_prefix('=')).next()
+    };
+    let names = value("columns").unwrap_or("label,x,y,z").split(',').map(|name| name.trim().to_lowercase());
+    let columns = columns(&names.collect::<Vec<_>>());
+    if columns.len() < 3 {
+        return Err("has no columns x, y and z in its comments; save it again".into());
+    }
+    let frame = value("CoordinateSystem").map_or(Ok(Frame::Ras), Frame::of)?;
+    parse(preamble, rows, columns, Some(frame))
+}
+
+/// Where x, y and z are; z may be missing.
+fn columns(names: &[String]) -> Vec<usize> {
+    ["x", "y", "z"].iter().map_while(|axis| names.iter().position(|name| name == axis)).collect()
+}
+
+fn parse(preamble: &str, rows: &str, columns: Vec<usize>, frame: Option<Frame>) -> Result<Parsed, String> {
+    let first = 1 + preamble.lines().count() as u64;
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows.as_bytes());
+    let (mut points, mut kept) = (vec![], vec![]);
+    for row in reader.records() {
+        let row = row.map_err(|error| format!("is damaged ({error}); correct it"))?;
+        let line = first + row.position().map_or(0, |position| position.line() - 1);
+        let mut point = [0.0; 3];
+        for (value, &column) in point.iter_mut().zip(&columns) {
+            let field = row.get(column).ok_or_else(|| format!("ends too early on line {line}, before a coordinate"))?;
+            *value = coordinate(field, line)?;
+        }
+        points.push(point.into());
+        kept.push(row);
+    }
+    let axes = columns.len();
+    // What follows must start on a line of its own.
+    let end = if preamble.is_empty() || preamble.ends_with('\n') { "" } else { "\n" };
+    let table = Table { preamble: format!("{preamble}{end}"), rows: kept, columns };
+    Ok(Parsed { points, axes, frame, document: Box::new(table) })
+}

@@ -1,0 +1,102 @@
+//! Numbers in a text: plain rows, and legacy VTK.
+
+use std::ops::Range;
+
+use glam::DVec3;
+
+use super::{Document, Frame, Parsed, coordinate, shortest, shown};
+
+/// A text, and where the coordinates in it are, those of a point after each other.
+struct Text {
+    text: String,
+    places: Vec<Range<usize>>,
+}
+
+impl Document for Text {
+    fn render(&self, points: &[&[f64]]) -> Vec<u8> {
+        let mut out = String::new();
+        let mut done = 0;
+        for (place, &value) in self.places.iter().zip(points.iter().copied().flatten()) {
+            out += &self.text[done..place.start];
+            out += &shortest(value);
+            done = place.end;
+        }
+        (out + &self.text[done..]).into_bytes()
+    }
+}
+
+/// Rows of two or three numbers, with blanks or commas between; empty lines and those that start with # stay as they are.
+pub fn rows(text: String) -> Result<Parsed, String> {
+    let (mut places, mut points, mut axes, mut start) = (vec![], vec![], 0, 0);
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+        let words: Vec<_> = words(line).collect();
+        if !words.is_empty() && !line.trim_start().starts_with('#') {
+            axes = if points.is_empty() { words.len() } else { axes };
+            if words.len() != axes || !(2..=3).contains(&axes) {
+                let found = words.len();
+                let wanted = if (2..=3).contains(&axes) { axes.to_string() } else { "two or three".into() };
+                return Err(format!("has {found} words on line {number}, not {wanted} numbers; correct it"));
+            }
+            let mut point = [0.0; 3];
+            for (value, word) in point.iter_mut().zip(words) {
+                *value = coordinate(&line[word.clone()], number)?;
+                places.push(start + word.start..start + word.end);
+            }
+            points.push(point.into());
+        }
+        start += line.len();
+    }
+    Ok(Parsed { points, axes, frame: None, document: Box::new(Text { text, places }) })
+}
+
+/// The `POINTS` of a legacy VTK file. 3D Slicer says `SPACE=RAS` or `SPACE=LPS` in its title.
+pub fn vtk(text: String) -> Result<Parsed, String> {
+    let mut lines = text.lines();
+    if !lines.next().is_some_and(|line| line.starts_with("# vtk DataFile")) {
+        return Err("is not a legacy VTK file; save the points as one, in ASCII".into());
+    }
+    let title = lines.next().unwrap_or_default();
+    let frame = title.split_once("SPACE=").map(|(_, frame)| Frame::of(frame)).transpose()?;
+    if lines.next().map(str::trim) != Some("ASCII") {
+        return Err("holds its points as bytes; save it in ASCII".into());
+    }
+    let header = lines.find(|line| line.get(..7).is_some_and(|word| word.eq_ignore_ascii_case("points ")));
+    let header = header.ok_or("has no POINTS; save the landmarks as points")?;
+    let (count, kind) = header[7..].trim().split_once(char::is_whitespace).unwrap_or_default();
+    let Ok(count) = count.parse::<usize>() else {
+        return Err(format!("has \"{}\", not how many POINTS there are and of what type; correct it", shown(header)));
+    };
+    if !["float", "double"].contains(&kind.trim().to_lowercase().as_str()) {
+        return Err(format!("has POINTS of type {}; save them as float or double", shown(kind)));
+    }
+    let start = offset(&text, header) + header.len();
+    let (mut places, mut values) = (vec![], vec![]);
+    for word in words(&text[start..]).take(count.saturating_mul(3)) {
+        let place = start + word.start..start + word.end;
+        let value = text[place.clone()].parse().ok().filter(|value: &f64| value.is_finite());
+        let value = value.map_or_else(|| coordinate(&text[place.clone()], line(&text, place.start)), Ok)?;
+        values.push(value);
+        places.push(place);
+    }
+    if values.len() != count.saturating_mul(3) {
+        return Err(format!("says that it has {count} points, but ends after {} coordinates", values.len()));
+    }
+    let points = values.as_chunks().0.iter().map(|&point| DVec3::from_array(point)).collect();
+    Ok(Parsed { points, axes: 3, frame, document: Box::new(Text { text, places }) })
+}
+
+/// Where words are, with blanks or commas between.
+fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+    words.map(move |word| offset(text, word)..offset(text, word) + word.len())
+}
+
+/// Where a part of a text starts in it.
+fn offset(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
+}
+
+/// The line, counted from 1, of a place in a text.
+fn line(text: &str, at: usize) -> u64 {
+    1 + text[..at].matches('\n').count() as u64
+}

@@ -1,0 +1,86 @@
+//! Newton steps from batches of evaluations: the optimizer for backends that evaluate many transforms at once.
+//!
+//! Each round evaluates both neighbours along every parameter in one batch, which gives the gradient and the diagonal of the second
+//! derivatives; a first round also evaluates pairs of parameters, which gives the rest of them. Later rounds, and later searches that
+//! are given the shape, keep the correlations of the second derivatives and only renew the diagonal. Then a batch of lengths of the
+//! Newton step, limited to a trust region, is tried, and the search goes on from the best point of all.
+
+use super::quadratic::Quadratic;
+use super::search::{Halt, Point, Search};
+use super::{Found, Objective, Optimizer, Problem};
+use crate::Result;
+
+/// Lengths of the Newton step that are tried.
+const LENGTHS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
+/// What a step shrinks to at most from one round to the next.
+const SHRINK: f64 = 0.25;
+
+/// Newton's method on a quadratic through neighbours.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch;
+
+impl Optimizer for Batch {
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
+        let mut search = Search::new(objective, problem)?;
+        let mut shape = problem.shape.clone();
+        let outcome = climb(&mut search, &mut shape, problem);
+        Ok(Found { shape, ..search.end(outcome)? })
+    }
+}
+
+fn climb(search: &mut Search, shape: &mut Option<Quadratic>, problem: &Problem) -> Result<(), Halt> {
+    let mut step = problem.step;
+    while step >= problem.resolution {
+        let start = search.best().clone();
+        let model = model(search, shape.as_ref(), &start, step)?;
+        let newton = model.step(2.0 * step);
+        *shape = Some(model);
+        search.values(LENGTHS.map(|length| offset(&start.parameters, &newton, length)).into())?;
+        let moved = distance(&start.parameters, &search.best().parameters);
+        if moved > 0.0 && moved < problem.resolution {
+            break;
+        }
+        // The neighbours are to be about as far away as the top is; where nothing was better they were too far.
+        step = moved.clamp(SHRINK * step, step);
+    }
+    Ok(())
+}
+
+/// A quadratic through the neighbours of a point at a distance of `step`.
+fn model(search: &mut Search, shape: Option<&Quadratic>, centre: &Point, step: f64) -> Result<Quadratic, Halt> {
+    let (at, count) = (&centre.parameters, centre.parameters.len());
+    let neighbours = (0..count).flat_map(|i| [step, -step].map(|s| moved(at, &[(i, s)])));
+    let pairs: Vec<_> = match shape {
+        Some(_) => Vec::new(),
+        None => (0..count).flat_map(|i| (0..i).map(move |j| (i, j))).collect(),
+    };
+    let corners = pairs.iter().map(|&(i, j)| moved(at, &[(i, step), (j, step)]));
+    let points = search.values(neighbours.chain(corners).collect())?;
+    let (beside, across) = points.split_at(2 * count);
+    let second = |sum: f64| sum / (step * step);
+    let gradient = beside.chunks(2).map(|pair| (pair[0].value - pair[1].value) / (2.0 * step)).collect();
+    let diagonal = beside.chunks(2).map(|pair| second(pair[0].value + pair[1].value - 2.0 * centre.value)).collect();
+    if let Some(shape) = shape {
+        return Ok(shape.renewed(gradient, diagonal));
+    }
+    let mixed = pairs.iter().zip(across).map(|(&(i, j), corner)| {
+        let cross = corner.value - beside[2 * i].value - beside[2 * j].value + centre.value;
+        ((i, j), second(cross))
+    });
+    Ok(Quadratic::new(gradient, diagonal, mixed))
+}
+
+/// A point with some coordinates moved.
+fn moved(point: &[f64], by: &[(usize, f64)]) -> Vec<f64> {
+    let mut point = point.to_vec();
+    by.iter().for_each(|&(i, step)| point[i] += step);
+    point
+}
+
+fn offset(point: &[f64], step: &[f64], length: f64) -> Vec<f64> {
+    point.iter().zip(step).map(|(point, step)| point + length * step).collect()
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+}

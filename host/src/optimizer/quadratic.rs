@@ -1,0 +1,128 @@
+//! A quadratic model of a hill, and the way to its top.
+
+/// Value near a point x0: gradient . (x - x0) - (x - x0)' bend (x - x0) / 2.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quadratic {
+    gradient: Vec<f64>,
+    /// Minus the second derivatives, by rows; symmetric.
+    bend: Vec<Vec<f64>>,
+}
+
+impl Quadratic {
+    /// From the first derivatives, the second derivatives by one parameter, and those by two.
+    pub fn new(gradient: Vec<f64>, diagonal: Vec<f64>, mixed: impl IntoIterator<Item = ((usize, usize), f64)>) -> Self {
+        let count = gradient.len();
+        let mut bend = vec![vec![0.0; count]; count];
+        diagonal.iter().enumerate().for_each(|(i, second)| bend[i][i] = -second);
+        for ((i, j), second) in mixed {
+            (bend[i][j], bend[j][i]) = (-second, -second);
+        }
+        Self { gradient, bend }
+    }
+
+    /// Parameters.
+    pub fn count(&self) -> usize {
+        self.gradient.len()
+    }
+
+    /// With newer derivatives by one parameter; those by two are scaled along with them.
+    pub fn renewed(&self, gradient: Vec<f64>, diagonal: Vec<f64>) -> Self {
+        let factor = |i: usize| {
+            let ratio = -diagonal[i] / self.bend[i][i];
+            if ratio > 0.0 { ratio.sqrt() } else { 0.0 }
+        };
+        let factors: Vec<f64> = (0..gradient.len()).map(factor).collect();
+        let mut bend = self.bend.clone();
+        for (i, row) in bend.iter_mut().enumerate() {
+            for (j, entry) in row.iter_mut().enumerate() {
+                *entry = if i == j { -diagonal[i] } else { *entry * factors[i] * factors[j] };
+            }
+        }
+        Self { gradient, bend }
+    }
+
+    /// The step to the top, or as far that way as `longest`: (bend + damping) step = gradient with the least damping, of those tried,
+    /// that makes a hill of it and the step short enough (Levenberg and Marquardt).
+    pub fn step(&self, longest: f64) -> Vec<f64> {
+        let mean = self.bend.iter().enumerate().map(|(i, row)| row[i].abs()).sum::<f64>() / self.bend.len() as f64;
+        let steepest = norm(&self.gradient);
+        if steepest == 0.0 {
+            return vec![0.0; self.gradient.len()];
+        }
+        let mut damping = 0.0;
+        for _ in 0..60 {
+            let step = solve(&self.bend, damping, &self.gradient).filter(|step| norm(step) <= longest);
+            if let Some(step) = step {
+                return step;
+            }
+            damping = if damping == 0.0 { 1e-3 * mean.max(1e-12 * steepest) } else { 1.6 * damping };
+        }
+        self.gradient.iter().map(|g| g * longest / steepest).collect()
+    }
+}
+
+/// Solves (matrix + damping) x = right by Cholesky's method; none unless the left is positive definite.
+fn solve(matrix: &[Vec<f64>], damping: f64, right: &[f64]) -> Option<Vec<f64>> {
+    let count = right.len();
+    let mut lower = vec![vec![0.0; count]; count];
+    for i in 0..count {
+        for j in 0..=i {
+            let known: f64 = (0..j).map(|k| lower[i][k] * lower[j][k]).sum();
+            let rest = matrix[i][j] - known;
+            lower[i][j] = match i == j {
+                true if rest + damping <= 0.0 => return None,
+                true => (rest + damping).sqrt(),
+                false => rest / lower[j][j],
+            };
+        }
+    }
+    let mut x = right.to_vec();
+    for i in 0..count {
+        let known: f64 = (0..i).map(|k| lower[i][k] * x[k]).sum();
+        x[i] = (x[i] - known) / lower[i][i];
+    }
+    for i in (0..count).rev() {
+        let known: f64 = (i + 1..count).map(|k| lower[k][i] * x[k]).sum();
+        x[i] = (x[i] - known) / lower[i][i];
+    }
+    Some(x)
+}
+
+fn norm(vector: &[f64]) -> f64 {
+    vector.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// -(x - 1)^2 - 2 (y + 2)^2 - (x - 1)(y + 2), seen from the origin.
+    fn hill() -> Quadratic {
+        Quadratic::new(vec![4.0, -7.0], vec![-2.0, -4.0], [((1, 0), -1.0)])
+    }
+
+    #[test]
+    fn one_step_leads_to_the_top() {
+        let step = hill().step(10.0);
+        assert!((step[0] - 3.285_714_285_714_285_7).abs() < 1e-12 && (step[1] + 2.571_428_571_428_571).abs() < 1e-12);
+        let bend = [[2.0, 1.0], [1.0, 4.0]];
+        let back = bend.map(|row| row[0] * step[0] + row[1] * step[1]);
+        assert!((back[0] - 4.0).abs() < 1e-12 && (back[1] + 7.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_step_is_no_longer_than_allowed_and_goes_up() {
+        for diagonal in [[-2.0, -4.0], [2.0, -4.0], [0.0, 0.0]] {
+            let model = Quadratic::new(vec![4.0, -7.0], diagonal.to_vec(), [((1, 0), -1.0)]);
+            let step = model.step(0.5);
+            assert!(norm(&step) <= 0.5 && norm(&step) > 0.1, "{step:?}");
+            assert!(4.0 * step[0] - 7.0 * step[1] > 0.0, "{step:?}");
+        }
+    }
+
+    #[test]
+    fn a_newer_diagonal_keeps_the_correlations() {
+        let newer = hill().renewed(vec![0.0; 2], vec![-8.0, -16.0]);
+        assert_eq!(newer.bend, [[8.0, 4.0], [4.0, 16.0]]);
+    }
+}

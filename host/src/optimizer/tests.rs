@@ -1,0 +1,169 @@
+//! What every optimizer must do, on hills whose tops are known.
+
+use super::{Found, Objective, OptimizerKind, Problem, Stopped};
+use crate::{Error, Result};
+use clap::ValueEnum;
+
+const RESOLUTION: f64 = 0.01;
+const COUNTS: [usize; 4] = [1, 3, 6, 12];
+
+type Height = fn(&[f64]) -> f64;
+
+/// A hill, and the batches that it was asked for.
+struct Hill {
+    height: Height,
+    asked: Vec<Vec<Vec<f64>>>,
+}
+
+impl Hill {
+    fn new(height: Height) -> Self {
+        Self { height, asked: Vec::new() }
+    }
+
+    fn points(&self) -> Vec<&Vec<f64>> {
+        self.asked.iter().flatten().collect()
+    }
+}
+
+impl Objective for Hill {
+    fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
+        self.asked.push(points.to_vec());
+        Ok(points.iter().map(|point| (self.height)(&away(point))).collect())
+    }
+}
+
+/// A point seen from the top, which no halving of steps of 1 meets.
+fn away(point: &[f64]) -> Vec<f64> {
+    point.iter().zip([3.1, -2.3, 1.7].into_iter().cycle()).map(|(p, top)| p - top).collect()
+}
+
+fn sphere(away: &[f64]) -> f64 {
+    -away.iter().map(|a| a * a).sum::<f64>()
+}
+
+/// Ten times flatter along (1, 1, 1, ...) than across.
+fn ridge(away: &[f64]) -> f64 {
+    let along = away.iter().sum::<f64>() / (away.len() as f64).sqrt();
+    sphere(away) + 0.9 * along * along
+}
+
+/// As if from counts: in steps, and neighbours differ by chance.
+fn noisy(away: &[f64]) -> f64 {
+    let chance = (away.iter().sum::<f64>() * 1e3).sin();
+    ((sphere(away) + 2e-3 * chance) * 1e3).round() * 1e-3
+}
+
+/// Flat within 1 of the top, and where it is more than 20 away.
+fn plateau(away: &[f64]) -> f64 {
+    sphere(away).clamp(-400.0, -1.0)
+}
+
+const HILLS: [(&str, Height); 4] = [("sphere", sphere), ("ridge", ridge), ("noisy", noisy), ("plateau", plateau)];
+
+fn problem(count: usize) -> Problem {
+    Problem { start: vec![0.0; count], step: 1.0, resolution: RESOLUTION, evaluations: 20_000, shape: None }
+}
+
+/// Climbs, and checks what holds for any climb.
+fn climb(kind: OptimizerKind, hill: &mut Hill, problem: &Problem) -> Found {
+    let found = kind.optimizer().maximise(hill, problem).unwrap();
+    assert_eq!(found.evaluations, hill.points().len(), "{kind:?}");
+    assert!(hill.points().contains(&&found.parameters), "{kind:?} ended where it never was");
+    assert_eq!(found.value, (hill.height)(&away(&found.parameters)), "{kind:?}");
+    assert!(found.value >= (hill.height)(&away(&problem.start)), "{kind:?} ended below the start");
+    found
+}
+
+/// Each optimizer on each hill with each number of parameters.
+fn each(check: impl Fn(OptimizerKind, Height, usize, &str)) {
+    for &kind in OptimizerKind::value_variants() {
+        for (name, height) in HILLS {
+            for count in COUNTS {
+                check(kind, height, count, &format!("{kind:?}, {name}, {count} parameters"));
+            }
+        }
+    }
+}
+
+#[test]
+fn each_finds_the_top_and_says_so() {
+    each(|kind, height, count, case| {
+        let found = climb(kind, &mut Hill::new(height), &problem(count));
+        let below = height(&vec![0.0; count]) - found.value;
+        assert!(below < 0.01, "{case}: {below} below the top");
+        assert_eq!(found.stopped, Stopped::Converged, "{case}");
+    });
+}
+
+#[test]
+fn each_asks_the_same_again() {
+    each(|kind, height, count, case| {
+        let run = || {
+            let mut hill = Hill::new(height);
+            (climb(kind, &mut hill, &problem(count)), hill.asked)
+        };
+        assert!(run() == run(), "{case}");
+    });
+}
+
+#[test]
+fn none_asks_on_beyond_the_limit() {
+    each(|kind, height, count, case| {
+        let enough = climb(kind, &mut Hill::new(height), &problem(count)).evaluations;
+        for evaluations in [0, 1, 2, enough / 4, enough / 2] {
+            let mut hill = Hill::new(height);
+            let found = climb(kind, &mut hill, &Problem { evaluations, ..problem(count) });
+            let last = hill.asked.last().map_or(0, Vec::len);
+            assert!(hill.asked.len() == 1 || hill.points().len() - last < evaluations, "{case}: {found:?}");
+            assert!(found.evaluations >= evaluations, "{case}: {found:?}");
+            assert_eq!(found.stopped, Stopped::Exhausted, "{case}");
+        }
+    });
+}
+
+#[test]
+fn nothing_moves_on_flat_ground() {
+    for &kind in OptimizerKind::value_variants() {
+        for count in COUNTS {
+            let flat = Problem { start: vec![100.0; count], ..problem(count) };
+            let found = climb(kind, &mut Hill::new(plateau), &flat);
+            assert_eq!((found.parameters, found.stopped), (flat.start, Stopped::Converged), "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn powell_asks_nowhere_twice() {
+    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < RESOLUTION);
+    for (name, height) in HILLS {
+        for count in COUNTS {
+            let mut hill = Hill::new(height);
+            climb(OptimizerKind::Powell, &mut hill, &problem(count));
+            let points = hill.points();
+            for (i, a) in points.iter().enumerate() {
+                let again = points[..i].iter().find(|b| near(a, b));
+                assert!(again.is_none(), "{name}: {a:?} is {again:?} again");
+            }
+        }
+    }
+}
+
+/// An objective that gives up after some batches.
+struct Fails(usize);
+
+impl Objective for Fails {
+    fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
+        self.0 = self.0.checked_sub(1).ok_or_else(|| Error::Device("gone".into()))?;
+        Ok(points.iter().map(|point| sphere(&away(point))).collect())
+    }
+}
+
+#[test]
+fn a_failure_ends_the_search() {
+    for &kind in OptimizerKind::value_variants() {
+        for batches in [0, 1, 5] {
+            let failure = kind.optimizer().maximise(&mut Fails(batches), &problem(3)).unwrap_err();
+            assert_eq!(failure.to_string(), "gone", "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! A pair of images at one level, ready for a backend.
+
+use super::Options;
+use crate::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
+use crate::image::{BinImage, Geometry, StoredImage};
+use crate::metric::Evaluation;
+use crate::{Result, Volume};
+use glam::DAffine3;
+use gpu::math::interpolate::Interpolator;
+use gpu::params::Affine;
+
+/// The smallest and the largest intensity.
+pub type Range = (f32, f32);
+
+/// Which of the two images gives the voxels that are counted; the other one is interpolated at them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sampled {
+    Fixed,
+    Moving,
+}
+
+impl Sampled {
+    /// From points of the sampled image to points of the other one, where `transform` goes from the fixed to the moving image.
+    pub fn from_sampled(self, transform: &DAffine3) -> DAffine3 {
+        match self {
+            Self::Fixed => *transform,
+            Self::Moving => transform.inverse(),
+        }
+    }
+}
+
+/// A fixed and a moving image ready to be loaded.
+pub struct Images {
+    sampled: BinImage,
+    sampled_geometry: Geometry,
+    interpolated: StoredImage,
+    interpolated_geometry: Geometry,
+    which: Sampled,
+    bins: u32,
+    interpolator: Interpolator,
+    histogram: HistogramMethod,
+    /// Voxels that are to be counted.
+    samples: u64,
+}
+
+impl Images {
+    /// The sampled and the interpolated volume, each with the intensity range that is to be spread over the bins. Of the options it
+    /// heeds interpolator and histogram.
+    pub fn new(
+        which: Sampled,
+        (sampled, sampled_range): (&Volume, Range),
+        (interpolated, interpolated_range): (&Volume, Range),
+        bins: u32,
+        options: &Options,
+    ) -> Self {
+        let sampled_bins = StoredImage::new(sampled, sampled_range, bins).bins(bins);
+        Self {
+            samples: sampled_bins.bins.len() as u64,
+            sampled: sampled_bins,
+            sampled_geometry: sampled.geometry,
+            interpolated: StoredImage::new(interpolated, interpolated_range, bins),
+            interpolated_geometry: interpolated.geometry,
+            which,
+            bins,
+            interpolator: options.interpolator,
+            histogram: options.histogram,
+        }
+    }
+
+    /// Leaves out voxels of the sampled image whose `keep`, by their number, is false.
+    pub fn keep(&mut self, keep: impl Fn(usize) -> bool + Sync) {
+        self.samples = self.sampled.keep(keep) as u64;
+    }
+
+    /// The grid whose voxels are counted.
+    pub fn grid(&self) -> &Geometry {
+        &self.sampled_geometry
+    }
+
+    /// Voxels that are counted.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// What a sample counts.
+    ///
+    /// # Errors
+    /// Those of [`Pair::unit`].
+    pub fn unit(&self) -> Result<u32> {
+        self.pair().unit()
+    }
+
+    fn pair(&self) -> Pair<'_> {
+        let (fixed, moving, bins) = (&self.sampled, &self.interpolated, [self.bins; 2]);
+        Pair { fixed, moving, bins, interpolator: self.interpolator }
+    }
+
+    /// Loads the pair into a backend.
+    ///
+    /// # Errors
+    /// Those of [`Backend::load`].
+    pub fn load<'a>(&'a self, backend: &'a dyn Backend) -> Result<Box<dyn Evaluator + 'a>> {
+        backend.load(self.pair(), self.histogram)
+    }
+
+    /// What is wanted at each map of points of the fixed image, LPS mm; the rest is 0.
+    ///
+    /// # Errors
+    /// Those of [`Evaluator::evaluate`].
+    pub fn evaluate(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        transforms: &[DAffine3],
+        wanted: Wanted,
+    ) -> Result<Vec<Evaluation>> {
+        let maps: Vec<Affine> = transforms.iter().map(|transform| self.map(transform)).collect();
+        let found = evaluator.evaluate(&maps, wanted)?;
+        Ok(found.iter().map(|entropies| self.evaluation(entropies)).collect())
+    }
+
+    /// Everything at one map, and the joint histogram: the pair (f, m) is at `f + bins * m`, where f is the sampled image's.
+    ///
+    /// # Errors
+    /// Those of [`Evaluator::histogram`].
+    pub fn histogram(&self, evaluator: &mut dyn Evaluator, transform: &DAffine3) -> Result<Vec<u32>> {
+        evaluator.histogram(&self.map(transform))
+    }
+
+    fn map(&self, transform: &DAffine3) -> Affine {
+        voxel_map(&self.sampled_geometry, &self.interpolated_geometry, &self.which.from_sampled(transform))
+    }
+
+    fn evaluation(&self, entropies: &gpu::math::entropy::Entropies) -> Evaluation {
+        let evaluation = Evaluation::new(entropies, self.samples);
+        match self.which {
+            Sampled::Fixed => evaluation,
+            Sampled::Moving => evaluation.exchanged(),
+        }
+    }
+}
+
+/// Steps a unit that the numbers of a map are rounded to.
+const ROUND: f64 = (1_u64 << 36) as f64;
+
+/// From voxels of one grid to voxels of another, through a map of points in LPS mm.
+pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine {
+    let map = to.world_to_index() * *transform * from.index_to_world();
+    // To 2^-36, less than f32 resolves, so that round-off pushes no border out of an image on the same grid. Adding 0 makes a -0
+    // a 0, so that no position is -0.
+    let number = |v: f64| ((v * ROUND).round() / ROUND) as f32 + 0.0;
+    let row = |i: usize| [map.x_axis[i], map.y_axis[i], map.z_axis[i], map.translation[i]].map(number);
+    Affine { rows: [row(0), row(1), row(2)] }
+}

@@ -1,0 +1,142 @@
+//! The grids of the levels, and both images on them.
+
+use super::images::{Range, Sampled};
+use super::{Images, Options, sampling};
+use crate::image::{Geometry, pyramid};
+use crate::{Error, Result, Volume};
+use glam::DAffine3;
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// Voxels along the shortest side of the sampled image that a level keeps.
+const SHORTEST: f64 = 16.0;
+/// Samples that a coarse level must have for masks to be heeded there.
+const ENOUGH: usize = 3000;
+/// Samples that a counter of the joint histogram has on average at least, and the fewest bins a side.
+const SAMPLES_A_BIN: f64 = 4.0;
+const LEAST_BINS: u32 = 8;
+
+/// Both images and their masks on the grids of all levels, fine to coarse.
+pub struct Levels<'a> {
+    /// Grids, mm.
+    pub spacings: Vec<f64>,
+    pub which: Sampled,
+    sampled: Vec<Cow<'a, Volume>>,
+    interpolated: Vec<Cow<'a, Volume>>,
+    /// Intensity ranges of the sampled and of the interpolated image.
+    ranges: [Range; 2],
+    sampled_mask: Option<Vec<Cow<'a, Volume>>>,
+    interpolated_mask: Option<&'a Volume>,
+    options: &'a Options,
+}
+
+/// Which image to sample: the one with the larger voxels, for which fewer samples say as much.
+pub fn sampled(fixed: &Geometry, moving: &Geometry) -> Sampled {
+    let size = |grid: &Geometry| grid.spacing.element_product();
+    if size(moving) > 1.5 * size(fixed) { Sampled::Moving } else { Sampled::Fixed }
+}
+
+impl<'a> Levels<'a> {
+    pub fn new(fixed: &'a Volume, moving: &'a Volume, ranges: [Range; 2], options: &'a Options) -> Self {
+        let which = sampled(&fixed.geometry, &moving.geometry);
+        let (fixed_mask, moving_mask) = (options.fixed_mask.as_ref(), options.moving_mask.as_ref());
+        let [a, b] = ranges;
+        let (sampled, interpolated, ranges, sampled_mask, interpolated_mask) = match which {
+            Sampled::Fixed => (fixed, moving, [a, b], fixed_mask, moving_mask),
+            Sampled::Moving => (moving, fixed, [b, a], moving_mask, fixed_mask),
+        };
+        let chosen = options.levels.as_ref().map(|levels| levels.iter().rev().copied().collect());
+        let spacings = chosen.unwrap_or_else(|| automatic(&sampled.geometry));
+        let ((sampled, interpolated), sampled_mask) = rayon::join(
+            || rayon::join(|| pyramid::levels(sampled, &spacings), || pyramid::levels(interpolated, &spacings)),
+            || sampled_mask.map(|mask| pyramid::levels(mask, &spacings)),
+        );
+        Self { spacings, which, sampled, interpolated, ranges, sampled_mask, interpolated_mask, options }
+    }
+
+    /// The fixed and the moving image of a level.
+    pub fn pair(&self, level: usize) -> (&Volume, &Volume) {
+        let (sampled, interpolated) = (&self.sampled[level], &self.interpolated[level]);
+        match self.which {
+            Sampled::Fixed => (sampled, interpolated),
+            Sampled::Moving => (interpolated, sampled),
+        }
+    }
+
+    /// The images of a level. A voxel counts where the sampled image's mask is, where `transform` puts it inside the other one's mask,
+    /// and where the sampling picks it. A coarse level on which masks leave too little does without them.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the masks leave nothing of the finest level.
+    pub fn images(&self, level: usize, transform: &DAffine3) -> Result<Images> {
+        let (strides, picks) = self.plan(level);
+        let sampled = sampling::thinned(&self.sampled[level], strides);
+        let all = || vec![true; sampled.voxels.len()];
+        let masked = self.masked(level, &sampled.geometry, strides, transform);
+        let masked = masked.filter(|keep| level == 0 || count(keep) >= ENOUGH);
+        let keep = match picks {
+            None => masked,
+            Some((seed, part)) => {
+                let mut keep = masked.unwrap_or_else(all);
+                let voxels = keep.par_iter_mut().enumerate();
+                voxels.for_each(|(voxel, keep)| *keep = *keep && sampling::picked(voxel, seed, part));
+                Some(keep)
+            }
+        };
+        let samples = keep.as_ref().map_or(sampled.voxels.len(), |keep| count(keep));
+        if samples == 0 {
+            return Err(Error::Input("the masks leave no voxel to be counted: make them larger".into()));
+        }
+        let [sampled_range, interpolated_range] = self.ranges;
+        let bins = bins(self.options.bins, samples);
+        let interpolated = (&*self.interpolated[level], interpolated_range);
+        let mut images = Images::new(self.which, (&sampled, sampled_range), interpolated, bins, self.options);
+        if let Some(keep) = keep {
+            images.keep(|voxel| keep[voxel]);
+        }
+        Ok(images)
+    }
+
+    /// How a level is sampled, where masks leave only a part of it.
+    fn plan(&self, level: usize) -> ([usize; 3], Option<(u64, u64)>) {
+        let part = |mask: &Volume| {
+            let inside = mask.voxels.par_iter().filter(|&&voxel| voxel >= 0.5).count();
+            inside.max(1) as f64 / mask.voxels.len() as f64
+        };
+        let sampled = self.sampled_mask.as_ref().map_or(1.0, |masks| part(&masks[level]));
+        let left = sampled * self.interpolated_mask.map_or(1.0, part);
+        sampling::plan(self.options.sampling, &self.sampled[level].geometry, left)
+    }
+
+    /// For each voxel of a level whether the masks leave it; none without masks.
+    fn masked(&self, level: usize, grid: &Geometry, strides: [usize; 3], map: &DAffine3) -> Option<Vec<bool>> {
+        let inside = |mask: &Volume| sampling::thinned(mask, strides).voxels.par_iter().map(|&v| v >= 0.5).collect();
+        let sampled: Option<Vec<bool>> = self.sampled_mask.as_ref().map(|masks| inside(&masks[level]));
+        let map = self.which.from_sampled(map);
+        let interpolated = self.interpolated_mask.map(|mask| sampling::within(grid, mask, &map));
+        match (sampled, interpolated) {
+            (Some(one), Some(other)) => Some(one.into_par_iter().zip(other).map(|(one, other)| one && other).collect()),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+fn count(keep: &[bool]) -> usize {
+    keep.par_iter().filter(|keep| **keep).count()
+}
+
+/// Bins that so many samples fill: with fewer than four a counter on average, chance looks like information.
+fn bins(wanted: u32, samples: usize) -> u32 {
+    let filled = (samples as f64 / SAMPLES_A_BIN).sqrt() as u32;
+    wanted.min(filled.max(LEAST_BINS))
+}
+
+/// From the grid itself, each twice as coarse as the one before.
+fn automatic(grid: &Geometry) -> Vec<f64> {
+    let axes = if grid.size[2] == 1 { 0..2 } else { 0..3 };
+    let finest = axes.clone().map(|axis| grid.spacing[axis]).fold(f64::INFINITY, f64::min);
+    let shortest = axes.map(|axis| grid.size[axis] as f64 * grid.spacing[axis]).fold(f64::INFINITY, f64::min);
+    let doubled = std::iter::successors(Some(finest), |mm| Some(2.0 * mm));
+    let coarse = doubled.skip(1).take_while(|mm| shortest / mm >= SHORTEST);
+    std::iter::once(finest).chain(coarse).collect()
+}

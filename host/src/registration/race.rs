@@ -1,0 +1,172 @@
+//! The race of the starts: many poses are looked at, some of them climb, the best goes on to the end.
+
+use super::objective::Metric;
+use super::start::Start;
+use crate::optimizer::{Batch, Optimizer, Problem, Quadratic, Stopped};
+use crate::transform::{Steps, distance};
+use crate::{Error, Geometry, Result};
+use glam::DAffine3;
+
+/// Poses that climb at the coarsest level, and those of them that go on to the next at most.
+const CLIMB: usize = 10;
+const GO_ON: usize = 3;
+/// What a pose must have of the best one's lead over the middle of all that were looked at, to go on.
+const LEAD: f64 = 0.7;
+/// A climb at a level: its first step and its resolution in spacings of the level, and its evaluations at most.
+const STEP: f64 = 0.5;
+const RESOLUTION: f64 = 0.05;
+const EVALUATIONS: usize = 2000;
+/// The same for the climbs that only say which pose is best.
+const FIRST_STEP: f64 = 1.0;
+const FIRST_RESOLUTION: f64 = 0.1;
+const FIRST_EVALUATIONS: usize = 200;
+
+/// A start that is still in the race.
+#[derive(Debug, Clone)]
+pub struct Pose {
+    /// The `--init` that gave it.
+    pub from: &'static str,
+    /// Where it started and where it is now, fixed point to moving point, LPS mm.
+    pub start: DAffine3,
+    pub transform: DAffine3,
+    /// The metric there.
+    pub value: f64,
+    /// Why its last climb ended.
+    pub stopped: Stopped,
+    /// What that climb learnt.
+    shape: Option<Quadratic>,
+}
+
+/// The second of the race, where it was close.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rival {
+    /// Its lead over the middle of all starts as a part of the winner's, 0 to 1.
+    pub lead: f64,
+    /// The root mean square distance between the two over the fixed image's grid, mm.
+    pub distance_mm: f64,
+}
+
+/// All poses, best first.
+#[derive(Debug, Default)]
+pub struct Race {
+    pub poses: Vec<Pose>,
+    /// Starts that were looked at.
+    pub candidates: usize,
+    /// The middle of their values.
+    middle: f64,
+    pub rival: Option<Rival>,
+}
+
+impl Race {
+    /// The pose in front.
+    ///
+    /// # Errors
+    /// [`Error::Untrusted`] where no start makes the images overlap.
+    pub fn best(&self) -> Result<&Pose> {
+        let none = || {
+            Error::Untrusted(
+                "the images do not overlap where they start; check the headers, or use --init search".into(),
+            )
+        };
+        self.poses.first().ok_or_else(none)
+    }
+
+    /// Looks at all starts at a level of `mm`; where there are several, the best climb by `steps` and the best of those stay.
+    pub fn begin(
+        &mut self,
+        metric: &mut Metric,
+        starts: &[Start],
+        steps: &Steps,
+        mm: f64,
+        grid: &Geometry,
+    ) -> Result<()> {
+        let transforms: Vec<_> = starts.iter().map(|start| start.transform).collect();
+        let values = metric.scores(&transforms)?;
+        let poses = starts.iter().zip(&values).filter(|(_, value)| **value > 0.0).map(|(start, &value)| Pose {
+            from: start.from,
+            start: start.transform,
+            transform: start.transform,
+            value,
+            stopped: Stopped::Converged,
+            shape: None,
+        });
+        self.poses = distinct(poses.collect(), 2.0 * mm, grid);
+        self.candidates = starts.len();
+        self.middle = middle(values);
+        if self.poses.len() > 1 {
+            self.poses.truncate(CLIMB);
+            let start = vec![0.0; steps.count()];
+            let (step, resolution, evaluations) = (FIRST_STEP * mm, FIRST_RESOLUTION * mm, FIRST_EVALUATIONS);
+            self.climb(metric, &Batch, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
+            self.keep(GO_ON, mm, grid);
+        }
+        Ok(())
+    }
+
+    /// Every pose climbs at a level of `mm`; then the best goes on alone.
+    pub fn go_on(
+        &mut self,
+        metric: &mut Metric,
+        optimizer: &dyn Optimizer,
+        steps: &Steps,
+        mm: f64,
+        grid: &Geometry,
+    ) -> Result<()> {
+        let start = vec![0.0; steps.count()];
+        let (step, resolution, evaluations) = (STEP * mm, RESOLUTION * mm, EVALUATIONS);
+        self.climb(metric, optimizer, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
+        self.keep(GO_ON, mm, grid);
+        if let [first, second, ..] = &self.poses[..] {
+            let distance_mm = distance(&first.transform, &second.transform, grid);
+            self.rival = Some(Rival { lead: self.lead(second), distance_mm });
+        }
+        self.poses.truncate(1);
+        Ok(())
+    }
+
+    fn climb(
+        &mut self,
+        metric: &mut Metric,
+        optimizer: &dyn Optimizer,
+        steps: &Steps,
+        problem: &Problem,
+    ) -> Result<()> {
+        for pose in &mut self.poses {
+            let shape = pose.shape.take().filter(|shape| shape.count() == steps.count());
+            let found = metric.climb(optimizer, pose.transform, steps, &Problem { shape, ..problem.clone() })?;
+            pose.transform = pose.transform * steps.map(&found.parameters);
+            (pose.value, pose.stopped, pose.shape) = (found.value, found.stopped, found.shape);
+        }
+        Ok(())
+    }
+
+    /// The best few, each about as far ahead as the first, no two of them closer than `mm`.
+    fn keep(&mut self, most: usize, mm: f64, grid: &Geometry) {
+        self.poses = distinct(std::mem::take(&mut self.poses), mm, grid);
+        let ahead = self.poses.iter().take_while(|pose| self.lead(pose) >= LEAD).count();
+        self.poses.truncate(ahead.clamp(1, most));
+    }
+
+    /// A pose's lead over the middle as a part of the best one's.
+    fn lead(&self, pose: &Pose) -> f64 {
+        let best = self.poses.first().map_or(0.0, |best| best.value - self.middle);
+        if best > 0.0 { (pose.value - self.middle) / best } else { 0.0 }
+    }
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Best first, the first of equals before the others, without those that lie within `apart` mm of a better one.
+fn distinct(mut poses: Vec<Pose>, apart: f64, grid: &Geometry) -> Vec<Pose> {
+    poses.sort_by(|a, b| b.value.total_cmp(&a.value));
+    let mut kept: Vec<Pose> = Vec::new();
+    for pose in poses {
+        if kept.iter().all(|other| distance(&other.transform, &pose.transform, grid) > apart) {
+            kept.push(pose);
+        }
+    }
+    kept
+}
