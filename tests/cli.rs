@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod evaluate;
 mod points;
+mod transforms;
 
 use std::fs;
 use std::path::Path;
@@ -14,6 +15,7 @@ use clap::ValueEnum;
 use glam::DVec3;
 use libtest_mimic::Trial;
 use mireg::demo::Pair;
+use mireg::io::transform::Grids;
 use mireg::optimizer::OptimizerKind;
 use mireg::{Geometry, PixelType, Volume, io};
 use tempfile::TempDir;
@@ -46,6 +48,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(apply::tests());
     tests.extend(bad_input::tests());
     tests.extend(bench::tests());
+    tests.extend(transforms::tests());
     tests.extend(evaluate::tests());
     tests.extend(points::tests());
     tests
@@ -83,7 +86,9 @@ const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out
 fn help_and_version() {
     let here = Path::new(".");
     assert!(stdout(&mut mireg(here, &["--version"])).starts_with("mireg 0."));
-    for command in ["register", "metric", "apply", "points", "evaluate", "devices", "bench", "demo"] {
+    for command in [
+        "register", "metric", "apply", "points", "evaluate", "convert", "compose", "invert", "devices", "bench", "demo",
+    ] {
         assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
@@ -143,7 +148,7 @@ fn register_writes_its_files() {
     assert!(told.contains("level 1 of "), "{told}");
 
     let out = folder.path().join("out");
-    let found = io::transform::read_itk(&out.join("transform.tfm")).unwrap();
+    let found = io::transform::read(&out.join("transform.tfm"), None, &Grids::default()).unwrap().to_affine();
     let error = pair.misplacement(&found);
     assert!(error.mean_mm < 1.5, "{error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
     assert_eq!(io::read(&out.join("moved.nii.gz")).unwrap().geometry.size, pair.ct.geometry.size);
@@ -157,7 +162,8 @@ fn every_metric_registers() {
         let arguments = ["--backend", "cpu", "--bins", "32", "--metric", metric];
         let shown = stdout(mireg(folder.path(), &REGISTER).args(arguments));
         assert!(shown.contains(&format!("{name} 0.")), "{name} is not in\n{shown}");
-        let found = io::transform::read_itk(&folder.path().join("out/transform.tfm")).unwrap();
+        let found =
+            io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap().to_affine();
         let error = pair.misplacement(&found);
         assert!(error.mean_mm < 3.0, "{metric}: {error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
         let report = fs::read_to_string(folder.path().join("out/report.json")).unwrap();
@@ -179,7 +185,8 @@ fn every_optimizer_registers() {
         };
         let ([transform, report], [again, _]) = (run("1"), run("3"));
         assert_eq!(transform, again, "{name}");
-        let found = io::transform::read_itk(&folder.path().join("out/transform.tfm")).unwrap();
+        let found =
+            io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap().to_affine();
         let error = pair.misplacement(&found);
         assert!(error.mean_mm < 1.5, "{name}: {error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
         let report: serde_json::Value = serde_json::from_str(&report).unwrap();
@@ -303,7 +310,7 @@ fn every_interpolation_and_1024_bins_register() {
 
 fn metric_rises_with_the_transform() {
     let (folder, pair) = patient();
-    io::transform::write_itk(&folder.path().join("truth.tfm"), &pair.truth.into()).unwrap();
+    io::transform::write(&folder.path().join("truth.tfm"), None, &pair.truth.into(), &Grids::default()).unwrap();
     let nmi = |arguments: &[&str]| metric_of(folder.path(), arguments)["nmi"].as_f64().unwrap();
     let images = ["ct.nii.gz", "mr.nii.gz"];
     let aligned = nmi(&[&images[..], &["--transform", "truth.tfm"]].concat());

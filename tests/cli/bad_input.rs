@@ -66,6 +66,18 @@ const ROWS: &[Row] = &[
     ("metric_with_one_bin", "metric a.nii b.nii --bins 1", 2, &["--bins"]),
     ("metric_of_a_constant_image", "metric a.nii constant.nii", 2, &["moving", "constant"]),
     ("metric_of_images_that_do_not_overlap", "metric a.nii far.nii", 1, &["overlap"]),
+    ("convert_of_a_missing_file", "convert none.tfm out.tfm", 2, &["none.tfm", "no such file"]),
+    ("convert_over_its_input", "convert a.tfm ./a.tfm", 2, &["a.tfm", "replace"]),
+    ("convert_over_an_image", "convert a.tfm a.nii --to json --fixed a.nii", 2, &["a.nii", "replace"]),
+    ("convert_to_an_unknown_format", "convert a.tfm a.h5", 2, &["a.h5", ".tfm", "matrix-ras"]),
+    ("convert_to_fsl_without_images", "convert a.tfm a.mat", 2, &["a.mat", "--fixed", "--moving"]),
+    ("convert_of_a_damaged_file", "convert text.txt out.tfm", 2, &["text.txt"]),
+    ("convert_into_a_missing_folder", "convert a.tfm none/out.tfm", 2, &["none"]),
+    ("compose_of_one_file", "compose a.tfm --out out.tfm", 2, &["2"]),
+    ("compose_of_a_matrix_without_frame", "compose a.tfm matrix.txt --out out.tfm", 2, &["matrix.txt", "--from"]),
+    ("compose_over_an_input", "compose a.tfm b.tfm --out b.tfm", 2, &["b.tfm", "replace"]),
+    ("invert_without_an_output", "invert a.tfm", 2, &["--out"]),
+    ("invert_over_its_input", "invert a.tfm --out a.tfm", 2, &["a.tfm", "replace"]),
     ("apply_without_a_grid", "apply a.nii --out out.nii", 2, &["--like"]),
     ("apply_to_a_missing_file", "apply none.nii --like a.nii --out out.nii", 2, &["none.nii"]),
     ("apply_of_a_missing_transform", "apply a.nii --like b.nii --transform none.tfm --out out.nii", 2, &["none.tfm"]),
@@ -179,6 +191,10 @@ fn prepare(folder: &Path) {
     file("text.nii", "not an image\n".repeat(100).as_bytes());
     file("text.txt", b"not an image\n");
     file("empty.nii", b"");
+    file("matrix.txt", b"1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n");
+    let shift = "#Insight Transform File V1.0\nTransform: TranslationTransform_double_3_3\nParameters: 1 2 3\nFixedParameters:\n";
+    file("a.tfm", shift.as_bytes());
+    file("b.tfm", shift.as_bytes());
     prepare_points(folder);
     let dimensions = |d: [i16; 5]| d.map(i16::to_le_bytes).concat();
     let huge = patched(&[(40, &dimensions([3, 10_000, 10_000, 10_000, 1]))]);

@@ -49,7 +49,7 @@ fn no_file_at_all() {
     }
     let inside = folder.path("folder.nii");
     std::fs::create_dir(&inside).unwrap();
-    assert_refused(&inside, &["is a folder; name an image file in it"]);
+    assert_refused(&inside, &["is a folder; name a file in it"]);
     folder.file("lone.hdr", NiftiFile { pair: true, ..NiftiFile::default() }.header());
     let message = io::read(&folder.path("lone.hdr")).unwrap_err().to_string();
     assert!(message.ends_with("lone.img: no such file; check the name"), "{message}");

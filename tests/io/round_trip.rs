@@ -32,12 +32,12 @@ const PIXELS: [PixelType; 10] = [
     PixelType::F64,
 ];
 
-fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+pub fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
     TestRunner::new(config).run(&strategy, test).unwrap();
 }
 
-fn rotation() -> impl Strategy<Value = DMat3> {
+pub fn rotation() -> impl Strategy<Value = DMat3> {
     let part = || -1.0..1.0f64;
     let turn = (part(), part(), part(), 0.1..1.0f64);
     let any = turn.prop_map(|(x, y, z, w)| DMat3::from_quat(DQuat::from_xyzw(x, y, z, w).normalize()));
@@ -46,11 +46,11 @@ fn rotation() -> impl Strategy<Value = DMat3> {
     prop_oneof![1 => Just(DMat3::IDENTITY), 4 => handed]
 }
 
-fn vector(range: std::ops::Range<f64>) -> impl Strategy<Value = DVec3> {
+pub fn vector(range: std::ops::Range<f64>) -> impl Strategy<Value = DVec3> {
     [range.clone(), range.clone(), range].prop_map(DVec3::from_array)
 }
 
-fn grid() -> impl Strategy<Value = Geometry> {
+pub fn grid() -> impl Strategy<Value = Geometry> {
     (rotation(), vector(0.05..12.0), vector(-500.0..500.0)).prop_map(|(direction, spacing, origin)| Geometry {
         size: [4, 5, 6],
         spacing,

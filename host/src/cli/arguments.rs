@@ -1,5 +1,7 @@
 //! What can be typed, and what `--help` says about it.
 
+mod transforms;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
@@ -14,6 +16,8 @@ use super::bench::{Data, Interpolation, Paper};
 use super::evaluate::{self, Evaluate};
 use super::points::{self, Points};
 use super::search::Search;
+use transforms::{COMPOSE_EXAMPLES, CONVERT_EXAMPLES, INVERT_EXAMPLES};
+pub use transforms::{Compose, Convert, Files, Invert};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,6 +92,15 @@ pub enum Command {
     /// Print mutual information, entropies, correlation ratios and overlap of two images
     #[command(after_help = METRIC_EXAMPLES)]
     Metric(Metric),
+    /// Write a transform in another format: ITK, ANTs, elastix, FSL, NiftyReg, RIRE, 4x4, JSON
+    #[command(after_help = CONVERT_EXAMPLES)]
+    Convert(Convert),
+    /// Write the transform that does what several do one after the other
+    #[command(after_help = COMPOSE_EXAMPLES)]
+    Compose(Compose),
+    /// Write the way back of a transform
+    #[command(after_help = INVERT_EXAMPLES)]
+    Invert(Invert),
     /// Resample an image on the grid of another, through transforms
     #[command(after_help = apply::EXAMPLES)]
     Apply(Apply),
@@ -136,7 +149,7 @@ pub struct Metric {
     pub fixed: PathBuf,
     /// The image that it is compared with
     pub moving: PathBuf,
-    /// From a point of FIXED to the point of MOVING: ITK text (.tfm, .txt) [default: none, the headers alone]
+    /// From a point of FIXED to the point of MOVING, in any format that `mireg convert` reads [default: the headers alone]
     #[arg(long, value_name = "FILE")]
     pub transform: Option<PathBuf>,
     /// Print JSON with every digit

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use glam::DAffine3;
 use mireg::demo::{Misplacement, Pair, picture};
+use mireg::io::transform::{self, Grids};
 use mireg::io::{self, OutputFolder};
 use mireg::registration::Options;
 use mireg::report::{Run, motion};
@@ -64,7 +65,7 @@ fn write_scans(pair: &Pair, folder: &OutputFolder) -> Result<[PathBuf; 2]> {
     let [ct, mr] = [CT, MR].map(|name| folder.path(name));
     let (ct_written, mr_written) = rayon::join(|| io::write(&ct, &pair.ct), || io::write(&mr, &pair.mr));
     ct_written.and(mr_written)?;
-    io::transform::write_itk(&folder.path("truth.tfm"), &pair.truth.into())?;
+    transform::write(&folder.path("truth.tfm"), None, &pair.truth.into(), &Grids::default())?;
     Ok([ct, mr])
 }
 

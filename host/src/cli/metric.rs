@@ -1,17 +1,20 @@
 //! `mireg metric`.
 
 use glam::DAffine3;
+use mireg::Result;
+use mireg::io::transform::{self, Grids};
 use mireg::metric::{Evaluation, MetricKind};
-use mireg::{Result, io};
 
 use super::arguments::Metric;
 use super::summary::line;
 
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
-    let transform =
-        arguments.transform.as_ref().map_or(Ok(DAffine3::IDENTITY), |path| io::transform::read_itk(path))?;
     let (fixed, moving) = super::read(&arguments.fixed, &arguments.moving)?;
+    let transform = match &arguments.transform {
+        Some(path) => transform::read(path, None, &Grids::of(&fixed.geometry, &moving.geometry))?.to_affine(),
+        None => DAffine3::IDENTITY,
+    };
     let options = arguments.histogram.options(MetricKind::Nmi, &arguments.compute)?;
     let value = mireg::metric::evaluate(&fixed, &moving, &transform, &options)?;
     super::print(&if arguments.json { json(&value, options.bins) } else { text(&value) });

@@ -3,10 +3,14 @@
 mod apply;
 mod arguments;
 mod bench;
+mod compose;
+mod convert;
 mod demo;
 mod devices;
 mod evaluate;
 pub mod fault;
+mod grids;
+mod invert;
 mod metric;
 mod points;
 mod progress;
@@ -36,6 +40,9 @@ pub fn run(started: Instant) -> u8 {
     let outcome = match arguments.command {
         Command::Register(register) => threads::with(register.compute.threads(), || register::run(&register, started)),
         Command::Metric(metric) => threads::with(metric.compute.threads(), || metric::run(&metric)),
+        Command::Convert(convert) => convert::run(&convert),
+        Command::Compose(compose) => compose::run(&compose),
+        Command::Invert(invert) => invert::run(&invert),
         Command::Apply(apply) => threads::with(apply.compute.threads(), || apply::run(&apply)),
         Command::Points(points) => points::run(&points),
         Command::Evaluate(evaluate) => evaluate::run(&evaluate),

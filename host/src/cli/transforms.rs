@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use glam::DAffine3;
-use mireg::{Result, io};
+use mireg::Result;
+use mireg::io::transform::{self, Grids};
 
-/// The transform in a file: fixed point to moving point, LPS mm.
+/// The transform in a file of any format that needs no images: fixed point to moving point, LPS mm.
 pub fn read(path: &Path) -> Result<DAffine3> {
-    io::transform::read_itk(path)
+    Ok(transform::read(path, None, &Grids::default())?.to_affine())
 }
 
 /// The transforms of several files, applied in this order to a point; then backwards where `invert` says.

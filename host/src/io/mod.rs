@@ -16,7 +16,7 @@ mod voxels;
 
 use std::path::Path;
 
-use crate::{Error, Result, Volume};
+use crate::{Error, Geometry, Result, Volume};
 pub use output::OutputFolder;
 use source::Source;
 
@@ -63,6 +63,19 @@ pub fn read(path: &Path) -> Result<Volume> {
             let formats = ".nii, .nii.gz, .hdr with .img, .mha and .mhd";
             Err(Error::file(path, format!("its name does not end like a file that mireg reads; it reads {formats}")))
         }
+    }
+}
+
+/// Reads the grid of a volume alone, from its header where that is quicker than reading all.
+///
+/// # Errors
+/// Those of [`read`], but for what is wrong with the voxels.
+pub fn geometry(path: &Path) -> Result<Geometry> {
+    match Format::of(path) {
+        Some(Format::NiftiGz | Format::Nifti) => nifti::geometry(path),
+        Some(Format::NiftiPair) => nifti::geometry(&path.with_extension("hdr")),
+        Some(Format::Mha | Format::Mhd) => metaimage::geometry(path),
+        None => Ok(read(path)?.geometry),
     }
 }
 

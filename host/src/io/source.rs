@@ -30,7 +30,7 @@ impl Source {
         let file = File::open(path).map_err(unreadable)?;
         let metadata = file.metadata().map_err(unreadable)?;
         if metadata.is_dir() {
-            return Err(Error::file(path, "is a folder; name an image file in it"));
+            return Err(Error::file(path, "is a folder; name a file in it"));
         }
         let reader = Box::new(BufReader::with_capacity(1 << 16, file));
         Ok(Self { path: path.to_owned(), reader, position: 0, limit: metadata.len(), compressed: false })
@@ -73,6 +73,13 @@ impl Source {
         self.reader.read_exact(bytes).map_err(|e| self.error(reason(&e)))?;
         self.position += bytes.len() as u64;
         Ok(())
+    }
+
+    /// What is left, up to `most` bytes.
+    pub fn rest(mut self, most: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        (&mut self.reader).take(most).read_to_end(&mut bytes).map_err(|e| self.error(reason(&e)))?;
+        Ok(bytes)
     }
 
     /// The next line without its end; none at the end of the file. A line of more than `most` bytes is cut.

@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::io::transform::{self, Grids, Motion};
 use crate::io::{self, OutputFolder};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::OptimizerKind;
 use crate::registration::{Doubt, Level, Options, Registration, Started};
-use crate::transform::Linear;
 use crate::{Error, Result, Volume};
 pub use words::motion;
 
@@ -81,18 +81,6 @@ pub struct Value {
     pub evaluation: Evaluation,
 }
 
-/// From a point of the fixed image to the point of the moving image.
-#[derive(Debug, Serialize)]
-pub struct Motion {
-    pub kind: &'static str,
-    /// Those of ITK's transform of this kind: radians, mm.
-    pub parameters: Vec<f64>,
-    /// What rotations and scales leave in place, LPS mm.
-    pub centre_mm: [f64; 3],
-    /// The same as a matrix, rows.
-    pub matrix: [[f64; 4]; 4],
-}
-
 /// Seconds spent.
 #[derive(Debug, Serialize)]
 pub struct Seconds {
@@ -120,7 +108,7 @@ impl Run<'_> {
     /// [`Error::File`] where a file cannot be written.
     pub fn write(&self, images: [&Volume; 2], found: &Registration, folder: &OutputFolder) -> Result<Report> {
         let writing = Instant::now();
-        io::transform::write_itk(&folder.path(TRANSFORM), &found.transform)?;
+        transform::write(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
         let moved = || io::write(&folder.path(MOVED), &found.moved);
         let (written, pictures) = rayon::join(moved, || html::Pictures::new(images, found));
         written?;
@@ -158,7 +146,7 @@ impl Run<'_> {
             overlap_fraction: found.end.overlap_fraction(),
             started: found.started.clone(),
             levels: found.levels.clone(),
-            transform: Motion::new(&found.transform),
+            transform: Motion::from(&found.transform),
             seconds: self.seconds(found, write),
             trust: if found.trusted() { "passed" } else { "failed" },
             warnings: found.doubts.clone(),
@@ -178,20 +166,6 @@ impl Run<'_> {
             compare: parts.compare,
             resample: parts.resample,
             write,
-        }
-    }
-}
-
-impl Motion {
-    fn new(transform: &Linear) -> Self {
-        let affine = transform.to_affine();
-        let rows = affine.matrix3.transpose().to_cols_array_2d();
-        let row = |n: usize| [rows[n][0], rows[n][1], rows[n][2], affine.translation[n]];
-        Self {
-            kind: transform.kind.name(),
-            parameters: transform.parameters.clone(),
-            centre_mm: transform.centre.to_array(),
-            matrix: [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]],
         }
     }
 }

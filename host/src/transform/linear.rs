@@ -36,14 +36,30 @@ impl Linear {
 
     /// `map` as a map of `kind`, or of the first kind after it that can do what `map` does. In two axes, what happens to z is left out.
     pub fn new(kind: Kind, dimension: Dimension, centre: DVec3, map: &DAffine3) -> Self {
-        let matrix = map.matrix3;
-        let kind = kind.max(kind_of(&matrix));
+        let matrix = if dimension == Dimension::Two { flat(&map.matrix3) } else { map.matrix3 };
+        let kind = kind.max(kind_of(&matrix, dimension));
         let translation = map.transform_point3(centre) - centre;
         Self { kind, dimension, parameters: parameters(kind, dimension, &matrix, translation), centre }
     }
 
+    /// The way back, as a map of the same kind, about the point that the centre goes to.
+    pub fn inverse(&self) -> Self {
+        Self::new(self.kind, self.dimension, self.centre + self.translation(), &self.to_affine().inverse())
+    }
+
+    /// This map first and `next` after it, about the centre of the first that has one. The kind is the larger of both, or where
+    /// that cannot do it, as a similarity of the plane in space, the first that can.
+    pub fn then(&self, next: &Self) -> Self {
+        let dimension = if self.dimension == Dimension::Three { Dimension::Three } else { next.dimension };
+        let centre = if self.kind == Kind::Translation { next.centre } else { self.centre };
+        Self::new(self.kind.max(next.kind), dimension, centre, &(next.to_affine() * self.to_affine()))
+    }
+
     /// As a matrix.
     pub fn to_affine(&self) -> DAffine3 {
+        if self.kind == Kind::Translation {
+            return DAffine3::from_translation(self.translation());
+        }
         let matrix = self.matrix();
         DAffine3::from_mat3_translation(matrix, self.centre + self.translation() - matrix * self.centre)
     }
@@ -87,19 +103,24 @@ fn in_plane(scale: f64) -> DMat3 {
     DMat3::from_diagonal(DVec3::new(scale, scale, 1.0))
 }
 
+/// What a matrix does to x and y.
+fn flat(matrix: &DMat3) -> DMat3 {
+    let DMat3 { x_axis: a, y_axis: b, .. } = matrix;
+    DMat3::from_cols_array(&[a.x, a.y, 0.0, b.x, b.y, 0.0, 0.0, 0.0, 1.0])
+}
+
 /// The first kind that can do what a matrix does.
-fn kind_of(matrix: &DMat3) -> Kind {
-    let close = |a: &DMat3, b: &DMat3| a.abs_diff_eq(*b, SAME);
-    let scale = scale_of(matrix, matrix.z_axis == DVec3::Z);
-    let square = matrix.transpose() * *matrix;
-    let alike = |scale: f64| close(&square, &DMat3::from_diagonal(DVec3::splat(scale * scale)));
-    let alike_in_plane = close(&square, &(in_plane(scale) * in_plane(scale))) && matrix.z_axis == DVec3::Z;
+fn kind_of(matrix: &DMat3, dimension: Dimension) -> Kind {
+    let plane = dimension == Dimension::Two;
+    let scale = scale_of(matrix, plane);
+    let unit =
+        *matrix * if plane { in_plane(scale.recip()) } else { DMat3::from_diagonal(DVec3::splat(scale.recip())) };
     match () {
-        () if close(matrix, &DMat3::IDENTITY) => Kind::Translation,
+        () if matrix.abs_diff_eq(DMat3::IDENTITY, SAME) => Kind::Translation,
         () if matrix.determinant() <= 0.0 => Kind::Affine,
-        () if alike(1.0) => Kind::Rigid,
-        () if alike_in_plane || alike(scale) => Kind::Similarity,
-        () => Kind::Affine,
+        () if !(unit.transpose() * unit).abs_diff_eq(DMat3::IDENTITY, SAME) => Kind::Affine,
+        () if (scale - 1.0).abs() <= SAME => Kind::Rigid,
+        () => Kind::Similarity,
     }
 }
 
@@ -132,6 +153,7 @@ fn parameters(kind: Kind, dimension: Dimension, matrix: &DMat3, translation: DVe
 mod tests {
     use super::*;
     use Dimension::{Three, Two};
+    use std::f64::consts::FRAC_PI_2;
 
     fn map(matrix: DMat3, translation: DVec3) -> DAffine3 {
         DAffine3::from_mat3_translation(matrix, translation)
@@ -170,6 +192,59 @@ mod tests {
             assert_eq!((linear.kind, linear.parameters.len()), (kind, kind.parameters(Two)));
             assert!(linear.to_affine().abs_diff_eq(map(matrix, shift), 1e-12), "{linear:?}");
         }
+    }
+
+    /// One map of every kind and dimension.
+    fn maps() -> Vec<Linear> {
+        let parameters = [0.3, -0.2, 0.25, 4.0, -5.0, 6.0, 1.2];
+        let affine = [1.1, 0.1, -0.2, 0.9, 0.05, 0.1, 0.3, -0.1, 1.2, 4.0, -5.0, 6.0];
+        let kinds = [Kind::Translation, Kind::Rigid, Kind::Similarity, Kind::Affine];
+        let of = |kind: Kind, dimension| {
+            let count = kind.parameters(dimension);
+            let parameters = if kind == Kind::Affine { affine[..count].to_vec() } else { parameters[..count].to_vec() };
+            Linear { kind, dimension, parameters, centre: DVec3::new(20.0, -30.0, 0.0) }
+        };
+        kinds.into_iter().flat_map(|kind| [of(kind, Two), of(kind, Three)]).collect()
+    }
+
+    #[test]
+    fn an_inverse_is_of_the_same_kind_and_undoes() {
+        for linear in maps() {
+            let inverse = linear.inverse();
+            assert_eq!((inverse.kind, inverse.dimension), (linear.kind, linear.dimension));
+            assert!((inverse.to_affine() * linear.to_affine()).abs_diff_eq(DAffine3::IDENTITY, 1e-12), "{linear:?}");
+            assert!(inverse.inverse().to_affine().abs_diff_eq(linear.to_affine(), 1e-12), "{linear:?}");
+        }
+    }
+
+    #[test]
+    fn a_rigid_map_stays_one_however_often_it_is_inverted() {
+        let rigid = Linear { parameters: vec![FRAC_PI_2 - 1e-7, 2.0, -3.0, 400.0, 5.0, 6.0], ..maps()[3].clone() };
+        let often = (0..1000).fold(rigid.clone(), |linear, _| linear.inverse());
+        let square = often.matrix().transpose() * often.matrix();
+        assert!(square.abs_diff_eq(DMat3::IDENTITY, 1e-15), "{square}");
+        assert!(often.to_affine().abs_diff_eq(rigid.to_affine(), 1e-10));
+    }
+
+    #[test]
+    fn a_composition_does_one_after_the_other_and_is_of_the_larger_kind() {
+        for first in maps() {
+            for next in maps().into_iter().filter(|next| next.dimension == first.dimension) {
+                let both = first.then(&next);
+                assert_eq!((both.kind, both.dimension), (first.kind.max(next.kind), first.dimension));
+                let expected = next.to_affine() * first.to_affine();
+                assert!(both.to_affine().abs_diff_eq(expected, 1e-12), "{first:?}, {next:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_similarity_of_the_plane_is_affine_in_space() {
+        let [translation, plane] = [1, 4].map(|n| maps().swap_remove(n));
+        assert_eq!((translation.dimension, plane.dimension, plane.kind), (Three, Two, Kind::Similarity));
+        let both = translation.then(&plane);
+        assert_eq!((both.kind, both.dimension), (Kind::Affine, Three));
+        assert!(both.to_affine().abs_diff_eq(plane.to_affine() * translation.to_affine(), 1e-12));
     }
 
     #[test]

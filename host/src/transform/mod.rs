@@ -4,7 +4,7 @@
 
 mod linear;
 mod rigid;
-mod rotation;
+pub(crate) mod rotation;
 mod step;
 
 pub use linear::Linear;

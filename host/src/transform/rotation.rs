@@ -4,10 +4,21 @@ use glam::{DMat3, DQuat, DVec3};
 
 /// Rz Rx Ry, as in ITK's Euler3DTransform; radians.
 pub fn euler(angles: DVec3) -> DMat3 {
+    let [about_x, about_y, about_z] = about(angles);
+    about_z * about_x * about_y
+}
+
+/// Rz Ry Rx, as in ITK's Euler3DTransform with `ComputeZYX`; radians.
+pub fn euler_zyx(angles: DVec3) -> DMat3 {
+    let [about_x, about_y, about_z] = about(angles);
+    about_z * about_y * about_x
+}
+
+fn about(angles: DVec3) -> [DMat3; 3] {
     let [(sx, cx), (sy, cy), (sz, cz)] = angles.to_array().map(libm::sincos);
     let about_x = DMat3::from_cols_array(&[1.0, 0.0, 0.0, 0.0, cx, sx, 0.0, -sx, cx]);
     let about_y = DMat3::from_cols_array(&[cy, 0.0, -sy, 0.0, 1.0, 0.0, sy, 0.0, cy]);
-    about_z(sz, cz) * about_x * about_y
+    [about_x, about_y, about_z(sz, cz)]
 }
 
 fn about_z(sine: f64, cosine: f64) -> DMat3 {
@@ -25,15 +36,15 @@ pub fn plane_angle(rotation: &DMat3) -> f64 {
     libm::atan2(rotation.x_axis.y, rotation.x_axis.x)
 }
 
-/// The angles of [`euler`] that make a rotation; about z none where x and z turn about the same axis.
+/// The angles of [`euler`] that make a rotation.
 pub fn euler_angles(rotation: &DMat3) -> DVec3 {
     let [a, b, c] = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
-    let cosine = libm::hypot(a.z, c.z);
-    let x = libm::atan2(b.z, cosine);
-    match cosine > 1e-9 {
-        true => DVec3::new(x, libm::atan2(-a.z, c.z), libm::atan2(-b.x, b.y)),
-        false => DVec3::new(x, libm::atan2(c.x, a.x), 0.0),
-    }
+    let x = libm::atan2(b.z, libm::hypot(a.z, c.z));
+    let y = libm::atan2(-a.z, c.z);
+    // Where x is near a right angle, y is noise; z from what is left without the turn about y makes up for it.
+    let (sine, cosine) = libm::sincos(y);
+    let left = a * cosine + c * sine;
+    DVec3::new(x, y, libm::atan2(left.y, left.x))
 }
 
 /// The rotation about `vector` by its length, radians.
@@ -87,13 +98,15 @@ mod tests {
     use super::*;
     use std::f64::consts::{FRAC_PI_2, PI};
 
-    const ANGLES: [[f64; 3]; 6] = [
+    const ANGLES: [[f64; 3]; 8] = [
         [0.0, 0.0, 0.0],
         [0.1, -0.2, 0.3],
         [1.2, 2.9, -3.0],
         [FRAC_PI_2, 0.4, 0.0],
         [-FRAC_PI_2, -2.0, 0.5],
         [0.0, PI, 0.0],
+        [FRAC_PI_2 - 1e-8, 0.4, 1.0],
+        [FRAC_PI_2 - 1e-10, 0.4, 1.0],
     ];
 
     #[test]

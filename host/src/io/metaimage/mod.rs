@@ -7,8 +7,14 @@ use std::path::Path;
 use super::deflate::{self, Wrap};
 use super::source::Source;
 use super::{atomic, voxels};
-use crate::{Error, Result, Volume};
+use crate::{Error, Geometry, Result, Volume};
 use header::{Data, Header};
+
+/// Reads the header of the file at `path`.
+pub fn geometry(path: &Path) -> Result<Geometry> {
+    let header = Header::read(&mut Source::open(path)?)?;
+    header.size().and_then(|size| header.geometry(size)).map_err(|message| Error::file(path, message))
+}
 
 /// Reads the file at `path`, and the one that it names where the voxels are not in it.
 pub fn read(path: &Path) -> Result<Volume> {

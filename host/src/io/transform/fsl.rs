@@ -1,0 +1,36 @@
+//! FLIRT's matrices. They take a point of the moving image (`-in`) to the point of the fixed image (`-ref`), each in the image's own mm:
+//! voxel indices times voxel size, those along the first axis counted from its other end where the image's axes are right-handed in
+//! RAS ("neurological"). Jenkinson and Smith 2001; FSL's wiki, FLIRT/FAQ.
+
+use glam::{DAffine3, DMat3, DVec3};
+
+use super::{Grids, matrix};
+use crate::Geometry;
+use crate::transform::Linear;
+
+pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
+    let (fixed, moving) = grids.both().ok_or(
+        "is taken for FSL's, whose mm start at a corner of each image: mireg convert with --fixed and --moving makes it readable",
+    )?;
+    let map = matrix::map(matrix::rows(text)?)?;
+    Ok(grids.about(&(own_to_world(moving) * map.inverse() * own_to_world(fixed).inverse())))
+}
+
+pub fn text(transform: &Linear, grids: &Grids) -> Result<String, String> {
+    let (fixed, moving) =
+        grids.both().ok_or("FSL's mm start at a corner of each image; give --fixed and --moving, or write .tfm")?;
+    let map = own_to_world(fixed).inverse() * transform.to_affine().inverse() * own_to_world(moving);
+    Ok(matrix::text(&map))
+}
+
+/// FSL's mm of an image to LPS mm.
+fn own_to_world(grid: &Geometry) -> DAffine3 {
+    let unscaled = DAffine3::from_mat3(DMat3::from_diagonal(grid.spacing.recip()));
+    // Two signs differ between LPS and RAS, so the determinant has the same one.
+    let right_handed = grid.direction.determinant() > 0.0;
+    let last = (grid.size[0] as f64 - 1.0) * grid.spacing.x;
+    let flip =
+        DAffine3::from_mat3_translation(DMat3::from_diagonal(DVec3::new(-1.0, 1.0, 1.0)), DVec3::new(last, 0.0, 0.0));
+    let own_to_scaled = if right_handed { flip } else { DAffine3::IDENTITY };
+    grid.index_to_world() * unscaled * own_to_scaled
+}

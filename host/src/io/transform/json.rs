@@ -1,0 +1,75 @@
+//! JSON: mireg's own, also inside a report.json, and 4x4 matrices under `lps` or `ras`.
+
+use glam::DVec3;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::text::shown;
+use super::{Grids, matrix};
+use crate::transform::{Dimension, Kind, Linear};
+
+/// Most by which a number of the matrix may differ from what the parameters make.
+const SAME: f64 = 1e-6;
+
+/// From a point of the fixed image to the point of the moving image.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Motion {
+    pub kind: Kind,
+    /// Those of ITK's transform of this kind: radians, mm.
+    pub parameters: Vec<f64>,
+    /// What rotations and scales leave in place, LPS mm.
+    pub centre_mm: [f64; 3],
+    /// The same as a matrix, rows, LPS mm.
+    pub matrix: [[f64; 4]; 4],
+}
+
+impl From<&Linear> for Motion {
+    fn from(transform: &Linear) -> Self {
+        Self {
+            kind: transform.kind,
+            parameters: transform.parameters.clone(),
+            centre_mm: transform.centre.to_array(),
+            matrix: matrix::rows_of(&transform.to_affine()),
+        }
+    }
+}
+
+impl Motion {
+    /// The parameters alone; the matrix must agree.
+    fn linear(&self) -> Result<Linear, String> {
+        let count = self.parameters.len();
+        let fits = |dimension: &Dimension| self.kind.parameters(*dimension) == count;
+        let Some(dimension) = [Dimension::Two, Dimension::Three].into_iter().find(fits) else {
+            return Err(format!(
+                "a transform of kind {} cannot have {count} parameters; correct the file",
+                self.kind.name()
+            ));
+        };
+        let (parameters, centre) = (self.parameters.clone(), DVec3::from_array(self.centre_mm));
+        let linear = Linear { kind: self.kind, dimension, parameters, centre };
+        let own = matrix::rows_of(&linear.to_affine());
+        match own.as_flattened().iter().zip(self.matrix.as_flattened()).all(|(a, b)| (a - b).abs() <= SAME) {
+            true => Ok(linear),
+            false => Err("its parameters and its matrix say different things; correct the file".into()),
+        }
+    }
+}
+
+pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
+    let value: Value =
+        serde_json::from_str(text).map_err(|e| format!("is not JSON ({}); correct the file", shown(&e.to_string())))?;
+    let value = value.get("transform").unwrap_or(&value);
+    let wrong = |e: serde_json::Error| format!("is not a transform ({}); correct the file", shown(&e.to_string()));
+    let rows = |key: &str| value.get(key).map(|rows| <[[f64; 4]; 4]>::deserialize(rows).map_err(wrong)).transpose();
+    if let Some(rows) = rows("lps")? {
+        return Ok(grids.about(&matrix::map(rows)?));
+    }
+    if let Some(rows) = rows("ras")? {
+        return Ok(grids.about(&matrix::flipped(&matrix::map(rows)?)));
+    }
+    Motion::deserialize(value).map_err(wrong)?.linear()
+}
+
+pub fn text(transform: &Linear) -> String {
+    format!("{:#}\n", serde_json::json!(Motion::from(transform)))
+}

@@ -1,0 +1,65 @@
+//! Plain 4x4 matrices, four rows of text.
+
+use glam::{DAffine3, DMat3, DVec3};
+
+use super::super::joined;
+use super::Grids;
+use super::text::numbers;
+use crate::transform::Linear;
+
+/// RAS from LPS and back.
+const FLIP: DAffine3 =
+    DAffine3 { matrix3: DMat3::from_cols(DVec3::NEG_X, DVec3::NEG_Y, DVec3::Z), translation: DVec3::ZERO };
+
+/// A matrix of LPS mm.
+pub fn read_lps(text: &str, grids: &Grids) -> Result<Linear, String> {
+    Ok(grids.about(&map(rows(text)?)?))
+}
+
+/// A matrix of RAS mm.
+pub fn read_ras(text: &str, grids: &Grids) -> Result<Linear, String> {
+    Ok(grids.about(&flipped(&map(rows(text)?)?)))
+}
+
+pub fn lps(transform: &Linear) -> String {
+    text(&transform.to_affine())
+}
+
+pub fn ras(transform: &Linear) -> String {
+    text(&flipped(&transform.to_affine()))
+}
+
+/// A map of RAS as one of LPS, or the other way round.
+pub fn flipped(map: &DAffine3) -> DAffine3 {
+    FLIP * *map * FLIP
+}
+
+/// Four lines of four numbers. Empty lines do not count.
+pub fn rows(text: &str) -> Result<[[f64; 4]; 4], String> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let rows =
+        lines.take(5).map(|line| Ok(numbers(line)?.try_into().ok())).collect::<Result<Option<Vec<_>>, String>>()?;
+    let rows = rows.and_then(|rows| rows.try_into().ok());
+    rows.ok_or_else(|| "is not a matrix of four lines of four numbers; correct the file, or name another format".into())
+}
+
+/// The map of a matrix.
+pub fn map([a, b, c, last]: [[f64; 4]; 4]) -> Result<DAffine3, String> {
+    if last != [0.0, 0.0, 0.0, 1.0] {
+        return Err("the last row of its matrix is not 0 0 0 1; correct the file".into());
+    }
+    let column = |n: usize| DVec3::new(a[n], b[n], c[n]);
+    Ok(DAffine3::from_cols(column(0), column(1), column(2), column(3)))
+}
+
+/// The matrix of a map. Adding zero turns -0 into 0.
+pub fn rows_of(map: &DAffine3) -> [[f64; 4]; 4] {
+    let [x, y, z] = map.matrix3.transpose().to_cols_array_2d();
+    let row = |row: [f64; 3], n: usize| [row[0], row[1], row[2], map.translation[n]].map(|x| x + 0.0);
+    [row(x, 0), row(y, 1), row(z, 2), [0.0, 0.0, 0.0, 1.0]]
+}
+
+/// The matrix of a map, four lines.
+pub fn text(map: &DAffine3) -> String {
+    rows_of(map).map(|row| joined(row) + "\n").concat()
+}

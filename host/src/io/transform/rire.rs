@@ -1,0 +1,77 @@
+//! RIRE's standards: the eight corners of the fixed image ("From") and where they go in the moving image ("To"). Both are counted in mm
+//! along the image's own axes from the centre of its first voxel. West and others 1997.
+
+use std::fmt::Write;
+
+use glam::{DAffine3, DMat3, DVec3};
+
+use super::Grids;
+use super::text::{numbers, whole};
+use crate::Geometry;
+use crate::transform::Linear;
+
+/// Most by which a corner may miss the map that fits all of them, mm. Tables have four decimals.
+const TOLERANCE_MM: f64 = 0.01;
+
+pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
+    let (fixed, moving) = grids.both().ok_or(
+        "is RIRE's, whose mm start at the first voxel of each image: mireg convert with --fixed and --moving makes it readable",
+    )?;
+    whole(text)?;
+    let points: Vec<[DVec3; 2]> = text.lines().filter_map(row).collect();
+    if points.len() != 8 {
+        return Err(format!(
+            "has {} rows of a point's number, x, y, z, new_x, new_y and new_z, not 8; correct the file",
+            points.len()
+        ));
+    }
+    let map = fit(&points);
+    let miss = |[from, to]: &[DVec3; 2]| map.transform_point3(*from).distance(*to);
+    // Not a number is a miss too.
+    if !points.iter().all(|pair| miss(pair) <= TOLERANCE_MM) {
+        return Err("no linear map takes its eight points to the new ones; correct the file".into());
+    }
+    Ok(grids.about(&(own_to_world(moving) * map * own_to_world(fixed).inverse())))
+}
+
+/// The two points of a line with a number and six coordinates.
+fn row(line: &str) -> Option<[DVec3; 2]> {
+    let numbers: [f64; 7] = numbers(line).ok()?.try_into().ok()?;
+    Some([DVec3::from_slice(&numbers[1..4]), DVec3::from_slice(&numbers[4..])])
+}
+
+/// The linear map with the smallest sum of squares of distances.
+fn fit(points: &[[DVec3; 2]]) -> DAffine3 {
+    let count = points.len() as f64;
+    let mean = |side: usize| points.iter().map(|pair| pair[side]).sum::<DVec3>() / count;
+    let [from, to] = [mean(0), mean(1)];
+    let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
+    let sum = |side: usize, middle: DVec3| {
+        points.iter().fold(DMat3::ZERO, |sum, pair| sum + outer(pair[side] - middle, pair[0] - from))
+    };
+    let matrix = sum(1, to) * sum(0, from).inverse();
+    DAffine3::from_mat3_translation(matrix, to - matrix * from)
+}
+
+pub fn text(transform: &Linear, grids: &Grids) -> Result<String, String> {
+    let (fixed, moving) = grids
+        .both()
+        .ok_or("RIRE's mm start at the first voxel of each image; give --fixed and --moving, or write .tfm")?;
+    let from_world = own_to_world(fixed).inverse();
+    let map = own_to_world(moving).inverse() * transform.to_affine();
+    let mut text = format!(
+        "Transformation Parameters\n\nPoint{}\n\n",
+        [" x", " y", " z", " new_x", " new_y", " new_z"].map(|name| format!("{name:>18}")).concat()
+    );
+    for (number, corner) in fixed.corners().into_iter().enumerate() {
+        let [from, to] = [from_world, map].map(|map| map.transform_point3(corner).to_array());
+        let columns: String = from.iter().chain(&to).map(|x| format!("{x:>18.10}")).collect();
+        let _ = writeln!(text, "{:>5}{columns}", number + 1);
+    }
+    Ok(text + "\n(All distances are in millimeters.)\n")
+}
+
+/// RIRE's mm of an image to LPS mm.
+fn own_to_world(grid: &Geometry) -> DAffine3 {
+    DAffine3::from_mat3_translation(grid.direction, grid.origin)
+}
