@@ -1,12 +1,11 @@
 //! PNG, JPEG and TIFF as 2-D images: a pixel is 1 mm, the first at the origin, rows along x, columns along y.
 
-use std::fs::File;
-use std::io::{BufReader, Cursor};
+use std::io::Cursor;
 use std::path::Path;
 
 use glam::DVec3;
 use image::codecs::jpeg::JpegEncoder;
-use image::{ColorType, DynamicImage, ImageBuffer, ImageError, ImageFormat, ImageReader, Limits};
+use image::{ColorType, DynamicImage, ImageBuffer, ImageFormat, ImageReader, Limits};
 
 use super::source::{MOST_DEFLATED, Source};
 use super::{atomic, check};
@@ -17,22 +16,23 @@ const TABLES: u64 = 1 << 20;
 /// Of JPEG, on its scale of 1 to 100.
 const QUALITY: u8 = 95;
 
-/// Reads the one image in the file at `path`, which must be of `format`.
+/// Reads the first image in the file at `path`, which must be of `format`.
 pub fn read(path: &Path, format: ImageFormat) -> Result<Volume> {
-    let length = Source::open(path)?.remaining();
-    let damaged = |e: ImageError| {
-        let says = e.to_string().replace('\n', " ");
+    let bytes = Source::open(path)?.bytes()?;
+    let refused = |says: String| {
         Error::file(
             path,
             format!("is no {format:?} that mireg reads ({says}); save it again with 8 or 16 bits a pixel"),
         )
     };
-    let file = File::open(path).map_err(|e| damaged(e.into()))?;
-    let mut reader = ImageReader::with_format(BufReader::new(file), format);
+    if format == ImageFormat::Tiff && !entries_fit(&bytes) {
+        return Err(refused("its directory claims more values than the file can hold".into()));
+    }
     let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(length.saturating_mul(MOST_DEFLATED).saturating_add(TABLES));
+    limits.max_alloc = Some((bytes.len() as u64).saturating_mul(MOST_DEFLATED).saturating_add(TABLES));
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(limits);
-    let image = reader.decode().map_err(damaged)?;
+    let image = reader.decode().map_err(|e| refused(e.to_string().replace('\n', " ")))?;
     let size = check::size([image.width().into(), image.height().into(), 1]).map_err(|m| Error::file(path, m))?;
     let (voxels, pixel) = match image.color() {
         ColorType::L8 | ColorType::La8 | ColorType::Rgb8 | ColorType::Rgba8 => {
@@ -44,6 +44,25 @@ pub fn read(path: &Path, format: ImageFormat) -> Result<Volume> {
         other => return Err(Error::file(path, format!("its pixels are {other:?}; save it with 8 or 16 bits a pixel"))),
     };
     Ok(Volume { geometry: Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO), voxels, pixel })
+}
+
+/// Whether no entry of the first directory of a TIFF file claims more values than there are bytes. Its decoder allocates what
+/// they claim before it can be given a limit.
+fn entries_fit(bytes: &[u8]) -> bool {
+    let number = |at: usize, width: usize| {
+        let push = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+        let bytes_of_it = bytes.get(at..at.checked_add(width)?)?;
+        let reversed = bytes.starts_with(b"II");
+        Some(if reversed { bytes_of_it.iter().rev().fold(0, push) } else { bytes_of_it.iter().fold(0, push) })
+    };
+    // Of BigTIFF and of TIFF: where the directory's place is, and the bytes of that place, of the number of its entries, of an
+    // entry, and of a count in it.
+    let (at, offset, total, entry, count) = if number(2, 2) == Some(43) { (8, 8, 8, 20, 8) } else { (4, 4, 2, 12, 4) };
+    let Some(start) = number(at, offset).and_then(|start| usize::try_from(start).ok()) else { return true };
+    let entries = number(start, total).unwrap_or(0);
+    let first = start.saturating_add(total);
+    let mut counts = (0..entries).map_while(|n| number(first.saturating_add(n as usize * entry + 4), count));
+    counts.all(|count| count <= bytes.len() as u64)
 }
 
 /// Writes the 2-D image `volume`.

@@ -98,11 +98,11 @@ impl Source {
         Ok(())
     }
 
-    /// Everything that is left, as text.
-    pub fn text(&mut self) -> Result<String> {
-        let mut text = String::new();
-        self.reader.read_to_string(&mut text).map_err(|e| self.error(reason(&e)))?;
-        Ok(text)
+    /// Everything that is left.
+    pub fn bytes(&mut self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.reader.read_to_end(&mut bytes).map_err(|e| self.error(reason(&e)))?;
+        Ok(bytes)
     }
 
     /// Passes over bytes up to the one numbered `position`.

@@ -51,7 +51,8 @@ pub fn read(mut source: Source, size: [usize; 3], coding: &Coding) -> crate::Res
 
 /// Reads the voxels of a volume of `size`, all finite, from the numbers in the text that is left of `source`.
 pub fn read_text(mut source: Source, size: [usize; 3]) -> crate::Result<Vec<f32>> {
-    let text = source.text()?;
+    let bytes = source.bytes()?;
+    let text = String::from_utf8_lossy(&bytes);
     let numbers: Result<Vec<f32>, _> = text.split_ascii_whitespace().map(str::parse).collect();
     let voxels =
         numbers.map_err(|_| source.error("holds text that is no number among its voxels; correct the file"))?;
