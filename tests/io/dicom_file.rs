@@ -65,7 +65,6 @@ impl DicomFile {
         };
         put(0x0008, 0x103e, VR::LO, PrimitiveValue::from("a description"));
         put(0x0020, 0x000e, VR::UI, PrimitiveValue::from(self.series));
-        // Icons have pixels of their own, which are not those of the image.
         for (element, numbers) in [(0x0032, self.position.map(Vec::from)), (0x0037, self.orientation.map(Vec::from))] {
             if let Some(numbers) = numbers {
                 put(0x0020, element, VR::DS, text(&numbers));
@@ -82,6 +81,7 @@ impl DicomFile {
         for (tag, vr, text) in &self.more {
             put(tag.0, tag.1, *vr, PrimitiveValue::from(text.as_str()));
         }
+        // Icons have pixels of their own, which are not those of the image.
         let icon = InMemDicomObject::from_element_iter([
             DataElement::new(Tag(0x0028, 0x0010), VR::US, PrimitiveValue::from(1u16)),
             DataElement::new(Tag(0x7fe0, 0x0010), VR::OW, PrimitiveValue::U16([7u16; 2].as_slice().into())),

@@ -2,13 +2,15 @@
 //! never allocated.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
+use dicom_parser::StatefulDecode;
 use dicom_parser::dataset::LazyDataToken;
 use dicom_parser::dataset::lazy_read::LazyDataSetReader;
-use dicom_transfer_syntax_registry::entries;
+use dicom_transfer_syntax_registry::{TransferSyntax, entries};
 
 use super::super::source::reason;
 use crate::Error;
@@ -47,41 +49,34 @@ impl Elements {
         if start.get(128..132) != Some(b"DICM") {
             return Ok(None);
         }
-        let damaged = |message: String| Error::file(path, message);
+        let wrong = |message: String| Error::file(path, message);
         // The first element says how long the others of its group are together.
         let Some([2, 0, 0, 0, b'U', b'L', 4, 0, a, b, c, d]) = start.get(132..) else {
-            return Err(damaged("does not say how long its file meta information is; save it again as DICOM".into()));
+            return Err(wrong("does not say how long its file meta information is; save it again as DICOM".into()));
         };
         let mut group = Vec::new();
         let group_length = u64::from(u32::from_le_bytes([*a, *b, *c, *d]));
         (&mut source).take(group_length).read_to_end(&mut group).map_err(unreadable)?;
         let mut elements = Self { length, ..Self::default() };
-        elements.walk(Cursor::new(group), false).map_err(damaged)?;
+        elements.walk(Cursor::new(group), false).map_err(wrong)?;
         elements.syntax = elements.text(TRANSFER_SYNTAX).unwrap_or_default();
         elements.big_endian = elements.syntax == entries::EXPLICIT_VR_BIG_ENDIAN.uid();
         if elements.syntax == DEFLATED {
-            return Err(damaged(
+            return Err(wrong(
                 "is deflated DICOM, which mireg does not read; decompress it, or convert it to NIfTI".into(),
             ));
         }
-        elements.walk(source, with_pixels).map_err(damaged)?;
+        elements.walk(source, with_pixels).map_err(wrong)?;
         Ok(Some(elements))
     }
 
+    /// Adds the elements in `source` up to the pixels, or with them.
     fn walk(&mut self, source: impl Read + Seek, with_pixels: bool) -> Result<(), String> {
-        let damaged = |e: &dyn std::fmt::Display| format!("is damaged DICOM ({e}); copy or download it again");
-        let syntax = if self.syntax == entries::IMPLICIT_VR_LITTLE_ENDIAN.uid() {
-            entries::IMPLICIT_VR_LITTLE_ENDIAN.erased()
-        } else if self.big_endian {
-            entries::EXPLICIT_VR_BIG_ENDIAN.erased()
-        } else {
-            entries::EXPLICIT_VR_LITTLE_ENDIAN.erased()
-        };
-        let mut reader = LazyDataSetReader::new_with_ts(source, &syntax).map_err(|e| damaged(&e))?;
+        let mut reader = LazyDataSetReader::new_with_ts(source, &self.encoding()).map_err(damaged)?;
         // How deep in sequences, whether in that of compressed pixels, and the number of items of it.
         let (mut depth, mut frame, mut items) = (0, false, 0);
         while let Some(token) = reader.advance() {
-            let token = token.map_err(|e| damaged(&e))?;
+            let token = token.map_err(damaged)?;
             match &token {
                 LazyDataToken::SequenceStart { tag, .. } => {
                     if depth == 0 {
@@ -93,42 +88,60 @@ impl Elements {
                     if depth == 0 && !with_pixels {
                         return Ok(());
                     }
-                    frame = depth == 0;
+                    (frame, items) = (depth == 0, 0);
                     depth += 1;
-                    items = 0;
                 }
                 LazyDataToken::SequenceEnd => depth -= 1,
                 LazyDataToken::ItemStart { .. } => items += 1,
+                // The first item is the offset table.
                 LazyDataToken::LazyItemValue { .. } if frame && depth == 1 && items > 1 => {
-                    token.read_value_into(&mut self.pixels).map_err(|e| damaged(&e))?;
+                    token.read_value_into(&mut self.pixels).map_err(damaged)?;
                 }
                 LazyDataToken::LazyValue { header, .. } if depth == 0 => {
-                    let (tag, length) = ((header.tag.group(), header.tag.element()), header.len.0 as usize);
+                    let tag = (header.tag.group(), header.tag.element());
                     if tag == PIXEL_DATA {
-                        if with_pixels {
-                            token.read_value_into(&mut self.pixels).map_err(|e| damaged(&e))?;
-                        }
-                        return Ok(());
+                        return if with_pixels {
+                            token.read_value_into(&mut self.pixels).map_err(damaged)
+                        } else {
+                            Ok(())
+                        };
                     }
-                    if length > MOST {
-                        self.values.insert(tag, Vec::new());
-                        token.skip().map_err(|e| damaged(&e))?;
-                        continue;
-                    }
-                    let mut value = Vec::new();
-                    token.read_value_into(&mut value).map_err(|e| damaged(&e))?;
-                    if value.len() < length {
-                        return Err("ends too early, so it is truncated; copy or download it again".into());
-                    }
-                    self.values.insert(tag, value);
+                    let length = header.len.0 as usize;
+                    self.keep(tag, length, token)?;
                 }
                 LazyDataToken::LazyValue { .. } | LazyDataToken::LazyItemValue { .. } => {
-                    token.skip().map_err(|e| damaged(&e))?;
+                    token.skip().map_err(damaged)?
                 }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Adds the element whose value, of `length` bytes, comes next; only that it is there if the value is long.
+    fn keep(&mut self, tag: Tag, length: usize, value: LazyDataToken<impl StatefulDecode>) -> Result<(), String> {
+        let mut bytes = Vec::new();
+        if length > MOST {
+            value.skip().map_err(damaged)?;
+        } else {
+            value.read_value_into(&mut bytes).map_err(damaged)?;
+            if bytes.len() < length {
+                return Err("ends too early, so it is truncated; copy or download it again".into());
+            }
+        }
+        self.values.insert(tag, bytes);
+        Ok(())
+    }
+
+    /// How the data set is written; that of compressed pixels is explicit little-endian.
+    fn encoding(&self) -> TransferSyntax {
+        if self.syntax == entries::IMPLICIT_VR_LITTLE_ENDIAN.uid() {
+            entries::IMPLICIT_VR_LITTLE_ENDIAN.erased()
+        } else if self.big_endian {
+            entries::EXPLICIT_VR_BIG_ENDIAN.erased()
+        } else {
+            entries::EXPLICIT_VR_LITTLE_ENDIAN.erased()
+        }
     }
 
     /// The last element before the pixels.
@@ -161,4 +174,8 @@ impl Elements {
         let bytes = self.values.get(&tag)?.first_chunk()?;
         Some(if self.big_endian { u16::from_be_bytes(*bytes) } else { u16::from_le_bytes(*bytes) })
     }
+}
+
+fn damaged(error: impl Display) -> String {
+    format!("is damaged DICOM ({error}); copy or download it again")
 }
