@@ -1,10 +1,16 @@
 //! Files: volumes, transforms and output folders, good and bad.
 
 mod bad_input;
+mod damage;
+mod dicom;
+mod dicom_file;
+mod flat;
 mod metaimage;
 mod nifti;
 mod nifti_file;
+mod nrrd;
 mod output;
+mod picture;
 mod real;
 mod round_trip;
 mod transform;
@@ -18,9 +24,14 @@ use mireg::{Geometry, Volume};
 pub fn tests() -> Vec<Trial> {
     let topics = [
         bad_input::tests(),
+        damage::tests(),
+        dicom::tests(),
+        flat::tests(),
         metaimage::tests(),
         nifti::tests(),
+        nrrd::tests(),
         output::tests(),
+        picture::tests(),
         real::tests(),
         round_trip::tests(),
         transform::tests(),
@@ -51,6 +62,11 @@ impl Folder {
     fn names(&self) -> Vec<String> {
         names(self.0.path())
     }
+}
+
+/// A file that another program wrote.
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(name)
 }
 
 fn names(folder: &Path) -> Vec<String> {

@@ -11,7 +11,8 @@ use crate::support::trial;
 
 pub fn tests() -> Vec<Trial> {
     let of_file = |bad: Bad| trial(format!("io::bad_input::{}", bad.what), move || bad.check());
-    let mut tests: Vec<_> = nifti().into_iter().chain(containers()).chain(metaimage()).map(of_file).collect();
+    let mut tests: Vec<_> =
+        nifti().into_iter().chain(containers()).chain(metaimage()).chain(nrrd()).map(of_file).collect();
     tests.push(trial("io::bad_input::no file", no_file_at_all));
     tests
 }
@@ -44,12 +45,12 @@ fn assert_refused(path: &Path, expected: &[&str]) {
 
 fn no_file_at_all() {
     let folder = Folder::new();
-    for name in ["none.nii.gz", "none.mha", "none.png"] {
+    for name in ["none.nii.gz", "none.mha", "none.nrrd", "none.png", "none.dcm", "none"] {
         assert_refused(&folder.path(name), &["no such file; check the name"]);
     }
     let inside = folder.path("folder.nii");
     std::fs::create_dir(&inside).unwrap();
-    assert_refused(&inside, &["is a folder; name a file in it"]);
+    assert_refused(&inside, &["is a folder without DICOM images; name an image file in it"]);
     folder.file("lone.hdr", NiftiFile { pair: true, ..NiftiFile::default() }.header());
     let message = io::read(&folder.path("lone.hdr")).unwrap_err().to_string();
     assert!(message.ends_with("lone.img: no such file; check the name"), "{message}");
@@ -69,6 +70,7 @@ fn nifti() -> Vec<Bad> {
     let sform = |sform| NiftiFile { sform_code: 1, sform, ..plain.clone() };
     let singular = [[1.0, 0.0, 0.0, 0.0], [0.0; 4], [0.0, 0.0, 3.0, 0.0]];
     let not_finite = [[1.0, 0.0, 0.0, f32::NAN], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0]];
+    let sagittal = [[0.0, 0.0, 3.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0]];
     let sheared = [[1.0, 0.5, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0]];
     let other_size = [[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0]];
     let pixdim = |pixdim| NiftiFile { pixdim, ..plain.clone() };
@@ -86,9 +88,12 @@ fn nifti() -> Vec<Bad> {
         bad("voxels beyond f32", too_large, &["120 of its voxels", "too large for f32"]),
         bad("several volumes", dim(&[4, 5, 2, 3]), &["has 4 dimensions, 3 volumes; extract one, for example with"]),
         bad("vectors", dim(&[4, 5, 2, 1, 3]), &["has 5 dimensions, 3 volumes"]),
-        bad("single slice", dim(&[4, 30, 1]), &["single slice along axis k (4x30x1 voxels)", "at least 2"]),
-        bad("two dimensions", dim(&[4, 30]), &["single slice along axis k"]),
-        bad("one column", dim(&[1, 30, 4]), &["single slice along axis i"]),
+        bad(
+            "sagittal slice",
+            NiftiFile { dim: vec![4, 30, 1], ..sform(sagittal) },
+            &["normal along (-1.000, ", "reorient it"],
+        ),
+        bad("one column", dim(&[1, 30, 4]), &["single slice along axis i (1x30x4 voxels)", "reorder its axes"]),
         bad("no voxels", dim(&[4, 0, 6]), &["claims 4x0x6 voxels; each number must be positive"]),
         bad("negative size", dim(&[4, -5, 6]), &["claims 4x-5x6 voxels"]),
         Bad {
@@ -131,7 +136,7 @@ fn containers() -> Vec<Bad> {
     let bad = |what, name, bytes: &[u8], expected| Bad { what, name, bytes: bytes.to_vec(), expected };
     let (cut, checksum) = (zipped.len() / 2, zipped.len() - 6);
     vec![
-        bad("unknown extension", "a.png", &bytes, &["it reads .nii, .nii.gz, .hdr with .img, .mha and .mhd"]),
+        bad("unknown extension", "a.xyz", &bytes, &["it reads .nii, .nii.gz, .hdr with .img, .mha,", "DICOM"]),
         bad("empty file", "a.nii", &[], &["ends too early, so it is truncated; copy or download it again"]),
         bad("truncated header", "a.nii", &bytes[..200], &["truncated"]),
         bad("truncated voxels", "a.nii", &bytes[..400], &["claims 4x5x6 voxels (120 bytes)", "truncated"]),
@@ -160,7 +165,6 @@ fn metaimage() -> Vec<Bad> {
         with("mha of 10^12 voxels", "4 5 6", "10000 10000 10000", &["claims 10000x10000x10000 voxels"]),
         with("mha truncated", "4 5 6", "4 5 7", &["claims 4x5x7 voxels (140 bytes)", "(120 bytes)", "truncated"]),
         with("mha of a slice", "4 5 6", "4 1 6", &["single slice along axis j"]),
-        with("mha of two dimensions", "3\nDimSize = 4 5 6", "2\nDimSize = 4 5", &["single slice along axis k"]),
         with("mha of several volumes", "3\nDimSize = 4 5 6", "4\nDimSize = 4 5 3 2", &["4 dimensions, 2 volumes"]),
         with("mha of negative size", "4 5 6", "4 5 -6", &["claims 4x5x-6 voxels"]),
         with("mha with too few numbers", "4 5 6", "4 5", &["DimSize = 4 5 should hold 3 numbers"]),
@@ -181,5 +185,55 @@ fn metaimage() -> Vec<Bad> {
         line("mha of NaN origin", "Offset = 1 NaN 1", &["origin is (1, NaN, 1); it must be finite"]),
         line("mha of singular matrix", "TransformMatrix = 1 0 0 1 0 0 0 0 1", &["sheared or has no inverse"]),
         line("mha that is not zlib", "CompressedData = True", &["is damaged ("]),
+    ]
+}
+
+fn nrrd() -> Vec<Bad> {
+    const BASE: &str = "NRRD0004\ntype: uchar\ndimension: 3\nsizes: 4 5 6\nencoding: raw\n\n";
+    let with = |what, from: &str, to: &str, expected| {
+        let bytes = [BASE.replace(from, to).into_bytes(), vec![1; 120]].concat();
+        Bad { what, name: "a.nrrd", bytes, expected }
+    };
+    let line = |what, line: &str, expected| with(what, "encoding", &format!("{line}\nencoding"), expected);
+    let text = |what, text: &str, expected| {
+        let header = BASE.replace("4 5 6", "2 2 2").replace("raw", "ascii");
+        Bad { what, name: "a.nrrd", bytes: [header.as_bytes(), text.as_bytes()].concat(), expected }
+    };
+    vec![
+        with("nrrd of 10^12 voxels", "4 5 6", "10000 10000 10000", &["claims 10000x10000x10000 voxels"]),
+        with("nrrd truncated", "4 5 6", "4 5 7", &["claims 4x5x7 voxels (140 bytes)", "(120 bytes)", "truncated"]),
+        with("nrrd without its magic", "NRRD0004", "NRRB", &["does not start like NRRD; convert it"]),
+        with("nrrd without sizes", "sizes: 4 5 6\n", "", &["no field \"sizes\""]),
+        with("nrrd of too few sizes", "4 5 6", "4 5", &["\"sizes: 4 5\" should hold 3 values"]),
+        with("nrrd of 99 dimensions", "dimension: 3", "dimension: 99", &["claims 99 dimensions"]),
+        with("nrrd of blocks", "uchar", "block", &["of type block; convert it"]),
+        with("nrrd without a byte order", "uchar", "short", &["\"endian: \" should say little or big"]),
+        with("nrrd of bzip2", "raw", "bzip2", &["encoded as bzip2; save it with the encoding gzip"]),
+        with("nrrd that is not gzip", "raw", "gzip", &["is damaged ("]),
+        with("nrrd of volumes", "3\nsizes: 4 5 6", "4\nsizes: 4 5 3 2", &["4 dimensions, 2 volumes"]),
+        line(
+            "nrrd of colours",
+            "kinds: RGB-color domain domain",
+            &["4 numbers a voxel or volumes along axis 0 (kind rgb-color)"],
+        ),
+        line(
+            "nrrd of vectors",
+            "space: LPS\nspace directions: none (1,0,0) (0,1,0)",
+            &["4 numbers a voxel or volumes"],
+        ),
+        line("nrrd in time", "space: LAST", &["its space is last; save it in one of three dimensions"]),
+        line("nrrd of a list", "data file: LIST", &["slices in many files (data file: LIST); save it as one .nrrd"]),
+        line("nrrd of a pattern", "data file: s%03d.raw 1 6 1", &["slices in many files"]),
+        line("nrrd by axis mins", "axis mins: 0 0 5", &["by \"axis mins\" where its voxels lie"]),
+        line("nrrd in cm", "space: LPS\nspace units: \"cm\" \"cm\" \"cm\"", &["not in mm (space units:"]),
+        line("nrrd with a strange vector", "space directions: (1,0,0) (0,1) oops", &["\"oops\" where a vector"]),
+        line("nrrd of two vectors", "space directions: (1,0,0) (0,1,0)", &["should hold 3 vectors"]),
+        line("nrrd sheared", "space directions: (1,0,0) (1,1,0) (0,0,1)", &["sheared or has no inverse"]),
+        line("nrrd of zero spacing", "spacings: 1 0 1", &["voxel size is 1, 0, 1 mm"]),
+        line("nrrd with a strange skip", "byte skip: -2", &["\"byte skip: -2\" should be 0 or more"]),
+        line("nrrd that skips too far", "line skip: 9", &["truncated"]),
+        text("nrrd of too few numbers", "1 2 3 4 5 6 7", &["claims 2x2x2 voxels but 7 follow"]),
+        text("nrrd of words", "1 2 3 four 5 6 7 8", &["text that is no number"]),
+        text("nrrd of NaN", "1 2 3 nan 5 6 7 8", &["1 of its voxels are NaN", "(1, 1, 0)"]),
     ]
 }

@@ -31,7 +31,8 @@ Exit codes:
   2   something is wrong with the input; the line on stderr says what
   70  a fault in mireg itself
 
-Files are NIfTI (.nii, .nii.gz, .hdr with .img) and MetaImage (.mha, .mhd).
+Files are NIfTI (.nii, .nii.gz, .hdr with .img), MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) and, to read, the
+folder of a DICOM series or a DICOM file of it; 2-D images also PNG, JPEG and TIFF, a pixel of which is 1 mm.
 Coordinates are LPS mm, as in DICOM and ITK.";
 
 const REGISTER_EXAMPLES: &str = "\

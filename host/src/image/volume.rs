@@ -31,7 +31,10 @@ impl PixelType {
     }
 }
 
-/// A three-dimensional scalar image.
+/// A three-dimensional scalar image, or a two-dimensional one.
+///
+/// A 2-D image has one voxel along k, which is the z axis: its spacing along k is 1, its origin has z = 0, and its direction
+/// turns and mirrors x and y only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Volume {
     /// Where the voxels lie.

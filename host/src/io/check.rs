@@ -7,7 +7,7 @@ use crate::Geometry;
 /// Most by which the scalar products of axis directions may differ from the identity: four printed digits pass.
 const ORTHONORMAL: f64 = 1e-3;
 
-/// The numbers of voxels along the three axes, each at least 2.
+/// The numbers of voxels along the three axes: at least 2 along i and j; 1 along k is a 2-D image.
 pub fn size(dims: [i64; 3]) -> Result<[usize; 3], String> {
     let shown = by(dims);
     if dims.iter().any(|&n| n < 1) {
@@ -15,10 +15,11 @@ pub fn size(dims: [i64; 3]) -> Result<[usize; 3], String> {
             "its header claims {shown} voxels; each number must be positive, so the header is damaged"
         ));
     }
-    if let Some(axis) = dims.iter().position(|&n| n == 1) {
-        let axis = ["i", "j", "k"][axis];
+    if let Some(axis) = dims[..2].iter().position(|&n| n == 1) {
+        let axis = ["i", "j"][axis];
         return Err(format!(
-            "is a single slice along axis {axis} ({shown} voxels); mireg registers 3-D volumes, at least 2 voxels along each axis"
+            "is a single slice along axis {axis} ({shown} voxels), and a 2-D image is one along axis k; \
+             reorder its axes, or take more slices"
         ));
     }
     let sized = dims.map(usize::try_from);
@@ -49,7 +50,8 @@ pub fn spacing(spacing: DVec3) -> Result<(), String> {
     Err(format!("its voxel size is {} mm; each must be positive: correct the header", listed(spacing)))
 }
 
-/// A grid from a header's numbers (mm, LPS), provided that it has an inverse and its axes are orthonormal.
+/// A grid from a header's numbers (mm, LPS), provided that it has an inverse and its axes are orthonormal. That of a single
+/// slice is made one of a 2-D image.
 pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat3) -> Result<Geometry, String> {
     self::spacing(spacing)?;
     if !origin.is_finite() {
@@ -63,7 +65,22 @@ pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat
         );
     }
     // Adding zero turns -0 into 0, so that equal grids have equal bits.
-    Ok(Geometry { size, spacing, origin: origin + DVec3::ZERO, direction: direction + DMat3::ZERO })
+    let grid = Geometry { size, spacing, origin: origin + DVec3::ZERO, direction: direction + DMat3::ZERO };
+    if size[2] == 1 { plane(grid) } else { Ok(grid) }
+}
+
+/// The grid of a 2-D image: as `slice` lies in x and y, at z = 0, its third axis that of z and 1 mm long.
+fn plane(slice: Geometry) -> Result<Geometry, String> {
+    let [i, j] = [slice.direction.x_axis, slice.direction.y_axis];
+    if i.z.abs().max(j.z.abs()) > ORTHONORMAL {
+        let normal = i.cross(j).to_array().map(|x| format!("{x:.3}")).join(", ");
+        return Err(format!(
+            "is a single slice with its normal along ({normal}), and a 2-D image has it along z; \
+             reorient it, or give a volume of at least 2 slices"
+        ));
+    }
+    let direction = DMat3::from_cols(i.with_z(0.0), j.with_z(0.0), DVec3::Z);
+    Ok(Geometry { spacing: slice.spacing.with_z(1.0), origin: slice.origin.with_z(0.0), direction, ..slice })
 }
 
 /// Whether the columns are unit vectors at right angles, each scalar product to within `tolerance`.
@@ -87,11 +104,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_needs_two_voxels_along_each_axis() {
+    fn a_size_needs_two_voxels_along_i_and_j() {
         assert_eq!(size([2, 3, 4]).unwrap(), [2, 3, 4]);
+        assert_eq!(size([2, 3, 1]).unwrap(), [2, 3, 1]);
         assert!(size([4, 1, 4]).unwrap_err().contains("axis j"));
         assert!(size([4, 4, -1]).unwrap_err().contains("4x4x-1"));
         assert!(size([0, 4, 4]).unwrap_err().contains("positive"));
+    }
+
+    #[test]
+    fn a_single_slice_is_a_2d_image_where_it_lies_in_x_and_y() {
+        let slice = |direction| geometry([2, 2, 1], DVec3::new(0.5, 2.0, 5.0), DVec3::new(1.0, 2.0, 3.0), direction);
+        let turned = slice(DMat3::from_cols(DVec3::NEG_Y, DVec3::X, DVec3::NEG_Z)).unwrap();
+        assert_eq!(turned.direction, DMat3::from_cols(DVec3::NEG_Y, DVec3::X, DVec3::Z));
+        assert_eq!((turned.spacing, turned.origin), (DVec3::new(0.5, 2.0, 1.0), DVec3::new(1.0, 2.0, 0.0)));
+        let tilted = slice(DMat3::from_rotation_x(5e-4)).unwrap();
+        assert_eq!(tilted.direction.y_axis.z, 0.0);
+        assert!(slice(DMat3::from_rotation_x(2e-3)).unwrap_err().contains("along (0.000, -0.002, 1.000)"));
+        assert!(slice(DMat3::from_cols(DVec3::X, DVec3::Z, DVec3::NEG_Y)).unwrap_err().contains("reorient it"));
     }
 
     #[test]

@@ -6,9 +6,12 @@
 mod atomic;
 mod check;
 mod deflate;
+mod dicom;
 mod metaimage;
 mod nifti;
+mod nrrd;
 mod output;
+mod picture;
 pub mod points;
 mod source;
 pub mod transform;
@@ -16,9 +19,10 @@ mod voxels;
 
 use std::path::Path;
 
+use image::ImageFormat;
+
 use crate::{Error, Geometry, Result, Volume};
 pub use output::OutputFolder;
-use source::Source;
 
 /// A kind of file, known by the end of its name.
 #[derive(Clone, Copy)]
@@ -28,6 +32,10 @@ enum Format {
     NiftiPair,
     Mha,
     Mhd,
+    Nrrd,
+    Nhdr,
+    Picture(ImageFormat),
+    Dicom,
 }
 
 impl Format {
@@ -40,27 +48,51 @@ impl Format {
             (".img", Self::NiftiPair),
             (".mha", Self::Mha),
             (".mhd", Self::Mhd),
+            (".nrrd", Self::Nrrd),
+            (".nhdr", Self::Nhdr),
+            (".png", Self::Picture(ImageFormat::Png)),
+            (".jpg", Self::Picture(ImageFormat::Jpeg)),
+            (".jpeg", Self::Picture(ImageFormat::Jpeg)),
+            (".tif", Self::Picture(ImageFormat::Tiff)),
+            (".tiff", Self::Picture(ImageFormat::Tiff)),
+            (".dcm", Self::Dicom),
         ];
         ends.iter().find(|(end, _)| name.ends_with(end)).map(|&(_, format)| format)
     }
 }
 
-/// Reads a scalar 3-D volume: NIfTI-1 and NIfTI-2 (`.nii`, `.nii.gz`, `.hdr` with `.img`) and MetaImage (`.mha`, `.mhd`).
+/// Reads a scalar image of 3 or 2 dimensions: NIfTI-1 and NIfTI-2 (`.nii`, `.nii.gz`, `.hdr` with `.img`), MetaImage (`.mha`,
+/// `.mhd`), NRRD (`.nrrd`, `.nhdr`), the one DICOM series in a folder or the one that a DICOM file of it belongs to, PNG, JPEG
+/// and TIFF.
 ///
 /// The geometry is ITK's: of a NIfTI file the sform or the qform, as ITK chooses, with the voxel size of `pixdim`, and LPS
-/// itself where the file has neither. NIfTI geometry has the precision of f32. Voxels become f32, so integers beyond 2^24
-/// are rounded; where the file scales its integers, [`Volume::pixel`] is `F32`.
+/// itself where the file has neither. NIfTI geometry has the precision of f32. Slices of a DICOM series are ordered by position
+/// along their normal. A single slice is a 2-D image (see [`Volume`]); it must lie in x and y. A pixel of PNG, JPEG and TIFF is
+/// 1 mm, whatever resolution the file claims, the first at the origin, rows along x, columns along y.
+///
+/// Voxels become f32, so integers beyond 2^24 are rounded; where the file scales its integers, [`Volume::pixel`] is `F32`, or
+/// a whole type where all that a DICOM series scales by is whole. DICOM images of photometric interpretation `MONOCHROME1` keep
+/// their values, large ones dark. Colours of PNG, JPEG and TIFF become luma, 0.2126 R + 0.7152 G + 0.0722 B; their alpha is
+/// ignored.
 ///
 /// # Errors
-/// [`Error::File`] for a file that is not there, damaged, not 3-D, not scalar, or whose voxels or geometry are not finite.
+/// [`Error::File`] for a file that is not there, damaged, of more than one volume, not scalar, or whose voxels or geometry are
+/// not finite; and for a DICOM series whose slices are missing, doubled, unevenly spaced, of differing grids, or sheared by a
+/// tilted gantry.
 pub fn read(path: &Path) -> Result<Volume> {
+    if path.is_dir() {
+        return dicom::read_folder(path);
+    }
     match Format::of(path) {
         Some(Format::NiftiGz | Format::Nifti) => nifti::read(path),
         Some(Format::NiftiPair) => nifti::read(&path.with_extension("hdr")),
         Some(Format::Mha | Format::Mhd) => metaimage::read(path),
+        Some(Format::Nrrd | Format::Nhdr) => nrrd::read(path),
+        Some(Format::Picture(format)) => picture::read(path, format),
+        Some(Format::Dicom) => dicom::read_file(path),
+        None if dicom::is(path)? => dicom::read_file(path),
         None => {
-            Source::open(path)?;
-            let formats = ".nii, .nii.gz, .hdr with .img, .mha and .mhd";
+            let formats = ".nii, .nii.gz, .hdr with .img, .mha, .mhd, .nrrd, .nhdr, DICOM, .png, .jpg and .tif";
             Err(Error::file(path, format!("its name does not end like a file that mireg reads; it reads {formats}")))
         }
     }
@@ -75,28 +107,34 @@ pub fn geometry(path: &Path) -> Result<Geometry> {
         Some(Format::NiftiGz | Format::Nifti) => nifti::geometry(path),
         Some(Format::NiftiPair) => nifti::geometry(&path.with_extension("hdr")),
         Some(Format::Mha | Format::Mhd) => metaimage::geometry(path),
-        None => Ok(read(path)?.geometry),
+        _ => Ok(read(path)?.geometry),
     }
 }
 
-/// Writes `volume` in the format that the end of the name says: `.nii`, `.nii.gz`, `.mha` (compressed) or `.mhd` with a
-/// `.raw` beside it.
+/// Writes `volume` in the format that the end of the name says: `.nii`, `.nii.gz`, `.mha` (compressed), `.mhd` with a
+/// `.raw` beside it or `.nrrd` (compressed); a 2-D image also as `.png`, `.jpg` or `.tif`.
 ///
 /// Voxels are stored as [`Volume::pixel`], rounded to the nearest (ties to even) and clamped for integers. MetaImage keeps
-/// the geometry to the last bit; NIfTI keeps it in f32, as sform and as qform. The bytes do not depend on the number of
-/// threads.
+/// the geometry to the last bit; NRRD so keeps the origin and the steps from voxel to voxel; NIfTI keeps it in f32, as sform
+/// and as qform. The bytes do not depend on the number of threads.
+///
+/// PNG, JPEG and TIFF keep no geometry. They hold `U8` and `U16`; other types are rounded and clamped to `U16`, and JPEG, whose
+/// quality is 95, is for `U8` only.
 ///
 /// # Errors
-/// [`Error::File`] for a name of another end, and for a file that cannot be written.
+/// [`Error::File`] for a name of another end, for a volume of several slices in a format that holds one, and for a file that
+/// cannot be written.
 pub fn write(path: &Path, volume: &Volume) -> Result<()> {
     match Format::of(path) {
         Some(Format::NiftiGz) => nifti::write(path, volume, true),
         Some(Format::Nifti) => nifti::write(path, volume, false),
         Some(Format::Mha) => metaimage::write_mha(path, volume),
         Some(Format::Mhd) => metaimage::write_mhd(path, volume),
-        Some(Format::NiftiPair) | None => {
-            let message = "its name does not end like a file that mireg writes; it writes .nii, .nii.gz, .mha and .mhd";
-            Err(Error::file(path, message))
+        Some(Format::Nrrd) => nrrd::write(path, volume),
+        Some(Format::Picture(format)) => picture::write(path, volume, format),
+        Some(Format::NiftiPair | Format::Nhdr | Format::Dicom) | None => {
+            let formats = ".nii, .nii.gz, .mha, .mhd and .nrrd, and 2-D images also as .png, .jpg and .tif";
+            Err(Error::file(path, format!("its name does not end like a file that mireg writes; it writes {formats}")))
         }
     }
 }

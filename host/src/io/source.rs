@@ -10,7 +10,7 @@ use crate::{Error, Result};
 
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 /// No deflate stream holds more bytes than this for each of its own.
-const MOST_DEFLATED: u64 = 1032;
+pub const MOST_DEFLATED: u64 = 1032;
 /// Bytes after the voxels up to which a stream's end, and so its checksum, is looked for.
 const MOST_TRAILING: u64 = 1 << 20;
 
@@ -40,11 +40,14 @@ impl Source {
     pub fn open_gzip(path: &Path) -> Result<Self> {
         let mut source = Self::open(path)?;
         let start = source.reader.fill_buf().map_err(|e| Error::file(path, reason(&e)))?;
-        if !start.starts_with(GZIP_MAGIC) {
-            return Ok(source);
-        }
-        let members = Members(Some(GzDecoder::new(source.reader)));
-        Ok(Self { reader: Box::new(BufReader::new(members)), ..source }.compressed())
+        Ok(if start.starts_with(GZIP_MAGIC) { source.gzip() } else { source })
+    }
+
+    /// From here on the bytes are a gzip stream.
+    pub fn gzip(self) -> Self {
+        let limit = self.remaining();
+        let members = Members(Some(GzDecoder::new(self.reader)));
+        Self { reader: Box::new(BufReader::new(members)), limit, position: 0, ..self }.compressed()
     }
 
     /// From here on the bytes are a zlib stream.
@@ -97,6 +100,25 @@ impl Source {
         Ok(text)
     }
 
+    /// Passes over this many lines.
+    pub fn skip_lines(&mut self, count: u64) -> Result<()> {
+        for _ in 0..count {
+            let skipped = self.reader.skip_until(b'\n').map_err(|e| self.error(reason(&e)))?;
+            if skipped == 0 {
+                return Err(self.error(reason(&ErrorKind::UnexpectedEof.into())));
+            }
+            self.position += skipped as u64;
+        }
+        Ok(())
+    }
+
+    /// Everything that is left.
+    pub fn bytes(&mut self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.reader.read_to_end(&mut bytes).map_err(|e| self.error(reason(&e)))?;
+        Ok(bytes)
+    }
+
     /// Passes over bytes up to the one numbered `position`.
     pub fn skip_to(&mut self, position: u64) -> Result<()> {
         let Some(count) = position.checked_sub(self.position) else {
@@ -126,7 +148,7 @@ impl Source {
 }
 
 /// What is wrong and what to do about it, for an error from the system or the decompressor.
-fn reason(error: &std::io::Error) -> String {
+pub fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file; check the name".into(),
         ErrorKind::PermissionDenied => "may not be read; check its permissions".into(),

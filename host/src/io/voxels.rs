@@ -49,6 +49,32 @@ pub fn read(mut source: Source, size: [usize; 3], coding: &Coding) -> crate::Res
     Ok(voxels)
 }
 
+/// Reads the voxels of a volume of `size`, all finite, from the numbers in the text that is left of `source`.
+pub fn read_text(mut source: Source, size: [usize; 3]) -> crate::Result<Vec<f32>> {
+    let bytes = source.bytes()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let numbers: Result<Vec<f32>, _> = text.split_ascii_whitespace().map(str::parse).collect();
+    let voxels =
+        numbers.map_err(|_| source.error("holds text that is no number among its voxels; correct the file"))?;
+    let needed = size.iter().fold(1u128, |count, &n| count.saturating_mul(n as u128));
+    if needed != voxels.len() as u128 {
+        return Err(source.error(format!(
+            "its header claims {} voxels but {} follow; it is truncated or damaged: copy or download it again",
+            check::by(size),
+            voxels.len()
+        )));
+    }
+    finite(&voxels, size).map_err(|message| source.error(message))?;
+    Ok(voxels)
+}
+
+/// Whether all `voxels` of a volume of `size` are finite.
+pub fn finite(voxels: &[f32], size: [usize; 3]) -> Result<(), String> {
+    let mut bad = NotFinite::default();
+    bad.look(0, voxels);
+    bad.check(size)
+}
+
 impl Coding {
     /// The type that holds the intensities: scaled integers are not whole.
     pub fn volume_pixel(&self) -> PixelType {

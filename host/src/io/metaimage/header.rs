@@ -88,13 +88,14 @@ impl Header {
     /// Where the voxels lie. As ITK does, this ignores `AnatomicalOrientation` and `DistanceUnits`.
     pub fn geometry(&self, size: [usize; 3]) -> Result<Geometry, String> {
         let n = self.dimensions()?;
-        let vector =
-            |keys: &[&str], default| Ok::<_, String>(self.numbers(keys, n)?.map_or(default, |v| first_three(&v)));
+        let vector = |keys: &[&str], missing: DVec3| {
+            Ok::<_, String>(self.numbers(keys, n)?.map_or(missing, |v| first_three(&v, missing)))
+        };
         let spacing = vector(&["ElementSpacing", "ElementSize"], DVec3::ONE)?;
         let origin = vector(&["Offset", "Position", "Origin"], DVec3::ZERO)?;
         let axes = self.numbers(&["TransformMatrix", "Rotation", "Orientation"], n * n)?;
         let direction = axes.map_or(DMat3::IDENTITY, |axes: Vec<f64>| {
-            let axis = |a: usize| first_three(&axes[a * n..]);
+            let axis = |a: usize| axes.chunks(n).nth(a).map_or(DMat3::IDENTITY.col(a), |v| first_three(v, DVec3::ZERO));
             DMat3::from_cols(axis(0), axis(1), axis(2))
         });
         check::geometry(size, spacing, origin, direction)
@@ -169,8 +170,8 @@ impl Header {
     }
 }
 
-fn first_three(numbers: &[f64]) -> DVec3 {
-    DVec3::from_array(std::array::from_fn(|n| numbers.get(n).copied().unwrap_or(0.0)))
+fn first_three(numbers: &[f64], missing: DVec3) -> DVec3 {
+    DVec3::from_array(std::array::from_fn(|n| numbers.get(n).copied().unwrap_or(missing[n])))
 }
 
 /// The header of a file that holds its voxels in `data`, as a zlib stream of that many bytes or as they are.
@@ -192,13 +193,17 @@ pub fn text(volume: &Volume, data: &str, compressed: Option<usize>) -> String {
         Some(bytes) => format!("CompressedData = True\nCompressedDataSize = {bytes}"),
         None => "CompressedData = False".into(),
     };
+    let n = if geometry.size[2] == 1 { 2 } else { 3 };
+    let axes = [geometry.direction.x_axis, geometry.direction.y_axis, geometry.direction.z_axis];
     format!(
-        "ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = False\n{compression}\n\
-         TransformMatrix = {}\nOffset = {}\nCenterOfRotation = 0 0 0\nAnatomicalOrientation = RAI\n\
+        "ObjectType = Image\nNDims = {n}\nBinaryData = True\nBinaryDataByteOrderMSB = False\n{compression}\n\
+         TransformMatrix = {}\nOffset = {}\nCenterOfRotation = {}\nAnatomicalOrientation = {}\n\
          ElementSpacing = {}\nDimSize = {}\nElementType = {element}\nElementDataFile = {data}\n",
-        joined(geometry.direction.to_cols_array()),
-        joined(geometry.origin.to_array()),
-        joined(geometry.spacing.to_array()),
-        geometry.size.map(|n| n.to_string()).join(" "),
+        joined(axes[..n].iter().flat_map(|axis| axis.to_array().into_iter().take(n))),
+        joined(geometry.origin.to_array().into_iter().take(n)),
+        ["0"; 3][..n].join(" "),
+        ["??", "RAI"][n - 2],
+        joined(geometry.spacing.to_array().into_iter().take(n)),
+        geometry.size.map(|n| n.to_string())[..n].join(" "),
     )
 }

@@ -35,11 +35,19 @@ pub struct Form {
 /// Where the voxels lie, LPS mm.
 pub fn geometry(header: &Header, size: [usize; 3]) -> Result<Geometry, String> {
     let to_mm = |x: f32| f64::from((f64::from(x) * header.unit_mm) as f32);
-    let spacing = DVec3::from_slice(&[1, 2, 3].map(|axis| to_mm(header.pixdim[axis])));
+    let mut spacing = DVec3::from_slice(&[1, 2, 3].map(|axis| to_mm(header.pixdim[axis])));
+    let flat = size[2] == 1;
+    if flat && spacing.z == 0.0 {
+        spacing.z = 1.0;
+    }
     check::spacing(spacing)?;
     let Some(form) = choose(header, spacing, to_mm)? else {
         return check::geometry(size, spacing, DVec3::ZERO, DMat3::IDENTITY);
     };
+    if flat {
+        // Nothing is measured along the third axis, so there is nothing to contradict.
+        spacing.z = lengths(form.axes).z;
+    }
     let axes = FLIP * form.with_lengths(spacing)?.axes;
     let spacing = lengths(axes);
     let direction = DMat3::from_cols(axes.x_axis / spacing.x, axes.y_axis / spacing.y, axes.z_axis / spacing.z);

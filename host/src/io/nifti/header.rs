@@ -185,7 +185,7 @@ pub fn bytes(volume: &Volume) -> Result<Vec<u8>, String> {
     let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
     put(0, &(LENGTHS[0] as i32).to_le_bytes());
     put(38, b"r");
-    put(40, &[3, nx, ny, nz, 1, 1, 1, 1].map(i16::to_le_bytes).concat());
+    put(40, &[if nz == 1 { 2 } else { 3 }, nx, ny, nz, 1, 1, 1, 1].map(i16::to_le_bytes).concat());
     put(70, &[datatype, bits].map(i16::to_le_bytes).concat());
     put(76, &[qfac, spacing[0], spacing[1], spacing[2]].map(f32::to_le_bytes).concat());
     put(108, &[WRITTEN as f32, 1.0, 0.0].map(f32::to_le_bytes).concat());

@@ -1,0 +1,282 @@
+//! DICOM: series in a folder, their order, their pixels, and what a series may hide.
+
+use dicom_core::{Tag, VR};
+use glam::{DMat3, DVec3};
+use libtest_mimic::Trial;
+use mireg::{PixelType, Volume, io};
+
+use super::dicom_file::DicomFile;
+use super::{Folder, assert_lies, bits, fixture};
+use crate::support::trial;
+
+pub fn tests() -> Vec<Trial> {
+    let mut tests = vec![
+        trial("io::dicom::peer", what_simpleitk_wrote_is_read),
+        trial("io::dicom::compressed", compressed_slices_have_the_same_pixels),
+        trial("io::dicom::order", slices_are_ordered_by_position),
+        trial("io::dicom::choice", a_file_chooses_its_series),
+        trial("io::dicom::syntaxes", transfer_syntaxes_read_alike),
+        trial("io::dicom::bits", only_the_stored_bits_count),
+        trial("io::dicom::rescale", each_slice_has_its_own_rescale),
+        trial("io::dicom::single", a_single_slice_is_a_2d_image),
+    ];
+    tests.extend(refusals().into_iter().map(|refusal| {
+        let Refusal { what, slices, expected } = refusal;
+        trial(format!("io::dicom::refused::{what}"), move || assert_refused(&slices, expected))
+    }));
+    tests
+}
+
+const SLOPE: Tag = Tag(0x0028, 0x1053);
+const INTERCEPT: Tag = Tag(0x0028, 0x1052);
+
+fn folder_of(slices: &[DicomFile]) -> Folder {
+    let folder = Folder::new();
+    slices.iter().enumerate().for_each(|(n, slice)| drop(slice.write(&folder.path(&format!("{n}.dcm")))));
+    folder
+}
+
+fn read(slices: &[DicomFile]) -> Volume {
+    io::read(&folder_of(slices).path("")).unwrap()
+}
+
+/// SimpleITK 2.5 wrote it: 14x16x5 voxels of 0.75 x 0.5 x 2.5 mm from (-30.5, 12.25, -100), turned by 0.3 about x, then by
+/// -0.2 about y, then by 0.5 about z; the value at (i, j, k) is i + 20 j + 300 k - 1024, by RescaleIntercept. The files' names
+/// and instance numbers do not follow their positions.
+fn what_simpleitk_wrote_is_read() {
+    let volume = io::read(&fixture("dicom")).unwrap();
+    let direction = DMat3::from_rotation_z(0.5) * DMat3::from_rotation_y(-0.2) * DMat3::from_rotation_x(0.3);
+    assert_lies(&volume, DVec3::new(0.75, 0.5, 2.5), DVec3::new(-30.5, 12.25, -100.0), direction, 1e-6);
+    let value = |n: usize| (n % 14 + 20 * (n / 14 % 16) + 300 * (n / 224)) as f32 - 1024.0;
+    assert_eq!(volume.voxels, (0..14 * 16 * 5).map(value).collect::<Vec<_>>());
+    assert_eq!((volume.geometry.size, volume.pixel), ([14, 16, 5], PixelType::I16));
+}
+
+/// SimpleITK 2.5 compressed the middle slice losslessly with JPEG, pydicom 3.0 with RLE.
+fn compressed_slices_have_the_same_pixels() {
+    let expected = io::read(&fixture("dicom")).unwrap();
+    for middle in ["lossless.dcm", "rle.dcm"] {
+        let folder = Folder::new();
+        for name in ["a.dcm", "b.dcm", "c.dcm", "d.dcm"] {
+            std::fs::copy(fixture("dicom").join(name), folder.path(name)).unwrap();
+        }
+        std::fs::copy(fixture(middle), folder.path(middle)).unwrap();
+        let volume = io::read(&folder.path("")).unwrap();
+        assert_eq!(bits(&volume.geometry), bits(&expected.geometry));
+        assert_eq!(volume.voxels, expected.voxels, "{middle}");
+    }
+}
+
+fn slices_are_ordered_by_position() {
+    let counts_up: Vec<f32> = (0..36).map(|v| v as f32).collect();
+    let volume = read(&[DicomFile::at(7.0, 2), DicomFile::at(2.0, 0), DicomFile::at(4.5, 1)]);
+    assert_lies(&volume, DVec3::new(0.5, 2.0, 2.5), DVec3::Z * 2.0, DMat3::IDENTITY, 0.0);
+    assert_eq!((&volume.voxels, volume.pixel), (&counts_up, PixelType::U16));
+    // Columns that go up have a normal that goes down.
+    let down = |z, k| DicomFile { orientation: Some([1.0, 0.0, 0.0, 0.0, -1.0, 0.0]), ..DicomFile::at(z, k) };
+    let volume = read(&[down(2.0, 2), down(7.0, 0), down(4.5, 1)]);
+    let direction = DMat3::from_diagonal(DVec3::new(1.0, -1.0, -1.0));
+    assert_lies(&volume, DVec3::new(0.5, 2.0, 2.5), DVec3::Z * 7.0, direction, 0.0);
+    assert_eq!(volume.voxels, counts_up);
+    // Positions are printed with few digits.
+    let rounded = [0.0, 0.63, 1.25, 1.88, 2.5].map(|z| DicomFile::at(z, 0));
+    assert_eq!(read(&rounded).geometry.spacing.z, 0.625);
+}
+
+fn a_file_chooses_its_series() {
+    let other = |z, k| DicomFile { series: "1.2.9", ..DicomFile::at(z, k) };
+    let folder = folder_of(&[DicomFile::at(0.0, 0), other(0.0, 3), DicomFile::at(1.0, 1), other(2.0, 4)]);
+    folder.file("notes.txt", "not DICOM");
+    std::fs::create_dir(folder.path("more")).unwrap();
+    let message = io::read(&folder.path("")).unwrap_err().to_string();
+    assert!(message.contains("holds 2 DICOM series: a description (2 images, 0.dcm), a description (2 images, 1.dcm)"));
+    assert!(message.ends_with("; give one of the files of the series that you want"), "{message}");
+    std::fs::rename(folder.path("3.dcm"), folder.path("IM_3")).unwrap();
+    for (name, first, step) in [("0.dcm", 0.0, 1.0), ("2.dcm", 0.0, 1.0), ("1.dcm", 36.0, 2.0), ("IM_3", 36.0, 2.0)] {
+        let volume = io::read(&folder.path(name)).unwrap();
+        assert_eq!((volume.voxels[0], volume.geometry.spacing.z), (first, step), "{name}");
+    }
+    let message = io::read(&folder.path("notes.txt")).unwrap_err().to_string();
+    assert!(message.contains("its name does not end like a file that mireg reads"), "{message}");
+}
+
+fn transfer_syntaxes_read_alike() {
+    for syntax in ["1.2.840.10008.1.2", "1.2.840.10008.1.2.1", "1.2.840.10008.1.2.2"] {
+        let slice = |z, k| DicomFile { syntax, pixels: (300..312).collect(), ..DicomFile::at(z, k) };
+        let volume = read(&[slice(0.0, 0), slice(1.0, 1)]);
+        assert_eq!(volume.voxels, (300..312).chain(300..312).map(|v| v as f32).collect::<Vec<_>>(), "{syntax}");
+    }
+    let mut jpeg = Vec::new();
+    let grey = image::GrayImage::from_fn(16, 16, |x, y| image::Luma([(8 * x + 4 * y) as u8]));
+    grey.write_with_encoder(image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 100)).unwrap();
+    jpeg.resize(jpeg.len().next_multiple_of(2), 0);
+    let fragments = jpeg.chunks(100).map(Vec::from).collect();
+    let slice = DicomFile {
+        syntax: "1.2.840.10008.1.2.4.50",
+        columns: 16,
+        rows: 16,
+        bits: [8, 8, 7, 0],
+        fragments,
+        ..DicomFile::default()
+    };
+    let volume = read(&[slice]);
+    assert_eq!(volume.pixel, PixelType::U8);
+    for (n, voxel) in volume.voxels.iter().enumerate() {
+        assert!((voxel - (8 * (n % 16) + 4 * (n / 16)) as f32).abs() <= 2.0, "{voxel} at {n}");
+    }
+}
+
+fn only_the_stored_bits_count() {
+    let twelve = |signed, shift: u16| {
+        // The bits around the stored ones are set.
+        let pixels = (0..12).map(|v| (v * 300) << shift | !(0xfff << shift)).collect();
+        read(&[DicomFile { bits: [16, 12, 11 + shift, signed], pixels, ..DicomFile::default() }])
+    };
+    for shift in [0, 4] {
+        assert_eq!(twelve(0, shift).voxels, (0..12).map(|v| (v * 300) as f32).collect::<Vec<_>>());
+        let signed = |v: i32| if v * 300 < 2048 { v * 300 } else { v * 300 - 4096 };
+        let volume = twelve(1, shift);
+        assert_eq!(volume.voxels, (0..12).map(|v| signed(v) as f32).collect::<Vec<_>>());
+        assert_eq!(volume.pixel, PixelType::I16);
+    }
+    let volume = read(&[DicomFile { bits: [8, 8, 7, 0], ..DicomFile::default() }]);
+    assert_eq!((volume.voxels[11], volume.pixel), (11.0, PixelType::U8));
+}
+
+fn each_slice_has_its_own_rescale() {
+    let slice = |z, slope: &str, intercept: &str| {
+        DicomFile::at(z, 0).with(SLOPE, VR::DS, slope).with(INTERCEPT, VR::DS, intercept)
+    };
+    let pet = read(&[slice(0.0, "0.5", "1"), slice(1.0, "0.25", "0")]);
+    assert_eq!([pet.voxels[11], pet.voxels[23]], [6.5, 2.75]);
+    assert_eq!(pet.pixel, PixelType::F32);
+    let ct = read(&[slice(0.0, "1", "-1024"), slice(1.0, "1", "-1024")]);
+    assert_eq!((ct.voxels[0], ct.pixel), (-1024.0, PixelType::I16));
+    let large = read(&[slice(0.0, "100000", "0"), slice(1.0, "1", "0")]);
+    assert_eq!((large.voxels[1], large.voxels[13], large.pixel), (1e5, 1.0, PixelType::I32));
+}
+
+fn a_single_slice_is_a_2d_image() {
+    let volume = read(&[DicomFile::at(7.0, 0)]);
+    assert_eq!((volume.geometry.size, volume.geometry.origin), ([4, 3, 1], DVec3::ZERO));
+    assert_eq!(volume.geometry.spacing, DVec3::new(0.5, 2.0, 1.0));
+    let projection = DicomFile { position: None, orientation: None, spacing: None, ..DicomFile::default() };
+    let geometry = read(&[projection.with(Tag(0x0018, 0x1164), VR::DS, "0.2\\0.1")]).geometry;
+    assert_eq!((geometry.spacing, geometry.direction), (DVec3::new(0.1, 0.2, 1.0), DMat3::IDENTITY));
+}
+
+/// A series, and words of the message that refuses it.
+struct Refusal {
+    what: &'static str,
+    slices: Vec<DicomFile>,
+    expected: &'static [&'static str],
+}
+
+fn assert_refused(slices: &[DicomFile], expected: &[&str]) {
+    let message = io::read(&folder_of(slices).path("")).unwrap_err().to_string();
+    assert!(!message.contains('\n') && !message.ends_with('.'), "{message}");
+    expected.iter().for_each(|words| assert!(message.contains(words), "no \"{words}\" in: {message}"));
+}
+
+fn refusals() -> Vec<Refusal> {
+    let series = |what, heights: &[f64], expected| {
+        let slices = heights.iter().map(|&z| DicomFile::at(z, 0)).collect();
+        Refusal { what, slices, expected }
+    };
+    let second = |what, second: DicomFile, expected| {
+        let slices =
+            vec![DicomFile::at(0.0, 0), DicomFile { position: second.position.map(|_| [0.0, 0.0, 1.0]), ..second }];
+        Refusal { what, slices, expected }
+    };
+    let one = |what, slice: DicomFile, expected| Refusal { what, slices: vec![slice], expected };
+    let plain = DicomFile::default;
+    // A step of 5 mm that leans 1.34 mm is a tilt of 15 degrees.
+    let tilted = |n: u16| DicomFile { position: Some([0.0, 1.34 * f64::from(n), 5.0 * f64::from(n)]), ..plain() };
+    let sagittal = Some([0.0, 1.0, 0.0, 0.0, 0.0, -1.0]);
+    vec![
+        series(
+            "missing",
+            &[0.0, 2.5, 7.5, 10.0],
+            &["at 2.50 mm (1.dcm) and 7.50 mm (2.dcm) are 5.00 mm apart", "about 1 missing"],
+        ),
+        series("missing of three", &[0.0, 2.5, 10.0], &["are 7.50 mm apart and others 2.50 mm (about 2 missing)"]),
+        series(
+            "uneven",
+            &[0.0, 2.5, 5.0, 8.5],
+            &["are 3.50 mm apart and others 2.50 mm (uneven); complete the series"],
+        ),
+        series("doubled", &[0.0, 2.5, 2.5, 5.0], &["two slices at one place, at 2.50 mm (1.dcm) and 2.50 mm (2.dcm)"]),
+        series("all at one place", &[2.5; 3], &["two slices at one place"]),
+        Refusal {
+            what: "gantry tilt",
+            slices: (0..4).map(tilted).collect(),
+            expected: &["a gantry tilted 15.0 degrees", "shifted by up to 4.02 mm", "with dcm2niix"],
+        },
+        Refusal { what: "no images", slices: Vec::new(), expected: &["is a folder without DICOM images"] },
+        second(
+            "another size",
+            DicomFile { rows: 4, pixels: vec![0; 16], ..plain() },
+            &["1.dcm", "other numbers of rows and columns than 0.dcm"],
+        ),
+        second(
+            "another orientation",
+            DicomFile { orientation: sagittal, ..plain() },
+            &["another orientation than 0.dcm"],
+        ),
+        second(
+            "another spacing",
+            DicomFile { spacing: Some([2.0, 0.6]), ..plain() },
+            &["another pixel spacing than 0.dcm"],
+        ),
+        second("no position", DicomFile { position: None, ..plain() }, &["1.dcm: has no ImagePositionPatient"]),
+        second("no spacing", DicomFile { spacing: None, ..plain() }, &["or PixelSpacing, so the slices"]),
+        one(
+            "sagittal slice",
+            DicomFile { orientation: sagittal, ..plain() },
+            &["single slice with its normal along (-1.000, "],
+        ),
+        one(
+            "multi-frame",
+            plain().with(Tag(0x0028, 0x0008), VR::IS, "12"),
+            &["multi-frame image (12 frames)", "dcm2niix"],
+        ),
+        one("colours", plain().with(Tag(0x0028, 0x0004), VR::CS, "RGB"), &["pixels are colours (RGB)"]),
+        one(
+            "JPEG 2000",
+            DicomFile { syntax: "1.2.840.10008.1.2.4.90", fragments: vec![vec![0; 8]], ..plain() },
+            &["(transfer syntax 1.2.840.10008.1.2.4.90); decompress it"],
+        ),
+        one(
+            "not JPEG",
+            DicomFile { syntax: "1.2.840.10008.1.2.4.70", fragments: vec![vec![0; 8]], ..plain() },
+            &["JPEG pixels are damaged"],
+        ),
+        one(
+            "not RLE",
+            DicomFile { syntax: "1.2.840.10008.1.2.5", fragments: vec![vec![255; 80]], ..plain() },
+            &["RLE pixels are damaged"],
+        ),
+        one(
+            "too few pixels",
+            DicomFile { pixels: vec![0; 5], ..plain() },
+            &["has 10 bytes of pixels, not 24, so it is truncated"],
+        ),
+        one(
+            "65535 x 65535 pixels",
+            DicomFile { rows: 65_535, columns: 65_535, ..plain() },
+            &["more than the file can hold"],
+        ),
+        one(
+            "one column",
+            DicomFile { columns: 1, ..plain() },
+            &["has 1 columns and 3 rows; mireg needs at least 2 of each"],
+        ),
+        one("no slope", plain().with(SLOPE, VR::DS, "0"), &["RescaleSlope is 0; correct it"]),
+        one(
+            "strange slope",
+            plain().with(SLOPE, VR::DS, "one"),
+            &["RescaleSlope is \"one\", which should be 1 numbers"],
+        ),
+        one("12 bits packed", DicomFile { bits: [12, 12, 11, 0], ..plain() }, &["12 of 12 bits"]),
+    ]
+}
