@@ -95,11 +95,16 @@ fn nifti_geometry_is_kept() {
 
 fn metaimage_geometry_is_kept() {
     let folder = Folder::new();
-    let [meta, nifti, nifti_again] = ["a.mha", "a.nii", "b.nii"].map(|name| folder.path(name));
+    let [meta, nrrd, nifti, nifti_again] = ["a.mha", "a.nrrd", "a.nii", "b.nii"].map(|name| folder.path(name));
     check(grid(), |geometry| {
         let volume = Volume { geometry, voxels: vec![1.0; 120], pixel: PixelType::U8 };
         io::write(&meta, &volume).unwrap();
         prop_assert_eq!(bits(&io::read(&meta).unwrap().geometry), bits(&geometry));
+        // NRRD keeps the steps, of which spacing and direction are the length and the direction.
+        io::write(&nrrd, &volume).unwrap();
+        for (corner, exact) in io::read(&nrrd).unwrap().geometry.corners().into_iter().zip(geometry.corners()) {
+            prop_assert!(corner.abs_diff_eq(exact, 1e-12), "{} is not {}", corner, exact);
+        }
         // NIfTI rounds to f32 once, and not again.
         io::write(&nifti, &volume).unwrap();
         let rounded = io::read(&nifti).unwrap();
@@ -126,7 +131,7 @@ fn every_type_keeps_its_voxels() {
     let voxels: Vec<f32> = (0..42).map(|v| v as f32 * 3.0).collect();
     for pixel in PIXELS {
         let volume = Volume { geometry, voxels: voxels.clone(), pixel };
-        for name in ["a.nii", "a.nii.gz", "a.mha", "a.mhd"] {
+        for name in ["a.nii", "a.nii.gz", "a.mha", "a.mhd", "a.nrrd"] {
             io::write(&folder.path(name), &volume).unwrap();
             assert_eq!(io::read(&folder.path(name)).unwrap(), volume, "{name} of {pixel:?}");
         }
@@ -143,7 +148,7 @@ fn threads_change_no_byte() {
     let geometry = Geometry::axis_aligned([100, 100, 90], DVec3::ONE, DVec3::ZERO);
     let voxels = (0..900_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as f32).collect();
     let volume = Volume { geometry, voxels, pixel: PixelType::I16 };
-    for name in ["a.nii.gz", "a.mha"] {
+    for name in ["a.nii.gz", "a.mha", "a.nrrd"] {
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| io::write(&folder.path(name), &volume)).unwrap();
