@@ -27,6 +27,7 @@ pub fn tests() -> Vec<Trial> {
     let no_driver = !mireg::backend::devices().iter().any(|device| device.backend == "cuda" && device.available);
     let mut tests = vec![
         test("help_and_version", help_and_version),
+        test("help_fits_100_columns", help_fits_100_columns),
         test("a_closed_pipe_is_no_fault", a_closed_pipe_is_no_fault),
         #[cfg(target_os = "linux")]
         test("the_driver_is_not_linked", the_driver_is_not_linked),
@@ -83,12 +84,13 @@ pub fn stdout(command: &mut Command) -> String {
 
 const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out"];
 
+const COMMANDS: [&str; 11] =
+    ["register", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo", "devices", "bench"];
+
 fn help_and_version() {
     let here = Path::new(".");
     assert!(stdout(&mut mireg(here, &["--version"])).starts_with("mireg 0."));
-    for command in [
-        "register", "metric", "apply", "points", "evaluate", "convert", "compose", "invert", "devices", "bench", "demo",
-    ] {
+    for command in COMMANDS {
         assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
@@ -101,6 +103,10 @@ fn help_and_version() {
         "2 to 1024",
         "--interpolation",
         "--fixed-mask",
+        "--init",
+        "--levels",
+        "Exit codes",
+        "--dof affine",
         "--histogram",
         "--backend",
         "--threads",
@@ -111,6 +117,14 @@ fn help_and_version() {
         assert!(help.contains(word), "{word} is not in\n{help}");
     }
     mireg(here, &[]).assert().code(2);
+}
+
+fn help_fits_100_columns() {
+    for command in COMMANDS {
+        let help = stdout(&mut mireg(Path::new("."), &[command, "--help"]));
+        let wide: Vec<_> = help.lines().filter(|line| line.chars().count() > 100).collect();
+        assert!(wide.is_empty(), "{command}: {wide:#?}");
+    }
 }
 
 fn a_closed_pipe_is_no_fault() {

@@ -81,6 +81,7 @@ const ROWS: &[Row] = &[
     ("apply_without_a_grid", "apply a.nii --out out.nii", 2, &["--like"]),
     ("apply_to_a_missing_file", "apply none.nii --like a.nii --out out.nii", 2, &["none.nii"]),
     ("apply_of_a_missing_transform", "apply a.nii --like b.nii --transform none.tfm --out out.nii", 2, &["none.tfm"]),
+    ("apply_of_two_of_fsl", "apply a.nii --like b.nii -t a.mat -t a.mat --out out.nii", 2, &["a.mat", "convert"]),
     ("apply_over_its_input", "apply a.nii --like b.nii --out a.nii", 2, &["a.nii", "--out"]),
     ("apply_into_another_kind", "apply a.nii --like b.nii --out out.txt", 2, &["out.txt", ".nii"]),
     (
@@ -120,10 +121,12 @@ const ROWS: &[Row] = &[
     ("points_in_damaged_json", "points cut.mrk.json --transform t.tfm --out out.json", 2, &["cut.mrk.json", "line 1"]),
     ("points_in_voxels", "points voxels.fcsv --transform t.tfm --out out.fcsv", 2, &["voxels.fcsv", "IJK"]),
     ("points_into_another_kind", "points good.csv --transform t.tfm --out out.vtk", 2, &["out.vtk"]),
+    ("points_through_fsl_alone", "points good.csv --transform a.mat --out out.csv", 2, &["a.mat", "--fixed"]),
     ("points_over_their_input", "points good.csv --transform t.tfm --out good.csv", 2, &["good.csv", "--out"]),
     ("evaluate_over_nothing", "evaluate t.tfm --truth t.tfm", 2, &["--mask"]),
     ("evaluate_without_a_truth", "evaluate t.tfm --fixed a.nii", 2, &["--truth"]),
     ("evaluate_over_two_things", "evaluate t.tfm --truth t.tfm --mask a.nii --points good.csv", 2, &["--points"]),
+    ("evaluate_fsl_without_the_moving_image", "evaluate a.mat --truth t.tfm --fixed a.nii", 2, &["a.mat", "--moving"]),
     ("evaluate_a_missing_transform", "evaluate none.tfm --truth t.tfm --fixed a.nii", 2, &["none.tfm"]),
     ("evaluate_against_a_missing_truth", "evaluate t.tfm --truth none.tfm --fixed a.nii", 2, &["none.tfm"]),
     ("evaluate_over_an_empty_mask", "evaluate t.tfm --truth t.tfm --mask none_inside.nii", 2, &["none_inside.nii"]),
@@ -193,6 +196,7 @@ fn prepare(folder: &Path) {
     file("empty.nii", b"");
     file("matrix.txt", b"1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n");
     let shift = "#Insight Transform File V1.0\nTransform: TranslationTransform_double_3_3\nParameters: 1 2 3\nFixedParameters:\n";
+    file("a.mat", b"1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n");
     file("a.tfm", shift.as_bytes());
     file("b.tfm", shift.as_bytes());
     prepare_points(folder);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
+use mireg::io::points::Landmarks;
 use mireg::io::transform::{self, Grids};
 use mireg::transform::Rigid;
 use mireg::{Volume, io};
@@ -18,7 +19,11 @@ pub fn tests() -> Vec<Trial> {
         trial("cli::convert goes through every format", every_format_and_back),
         trial("cli::compose goes through the files in order", compose_goes_in_order),
         trial("cli::invert turns a transform round", invert_and_compose_is_nothing),
-        trial("cli::metric takes any format", metric_takes_fsl),
+        trial("cli::metric takes any format", metric_takes_any),
+        trial("cli::apply takes any format", apply_takes_any),
+        trial("cli::points take any format", points_take_any),
+        trial("cli::evaluate takes any format", evaluate_takes_any),
+        trial("cli::register starts from any format", register_starts_from_any),
     ]
 }
 
@@ -80,12 +85,78 @@ fn invert_and_compose_is_nothing() {
     assert!(map(folder.path(), "none.json").abs_diff_eq(DAffine3::IDENTITY, 1e-12));
 }
 
-fn metric_takes_fsl() {
+/// `a.tfm` and the same in formats that need the images or a name, as arguments.
+const SAME: [&[&str]; 4] = [&["a.tfm"], &["a.mat"], &["a.standard"], &["ras.txt", "--from", "matrix-ras"]];
+
+/// What [`prepared`] makes, and `a.tfm` in every format of [`SAME`].
+fn translated() -> TempDir {
     let (folder, _) = prepared();
-    run(folder.path(), &[&["convert", "a.tfm", "a.mat"], &GRIDS[..]].concat());
-    let [itk, fsl] = ["a.tfm", "a.mat"].map(|name| {
-        let arguments = ["metric", "fixed.mha", "moving.nii", "--backend", "cpu", "--transform", name];
-        mireg(folder.path(), &arguments).assert().success().get_output().stdout.clone()
+    for (name, to) in [("a.mat", "fsl"), ("a.standard", "rire"), ("ras.txt", "matrix-ras")] {
+        run(folder.path(), &[&["convert", "a.tfm", name, "--to", to], &GRIDS[..]].concat());
+    }
+    folder
+}
+
+/// Asserts that a command, with the arguments of a transform at its end, comes to the same for each of [`SAME`].
+fn is_the_same<T: PartialEq>(folder: &Path, command: &[&str], result: impl Fn(Vec<u8>) -> T) {
+    let [itk, others @ ..] = SAME.map(|transform| {
+        let arguments = [command, transform].concat();
+        result(mireg(folder, &arguments).assert().success().get_output().stdout.clone())
     });
-    assert_eq!(itk, fsl);
+    for (other, transform) in others.iter().zip(&SAME[1..]) {
+        assert!(*other == itk, "{transform:?}");
+    }
+}
+
+fn metric_takes_any() {
+    let folder = translated();
+    let command = ["metric", "fixed.mha", "moving.nii", "--backend", "cpu", "--transform"];
+    is_the_same(folder.path(), &command, |stdout| stdout);
+}
+
+/// And backwards, where the transform goes from the image to the grid.
+fn apply_takes_any() {
+    let folder = translated();
+    let voxels = |_| io::read(&folder.path().join("out.nii")).unwrap().voxels;
+    let forwards = ["apply", "moving.nii", "--like", "fixed.mha", "--out", "out.nii", "--labels", "--transform"];
+    let backwards =
+        ["apply", "fixed.mha", "--like", "moving.nii", "--out", "out.nii", "--labels", "--invert", "--transform"];
+    is_the_same(folder.path(), &forwards, voxels);
+    is_the_same(folder.path(), &backwards, voxels);
+}
+
+fn points_take_any() {
+    let folder = translated();
+    fs::write(folder.path().join("p.csv"), "x,y,z\n1,2,3\n40,-50,60\n").unwrap();
+    let rounded = |_| {
+        let points = Landmarks::read(&folder.path().join("q.csv"), None, None).unwrap();
+        points.points().iter().map(|point| (point * 1e6).round()).collect::<Vec<_>>()
+    };
+    let command = [&["points", "p.csv", "--out", "q.csv"], &GRIDS[..], &["--transform"]].concat();
+    is_the_same(folder.path(), &command, rounded);
+}
+
+/// Over corners, a mask and points, of which only the first two say what the fixed image is.
+fn evaluate_takes_any() {
+    let folder = translated();
+    fs::write(folder.path().join("p.csv"), "x,y,z\n1,2,3\n40,-50,60\n").unwrap();
+    let overs: [&[&str]; 3] =
+        [&["--fixed", "fixed.mha"], &["--mask", "fixed.mha"], &["--points", "p.csv", GRIDS[0], GRIDS[1]]];
+    for over in overs {
+        let command = [&["evaluate", "--truth", "a.tfm", "--limit", "1e-6", "--moving", "moving.nii"], over].concat();
+        // It succeeds: that the error is none is what the limit says.
+        is_the_same(folder.path(), &command, |_| ());
+    }
+}
+
+fn register_starts_from_any() {
+    let folder = translated();
+    let report = |_| {
+        let report = fs::read_to_string(folder.path().join("out/report.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["started"]["from"], "file");
+        report["final"]["value"].as_f64().map(|value| (value * 1e4).round())
+    };
+    let command = ["register", "fixed.mha", "moving.nii", "--out", "out", "--levels", "2mm", "--init"];
+    is_the_same(folder.path(), &command, report);
 }

@@ -3,27 +3,28 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
+use mireg::io::transform::{Format, Grids};
 use mireg::{Error, Resampling, Result, io};
 
-use super::arguments::Compute;
+use super::compute::Compute;
 use super::summary::line;
 use super::transforms;
 
 pub const EXAMPLES: &str = "\
-A transform takes a point of LIKE to the point of IMAGE, as the one that `mireg
-register LIKE IMAGE` writes. Several are applied in the order given, the first to the
-point of LIKE; antsApplyTransforms has them the other way round. Without any, the
-headers place the images. IMAGE reaches to its outermost voxel centres (ITK goes on for
-half a voxel, with the values there). Where voxels of LIKE are larger than those of IMAGE nothing
-is smoothed. The pixel type is that of IMAGE: integers are rounded and clamped.
+A transform takes a point of LIKE to the point of IMAGE, as the one that `mireg register LIKE
+IMAGE` writes. Several are applied in the order given, the first to the point of LIKE;
+antsApplyTransforms has them the other way round. Without any, the headers place the images. One of
+FSL or RIRE must be the only one. IMAGE reaches to its outermost voxel centres (ITK goes on for half
+a voxel, with the values there). Where voxels of LIKE are larger than those of IMAGE nothing is
+smoothed. The pixel type is that of IMAGE: integers are rounded and clamped.
 
 Examples:
-  mireg apply mr.nii.gz --like ct.nii.gz --transform out/transform.tfm --out mr_on_ct.nii.gz
-  mireg apply mr_labels.nii.gz --like ct.nii.gz --transform out/transform.tfm --labels --out labels_on_ct.nii.gz
-  mireg apply ct.nii.gz --like mr.nii.gz --transform out/transform.tfm --invert --outside -1000 --out ct_on_mr.nii.gz
-  mireg apply mr.nii.gz --like ct.nii.gz -t out/transform.tfm --spacing 1 --interpolation b-spline --out mr_1mm.nii.gz";
+  mireg apply mr.nii.gz --like ct.nii.gz -t out/transform.tfm --out mr_on_ct.nii.gz
+  mireg apply labels.nii.gz --like ct.nii.gz -t out/transform.tfm --labels --out on_ct.nii.gz
+  mireg apply ct.nii.gz --like mr.nii.gz -t out/transform.tfm --invert --outside -1000 --out b.nii.gz
+  mireg apply mr.nii.gz --like ct.nii.gz -t flirt.mat --spacing 1 --interpolation b-spline --out c.nii";
 
 #[derive(Args)]
 pub struct Apply {
@@ -35,6 +36,9 @@ pub struct Apply {
     /// From a point of LIKE to the point of IMAGE; may be given several times
     #[arg(long, short, value_name = "FILE")]
     pub transform: Vec<PathBuf>,
+    /// Format of the transforms [default: what the content looks like]; `mireg convert --help` lists them
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true, requires = "transform")]
+    pub from: Option<Format>,
     /// Apply the inverse of the transform, or of all of them together
     #[arg(long)]
     pub invert: bool,
@@ -84,9 +88,10 @@ impl From<Interpolation> for Interpolator {
 pub fn run(arguments: &Apply) -> Result<()> {
     let Apply { image, like, out, .. } = arguments;
     super::keep_inputs(out, [image, like])?;
-    let map = transforms::chain(&arguments.transform, arguments.invert)?;
-    let (grid, volume) = super::read(like, image)?;
-    let grid = arguments.spacing.map_or(grid.geometry, |spacing| grid.geometry.respaced(spacing));
+    let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
+    let (like, volume) = (like?, volume?);
+    let map = between(arguments, &Grids::of(&like, &volume.geometry))?;
+    let grid = arguments.spacing.map_or(like, |spacing| like.respaced(spacing));
     let how = Resampling {
         interpolator: if arguments.labels { Interpolator::Nearest } else { arguments.interpolation.into() },
         outside: arguments.outside,
@@ -106,6 +111,13 @@ pub fn run(arguments: &Apply) -> Result<()> {
     super::print(&line("wrote", &format!("{}, {size}", out.display())));
     super::print(&line("inside", &format!("{part:.1} % of them lie in {}", image.display())));
     Ok(())
+}
+
+/// From a point of LIKE to the point of IMAGE, whose grids these are.
+fn between(arguments: &Apply, grids: &Grids) -> Result<DAffine3> {
+    let Apply { transform, from, invert, .. } = arguments;
+    let grids = if *invert { grids.swapped() } else { *grids };
+    transforms::chain(transform, *from, &grids, *invert)
 }
 
 fn finite(text: &str) -> std::result::Result<f32, String> {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::Args;
 use glam::DAffine3;
 use mireg::demo::{Misplacement, Pair, picture};
 use mireg::io::transform::{self, Grids};
@@ -11,9 +12,30 @@ use mireg::registration::Options;
 use mireg::report::{Run, motion};
 use mireg::{Error, Result, Volume};
 
-use super::arguments::Demo;
+use super::compute::Compute;
 use super::progress::Progress;
 use super::summary::{self, line};
+
+pub const EXAMPLES: &str = "\
+Makes a CT-like and an MR-like scan of a made-up head with a known motion between
+them, registers them, and says how many mm the result is off, on average over the
+brain. More than 1 mm is exit code 1. DIR gets ct.nii.gz, mr.nii.gz, truth.tfm,
+demo.png and what `mireg register` writes.";
+
+#[derive(Args)]
+pub struct Demo {
+    /// Folder for the scans and the results
+    #[arg(long, value_name = "DIR", default_value = "mireg-demo")]
+    pub out: PathBuf,
+    /// Number of the patient; each has another head and another motion
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub compute: Compute,
+    /// Print errors and warnings only
+    #[arg(long, short)]
+    pub quiet: bool,
+}
 
 /// File names of the scans.
 const CT: &str = "ct.nii.gz";

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, Args};
 use glam::{DAffine3, DVec3};
 use mireg::io::points::{Frame, Landmarks};
+use mireg::io::transform::{Format, Grids};
 use mireg::tre::{self, Tre};
-use mireg::{Error, Result, io};
+use mireg::{Error, Geometry, Result, io};
 use rayon::prelude::*;
 
 use super::summary::line;
@@ -23,19 +24,25 @@ Examples:
   mireg evaluate out/transform.tfm --points ct.csv --moving-points mr.csv --json";
 
 #[derive(Args)]
-#[command(group = ArgGroup::new("over").required(true).args(["fixed", "mask", "points"]))]
+#[command(group = ArgGroup::new("over").required(true).multiple(true).args(["fixed", "mask", "points"]))]
 pub struct Evaluate {
     /// From a point of the fixed image to the point of the moving image
     #[arg(value_name = "TRANSFORM")]
     pub transform: PathBuf,
+    /// Format of TRANSFORM [default: what the content looks like]; `mireg convert --help` lists them
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
     /// The transform that is known to be right
     #[arg(long, value_name = "FILE", required_unless_present = "moving_points")]
     pub truth: Option<PathBuf>,
-    /// Over the eight outermost voxel centres of this image
+    /// The fixed image; without --mask or --points over its eight outermost voxel centres
     #[arg(long, value_name = "FILE")]
     pub fixed: Option<PathBuf>,
-    /// Over the voxels of this image that are 0.5 or more
+    /// The moving image, for transforms of FSL and RIRE; only its header counts
     #[arg(long, value_name = "FILE")]
+    pub moving: Option<PathBuf>,
+    /// Over the voxels of this image that are 0.5 or more
+    #[arg(long, value_name = "FILE", conflicts_with = "points")]
     pub mask: Option<PathBuf>,
     /// Over these points of the fixed image: .csv, .mrk.json, .fcsv, .vtk or .txt
     #[arg(long, value_name = "FILE")]
@@ -56,9 +63,11 @@ pub struct Evaluate {
 
 /// Reads a transform and what is true, and prints the errors before and after.
 pub fn run(arguments: &Evaluate) -> Result<()> {
-    let map = transforms::read(&arguments.transform)?;
-    let (over, points) = points(arguments)?;
-    let targets = targets(arguments, &points)?;
+    let moving = arguments.moving.as_deref().map(io::geometry).transpose()?;
+    let Over { what: over, points, grid } = over(arguments)?;
+    let grids = Grids { fixed: grid.as_ref(), moving: moving.as_ref() };
+    let map = transforms::read(&arguments.transform, arguments.from, &grids)?;
+    let targets = targets(arguments, &points, &grids)?;
     let error =
         |map| Tre::of(&map, &points, &targets).ok_or_else(|| Error::Input(format!("{over}: nothing to measure")));
     let (before, after) = (error(DAffine3::IDENTITY)?, error(map)?);
@@ -77,24 +86,37 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     }
 }
 
-/// What the error is measured over, in words and as points of the fixed image.
-fn points(arguments: &Evaluate) -> Result<(String, Vec<DVec3>)> {
-    let shown = |points: Vec<DVec3>, what: &str, path: &Path| {
-        (format!("{} {what} of {}", points.len(), path.display()), points)
-    };
+/// What the error is measured over.
+struct Over {
+    what: String,
+    /// Of the fixed image, LPS mm.
+    points: Vec<DVec3>,
+    /// The fixed image's, where it is known.
+    grid: Option<Geometry>,
+}
+
+fn over(arguments: &Evaluate) -> Result<Over> {
     let Evaluate { fixed, mask, points, .. } = arguments;
-    Ok(match (fixed, mask, points) {
-        (Some(path), _, _) => shown(io::read(path)?.geometry.corners().into(), "corners", path),
-        (_, Some(path), _) => shown(tre::mask_points(&io::read(path)?), "voxels", path),
-        (_, _, Some(path)) => shown(landmarks(path, arguments)?, "points", path),
+    let fixed_grid = fixed.as_deref().map(io::geometry).transpose()?;
+    let (kind, path, points, grid) = match (fixed, mask, points) {
+        (_, Some(path), _) => {
+            let mask = io::read(path)?;
+            ("voxels", path, tre::mask_points(&mask), fixed_grid.or(Some(mask.geometry)))
+        }
+        (_, _, Some(path)) => ("points", path, landmarks(path, arguments)?, fixed_grid),
+        (Some(path), ..) => ("corners", path, fixed_grid.iter().flat_map(Geometry::corners).collect(), fixed_grid),
         _ => return Err(Error::Input("give --fixed, --mask or --points".into())),
-    })
+    };
+    Ok(Over { what: format!("{} {kind} of {}", points.len(), path.display()), points, grid })
 }
 
 /// Where those points belong in the moving image.
-fn targets(arguments: &Evaluate, points: &[DVec3]) -> Result<Vec<DVec3>> {
+fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids) -> Result<Vec<DVec3>> {
     let Some(path) = &arguments.moving_points else {
-        let truth = arguments.truth.as_deref().map_or(Ok(DAffine3::IDENTITY), transforms::read)?;
+        let truth = match &arguments.truth {
+            Some(path) => transforms::read(path, None, grids)?,
+            None => DAffine3::IDENTITY,
+        };
         return Ok(points.par_iter().map(|&point| truth.transform_point3(point)).collect());
     };
     let targets = landmarks(path, arguments)?;

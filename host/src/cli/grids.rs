@@ -1,11 +1,34 @@
-//! The images that `mireg convert`, `compose` and `invert` are told of.
+//! What files of transforms do not say themselves.
 
 use std::path::{Path, PathBuf};
 
-use mireg::io::transform::Grids;
+use clap::Args;
+use mireg::io::transform::{Format, Grids};
 use mireg::{Error, Geometry, Result, io};
 
-use super::arguments::Files;
+/// Of a transform that is read and written.
+#[derive(Args)]
+pub struct Files {
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Format of what is written, one of the same [default: by the end of its name: .tfm, .txt, .json, .mat for fsl, .standard]
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Formats", hide_possible_values = true)]
+    pub to: Option<Format>,
+}
+
+/// Of a transform that is read.
+#[derive(Args)]
+pub struct Reading {
+    /// Format of what is read [default: what the content looks like]
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Formats")]
+    pub from: Option<Format>,
+    /// The fixed image, for formats that need it; only its header counts
+    #[arg(long, value_name = "IMAGE", help_heading = "Formats")]
+    pub fixed: Option<PathBuf>,
+    /// The moving image, for formats that need it; only its header counts
+    #[arg(long, value_name = "IMAGE", help_heading = "Formats")]
+    pub moving: Option<PathBuf>,
+}
 
 /// The grids of the images that were named.
 pub struct Images {
@@ -14,9 +37,9 @@ pub struct Images {
 }
 
 impl Images {
-    pub fn read(files: &Files) -> Result<Self> {
+    pub fn read(reading: &Reading) -> Result<Self> {
         let grid = |path: &Option<PathBuf>| path.as_deref().map(io::geometry).transpose();
-        Ok(Self { fixed: grid(&files.fixed)?, moving: grid(&files.moving)? })
+        Ok(Self { fixed: grid(&reading.fixed)?, moving: grid(&reading.moving)? })
     }
 
     pub fn grids(&self) -> Grids<'_> {
@@ -25,9 +48,9 @@ impl Images {
 }
 
 /// Refuses an output file that would replace an input.
-pub fn keep_inputs(out: &Path, inputs: &[PathBuf], files: &Files) -> Result<()> {
+pub fn keep_inputs(out: &Path, inputs: &[PathBuf], reading: &Reading) -> Result<()> {
     let there = out.canonicalize().ok();
-    let mut inputs = inputs.iter().chain(&files.fixed).chain(&files.moving);
+    let mut inputs = inputs.iter().chain(&reading.fixed).chain(&reading.moving);
     match inputs.find(|input| there.is_some() && input.canonicalize().ok() == there) {
         Some(input) => Err(Error::file(input, "the result would replace this input; choose another name for it")),
         None => Ok(()),

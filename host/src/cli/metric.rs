@@ -1,18 +1,57 @@
 //! `mireg metric`.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use glam::DAffine3;
 use mireg::Result;
-use mireg::io::transform::{self, Grids};
+use mireg::io::transform::{Format, Grids};
 use mireg::metric::{Evaluation, MetricKind};
 
-use super::arguments::Metric;
+use super::compute::Compute;
+use super::histogram::Histogram;
 use super::summary::line;
+use super::transforms;
+
+pub const EXAMPLES: &str = "\
+Entropies and MI are in nats, over the voxels of FIXED that fall inside MOVING and that the masks
+leave. NMI is (H(F) + H(M)) / H(F,M): 1 for images that say nothing about each other, 2 for images
+that determine each other. ECC is 2 MI / (H(F) + H(M)): 0 to 1. eta2(M|F), the correlation ratio, is
+the part of MOVING's variance that FIXED explains, and eta2(F|M) the reverse: 0 for none of it, 1
+for all. With the images, masks and options of `mireg register` and the transform that it wrote,
+these are the numbers of its report.
+
+Examples:
+  mireg metric ct.nii.gz mr.nii.gz
+  mireg metric ct.nii.gz mr.nii.gz --transform out/transform.tfm --json
+  mireg metric ct.nii.gz mr.nii.gz --transform flirt.mat --fixed-mask ct_brain.nii.gz";
+
+#[derive(Args)]
+pub struct Metric {
+    /// The image on whose voxels the metric is taken
+    pub fixed: PathBuf,
+    /// The image that it is compared with
+    pub moving: PathBuf,
+    /// From a point of FIXED to the point of MOVING, in any format that `mireg convert` reads [default: the headers alone]
+    #[arg(long, short, value_name = "FILE")]
+    pub transform: Option<PathBuf>,
+    /// Format of the transform [default: what the content looks like]; `mireg convert --help` lists them
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true, requires = "transform")]
+    pub from: Option<Format>,
+    /// Print JSON with every digit
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub histogram: Histogram,
+    #[command(flatten)]
+    pub compute: Compute,
+}
 
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
     let (fixed, moving) = super::read(&arguments.fixed, &arguments.moving)?;
     let transform = match &arguments.transform {
-        Some(path) => transform::read(path, None, &Grids::of(&fixed.geometry, &moving.geometry))?.to_affine(),
+        Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
     };
     let options = arguments.histogram.options(MetricKind::Nmi, &arguments.compute)?;

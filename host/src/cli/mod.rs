@@ -1,15 +1,17 @@
 //! The command line: reads arguments, calls the library, prints what came out.
 
 mod apply;
-mod arguments;
 mod bench;
+mod commands;
 mod compose;
+mod compute;
 mod convert;
 mod demo;
 mod devices;
 mod evaluate;
 pub mod fault;
 mod grids;
+mod histogram;
 mod invert;
 mod metric;
 mod points;
@@ -23,10 +25,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use arguments::{Arguments, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
-use mireg::{Error, Result, Volume, io, threads};
+use commands::Arguments;
+use mireg::{Error, Result, Volume, io};
 
 /// Bad usage has the code of bad input.
 const BAD_INPUT: u8 = 2;
@@ -37,19 +39,7 @@ pub fn run(started: Instant) -> u8 {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
-    let outcome = match arguments.command {
-        Command::Register(register) => threads::with(register.compute.threads(), || register::run(&register, started)),
-        Command::Metric(metric) => threads::with(metric.compute.threads(), || metric::run(&metric)),
-        Command::Convert(convert) => convert::run(&convert),
-        Command::Compose(compose) => compose::run(&compose),
-        Command::Invert(invert) => invert::run(&invert),
-        Command::Apply(apply) => threads::with(apply.compute.threads(), || apply::run(&apply)),
-        Command::Points(points) => points::run(&points),
-        Command::Evaluate(evaluate) => evaluate::run(&evaluate),
-        Command::Devices => devices::run(),
-        Command::Bench(bench) => threads::with(bench.compute.threads(), || bench::run(&bench)),
-        Command::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(&demo, started)),
-    };
+    let outcome = arguments.command.run(started);
     let Err(error) = outcome else { return 0 };
     say(&format!("mireg: {error}"));
     error.exit_code()

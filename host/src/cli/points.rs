@@ -6,6 +6,7 @@ use clap::Args;
 use mireg::Result;
 use mireg::io::points::{Format, Frame, Landmarks};
 
+use super::grids::{Images, Reading};
 use super::summary::line;
 use super::transforms;
 
@@ -40,12 +41,16 @@ pub struct Points {
     /// How the file holds points [default: by the end of its name]
     #[arg(long, value_enum)]
     pub format: Option<Format>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// Reads points, takes them through the transforms and writes them.
 pub fn run(arguments: &Points) -> Result<()> {
     super::keep_inputs(&arguments.out, [&arguments.points])?;
-    let map = transforms::chain(&arguments.transform, arguments.invert)?;
+    let Points { transform, reading, invert, .. } = arguments;
+    let images = Images::read(reading)?;
+    let map = transforms::chain(transform, reading.from, &images.grids(), *invert)?;
     let mut landmarks = Landmarks::read(&arguments.points, arguments.format, arguments.frame)?;
     landmarks.transform(&map);
     landmarks.write(&arguments.out)?;

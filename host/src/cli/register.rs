@@ -1,16 +1,66 @@
 //! `mireg register`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use clap::Args;
 use mireg::io::OutputFolder;
+use mireg::io::transform::Grids;
+use mireg::metric::MetricKind;
 use mireg::registration::Registration;
 use mireg::report::{Report, Run};
 use mireg::{Error, Result, Volume};
 
-use super::arguments::Register;
+use super::compute::Compute;
+use super::histogram::Histogram;
 use super::progress::Progress;
+use super::search::Search;
 use super::summary;
+
+pub const EXAMPLES: &str = "\
+DIR gets all of these or, where something fails, none; files of these names are replaced:
+  transform.tfm  ITK text: takes a point of FIXED to the point of MOVING, LPS mm
+  moved.nii.gz   MOVING on the grid of FIXED
+  report.json    metric before and after, transform, levels, warnings, seconds
+  report.html    the same with pictures: open it and look
+
+Exit codes:
+  0   done; the warnings, if any, are on stderr and in the report
+  1   the result should not be used: it is written for the eye, and `trust` in the report says why
+  2   something is wrong with the input or the device; the line on stderr says what to do
+  70  a fault in mireg itself
+
+Examples:
+  mireg register ct.nii.gz mr.nii.gz --out out
+      a rigid motion, from wherever the scans are
+  mireg register t1.nii.gz pet.nii.gz --out out --dof affine --levels 8mm,4mm,2mm \\
+      --fixed-mask t1_brain.nii.gz
+      scales and shears too, on three levels, by the voxels of a mask alone
+  mireg register ct.nii.gz mr.nii.gz --out out --init flirt.mat --levels 2mm,1mm
+      from what another program found, to improve it";
+
+#[derive(Args)]
+pub struct Register {
+    /// The image that stays in place
+    pub fixed: PathBuf,
+    /// The image that is aligned with it
+    pub moving: PathBuf,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub search: Search,
+    /// What is maximised
+    #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Metric")]
+    pub metric: MetricKind,
+    #[command(flatten)]
+    pub histogram: Histogram,
+    #[command(flatten)]
+    pub compute: Compute,
+    /// Print errors and warnings only
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+}
 
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, started: Instant) -> Result<()> {
@@ -22,7 +72,7 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let reading = Instant::now();
     let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
     let others = arguments.histogram.options(arguments.metric, &arguments.compute)?;
-    let options = arguments.search.options(others)?;
+    let options = arguments.search.options(others, &Grids::of(&fixed_volume.geometry, &moving_volume.geometry))?;
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
     folder.commit()?;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum, value_parser};
 use mireg::Result;
+use mireg::io::transform::{Format, Grids};
 use mireg::optimizer::OptimizerKind;
 use mireg::registration::{Init, Options, Sampling};
 use mireg::transform::Kind;
@@ -14,23 +15,32 @@ use super::transforms;
 #[derive(Args)]
 #[command(next_help_heading = "Registration")]
 pub struct Search {
-    /// What the motion may be
+    /// What the transform may do
     #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Rigid)]
     pub dof: Kind,
-    /// Where to start: auto tries all of the others and takes the best; header places the images as their files say, geometry by the
-    /// middles of the grids, mass by the centres of mass, moments by principal axes, search by many rotations; or a transform FILE
-    #[arg(long, value_name = "START|FILE", default_value = "auto")]
+    /// Where to start:
+    /// - header:   as the files place the images
+    /// - geometry: the middles of the grids on each other
+    /// - mass:     the centres of mass on each other
+    /// - moments:  the principal axes too
+    /// - search:   600 rotations, the centres of mass on each other
+    /// - auto:     all of these, and what fits best goes on
+    /// - FILE:     a transform in any format that `mireg convert` reads
+    #[arg(long, value_name = "START|FILE", default_value = "auto", verbatim_doc_comment)]
     pub init: Start,
+    /// Format of an --init FILE [default: what the content looks like]; `mireg convert --help` lists them
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
     /// Who searches
     #[arg(long, value_enum, value_name = "NAME", default_value_t = OptimizerKind::Batch)]
     pub optimizer: OptimizerKind,
-    /// Grids of the levels, coarse to fine, such as 8mm,4mm,2mm,1mm [default: from the images' own, doubled while 16 voxels remain]
+    /// Grids of the levels in mm, coarse to fine, as 8mm,4mm,2mm,1mm [default: the images' own, doubled while 16 voxels remain]
     #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
     pub levels: Vec<f64>,
     /// Which voxels are counted at each level: full takes all, grid a regular grid of them, random scattered ones
     #[arg(long, value_enum, value_name = "HOW", default_value_t = How::Grid)]
     pub sampling: How,
-    /// How many, about, for grid and random; where there are fewer voxels, all are taken
+    /// How many voxels, about, grid and random take; where there are fewer, all
     #[arg(long, value_name = "N", default_value_t = Sampling::SAMPLES as u64, allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u64).range(1..))]
     pub samples: u64,
@@ -40,12 +50,12 @@ pub struct Search {
 }
 
 impl Search {
-    /// `others` with what is said here; reads the transform to start from.
-    pub fn options(&self, others: Options) -> Result<Options> {
+    /// `others` with what is said here; reads the transform to start from, between images of these grids.
+    pub fn options(&self, others: Options, grids: &Grids) -> Result<Options> {
         let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
         let init = match &self.init {
             Start::Named(init) => init.clone(),
-            Start::File(path) => Init::Transform(transforms::read(path)?),
+            Start::File(path) => Init::Transform(transforms::read(path, self.from, grids)?),
         };
         Ok(Options {
             dof: self.dof,

@@ -3,8 +3,8 @@
 use mireg::backend::HistogramMethod;
 use mireg::{Error, Result};
 
+use super::arguments::Bench;
 use super::choices::{Data, Interpolation, Paper};
-use crate::cli::arguments::Bench;
 
 /// Bins a side where nothing else is said: what registrations use.
 const BINS: [u32; 5] = [64, 100, 128, 200, 256];
@@ -107,7 +107,7 @@ fn methods(arguments: &Bench, backend: &str) -> Result<Vec<HistogramMethod>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::arguments::{Arguments, Command};
+    use crate::cli::commands::{Arguments, Command};
     use clap::Parser;
 
     fn plan(arguments: &str, backend: &str) -> Result<Plan> {

@@ -64,6 +64,16 @@ impl From<Interpolation> for Interpolator {
     }
 }
 
+/// An axis through the middle of the fixed image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    /// (1, 1, 1): no row of voxels stays a row
+    Oblique,
+    /// From foot to head
+    Z,
+}
+
 /// A comparison of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Paper {

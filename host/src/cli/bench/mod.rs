@@ -1,5 +1,6 @@
 //! `mireg bench`.
 
+pub mod arguments;
 mod cases;
 mod choices;
 mod compare;
@@ -10,7 +11,7 @@ mod results;
 mod subject;
 mod table;
 
-pub use choices::{Data, Interpolation, Paper};
+pub use choices::Interpolation;
 
 use std::path::Path;
 
@@ -18,8 +19,8 @@ use mireg::demo::picture;
 use mireg::io::OutputFolder;
 use mireg::{Error, Result, backend};
 
-use super::arguments::Bench;
 use super::progress::Progress;
+use arguments::Bench;
 use cases::Plan;
 use results::Results;
 

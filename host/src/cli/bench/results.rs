@@ -5,13 +5,14 @@ use mireg::backend::{Backend, HistogramMethod, Pair};
 use mireg::{Error, Result};
 use serde::Serialize;
 
+use super::arguments::Bench;
 use super::cases::{Group, Plan};
+use super::choices::Axis;
 use super::choices::{Data, Interpolation};
 use super::compare::{self, Reduction};
 use super::measure::{BATCH, Timing};
 use super::papers::{self, Quote};
 use super::subject::{Subject, TURN};
-use crate::cli::arguments::{Axis, Bench};
 use crate::cli::progress::Progress;
 
 /// Everything.

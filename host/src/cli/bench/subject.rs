@@ -7,10 +7,12 @@ use mireg::image::StoredImage;
 use mireg::registration::{Options, check, voxel_map};
 use mireg::{Geometry, Result, Volume};
 
+use super::arguments::Bench;
 use super::cases::Group;
+use super::choices::Axis;
 use super::choices::Data;
 use super::measure::BATCH;
-use crate::cli::arguments::{Axis, Bench, DEFAULT_BINS};
+use crate::cli::histogram::DEFAULT_BINS;
 
 /// The rotation, radians.
 pub const TURN: f64 = 0.1;

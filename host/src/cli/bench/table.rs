@@ -1,10 +1,10 @@
 //! What was measured, for people: a block an image and interpolation, a column a size and bin count, a line a method.
 
+use super::choices::Axis;
 use super::compare::{Over, Reduction};
 use super::measure::Timing;
 use super::papers::Quote;
 use super::results::{Numbers, Results, Row};
-use crate::cli::arguments::Axis;
 
 /// A quantity of a block: its name and how it is read off a timing.
 type Quantity = (&'static str, fn(&Timing) -> Option<f64>);

@@ -10,7 +10,7 @@ use crate::transform::Linear;
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
     let (fixed, moving) = grids.both().ok_or(
-        "is taken for FSL's, whose mm start at a corner of each image: mireg convert with --fixed and --moving makes it readable",
+        "is taken for FSL's, whose mm start at a corner of each image: name both, here or to mireg convert, with --fixed and --moving",
     )?;
     let map = matrix::map(matrix::rows(text)?)?;
     Ok(grids.about(&(own_to_world(moving) * map.inverse() * own_to_world(fixed).inverse())))

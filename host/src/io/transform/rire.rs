@@ -15,7 +15,7 @@ const TOLERANCE_MM: f64 = 0.01;
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
     let (fixed, moving) = grids.both().ok_or(
-        "is RIRE's, whose mm start at the first voxel of each image: mireg convert with --fixed and --moving makes it readable",
+        "is RIRE's, whose mm start at the first voxel of each image: name both, here or to mireg convert, with --fixed and --moving",
     )?;
     whole(text)?;
     let points: Vec<[DVec3; 2]> = text.lines().filter_map(row).collect();
