@@ -9,6 +9,7 @@ mod kernels;
 mod queue;
 mod resample;
 
+pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;
 
 use crate::image::{BinImage, StoredImage};
@@ -83,6 +84,11 @@ pub trait Backend: Send + Sync {
 
     /// The device's own name.
     fn device(&self) -> String;
+
+    /// Bytes of its own memory that are free; `None` where it works in the host's, or does not know.
+    fn free_memory(&self) -> Option<u64> {
+        None
+    }
 
     /// Brings a pair of images to where the metric is evaluated, to be counted by `method`.
     ///

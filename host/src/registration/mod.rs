@@ -4,6 +4,7 @@ mod check;
 mod found;
 mod images;
 mod levels;
+mod memory;
 mod moments;
 mod objective;
 mod options;
@@ -33,13 +34,14 @@ pub use trust::Doubt;
 /// Finds the transform that maximises the metric.
 ///
 /// # Errors
-/// [`Error::Input`] for options or volumes that cannot be registered, [`Error::Device`] where the backend is not there,
+/// [`Error::Input`] for options or volumes that cannot be registered, [`Error::Device`] where the backend is not there or memory is short,
 /// [`Error::Untrusted`] where the volumes do not overlap.
 pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &dyn Observer) -> Result<Registration> {
     threads::with(options.threads, || {
         let mut seconds = Seconds::default();
         let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
         let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
+        memory::check(&fixed.geometry, &moving.geometry, options, &*backend)?;
         let dimension = if fixed.geometry.size[2] == 1 { Dimension::Two } else { Dimension::Three };
         let run = Run {
             fixed,

@@ -11,8 +11,9 @@ use super::queue::Limits;
 use super::{Backend, Evaluator, Pair, resample};
 use crate::{Error, Result, Volume};
 use cust::CudaFlags;
-use cust::context::Context;
+use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
+use cust::memory::mem_get_info;
 use cust::module::Module;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
@@ -92,6 +93,11 @@ impl Backend for Cuda {
 
     fn device(&self) -> String {
         self.name.clone()
+    }
+
+    fn free_memory(&self) -> Option<u64> {
+        CurrentContext::set_current(&self.context).ok()?;
+        mem_get_info().ok().map(|(free, _)| free as u64)
     }
 
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {

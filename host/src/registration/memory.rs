@@ -1,0 +1,148 @@
+//! Memory that a registration needs, against what is there: better a line before the start than a process that is killed.
+
+use super::levels;
+use super::{Options, Sampled, Sampling};
+use crate::backend::{BATCH, Backend};
+use crate::{Error, Geometry, Result};
+use sysinfo::{MemoryRefreshKind, RefreshKind, System};
+
+/// Bytes beside the images themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Need {
+    host: u64,
+    /// Of a GPU.
+    device: u64,
+}
+
+/// Refuses images for which memory is short.
+///
+/// # Errors
+/// [`Error::Device`] names what is needed and what is there.
+pub fn check(fixed: &Geometry, moving: &Geometry, options: &Options, backend: &dyn Backend) -> Result<()> {
+    let need = need(fixed, moving, options);
+    enough(need.host, free(), "memory", "crop the images, make them coarser, or end other programs")?;
+    let advice = "crop the images, make them coarser, or use --backend cpu";
+    enough(need.device, backend.free_memory(), "the GPU's memory", advice)
+}
+
+/// What lives at the same time: the pyramids, the images of one level as they are counted, and the result.
+fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
+    let [f, m] = [fixed, moving].map(|grid| grid.voxels() as u64);
+    let (sampled, interpolated) = match levels::sampled(fixed, moving) {
+        Sampled::Fixed => (f, m),
+        Sampled::Moving => (m, f),
+    };
+    let samples = match options.sampling {
+        Sampling::Full => sampled,
+        Sampling::Grid { samples } | Sampling::Random { samples, .. } => sampled.min(samples as u64),
+    };
+    // 16-bit values, then words of four levels or f32 coefficients made from as many voxels.
+    let stored = if options.interpolator.is_cubic() { 2 + 8 } else { 2 + 4 };
+    // Coarser levels and what they are thinned from, f32.
+    let pyramids = f + m;
+    // Samples as f32, stored and as bins; a mask; the other image smoothed to their thickness.
+    let level = 9 * samples + (stored + 4) * interpolated;
+    let compared = 4 * f + (stored + 2) * m;
+    let histograms = 4 * u64::from(options.bins).pow(2) * BATCH as u64;
+    // The moving image and the moved one as f32; what is counted is no larger.
+    let device = 4 * (f + m) + 2 * histograms;
+    Need { host: pyramids + level.max(compared) + histograms, device }
+}
+
+fn enough(need: u64, free: Option<u64>, of: &str, advice: &str) -> Result<()> {
+    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
+    match free {
+        Some(free) if free < need => Err(Error::Device(format!(
+            "registering these images needs about {:.1} GB of {of}, and {:.1} GB are free: {advice}",
+            gigabytes(need),
+            gigabytes(free)
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Memory of the host that this process may still take, where the operating system says.
+fn free() -> Option<u64> {
+    let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
+    let system = System::new_with_specifics(memory).ok()?;
+    // A container's limit counts files in the cache, which make room when they must, so they are left out.
+    let container = system.cgroup_limits().map(|limits| limits.total_memory.saturating_sub(limits.rss));
+    Some(system.available_memory().min(container.unwrap_or(u64::MAX))).filter(|&free| free > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Volume;
+    use crate::backend::{Evaluator, HistogramMethod, Pair};
+    use glam::DVec3;
+    use gpu::math::interpolate::Interpolator;
+    use gpu::params::Affine;
+
+    fn grid(size: [usize; 3], spacing: [f64; 3]) -> Geometry {
+        Geometry::axis_aligned(size, DVec3::from_array(spacing), DVec3::ZERO)
+    }
+
+    /// Megabytes with the images themselves.
+    fn megabytes(fixed: Geometry, moving: Geometry, interpolator: Interpolator) -> f64 {
+        let images = 4 * (fixed.voxels() + moving.voxels()) as u64;
+        (need(&fixed, &moving, &Options { interpolator, ..Options::default() }).host + images) as f64 / 1e6
+    }
+
+    /// The measured ones are what `/usr/bin/time` prints as the most that `mireg register` had resident, with 2 threads.
+    #[test]
+    fn the_estimate_is_between_what_was_measured_and_twice_that() {
+        let [head, thick] = [grid([181, 217, 180], [1.0; 3]), grid([192, 208, 52], [1.25, 1.25, 4.0])];
+        let large = grid([512, 512, 300], [0.5, 0.5, 1.0]);
+        let measured = [
+            (head, thick, Interpolator::Linear, 115.0),
+            (head, thick, Interpolator::BSpline, 139.0),
+            (large, large, Interpolator::Linear, 1483.0),
+            (large, large, Interpolator::CatmullRom, 1804.0),
+        ];
+        for (fixed, moving, how, measured) in measured {
+            let found = megabytes(fixed, moving, how);
+            assert!(found > measured && found < 2.0 * measured, "{found} MB are said for {measured} MB");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_numbers() {
+        assert!(enough(2_000_000_000, None, "memory", "crop them").is_ok());
+        assert!(enough(2_000_000_000, Some(2_000_000_000), "memory", "crop them").is_ok());
+        let refused = enough(3_100_000_000, Some(2_000_000_000), "memory", "crop them").unwrap_err();
+        assert_eq!(refused.exit_code(), 2);
+        let told = refused.to_string();
+        assert!(told.contains("3.1 GB of memory") && told.contains("2.0 GB") && told.contains("crop them"), "{told}");
+    }
+
+    #[test]
+    fn this_machine_says_what_is_free() {
+        assert!(free().is_none_or(|free| free > 1 << 20));
+    }
+
+    #[test]
+    fn a_gpu_is_asked_too() {
+        struct Full;
+        impl Backend for Full {
+            fn name(&self) -> &'static str {
+                "cuda"
+            }
+            fn device(&self) -> String {
+                "a full one".into()
+            }
+            fn free_memory(&self) -> Option<u64> {
+                Some(1000)
+            }
+            fn load<'a>(&'a self, _: Pair<'a>, _: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
+                unreachable!()
+            }
+            fn resample(&self, _: &Volume, _: [usize; 3], _: &Affine, _: Interpolator) -> Result<Vec<f32>> {
+                unreachable!()
+            }
+        }
+        let small = grid([16; 3], [1.0; 3]);
+        let told = check(&small, &small, &Options::default(), &Full).unwrap_err().to_string();
+        assert!(told.contains("GPU") && told.contains("--backend cpu"), "{told}");
+    }
+}
