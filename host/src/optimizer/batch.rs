@@ -30,18 +30,19 @@ impl Optimizer for Batch {
 
 fn climb(search: &mut Search, shape: &mut Option<Quadratic>, problem: &Problem) -> Result<(), Halt> {
     let mut step = problem.step;
+    let mut before: Option<(Vec<f64>, Vec<f64>)> = None;
     while step >= problem.resolution {
         let start = search.best().clone();
-        let model = model(search, shape.as_ref(), &start, step)?;
+        let mut model = model(search, shape.as_ref(), &start, step)?;
+        if let Some((point, gradient)) = &before {
+            model = model.learnt(gradient, &offset(&start.parameters, point, -1.0));
+        }
+        before = Some((start.parameters.clone(), model.gradient().to_vec()));
         let newton = model.step(2.0 * step);
         *shape = Some(model);
         search.values(LENGTHS.map(|length| offset(&start.parameters, &newton, length)).into())?;
-        let moved = distance(&start.parameters, &search.best().parameters);
-        if moved > 0.0 && moved < problem.resolution {
-            break;
-        }
-        // The neighbours are to be about as far away as the top is; where nothing was better they were too far.
-        step = moved.clamp(SHRINK * step, step);
+        // The neighbours are to be about as far away as the top is. A short move says that only where they were near too.
+        step = distance(&start.parameters, &search.best().parameters).clamp(SHRINK * step, step);
     }
     Ok(())
 }

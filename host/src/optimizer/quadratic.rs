@@ -41,6 +41,31 @@ impl Quadratic {
         Self { gradient, bend }
     }
 
+    /// With what the gradient has changed by since it was `before`, a `step` ago: the update of Broyden, Fletcher, Goldfarb and Shanno,
+    /// damped as by Powell so that a hill stays a hill.
+    pub fn learnt(mut self, before: &[f64], step: &[f64]) -> Self {
+        let bent: Vec<f64> = self.bend.iter().map(|row| dot(row, step)).collect();
+        let fall: Vec<f64> = before.iter().zip(&self.gradient).map(|(before, now)| before - now).collect();
+        let (expected, seen) = (dot(step, &bent), dot(step, &fall));
+        if expected <= 0.0 {
+            return self;
+        }
+        let part = if seen >= 0.2 * expected { 1.0 } else { 0.8 * expected / (expected - seen) };
+        let fall: Vec<f64> = fall.iter().zip(&bent).map(|(fall, bent)| part * fall + (1.0 - part) * bent).collect();
+        let seen = dot(step, &fall);
+        for (i, row) in self.bend.iter_mut().enumerate() {
+            for (j, entry) in row.iter_mut().enumerate() {
+                *entry += fall[i] * fall[j] / seen - bent[i] * bent[j] / expected;
+            }
+        }
+        self
+    }
+
+    /// The first derivatives at the point that the model is about.
+    pub fn gradient(&self) -> &[f64] {
+        &self.gradient
+    }
+
     /// The step to the top, or as far that way as `longest`: (bend + damping) step = gradient with the least damping, of those tried,
     /// that makes a hill of it and the step short enough (Levenberg and Marquardt).
     pub fn step(&self, longest: f64) -> Vec<f64> {
@@ -88,8 +113,12 @@ fn solve(matrix: &[Vec<f64>], damping: f64, right: &[f64]) -> Option<Vec<f64>> {
     Some(x)
 }
 
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 fn norm(vector: &[f64]) -> f64 {
-    vector.iter().map(|x| x * x).sum::<f64>().sqrt()
+    dot(vector, vector).sqrt()
 }
 
 #[cfg(test)]
@@ -118,6 +147,16 @@ mod tests {
             assert!(norm(&step) <= 0.5 && norm(&step) > 0.1, "{step:?}");
             assert!(4.0 * step[0] - 7.0 * step[1] > 0.0, "{step:?}");
         }
+    }
+
+    #[test]
+    fn a_change_of_gradient_along_a_step_is_believed() {
+        let step = [1.0, 0.5];
+        // The hill's own gradient after the step, with correlations that were unknown.
+        let ignorant = Quadratic::new(vec![4.0 - 2.5, -7.0 - 3.0], vec![-2.0, -4.0], []);
+        let learnt = ignorant.learnt(&[4.0, -7.0], &step);
+        let bent = learnt.bend.iter().map(|row| dot(row, &step)).collect::<Vec<_>>();
+        assert!((bent[0] - 2.5).abs() < 1e-12 && (bent[1] - 3.0).abs() < 1e-12, "{bent:?}");
     }
 
     #[test]

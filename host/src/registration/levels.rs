@@ -12,6 +12,9 @@ use std::borrow::Cow;
 const SHORTEST: f64 = 16.0;
 /// Slices that are thicker than the other image's by this are thick.
 const THICK: f64 = 1.5;
+/// The part of the difference in variance that is made up for. On simulated heads with slices of 4 mm, rigid errors fell from none of
+/// it to all of it (0.094 to 0.068 mm), and affine ones rose (0.16 to 0.22 mm).
+const AS_THICK: f64 = 0.5;
 /// Samples that a coarse level must have for masks to be heeded there.
 const ENOUGH: usize = 3000;
 /// Samples that a counter of the joint histogram has on average at least, and the fewest bins a side.
@@ -100,8 +103,7 @@ impl<'a> Levels<'a> {
         Ok(images)
     }
 
-    /// The interpolated image as if its slices were as thick as the sampled one's: along the axes where those are thicker it is smoothed
-    /// to the same variance.
+    /// The interpolated image smoothed along the axes where the sampled one's slices are thicker.
     fn as_thick<'v>(&self, volume: &'v Volume, sampled: &Geometry, transform: &DAffine3) -> Cow<'v, Volume> {
         let rotation = self.which.from_sampled(transform).matrix3;
         let mut sigmas = [0.0; 3];
@@ -111,7 +113,7 @@ impl<'a> Levels<'a> {
             let (thick, thin) = (sampled.spacing[axis], volume.geometry.spacing[nearest]);
             if thick > THICK * thin {
                 // The variance of a slice's profile is that of a box: a twelfth of its square.
-                sigmas[nearest] = ((thick * thick - thin * thin) / 12.0).sqrt() / thin;
+                sigmas[nearest] = (AS_THICK * (thick * thick - thin * thin) / 12.0).sqrt() / thin;
             }
         }
         if sigmas == [0.0; 3] { Cow::Borrowed(volume) } else { Cow::Owned(pyramid::smoothed(volume, sigmas)) }

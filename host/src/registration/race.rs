@@ -134,7 +134,7 @@ impl Race {
         for pose in &mut self.poses {
             let shape = pose.shape.take().filter(|shape| shape.count() == steps.count());
             let found = metric.climb(optimizer, pose.transform, steps, &Problem { shape, ..problem.clone() })?;
-            pose.transform = pose.transform * steps.map(&found.parameters);
+            pose.transform *= steps.map(&found.parameters);
             (pose.value, pose.stopped, pose.shape) = (found.value, found.stopped, found.shape);
         }
         Ok(())

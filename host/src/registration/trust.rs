@@ -54,13 +54,13 @@ impl Evidence<'_> {
     fn overlap(&self) -> Option<Doubt> {
         let part = self.end.overlap_fraction() * self.volumes.max(1.0);
         let text = format!("only {:.0} % of the smaller image lies inside the other", 100.0 * part);
-        (part < SMALL_OVERLAP).then(|| Doubt { name: "overlap", text, grave: part < NO_OVERLAP })
+        (part < SMALL_OVERLAP).then_some(Doubt { name: "overlap", text, grave: part < NO_OVERLAP })
     }
 
     fn information(&self) -> Option<Doubt> {
         let mi = self.end.mi;
         let text = format!("the images tell almost nothing about each other (MI {mi:.4} nats)");
-        (mi < LITTLE_INFORMATION).then(|| Doubt { name: "information", text, grave: true })
+        (mi < LITTLE_INFORMATION).then_some(Doubt { name: "information", text, grave: true })
     }
 
     fn metric(&self) -> Option<Doubt> {
@@ -81,7 +81,7 @@ impl Evidence<'_> {
         let scale = self.to.matrix3.determinant();
         let beyond = |limit: f64| scale > limit || scale < limit.recip();
         let text = format!("volumes change by a factor of {scale:.2}");
-        beyond(UNUSUAL_VOLUME).then(|| Doubt { name: "volume", text, grave: beyond(IMPOSSIBLE_VOLUME) })
+        beyond(UNUSUAL_VOLUME).then_some(Doubt { name: "volume", text, grave: beyond(IMPOSSIBLE_VOLUME) })
     }
 
     fn rival(&self) -> Option<Doubt> {
