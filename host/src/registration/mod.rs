@@ -34,8 +34,8 @@ pub use trust::Doubt;
 /// Finds the transform that maximises the metric.
 ///
 /// # Errors
-/// [`Error::Input`] for options or volumes that cannot be registered, [`Error::Device`] where the backend is not there or memory is short,
-/// [`Error::Untrusted`] where the volumes do not overlap.
+/// [`crate::Error::Input`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not there or memory is short,
+/// [`crate::Error::Untrusted`] where the volumes do not overlap.
 pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &dyn Observer) -> Result<Registration> {
     threads::with(options.threads, || {
         let mut seconds = Seconds::default();
