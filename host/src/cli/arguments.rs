@@ -38,7 +38,7 @@ Coordinates are LPS mm, as in DICOM and ITK.";
 const REGISTER_EXAMPLES: &str = "\
 DIR gets:
   transform.tfm  ITK text, from a point of FIXED to the point of MOVING, LPS mm
-  moved.nii.gz   MOVING on the grid of FIXED
+  moved.nii.gz   MOVING on the grid of FIXED; moved.png where MOVING is PNG, JPEG or TIFF
   report.json    metric, overlap, transform, seconds, warnings
   report.html    the same with pictures: open it and look
 All of them or, where something fails, none. Files of these names are replaced.

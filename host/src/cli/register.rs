@@ -15,7 +15,7 @@ use super::summary;
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let Register { fixed, moving, out, .. } = arguments;
-    super::keep_inputs(&out.join(mireg::report::MOVED), [fixed, moving])?;
+    super::keep_inputs(&out.join(mireg::report::moved(moving)), [fixed, moving])?;
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
@@ -29,7 +29,7 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     progress.finish();
     warn(&report);
     if !arguments.quiet {
-        super::print(&summary::registration(&registration, &report, out));
+        super::print(&summary::registration(&registration, &report, moving, out));
     }
     trusted(&registration, out)
 }
