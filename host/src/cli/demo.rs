@@ -76,7 +76,7 @@ pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
     super::register::warn(&report);
     if !arguments.quiet {
         super::print(&patient(&pair, arguments.seed, making));
-        super::print(&summary::registration(&registration, &report, &arguments.out));
+        super::print(&summary::registration(&registration, &report, MR.as_ref(), &arguments.out));
         super::print(&errors(before, after, arguments));
     }
     trusted(after)

@@ -20,7 +20,7 @@ use super::summary;
 pub const EXAMPLES: &str = "\
 DIR gets all of these or, where something fails, none; files of these names are replaced:
   transform.tfm  ITK text: takes a point of FIXED to the point of MOVING, LPS mm
-  moved.nii.gz   MOVING on the grid of FIXED
+  moved.nii.gz   MOVING on the grid of FIXED; moved.png where MOVING is PNG, JPEG or TIFF
   report.json    metric before and after, transform, levels, warnings, seconds
   report.html    the same with pictures: open it and look
 
@@ -65,7 +65,7 @@ pub struct Register {
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let Register { fixed, moving, out, .. } = arguments;
-    super::keep_inputs(&out.join(mireg::report::MOVED), [fixed, moving])?;
+    super::keep_inputs(&out.join(mireg::report::moved(moving)), [fixed, moving])?;
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
@@ -79,7 +79,7 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     progress.finish();
     warn(&report);
     if !arguments.quiet {
-        super::print(&summary::registration(&registration, &report, out));
+        super::print(&summary::registration(&registration, &report, moving, out));
     }
     trusted(&registration, out)
 }

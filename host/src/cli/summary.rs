@@ -3,21 +3,22 @@
 use std::path::Path;
 
 use mireg::registration::Registration;
-use mireg::report::{Report, motion};
+use mireg::report::{self, Report, motion};
 
-/// What came out, a line a fact.
-pub fn registration(found: &Registration, report: &Report, out: &Path) -> String {
+/// What came out, a line a fact. `moving`: the moving image's file.
+pub fn registration(found: &Registration, report: &Report, moving: &Path, out: &Path) -> String {
     let kind = report.metric;
     let metric = format!("{} {:.5} -> {:.5}", kind.name(), found.start.value(kind), found.end.value(kind));
     let other = format!("MI {:.4} -> {:.4} nats", found.start.mi, found.end.mi);
     let seconds = &report.seconds;
+    let moved = report::moved(moving);
     let lines = [
         ("motion", motion(&found.transform)),
         ("metric", format!("{metric}, {other}, from {}", found.started.from)),
         ("overlap", format!("{:.1} % of the fixed image", 100.0 * found.end.overlap_fraction())),
         ("time", format!("{:.2} s in all, {:.2} s of it registering", seconds.total, seconds.register)),
         ("computed on", format!("{} ({}), {} histogram", found.backend, found.device, found.histogram)),
-        ("files", format!("transform.tfm, moved.nii.gz, report.json, report.html in {}", out.display())),
+        ("files", format!("transform.tfm, {moved}, report.json, report.html in {}", out.display())),
     ];
     lines.iter().map(|(label, text)| line(label, text)).collect()
 }

@@ -24,6 +24,11 @@ use image::ImageFormat;
 use crate::{Error, Geometry, Result, Volume};
 pub use output::OutputFolder;
 
+/// Whether a file is PNG, JPEG or TIFF, by the end of its name.
+pub(crate) fn is_picture(path: &Path) -> bool {
+    matches!(Format::of(path), Some(Format::Picture(_)))
+}
+
 /// A kind of file, known by the end of its name.
 #[derive(Clone, Copy)]
 enum Format {

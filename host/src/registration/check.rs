@@ -1,8 +1,9 @@
 //! What can be registered at all.
 
-use super::Options;
 use super::images::Range;
+use super::{Init, Options};
 use crate::{Error, Result, Volume};
+use glam::{DAffine3, DVec3};
 use gpu::math::linear::REACH;
 
 /// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
@@ -50,6 +51,9 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
     mask("fixed", options.fixed_mask.as_ref(), fixed)?;
     mask("moving", options.moving_mask.as_ref(), moving)?;
     levels(options.levels.as_deref().unwrap_or(&[1.0]))?;
+    if let (Init::Transform(start), 1) = (&options.init, fixed.geometry.size[2]) {
+        stays_in_plane(start)?;
+    }
     Ok(ranges)
 }
 
@@ -66,6 +70,17 @@ fn mask(name: &str, mask: Option<&Volume>, image: &Volume) -> Result<()> {
     Ok(())
 }
 
+/// Whether a start keeps two-dimensional images in the plane that they lie in.
+fn stays_in_plane(start: &DAffine3) -> Result<()> {
+    let onto = |p: DVec3| start.transform_point3(p).z.abs() < 1e-6;
+    match [DVec3::ZERO, DVec3::X, DVec3::Y].into_iter().all(onto) {
+        true => Ok(()),
+        false => Err(Error::Input(
+            "the transform to start from leads out of the plane of the images: start from a two-dimensional one".into(),
+        )),
+    }
+}
+
 fn levels(levels: &[f64]) -> Result<()> {
     let falling = levels.windows(2).all(|pair| pair[0] > pair[1]);
     let lengths = levels.iter().all(|mm| mm.is_finite() && *mm > 0.0);
@@ -79,7 +94,6 @@ fn levels(levels: &[f64]) -> Result<()> {
 mod tests {
     use super::*;
     use crate::{Geometry, PixelType};
-    use glam::DVec3;
 
     fn volume(size: [usize; 3], voxels: Vec<f32>) -> Volume {
         Volume { geometry: Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO), voxels, pixel: PixelType::F32 }

@@ -82,10 +82,12 @@ impl<'a> Levels<'a> {
         let keep = match picks {
             None => masked,
             Some((seed, part)) => {
-                let mut keep = masked.unwrap_or_else(all);
-                let voxels = keep.par_iter_mut().enumerate();
-                voxels.for_each(|(voxel, keep)| *keep = *keep && sampling::picked(voxel, seed, part));
-                Some(keep)
+                let left = masked.unwrap_or_else(all);
+                let voxels = left.par_iter().enumerate();
+                let keep: Vec<bool> =
+                    voxels.map(|(voxel, left)| *left && sampling::picked(voxel, seed, part)).collect();
+                // Of so few, chance may take none.
+                Some(if count(&keep) == 0 { left } else { keep })
             }
         };
         let samples = keep.as_ref().map_or(sampled.voxels.len(), |keep| count(keep));

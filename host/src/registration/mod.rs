@@ -87,6 +87,7 @@ impl Run<'_> {
         let evidence = Evidence {
             start: &compared.values[0],
             end: &compared.values[1],
+            chance: trust::chance(&compared.histograms[1], self.options.bins as usize, compared.values[1].overlap),
             metric: self.options.metric,
             to: &map,
             volumes: volume(&self.fixed.geometry) / volume(&self.moving.geometry),

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Less of the smaller image than this inside the other is little to go by, and this is nothing to go by.
 const SMALL_OVERLAP: f64 = 0.25;
 const NO_OVERLAP: f64 = 0.02;
-/// Less mutual information than this, nats, comes about by chance.
+/// Less mutual information than this beyond what chance makes, nats, is none.
 const LITTLE_INFORMATION: f64 = 0.02;
 /// Beyond this from the headers a rotation is unusual, degrees.
 const LARGE_ROTATION: f64 = 75.0;
@@ -35,12 +35,24 @@ pub struct Evidence<'a> {
     /// The metric at full resolution as the headers place the images, and at the end.
     pub start: &'a Evaluation,
     pub end: &'a Evaluation,
+    /// The mutual information at the end that chance alone makes, nats.
+    pub chance: f64,
     pub metric: MetricKind,
     /// The end, fixed point to moving point, LPS mm.
     pub to: &'a DAffine3,
     /// Voxels of the fixed image over those of the moving one, by volume in mm^3.
     pub volumes: f64,
     pub rival: Option<Rival>,
+}
+
+/// The mutual information, nats, that so many samples have too much on average because they fill the cells of their joint histogram by
+/// chance (Roulston 1999, eq. 16): the pair (f, m) is at `f + bins * m`.
+pub fn chance(counts: &[u32], bins: usize, samples: u64) -> f64 {
+    let filled = |cells: &mut dyn Iterator<Item = bool>| cells.filter(|filled| *filled).count() as f64;
+    let fixed = filled(&mut (0..bins).map(|f| counts.iter().skip(f).step_by(bins).any(|&n| n > 0)));
+    let moving = filled(&mut counts.chunks(bins).map(|row| row.iter().any(|&n| n > 0)));
+    let joint = filled(&mut counts.iter().map(|&n| n > 0));
+    ((joint - fixed - moving + 1.0) / (2.0 * samples.max(1) as f64)).max(0.0)
 }
 
 impl Evidence<'_> {
@@ -58,8 +70,8 @@ impl Evidence<'_> {
     }
 
     fn information(&self) -> Option<Doubt> {
-        let mi = self.end.mi;
-        let text = format!("the images tell almost nothing about each other (MI {mi:.4} nats)");
+        let mi = self.end.mi - self.chance;
+        let text = format!("the images tell almost nothing about each other (MI {mi:.4} nats beyond chance)");
         (mi < LITTLE_INFORMATION).then_some(Doubt { name: "information", text, grave: true })
     }
 
@@ -113,7 +125,8 @@ mod tests {
     /// The names of the checks that fail, grave ones with a mark.
     fn names(end: Evaluation, to: DMat3, rival: Option<Rival>) -> Vec<String> {
         let to = DAffine3::from_mat3_translation(to, DVec3::ONE);
-        let evidence = Evidence { start: &GOOD, end: &end, metric: MetricKind::Nmi, to: &to, volumes: 0.8, rival };
+        let evidence =
+            Evidence { start: &GOOD, end: &end, chance: 0.0, metric: MetricKind::Nmi, to: &to, volumes: 0.8, rival };
         let name = |doubt: Doubt| if doubt.grave { format!("{}!", doubt.name) } else { doubt.name.to_owned() };
         evidence.doubts().into_iter().map(name).collect()
     }

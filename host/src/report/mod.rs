@@ -1,4 +1,4 @@
-//! What a run leaves behind: transform.tfm, moved.nii.gz, report.json and report.html.
+//! What a run leaves behind: transform.tfm, moved.nii.gz or moved.png, report.json and report.html.
 
 mod html;
 mod words;
@@ -18,9 +18,13 @@ pub use words::motion;
 
 /// File names in the output folder.
 pub const TRANSFORM: &str = "transform.tfm";
-pub const MOVED: &str = "moved.nii.gz";
 pub const REPORT: &str = "report.json";
 pub const PAGE: &str = "report.html";
+
+/// The name of the moved image: a picture is moved to a picture, all else to NIfTI.
+pub fn moved(moving: &Path) -> &'static str {
+    if io::is_picture(moving) { "moved.png" } else { "moved.nii.gz" }
+}
 
 /// What a run knows beyond the registration itself.
 pub struct Run<'a> {
@@ -109,8 +113,8 @@ impl Run<'_> {
     pub fn write(&self, images: [&Volume; 2], found: &Registration, folder: &OutputFolder) -> Result<Report> {
         let writing = Instant::now();
         transform::write(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
-        let moved = || io::write(&folder.path(MOVED), &found.moved);
-        let (written, pictures) = rayon::join(moved, || html::Pictures::new(images, found));
+        let write = || io::write(&folder.path(moved(self.moving)), &found.moved);
+        let (written, pictures) = rayon::join(write, || html::Pictures::new(images, found));
         written?;
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
