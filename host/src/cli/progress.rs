@@ -86,7 +86,10 @@ impl Observer for Progress {
     }
 
     fn evaluated(&self, evaluations: usize, best: f64) {
-        self.release();
+        // 0 is where nothing overlaps, and that is refused.
+        if best > 0.0 {
+            self.release();
+        }
         if let Self::Bar(bar) = self {
             bar.set_message(format!(", {evaluations} evaluations, best {best:.5}"));
         }

@@ -53,7 +53,7 @@ fn enough(need: u64, free: Option<u64>, of: &str, advice: &str) -> Result<()> {
     let gigabytes = |bytes: u64| bytes as f64 / 1e9;
     match free {
         Some(free) if free < need => Err(Error::Device(format!(
-            "registering these images needs about {:.1} GB of {of}, and {:.1} GB are free: {advice}",
+            "registering these images needs about {:.2} GB of {of}, and {:.2} GB are free: {advice}",
             gigabytes(need),
             gigabytes(free)
         ))),
@@ -113,7 +113,7 @@ mod tests {
         let refused = enough(3_100_000_000, Some(2_000_000_000), "memory", "crop them").unwrap_err();
         assert_eq!(refused.exit_code(), 2);
         let told = refused.to_string();
-        assert!(told.contains("3.1 GB of memory") && told.contains("2.0 GB") && told.contains("crop them"), "{told}");
+        assert!(told.contains("3.10 GB of memory") && told.contains("2.00 GB") && told.contains("crop them"), "{told}");
     }
 
     #[test]
