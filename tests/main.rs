@@ -9,6 +9,7 @@ mod cli;
 mod demo;
 mod io;
 mod reference;
+mod registration;
 mod report;
 mod support;
 
@@ -21,6 +22,7 @@ fn main() {
         demo::tests(),
         io::tests(),
         reference::tests(),
+        registration::tests(),
         report::tests(),
     ];
     libtest_mimic::run(&arguments, topics.into_iter().flatten().collect()).exit();

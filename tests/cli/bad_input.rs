@@ -30,7 +30,7 @@ const ROWS: &[Row] = &[
     ("nan_voxels", "register a.nii nan.nii --out out", 2, &["nan.nii"]),
     ("a_constant_image", "register constant.nii b.nii --out out", 2, &["fixed", "constant"]),
     ("a_constant_moving_image", "register a.nii constant.nii --out out", 2, &["moving", "constant"]),
-    ("images_that_do_not_overlap", "register a.nii far.nii --out out --init header", 1, &["overlap"]),
+    ("images_that_do_not_overlap", "register a.nii far.nii --out out --init header --quiet", 1, &["overlap"]),
     ("a_4d_file", "register 4d.nii b.nii --out out", 2, &["4d.nii", "4"]),
     ("a_non_invertible_sform", "register flat.nii b.nii --out out", 2, &["flat.nii"]),
     ("no_bins", "register a.nii b.nii --out out --bins 0", 2, &["--bins", "0"]),

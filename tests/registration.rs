@@ -1,0 +1,65 @@
+//! Registrations where it is hard, on the two scans of a made-up head. Voxels of 3.6 x 3.6 x 10 and of 4 mm keep them quick.
+
+mod bytes;
+mod masks;
+mod metric;
+mod plane;
+mod sampling;
+mod starts;
+mod storage;
+mod trust;
+
+use glam::DAffine3;
+use libtest_mimic::Trial;
+use mireg::backend::BackendKind;
+use mireg::demo::Pair;
+use mireg::{Options, Registration, Volume};
+use std::sync::LazyLock;
+
+use crate::support::trial;
+
+pub fn tests() -> Vec<Trial> {
+    [
+        starts::tests(),
+        storage::tests(),
+        masks::tests(),
+        sampling::tests(),
+        bytes::tests(),
+        trust::tests(),
+        metric::tests(),
+        plane::tests(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What a good registration of [`PAIR`] is off by on average at most, mm.
+const GOOD_MM: f64 = 1.0;
+
+static PAIR: LazyLock<Pair> = LazyLock::new(|| Pair::new(3, 4.0));
+
+fn test(name: &str, run: fn()) -> Trial {
+    trial(format!("registration::{name}"), run)
+}
+
+fn on_cpu() -> Options {
+    Options { backend: BackendKind::Cpu, ..Options::default() }
+}
+
+fn register(fixed: &Volume, moving: &Volume, options: &Options) -> Registration {
+    mireg::register(fixed, moving, options, &()).unwrap()
+}
+
+/// What a registration of the CT with the MR is off by on average, mm, where the MR was moved by `moved`.
+fn error(found: &Registration, moved: &DAffine3) -> f64 {
+    PAIR.misplacement(&(moved.inverse() * found.transform.to_affine())).mean_mm
+}
+
+/// The same voxels elsewhere: `by` takes points from where they were, LPS mm, and turns and shifts only.
+fn placed(volume: &Volume, by: &DAffine3) -> Volume {
+    let mut placed = volume.clone();
+    placed.geometry.origin = by.transform_point3(volume.geometry.origin);
+    placed.geometry.direction = by.matrix3 * volume.geometry.direction;
+    placed
+}

@@ -1,0 +1,66 @@
+//! The same bits whatever computes them.
+
+use clap::ValueEnum;
+use libtest_mimic::Trial;
+use mireg::backend::BackendKind;
+use mireg::demo::Pair;
+use mireg::optimizer::OptimizerKind;
+use mireg::transform::Kind;
+use mireg::{Options, Registration};
+use std::sync::LazyLock;
+
+use super::{on_cpu, test};
+use crate::support::{gpu, gpu_is_absent};
+
+/// Voxels of 5.4 x 5.4 x 15 and of 6 mm: bits agree or differ at any size.
+static TINY: LazyLock<Pair> = LazyLock::new(|| Pair::new(5, 6.0));
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        test("threads_do_not_matter_to_any_optimizer", threads_do_not_matter_to_any_optimizer),
+        test("the_emulator_registers_as_the_cpu", || {
+            agrees_with_the_cpu(BackendKind::Emulated, &[OptimizerKind::Batch], &[Kind::Rigid])
+        }),
+        Trial::test("registration::gpu_registers_as_the_cpu_with_every_optimizer", || {
+            let _turn = gpu()?;
+            agrees_with_the_cpu(BackendKind::Cuda, OptimizerKind::value_variants(), Kind::value_variants());
+            Ok(())
+        })
+        .with_ignored_flag(gpu_is_absent()),
+    ]
+}
+
+fn register(options: &Options) -> Registration {
+    super::register(&TINY.ct, &TINY.mr, options)
+}
+
+/// What the files hold.
+fn bits(found: &Registration) -> (Vec<u64>, Vec<u32>, u64) {
+    let parameters = found.transform.parameters.iter().map(|number| number.to_bits()).collect();
+    let voxels = found.moved.voxels.iter().map(|voxel| voxel.to_bits()).collect();
+    (parameters, voxels, found.end.nmi.to_bits())
+}
+
+/// Nor does a second run.
+fn threads_do_not_matter_to_any_optimizer() {
+    for &optimizer in OptimizerKind::value_variants() {
+        for &dof in Kind::value_variants() {
+            let found = |threads| bits(&register(&Options { optimizer, dof, threads, ..on_cpu() }));
+            let one = found(1);
+            // Every number of threads for the usual kind; for the others, one that differs.
+            let counts: &[usize] = if dof == Kind::Rigid { &[1, 2, 3, 8] } else { &[3] };
+            for &threads in counts {
+                assert!(found(threads) == one, "{optimizer:?}, {dof:?}: {threads} threads");
+            }
+        }
+    }
+}
+
+fn agrees_with_the_cpu(backend: BackendKind, optimizers: &[OptimizerKind], kinds: &[Kind]) {
+    for &optimizer in optimizers {
+        for &dof in kinds {
+            let found = |backend| bits(&register(&Options { optimizer, dof, backend, bins: 32, ..on_cpu() }));
+            assert!(found(backend) == found(BackendKind::Cpu), "{optimizer:?}, {dof:?}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Images of two dimensions.
+
+use glam::{DAffine3, DVec3};
+use gpu::math::interpolate::Interpolator;
+use libtest_mimic::Trial;
+use mireg::backend::BackendKind;
+use mireg::demo::Pair;
+use mireg::transform::{Dimension, Kind, Linear, distance};
+use mireg::{Geometry, Options, PixelType, Resampling, Volume, io};
+use std::sync::LazyLock;
+
+use super::{PAIR, on_cpu, register, test};
+use crate::cli::{mireg, names, stdout};
+use crate::support::data_dir;
+
+pub fn tests() -> Vec<Trial> {
+    let absent = data_dir().is_none();
+    vec![
+        test("slices_that_were_moved", slices_that_were_moved),
+        test("a_start_that_leaves_the_plane_is_refused", a_start_that_leaves_the_plane_is_refused),
+        test("pictures_go_in_and_out", pictures_go_in_and_out),
+        test("a_slice_and_a_volume_are_refused", a_slice_and_a_volume_are_refused),
+        test("brainweb_slices", brainweb_slices).with_ignored_flag(absent),
+    ]
+}
+
+/// The same slice of a head in CT and MR, 128 x 128 pixels of 1 mm.
+static SLICES: LazyLock<[Volume; 2]> = LazyLock::new(|| {
+    let pair = Pair::new(3, 2.0);
+    let mr = resampled(&pair.mr, &pair.ct.geometry, &pair.truth.to_affine());
+    [(&pair.ct, 1100.0), (&mr, 0.0)].map(|(volume, above)| {
+        let [width, height, slices] = volume.geometry.size;
+        let plane = width * height;
+        let voxels =
+            volume.voxels[slices / 2 * plane..][..plane].iter().map(|voxel| (voxel + above).max(0.0)).collect();
+        let geometry = Geometry::axis_aligned([width, height, 1], DVec3::ONE, DVec3::ZERO);
+        Volume { geometry, voxels, pixel: PixelType::U16 }
+    })
+});
+
+fn resampled(volume: &Volume, grid: &Geometry, map: &DAffine3) -> Volume {
+    let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0, backend: BackendKind::Cpu };
+    mireg::resample(volume, grid, map, &how).unwrap().volume
+}
+
+/// The MR slice after a shift or a rigid motion, which is the truth.
+fn moved(kind: Kind) -> (Volume, DAffine3) {
+    let [_, mr] = &*SLICES;
+    let parameters = if kind == Kind::Translation { vec![7.3, -4.6] } else { vec![0.4, 7.3, -4.6] };
+    let truth = Linear { kind, dimension: Dimension::Two, parameters, centre: mr.geometry.centre() }.to_affine();
+    (resampled(mr, &mr.geometry, &truth.inverse()), truth)
+}
+
+fn slices_that_were_moved() {
+    let [ct, _] = &*SLICES;
+    for dof in [Kind::Translation, Kind::Rigid] {
+        let (moving, truth) = moved(dof);
+        let found = register(ct, &moving, &Options { dof, ..on_cpu() });
+        assert_eq!((found.transform.kind, found.transform.dimension), (dof, Dimension::Two));
+        let apart = distance(&found.transform.to_affine(), &truth, &ct.geometry);
+        assert!(apart < 0.5, "{dof:?}: {apart:.3} mm, {:?}", found.doubts);
+    }
+}
+
+fn a_start_that_leaves_the_plane_is_refused() {
+    let [ct, mr] = &*SLICES;
+    let tilted = DAffine3::from_rotation_x(0.1);
+    let options = Options { init: mireg::registration::Init::Transform(tilted), ..on_cpu() };
+    let error = mireg::register(ct, mr, &options, &()).unwrap_err();
+    assert!(error.exit_code() == 2 && error.to_string().contains("plane"), "{error}");
+}
+
+fn pictures_go_in_and_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (moving, truth) = moved(Kind::Rigid);
+    io::write(&folder.path().join("a.png"), &SLICES[0]).unwrap();
+    for name in ["b.png", "b.tif"] {
+        io::write(&folder.path().join(name), &moving).unwrap();
+        let arguments = ["register", "a.png", name, "--out", name.trim_start_matches("b."), "--backend", "cpu"];
+        // Whether so small a picture can be trusted is another matter.
+        let shown = mireg(folder.path(), &arguments).output().unwrap().stdout;
+        let shown = String::from_utf8_lossy(&shown);
+        assert!(shown.contains("moved.png"), "{shown}");
+        let out = folder.path().join(name.trim_start_matches("b."));
+        assert_eq!(names(&out), ["moved.png", "report.html", "report.json", "transform.tfm"]);
+    }
+    let transform = ["--transform", "png/transform.tfm"];
+    stdout(mireg(folder.path(), &["apply", "b.png", "--like", "a.png", "--out", "c.png"]).args(transform));
+    let [applied, written] = ["c.png", "png/moved.png"].map(|name| io::read(&folder.path().join(name)).unwrap());
+    assert!(applied == written);
+    let text = stdout(mireg(folder.path(), &["metric", "a.png", "b.png", "--json"]).args(transform));
+    let report = std::fs::read_to_string(folder.path().join("png/report.json")).unwrap();
+    let [metric, report] = [text, report].map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap());
+    assert_eq!(metric["nmi"], report["final"]["nmi"]);
+    let found = io::transform::read(&folder.path().join("png/transform.tfm"), None, &Default::default()).unwrap();
+    assert!(distance(&found.to_affine(), &truth, &moving.geometry) < 0.5);
+
+    let before = std::fs::read(folder.path().join("png/moved.png")).unwrap();
+    mireg(folder.path(), &["register", "a.png", "png/moved.png", "--out", "png"]).assert().code(2);
+    assert!(std::fs::read(folder.path().join("png/moved.png")).unwrap() == before, "an input was replaced");
+}
+
+fn a_slice_and_a_volume_are_refused() {
+    let error = mireg::register(&SLICES[0], &PAIR.mr, &on_cpu(), &()).unwrap_err();
+    assert!(error.exit_code() == 2 && error.to_string().contains("two-dimensional"), "{error}");
+}
+
+/// Real slices of a T1 and of a PD that was moved, from ITK's examples; see the README beside them for the truth, pixels.
+fn brainweb_slices() {
+    let folder = data_dir().unwrap().join("slices2d");
+    let read = |name: &str| io::read(&folder.join(format!("Brain{name}.png"))).unwrap();
+    let fixed = read("T1SliceBorder20");
+    let centre = DVec3::new(110.0, 128.0, 0.0);
+    let turn = 10_f64.to_radians();
+    let cases = [
+        ("Border20", Kind::Rigid, vec![0.0, 0.0, 0.0]),
+        ("Shifted13x17y", Kind::Translation, vec![13.0, 17.0]),
+        ("R10X13Y17", Kind::Rigid, vec![turn, 13.1, 15.9]),
+    ];
+    for (name, kind, parameters) in cases {
+        let truth = Linear { kind, dimension: Dimension::Two, parameters, centre }.to_affine();
+        let found = register(&fixed, &read(&format!("ProtonDensitySlice{name}")), &Options { dof: kind, ..on_cpu() });
+        let apart = distance(&found.transform.to_affine(), &truth, &fixed.geometry);
+        assert!(apart < 0.5 && found.trusted(), "{name}: {apart:.3} px, {:?}, {:?}", found.transform, found.doubts);
+    }
+    // Of the scaled one, the scale and the angle are known.
+    for dof in [Kind::Similarity, Kind::Affine] {
+        let found = register(&fixed, &read("ProtonDensitySliceR10X13Y17S12"), &Options { dof, ..on_cpu() });
+        let matrix = found.transform.to_affine().matrix3;
+        let (scale, angle) = (matrix.determinant().sqrt(), matrix.x_axis.y.atan2(matrix.x_axis.x).to_degrees());
+        assert!((scale - 0.833).abs() < 0.01 && (angle + 10.0).abs() < 0.5, "{dof:?}: {scale}, {angle} degrees");
+    }
+}

@@ -1,0 +1,98 @@
+//! Every way to start, from poses that it must bring home.
+
+use glam::{DAffine3, DMat3, DVec3};
+use libtest_mimic::Trial;
+use mireg::io::{self, transform::Grids};
+use mireg::registration::{Init, Options};
+use mireg::transform::{Dimension, Kind, Linear, distance};
+
+use super::{GOOD_MM, PAIR, error, on_cpu, placed, register, test};
+use crate::cli::{self, mireg};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        test("half_a_turn_about_any_axis", half_a_turn_about_any_axis),
+        test("far_off", far_off),
+        test("each_start_from_what_it_must_solve", each_start_from_what_it_must_solve),
+        test("moments_turn_an_image_onto_itself", moments_turn_an_image_onto_itself),
+        test("a_start_in_a_file", a_start_in_a_file),
+        test("files_that_are_no_start", files_that_are_no_start),
+    ]
+}
+
+/// A turn about the middle of the MR and then a shift, mm.
+fn moved(axis: DVec3, degrees: f64, shift: DVec3) -> DAffine3 {
+    let turn = DMat3::from_axis_angle(axis.normalize(), degrees.to_radians());
+    let middle = PAIR.mr.geometry.centre();
+    DAffine3::from_mat3_translation(turn, middle + shift - turn * middle)
+}
+
+/// Registers with the MR moved by `by`.
+fn brings_home(by: DAffine3, init: Init) {
+    let options = Options { init: init.clone(), ..on_cpu() };
+    let found = register(&PAIR.ct, &placed(&PAIR.mr, &by), &options);
+    let error = error(&found, &by);
+    assert!(error < GOOD_MM, "{init:?} from {by}: {error:.3} mm");
+    assert!(found.trusted(), "{:?}", found.doubts);
+}
+
+fn half_a_turn_about_any_axis() {
+    for axis in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::new(1.0, -0.7, 0.4)] {
+        brings_home(moved(axis, 180.0, DVec3::ZERO), Init::Auto);
+    }
+}
+
+fn far_off() {
+    brings_home(moved(DVec3::new(0.2, 1.0, -0.5), 40.0, DVec3::new(30.0, -30.0, 27.0)), Init::Auto);
+    // Nothing overlaps as the headers have it.
+    brings_home(moved(DVec3::X, 25.0, DVec3::new(2000.0, -3000.0, 500.0)), Init::Auto);
+}
+
+fn each_start_from_what_it_must_solve() {
+    let far = moved(DVec3::Z, 5.0, DVec3::new(400.0, 0.0, -300.0));
+    let turned = moved(DVec3::new(1.0, 0.5, -0.3), 100.0, DVec3::new(400.0, 0.0, -300.0));
+    brings_home(DAffine3::IDENTITY, Init::Header);
+    brings_home(far, Init::Geometry);
+    brings_home(far, Init::Mass);
+    brings_home(turned, Init::Search);
+    brings_home(turned, Init::Transform(turned));
+}
+
+/// The two scans cut the head off at different places, so that their moments differ; those of one image are the same.
+fn moments_turn_an_image_onto_itself() {
+    for degrees in [60.0, 150.0] {
+        let by = moved(DVec3::new(0.3, 1.0, 0.2), degrees, DVec3::new(-400.0, 200.0, 0.0));
+        let found = register(&PAIR.mr, &placed(&PAIR.mr, &by), &Options { init: Init::Moments, ..on_cpu() });
+        let apart = distance(&found.transform.to_affine(), &by, &PAIR.mr.geometry);
+        assert!(apart < 0.2, "{degrees} degrees: {apart} mm");
+    }
+}
+
+fn a_start_in_a_file() {
+    let (folder, pair) = cli::patient();
+    let by = moved(DVec3::new(1.0, 2.0, 0.5), 120.0, DVec3::new(90.0, 0.0, 500.0));
+    io::write(&folder.path().join("far.mha"), &placed(&pair.mr, &by)).unwrap();
+    let start = Linear::new(Kind::Rigid, Dimension::Three, DVec3::ZERO, &by);
+    io::transform::write(&folder.path().join("start.tfm"), None, &start, &Grids::default()).unwrap();
+    let arguments = ["register", "ct.nii.gz", "far.mha", "--out", "out", "--init", "start.tfm", "--backend", "cpu"];
+    mireg(folder.path(), &arguments).assert().success();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();
+    assert_eq!((&report["started"]["from"], &report["started"]["candidates"]), (&"file".into(), &1.into()));
+    let found = io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap();
+    let error = pair.misplacement(&(by.inverse() * found.to_affine())).mean_mm;
+    assert!(error < 1.5, "{error:.3} mm with voxels of 4.5 x 4.5 x 12.5 mm");
+    // What a good start is off by is little more than what the patient moved.
+    assert!(report["started"]["distance_mm"].as_f64() < Some(40.0), "{report:#}");
+}
+
+fn files_that_are_no_start() {
+    let (folder, _) = cli::patient();
+    for (file, word) in [("none.tfm", "no such file"), ("ct.nii.gz", "ct.nii.gz")] {
+        let arguments = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out", "--init", file, "--quiet"];
+        let assert = mireg(folder.path(), &arguments).assert().code(2);
+        let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(told.contains(word) && told.lines().count() == 1, "{file}: {told}");
+        assert!(!folder.path().join("out").exists());
+    }
+}
