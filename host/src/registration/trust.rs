@@ -46,7 +46,7 @@ pub struct Evidence<'a> {
 }
 
 /// The mutual information, nats, that so many samples have too much on average because they fill the cells of their joint histogram by
-/// chance (Roulston 1999, eq. 16): the pair (f, m) is at `f + bins * m`.
+/// chance (Roulston 1999): the pair (f, m) is at `f + bins * m`.
 pub fn chance(counts: &[u32], bins: usize, samples: u64) -> f64 {
     let filled = |cells: &mut dyn Iterator<Item = bool>| cells.filter(|filled| *filled).count() as f64;
     let fixed = filled(&mut (0..bins).map(|f| counts.iter().skip(f).step_by(bins).any(|&n| n > 0)));
