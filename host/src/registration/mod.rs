@@ -34,7 +34,8 @@ pub use trust::Doubt;
 /// Finds the transform that maximises the metric.
 ///
 /// # Errors
-/// [`crate::Error::Input`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not there or memory is short,
+/// [`crate::Error::Input`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not there or
+/// memory is short,
 /// [`crate::Error::Untrusted`] where the volumes do not overlap.
 pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &dyn Observer) -> Result<Registration> {
     threads::with(options.threads, || {
@@ -131,7 +132,9 @@ impl Run<'_> {
             race.begin(&mut metric, &starts, &steps, mm, grid)?;
         }
         let steps = Steps::new(self.options.dof, self.dimension, grid);
-        race.go_on(&mut metric, &*self.options.optimizer.optimizer(), &steps, mm, grid)?;
+        // The coarsest level is too coarse to tell starts that are nearly as good.
+        let decides = level == 0 || level + 1 < count;
+        race.go_on(&mut metric, &*self.options.optimizer.optimizer(), &steps, (mm, decides), grid)?;
         let best = race.best()?;
         let (samples, evaluations) = (images.samples(), metric.evaluations);
         let (value, stopped, trace) = (best.value, best.stopped, metric.trace);

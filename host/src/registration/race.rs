@@ -14,7 +14,7 @@ const GO_ON: usize = 3;
 const LEAD: f64 = 0.7;
 /// A climb at a level: its first step and its resolution in spacings of the level, and its evaluations at most.
 const STEP: f64 = 0.5;
-const RESOLUTION: f64 = 0.05;
+const RESOLUTION: f64 = 0.03;
 const EVALUATIONS: usize = 2000;
 /// The same for the climbs that only say which pose is best.
 const FIRST_STEP: f64 = 1.0;
@@ -103,19 +103,22 @@ impl Race {
         Ok(())
     }
 
-    /// Every pose climbs at a level of `mm`; then the best goes on alone.
+    /// Every pose climbs at a level of `mm`; then the best goes on alone, where this level decides.
     pub fn go_on(
         &mut self,
         metric: &mut Metric,
         optimizer: &dyn Optimizer,
         steps: &Steps,
-        mm: f64,
+        (mm, decides): (f64, bool),
         grid: &Geometry,
     ) -> Result<()> {
         let start = vec![0.0; steps.count()];
         let (step, resolution, evaluations) = (STEP * mm, RESOLUTION * mm, EVALUATIONS);
         self.climb(metric, optimizer, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
         self.keep(GO_ON, mm, grid);
+        if !decides {
+            return Ok(());
+        }
         if let [first, second, ..] = &self.poses[..] {
             let distance_mm = distance(&first.transform, &second.transform, grid);
             self.rival = Some(Rival { lead: self.lead(second), distance_mm });
