@@ -58,8 +58,9 @@ fn axes_in_any_order_and_sense() {
             worst = worst.max(apart);
         }
     }
-    // Round-off alone differs, but the last search ends at a twentieth of a voxel of 3.6 mm along each parameter.
-    assert!(worst < 0.15 * 3.6, "{worst} mm");
+    // Positions are rounded down along the axes of storage, and the last search ends at a twentieth of a voxel of 3.6 mm along each of
+    // six parameters.
+    assert!(worst < 0.25 * 3.6, "{worst} mm");
 }
 
 /// A part of a volume: voxels from `first` on.

@@ -14,7 +14,7 @@ const GO_ON: usize = 3;
 const LEAD: f64 = 0.7;
 /// A climb at a level: its first step and its resolution in spacings of the level, and its evaluations at most.
 const STEP: f64 = 0.5;
-const RESOLUTION: f64 = 0.03;
+const RESOLUTION: f64 = 0.05;
 const EVALUATIONS: usize = 2000;
 /// The same for the climbs that only say which pose is best.
 const FIRST_STEP: f64 = 1.0;
