@@ -32,6 +32,7 @@ pub mod io;
 pub mod metric;
 mod observer;
 pub mod optimizer;
+mod random;
 pub mod reference;
 pub mod registration;
 pub mod report;

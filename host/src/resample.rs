@@ -3,7 +3,6 @@
 use glam::DAffine3;
 use gpu::math::affine;
 use gpu::math::interpolate::{Interpolator, inside, last};
-use gpu::math::linear::REACH;
 use rayon::prelude::*;
 
 use crate::backend::{self, BackendKind};
@@ -53,12 +52,10 @@ pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Res
     Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
 }
 
-/// Refuses what cannot be addressed: voxels are numbered in 31 bits and positions in 15.
+/// Refuses what cannot be addressed.
 fn check(what: &str, grid: &Geometry) -> Result<()> {
     let [i, j, k] = grid.size;
-    let voxels = grid.size.iter().fold(1_u128, |all, &n| all.saturating_mul(n as u128));
-    // Beyond the last voxel, a row and a plane may be numbered.
-    if voxels == 0 || i.max(j).max(k) > REACH || voxels + (i * j + i) as u128 >= 1 << 31 {
+    if grid.size.contains(&0) || !grid.is_addressable() {
         return Err(Error::Input(format!(
             "{what} has {i} x {j} x {k} voxels: 2^31 in all and 32768 along an axis are the most; make it coarser"
         )));

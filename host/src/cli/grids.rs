@@ -49,9 +49,7 @@ impl Images {
 
 /// Refuses an output file that would replace an input.
 pub fn keep_inputs(out: &Path, inputs: &[PathBuf], reading: &Reading) -> Result<()> {
-    let there = out.canonicalize().ok();
-    let mut inputs = inputs.iter().chain(&reading.fixed).chain(&reading.moving);
-    match inputs.find(|input| there.is_some() && input.canonicalize().ok() == there) {
+    match super::replaced(out, inputs.iter().chain(&reading.fixed).chain(&reading.moving)) {
         Some(input) => Err(Error::file(input, "the result would replace this input; choose another name for it")),
         None => Ok(()),
     }

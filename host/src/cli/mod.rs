@@ -81,11 +81,16 @@ fn read(fixed: &Path, moving: &Path) -> Result<(Volume, Volume)> {
 
 /// Refuses an output that would replace an input.
 fn keep_inputs<const N: usize>(output: &Path, inputs: [&PathBuf; N]) -> Result<()> {
-    let there = output.canonicalize().ok();
-    match inputs.into_iter().find(|input| there.is_some() && input.canonicalize().ok() == there) {
+    match replaced(output, inputs) {
         Some(input) => Err(Error::file(input, "the results would replace this input; choose another --out")),
         None => Ok(()),
     }
+}
+
+/// The input that is the same file as an output.
+fn replaced<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Option<&'a PathBuf> {
+    let there = output.canonicalize().ok()?;
+    inputs.into_iter().find(|input| input.canonicalize().is_ok_and(|input| input == there))
 }
 
 /// A line on stderr. A closed stderr is no reason to stop.

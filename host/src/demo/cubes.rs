@@ -3,9 +3,9 @@
 use glam::{DMat3, DVec3};
 
 use super::anatomy::Head;
-use super::random::{mix, normal, uniform};
 use super::scanners::{self, CT_NOISE_HU, MR_GAIN, MR_NOISE};
 use super::tissue::AIR;
+use crate::random::{mix, normal, uniform};
 use crate::{Geometry, Volume};
 
 /// The side of a cube, mm.

@@ -5,13 +5,13 @@ mod anatomy;
 pub mod cubes;
 mod parts;
 pub mod picture;
-mod random;
 mod scanners;
 mod shapes;
 mod tissue;
 
 use glam::{DAffine3, DVec3};
 
+use crate::random;
 use crate::transform::Rigid;
 use crate::{Geometry, Volume};
 

@@ -4,9 +4,9 @@ use glam::{DAffine3, DMat3, DVec3, Vec3, vec3};
 use rayon::prelude::*;
 
 use super::anatomy::Head;
-use super::random::{mix, normal};
 use super::shapes::coverage;
 use super::tissue::{MUSCLE, Tissue};
+use crate::random::{mix, normal};
 use crate::transform::Rigid;
 use crate::{Geometry, PixelType, Volume};
 

@@ -1,6 +1,7 @@
 //! The grid of a volume: voxel indices to millimetres and back.
 
 use glam::{DAffine3, DMat3, DVec3};
+use gpu::math::linear::REACH;
 
 /// A grid of voxels in space. Voxel centres have whole indices; index (0, 0, 0) lies at `origin`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +36,12 @@ impl Geometry {
         }
         new.origin += self.centre() - new.centre();
         new
+    }
+
+    /// Whether every voxel can be addressed: voxels are numbered in 31 bits, with a row and a plane beyond the last, and positions have 15.
+    pub fn is_addressable(&self) -> bool {
+        let [i, j, k] = self.size;
+        i.max(j).max(k) <= REACH && i * j * k + i * j + i < 1 << 31
     }
 
     /// Voxel index (fractions allowed) to LPS mm.

@@ -4,7 +4,6 @@ use super::images::Range;
 use super::{Init, Options};
 use crate::{Error, Result, Volume};
 use glam::{DAffine3, DVec3};
-use gpu::math::linear::REACH;
 
 /// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
 ///
@@ -23,8 +22,7 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
                 "the {name} image has {voxels} voxels, which do not fill {i} x {j} x {k}"
             )));
         }
-        // Voxels are numbered in 31 bits and positions in 15.
-        if volume.voxels.len() + i * j + i >= 1 << 31 || i.max(j).max(k) > REACH {
+        if !volume.geometry.is_addressable() {
             return Err(Error::Input(format!(
                 "the {name} image of {i} x {j} x {k} voxels is too large: crop it or make it coarser, to 2^31 voxels and 32768 along an axis at most"
             )));

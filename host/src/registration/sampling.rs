@@ -1,6 +1,7 @@
 //! Which voxels of the sampled image are counted.
 
 use super::Sampling;
+use crate::random::{GOLDEN, mix};
 use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
@@ -42,11 +43,8 @@ pub fn thinned<'a>(volume: &'a Volume, strides: [usize; 3]) -> Cow<'a, Volume> {
 
 /// Whether a voxel belongs to the part of all voxels that a seed picks; 2^64 parts are all.
 pub fn picked(voxel: usize, seed: u64, part: u64) -> bool {
-    // SplitMix64 (Steele and others 2014): every voxel has its own number, whoever asks.
-    let mut z = seed.wrapping_add((voxel as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (z ^ (z >> 31)) < part
+    // Number `voxel` of SplitMix64's stream from `seed` (Steele and others 2014): every voxel has its own, whoever asks.
+    mix(seed.wrapping_add((voxel as u64).wrapping_mul(GOLDEN))) < part
 }
 
 /// For every voxel of a grid whether it lies where a mask, through a map of points in LPS mm, is at least 0.5.

@@ -2,9 +2,10 @@
 
 use super::Init;
 use super::moments::Moments;
+use crate::Volume;
 use crate::transform::{Dimension, Kind};
-use crate::{Geometry, Volume};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use std::cell::LazyCell;
 use std::f64::consts::TAU;
 
 /// A map to start from, and the `--init` that gives it.
@@ -23,25 +24,17 @@ const PLANE_ROTATIONS: usize = 36;
 /// What `init` asks for. Coarse volumes will do.
 pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, moving: &Volume) -> Vec<Start> {
     let header = || vec![Start { from: "header", transform: DAffine3::IDENTITY }];
-    let geometry = || vec![turned("geometry", DMat3::IDENTITY, centres(&fixed.geometry, &moving.geometry))];
-    let moments = || (Moments::of(fixed), Moments::of(moving));
-    let mass = || {
-        vec![turned("mass", DMat3::IDENTITY, {
-            let (f, m) = moments();
-            [f.centre, m.centre]
-        })]
+    let between = |from, turns: Vec<DMat3>, centres: [DVec3; 2]| -> Vec<Start> {
+        turns.into_iter().map(|turn| turned(from, turn, centres)).collect()
     };
-    let by_moments = || {
-        let (fixed, moving) = moments();
-        let turns =
-            if dof == Kind::Translation { vec![DMat3::IDENTITY] } else { fixed.rotations_to(&moving, dimension) };
-        turns.into_iter().map(|turn| turned("moments", turn, [fixed.centre, moving.centre])).collect::<Vec<_>>()
-    };
-    let search = || {
-        let (fixed, moving) = moments();
-        let turns = if dof == Kind::Translation { vec![DMat3::IDENTITY] } else { rotations(dimension) };
-        turns.into_iter().map(|turn| turned("search", turn, [fixed.centre, moving.centre])).collect::<Vec<_>>()
-    };
+    let still = || vec![DMat3::IDENTITY];
+    let geometry = || between("geometry", still(), [fixed.geometry.centre(), moving.geometry.centre()]);
+    let moments = LazyCell::new(|| [fixed, moving].map(Moments::of));
+    let centres = || moments.each_ref().map(|moments| moments.centre);
+    let turns = |turns| if dof == Kind::Translation { still() } else { turns };
+    let mass = || between("mass", still(), centres());
+    let by_moments = || between("moments", turns(moments[0].rotations_to(&moments[1], dimension)), centres());
+    let search = || between("search", turns(rotations(dimension)), centres());
     match init {
         Init::Header => header(),
         Init::Geometry => geometry(),
@@ -51,10 +44,6 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
         Init::Transform(transform) => vec![Start { from: "file", transform: *transform }],
         Init::Auto => [header(), geometry(), mass(), by_moments(), search()].concat(),
     }
-}
-
-fn centres(fixed: &Geometry, moving: &Geometry) -> [DVec3; 2] {
-    [fixed.centre(), moving.centre()]
 }
 
 /// The rotation that takes the first centre to the second.

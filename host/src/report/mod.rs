@@ -12,7 +12,7 @@ use crate::io::transform::{self, Grids, Motion};
 use crate::io::{self, OutputFolder};
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::OptimizerKind;
-use crate::registration::{Doubt, Level, Options, Registration, Started};
+use crate::registration::{self, Doubt, Level, Options, Registration, Started};
 use crate::{Error, Result, Volume};
 pub use words::motion;
 
@@ -93,14 +93,9 @@ pub struct Seconds {
     /// From volumes in memory to the transform: upload, pyramid and optimise.
     pub register: f64,
     pub read: f64,
-    /// Opening the backend; on a GPU mostly the driver's start.
-    pub open: f64,
-    pub upload: f64,
-    pub pyramid: f64,
-    pub optimise: f64,
-    /// The metric at full resolution, before and after.
-    pub compare: f64,
-    pub resample: f64,
+    /// Those of the registration.
+    #[serde(flatten)]
+    pub parts: registration::Seconds,
     /// Transform, moved image and the pictures of the page.
     pub write: f64,
 }
@@ -163,12 +158,7 @@ impl Run<'_> {
             total: self.started.elapsed().as_secs_f64(),
             register: parts.upload + parts.pyramid + parts.optimise,
             read: self.read,
-            open: parts.open,
-            upload: parts.upload,
-            pyramid: parts.pyramid,
-            optimise: parts.optimise,
-            compare: parts.compare,
-            resample: parts.resample,
+            parts: parts.clone(),
             write,
         }
     }

@@ -147,12 +147,12 @@ pub fn metric(before: &Evaluation, after: &Evaluation) -> Vec<[String; 3]> {
 pub fn seconds(seconds: &Seconds) -> Vec<(&'static str, f64)> {
     vec![
         ("reading", seconds.read),
-        ("opening the device", seconds.open),
-        ("upload", seconds.upload),
-        ("pyramid", seconds.pyramid),
-        ("optimising", seconds.optimise),
-        ("comparing before and after", seconds.compare),
-        ("resampling", seconds.resample),
+        ("opening the device", seconds.parts.open),
+        ("upload", seconds.parts.upload),
+        ("pyramid", seconds.parts.pyramid),
+        ("optimising", seconds.parts.optimise),
+        ("comparing before and after", seconds.parts.compare),
+        ("resampling", seconds.parts.resample),
         ("writing", seconds.write),
         ("in all", seconds.total),
     ]

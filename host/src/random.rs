@@ -1,8 +1,11 @@
 //! Random numbers that depend on a seed and a position only, so that threads can share the work in any order.
 
+/// What SplitMix64 counts by.
+pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// SplitMix64's scrambler: 64 well-mixed bits.
 pub fn mix(value: u64) -> u64 {
-    let a = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let a = value.wrapping_add(GOLDEN);
     let b = (a ^ (a >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let c = (b ^ (b >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     c ^ (c >> 31)
