@@ -29,6 +29,7 @@ pub mod demo;
 pub mod error;
 pub mod image;
 pub mod io;
+pub mod mesh;
 pub mod metric;
 mod observer;
 pub mod optimizer;

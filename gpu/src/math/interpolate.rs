@@ -164,6 +164,24 @@ pub fn linear(pairs: [u32; 4], fraction: [f32; 3]) -> f32 {
     between(between(rows[0], rows[1], y), between(rows[2], rows[3], y), z)
 }
 
+/// [`linear`], and its derivatives along x, y and z.
+#[inline(always)]
+pub fn linear_slope(pairs: [u32; 4], fraction: [f32; 3]) -> (f32, [f32; 3]) {
+    let [x, y, z] = fraction;
+    let rows = pairs.map(|pair| between_halves(pair, x));
+    let [near, far] = [between(rows[0], rows[1], y), between(rows[2], rows[3], y)];
+    let along_x = pairs.map(difference_of_halves);
+    let by_x = between(between(along_x[0], along_x[1], y), between(along_x[2], along_x[3], y), z);
+    let by_y = between(rows[1] - rows[0], rows[3] - rows[2], z);
+    (between(near, far, z), [by_x, by_y, far - near])
+}
+
+/// The high half of a word less the low half.
+#[inline(always)]
+fn difference_of_halves(pair: u32) -> f32 {
+    ((pair >> 16) as i32 - (pair & 0xFFFF) as i32) as f32
+}
+
 /// The value of a volume at a position, nearest or trilinear; 0 outside. `voxel` reads by index in memory.
 ///
 /// # Safety

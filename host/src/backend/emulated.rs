@@ -3,7 +3,7 @@
 use super::evaluator::{Loaded, Space};
 use super::histogram::{self, HistogramMethod};
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
-use super::{Backend, Evaluator, Pair, Wanted, resample};
+use super::{Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, resample};
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -75,6 +75,14 @@ impl Backend for Emulated {
 
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
         Ok(Box::new(Loaded::new(*self, &pair, method)?))
+    }
+
+    fn load_mattes<'a>(&'a self, _: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+        todo!()
+    }
+
+    fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+        todo!()
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

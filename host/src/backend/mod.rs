@@ -77,6 +77,139 @@ pub enum Wanted {
     Ratios,
 }
 
+/// A pair of images to compare by Mattes windows.
+#[derive(Debug, Clone, Copy)]
+pub struct MattesPair<'a> {
+    /// With windows on the moving side alone a bin number a voxel; with both, the stored 16-bit value, which [`bin::MASKED`] is not.
+    /// [`bin::MASKED`] where a voxel is not to be counted.
+    pub fixed: &'a BinImage,
+    /// 16-bit values.
+    pub moving: &'a StoredImage,
+    /// Bins of the fixed and of the moving image with their padding, [`gpu::math::mattes::LEAST_BINS`] to 1024 each.
+    pub bins: [u32; 2],
+    pub windows: Windows,
+}
+
+/// Which intensities a cubic B-spline window spreads over the bins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Windows {
+    /// The moving image's; a fixed intensity falls into one bin.
+    Moving,
+    /// Those of both images.
+    Both,
+}
+
+/// A smooth metric at one map.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Smooth {
+    /// Mutual information, nats.
+    pub mi: f64,
+    /// Samples inside the moving image.
+    pub overlap: u64,
+}
+
+/// A smooth metric at one map, and how it changes with the map.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Slope {
+    pub at: Smooth,
+    /// The derivative of the mutual information by each of the map's twelve numbers, nats: rows as in [`Affine`].
+    pub by_map: [[f64; 4]; 3],
+}
+
+/// A pair that was loaded for a smooth metric.
+pub trait SmoothEvaluator {
+    /// The metric at each map, from voxels of the fixed image to voxels of the moving image.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn values(&mut self, maps: &[Affine]) -> Result<Vec<Smooth>>;
+
+    /// The metric and its derivative at a map.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn slope(&mut self, map: &Affine) -> Result<Slope>;
+}
+
+/// A voxel of the fixed image.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    pub voxel: [u32; 3],
+    /// Its intensity as a fraction of the range, 0 to [`bin::FULL`].
+    pub value: f32,
+}
+
+/// The two sample sets of Lin & Medioni, section 2.1, of one part of the image that has a map of its own: numbers of samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// What the densities are made of.
+    pub a: std::ops::Range<u32>,
+    /// Where they are looked at.
+    pub b: std::ops::Range<u32>,
+}
+
+/// Standard deviations of the Gaussian windows, in stored values (0 to [`bin::FULL`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sigmas {
+    pub fixed: f64,
+    pub moving: f64,
+    /// Those of the joint density along the fixed and the moving intensity; `None` for the same again, which saves an exponential a
+    /// pair of samples.
+    pub joint: Option<[f64; 2]>,
+}
+
+/// How exponentials are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exponentials {
+    /// By a polynomial, with the same bits on CPU and GPU
+    #[default]
+    Exact,
+    /// On a GPU in part by its special-function units: faster, but bits depend on the GPU
+    Fast,
+    /// From a table of 256 levels, to which intensities are rounded
+    Quantised,
+}
+
+/// Samples to compare by Gaussian windows.
+#[derive(Debug, Clone, Copy)]
+pub struct ViolaPair<'a> {
+    pub samples: &'a [Sample],
+    pub groups: &'a [Group],
+    /// 16-bit values.
+    pub moving: &'a StoredImage,
+    pub sigmas: Sigmas,
+    pub exponentials: Exponentials,
+}
+
+/// Viola's mutual information of a group at a map.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Viola {
+    /// h(u), h(v) and h(u, v) of eq. 5, nats, of intensities as stored values.
+    pub fixed: f64,
+    pub moving: f64,
+    pub joint: f64,
+    /// Eq. 6; 0 unless A and B both have samples inside the moving image.
+    pub mi: f64,
+    /// Samples of A and of B inside the moving image.
+    pub overlap: [u32; 2],
+}
+
+/// Samples that were loaded.
+pub trait ViolaEvaluator {
+    /// Each group at its own map, from voxels of the fixed image to voxels of the moving image.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn values(&mut self, maps: &[Affine]) -> Result<Vec<Viola>>;
+
+    /// The same, with the derivative of each group's mutual information by the twelve numbers of its map, rows as in [`Affine`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(Viola, [[f64; 4]; 3])>>;
+}
+
 /// A place where metrics are evaluated and images resampled, always with the same bits.
 pub trait Backend: Send + Sync {
     /// `cpu`, `cuda` or `emulated`.
@@ -96,6 +229,18 @@ pub trait Backend: Send + Sync {
     /// [`crate::Error::Device`] where the images do not fit, [`crate::Error::Input`] where the method is not there or cannot count
     /// this pair.
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>>;
+
+    /// Brings a pair of images to where it is compared by Mattes windows.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the images do not fit.
+    fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>>;
+
+    /// Brings samples to where they are compared by Gaussian windows.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where they do not fit.
+    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>>;
 
     /// Seconds that the device spends on a histogram of `bins` counters alone, from 16-bit numbers in its memory, as the mean of `times`
     /// in a row; `None` where it has no clock.

@@ -74,7 +74,7 @@ fn free() -> Option<u64> {
 mod tests {
     use super::*;
     use crate::Volume;
-    use crate::backend::{Evaluator, HistogramMethod, Pair};
+    use crate::backend::{Evaluator, HistogramMethod, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair};
     use glam::DVec3;
     use gpu::math::interpolate::Interpolator;
     use gpu::params::Affine;
@@ -135,6 +135,12 @@ mod tests {
                 Some(1000)
             }
             fn load<'a>(&'a self, _: Pair<'a>, _: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
+                unreachable!()
+            }
+            fn load_mattes<'a>(&'a self, _: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+                unreachable!()
+            }
+            fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
                 unreachable!()
             }
             fn resample(&self, _: &Volume, _: [usize; 3], _: &Affine, _: Interpolator) -> Result<Vec<f32>> {

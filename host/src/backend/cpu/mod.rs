@@ -8,7 +8,10 @@ mod values;
 
 pub use entropy::entropies;
 
-use super::{Backend, Evaluator, HistogramMethod, Pair, Wanted, per_sample};
+use super::{
+    Backend, Evaluator, HistogramMethod, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted,
+    per_sample,
+};
 use crate::image::CubicImage;
 use crate::{Error, Result, Volume};
 use gpu::math::entropy::Entropies;
@@ -43,6 +46,14 @@ impl Backend for Cpu {
             )));
         }
         Ok(Box::new(Loaded { pair, unit: pair.unit()?, samples: rows::Samples::new(&pair)? }))
+    }
+
+    fn load_mattes<'a>(&'a self, _: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+        todo!()
+    }
+
+    fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+        todo!()
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

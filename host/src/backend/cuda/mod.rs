@@ -8,7 +8,7 @@ use super::evaluator::Loaded;
 use super::histogram::{self, HistogramMethod};
 use super::kernels::NAMES;
 use super::queue::Limits;
-use super::{Backend, Evaluator, Pair, resample};
+use super::{Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, resample};
 use crate::{Error, Result, Volume};
 use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
@@ -106,6 +106,14 @@ impl Backend for Cuda {
 
     fn numbers_seconds(&self, numbers: &[u16], bins: u32, times: u32) -> Result<Option<f64>> {
         Ok(self.count_pairs(numbers, bins, times)?.1)
+    }
+
+    fn load_mattes<'a>(&'a self, _: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+        todo!()
+    }
+
+    fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+        todo!()
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
