@@ -23,6 +23,14 @@ pub fn window(d: f32) -> f32 {
     power(part, shifted)
 }
 
+/// 2^-square, to within 3e-6 of itself; squares beyond twice that of [`REACH`] count as that.
+#[inline(always)]
+pub fn window_of_square(square: f32) -> f32 {
+    let square = if square < 120.0 { square } else { 120.0 };
+    let shifted = SHIFT - square;
+    power(SHIFT - shifted - square, shifted)
+}
+
 /// 2^(part + whole), part between -1/2 and 1/2, whole in the low bits of `shifted`: the polynomial of degree 4 with the least relative
 /// error, then an addition to the exponent.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! The natural logarithm of a positive integer, without a libm, the same on both sides.
+//! The natural logarithm, without a libm, the same on both sides.
 
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
@@ -7,12 +7,18 @@ use cuda_std::GpuFloat;
 const LN_2: [f64; 2] = [f64::from_bits(0x3FE6_2E42_FEE0_0000), 1.908_214_929_270_587_7e-10];
 
 /// ln(n) for n of at least 1, to within 2 units in the last place.
-///
-/// n = 2^e m with m in [sqrt(1/2), sqrt(2)); then ln m = 2 artanh(s) with s = (m - 1) / (m + 1), by its series in s^2, which at
-/// |s| < 0.1716 has fallen below half a unit after the term s^21.
 #[inline(always)]
 pub fn ln(n: u32) -> f64 {
-    let bits = f64::from(n).to_bits();
+    of(f64::from(n))
+}
+
+/// ln(x) for x that is positive, finite and not subnormal.
+///
+/// x = 2^e m with m in [sqrt(1/2), sqrt(2)); then ln m = 2 artanh(s) with s = (m - 1) / (m + 1), by its series in s^2, which at
+/// |s| < 0.1716 has fallen below half a unit after the term s^21.
+#[inline(always)]
+pub fn of(x: f64) -> f64 {
+    let bits = x.to_bits();
     // Moves the cut between exponents from 1 to sqrt(1/2).
     let shifted = bits.wrapping_add(0x3FF0_0000_0000_0000 - 0x3FE6_A09E_667F_3BCD);
     let exponent = (shifted >> 52) as i32 - 1023;
@@ -45,6 +51,14 @@ mod tests {
         for n in powers.chain(1..200_000) {
             let (ours, std) = (ln(n), f64::from(n).ln());
             assert!((ours - std).abs() <= 2.0 * f64::EPSILON * std, "ln({n}) = {ours:e}, not {std:e}");
+        }
+    }
+
+    #[test]
+    fn fractions_have_logarithms_too() {
+        for x in (0..2000).map(|n| (1.0 + 0.7 * f64::from(n)) * 2_f64.powi(n % 300 - 200)) {
+            let (ours, std) = (super::of(x), x.ln());
+            assert!((ours - std).abs() <= 4.0 * f64::EPSILON * std.abs().max(1.0), "ln({x:e}) = {ours:e}, not {std:e}");
         }
     }
 }

@@ -12,4 +12,5 @@ pub mod linear;
 pub mod log;
 pub mod mattes;
 pub mod partial_volume;
+pub mod viola;
 pub mod whole;
