@@ -8,6 +8,7 @@ mod histogram;
 mod kernels;
 mod queue;
 mod resample;
+mod viola;
 
 pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;
