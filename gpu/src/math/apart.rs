@@ -170,14 +170,14 @@ impl Apart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::viola::{FAR, pull};
+    use super::super::viola::pull;
     use super::*;
 
     /// Samples whose fixed intensities begin at `u` and lie close together, some of them outside.
     fn samples(u: f32, seed: u32) -> Vec<Scaled> {
         let part = |n: u32| (n.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 24) as f32;
         let one = |n: u32| Scaled { u: u + 2.0 * part(n ^ seed), v: 20.0 * part(n.wrapping_add(seed)) };
-        let outside = Scaled { u: FAR, v: FAR };
+        let outside = Scaled { u: 1e4, v: 1e4 };
         (0..CHUNK as u32).map(|n| if u > 0.0 && n % 9 == 4 { outside } else { one(n) }).collect()
     }
 
