@@ -1,17 +1,13 @@
 //! For each sample of B what it sums over A: lines 4 to 9 of algorithm 1.
 
-use super::BLOCK;
 use super::tile::{self, SLOTS, Space};
 use crate::kernels::thread_number;
 use crate::math::apart::{Any, Apart, Far, Fast, Near, OfV, Windows};
 use crate::math::viola::{CHUNK, Own, Product, Scaled, Sums};
-use crate::params::ViolaPairs;
+use crate::params::Viola;
 use cuda_std::kernel;
-use cuda_std::thread::{block_idx_x, block_idx_y};
+use cuda_std::thread::block_idx_y;
 use cuda_std::warp;
-
-/// Pairs of a lane's sample that are written out in a row.
-const UNROLLED: u32 = 8;
 
 /// Sums of a value, and of a value with its derivative.
 pub const VALUE: u32 = 3;
@@ -19,12 +15,12 @@ pub const SLOPE: u32 = 5;
 
 macro_rules! entries {
     ($($name:ident: $samples:literal, $slope:literal, $numbers:literal, $any:ty, $near:ty, $joint:ident;)*) => {$(
-        /// Blocks of [`BLOCK`] threads and [`tile::shared_bytes`]; x of the grid is the tile, y the part.
+        /// Blocks of [`BLOCK`](super::BLOCK) threads and [`tile::shared_bytes`]; x of the grid is the tile, y the part.
         ///
         /// # Safety
         /// The slices are as long as their documentation says.
         #[kernel]
-        pub unsafe fn $name(p: ViolaPairs) {
+        pub unsafe fn $name(p: Viola) {
             // SAFETY: as this function's.
             unsafe { sums::<$samples, $slope, $numbers, $any, $near, _>(&p, entries!(@ $joint, p)) }
         }
@@ -42,14 +38,14 @@ entries! {
     viola_sums_own: 4, false, 2, Any, Near, Own;
     viola_sums_slope: 4, true, 3, Any, Near, Product;
     viola_sums_slope_own: 4, true, 3, Any, Near, Own;
-    viola_sums_fast: 4, false, 2, Fast, Fast, Product;
-    viola_sums_fast_own: 4, false, 2, Fast, Fast, Own;
-    viola_sums_fast_slope: 4, true, 3, Fast, Fast, Product;
-    viola_sums_fast_slope_own: 4, true, 3, Fast, Fast, Own;
+    viola_sums_fast: 2, false, 1, Fast, Fast, Product;
+    viola_sums_fast_own: 2, false, 1, Fast, Fast, Own;
+    viola_sums_fast_slope: 2, true, 2, Fast, Fast, Product;
+    viola_sums_fast_slope_own: 2, true, 2, Fast, Fast, Own;
 }
 
 #[inline(always)]
-unsafe fn sums<const R: usize, const S: bool, const N: usize, A: Windows, B: Windows, J: Far>(p: &ViolaPairs, joint: J) {
+unsafe fn sums<const R: usize, const S: bool, const N: usize, A: Windows, B: Windows, J: Far>(p: &Viola, joint: J) {
     let kinds = if S { SLOPE } else { VALUE };
     let width = 32 * R as u32;
     // SAFETY: the launch gave the memory.
@@ -65,20 +61,14 @@ unsafe fn sums<const R: usize, const S: bool, const N: usize, A: Windows, B: Win
     let ends = unsafe { super::ends_of(&mine) };
     let mut segment = part.first;
     while segment < part.end {
-        unsafe { space.load(p.scaled.as_slice(), segment) };
+        unsafe { space.load(p.scaled.as_slice(), None, segment) };
         let first = me * CHUNK as u32;
         let mut sums = [Sums::<f32>::default(); R];
         if segment + first < part.end {
             match unsafe { space.apart(first, ends, p.far) } {
-                Apart::Near => unsafe { add_all::<R, S, B, J>(&mut sums, &mine, space, first, joint) },
-                Apart::Neither => unsafe { add_all::<R, S, A, J>(&mut sums, &mine, space, first, joint) },
-                Apart::Far => {
-                    let mut of_v = [OfV::default(); R];
-                    unsafe { add_far::<R, S, A>(&mut of_v, &mine, space, first) };
-                    for r in 0..R {
-                        sums[r] = of_v[r].all(joint);
-                    }
-                }
+                Apart::Near => add::<R, S, B>(&mut sums, &mine, space, first, joint),
+                Apart::Neither => add::<R, S, A>(&mut sums, &mine, space, first, joint),
+                Apart::Far => sums = add_far::<R, S, A>(&mine, space, first, joint),
             }
         }
         let at = me * kinds * width + lane;
@@ -103,47 +93,37 @@ unsafe fn sums<const R: usize, const S: bool, const N: usize, A: Windows, B: Win
 
 /// A chunk's samples for each of a lane's.
 #[inline(always)]
-unsafe fn add_all<const R: usize, const S: bool, W: Windows, J: Far>(
+fn add<const R: usize, const S: bool, W: Windows>(
     sums: &mut [Sums<f32>; R],
     mine: &[Scaled; R],
     space: Space,
     first: u32,
-    joint: J,
+    joint: impl Far,
 ) {
-    let mut add = |k: u32, turn: u32| {
-        let other = unsafe { space.slot(first + k + turn) };
+    Space::each(first, |k, turn| {
+        // SAFETY: loaded.
+        let other = unsafe { space.slot(k) };
         for r in 0..R {
             sums[r].add_by::<S, W>(mine[r], other, joint, turn + r as u32);
         }
-    };
-    let mut k = 0;
-    while k < CHUNK as u32 {
-        for turn in 0..UNROLLED {
-            add(k, turn);
-        }
-        k += UNROLLED;
-    }
+    });
 }
 
 /// The same where it lies far away.
 #[inline(always)]
-unsafe fn add_far<const R: usize, const S: bool, W: Windows>(
-    sums: &mut [OfV; R],
+fn add_far<const R: usize, const S: bool, W: Windows>(
     mine: &[Scaled; R],
     space: Space,
     first: u32,
-) {
-    let mut add = |k: u32, turn: u32| {
-        let other = unsafe { space.slot(first + k + turn) };
+    joint: impl Far,
+) -> [Sums<f32>; R] {
+    let mut of_v = [OfV::default(); R];
+    Space::each(first, |k, turn| {
+        // SAFETY: loaded.
+        let other = unsafe { space.slot(k) };
         for r in 0..R {
-            sums[r].add::<S, W>(mine[r], other, turn + r as u32);
+            of_v[r].add::<S, W>(mine[r], other, turn + r as u32);
         }
-    };
-    let mut k = 0;
-    while k < CHUNK as u32 {
-        for turn in 0..UNROLLED {
-            add(k, turn);
-        }
-        k += UNROLLED;
-    }
+    });
+    of_v.map(|of_v| of_v.all(joint))
 }

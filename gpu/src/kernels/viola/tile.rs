@@ -6,7 +6,7 @@
 use super::BLOCK;
 use crate::kernels::thread_number;
 use crate::math::apart::Apart;
-use crate::math::viola::{CHUNK, SEGMENT, Scaled};
+use crate::math::viola::{CHUNK, SEGMENT, Scaled, Weights};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::sync_threads;
@@ -54,28 +54,17 @@ impl Space {
         }
     }
 
-    /// Brings the segment from slot `first` on.
+    /// Brings the segment from slot `first` on; with weights, where there are some.
     #[inline(always)]
-    pub unsafe fn load(self, scaled: DeviceSlice<[f32; 2]>, first: u32) {
-        sync_threads();
-        let me = thread_number();
-        unsafe {
-            self.segment.store(me, word(scaled.get((first + me) as usize)));
-            self.segment.store(me + BLOCK, word(scaled.get((first + me + BLOCK) as usize)));
-        }
-        sync_threads();
-    }
-
-    /// The same with weights, each the second half of four numbers.
-    #[inline(always)]
-    pub unsafe fn load_weighted(self, weighted: DeviceSlice<[f32; 4]>, first: u32) {
+    pub unsafe fn load(self, scaled: DeviceSlice<[f32; 2]>, weights: Option<DeviceSlice<[f32; 2]>>, first: u32) {
         sync_threads();
         let mut at = thread_number();
         while at < SLOTS {
             unsafe {
-                let [u, v, a, b] = weighted.get((first + at) as usize);
-                self.segment.store(at, word([u, v]));
-                self.segment.store(at + SLOTS, word([a, b]));
+                self.segment.store(at, word(scaled.get((first + at) as usize)));
+                if let Some(weights) = weights {
+                    self.segment.store(at + SLOTS, word(weights.get((first + at) as usize)));
+                }
             }
             at += BLOCK;
         }
@@ -91,8 +80,9 @@ impl Space {
 
     /// The weights of slot `k`.
     #[inline(always)]
-    pub unsafe fn weights(self, k: u32) -> [f32; 2] {
-        halves(unsafe { self.segment.load(k + SLOTS) })
+    pub unsafe fn weights(self, k: u32) -> Weights {
+        let [v, joint] = halves(unsafe { self.segment.load(k + SLOTS) });
+        Weights { v, joint }
     }
 
     /// How far the chunk from slot `first` on lies from samples whose fixed intensities have these ends.
@@ -100,6 +90,21 @@ impl Space {
     pub unsafe fn apart(self, first: u32, tile: [f32; 2], far: f32) -> Apart {
         let at = first + warp::lane_id();
         unsafe { Apart::of(tile, ends(self.slot(at).u, self.slot(at + 32).u), far) }
+    }
+
+    /// Calls `each` for every slot of the chunk from slot `first` on, four in a row, with its number and its turn among the four.
+    #[inline(always)]
+    pub fn each(first: u32, mut each: impl FnMut(u32, u32)) {
+        const _: () = assert!(CHUNK.is_multiple_of(4));
+        let mut k = first;
+        while k < first + CHUNK as u32 {
+            // Written out: a loop would stay one, with the turn to be looked at.
+            each(k, 0);
+            each(k + 1, 1);
+            each(k + 2, 2);
+            each(k + 3, 3);
+            k += 4;
+        }
     }
 
     /// Notes a chunk's sum, the one with this number among the chunk's.
