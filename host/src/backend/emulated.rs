@@ -3,7 +3,9 @@
 use super::evaluator::{Loaded, Space};
 use super::histogram::{self, HistogramMethod};
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
-use super::{Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, resample};
+use super::{
+    Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, resample, viola,
+};
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -81,8 +83,8 @@ impl Backend for Emulated {
         todo!()
     }
 
-    fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-        todo!()
+    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+        Ok(Box::new(viola::Loaded::new(*self, &pair)?))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -147,7 +147,8 @@ unsafe fn is_last(p: &Viola, group: u32, len: u32) -> bool {
     sync_threads();
     if thread_number() == 0 {
         let before = unsafe { p.done.fetch_add(group as usize, 1) };
-        let is_last = before + 1 == len.div_ceil(BLOCK);
+        let blocks = if len > 0 { len.div_ceil(BLOCK) } else { 1 };
+        let is_last = before + 1 == blocks;
         unsafe { last.store(0, u32::from(is_last)) };
         if is_last {
             unsafe { p.done.set(group as usize, 0) };

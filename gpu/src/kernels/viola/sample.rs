@@ -20,12 +20,13 @@ pub unsafe fn viola_sample(p: Viola) {
     let slot = (start + thread_number()) as usize;
     let [xy, z, value, _] = unsafe { p.slots.get(slot) };
     let voxel = voxel(xy, z);
-    let position = affine::position(&map, voxel);
-    let inside = interpolate::inside(position, interpolate::last(p.moving_size)) & (z & EMPTY == 0);
+    let (position, last) = (affine::position(&map, voxel), interpolate::last(p.moving_size));
+    let inside = interpolate::inside(position, last) & (z & EMPTY == 0);
     let place = FineLinear::place(inside, position, p.moving_size);
     // SAFETY: a place is safe to read.
     let words = unsafe { FineLinear::load_from(p.moving, p.moving_size, place) };
-    let (moving, [x, y, z]) = interpolate::linear_slope(words, place.fraction);
+    let (moving, slope) = interpolate::linear_slope(words, place.fraction);
+    let [x, y, z] = interpolate::inner(slope, position, last);
     let scales = Scaled { u: p.scales[0], v: p.scales[1] };
     let Scaled { u, v } = scaled([f32::from_bits(value), moving], inside, scales);
     unsafe {
