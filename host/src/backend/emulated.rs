@@ -108,6 +108,7 @@ impl<T> Memory<T> for Vec<T> {
 impl Queue for Emulated {
     type Memory<T: Element> = Vec<T>;
     type Pinned<T: Element> = Vec<T>;
+    type Graph = ();
 
     fn limits(&self) -> Limits {
         LIMITS
@@ -147,6 +148,10 @@ impl Queue for Emulated {
         let launch = launch.shared_bytes(shape.shared_bytes).seed(self.seed);
         // SAFETY: as this function's.
         run(kernel.name, &launch, || unsafe { (kernel.run)(params) }).map_err(fault)
+    }
+
+    fn again(&self, _: &mut Option<()>, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        work()
     }
 
     fn wait(&self) -> Result<()> {

@@ -1,5 +1,6 @@
 //! An NVIDIA GPU, through the driver.
 
+mod graph;
 mod kernel;
 mod memory;
 mod queue;
