@@ -23,7 +23,8 @@ pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
     let mut seen = vec![Seen::default(); scaled_b.len()];
     let tiles = seen.par_chunks_mut(LANES).zip(scaled_b.par_chunks(LANES)).with_min_len(least(&scaled_a));
     tiles.for_each(|(seen, tile)| see(sigmas.own(), &scaled_a, tile, slopes, seen));
-    seen.iter_mut().zip(b).filter(|(_, b)| !b.inside).for_each(|(seen, _)| *seen = Seen::default());
+    let counts = |n: usize| b.get(n).is_some_and(|at| at.inside);
+    seen.iter_mut().enumerate().filter(|(n, _)| !counts(*n)).for_each(|(_, seen)| *seen = Seen::default());
     let mut logarithms = [0.0; 3];
     add_in_order(&mut logarithms, b.len(), |i| seen[i].logarithms);
     if !slopes {
