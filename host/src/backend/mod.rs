@@ -209,8 +209,7 @@ pub trait ViolaEvaluator {
     /// [`crate::Error::Device`] where the device gives up.
     fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(Viola, [[f64; 4]; 3])>>;
 
-    /// Seconds that the device spends on an evaluation, of slopes or of values alone, as the mean of `times` in a row; `None` where it
-    /// has no clock.
+    /// Seconds that the device spends on values, or on slopes, as the mean of `times` in a row; `None` where it has no clock.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
