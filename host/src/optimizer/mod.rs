@@ -4,24 +4,31 @@
 mod batch;
 mod brent;
 mod directions;
+mod gradient_ascent;
 mod hill_climbing;
+mod lbfgs;
 mod memory;
 mod powell;
 mod quadratic;
+mod regular_step;
 mod search;
 mod simplex;
 mod standard_powell;
 #[cfg(test)]
 mod tests;
+mod uphill;
 
 pub use batch::Batch;
+pub use gradient_ascent::GradientAscent;
 pub use hill_climbing::HillClimbing;
+pub use lbfgs::Lbfgs;
 pub use powell::Powell;
 pub use quadratic::Quadratic;
+pub use regular_step::RegularStep;
 pub use simplex::Simplex;
 pub use standard_powell::StandardPowell;
 
-use crate::Result;
+use crate::{Error, Result};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -32,6 +39,22 @@ pub trait Objective {
     /// # Errors
     /// Whatever evaluating them brings; the search ends with it.
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>>;
+
+    /// The value and its derivatives at a point.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the function has no derivatives; else whatever evaluating them brings. The search ends with it.
+    fn slope(&mut self, _point: &[f64]) -> Result<Slope> {
+        let needs = "--optimizer gradient-ascent, regular-step and lbfgs need a metric with a gradient";
+        Err(Error::Input(format!("{needs}: use --metric mattes or viola, or another --optimizer")))
+    }
+}
+
+/// A value and its derivatives by each parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slope {
+    pub value: f64,
+    pub by: Vec<f64>,
 }
 
 /// Where a search starts, how far it first steps along any parameter, what counts as no step at all, and how long it may go on.
@@ -91,9 +114,20 @@ pub enum OptimizerKind {
     Simplex,
     /// Steps to the best neighbour, halved where none is better, as Ledig & Chefd'hotel, section 3.2
     HillClimbing,
+    /// Along the gradient, the step doubled while the metric rises, as Lin & Medioni, sections 4 and 5
+    GradientAscent,
+    /// Along the gradient by steps that are halved where it turns back, as in ITK
+    RegularStep,
+    /// Limited-memory quasi-Newton steps (BFGS) along the gradient
+    Lbfgs,
 }
 
 impl OptimizerKind {
+    /// Whether it asks for [`Objective::slope`].
+    pub fn needs_gradient(self) -> bool {
+        matches!(self, Self::GradientAscent | Self::RegularStep | Self::Lbfgs)
+    }
+
     /// The optimizer itself.
     pub fn optimizer(self) -> Box<dyn Optimizer> {
         match self {
@@ -102,6 +136,9 @@ impl OptimizerKind {
             Self::StandardPowell => Box::new(StandardPowell),
             Self::Simplex => Box::new(Simplex),
             Self::HillClimbing => Box::new(HillClimbing),
+            Self::GradientAscent => Box::new(GradientAscent),
+            Self::RegularStep => Box::new(RegularStep),
+            Self::Lbfgs => Box::new(Lbfgs),
         }
     }
 }
