@@ -6,6 +6,7 @@ pub mod emulated;
 mod evaluator;
 mod histogram;
 mod kernels;
+mod mattes_device;
 mod queue;
 mod resample;
 
