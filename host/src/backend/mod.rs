@@ -130,6 +130,15 @@ pub trait SmoothEvaluator {
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
     fn slope(&mut self, map: &Affine) -> Result<Slope>;
+
+    /// Seconds that the device spends on the metric, and on it with its derivative, as the mean of `times` in a row; `None` where it
+    /// has no clock.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn seconds(&mut self, _map: &Affine, _times: u32) -> Result<Option<[f64; 2]>> {
+        Ok(None)
+    }
 }
 
 /// A voxel of the fixed image.
