@@ -10,6 +10,7 @@ mod plot;
 mod results;
 mod subject;
 mod table;
+mod windows;
 
 pub use choices::Interpolation;
 
