@@ -9,6 +9,7 @@ mod bin;
 mod entropy;
 mod histogram;
 mod interpolate;
+mod mattes;
 mod partial_volume;
 mod position;
 mod spline;
@@ -20,6 +21,7 @@ pub use bin::{bin, fraction};
 pub use entropy::{Similarity, entropy};
 pub use histogram::joint_histogram;
 pub use interpolate::{Interpolator, Samples, resample};
+pub use mattes::{Mattes, Windows, mattes};
 pub use partial_volume::partial_volume;
 pub use position::{inside, position};
 
