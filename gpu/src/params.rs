@@ -232,6 +232,92 @@ pub struct Entropy {
     pub unused: u32,
 }
 
+/// What [`mattes_histogram`](crate::kernels::mattes::histogram::mattes_histogram) and its sibling need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MattesHistogram {
+    /// With a `fine` moving image. With windows on both sides the fixed image has stored values in place of bin numbers.
+    pub images: Images,
+    /// Counts of pairs of bins, the moving bin fastest, to which is added.
+    pub counts: DeviceSliceMut<u64>,
+    /// Fixed bins that a block counts: block z those from `z * range` on.
+    pub range: u32,
+    /// Copies of the range's counters in a block, a power of 2.
+    pub copies: u32,
+    /// Words of a copy.
+    pub stride: u32,
+    /// Planes of a tile.
+    pub depth: u32,
+    /// Tiles whose samples a block's counters can take.
+    pub tiles: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// What [`mattes_marginals`](crate::kernels::mattes::value::mattes_marginals) and
+/// [`mattes_value`](crate::kernels::mattes::value::mattes_value) need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MattesValue {
+    /// Counts of pairs of bins, the moving bin fastest; left at 0.
+    pub counts: DeviceSliceMut<u64>,
+    /// Working space, `moving_bins`: counts of each moving bin; 0 before and after.
+    pub moving: DeviceSliceMut<u64>,
+    /// Working space, `fixed_bins`: counts of each fixed bin.
+    pub fixed: DeviceSliceMut<u64>,
+    /// Working space, `fixed_bins`: the sum of each fixed bin's terms.
+    pub terms: DeviceSliceMut<f64>,
+    /// Working space, 1: blocks that are done; 0 before and after.
+    pub done: DeviceSliceMut<u32>,
+    /// A [`quadratic`](crate::math::mattes::quadratic) for each fixed bin and each of the `moving_bins - 3` windows, the window
+    /// fastest; written.
+    pub table: DeviceSliceMut<f32>,
+    /// The mutual information and the counts are written from `result` on.
+    pub results: DeviceSliceMut<f64>,
+    /// Bins of the fixed and of the moving image.
+    pub bins: [u32; 2],
+    pub result: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// What [`mattes_slope`](crate::kernels::mattes::slope::mattes_slope) and its sibling need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MattesSlope {
+    /// As in [`MattesHistogram`].
+    pub images: Images,
+    /// As in [`MattesValue`].
+    pub table: DeviceSlice<f32>,
+    /// Six sums a row of the fixed image, those of [`RowSums`](crate::math::mattes::RowSums); written.
+    pub rows: DeviceSliceMut<f32>,
+    /// The length of the table if a block is to keep a copy of it, else 0.
+    pub table_words: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// What [`mattes_fold`](crate::kernels::mattes::slope::mattes_fold) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MattesFold {
+    /// As in [`MattesSlope`].
+    pub rows: DeviceSlice<f32>,
+    /// Working space, `blocks_len` for each number of a map.
+    pub blocks: DeviceSliceMut<f64>,
+    /// Working space, 1: blocks that are done; 0 before and after.
+    pub done: DeviceSliceMut<u32>,
+    /// The twelve sums are written from `result` on.
+    pub results: DeviceSliceMut<f64>,
+    /// Rows along y.
+    pub height: u32,
+    /// Rows of the fixed image.
+    pub rows_len: u32,
+    /// [`BLOCK`](crate::math::mattes::BLOCK)s of rows.
+    pub blocks_len: u32,
+    pub result: u32,
+}
+
 /// What [`resample`](crate::kernels::resample::resample) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -312,4 +398,8 @@ const _: () = assert!(size_of::<Projection>() == 48);
 const _: () = assert!(size_of::<ByteLanes>() == 184);
 const _: () = assert!(size_of::<FromPairs>() == 48);
 const _: () = assert!(size_of::<Entropy>() == 144);
+const _: () = assert!(size_of::<MattesHistogram>() == 184);
+const _: () = assert!(size_of::<MattesValue>() == 128);
+const _: () = assert!(size_of::<MattesSlope>() == 184);
+const _: () = assert!(size_of::<MattesFold>() == 80);
 const _: () = assert!(size_of::<Resample>() == 112);

@@ -31,6 +31,9 @@ fn prints_a_table() {
     let text = bench("--backend cpu --bins 8,16 --data random,constant,head --samples 70");
     for data in ["random", "constant", "head"] {
         assert!(text.contains(&format!("\n{data}, 8^3 voxels, linear: ")), "{text}");
+        for sides in ["the moving side", "both sides"] {
+            assert!(text.contains(&format!("\n{data}, 8^3 voxels, Mattes windows on {sides}: ")), "{text}");
+        }
     }
     let line = text.lines().find(|line| line.contains("one evaluation rows")).unwrap();
     let values: Vec<f64> = line.split_whitespace().skip(3).map(|value| value.parse().unwrap()).collect();
@@ -48,6 +51,9 @@ fn prints_json() {
     );
     let all: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&all["backend"], &all["axis"], &all["batch"]), (&"cpu".into(), &"z".into(), &16.into()));
+    let windows = all["mattes"].as_array().unwrap();
+    assert_eq!(windows.len(), 8);
+    assert!(windows.iter().all(|row| row["seconds"][1].as_f64() > Some(0.0)), "{windows:?}");
     let rows = all["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 8);
     for row in rows {

@@ -4,13 +4,13 @@
 //! itself last to finish then sums the columns and both marginals. Every counter is left at 0 for the next evaluation.
 
 use super::ordered::{fold, lane_sum};
-use super::thread_number;
+use super::{is_last, thread_number};
 use crate::math::correlation::{self, Moments};
 use crate::math::entropy::{LANES, Sums, finish, term};
 use crate::params::Entropy;
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::shared::SharedSlice;
-use cuda_std::thread::{block_idx_x, block_idx_y, device_fence, grid_dim_x, sync_threads};
+use cuda_std::thread::{block_idx_x, block_idx_y, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
 /// Threads of a block.
@@ -32,11 +32,10 @@ const MOST_BINS: usize = 1024;
 #[kernel]
 pub unsafe fn entropies(p: Entropy) {
     let rows = Rows { counts: shared_slice![u32; MOST_BINS], sums: shared_slice![u64; MOST_BINS] };
-    let last = shared_slice![u32; 1];
     // SAFETY: as this function's.
     unsafe {
         sum_columns(&p, rows);
-        if is_last(&p, last) {
+        if is_last(p.done, block_idx_y()) {
             sum_marginals(&p);
         }
     }
@@ -101,20 +100,6 @@ unsafe fn sum_columns(p: &Entropy, rows: Rows) {
             }
         }
     });
-}
-
-/// Whether this block is the last of its histogram; then it sees what the others have written.
-#[inline(always)]
-unsafe fn is_last(p: &Entropy, last: SharedSlice<u32>) -> bool {
-    device_fence();
-    sync_threads();
-    if thread_number() == 0 {
-        let before = unsafe { p.done.fetch_add(block_idx_y() as usize, 1) };
-        unsafe { last.store(0, u32::from(before + 1 == grid_dim_x())) };
-    }
-    sync_threads();
-    device_fence();
-    unsafe { last.load(0) == 1 }
 }
 
 /// One image's marginal of this block's histogram.

@@ -3,6 +3,7 @@
 mod batch;
 pub mod entropy;
 pub mod histogram;
+pub mod mattes;
 mod ordered;
 pub mod partial_volume;
 pub mod resample;
@@ -10,8 +11,8 @@ pub mod sample;
 pub mod viola;
 
 use crate::math::cubic::Taps;
-use cuda_std::global::DeviceSlice;
-use cuda_std::thread;
+use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+use cuda_std::{shared_slice, thread};
 
 /// A thread's number in its block, x fastest.
 #[inline(always)]
@@ -33,6 +34,27 @@ fn each_of(n: u32, each: impl Fn(u32)) {
         each(i);
         i += block_threads();
     }
+}
+
+/// Whether this block is the last of those along x that count themselves in `done[number]`; then it sees what the others have written.
+/// Every thread of the block calls it.
+///
+/// # Safety
+/// `done` has the number, and began at 0.
+#[inline(always)]
+unsafe fn is_last(done: DeviceSliceMut<u32>, number: u32) -> bool {
+    let last = shared_slice![u32; 1];
+    thread::device_fence();
+    thread::sync_threads();
+    if thread_number() == 0 {
+        // SAFETY: as this function's.
+        let before = unsafe { done.fetch_add(number as usize, 1) };
+        unsafe { last.store(0, u32::from(before + 1 == thread::grid_dim_x())) };
+    }
+    thread::sync_threads();
+    thread::device_fence();
+    // SAFETY: stored above.
+    unsafe { last.load(0) == 1 }
 }
 
 impl Taps for DeviceSlice<f32> {

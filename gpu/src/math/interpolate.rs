@@ -138,21 +138,22 @@ fn between(low: f32, high: f32, fraction: f32) -> f32 {
     fraction.mul_add(high - low, low)
 }
 
-/// Between the low and the high half of a word.
+/// The low half of a word, and what the high half exceeds it by.
 #[cfg(not(target_arch = "nvptx64"))]
 #[inline(always)]
-fn between_halves(pair: u32, fraction: f32) -> f32 {
-    between((pair & 0xFFFF) as i32 as f32, (pair >> 16) as i32 as f32, fraction)
+fn halves(pair: u32) -> [f32; 2] {
+    let low = (pair & 0xFFFF) as i32;
+    [low as f32, ((pair >> 16) as i32 - low) as f32]
 }
 
-/// Between the low and the high half of a word. A half over the bits of 2^23 is a float that exceeds it by 2^23, exactly; in the
-/// difference that falls out.
+/// The low half of a word, and what the high half exceeds it by. A half over the bits of 2^23 is a float that exceeds it by 2^23,
+/// exactly; in a difference that falls out.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
-fn between_halves(pair: u32, fraction: f32) -> f32 {
+fn halves(pair: u32) -> [f32; 2] {
     let low = f32::from_bits(cuda_std::bits::permute(pair, TWO_23_BITS, 0x7610));
     let high = f32::from_bits(cuda_std::bits::permute(pair, TWO_23_BITS, 0x7632));
-    fraction.mul_add(high - low, low - TWO_23)
+    [low - TWO_23, high - low]
 }
 
 /// Trilinear: words of two neighbours along x, for the rows (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1); along x first, then y,
@@ -160,7 +161,7 @@ fn between_halves(pair: u32, fraction: f32) -> f32 {
 #[inline(always)]
 pub fn linear(pairs: [u32; 4], fraction: [f32; 3]) -> f32 {
     let [x, y, z] = fraction;
-    let rows = pairs.map(|pair| between_halves(pair, x));
+    let rows = pairs.map(halves).map(|[low, step]| x.mul_add(step, low));
     between(between(rows[0], rows[1], y), between(rows[2], rows[3], y), z)
 }
 
@@ -168,9 +169,10 @@ pub fn linear(pairs: [u32; 4], fraction: [f32; 3]) -> f32 {
 #[inline(always)]
 pub fn linear_slope(pairs: [u32; 4], fraction: [f32; 3]) -> (f32, [f32; 3]) {
     let [x, y, z] = fraction;
-    let rows = pairs.map(|pair| between_halves(pair, x));
+    let ends = pairs.map(halves);
+    let rows = ends.map(|[low, step]| x.mul_add(step, low));
     let [near, far] = [between(rows[0], rows[1], y), between(rows[2], rows[3], y)];
-    let along_x = pairs.map(difference_of_halves);
+    let along_x = ends.map(|[_, step]| step);
     let by_x = between(between(along_x[0], along_x[1], y), between(along_x[2], along_x[3], y), z);
     let by_y = between(rows[1] - rows[0], rows[3] - rows[2], z);
     (between(near, far, z), [by_x, by_y, far - near])
@@ -182,12 +184,6 @@ pub fn linear_slope(pairs: [u32; 4], fraction: [f32; 3]) -> (f32, [f32; 3]) {
 pub fn inner(derivatives: [f32; 3], position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
     let axis = |i: usize| if position[i] < last[i] { derivatives[i] } else { 0.0 };
     [axis(0), axis(1), axis(2)]
-}
-
-/// The high half of a word less the low half.
-#[inline(always)]
-fn difference_of_halves(pair: u32) -> f32 {
-    ((pair >> 16) as i32 - (pair & 0xFFFF) as i32) as f32
 }
 
 /// The value of a volume at a position, nearest or trilinear; 0 outside. `voxel` reads by index in memory.

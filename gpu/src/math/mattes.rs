@@ -85,11 +85,11 @@ pub unsafe fn weights(into: f32) -> [u32; 4] {
     [first, half - first, UNIT - last - half, last]
 }
 
-/// What the four bins of a fixed window get of a moving weight: differences of running sums, each rounded down, so that they sum to
-/// the weight.
+/// What the four bins of a fixed window get of a moving weight: differences of running sums, each rounded once, so that they sum to the
+/// weight.
 #[inline(always)]
 pub fn shares(weight: u32, fixed: [u32; 4]) -> [u32; 4] {
-    let to = |sum: u32| weight * sum / UNIT;
+    let to = |sum: u32| (weight * sum + UNIT / 2) / UNIT;
     let [a, b, c] = [to(fixed[0]), to(fixed[0] + fixed[1]), to(fixed[0] + fixed[1] + fixed[2])];
     [a, b - a, c - b, weight - c]
 }

@@ -2,6 +2,7 @@
 
 use super::evaluator::{Loaded, Space};
 use super::histogram::{self, HistogramMethod};
+use super::mattes_device::Mattes;
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
 use super::{
     Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, resample, viola,
@@ -79,8 +80,8 @@ impl Backend for Emulated {
         Ok(Box::new(Loaded::new(*self, &pair, method)?))
     }
 
-    fn load_mattes<'a>(&'a self, _: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
-        todo!()
+    fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+        Ok(Box::new(Mattes::new(*self, &pair)?))
     }
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {

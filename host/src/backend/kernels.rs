@@ -5,6 +5,7 @@ use gpu::kernels::histogram::tiled::{self, brick};
 use gpu::kernels::histogram::{
     byte_lanes, from_pairs, global_copies, mbe, partials, per_thread, shared_atomic, sort_count, warp_tagged,
 };
+use gpu::kernels::mattes::{histogram as mattes_histogram, slope as mattes_slope, value as mattes_value};
 use gpu::kernels::viola::{finish, pull, sample, sums};
 use gpu::kernels::{entropy, resample};
 use gpu::params;
@@ -53,6 +54,13 @@ kernels! {
     MBE_CACHED = mbe::mbe_cached(params::Tagged<u32>);
     MBE_STL = mbe::mbe_stl(params::Tagged<u32>);
     ENTROPIES = entropy::entropies(params::Entropy);
+    MATTES_HISTOGRAM = mattes_histogram::mattes_histogram(params::MattesHistogram);
+    MATTES_HISTOGRAM_BOTH = mattes_histogram::mattes_histogram_both(params::MattesHistogram);
+    MATTES_MARGINALS = mattes_value::mattes_marginals(params::MattesValue);
+    MATTES_VALUE = mattes_value::mattes_value(params::MattesValue);
+    MATTES_SLOPE = mattes_slope::mattes_slope(params::MattesSlope);
+    MATTES_SLOPE_BOTH = mattes_slope::mattes_slope_both(params::MattesSlope);
+    MATTES_FOLD = mattes_slope::mattes_fold(params::MattesFold);
     RESAMPLE = resample::resample(params::Resample);
     VIOLA_SAMPLE = sample::viola_sample(params::Viola);
     VIOLA_SUMS_FEW = sums::viola_sums_few(params::Viola);

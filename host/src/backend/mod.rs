@@ -6,12 +6,15 @@ pub mod emulated;
 mod evaluator;
 mod histogram;
 mod kernels;
+mod mattes;
+mod mattes_device;
 mod queue;
 mod resample;
 mod viola;
 
 pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;
+pub use mattes::MattesImages;
 
 use crate::image::{BinImage, StoredImage};
 use crate::{Error, Observer, Result};
@@ -130,6 +133,15 @@ pub trait SmoothEvaluator {
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
     fn slope(&mut self, map: &Affine) -> Result<Slope>;
+
+    /// Seconds that the device spends on the metric, and on it with its derivative, as the mean of `times` in a row; `None` where it
+    /// has no clock.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn seconds(&mut self, _map: &Affine, _times: u32) -> Result<Option<[f64; 2]>> {
+        Ok(None)
+    }
 }
 
 /// A voxel of the fixed image.

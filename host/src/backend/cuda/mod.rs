@@ -8,6 +8,7 @@ mod queue;
 use super::evaluator::Loaded;
 use super::histogram::{self, HistogramMethod};
 use super::kernels::NAMES;
+use super::mattes_device::Mattes;
 use super::queue::Limits;
 use super::{Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, resample, viola};
 use crate::{Error, Result, Volume};
@@ -109,8 +110,8 @@ impl Backend for Cuda {
         Ok(self.count_pairs(numbers, bins, times)?.1)
     }
 
-    fn load_mattes<'a>(&'a self, _: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
-        todo!()
+    fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+        Ok(Box::new(Mattes::new(CudaQueue::new(self)?, &pair)?))
     }
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {

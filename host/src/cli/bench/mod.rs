@@ -11,6 +11,7 @@ mod results;
 mod subject;
 mod table;
 mod viola;
+mod windows;
 
 pub use choices::Interpolation;
 

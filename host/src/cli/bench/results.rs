@@ -13,6 +13,7 @@ use super::measure::{BATCH, Timing};
 use super::papers::{self, Quote};
 use super::subject::{Subject, TURN};
 use super::viola;
+use super::windows::Mattes;
 use crate::cli::progress::Progress;
 
 /// Everything.
@@ -29,6 +30,7 @@ pub struct Results {
     /// Transforms of a batch.
     pub batch: usize,
     pub rows: Vec<Row>,
+    pub mattes: Vec<Mattes>,
     /// Counting alone, where the device has a clock.
     pub numbers: Option<Numbers>,
     pub viola: Vec<viola::Row>,
@@ -84,12 +86,13 @@ impl Results {
     /// # Errors
     /// Of the images and of the device. A method that cannot do a case is a row without timing.
     pub fn measure(plan: &Plan, backend: &dyn Backend, arguments: &Bench, progress: &Progress) -> Result<Self> {
-        let mut session = Session { plan, backend, arguments, progress, rows: Vec::with_capacity(plan.rows()) };
+        let mut session =
+            Session { plan, backend, arguments, progress, rows: Vec::with_capacity(plan.rows()), mattes: Vec::new() };
         let histograms = arguments.measures(Estimator::Histogram);
         if histograms {
             plan.groups.iter().try_for_each(|group| session.group(group))?;
         }
-        let rows = session.rows;
+        let (rows, mattes) = (session.rows, session.mattes);
         let counts = histograms && backend.name() == "cuda";
         let viola = arguments.measures(Estimator::Viola);
         Ok(Self {
@@ -105,6 +108,7 @@ impl Results {
             reductions: compare::reductions(&rows),
             papers: papers::quotes(arguments.paper),
             rows,
+            mattes,
         })
     }
 }
@@ -116,6 +120,7 @@ struct Session<'a> {
     arguments: &'a Bench,
     progress: &'a Progress,
     rows: Vec<Row>,
+    mattes: Vec<Mattes>,
 }
 
 impl Session<'_> {
@@ -136,6 +141,14 @@ impl Session<'_> {
                 }
                 agree(&self.rows[first..])?;
             }
+        }
+        // A paper's comparison is of histograms.
+        let both = if self.arguments.paper.is_none() { &[false, true][..] } else { &[] };
+        for (&both, &bins) in both.iter().flat_map(|both| group.bins.iter().map(move |bins| (both, bins))) {
+            self.show(&format!("{}, {bins} bins, Mattes windows", group.data.name()));
+            let case = (group.data, bins, both);
+            let row = Mattes::measure(self.backend, &subject, case, &transforms[0], self.arguments.seconds)?;
+            self.mattes.extend(row);
         }
         Ok(())
     }
@@ -250,6 +263,7 @@ pub mod tests {
             reductions: compare::reductions(&rows),
             papers: papers::quotes(None),
             rows,
+            mattes: Vec::new(),
         }
     }
 }

@@ -19,6 +19,7 @@ pub const TURN: f64 = 0.1;
 
 /// Images as backends keep them.
 pub struct Subject {
+    pub volumes: [Volume; 2],
     pub fixed: StoredImage,
     pub moving: StoredImage,
     fixed_geometry: Geometry,
@@ -46,6 +47,7 @@ impl Subject {
             moving: stored(&moving),
             fixed_geometry: fixed.geometry,
             moving_geometry: moving.geometry,
+            volumes: [fixed, moving],
         })
     }
 
@@ -65,8 +67,12 @@ impl Subject {
     }
 }
 
-/// In its own range; that of a constant is made up, with the constant in the middle.
 fn stored(volume: &Volume) -> StoredImage {
+    StoredImage::new(volume, range(volume), DEFAULT_BINS)
+}
+
+/// A volume's own range; that of a constant is made up, with the constant in the middle.
+pub fn range(volume: &Volume) -> (f32, f32) {
     let (low, high) = volume.range();
-    StoredImage::new(volume, if low < high { (low, high) } else { (low - 1.0, high + 1.0) }, DEFAULT_BINS)
+    if low < high { (low, high) } else { (low - 1.0, high + 1.0) }
 }

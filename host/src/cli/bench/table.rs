@@ -6,6 +6,7 @@ use super::measure::Timing;
 use super::papers::Quote;
 use super::results::{Numbers, Results, Row};
 use super::viola;
+use super::windows;
 
 /// A quantity of a block: its name and how it is read off a timing.
 type Quantity = (&'static str, fn(&Timing) -> Option<f64>);
@@ -20,6 +21,7 @@ const QUANTITIES: [Quantity; 3] = [
 pub fn text(results: &Results) -> String {
     let blocks = blocks(&results.rows).into_iter().map(|rows| block(&rows));
     let parts = [head(results)].into_iter().chain(blocks).chain([
+        windows::text(&results.mattes),
         results.numbers.map_or(String::new(), counting),
         viola::table(&results.viola),
         reductions(&results.reductions),
@@ -103,12 +105,12 @@ fn chosen(rows: &[&Row]) -> String {
     if names.is_empty() { String::new() } else { format!("  auto took {} bins\n", names.join(", ")) }
 }
 
-fn line(name: &str, method: &str, values: impl Iterator<Item = String>) -> String {
+pub fn line(name: &str, method: &str, values: impl Iterator<Item = String>) -> String {
     let values: String = values.map(|value| format!(" {value:>8}")).collect();
     format!("  {name:<14} {method:<18}{values}\n")
 }
 
-fn dimensions([x, y, z]: [usize; 3]) -> String {
+pub fn dimensions([x, y, z]: [usize; 3]) -> String {
     if x == y && y == z { format!("{x}^3") } else { format!("{x}x{y}x{z}") }
 }
 

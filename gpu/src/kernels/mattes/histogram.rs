@@ -1,0 +1,214 @@
+//! The joint histogram of Mattes windows, with a block's counters in shared memory.
+//!
+//! Tiles, blocks and ranges are those of [`shared_atomic`](crate::kernels::histogram::shared_atomic). A sample adds weights to four
+//! neighbouring counters, and neighbours in an image have much the same intensities. So that the lanes of a warp do not wait for each
+//! other, they begin with different ones of the four and, as far as there is memory, add to different copies of the histogram.
+
+use super::Sample;
+use crate::kernels::each_of;
+use crate::math::{affine, interpolate, mattes};
+use crate::params::MattesHistogram;
+use cuda_std::kernel;
+use cuda_std::shared::{self, SharedSlice};
+use cuda_std::thread::{block_dim_y, block_idx_x, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y};
+
+/// Lanes of a warp: the width of a tile.
+pub const WIDTH: u32 = 32;
+
+/// Copies of the histogram that are of use at most: with four counters to begin with, each lane then has one of its own.
+pub const COPIES: u32 = WIDTH / 4;
+
+/// What the words of a copy exceed a multiple of 32 by, so that lanes with the same bins add in different banks.
+pub const SHIFT: u32 = 4;
+
+/// Counts with windows on the moving side. Blocks of ([`WIDTH`], rows), at most 1024 threads, with `copies * stride` words of dynamic
+/// shared memory; the z of the grid is the number of the range.
+///
+/// # Safety
+/// The slices are as long as the sizes say, with the moving image's padding; every size and the tile's depth is at least 1, bins are at
+/// least [`mattes::LEAST_BINS`], and `tiles` tiles have at most [`mattes::FILL`] voxels.
+#[kernel]
+pub unsafe fn mattes_histogram(p: MattesHistogram) {
+    // SAFETY: as this function's.
+    unsafe { count::<false>(&p) }
+}
+
+/// Counts with windows on both sides; otherwise as [`mattes_histogram`].
+///
+/// # Safety
+/// As [`mattes_histogram`].
+#[kernel]
+pub unsafe fn mattes_histogram_both(p: MattesHistogram) {
+    // SAFETY: as this function's.
+    unsafe { count::<true>(&p) }
+}
+
+#[inline(always)]
+unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
+    // SAFETY: the launcher gives as many words.
+    let words = unsafe { shared::dynamic::<u32>(0, p.copies * p.stride) };
+    each_of(p.copies * p.stride, |i| unsafe { words.store(i, 0) });
+    sync_threads();
+    let counters = Counters::new(p, words);
+    let [width, height, depth] = p.images.fixed_size;
+    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    unsafe { core::hint::assert_unchecked(block_dim_y() > 0 && p.depth > 0) };
+    let tiles = [width.div_ceil(WIDTH), height.div_ceil(block_dim_y()), depth.div_ceil(p.depth)];
+    // SAFETY: sizes are at least 1.
+    unsafe { core::hint::assert_unchecked(tiles[0] > 0 && tiles[1] > 0) };
+    let tiles_len = tiles[0] * tiles[1] * tiles[2];
+    let (mut tile, mut taken) = (block_idx_x(), 0);
+    while tile < tiles_len {
+        let (row, column) = (tile / tiles[0], tile % tiles[0]);
+        let x = column * WIDTH + thread_idx_x();
+        let y = row % tiles[1] * block_dim_y() + thread_idx_y();
+        let z = row / tiles[1] * p.depth;
+        if x < width && y < height {
+            // SAFETY: the voxels are in the fixed image.
+            unsafe { count_down::<BOTH>(p, [x, y, z], &counters) };
+        }
+        tile += grid_dim_x();
+        taken += 1;
+        // The same for all threads of the block.
+        if taken == p.tiles || tile >= tiles_len {
+            // SAFETY: every thread of the block is here.
+            unsafe { counters.flush(p) };
+            taken = 0;
+        }
+    }
+}
+
+/// Counts the voxels from `[x, y, z]` to the lower end of the tile, two at a time so that the reads overlap.
+#[inline(always)]
+unsafe fn count_down<const BOTH: bool>(p: &MattesHistogram, [x, y, mut z]: [u32; 3], counters: &Counters) {
+    let images = &p.images;
+    let [width, height, depth] = images.fixed_size;
+    let end = if z + p.depth < depth { z + p.depth } else { depth };
+    let base = affine::add_y(&images.transform, affine::from_x(&images.transform, x), y);
+    let plane = width * height;
+    let mut voxel = x + width * (y + height * z);
+    // SAFETY: the voxels are in the fixed image.
+    let read = |voxel: u32, z: u32| unsafe { Sample::read(images, voxel, affine::add_z(&images.transform, base, z)) };
+    // SAFETY: as this function's.
+    unsafe {
+        while z + 2 <= end {
+            let (a, b) = (read(voxel, z), read(voxel + plane, z + 1));
+            counters.count::<BOTH>(p, a);
+            counters.count::<BOTH>(p, b);
+            z += 2;
+            voxel += 2 * plane;
+        }
+        while z < end {
+            counters.count::<BOTH>(p, read(voxel, z));
+            z += 1;
+            voxel += plane;
+        }
+    }
+}
+
+/// A block's counters as a lane sees them.
+struct Counters {
+    words: SharedSlice<u32>,
+    /// The first word of this lane's copy.
+    copy: u32,
+    /// Which of four weights this lane adds first.
+    turn: u32,
+    /// The first fixed bin of the range.
+    first: u32,
+}
+
+impl Counters {
+    #[inline(always)]
+    fn new(p: &MattesHistogram, words: SharedSlice<u32>) -> Self {
+        let lane = thread_idx_x();
+        let copy = (lane >> 2) & (p.copies - 1);
+        Self { words, copy: copy * p.stride, turn: lane & 3, first: p.range * block_idx_z() }
+    }
+
+    /// Counts a sample, unless it lies outside or is masked.
+    #[inline(always)]
+    unsafe fn count<const BOTH: bool>(&self, p: &MattesHistogram, sample: Sample) {
+        let [fixed_bins, moving_bins] = p.images.bins;
+        let row = sample.fixed.wrapping_sub(self.first);
+        let here = BOTH | (row < p.range);
+        if !(sample.counts::<BOTH>(fixed_bins) & here) {
+            return;
+        }
+        let value = interpolate::linear(sample.words, sample.fraction);
+        // SAFETY: what is interpolated from stored values is between them.
+        let (first, into) = unsafe { mattes::window(value, moving_bins, mattes::scale(moving_bins)) };
+        let weights = unsafe { mattes::weights(into) };
+        if !BOTH {
+            // SAFETY: the window lies within the bins, and the fixed bin in the range.
+            unsafe { self.add(row * moving_bins + first, weights) };
+        } else {
+            unsafe { self.add_rows(p, sample.fixed, first, weights) };
+        }
+    }
+
+    /// Adds a moving window's weights, shared out over a fixed window, to those of its four rows that the range has.
+    #[inline(always)]
+    unsafe fn add_rows(&self, p: &MattesHistogram, fixed: u32, first: u32, [a, b, c, d]: [u32; 4]) {
+        let [fixed_bins, moving_bins] = p.images.bins;
+        // SAFETY: stored values are in range.
+        let (row, into) = unsafe { mattes::window(fixed as f32, fixed_bins, mattes::scale(fixed_bins)) };
+        let fixed = unsafe { mattes::weights(into) };
+        let (a, b) = (mattes::shares(a, fixed), mattes::shares(b, fixed));
+        let (c, d) = (mattes::shares(c, fixed), mattes::shares(d, fixed));
+        let add = |i: usize| {
+            let row = (row + i as u32).wrapping_sub(self.first);
+            if row < p.range {
+                // SAFETY: the windows lie within the bins, and the row in the range.
+                unsafe { self.add(row * moving_bins + first, [a[i], b[i], c[i], d[i]]) };
+            }
+        };
+        add(0);
+        add(1);
+        add(2);
+        add(3);
+    }
+
+    /// Adds four weights to as many neighbours, this lane's first.
+    #[inline(always)]
+    unsafe fn add(&self, pair: u32, weights: [u32; 4]) {
+        let [a, b, c, d] = self.turned(weights);
+        let at = self.copy + pair;
+        // SAFETY: as this function's.
+        unsafe {
+            self.words.add(at + self.turn, a);
+            self.words.add(at + ((self.turn + 1) & 3), b);
+            self.words.add(at + ((self.turn + 2) & 3), c);
+            self.words.add(at + ((self.turn + 3) & 3), d);
+        }
+    }
+
+    /// The weights from this lane's first on.
+    #[inline(always)]
+    fn turned(&self, [a, b, c, d]: [u32; 4]) -> [u32; 4] {
+        let [a, b, c, d] = if self.turn & 1 == 0 { [a, b, c, d] } else { [b, c, d, a] };
+        if self.turn & 2 == 0 { [a, b, c, d] } else { [c, d, a, b] }
+    }
+
+    /// Adds what the counters hold to the joint histogram, and leaves them at 0. Every thread of the block calls it.
+    #[inline(always)]
+    unsafe fn flush(&self, p: &MattesHistogram) {
+        let moving_bins = p.images.bins[1];
+        sync_threads();
+        each_of(p.range * moving_bins, |i| {
+            let (mut at, mut sum) = (i, 0);
+            while at < p.copies * p.stride {
+                // SAFETY: below the counters' number, and this thread's alone.
+                unsafe {
+                    sum += self.words.load(at);
+                    self.words.store(at, 0);
+                }
+                at += p.stride;
+            }
+            if sum > 0 {
+                // SAFETY: only pairs of the histogram are counted.
+                unsafe { p.counts.add((self.first * moving_bins + i) as usize, u64::from(sum)) };
+            }
+        });
+        sync_threads();
+    }
+}

@@ -1,0 +1,41 @@
+//! Mutual information by Mattes windows and its derivative: [`histogram`], then [`value`], which leaves a table for [`slope`].
+
+pub mod histogram;
+pub mod slope;
+pub mod value;
+
+use crate::kernels::sample::{FineLinear, Sampler};
+use crate::math::{bin, interpolate};
+use crate::params::Images;
+
+/// What was read for a voxel of the fixed image.
+#[derive(Clone, Copy)]
+struct Sample {
+    position: [f32; 3],
+    /// The voxel's bin or value; [`bin::MASKED`] outside the moving image, too.
+    fixed: u32,
+    words: <FineLinear as Sampler>::Words,
+    fraction: [f32; 3],
+}
+
+impl Sample {
+    /// Reads the voxel of this number at its position in the moving image.
+    ///
+    /// # Safety
+    /// The voxel is in the fixed image, and the slices are as long as the sizes say.
+    #[inline(always)]
+    unsafe fn read(images: &Images, voxel: u32, position: [f32; 3]) -> Self {
+        let inside = interpolate::inside(position, interpolate::last(images.moving_size));
+        let place = FineLinear::place(inside, position, images.moving_size);
+        // SAFETY: as this function's; a place is safe to read whether or not the position lies inside.
+        let (fixed, words) = unsafe { (images.fixed.get_cached(voxel as usize), FineLinear::load(images, place)) };
+        let fixed = u32::from(if inside { fixed } else { bin::MASKED });
+        Self { position, fixed, words, fraction: place.fraction }
+    }
+
+    /// Whether it counts. Bin numbers are below `bins`, stored values are not [`bin::MASKED`].
+    #[inline(always)]
+    fn counts<const BOTH: bool>(&self, fixed_bins: u32) -> bool {
+        self.fixed < if BOTH { u32::from(bin::MASKED) } else { fixed_bins }
+    }
+}

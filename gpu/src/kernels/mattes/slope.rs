@@ -1,0 +1,224 @@
+//! The derivative of the mutual information by the map, in the order of [`crate::math::mattes`]: a warp sums a row of the fixed image,
+//! and a second kernel folds the rows.
+
+use super::Sample;
+use crate::kernels::ordered::{fold, lane_sum};
+use crate::kernels::{each_of, is_last, thread_number};
+use crate::math::entropy::LANES;
+use crate::math::mattes::{self, BLOCK, RowSums};
+use crate::math::{affine, interpolate};
+use crate::params::{MattesFold, MattesSlope};
+use cuda_std::global::DeviceSlice;
+use cuda_std::shared::{self, SharedSlice};
+use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y};
+use cuda_std::{kernel, warp};
+
+/// Lanes of a warp.
+const WIDTH: u32 = LANES as u32;
+
+/// Sums of a row: [`RowSums`].
+pub const SUMS: usize = 6;
+
+/// Numbers of a map.
+pub const NUMBERS: usize = 12;
+
+/// Threads of a block of [`mattes_fold`]: a warp for each number of a map.
+pub const FOLD_THREADS: u32 = NUMBERS as u32 * WIDTH;
+
+/// [`BLOCK`]s of rows that a block of [`mattes_fold`] folds.
+pub const FOLDS: u32 = NUMBERS as u32;
+
+/// Sums rows, with windows on the moving side. Blocks of (32, rows), at most 1024 threads, with `table_words` words of dynamic shared
+/// memory; any number of blocks along x.
+///
+/// # Safety
+/// The slices are as long as their documentation and the sizes say, with the moving image's padding; every size is at least 1, bins are
+/// at least [`mattes::LEAST_BINS`].
+#[kernel]
+pub unsafe fn mattes_slope(p: MattesSlope) {
+    // SAFETY: as this function's.
+    unsafe { sum::<false>(&p) }
+}
+
+/// Sums rows, with windows on both sides; otherwise as [`mattes_slope`].
+///
+/// # Safety
+/// As [`mattes_slope`].
+#[kernel]
+pub unsafe fn mattes_slope_both(p: MattesSlope) {
+    // SAFETY: as this function's.
+    unsafe { sum::<true>(&p) }
+}
+
+#[inline(always)]
+unsafe fn sum<const BOTH: bool>(p: &MattesSlope) {
+    // SAFETY: the launcher gives as many words.
+    let copy = unsafe { shared::dynamic::<f32>(0, p.table_words) };
+    each_of(p.table_words, |i| unsafe { copy.store(i, p.table.get_cached(i as usize)) });
+    sync_threads();
+    // SAFETY: as this function's.
+    match p.table_words > 0 {
+        true => unsafe { sum_rows::<SharedSlice<f32>, BOTH>(p, copy) },
+        false => unsafe { sum_rows::<DeviceSlice<f32>, BOTH>(p, p.table) },
+    }
+}
+
+/// Sums this warp's share of the rows.
+#[inline(always)]
+unsafe fn sum_rows<T: Table, const BOTH: bool>(p: &MattesSlope, table: T) {
+    let [width, height, depth] = p.images.fixed_size;
+    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    unsafe { core::hint::assert_unchecked(height > 0) };
+    let mut row = block_idx_x() * block_dim_y() + thread_idx_y();
+    while row < height * depth {
+        let (y, z) = (row % height, row / height);
+        let mut sums = RowSums::default();
+        let read = |x: u32| unsafe {
+            Sample::read(&p.images, x + width * row, affine::position(&p.images.transform, [x, y, z]))
+        };
+        let mut x = thread_idx_x();
+        // Two at a time, so that the reads overlap.
+        // SAFETY: the voxels are in the fixed image.
+        unsafe {
+            while x + WIDTH < width {
+                let (a, b) = (read(x), read(x + WIDTH));
+                a.add::<T, BOTH>(p, table, x, &mut sums);
+                b.add::<T, BOTH>(p, table, x + WIDTH, &mut sums);
+                x += 2 * WIDTH;
+            }
+            if x < width {
+                read(x).add::<T, BOTH>(p, table, x, &mut sums);
+            }
+            store_folded(p, row, &sums);
+        }
+        row += grid_dim_x() * block_dim_y();
+    }
+}
+
+impl Sample {
+    /// Adds its share, unless it lies outside or is masked.
+    #[inline(always)]
+    unsafe fn add<T: Table, const BOTH: bool>(self, p: &MattesSlope, table: T, x: u32, sums: &mut RowSums) {
+        let [fixed_bins, moving_bins] = p.images.bins;
+        if !self.counts::<BOTH>(fixed_bins) {
+            return;
+        }
+        let (value, derivatives) = interpolate::linear_slope(self.words, self.fraction);
+        let last = interpolate::last(p.images.moving_size);
+        let derivatives = interpolate::inner(derivatives, self.position, last);
+        // SAFETY: what is interpolated from stored values is between them.
+        let (first, into) = unsafe { mattes::window(value, moving_bins, mattes::scale(moving_bins)) };
+        let windows = moving_bins - 3;
+        // SAFETY: windows lie within the bins.
+        let at = |row: u32| unsafe { table.quadratic(row * windows + first) };
+        let quadratic = if BOTH {
+            let (row, into) = unsafe { mattes::window(self.fixed as f32, fixed_bins, mattes::scale(fixed_bins)) };
+            mattes::mix([at(row), at(row + 1), at(row + 2), at(row + 3)], mattes::cubic(into).0)
+        } else {
+            at(self.fixed)
+        };
+        sums.add(x, mattes::slope(quadratic, into), derivatives);
+    }
+}
+
+/// Where the table lies.
+trait Table: Copy {
+    /// # Safety
+    /// The table has a quadratic of this number.
+    unsafe fn quadratic(self, number: u32) -> [f32; 3];
+}
+
+impl Table for SharedSlice<f32> {
+    #[inline(always)]
+    unsafe fn quadratic(self, number: u32) -> [f32; 3] {
+        // SAFETY: as this function's.
+        unsafe { [self.load(3 * number), self.load(3 * number + 1), self.load(3 * number + 2)] }
+    }
+}
+
+impl Table for DeviceSlice<f32> {
+    #[inline(always)]
+    unsafe fn quadratic(self, number: u32) -> [f32; 3] {
+        let at = 3 * number as usize;
+        // SAFETY: as this function's.
+        unsafe { [self.get_cached(at), self.get_cached(at + 1), self.get_cached(at + 2)] }
+    }
+}
+
+/// Folds the lanes' six sums and stores them. Whole warps call it.
+///
+/// Of two sums that are folded together each half of the lanes takes one, so that a shuffle does for both.
+#[inline(always)]
+unsafe fn store_folded(p: &MattesSlope, row: u32, sums: &RowSums) {
+    let lane = thread_idx_x();
+    let [a, b, c] = sums.ones;
+    let [d, e, f] = sums.xs;
+    let exchange = |sum: f32, half: u32| unsafe { warp::shuffle_xor(warp::ALL, sum, half) };
+    // Lanes without the bit fold the first, lanes with it the second.
+    let pair = |first: f32, second: f32, half: u32| {
+        let upper = lane & half != 0;
+        let (keep, give) = if upper { (second, first) } else { (first, second) };
+        keep + exchange(give, half)
+    };
+    let (ab, cd, ef) = (pair(a, b, 16), pair(c, d, 16), pair(e, f, 16));
+    let (abcd, ef) = (pair(ab, cd, 8), ef + exchange(ef, 8));
+    let all = pair(abcd, ef, 4);
+    let all = all + exchange(all, 2);
+    let all = all + exchange(all, 1);
+    // The bits 16, 8 and 4 of a lane are those of its sum's number, lowest first; e and f have two lanes each.
+    let number = lane >> 4 | (lane >> 3 & 1) << 1 | (lane >> 2 & 1) << 2;
+    if lane & 3 == 0 && number < SUMS as u32 {
+        // SAFETY: six numbers a row.
+        unsafe { p.rows.set(SUMS * row as usize + number as usize, all) };
+    }
+}
+
+/// Folds rows to the derivative by the map's twelve numbers: blocks of ([`FOLD_THREADS`]), one for [`FOLDS`] [`BLOCK`]s of rows.
+///
+/// # Safety
+/// The slices are as long as their documentation says; the height is at least 1.
+#[kernel]
+pub unsafe fn mattes_fold(p: MattesFold) {
+    let (lane, me) = (warp::lane_id(), thread_number() / WIDTH);
+    let block = block_idx_x() * FOLDS + me;
+    let row = block * BLOCK as u32 + lane;
+    // SAFETY: as this function's; whole warps and, at last, all threads of the block.
+    unsafe {
+        core::hint::assert_unchecked(p.height > 0);
+        let sums = if row < p.rows_len { row_sums(&p, row) } else { RowSums::default() };
+        let [a, b, c] = sums.by_map(row % p.height, row / p.height);
+        let store = |number: u32, value: f64| {
+            let sum = fold(value);
+            if lane == 0 && block < p.blocks_len {
+                p.blocks.set((number * p.blocks_len + block) as usize, sum);
+            }
+        };
+        let store_row = |first: u32, row: [f64; 4]| {
+            store(first, row[0]);
+            store(first + 1, row[1]);
+            store(first + 2, row[2]);
+            store(first + 3, row[3]);
+        };
+        store_row(0, a);
+        store_row(4, b);
+        store_row(8, c);
+        if is_last(p.done, 0) {
+            let read = |block: u32| p.blocks.load_relaxed((me * p.blocks_len + block) as usize);
+            let sum = fold(lane_sum(p.blocks_len, read, |_, _| (), |sum| sum));
+            if lane == 0 {
+                p.results.set((p.result + me) as usize, sum);
+            }
+            if thread_number() == 0 {
+                p.done.set(0, 0);
+            }
+        }
+    }
+}
+
+/// A row's sums.
+#[inline(always)]
+unsafe fn row_sums(p: &MattesFold, row: u32) -> RowSums {
+    // SAFETY: six numbers a row.
+    let sum = |i: usize| unsafe { p.rows.get_cached(SUMS * row as usize + i) };
+    RowSums { ones: [sum(0), sum(1), sum(2)], xs: [sum(3), sum(4), sum(5)] }
+}

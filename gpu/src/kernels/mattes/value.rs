@@ -1,0 +1,141 @@
+//! From the counts to the mutual information and to the table of the derivative, in the order of [`crate::math::mattes`]. Every counter
+//! is left at 0 for the next evaluation.
+
+use crate::kernels::ordered::{fold, lane_sum};
+use crate::kernels::{each_of, is_last, thread_number};
+use crate::math::entropy::LANES;
+use crate::math::mattes;
+use crate::params::MattesValue;
+use cuda_std::shared::SharedSlice;
+use cuda_std::thread::{block_idx_x, block_idx_y, index_1d, sync_threads};
+use cuda_std::{kernel, shared_slice, warp};
+
+/// Threads of a block.
+pub const THREADS: u32 = 128;
+
+/// Fixed bins whose counts a thread of [`mattes_marginals`] sums.
+pub const ROWS: u32 = 16;
+
+/// Numbers that make a result.
+pub const RESULTS: usize = 2;
+
+/// Most bins a side.
+const MOST_BINS: usize = 1024;
+
+/// Counts of the moving bins: a thread a moving bin along x, in blocks of [`THREADS`]; y of the grid is fixed bins by [`ROWS`].
+///
+/// # Safety
+/// The slices are as long as their documentation says.
+#[kernel]
+pub unsafe fn mattes_marginals(p: MattesValue) {
+    let [fixed_bins, moving_bins] = p.bins;
+    let column = index_1d();
+    if column >= moving_bins {
+        return;
+    }
+    let (mut row, mut sum) = (block_idx_y() * ROWS, 0);
+    let end = if row + ROWS < fixed_bins { row + ROWS } else { fixed_bins };
+    while row < end {
+        // SAFETY: within the bins.
+        sum += unsafe { p.counts.get((column + moving_bins * row) as usize) };
+        row += 1;
+    }
+    if sum > 0 {
+        // SAFETY: as above.
+        unsafe { p.moving.add(column as usize, sum) };
+    }
+}
+
+/// The mutual information and the table, from counts with those of the moving bins: blocks of [`THREADS`], one a fixed bin.
+///
+/// # Safety
+/// As [`mattes_marginals`]; bins are [`mattes::LEAST_BINS`] to 1024.
+#[kernel]
+pub unsafe fn mattes_value(p: MattesValue) {
+    let ratios = shared_slice![f64; MOST_BINS];
+    let moving_bins = p.bins[1];
+    let first = block_idx_x() * moving_bins;
+    each_of(moving_bins, |bin| {
+        // SAFETY: within the bins.
+        unsafe {
+            let (count, moving) = (p.counts.get((first + bin) as usize), p.moving.get(bin as usize));
+            ratios.store(bin, mattes::log_ratio(count, mattes::ln(moving)));
+        }
+    });
+    sync_threads();
+    // SAFETY: as this function's; whole warps and, at last, all threads of the block.
+    unsafe {
+        if thread_number() < LANES as u32 {
+            sum_row(&p, ratios);
+        }
+        fill_table(&p, ratios);
+        if is_last(p.done, 0) {
+            if thread_number() < LANES as u32 {
+                sum_rows(&p);
+            }
+            sync_threads();
+            each_of(moving_bins, |bin| p.moving.set(bin as usize, 0));
+            if thread_number() == 0 {
+                p.done.set(0, 0);
+            }
+        }
+    }
+}
+
+/// Sums the block's fixed bin and clears its counters. One warp calls it.
+#[inline(always)]
+unsafe fn sum_row(p: &MattesValue, ratios: SharedSlice<f64>) {
+    let row = block_idx_x();
+    let at = |bin: u32| (row * p.bins[1] + bin) as usize;
+    let mut counts = 0;
+    // SAFETY: counters of this row, each this lane's alone.
+    let read = |bin: u32| unsafe { (p.counts.get(at(bin)), ratios.load(bin)) };
+    let take = |bin: u32, (count, _): (u64, f64)| {
+        if count > 0 {
+            unsafe { p.counts.set(at(bin), 0) };
+        }
+        counts += count;
+    };
+    let sum = lane_sum(p.bins[1], read, take, |(count, ratio)| mattes::term(count, ratio));
+    let (sum, counts) = unsafe { (fold(sum), fold(counts)) };
+    if warp::lane_id() == 0 {
+        unsafe { p.terms.set(row as usize, sum) };
+        unsafe { p.fixed.set(row as usize, counts) };
+    }
+}
+
+/// Writes the quadratics of the block's fixed bin.
+#[inline(always)]
+unsafe fn fill_table(p: &MattesValue, ratios: SharedSlice<f64>) {
+    let windows = p.bins[1] - 3;
+    let scale = mattes::scale(p.bins[1]);
+    each_of(windows, |first| {
+        // SAFETY: a window's four bins are within the bins.
+        unsafe {
+            let ratio = |i: u32| ratios.load(first + i);
+            let [constant, linear, square] = mattes::quadratic([ratio(0), ratio(1), ratio(2), ratio(3)], scale);
+            let at = 3 * (block_idx_x() * windows + first) as usize;
+            p.table.set(at, constant);
+            p.table.set(at + 1, linear);
+            p.table.set(at + 2, square);
+        }
+    });
+}
+
+/// Sums the fixed bins, which other blocks have summed each, and writes the result. One warp calls it.
+#[inline(always)]
+unsafe fn sum_rows(p: &MattesValue) {
+    let mut all = 0;
+    // SAFETY: within the bins.
+    let read = |bin: u32| unsafe { p.moving.get(bin as usize) };
+    lane_sum(p.bins[1], read, |_, count| all += count, |_| 0.0);
+    let all = unsafe { warp::shuffle_idx(warp::ALL, fold(all), 0) };
+    let ln_all = mattes::ln(all);
+    let read = |bin: u32| unsafe { (p.terms.load_relaxed(bin as usize), p.fixed.load_relaxed(bin as usize)) };
+    let sum = lane_sum(p.bins[0], read, |_, _| (), |(terms, fixed)| mattes::row_term(terms, fixed, ln_all));
+    let sum = unsafe { fold(sum) };
+    if warp::lane_id() == 0 {
+        unsafe { p.results.set(p.result as usize, mattes::finish(sum, all)) };
+        unsafe { p.results.set(p.result as usize + 1, all as f64) };
+    }
+}
