@@ -1,7 +1,8 @@
 //! A pair of images at one level, ready for a backend.
 
 use super::Options;
-use crate::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
+use super::samples::Samples;
+use crate::backend::{Backend, Evaluator, HistogramMethod, MattesPair, Pair, ViolaPair, Wanted, Windows};
 use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::Evaluation;
 use crate::{Result, Volume};
@@ -31,6 +32,7 @@ impl Sampled {
 
 /// A fixed and a moving image ready to be loaded.
 pub struct Images {
+    /// Bin numbers, or for windows on its intensities too stored values.
     sampled: BinImage,
     sampled_geometry: Geometry,
     interpolated: StoredImage,
@@ -44,8 +46,8 @@ pub struct Images {
 }
 
 impl Images {
-    /// The sampled and the interpolated volume, each with the intensity range that is to be spread over the bins. Of the options it
-    /// heeds interpolator and histogram.
+    /// The sampled and the interpolated volume, each with the intensity range that is to be spread over the bins, for joint histograms.
+    /// Of the options it heeds interpolator and histogram.
     pub fn new(
         which: Sampled,
         (sampled, sampled_range): (&Volume, Range),
@@ -54,16 +56,41 @@ impl Images {
         options: &Options,
     ) -> Self {
         let sampled_bins = StoredImage::new(sampled, sampled_range, bins).bins(bins);
+        let stored = StoredImage::new(interpolated, interpolated_range, bins);
+        Self::of(which, (sampled_bins, sampled.geometry), (stored, interpolated.geometry), bins, options)
+    }
+
+    /// The same for windows.
+    pub fn for_windows(
+        which: Sampled,
+        (sampled, sampled_range): (&Volume, Range),
+        (interpolated, interpolated_range): (&Volume, Range),
+        (bins, windows): (u32, Windows),
+        options: &Options,
+    ) -> Self {
+        let sampled_values = mattes::fixed(sampled, sampled_range, bins, windows);
+        let stored = mattes::moving(interpolated, interpolated_range);
+        Self::of(which, (sampled_values, sampled.geometry), (stored, interpolated.geometry), bins, options)
+    }
+
+    fn of(
+        which: Sampled,
+        (sampled, sampled_geometry): (BinImage, Geometry),
+        (interpolated, interpolated_geometry): (StoredImage, Geometry),
+        bins: u32,
+        options: &Options,
+    ) -> Self {
+        let (interpolator, histogram, samples) = (options.interpolator, options.histogram, sampled.bins.len() as u64);
         Self {
-            samples: sampled_bins.bins.len() as u64,
-            sampled: sampled_bins,
-            sampled_geometry: sampled.geometry,
-            interpolated: StoredImage::new(interpolated, interpolated_range, bins),
-            interpolated_geometry: interpolated.geometry,
+            sampled,
+            sampled_geometry,
+            interpolated,
+            interpolated_geometry,
             which,
             bins,
-            interpolator: options.interpolator,
-            histogram: options.histogram,
+            interpolator,
+            histogram,
+            samples,
         }
     }
 

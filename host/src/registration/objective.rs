@@ -1,21 +1,24 @@
 //! The metric at one level as a function of steps away from a transform.
 
+use super::chain::Chain;
+use super::measure::{At, Measure};
 use super::{Images, Rise};
-use crate::backend::Evaluator;
-use crate::metric::{Evaluation, MetricKind};
-use crate::optimizer::{Found, Objective, Optimizer, Problem};
+use crate::optimizer::{Found, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
 use crate::{Observer, Result};
 use glam::DAffine3;
 
 /// With less than this part of the most samples that any start had inside the other image, a high metric means nothing.
 const LEAST_OVERLAP: f64 = 0.3;
+/// What counts as the worst there is. Only Viola's metric falls below 0, by chance and by far less.
+const WORST: f64 = 0.0;
+const WORST_OF_SMOOTH: f64 = -1.0;
 
 /// The metric of one level.
 pub struct Metric<'a> {
     images: &'a Images,
-    evaluator: &'a mut dyn Evaluator,
-    kind: MetricKind,
+    measure: Measure<'a>,
+    worst: f64,
     observer: &'a dyn Observer,
     /// Samples inside the other image below which a transform counts as the worst there is.
     least_overlap: u64,
@@ -25,21 +28,18 @@ pub struct Metric<'a> {
 }
 
 impl<'a> Metric<'a> {
-    pub fn new(
-        images: &'a Images,
-        evaluator: &'a mut dyn Evaluator,
-        kind: MetricKind,
-        observer: &'a dyn Observer,
-    ) -> Self {
-        Self { images, evaluator, kind, observer, least_overlap: 1, evaluations: 0, trace: Vec::new() }
+    pub fn new(images: &'a Images, measure: Measure<'a>, smooth: bool, observer: &'a dyn Observer) -> Self {
+        let worst = if smooth { WORST_OF_SMOOTH } else { WORST };
+        Self { images, measure, worst, observer, least_overlap: 1, evaluations: 0, trace: Vec::new() }
     }
 
-    /// The metric at each map of points in LPS mm, 0 where little overlaps; what is little follows from the most that overlaps here.
-    pub fn scores(&mut self, transforms: &[DAffine3]) -> Result<Vec<f64>> {
-        let found = self.evaluate(transforms)?;
-        let most = found.iter().map(|evaluation| evaluation.overlap).max().unwrap_or(0);
+    /// The metric at each map of points in LPS mm, none where little overlaps; what is little follows from the most that overlaps here.
+    pub fn scores(&mut self, transforms: &[DAffine3]) -> Result<Vec<Option<f64>>> {
+        let found = self.measure.values(transforms)?;
+        let most = found.iter().map(|at| at.overlap).max().unwrap_or(0);
         self.least_overlap = ((LEAST_OVERLAP * most as f64) as u64).max(1);
-        Ok(self.values(&found))
+        let values = self.values(&found);
+        Ok(values.into_iter().zip(found).map(|(value, at)| self.overlaps(&at).then_some(value)).collect())
     }
 
     /// Climbs from a transform with an optimizer.
@@ -53,14 +53,13 @@ impl<'a> Metric<'a> {
         optimizer.maximise(&mut Away { metric: self, base, steps }, problem)
     }
 
-    fn evaluate(&mut self, transforms: &[DAffine3]) -> Result<Vec<Evaluation>> {
-        self.images.evaluate(self.evaluator, transforms, self.kind.wanted())
+    fn overlaps(&self, at: &At) -> bool {
+        at.overlap >= self.least_overlap
     }
 
     /// The values, which the observer and the trace hear of.
-    fn values(&mut self, found: &[Evaluation]) -> Vec<f64> {
-        let value = |e: &Evaluation| if e.overlap < self.least_overlap { 0.0 } else { e.value(self.kind) };
-        let values: Vec<f64> = found.iter().map(value).collect();
+    fn values(&mut self, found: &[At]) -> Vec<f64> {
+        let values: Vec<f64> = found.iter().map(|at| if self.overlaps(at) { at.value } else { self.worst }).collect();
         self.evaluations += values.len();
         let before = self.trace.last().map_or(f64::NEG_INFINITY, |rise| rise.value);
         let best = values.iter().copied().fold(before, f64::max);
@@ -82,7 +81,17 @@ struct Away<'m, 'a> {
 impl Objective for Away<'_, '_> {
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
         let transforms: Vec<_> = points.iter().map(|mm| self.base * self.steps.map(mm)).collect();
-        let found = self.metric.evaluate(&transforms)?;
+        let found = self.metric.measure.values(&transforms)?;
         Ok(self.metric.values(&found))
+    }
+
+    fn slope(&mut self, point: &[f64]) -> Result<Slope> {
+        let (at, by_map) = self.metric.measure.slope(&(self.base * self.steps.map(point)))?;
+        let value = self.metric.values(&[at])[0];
+        let by = match self.metric.overlaps(&at) {
+            true => self.metric.images.chain(&self.base, self.steps).by_parameters(&by_map, point),
+            false => vec![0.0; point.len()],
+        };
+        Ok(Slope { value, by })
     }
 }
