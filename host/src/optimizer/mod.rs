@@ -21,7 +21,7 @@ pub use quadratic::Quadratic;
 pub use simplex::Simplex;
 pub use standard_powell::StandardPowell;
 
-use crate::Result;
+use crate::{Error, Result};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -32,6 +32,22 @@ pub trait Objective {
     /// # Errors
     /// Whatever evaluating them brings; the search ends with it.
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>>;
+
+    /// The value and its derivatives at a point.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where the function has no derivatives; else whatever evaluating them brings. The search ends with it.
+    fn slope(&mut self, _point: &[f64]) -> Result<Slope> {
+        let needs = "--optimizer gradient-ascent, regular-step and lbfgs need a metric with a gradient";
+        Err(Error::Input(format!("{needs}: use --metric mattes or viola, or another --optimizer")))
+    }
+}
+
+/// A value and its derivatives by each parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slope {
+    pub value: f64,
+    pub by: Vec<f64>,
 }
 
 /// Where a search starts, how far it first steps along any parameter, what counts as no step at all, and how long it may go on.
