@@ -11,6 +11,7 @@ mod devices;
 mod evaluate;
 pub mod fault;
 mod grids;
+mod gaussian;
 mod histogram;
 mod invert;
 mod metric;

@@ -1,10 +1,11 @@
 //! A pair of images at one level, ready for a backend.
 
 use super::Options;
-use super::samples::Samples;
-use crate::backend::{Backend, Evaluator, HistogramMethod, MattesPair, Pair, ViolaPair, Wanted, Windows};
+use super::chain::Chain;
+use crate::backend::{Backend, Evaluator, HistogramMethod, MattesPair, Pair, Wanted, Windows};
 use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::Evaluation;
+use crate::transform::Steps;
 use crate::{Result, Volume};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
@@ -68,8 +69,8 @@ impl Images {
         (bins, windows): (u32, Windows),
         options: &Options,
     ) -> Self {
-        let sampled_values = mattes::fixed(sampled, sampled_range, bins, windows);
-        let stored = mattes::moving(interpolated, interpolated_range);
+        let sampled_values = crate::stubs::fixed(sampled, sampled_range, bins, windows);
+        let stored = crate::stubs::moving(interpolated, interpolated_range);
         Self::of(which, (sampled_values, sampled.geometry), (stored, interpolated.geometry), bins, options)
     }
 
@@ -153,7 +154,23 @@ impl Images {
         evaluator.histogram(&self.map(transform))
     }
 
-    fn map(&self, transform: &DAffine3) -> Affine {
+    /// The pair for Mattes windows; it was made for these.
+    pub fn mattes(&self, windows: Windows) -> MattesPair<'_> {
+        MattesPair { fixed: &self.sampled, moving: &self.interpolated, bins: [self.bins; 2], windows }
+    }
+
+    /// The stored values of the sampled image, for those who were made for windows on both, and those of the other one.
+    pub fn stored(&self) -> (&BinImage, &StoredImage) {
+        (&self.sampled, &self.interpolated)
+    }
+
+    /// What takes derivatives by the numbers of [`Self::map`] to those by steps before a transform.
+    pub fn chain<'a>(&'a self, base: &'a DAffine3, steps: &'a Steps) -> Chain<'a> {
+        Chain { grids: [&self.sampled_geometry, &self.interpolated_geometry], which: self.which, base, steps }
+    }
+
+    /// From voxels of the sampled image to voxels of the other, for a map of points in LPS mm.
+    pub fn map(&self, transform: &DAffine3) -> Affine {
         voxel_map(&self.sampled_geometry, &self.interpolated_geometry, &self.which.from_sampled(transform))
     }
 

@@ -41,7 +41,7 @@ impl<'a> Measure<'a> {
     ) -> Result<Self> {
         let loaded = match (options.metric, samples) {
             (_, Some(samples)) => {
-                Loaded::Viola(backend.load_viola(samples.pair(images, options.viola.exponentials))?)
+                Loaded::Viola(backend.load_viola(samples.pair(images.stored().1, options.viola.exponentials))?)
             }
             (MetricKind::Mattes, _) => Loaded::Mattes(backend.load_mattes(images.mattes(Windows::Moving))?),
             (MetricKind::MattesSymmetric, _) => Loaded::Mattes(backend.load_mattes(images.mattes(Windows::Both))?),
