@@ -7,6 +7,7 @@
 
 use super::quadratic::Quadratic;
 use super::search::{Halt, Point, Search};
+use super::uphill::{along, distance};
 use super::{Found, Objective, Optimizer, Problem};
 use crate::Result;
 
@@ -35,12 +36,12 @@ fn climb(search: &mut Search, shape: &mut Option<Quadratic>, problem: &Problem) 
         let start = search.best().clone();
         let mut model = model(search, shape.as_ref(), &start, step)?;
         if let Some((point, gradient)) = &before {
-            model = model.learnt(gradient, &offset(&start.parameters, point, -1.0));
+            model = model.learnt(gradient, &along(&start.parameters, point, -1.0));
         }
         before = Some((start.parameters.clone(), model.gradient().to_vec()));
         let newton = model.step(2.0 * step);
         *shape = Some(model);
-        search.values(LENGTHS.map(|length| offset(&start.parameters, &newton, length)).into())?;
+        search.values(LENGTHS.map(|length| along(&start.parameters, &newton, length)).into())?;
         // The neighbours are to be about as far away as the top is. A short move says that only where they were near too.
         step = distance(&start.parameters, &search.best().parameters).clamp(SHRINK * step, step);
     }
@@ -76,12 +77,4 @@ fn moved(point: &[f64], by: &[(usize, f64)]) -> Vec<f64> {
     let mut point = point.to_vec();
     by.iter().for_each(|&(i, step)| point[i] += step);
     point
-}
-
-fn offset(point: &[f64], step: &[f64], length: f64) -> Vec<f64> {
-    point.iter().zip(step).map(|(point, step)| point + length * step).collect()
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }

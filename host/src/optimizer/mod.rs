@@ -4,20 +4,27 @@
 mod batch;
 mod brent;
 mod directions;
+mod gradient_ascent;
 mod hill_climbing;
+mod lbfgs;
 mod memory;
 mod powell;
 mod quadratic;
+mod regular_step;
 mod search;
 mod simplex;
 mod standard_powell;
 #[cfg(test)]
 mod tests;
+mod uphill;
 
 pub use batch::Batch;
+pub use gradient_ascent::GradientAscent;
 pub use hill_climbing::HillClimbing;
+pub use lbfgs::Lbfgs;
 pub use powell::Powell;
 pub use quadratic::Quadratic;
+pub use regular_step::RegularStep;
 pub use simplex::Simplex;
 pub use standard_powell::StandardPowell;
 
@@ -107,6 +114,12 @@ pub enum OptimizerKind {
     Simplex,
     /// Steps to the best neighbour, halved where none is better, as Ledig & Chefd'hotel, section 3.2
     HillClimbing,
+    /// Along the gradient, the step doubled while the metric rises, as Lin & Medioni, sections 4 and 5
+    GradientAscent,
+    /// Along the gradient by steps that are halved where it turns back, as in ITK
+    RegularStep,
+    /// Limited-memory quasi-Newton steps (BFGS) along the gradient
+    Lbfgs,
 }
 
 impl OptimizerKind {
@@ -118,6 +131,9 @@ impl OptimizerKind {
             Self::StandardPowell => Box::new(StandardPowell),
             Self::Simplex => Box::new(Simplex),
             Self::HillClimbing => Box::new(HillClimbing),
+            Self::GradientAscent => Box::new(GradientAscent),
+            Self::RegularStep => Box::new(RegularStep),
+            Self::Lbfgs => Box::new(Lbfgs),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A quadratic model of a hill, and the way to its top.
 
+use super::uphill::{dot, norm};
+
 /// Value near a point x0: gradient . (x - x0) - (x - x0)' bend (x - x0) / 2.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quadratic {
@@ -111,14 +113,6 @@ fn solve(matrix: &[Vec<f64>], damping: f64, right: &[f64]) -> Option<Vec<f64>> {
         x[i] = (x[i] - known) / lower[i][i];
     }
     Some(x)
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn norm(vector: &[f64]) -> f64 {
-    dot(vector, vector).sqrt()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What every optimizer needs of an objective: a count, a limit, and the best point so far.
 
-use super::{Found, Objective, Problem, Stopped};
+use super::{Found, Objective, Problem, Slope, Stopped};
 use crate::{Error, Result};
 
 /// A point and the value there.
@@ -38,6 +38,17 @@ impl<'a> Search<'a> {
         Ok(Self { objective, limit: problem.evaluations, evaluations: 1, best: Point { parameters, value } })
     }
 
+    /// Evaluates the start with its derivatives.
+    ///
+    /// # Errors
+    /// What the objective returns.
+    pub fn on_slope(objective: &'a mut dyn Objective, problem: &Problem) -> Result<(Self, Slope)> {
+        let parameters = problem.start.clone();
+        let slope = objective.slope(&parameters)?;
+        let best = Point { parameters, value: slope.value };
+        Ok((Self { objective, limit: problem.evaluations, evaluations: 1, best }, slope))
+    }
+
     /// The best of all points so far; of equals the first.
     pub fn best(&self) -> &Point {
         &self.best
@@ -55,11 +66,7 @@ impl<'a> Search<'a> {
         self.evaluations += batch.len();
         let pairs = batch.into_iter().zip(values);
         let points: Vec<Point> = pairs.map(|(parameters, value)| Point { parameters, value }).collect();
-        for point in &points {
-            if point.value > self.best.value {
-                self.best = point.clone();
-            }
-        }
+        points.iter().for_each(|point| self.compare(&point.parameters, point.value));
         Ok(points)
     }
 
@@ -69,6 +76,26 @@ impl<'a> Search<'a> {
     /// [`Halt`] says why there is none.
     pub fn value(&mut self, parameters: Vec<f64>) -> Result<Point, Halt> {
         Ok(self.values(vec![parameters])?.swap_remove(0))
+    }
+
+    /// The value and the derivatives at a point, which count as one evaluation.
+    ///
+    /// # Errors
+    /// [`Halt`] says why there are none.
+    pub fn slope(&mut self, parameters: &[f64]) -> Result<Slope, Halt> {
+        if self.evaluations >= self.limit {
+            return Err(Halt::Exhausted);
+        }
+        let slope = self.objective.slope(parameters).map_err(Halt::Failed)?;
+        self.evaluations += 1;
+        self.compare(parameters, slope.value);
+        Ok(slope)
+    }
+
+    fn compare(&mut self, parameters: &[f64], value: f64) {
+        if value > self.best.value {
+            self.best = Point { parameters: parameters.to_vec(), value };
+        }
     }
 
     /// The best point, and how the search ended.

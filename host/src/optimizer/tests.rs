@@ -1,6 +1,6 @@
 //! What every optimizer must do, on hills whose tops are known.
 
-use super::{Found, Objective, OptimizerKind, Problem, Stopped};
+use super::{Found, Objective, OptimizerKind, Problem, Slope, Stopped};
 use crate::{Error, Result};
 use clap::ValueEnum;
 
@@ -30,6 +30,22 @@ impl Objective for Hill {
         self.asked.push(points.to_vec());
         Ok(points.iter().map(|point| (self.height)(&away(point))).collect())
     }
+
+    fn slope(&mut self, point: &[f64]) -> Result<Slope> {
+        let value = self.values(&[point.to_vec()])?[0];
+        Ok(Slope { value, by: slope(self.height, &away(point)) })
+    }
+}
+
+/// Central differences, of a noisy hill those of the hill without its noise.
+fn slope(height: Height, away: &[f64]) -> Vec<f64> {
+    let smooth = if std::ptr::fn_addr_eq(height, noisy as Height) { sphere } else { height };
+    let at = |i: usize, step: f64| {
+        let mut moved = away.to_vec();
+        moved[i] += step;
+        smooth(&moved)
+    };
+    (0..away.len()).map(|i| (at(i, 1e-5) - at(i, -1e-5)) / 2e-5).collect()
 }
 
 /// A point seen from the top, which no halving of steps of 1 meets.
@@ -47,6 +63,13 @@ fn ridge(away: &[f64]) -> f64 {
     sphere(away) + 0.9 * along * along
 }
 
+/// A crest that is ten times flatter than its sides and bent like a banana.
+fn banana(away: &[f64]) -> f64 {
+    let bent = |[a, b]: [f64; 2]| -0.1 * a * a - (b - 0.2 * a * a) * (b - 0.2 * a * a);
+    let (pairs, rest) = away.as_chunks();
+    pairs.iter().copied().map(bent).sum::<f64>() + sphere(rest)
+}
+
 /// As if from counts: in steps, and neighbours differ by chance.
 fn noisy(away: &[f64]) -> f64 {
     let chance = (away.iter().sum::<f64>() * 1e3).sin();
@@ -58,7 +81,8 @@ fn plateau(away: &[f64]) -> f64 {
     sphere(away).clamp(-400.0, -1.0)
 }
 
-const HILLS: [(&str, Height); 4] = [("sphere", sphere), ("ridge", ridge), ("noisy", noisy), ("plateau", plateau)];
+const HILLS: [(&str, Height); 5] =
+    [("sphere", sphere), ("ridge", ridge), ("banana", banana), ("noisy", noisy), ("plateau", plateau)];
 
 fn problem(count: usize) -> Problem {
     Problem { start: vec![0.0; count], step: 1.0, resolution: RESOLUTION, evaluations: 20_000, shape: None }
@@ -156,14 +180,36 @@ impl Objective for Fails {
         self.0 = self.0.checked_sub(1).ok_or_else(|| Error::Device("gone".into()))?;
         Ok(points.iter().map(|point| sphere(&away(point))).collect())
     }
+
+    fn slope(&mut self, point: &[f64]) -> Result<Slope> {
+        let value = self.values(&[point.to_vec()])?[0];
+        Ok(Slope { value, by: slope(sphere, &away(point)) })
+    }
 }
 
 #[test]
 fn a_failure_ends_the_search() {
     for &kind in OptimizerKind::value_variants() {
-        for batches in [0, 1, 5] {
+        for batches in [0, 1, 2] {
             let failure = kind.optimizer().maximise(&mut Fails(batches), &problem(3)).unwrap_err();
             assert_eq!(failure.to_string(), "gone", "{kind:?}");
         }
+    }
+}
+
+/// An objective without derivatives.
+struct Rough;
+
+impl Objective for Rough {
+    fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
+        Ok(vec![0.0; points.len()])
+    }
+}
+
+#[test]
+fn those_that_follow_a_gradient_say_that_they_need_one() {
+    for kind in [OptimizerKind::GradientAscent, OptimizerKind::RegularStep, OptimizerKind::Lbfgs] {
+        let refused = kind.optimizer().maximise(&mut Rough, &problem(3)).unwrap_err();
+        assert!(matches!(&refused, Error::Input(line) if line.contains("gradient")), "{kind:?}: {refused}");
     }
 }
