@@ -12,7 +12,8 @@
 //! The derivative by a sample's moving value is the sum of ln(c / c_m) over the bins of its window, each times the derivative of
 //! its weight (Mattes and others 2003, eq. 26: the fixed image's share of the logarithm drops out, as the derivatives of the weights
 //! sum to 0). As a function of how far the value is into the second bin that is a [`quadratic`]. The derivative by the map's row r is
-//! the sum over samples of that, times the moving image's derivative along axis r, times (x, y, z, 1).
+//! the sum over samples of that, times the moving image's derivative along axis r ([`inner`](super::interpolate::inner)), times
+//! (x, y, z, 1), over the number of samples.
 //!
 //! Order of that sum: along a row of the fixed image [`RowSums`], its 32 lanes folded in f32; then, in f64, [`BLOCK`] consecutive rows
 //! (y fastest, then z) folded; then the blocks in 32 interleaved partial sums, which are folded.
