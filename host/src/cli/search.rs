@@ -6,8 +6,8 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum, value_parser};
 use mireg::Result;
 use mireg::io::transform::{Format, Grids};
-use mireg::optimizer::OptimizerKind;
 use mireg::metric::MetricKind;
+use mireg::optimizer::OptimizerKind;
 use mireg::registration::{Init, Options, Sampling, Viola};
 use mireg::transform::Kind;
 

@@ -65,7 +65,7 @@ fn metric(options: &Options) -> Result<()> {
     let name = options.metric.name();
     let refused = |text: String| Err(Error::Input(text));
     if !options.metric.smooth() {
-        return match false {
+        return match options.optimizer().needs_gradient() {
             true => refused(format!(
                 "{name} has no gradient to climb by: use --metric mattes, mattes-symmetric or viola, or another --optimizer"
             )),

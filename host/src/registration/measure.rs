@@ -59,14 +59,13 @@ impl<'a> Measure<'a> {
         match &mut self.loaded {
             Loaded::Counts(evaluator, kind) => {
                 let found = self.images.evaluate(&mut **evaluator, transforms, kind.wanted())?;
-                let at = |e: &crate::metric::Evaluation| At { value: e.value(*kind).unwrap_or(0.0), overlap: e.overlap };
+                let at =
+                    |e: &crate::metric::Evaluation| At { value: e.value(*kind).unwrap_or(0.0), overlap: e.overlap };
                 Ok(found.iter().map(at).collect())
             }
             Loaded::Mattes(evaluator) => Ok(evaluator.values(&maps())?.iter().map(At::from).collect()),
             // A group of samples has one map at a time.
-            Loaded::Viola(evaluator) => {
-                maps().chunks(1).map(|map| Ok(At::from(&evaluator.values(map)?[0]))).collect()
-            }
+            Loaded::Viola(evaluator) => maps().chunks(1).map(|map| Ok(At::from(&evaluator.values(map)?[0]))).collect(),
         }
     }
 

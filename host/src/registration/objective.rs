@@ -148,7 +148,8 @@ mod tests {
         let moving = waves(flat, 26.0, 0.5, |v| (1.3 * v).sin());
         let [sampled, interpolated] = [(&fixed, fixed.range()), (&moving, moving.range())];
         let windows = if kind == MetricKind::Mattes { Windows::Moving } else { Windows::Both };
-        let options = Options { metric: kind, viola: Viola { samples: 2000, ..Viola::default() }, ..Options::default() };
+        let options =
+            Options { metric: kind, viola: Viola { samples: 2000, ..Viola::default() }, ..Options::default() };
         let images = Images::for_windows(which, sampled, interpolated, (20, windows), &options);
         let viola = kind == MetricKind::Viola;
         let samples = viola.then(|| Samples::new(images.stored(), 2000, which, &options.viola).unwrap());

@@ -106,7 +106,7 @@ impl Default for Viola {
 impl Options {
     /// Who searches: by the gradient where the metric has one.
     pub fn optimizer(&self) -> OptimizerKind {
-        let usual = if self.metric.smooth() { OptimizerKind::Powell } else { OptimizerKind::Batch };
+        let usual = if self.metric.smooth() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
         self.optimizer.unwrap_or(usual)
     }
 }

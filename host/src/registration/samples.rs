@@ -66,9 +66,11 @@ impl Samples {
 fn ordered(sigmas: Sigmas, which: Sampled) -> Sigmas {
     match which {
         Sampled::Fixed => sigmas,
-        Sampled::Moving => {
-            Sigmas { fixed: sigmas.moving, moving: sigmas.fixed, joint: sigmas.joint.map(|[fixed, moving]| [moving, fixed]) }
-        }
+        Sampled::Moving => Sigmas {
+            fixed: sigmas.moving,
+            moving: sigmas.fixed,
+            joint: sigmas.joint.map(|[fixed, moving]| [moving, fixed]),
+        },
     }
 }
 
