@@ -123,6 +123,11 @@ pub enum OptimizerKind {
 }
 
 impl OptimizerKind {
+    /// Whether it asks for [`Objective::slope`].
+    pub fn needs_gradient(self) -> bool {
+        matches!(self, Self::GradientAscent | Self::RegularStep | Self::Lbfgs)
+    }
+
     /// The optimizer itself.
     pub fn optimizer(self) -> Box<dyn Optimizer> {
         match self {

@@ -208,7 +208,7 @@ impl Objective for Rough {
 
 #[test]
 fn those_that_follow_a_gradient_say_that_they_need_one() {
-    for kind in [OptimizerKind::GradientAscent, OptimizerKind::RegularStep, OptimizerKind::Lbfgs] {
+    for kind in OptimizerKind::value_variants().iter().filter(|kind| kind.needs_gradient()) {
         let refused = kind.optimizer().maximise(&mut Rough, &problem(3)).unwrap_err();
         assert!(matches!(&refused, Error::Input(line) if line.contains("gradient")), "{kind:?}: {refused}");
     }

@@ -28,7 +28,7 @@ impl Chain<'_> {
             };
             row(0) + row(1) + row(2)
         };
-        crate::stubs::derivatives(self.steps, mm).iter().map(along).collect()
+        self.steps.derivatives(mm).iter().map(along).collect()
     }
 
     /// What a change of the step's map has after and before it in the change of the voxel map.

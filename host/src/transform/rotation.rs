@@ -58,6 +58,28 @@ pub fn exponential(vector: DVec3) -> DMat3 {
     DMat3::from_quat(DQuat::from_xyzw(axis.x, axis.y, axis.z, cosine).normalize())
 }
 
+/// The matrix of the cross product with a vector.
+pub fn cross(vector: DVec3) -> DMat3 {
+    let DVec3 { x, y, z } = vector;
+    DMat3::from_cols_array(&[0.0, z, -y, -z, 0.0, x, y, -x, 0.0])
+}
+
+/// The left Jacobian J of [`exponential`]: where its vector changes by `by`, the rotation changes by `cross(J * by)` times itself.
+pub fn left_jacobian(vector: DVec3) -> DMat3 {
+    let square = vector.length_squared();
+    let angle = libm::sqrt(square);
+    let cross = cross(vector);
+    // (1 - cos a) / a^2 and (a - sin a) / a^3, near 0 by their series.
+    let [first, second] = if angle < 0.1 {
+        let series = |terms: [f64; 4]| terms.iter().rev().fold(0.0, |sum, term| term - square * sum);
+        [series([2.0, 24.0, 720.0, 40_320.0].map(f64::recip)), series([6.0, 120.0, 5040.0, 362_880.0].map(f64::recip))]
+    } else {
+        let (sine, cosine) = libm::sincos(angle);
+        [(1.0 - cosine) / square, (angle - sine) / (square * angle)]
+    };
+    DMat3::IDENTITY + cross * first + cross * cross * second
+}
+
 /// The rotation whose quaternion has this imaginary part, at most 1 long, and no negative real one.
 pub fn versor(part: DVec3) -> DMat3 {
     let real = (1.0 - part.length_squared()).max(0.0).sqrt();

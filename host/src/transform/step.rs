@@ -40,11 +40,23 @@ impl Steps {
         let axes = self.dimension.axes();
         let (shift, rest) = mm.split_at(axes);
         let shift = DVec3::new(shift[0], shift[1], shift.get(2).copied().unwrap_or(0.0));
-        let matrix = match self.dimension {
-            Dimension::Two => self.in_plane(rest),
-            Dimension::Three => self.in_space(rest),
-        };
+        let matrix = self.matrix(rest);
         DAffine3::from_mat3_translation(matrix, self.centre + shift - matrix * self.centre)
+    }
+
+    /// How [`Steps::map`] changes with each parameter, per mm: the derivatives of its matrix and of its translation.
+    pub fn derivatives(&self, mm: &[f64]) -> Vec<DAffine3> {
+        let (shift, rest) = mm.split_at(self.dimension.axes());
+        let shifts = DVec3::AXES.into_iter().map(|axis| DAffine3 { matrix3: DMat3::ZERO, translation: axis });
+        let about_centre = |matrix3| DAffine3 { matrix3, translation: -(matrix3 * self.centre) };
+        shifts.take(shift.len()).chain(self.bends(rest).into_iter().map(about_centre)).collect()
+    }
+
+    fn matrix(&self, mm: &[f64]) -> DMat3 {
+        match self.dimension {
+            Dimension::Two => self.in_plane(mm),
+            Dimension::Three => self.in_space(mm),
+        }
     }
 
     fn in_space(&self, mm: &[f64]) -> DMat3 {
@@ -83,6 +95,61 @@ impl Steps {
             Kind::Affine => rotation * scale(1.0 + mm[1] / x, 1.0 + mm[2] / y, mm[3] / both),
         }
     }
+
+    /// The derivatives of the matrix, which is a rotation times a stretch.
+    fn bends(&self, mm: &[f64]) -> Vec<DMat3> {
+        if self.kind == Kind::Translation {
+            return Vec::new();
+        }
+        let matrix = self.matrix(mm);
+        let turns = self.turns();
+        let turn = turns.iter().zip(mm).map(|(&turn, &mm)| turn * mm).sum();
+        let jacobian = rotation::left_jacobian(turn);
+        let turned = turns.iter().map(|&turn| rotation::cross(jacobian * turn) * matrix);
+        let stretched = match self.kind {
+            Kind::Translation | Kind::Rigid => Vec::new(),
+            Kind::Similarity => vec![matrix * self.growth()],
+            Kind::Affine => self.stretches().into_iter().map(|by| rotation::exponential(turn) * by).collect(),
+        };
+        turned.chain(stretched).collect()
+    }
+
+    /// What a mm of each rotation adds to the rotation's vector, radians.
+    fn turns(&self) -> Vec<DVec3> {
+        let DVec3 { x, y, z } = self.reach;
+        let [about_x, about_y] = [DVec3::X / libm::hypot(y, z), DVec3::Y / libm::hypot(z, x)];
+        let about_z = DVec3::Z / libm::hypot(x, y);
+        match self.dimension {
+            Dimension::Two => vec![about_z],
+            Dimension::Three => vec![about_x, about_y, about_z],
+        }
+    }
+
+    /// What a mm of a similarity's scale adds to the matrix, in units of the matrix.
+    fn growth(&self) -> DMat3 {
+        match self.dimension {
+            Dimension::Two => DMat3::from_diagonal((DVec3::X + DVec3::Y) / self.reach.truncate().length()),
+            Dimension::Three => DMat3::IDENTITY / self.reach.length(),
+        }
+    }
+
+    /// What a mm of each scale and shear adds to an affine map's stretch.
+    fn stretches(&self) -> Vec<DMat3> {
+        let DVec3 { x, y, z } = self.reach;
+        let stretch = |row: usize, column: usize, reach: f64| {
+            let mut matrix = DMat3::ZERO;
+            matrix.col_mut(column)[row] = reach.recip();
+            matrix.col_mut(row)[column] = reach.recip();
+            matrix
+        };
+        let shear = |row: usize, column: usize| stretch(row, column, libm::hypot(self.reach[row], self.reach[column]));
+        match self.dimension {
+            Dimension::Two => vec![stretch(0, 0, x), stretch(1, 1, y), shear(0, 1)],
+            Dimension::Three => {
+                vec![stretch(0, 0, x), stretch(1, 1, y), stretch(2, 2, z), shear(0, 1), shear(1, 2), shear(2, 0)]
+            }
+        }
+    }
 }
 
 /// The root mean square distance over a grid between where two maps take its points, mm.
@@ -110,13 +177,46 @@ mod tests {
         ((0..grid.voxels()).map(square).sum::<f64>() / grid.voxels() as f64).sqrt()
     }
 
-    #[test]
-    fn a_small_step_along_any_parameter_moves_the_grid_by_its_length() {
+    /// An oblique grid in space and one in the plane.
+    fn grids() -> [(Dimension, Geometry); 2] {
         let turned = rotation::euler(DVec3::new(0.2, 0.4, -0.6));
         let space =
             Geometry { size: [40, 30, 20], spacing: DVec3::new(1.0, 2.0, 4.5), origin: DVec3::ONE, direction: turned };
         let plane = Geometry::axis_aligned([60, 40, 1], DVec3::new(0.5, 2.0, 1.0), DVec3::new(5.0, 6.0, 0.0));
-        for (dimension, grid) in [(Dimension::Three, space), (Dimension::Two, plane)] {
+        [(Dimension::Three, space), (Dimension::Two, plane)]
+    }
+
+    /// Near the identity, where the exponential has a removable singularity, and far from it.
+    #[test]
+    fn derivatives_are_those_of_central_differences() {
+        for (dimension, grid) in grids() {
+            for kind in [Kind::Translation, Kind::Rigid, Kind::Similarity, Kind::Affine] {
+                let steps = Steps::new(kind, dimension, &grid);
+                for far in [0.0, 1e-3, 1.0, 20.0] {
+                    let mm: Vec<f64> = (0..steps.count()).map(|n| far * libm::sin(1.0 + n as f64)).collect();
+                    let derivatives = steps.derivatives(&mm);
+                    assert_eq!(derivatives.len(), steps.count());
+                    for (parameter, derivative) in derivatives.iter().enumerate() {
+                        let at = |by: f64| {
+                            let mut mm = mm.clone();
+                            mm[parameter] += by;
+                            steps.map(&mm).to_cols_array()
+                        };
+                        let close = at(1e-3)
+                            .iter()
+                            .zip(at(-1e-3))
+                            .zip(derivative.to_cols_array())
+                            .all(|((above, below), derivative)| ((above - below) / 2e-3 - derivative).abs() < 1e-8);
+                        assert!(close, "{kind:?}, {dimension:?}, {parameter}, {far} mm: {derivative}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_step_along_any_parameter_moves_the_grid_by_its_length() {
+        for (dimension, grid) in grids() {
             for kind in [Kind::Translation, Kind::Rigid, Kind::Similarity, Kind::Affine] {
                 let steps = Steps::new(kind, dimension, &grid);
                 for parameter in 0..steps.count() {
