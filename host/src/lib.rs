@@ -47,3 +47,4 @@ pub use image::{Geometry, PixelType, Volume};
 pub use observer::Observer;
 pub use registration::{Options, Registration, register};
 pub use resample::{Resampled, Resampling, resample};
+mod stubs;

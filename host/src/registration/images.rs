@@ -2,7 +2,7 @@
 
 use super::Options;
 use super::chain::Chain;
-use crate::backend::{Backend, Evaluator, HistogramMethod, MattesPair, Pair, Wanted, Windows};
+use crate::backend::{Backend, Evaluator, HistogramMethod, MattesImages, MattesPair, Pair, Wanted, Windows};
 use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::Evaluation;
 use crate::transform::Steps;
@@ -69,9 +69,9 @@ impl Images {
         (bins, windows): (u32, Windows),
         options: &Options,
     ) -> Self {
-        let sampled_values = crate::stubs::fixed(sampled, sampled_range, bins, windows);
-        let stored = crate::stubs::moving(interpolated, interpolated_range);
-        Self::of(which, (sampled_values, sampled.geometry), (stored, interpolated.geometry), bins, options)
+        let MattesImages { fixed, moving, .. } =
+            MattesImages::new((sampled, sampled_range), (interpolated, interpolated_range), bins, windows);
+        Self::of(which, (fixed, sampled.geometry), (moving, interpolated.geometry), bins, options)
     }
 
     fn of(
