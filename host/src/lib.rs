@@ -47,4 +47,3 @@ pub use image::{Geometry, PixelType, Volume};
 pub use observer::Observer;
 pub use registration::{Options, Registration, register};
 pub use resample::{Resampled, Resampling, resample};
-mod stubs;
