@@ -100,6 +100,11 @@ impl Images {
         self.samples = self.sampled.keep(keep) as u64;
     }
 
+    /// Which of the two is sampled.
+    pub fn which(&self) -> Sampled {
+        self.which
+    }
+
     /// The grid whose voxels are counted.
     pub fn grid(&self) -> &Geometry {
         &self.sampled_geometry
