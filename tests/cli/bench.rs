@@ -14,6 +14,7 @@ pub fn tests() -> Vec<Trial> {
         test("prints_a_table", prints_a_table),
         test("prints_json", prints_json),
         test("writes_plots", writes_plots),
+        test("counts_violas_pairs", counts_violas_pairs),
         test("measures_own_images", measures_own_images),
         test("compares_what_a_paper_compares", compares_what_a_paper_compares),
     ]
@@ -27,18 +28,24 @@ fn bench(arguments: &str) -> String {
 }
 
 fn prints_a_table() {
-    let text = bench("--backend cpu --bins 8,16 --data random,constant,head");
+    let text = bench("--backend cpu --bins 8,16 --data random,constant,head --samples 70");
     for data in ["random", "constant", "head"] {
         assert!(text.contains(&format!("\n{data}, 8^3 voxels, linear: ")), "{text}");
     }
     let line = text.lines().find(|line| line.contains("one evaluation rows")).unwrap();
     let values: Vec<f64> = line.split_whitespace().skip(3).map(|value| value.parse().unwrap()).collect();
     assert!(values.len() == 2 && values.iter().all(|&value| value > 0.0), "{line}");
+    assert!(
+        text.contains("\n  samples each                                70\n  value          one core, exact"),
+        "{text}"
+    );
     assert!(text.contains("Shams") && text.contains("Ledig") && text.contains("Jung"), "{text}");
 }
 
 fn prints_json() {
-    let text = bench("--backend cpu --bins 8,16 --data random,head --interpolation nearest,linear --axis z --json");
+    let text = bench(
+        "--backend cpu --bins 8,16 --data random,head --interpolation nearest,linear --axis z --estimator histogram --json",
+    );
     let all: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&all["backend"], &all["axis"], &all["batch"]), (&"cpu".into(), &"z".into(), &16.into()));
     let rows = all["rows"].as_array().unwrap();
@@ -51,9 +58,19 @@ fn prints_json() {
     }
 }
 
+fn counts_violas_pairs() {
+    let all: Value = serde_json::from_str(&bench("--backend cpu --estimator viola --samples 64,100 --json")).unwrap();
+    assert!(all["rows"].as_array().unwrap().is_empty(), "{all}");
+    let rows = all["viola"].as_array().unwrap();
+    let places = ["one core", "cpu"].map(|place| rows.iter().filter(|row| row["place"] == place).count());
+    // Two sizes, exact and quantised, without and with the derivative.
+    assert_eq!(places, [8, 8], "{all}");
+    assert!(rows.iter().all(|row| row["seconds"].as_f64() > Some(0.0)), "{all}");
+}
+
 fn writes_plots() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = "bench --size 4 --seconds 0 --data random --bins 4,8 --backend emulated --out out --histogram";
+    let arguments = "bench --estimator histogram --size 4 --seconds 0 --data random --bins 4,8 --backend emulated --out out --histogram";
     let arguments: Vec<&str> = arguments.split(' ').chain(["auto,shared-atomic"]).collect();
     // No font of the system is needed.
     let text = stdout(mireg(folder.path(), &arguments).env("HOME", "none").env("XDG_DATA_DIRS", "none"));
@@ -76,7 +93,8 @@ fn writes_plots() {
 fn measures_own_images() {
     let folder = tempfile::tempdir().unwrap();
     mireg::io::write(&folder.path().join("a.nii"), &ramp(glam::DVec3::ZERO)).unwrap();
-    let arguments = "bench --fixed a.nii --moving a.nii --bins 32 --seconds 0 --backend cpu --json";
+    let arguments =
+        "bench --estimator histogram --fixed a.nii --moving a.nii --bins 32 --seconds 0 --backend cpu --json";
     let text = stdout(&mut mireg(folder.path(), &arguments.split(' ').collect::<Vec<_>>()));
     let all: Value = serde_json::from_str(&text).unwrap();
     let [row] = &all["rows"].as_array().unwrap()[..] else { panic!("{text}") };

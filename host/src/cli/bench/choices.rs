@@ -5,6 +5,15 @@ use gpu::math::interpolate::Interpolator;
 use mireg::backend::HistogramMethod;
 use serde::Serialize;
 
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Estimator {
+    /// Joint histograms and what follows from them
+    Histogram,
+    /// Viola's mutual information, from all pairs of two sets of samples
+    Viola,
+}
+
 /// The images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]

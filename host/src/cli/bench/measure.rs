@@ -46,7 +46,7 @@ impl Timing {
 
 /// Does `work` unmeasured for a tenth of the budget, then `least` times or until the budget is spent. Returns the seconds of each,
 /// sorted.
-fn repeat<T>(budget: f64, least: usize, mut work: impl FnMut() -> Result<T>) -> Result<Vec<f64>> {
+pub fn repeat<T>(budget: f64, least: usize, mut work: impl FnMut() -> Result<T>) -> Result<Vec<f64>> {
     let started = Instant::now();
     let spent = |part: f64| started.elapsed() >= Duration::from_secs_f64(part * budget);
     work()?;
@@ -64,7 +64,7 @@ fn repeat<T>(budget: f64, least: usize, mut work: impl FnMut() -> Result<T>) -> 
 }
 
 /// The middle of sorted numbers, of which there is at least one.
-fn median(sorted: &[f64]) -> f64 {
+pub fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { 0.5 * (sorted[middle - 1] + sorted[middle]) }
 }

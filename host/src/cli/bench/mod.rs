@@ -10,6 +10,7 @@ mod plot;
 mod results;
 mod subject;
 mod table;
+mod viola;
 
 pub use choices::Interpolation;
 
@@ -45,11 +46,13 @@ fn json(results: &Results) -> String {
 
 /// Puts the plots and the numbers into `out`.
 fn write(results: &Results, folder: OutputFolder, out: &Path) -> Result<()> {
-    let plot = plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;
     let file =
         |name: &str, text: &str| std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e));
-    file("bench.svg", &plot.svg)?;
     file("bench.json", &json(results))?;
-    picture::save(&plot.png, &folder.path("bench.png"))?;
+    if !results.rows.is_empty() {
+        let plot = plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;
+        file("bench.svg", &plot.svg)?;
+        picture::save(&plot.png, &folder.path("bench.png"))?;
+    }
     folder.commit()
 }

@@ -17,8 +17,10 @@ pub struct Quote {
 const LEDIG: &str = "Ledig and Chefd'hotel";
 const SHAMS: &str = "Shams and others 2009";
 const JUNG: &str = "Jung and Wesarg";
+const LIN: &str = "Lin and Medioni";
 /// Systems A and B of Ledig, table 1.
 const BOTH: &str = "GeForce 8800 GTX / Tesla C1060";
+const GTX_8800: &str = "GeForce 8800 GTX, and one core of a quad-core Xeon 2.33 GHz";
 const C1060: &str = "Tesla C1060";
 const GTX_280: &str = "GTX 280";
 const GTX_260: &str = "GTX 260, and one thread of a Q6600";
@@ -28,7 +30,7 @@ const fn quote(paper: &'static str, place: &'static str, device: &'static str, s
 }
 
 #[rustfmt::skip]
-const QUOTES: [Quote; 26] = [
+const QUOTES: [Quote; 28] = [
     quote(LEDIG, "1", BOTH, "sort-count performs similar to warp-tagged around 75 x 75 bins"),
     quote(LEDIG, "3.1", BOTH, "normalising and NMI at 100 x 100 bins, without the histogram: 0.19 / 0.14 ms"),
     quote(LEDIG, "3.1", C1060, "mbe-bc takes up to 35 % less time than warp-tagged on real images"),
@@ -55,6 +57,8 @@ const QUOTES: [Quote; 26] = [
     quote(JUNG, "table 1", GTX_260, "registering RIRE 006 CT to PET: 11.06 s, and 79.26 s"),
     quote(JUNG, "table 1", GTX_260, "registering RIRE 007 CT to MR T1: 10.41 s, and 68.38 s"),
     quote(JUNG, "table 1", GTX_260, "registering RIRE 008 PET to PD: 7.46 s, and 47.23 s"),
+    quote(LIN, "5", GTX_8800, "Viola's mutual information of 1000 samples: 170 times as fast as one CPU core, its derivatives 400 times"),
+    quote(LIN, "5", GTX_8800, "less than 3 ms, nearly whatever the number of samples"),
 ];
 
 /// What a paper prints, or all of them.

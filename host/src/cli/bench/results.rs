@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use super::arguments::Bench;
 use super::cases::{Group, Plan};
-use super::choices::Axis;
-use super::choices::{Data, Interpolation};
+use super::choices::{Axis, Data, Estimator, Interpolation};
 use super::compare::{self, Reduction};
 use super::measure::{BATCH, Timing};
 use super::papers::{self, Quote};
 use super::subject::{Subject, TURN};
+use super::viola;
 use crate::cli::progress::Progress;
 
 /// Everything.
@@ -31,6 +31,7 @@ pub struct Results {
     pub rows: Vec<Row>,
     /// Counting alone, where the device has a clock.
     pub numbers: Option<Numbers>,
+    pub viola: Vec<viola::Row>,
     pub reductions: Vec<Reduction>,
     pub papers: Vec<Quote>,
 }
@@ -84,8 +85,13 @@ impl Results {
     /// Of the images and of the device. A method that cannot do a case is a row without timing.
     pub fn measure(plan: &Plan, backend: &dyn Backend, arguments: &Bench, progress: &Progress) -> Result<Self> {
         let mut session = Session { plan, backend, arguments, progress, rows: Vec::with_capacity(plan.rows()) };
-        plan.groups.iter().try_for_each(|group| session.group(group))?;
+        let histograms = arguments.measures(Estimator::Histogram);
+        if histograms {
+            plan.groups.iter().try_for_each(|group| session.group(group))?;
+        }
         let rows = session.rows;
+        let counts = histograms && backend.name() == "cuda";
+        let viola = arguments.measures(Estimator::Viola);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
             backend: backend.name(),
@@ -94,7 +100,8 @@ impl Results {
             axis: arguments.axis,
             radians: TURN,
             batch: BATCH,
-            numbers: if backend.name() == "cuda" { Numbers::measure(backend)? } else { None },
+            numbers: if counts { Numbers::measure(backend)? } else { None },
+            viola: if viola { viola::measure(backend, arguments, progress)? } else { Vec::new() },
             reductions: compare::reductions(&rows),
             papers: papers::quotes(arguments.paper),
             rows,
@@ -239,6 +246,7 @@ pub mod tests {
             radians: TURN,
             batch: BATCH,
             numbers: None,
+            viola: Vec::new(),
             reductions: compare::reductions(&rows),
             papers: papers::quotes(None),
             rows,

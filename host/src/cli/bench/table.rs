@@ -5,6 +5,7 @@ use super::compare::{Over, Reduction};
 use super::measure::Timing;
 use super::papers::Quote;
 use super::results::{Numbers, Results, Row};
+use super::viola;
 
 /// A quantity of a block: its name and how it is read off a timing.
 type Quantity = (&'static str, fn(&Timing) -> Option<f64>);
@@ -20,6 +21,7 @@ pub fn text(results: &Results) -> String {
     let blocks = blocks(&results.rows).into_iter().map(|rows| block(&rows));
     let parts = [head(results)].into_iter().chain(blocks).chain([
         results.numbers.map_or(String::new(), counting),
+        viola::table(&results.viola),
         reductions(&results.reductions),
         quotes(&results.papers),
     ]);
