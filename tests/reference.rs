@@ -2,7 +2,9 @@
 
 mod chain;
 mod counts;
+mod itk;
 mod known;
+mod mattes;
 mod partial_volume;
 mod real;
 mod scene;
@@ -14,10 +16,19 @@ use libtest_mimic::Trial;
 use mireg::reference::Similarity;
 
 pub fn tests() -> Vec<Trial> {
-    [known::tests(), counts::tests(), chain::tests(), partial_volume::tests(), real::tests(), viola::tests()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        known::tests(),
+        counts::tests(),
+        chain::tests(),
+        partial_volume::tests(),
+        mattes::tests(),
+        itk::tests(),
+        real::tests(),
+        viola::tests(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Fails unless both counted about as much and every number is within `tolerance`: of itself or, where it is smaller,

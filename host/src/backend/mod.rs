@@ -6,12 +6,14 @@ pub mod emulated;
 mod evaluator;
 mod histogram;
 mod kernels;
+mod mattes;
 mod queue;
 mod resample;
 mod viola;
 
 pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;
+pub use mattes::MattesImages;
 
 use crate::image::{BinImage, StoredImage};
 use crate::{Error, Observer, Result};

@@ -7,7 +7,7 @@ use gpu::math::entropy::{Entropies, LANES, Sums, finish, fold, term};
 
 /// Sums terms in lanes, then folds the lanes.
 #[inline(always)]
-fn ordered(terms: &[f64]) -> f64 {
+pub fn ordered(terms: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];
     let mut chunks = terms.chunks_exact(LANES);
     for chunk in &mut chunks {

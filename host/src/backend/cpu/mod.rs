@@ -1,6 +1,7 @@
 //! All cores of this machine. Counts are integers, so that how the work is split cannot change them.
 
 mod entropy;
+mod mattes;
 mod partial_volume;
 mod rows;
 pub(crate) mod simd;
@@ -49,8 +50,8 @@ impl Backend for Cpu {
         Ok(Box::new(Loaded { pair, unit: pair.unit()?, samples: rows::Samples::new(&pair)? }))
     }
 
-    fn load_mattes<'a>(&'a self, _: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
-        todo!()
+    fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+        Ok(Box::new(mattes::Loaded::new(pair)))
     }
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {

@@ -70,10 +70,6 @@ impl<'a> Task<'a> {
             Samples::Words(all) => words = all,
             Samples::Cubic(image) => cubic = &image.values,
         }
-        let chunk = |chunk: usize| {
-            let terms: [[f32; 3]; CHUNK] = std::array::from_fn(|l| affine::from_x(affine, (chunk * CHUNK + l) as u32));
-            [0, 1, 2].map(|axis| terms.map(|term| term[axis]))
-        };
         Self {
             fixed: &fixed.bins,
             fixed_size: fixed.size,
@@ -85,7 +81,7 @@ impl<'a> Task<'a> {
             unit,
             interpolator: pair.interpolator,
             affine: *affine,
-            columns: (0..fixed.size[0].div_ceil(CHUNK)).map(chunk).collect(),
+            columns: columns(affine, fixed.size[0]),
         }
     }
 
@@ -153,6 +149,34 @@ const FINE_LINEAR: u32 = 100;
 /// Positions or values of a chunk.
 pub type Lanes = [f32; CHUNK];
 
+/// The x terms of the positions along a row of so many voxels, in whole chunks.
+pub fn columns(matrix: &Affine, width: usize) -> Vec<[Lanes; 3]> {
+    let chunk = |chunk: usize| {
+        let terms: [[f32; 3]; CHUNK] = std::array::from_fn(|l| affine::from_x(matrix, (chunk * CHUNK + l) as u32));
+        [0, 1, 2].map(|axis| terms.map(|term| term[axis]))
+    };
+    (0..width.div_ceil(CHUNK)).map(chunk).collect()
+}
+
+/// The positions of a chunk in a moving image of `size`, and which of them are inside; those outside are moved to where it is safe to
+/// read.
+#[inline(always)]
+pub fn positions(matrix: &Affine, size: [u32; 3], terms: &[Lanes; 3], y: u32, z: u32) -> ([Lanes; 3], [bool; CHUNK]) {
+    let last = interpolate::last(size);
+    let mut positions = [[0.0; CHUNK]; 3];
+    let mut inside = [false; CHUNK];
+    for l in 0..CHUNK {
+        let position = affine::add_y(matrix, [terms[0][l], terms[1][l], terms[2][l]], y);
+        let position = affine::add_z(matrix, position, z);
+        inside[l] = interpolate::inside(position, last);
+        let safe = interpolate::clamp(position, last);
+        for axis in 0..3 {
+            positions[axis][l] = safe[axis];
+        }
+    }
+    (positions, inside)
+}
+
 /// Whole functions and a constant rather than a closure: a call through a closure would lose the caller's instruction set.
 #[inline(always)]
 fn count<const HOW: u32>(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
@@ -179,22 +203,11 @@ fn count<const HOW: u32>(task: &Task, rows: Range<usize>, counters: &mut [u32]) 
 /// The joint indices of a chunk; those outside get the counter after the last.
 #[inline(always)]
 fn pairs<const HOW: u32>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed: &[u16; CHUNK]) -> [u32; CHUNK] {
-    let last = interpolate::last(task.moving_size);
-    let mut positions = [[0.0; CHUNK]; 3];
-    let mut inside = [false; CHUNK];
-    for l in 0..CHUNK {
-        let position = affine::add_y(&task.affine, [terms[0][l], terms[1][l], terms[2][l]], y);
-        let position = affine::add_z(&task.affine, position, z);
-        inside[l] = interpolate::inside(position, last);
-        let safe = interpolate::clamp(position, last);
-        for axis in 0..3 {
-            positions[axis][l] = safe[axis];
-        }
-    }
+    let (positions, inside) = positions(&task.affine, task.moving_size, terms, y, z);
     let (values, full) = match HOW {
         NEAREST => (values::nearest(task, &positions), bin::FULL),
         LINEAR => (values::linear(task, &positions), linear::FULL),
-        FINE_LINEAR => (values::fine_linear(task, &positions), bin::FULL),
+        FINE_LINEAR => (values::fine_linear(task.moving, task.moving_size, &positions), bin::FULL),
         _ => (values::cubic::<HOW>(task, &positions), bin::FULL),
     };
     let scale = bin::scale(task.bins[1], full);

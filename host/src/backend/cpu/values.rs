@@ -38,10 +38,39 @@ fn gather(task: &Task, index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
     words
 }
 
-/// Trilinear values of 16-bit voxels at positions inside.
+/// Trilinear values of 16-bit voxels at positions inside; `moving` goes on for [`interpolate::padding`].
 #[inline(always)]
-pub fn fine_linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
-    let size = task.moving_size;
+pub fn fine_linear(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
+    let (words, fraction) = neighbours(moving, size, positions);
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        let words = [words[0][l], words[1][l], words[2][l], words[3][l]];
+        values[l] = interpolate::linear(words, [fraction[0][l], fraction[1][l], fraction[2][l]]);
+    }
+    values
+}
+
+/// [`fine_linear`], and the derivatives along x, y and z.
+#[inline(always)]
+pub fn linear_slope(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> (Lanes, [Lanes; 3]) {
+    let last = interpolate::last(size);
+    let (words, fraction) = neighbours(moving, size, positions);
+    let (mut values, mut slopes) = ([0.0; CHUNK], [[0.0; CHUNK]; 3]);
+    for l in 0..CHUNK {
+        let words = [words[0][l], words[1][l], words[2][l], words[3][l]];
+        let (value, slope) = interpolate::linear_slope(words, [fraction[0][l], fraction[1][l], fraction[2][l]]);
+        let slope = interpolate::inner(slope, [positions[0][l], positions[1][l], positions[2][l]], last);
+        values[l] = value;
+        for axis in 0..3 {
+            slopes[axis][l] = slope[axis];
+        }
+    }
+    (values, slopes)
+}
+
+/// The words that [`interpolate::linear`] mixes, and the fractions.
+#[inline(always)]
+fn neighbours(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> ([[u32; CHUNK]; 4], [Lanes; 3]) {
     let mut index = [0; CHUNK];
     let mut fraction = [[0.0; CHUNK]; 3];
     for l in 0..CHUNK {
@@ -53,28 +82,25 @@ pub fn fine_linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
         }
     }
     let [y, z] = [size[0], size[0] * size[1]];
-    let words = [
-        gather_pairs(task, &index, 0),
-        gather_pairs(task, &index, y),
-        gather_pairs(task, &index, z),
-        gather_pairs(task, &index, y + z),
-    ];
-    let mut values = [0.0; CHUNK];
-    for l in 0..CHUNK {
-        let words = [words[0][l], words[1][l], words[2][l], words[3][l]];
-        values[l] = interpolate::linear(words, [fraction[0][l], fraction[1][l], fraction[2][l]]);
-    }
-    values
+    (
+        [
+            gather_pairs(moving, &index, 0),
+            gather_pairs(moving, &index, y),
+            gather_pairs(moving, &index, z),
+            gather_pairs(moving, &index, y + z),
+        ],
+        fraction,
+    )
 }
 
 /// The words of two neighbours along x, `offset` voxels from each index.
 #[inline(always)]
-fn gather_pairs(task: &Task, index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
+fn gather_pairs(moving: &[u16], index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
     let mut words = [0; CHUNK];
     for l in 0..CHUNK {
         // SAFETY: within the image and its padding.
         let pair =
-            unsafe { task.moving.as_ptr().offset((index[l] + offset) as i32 as isize).cast::<u32>().read_unaligned() };
+            unsafe { moving.as_ptr().offset((index[l] + offset) as i32 as isize).cast::<u32>().read_unaligned() };
         words[l] = u32::from_le(pair);
     }
     words
