@@ -144,7 +144,10 @@ mod tests {
         assert!(near(found.fixed, 1.06 * n.powf(-0.2) * 6000.0), "{found:?}");
         assert!(near(found.moving, 1.06 * n.powf(-0.2) * 2000.0), "{found:?}");
         let joint = found.joint.unwrap();
-        assert!(near(joint[0], n.powf(-1.0 / 6.0) * 6000.0) && near(joint[1], n.powf(-1.0 / 6.0) * 2000.0), "{found:?}");
+        assert!(
+            near(joint[0], n.powf(-1.0 / 6.0) * 6000.0) && near(joint[1], n.powf(-1.0 / 6.0) * 2000.0),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -158,7 +161,10 @@ mod tests {
             values.iter().map(mean).sum::<f64>()
         };
         let found = of_one(&values, 0, "fixed").unwrap();
-        assert!(likelihood(found) > likelihood(0.95 * found) && likelihood(found) > likelihood(1.05 * found), "{found}");
+        assert!(
+            likelihood(found) > likelihood(0.95 * found) && likelihood(found) > likelihood(1.05 * found),
+            "{found}"
+        );
     }
 
     #[test]
@@ -176,7 +182,10 @@ mod tests {
     #[test]
     fn constant_images_and_lone_samples_are_refused() {
         let error = |fixed: &[f32], moving: &[f32]| Sigmas::likeliest(fixed, moving).unwrap_err().to_string();
-        assert!(error(&[5.0; 9], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]).starts_with("the fixed image has the same"));
+        assert!(
+            error(&[5.0; 9], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
+                .starts_with("the fixed image has the same")
+        );
         assert!(error(&[1.0, 2.0], &[7.0, 7.0]).starts_with("the moving image has the same"));
         assert!(error(&[1.0], &[7.0]).starts_with("1 samples are too few"));
     }

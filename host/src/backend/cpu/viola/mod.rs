@@ -5,7 +5,7 @@ mod levels;
 mod pairs;
 
 use super::super::{Exponentials, Group, Sample, Viola, ViolaEvaluator, ViolaPair};
-use crate::Result;
+use crate::{Error, Result};
 use at::At;
 use gpu::math::entropy::{LANES, fold};
 use gpu::math::viola::{Joint, Sums, Weights, by_map, derivative, finish};
@@ -50,9 +50,12 @@ impl<'a> Loaded<'a> {
         Ok(Self(pair))
     }
 
-    fn all(&self, maps: &[Affine], slopes: bool) -> Vec<(Viola, [[f64; 4]; 3])> {
-        assert!(maps.len() == self.0.groups.len());
-        self.0.groups.par_iter().zip(maps).map(|(group, map)| self.group(group, map, slopes)).collect()
+    fn all(&self, maps: &[Affine], slopes: bool) -> Result<Vec<(Viola, [[f64; 4]; 3])>> {
+        let groups = self.0.groups;
+        if maps.len() != groups.len() {
+            return Err(Error::Input(format!("{} maps for {} groups of samples", maps.len(), groups.len())));
+        }
+        Ok(groups.par_iter().zip(maps).map(|(group, map)| self.group(group, map, slopes)).collect())
     }
 
     fn group(&self, group: &Group, map: &Affine, slopes: bool) -> (Viola, [[f64; 4]; 3]) {
@@ -80,11 +83,11 @@ impl<'a> Loaded<'a> {
 
 impl ViolaEvaluator for Loaded<'_> {
     fn values(&mut self, maps: &[Affine]) -> Result<Vec<Viola>> {
-        Ok(self.all(maps, false).into_iter().map(|(viola, _)| viola).collect())
+        Ok(self.all(maps, false)?.into_iter().map(|(viola, _)| viola).collect())
     }
 
     fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(Viola, [[f64; 4]; 3])>> {
-        Ok(self.all(maps, true))
+        self.all(maps, true)
     }
 }
 
