@@ -172,10 +172,18 @@ fn register_writes_its_files() {
 
 fn every_metric_registers() {
     let (folder, pair) = patient();
-    for (metric, name) in [("mi", "MI"), ("ecc", "ECC"), ("correlation-ratio", "eta2(M|F)")] {
+    for (metric, name) in [
+        ("mi", "MI"),
+        ("ecc", "ECC"),
+        ("correlation-ratio", "eta2(M|F)"),
+        ("mattes", "Mattes MI"),
+        ("mattes-symmetric", "symmetric Mattes MI"),
+        ("viola", "Viola MI"),
+    ] {
         let arguments = ["--backend", "cpu", "--bins", "32", "--metric", metric];
         let shown = stdout(mireg(folder.path(), &REGISTER).args(arguments));
-        assert!(shown.contains(&format!("{name} 0.")), "{name} is not in\n{shown}");
+        let starts = ["0.", "-0."].map(|zero| format!("{name} {zero}"));
+        assert!(starts.iter().any(|start| shown.contains(start)), "{name} is not in\n{shown}");
         let found =
             io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap().to_affine();
         let error = pair.misplacement(&found);
@@ -189,10 +197,12 @@ fn every_metric_registers() {
 /// And gives the same bytes with any number of threads.
 fn every_optimizer_registers() {
     let (folder, pair) = patient();
-    for kind in OptimizerKind::value_variants().iter().filter(|kind| !kind.needs_gradient()) {
+    for kind in OptimizerKind::value_variants() {
         let name = kind.to_possible_value().unwrap().get_name().to_owned();
         let run = |threads: &str| {
-            let arguments = ["--backend", "cpu", "--bins", "32", "--optimizer", &name, "--threads", threads];
+            let metric = if kind.needs_gradient() { "mattes" } else { "nmi" };
+            let arguments =
+                ["--backend", "cpu", "--bins", "32", "--metric", metric, "--optimizer", &name, "--threads", threads];
             mireg(folder.path(), &REGISTER).args(arguments).assert().success();
             ["transform.tfm", "report.json"]
                 .map(|file| fs::read_to_string(folder.path().join("out").join(file)).unwrap())

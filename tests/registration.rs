@@ -5,6 +5,7 @@ mod masks;
 mod metric;
 mod plane;
 mod sampling;
+mod smooth;
 mod starts;
 mod storage;
 mod trust;
@@ -28,6 +29,7 @@ pub fn tests() -> Vec<Trial> {
         trust::tests(),
         metric::tests(),
         plane::tests(),
+        smooth::tests(),
     ]
     .into_iter()
     .flatten()

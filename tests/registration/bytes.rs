@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
 use mireg::demo::Pair;
+use mireg::metric::MetricKind;
 use mireg::optimizer::OptimizerKind;
 use mireg::transform::Kind;
 use mireg::{Options, Registration};
@@ -19,11 +20,11 @@ pub fn tests() -> Vec<Trial> {
     vec![
         test("threads_do_not_matter_to_any_optimizer", threads_do_not_matter_to_any_optimizer),
         test("the_emulator_registers_as_the_cpu", || {
-            agrees_with_the_cpu(BackendKind::Emulated, [OptimizerKind::Batch], &[Kind::Rigid])
+            agrees_with_the_cpu(BackendKind::Emulated, &[OptimizerKind::Batch], &[Kind::Rigid])
         }),
         Trial::test("registration::gpu_registers_as_the_cpu_with_every_optimizer", || {
             let _turn = gpu()?;
-            agrees_with_the_cpu(BackendKind::Cuda, without_gradient(), Kind::value_variants());
+            agrees_with_the_cpu(BackendKind::Cuda, OptimizerKind::value_variants(), Kind::value_variants());
             Ok(())
         })
         .with_ignored_flag(gpu_is_absent()),
@@ -32,6 +33,12 @@ pub fn tests() -> Vec<Trial> {
 
 fn register(options: &Options) -> Registration {
     super::register(&TINY.ct, &TINY.mr, options)
+}
+
+/// An optimizer with a metric that it can climb.
+fn by(optimizer: OptimizerKind) -> Options {
+    let metric = if optimizer.needs_gradient() { MetricKind::Mattes } else { MetricKind::Nmi };
+    Options { optimizer: Some(optimizer), metric, ..on_cpu() }
 }
 
 /// What the files hold.
@@ -43,9 +50,9 @@ fn bits(found: &Registration) -> (Vec<u64>, Vec<u32>, u64) {
 
 /// Nor does a second run.
 fn threads_do_not_matter_to_any_optimizer() {
-    for optimizer in without_gradient() {
+    for &optimizer in OptimizerKind::value_variants() {
         for &dof in Kind::value_variants() {
-            let found = |threads| bits(&register(&Options { optimizer, dof, threads, ..on_cpu() }));
+            let found = |threads| bits(&register(&Options { dof, threads, ..by(optimizer) }));
             let one = found(1);
             // Every number of threads for the usual kind; for the others, one that differs.
             let counts: &[usize] = if dof == Kind::Rigid { &[1, 2, 3, 8] } else { &[3] };
@@ -56,15 +63,10 @@ fn threads_do_not_matter_to_any_optimizer() {
     }
 }
 
-/// The optimizers for any metric.
-fn without_gradient() -> impl Iterator<Item = OptimizerKind> {
-    OptimizerKind::value_variants().iter().copied().filter(|kind| !kind.needs_gradient())
-}
-
-fn agrees_with_the_cpu(backend: BackendKind, optimizers: impl IntoIterator<Item = OptimizerKind>, kinds: &[Kind]) {
-    for optimizer in optimizers {
+fn agrees_with_the_cpu(backend: BackendKind, optimizers: &[OptimizerKind], kinds: &[Kind]) {
+    for &optimizer in optimizers {
         for &dof in kinds {
-            let found = |backend| bits(&register(&Options { optimizer, dof, backend, bins: 32, ..on_cpu() }));
+            let found = |backend| bits(&register(&Options { dof, backend, bins: 32, ..by(optimizer) }));
             assert!(found(backend) == found(BackendKind::Cpu), "{optimizer:?}, {dof:?}");
         }
     }

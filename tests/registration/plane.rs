@@ -43,8 +43,13 @@ fn resampled(volume: &Volume, grid: &Geometry, map: &DAffine3) -> Volume {
     mireg::resample(volume, grid, map, &how).unwrap().volume
 }
 
+/// The CT slice.
+pub fn fixed() -> &'static Volume {
+    &SLICES[0]
+}
+
 /// The MR slice after a shift or a rigid motion, which is the truth.
-fn moved(kind: Kind) -> (Volume, DAffine3) {
+pub fn moved(kind: Kind) -> (Volume, DAffine3) {
     let [_, mr] = &*SLICES;
     let parameters = if kind == Kind::Translation { vec![7.3, -4.6] } else { vec![0.4, 7.3, -4.6] };
     let truth = Linear { kind, dimension: Dimension::Two, parameters, centre: mr.geometry.centre() }.to_affine();

@@ -16,7 +16,7 @@ pub const DEFAULT_BINS: u32 = 64;
 
 #[derive(Args)]
 pub struct Histogram {
-    /// Bins a side of the joint histogram, 2 to 1024
+    /// Bins a side of the joint histogram, 2 to 1024; for mattes with two empty ones at either end, 5 or more
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, help_heading = "Metric")]
     #[arg(value_parser = value_parser!(u32).range(2..=1024), allow_negative_numbers = true)]
     pub bins: u32,

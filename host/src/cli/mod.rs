@@ -10,6 +10,7 @@ mod demo;
 mod devices;
 mod evaluate;
 pub mod fault;
+mod gaussian;
 mod grids;
 mod histogram;
 mod invert;

@@ -7,11 +7,12 @@ use clap::Args;
 use mireg::io::OutputFolder;
 use mireg::io::transform::Grids;
 use mireg::metric::MetricKind;
-use mireg::registration::Registration;
+use mireg::registration::{Options, Registration};
 use mireg::report::{Report, Run};
 use mireg::{Error, Result, Volume};
 
 use super::compute::Compute;
+use super::gaussian::Gaussian;
 use super::histogram::Histogram;
 use super::progress::Progress;
 use super::search::Search;
@@ -56,6 +57,8 @@ pub struct Register {
     #[command(flatten)]
     pub histogram: Histogram,
     #[command(flatten)]
+    pub gaussian: Gaussian,
+    #[command(flatten)]
     pub compute: Compute,
     /// Print errors and warnings only
     #[arg(long, short, help_heading = "Output")]
@@ -72,6 +75,8 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let reading = Instant::now();
     let (fixed_volume, moving_volume) = super::read(fixed, moving)?;
     let others = arguments.histogram.options(arguments.metric, &arguments.compute)?;
+    let viola = arguments.gaussian.options(arguments.metric)?;
+    let others = Options { viola, ..others };
     let options = arguments.search.options(others, &Grids::of(&fixed_volume.geometry, &moving_volume.geometry))?;
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;

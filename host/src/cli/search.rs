@@ -6,8 +6,9 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum, value_parser};
 use mireg::Result;
 use mireg::io::transform::{Format, Grids};
+use mireg::metric::MetricKind;
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{Init, Options, Sampling};
+use mireg::registration::{Init, Options, Sampling, Viola};
 use mireg::transform::Kind;
 
 use super::transforms;
@@ -31,20 +32,21 @@ pub struct Search {
     /// Format of an --init FILE [default: what the content looks like]; `mireg convert --help` lists them
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     pub from: Option<Format>,
-    /// Who searches
-    #[arg(long, value_enum, value_name = "NAME", default_value_t = OptimizerKind::Batch)]
-    pub optimizer: OptimizerKind,
+    /// Who searches [default: batch; lbfgs for mattes, mattes-symmetric and viola]
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub optimizer: Option<OptimizerKind>,
     /// Grids of the levels in mm, coarse to fine, as 8mm,4mm,2mm,1mm [default: the images' own, doubled while 16 voxels remain]
     #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
     pub levels: Vec<f64>,
     /// Which voxels are counted at each level: full takes all, grid a regular grid of them, random scattered ones
     #[arg(long, value_enum, value_name = "HOW", default_value_t = How::Grid)]
     pub sampling: How,
-    /// How many voxels, about, grid and random take; where there are fewer, all
-    #[arg(long, value_name = "N", default_value_t = Sampling::SAMPLES as u64, allow_negative_numbers = true)]
+    /// How many voxels, about, grid and random take; where there are fewer, all [default: 2097152]. Of these viola compares N on the
+    /// finest level, and fewer on others [default: 8000]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u64).range(1..))]
-    pub samples: u64,
-    /// Which ones random takes
+    pub samples: Option<u64>,
+    /// Which ones random and viola take
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
@@ -52,7 +54,12 @@ pub struct Search {
 impl Search {
     /// `others` with what is said here; reads the transform to start from, between images of these grids.
     pub fn options(&self, others: Options, grids: &Grids) -> Result<Options> {
-        let samples = usize::try_from(self.samples).unwrap_or(usize::MAX);
+        let samples = self.samples.map(|samples| usize::try_from(samples).unwrap_or(usize::MAX));
+        let viola = Viola { seed: self.seed, ..others.viola };
+        let (samples, viola) = match others.metric {
+            MetricKind::Viola => (Sampling::SAMPLES, Viola { samples: samples.unwrap_or(Viola::SAMPLES), ..viola }),
+            _ => (samples.unwrap_or(Sampling::SAMPLES), viola),
+        };
         let init = match &self.init {
             Start::Named(init) => init.clone(),
             Start::File(path) => Init::Transform(transforms::read(path, self.from, grids)?),
@@ -67,6 +74,7 @@ impl Search {
                 How::Grid => Sampling::Grid { samples },
                 How::Random => Sampling::Random { samples, seed: self.seed },
             },
+            viola,
             ..others
         })
     }

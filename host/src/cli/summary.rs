@@ -7,8 +7,8 @@ use mireg::report::{self, Report, motion};
 
 /// What came out, a line a fact. `moving`: the moving image's file.
 pub fn registration(found: &Registration, report: &Report, moving: &Path, out: &Path) -> String {
-    let kind = report.metric;
-    let metric = format!("{} {:.5} -> {:.5}", kind.name(), found.start.value(kind), found.end.value(kind));
+    let [before, after] = found.values;
+    let metric = format!("{} {before:.5} -> {after:.5}", report.metric.name());
     let other = format!("MI {:.4} -> {:.4} nats", found.start.mi, found.end.mi);
     let seconds = &report.seconds;
     let moved = report::moved(moving);

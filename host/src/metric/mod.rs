@@ -20,6 +20,12 @@ pub enum MetricKind {
     Ecc,
     /// Correlation ratio eta^2(M|F): how much of the moving image's variance the fixed image explains (Roche and others 1998).
     CorrelationRatio,
+    /// Mutual information by cubic B-spline windows on the intensities that are interpolated, with its gradient (Mattes and others 2003).
+    Mattes,
+    /// The same with windows on the intensities of both images.
+    MattesSymmetric,
+    /// Mutual information by Gaussian windows over two sets of samples, with its gradient (Viola & Wells 1997; Lin & Medioni 2008).
+    Viola,
 }
 
 impl MetricKind {
@@ -30,6 +36,9 @@ impl MetricKind {
             Self::Mi => "MI",
             Self::Ecc => "ECC",
             Self::CorrelationRatio => "eta2(M|F)",
+            Self::Mattes => "Mattes MI",
+            Self::MattesSymmetric => "symmetric Mattes MI",
+            Self::Viola => "Viola MI",
         }
     }
 
@@ -37,8 +46,13 @@ impl MetricKind {
     pub fn wanted(self) -> Wanted {
         match self {
             Self::CorrelationRatio => Wanted::Ratios,
-            Self::Nmi | Self::Mi | Self::Ecc => Wanted::Entropies,
+            _ => Wanted::Entropies,
         }
+    }
+
+    /// Whether it is smooth and has a gradient; the others are made from the counts of a joint histogram.
+    pub fn smooth(self) -> bool {
+        matches!(self, Self::Mattes | Self::MattesSymmetric | Self::Viola)
     }
 }
 
@@ -94,13 +108,14 @@ impl Evaluation {
         }
     }
 
-    /// The value of `kind`.
-    pub fn value(&self, kind: MetricKind) -> f64 {
+    /// The value of `kind`; `None` for a smooth metric, which no joint histogram has.
+    pub fn value(&self, kind: MetricKind) -> Option<f64> {
         match kind {
-            MetricKind::Nmi => self.nmi,
-            MetricKind::Mi => self.mi,
-            MetricKind::Ecc => self.ecc,
-            MetricKind::CorrelationRatio => self.correlation_ratio_moving_given_fixed,
+            MetricKind::Nmi => Some(self.nmi),
+            MetricKind::Mi => Some(self.mi),
+            MetricKind::Ecc => Some(self.ecc),
+            MetricKind::CorrelationRatio => Some(self.correlation_ratio_moving_given_fixed),
+            MetricKind::Mattes | MetricKind::MattesSymmetric | MetricKind::Viola => None,
         }
     }
 

@@ -1,9 +1,13 @@
 //! What can be registered at all.
 
 use super::images::Range;
-use super::{Init, Options};
+use super::{Init, Options, Viola};
+use crate::backend::{HistogramMethod, Sigmas};
+use crate::metric::MetricKind;
 use crate::{Error, Result, Volume};
 use glam::{DAffine3, DVec3};
+use gpu::math::interpolate::Interpolator;
+use gpu::math::mattes::{LEAST_BINS, PADDING};
 
 /// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
 ///
@@ -14,6 +18,7 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
     if !(2..=1024).contains(&bins) {
         return Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 1024 bins a side")));
     }
+    metric(options)?;
     let range = |name: &str, volume: &Volume| {
         let [i, j, k] = volume.geometry.size;
         if i.checked_mul(j).and_then(|plane| plane.checked_mul(k)) != Some(volume.voxels.len()) {
@@ -53,6 +58,50 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
         stays_in_plane(start)?;
     }
     Ok(ranges)
+}
+
+/// What goes with the metric.
+fn metric(options: &Options) -> Result<()> {
+    let name = options.metric.name();
+    let refused = |text: String| Err(Error::Input(text));
+    if !options.metric.smooth() {
+        return match options.optimizer().needs_gradient() {
+            true => refused(format!(
+                "{name} has no gradient to climb by: use --metric mattes, mattes-symmetric or viola, or another --optimizer"
+            )),
+            false => Ok(()),
+        };
+    }
+    if options.interpolator != Interpolator::Linear {
+        return refused(format!("{name} takes --interpolation linear alone, of which it has the gradient"));
+    }
+    if options.histogram != HistogramMethod::Auto {
+        return refused(format!("{name} counts no joint histogram: leave --histogram out"));
+    }
+    if options.metric == MetricKind::Viola { viola(&options.viola) } else { mattes(options.bins) }
+}
+
+fn mattes(bins: u32) -> Result<()> {
+    match bins < LEAST_BINS {
+        true => Err(Error::Input(format!(
+            "{bins} bins: Mattes windows take {LEAST_BINS} to 1024, of which {} stay empty at either end",
+            PADDING
+        ))),
+        false => Ok(()),
+    }
+}
+
+fn viola(viola: &Viola) -> Result<()> {
+    if viola.samples < Viola::LEAST {
+        let (samples, least) = (viola.samples, Viola::LEAST);
+        return Err(Error::Input(format!("{samples} samples: Viola's metric takes {least} or more")));
+    }
+    let positive = |sigma: f64| sigma.is_finite() && sigma > 0.0;
+    let given = |sigmas: Sigmas| [sigmas.fixed, sigmas.moving].into_iter().chain(sigmas.joint.into_iter().flatten());
+    match viola.sigmas.into_iter().flat_map(given).all(positive) {
+        true => Ok(()),
+        false => Err(Error::Input("the standard deviations of Gaussian windows are to be above 0".into())),
+    }
 }
 
 fn mask(name: &str, mask: Option<&Volume>, image: &Volume) -> Result<()> {

@@ -17,6 +17,9 @@ pub struct Registration {
     /// The metric at full resolution with the headers as they are, and at the end.
     pub start: Evaluation,
     pub end: Evaluation,
+    /// The metric that was maximised as the headers place the images, and at the end: at full resolution, or for a smooth metric on
+    /// the finest level.
+    pub values: [f64; 2],
     /// The joint histograms of `start` and `end`: the pair (f, m) is at `f + bins * m`.
     pub histograms: [Vec<u32>; 2],
     pub started: Started,
@@ -58,6 +61,10 @@ pub struct Level {
     pub spacing_mm: [f64; 3],
     /// Voxels that are counted.
     pub samples: u64,
+    /// For Gaussian windows their standard deviations as parts of the ranges: fixed, moving, and those of the joint density where it
+    /// has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sigmas: Option<Vec<f64>>,
     /// Transforms at which the metric was evaluated.
     pub evaluations: usize,
     /// The metric at the level's end.

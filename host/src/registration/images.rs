@@ -1,9 +1,11 @@
 //! A pair of images at one level, ready for a backend.
 
 use super::Options;
-use crate::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
+use super::chain::Chain;
+use crate::backend::{Backend, Evaluator, HistogramMethod, MattesImages, MattesPair, Pair, Wanted, Windows};
 use crate::image::{BinImage, Geometry, StoredImage};
 use crate::metric::Evaluation;
+use crate::transform::Steps;
 use crate::{Result, Volume};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
@@ -31,6 +33,7 @@ impl Sampled {
 
 /// A fixed and a moving image ready to be loaded.
 pub struct Images {
+    /// Bin numbers, or for windows on its intensities too stored values.
     sampled: BinImage,
     sampled_geometry: Geometry,
     interpolated: StoredImage,
@@ -44,8 +47,8 @@ pub struct Images {
 }
 
 impl Images {
-    /// The sampled and the interpolated volume, each with the intensity range that is to be spread over the bins. Of the options it
-    /// heeds interpolator and histogram.
+    /// The sampled and the interpolated volume, each with the intensity range that is to be spread over the bins, for joint histograms.
+    /// Of the options it heeds interpolator and histogram.
     pub fn new(
         which: Sampled,
         (sampled, sampled_range): (&Volume, Range),
@@ -54,22 +57,52 @@ impl Images {
         options: &Options,
     ) -> Self {
         let sampled_bins = StoredImage::new(sampled, sampled_range, bins).bins(bins);
+        let stored = StoredImage::new(interpolated, interpolated_range, bins);
+        Self::of(which, (sampled_bins, sampled.geometry), (stored, interpolated.geometry), bins, options)
+    }
+
+    /// The same for windows.
+    pub fn for_windows(
+        which: Sampled,
+        (sampled, sampled_range): (&Volume, Range),
+        (interpolated, interpolated_range): (&Volume, Range),
+        (bins, windows): (u32, Windows),
+        options: &Options,
+    ) -> Self {
+        let MattesImages { fixed, moving, .. } =
+            MattesImages::new((sampled, sampled_range), (interpolated, interpolated_range), bins, windows);
+        Self::of(which, (fixed, sampled.geometry), (moving, interpolated.geometry), bins, options)
+    }
+
+    fn of(
+        which: Sampled,
+        (sampled, sampled_geometry): (BinImage, Geometry),
+        (interpolated, interpolated_geometry): (StoredImage, Geometry),
+        bins: u32,
+        options: &Options,
+    ) -> Self {
+        let (interpolator, histogram, samples) = (options.interpolator, options.histogram, sampled.bins.len() as u64);
         Self {
-            samples: sampled_bins.bins.len() as u64,
-            sampled: sampled_bins,
-            sampled_geometry: sampled.geometry,
-            interpolated: StoredImage::new(interpolated, interpolated_range, bins),
-            interpolated_geometry: interpolated.geometry,
+            sampled,
+            sampled_geometry,
+            interpolated,
+            interpolated_geometry,
             which,
             bins,
-            interpolator: options.interpolator,
-            histogram: options.histogram,
+            interpolator,
+            histogram,
+            samples,
         }
     }
 
     /// Leaves out voxels of the sampled image whose `keep`, by their number, is false.
     pub fn keep(&mut self, keep: impl Fn(usize) -> bool + Sync) {
         self.samples = self.sampled.keep(keep) as u64;
+    }
+
+    /// Which of the two is sampled.
+    pub fn which(&self) -> Sampled {
+        self.which
     }
 
     /// The grid whose voxels are counted.
@@ -126,7 +159,23 @@ impl Images {
         evaluator.histogram(&self.map(transform))
     }
 
-    fn map(&self, transform: &DAffine3) -> Affine {
+    /// The pair for Mattes windows; it was made for these.
+    pub fn mattes(&self, windows: Windows) -> MattesPair<'_> {
+        MattesPair { fixed: &self.sampled, moving: &self.interpolated, bins: [self.bins; 2], windows }
+    }
+
+    /// The stored values of the sampled image, for those who were made for windows on both, and those of the other one.
+    pub fn stored(&self) -> (&BinImage, &StoredImage) {
+        (&self.sampled, &self.interpolated)
+    }
+
+    /// What takes derivatives by the numbers of [`Self::map`] to those by steps before a transform.
+    pub fn chain<'a>(&'a self, base: &'a DAffine3, steps: &'a Steps) -> Chain<'a> {
+        Chain { grids: [&self.sampled_geometry, &self.interpolated_geometry], which: self.which, base, steps }
+    }
+
+    /// From voxels of the sampled image to voxels of the other, for a map of points in LPS mm.
+    pub fn map(&self, transform: &DAffine3) -> Affine {
         voxel_map(&self.sampled_geometry, &self.interpolated_geometry, &self.which.from_sampled(transform))
     }
 

@@ -1,10 +1,14 @@
 //! The grids of the levels, and both images on them.
 
 use super::images::{Range, Sampled};
+use super::samples::Samples;
 use super::{Images, Options, sampling};
+use crate::backend::Windows;
 use crate::image::{Geometry, pyramid};
+use crate::metric::MetricKind;
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
+use gpu::math::mattes::PADDING;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -21,6 +25,8 @@ const ENOUGH: usize = 3000;
 /// Samples that a counter of the joint histogram has on average at least, and the fewest bins a side.
 const SAMPLES_A_BIN: f64 = 4.0;
 const LEAST_BINS: u32 = 8;
+/// Samples for Viola's metric that a coarse level keeps.
+const FEWEST_OF_VIOLA: usize = 1000;
 
 /// Both images and their masks on the grids of all levels, fine to coarse.
 pub struct Levels<'a> {
@@ -96,14 +102,32 @@ impl<'a> Levels<'a> {
             return Err(Error::Input("the masks leave no voxel to be counted: make them larger".into()));
         }
         let [sampled_range, interpolated_range] = self.ranges;
-        let bins = bins(self.options.bins, samples);
         let interpolated = self.as_thick(&self.interpolated[level], &self.sampled[level].geometry, transform);
         let interpolated = (&*interpolated, interpolated_range);
-        let mut images = Images::new(self.which, (&sampled, sampled_range), interpolated, bins, self.options);
+        let sampled = (&*sampled, sampled_range);
+        let mut images = match windows(self.options.metric) {
+            None => Images::new(self.which, sampled, interpolated, bins(self.options.bins, samples), self.options),
+            Some(windows) => {
+                let bins = bins(self.options.bins - 2 * PADDING, samples) + 2 * PADDING;
+                Images::for_windows(self.which, sampled, interpolated, (bins, windows), self.options)
+            }
+        };
         if let Some(keep) = keep {
             images.keep(|voxel| keep[voxel]);
         }
         Ok(images)
+    }
+
+    /// The samples of a level's images that Viola's metric compares, with windows that suit them where `transform` puts them; none for
+    /// another metric. Coarse levels have fewer.
+    ///
+    /// # Errors
+    /// [`Error::Input`] where there are too few, or one of the images is constant there.
+    pub fn scattered(&self, images: &Images, level: usize, transform: &DAffine3) -> Result<Option<Samples>> {
+        let wanted = self.options.viola.samples;
+        let count = (wanted >> level).max(wanted.min(FEWEST_OF_VIOLA));
+        let viola = self.options.metric == MetricKind::Viola;
+        viola.then(|| Samples::new(images, count, transform, &self.options.viola)).transpose()
     }
 
     /// The interpolated image smoothed along the axes where the sampled one's slices are thicker.
@@ -154,6 +178,15 @@ fn count(keep: &[bool]) -> usize {
 fn bins(wanted: u32, samples: usize) -> u32 {
     let filled = (samples as f64 / SAMPLES_A_BIN).sqrt() as u32;
     wanted.min(filled.max(LEAST_BINS))
+}
+
+/// Which intensities a metric needs as stored values; none for counts of bins.
+fn windows(metric: MetricKind) -> Option<Windows> {
+    match metric {
+        MetricKind::Mattes => Some(Windows::Moving),
+        MetricKind::MattesSymmetric | MetricKind::Viola => Some(Windows::Both),
+        _ => None,
+    }
 }
 
 /// From the grid itself, each twice as coarse as the one before.

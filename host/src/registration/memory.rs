@@ -3,6 +3,7 @@
 use super::levels;
 use super::{Options, Sampled, Sampling};
 use crate::backend::{BATCH, Backend};
+use crate::metric::MetricKind;
 use crate::{Error, Geometry, Result};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
@@ -44,9 +45,16 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
     let level = 9 * samples + (stored + 4) * interpolated;
     let compared = 4 * f + (stored + 2) * m;
     let histograms = 4 * u64::from(options.bins).pow(2) * BATCH as u64;
+    // For each pair of bins what every thread counts, in 32 and in 64 bits for each of a window's four, and what is made of it.
+    let windows = match options.metric {
+        MetricKind::Mattes | MetricKind::MattesSymmetric => {
+            u64::from(options.bins).pow(2) * (48 * rayon::current_num_threads() as u64 + 40)
+        }
+        _ => 0,
+    };
     // The moving image and the moved one as f32; what is counted is no larger.
     let device = 4 * (f + m) + 2 * histograms;
-    Need { host: pyramids + level.max(compared) + histograms, device }
+    Need { host: pyramids + level.max(compared) + histograms + windows, device }
 }
 
 fn enough(need: u64, free: Option<u64>, of: &str, advice: &str) -> Result<()> {
@@ -104,6 +112,14 @@ mod tests {
             let found = megabytes(fixed, moving, how);
             assert!(found > measured && found < 2.0 * measured, "{found} MB are said for {measured} MB");
         }
+    }
+
+    #[test]
+    fn windows_on_many_bins_need_memory_for_every_thread() {
+        let small = grid([64; 3], [1.0; 3]);
+        let host = |metric| need(&small, &small, &Options { metric, bins: 1024, ..Options::default() }).host;
+        assert!(host(MetricKind::Mattes) > host(MetricKind::Nmi) + (48 << 20));
+        assert_eq!(host(MetricKind::Viola), host(MetricKind::Nmi));
     }
 
     #[test]

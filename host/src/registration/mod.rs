@@ -1,14 +1,17 @@
 //! The registration loop: a start, levels from coarse to fine, and the result.
 
+mod chain;
 mod check;
 mod found;
 mod images;
 mod levels;
+mod measure;
 mod memory;
 mod moments;
 mod objective;
 mod options;
 mod race;
+mod samples;
 pub(crate) mod sampling;
 mod start;
 mod trust;
@@ -20,15 +23,17 @@ use crate::{Geometry, Observer, Result, Volume, threads};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use levels::Levels;
+use measure::Measure;
 use objective::Metric;
 use race::Race;
+use samples::Samples;
 use std::time::Instant;
 use trust::Evidence;
 
 pub use check::check;
 pub use found::{Level, Registration, Rise, Seconds, Started};
 pub use images::{Images, Range, Sampled, voxel_map};
-pub use options::{Init, Options, Sampling};
+pub use options::{Init, Options, Sampling, Viola};
 pub use trust::Doubt;
 
 /// Finds the transform that maximises the metric.
@@ -53,6 +58,7 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &d
             observer,
             dimension,
             levels: Vec::new(),
+            values: [0.0; 2],
             seconds,
         };
         run.finish()
@@ -70,6 +76,8 @@ struct Run<'a> {
     observer: &'a dyn Observer,
     dimension: Dimension,
     levels: Vec<Level>,
+    /// A smooth metric as the headers place the images, and at the end.
+    values: [f64; 2],
     seconds: Seconds,
 }
 
@@ -85,11 +93,13 @@ impl Run<'_> {
         let transform = Linear::new(self.options.dof, self.dimension, self.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
         let compared = self.compare(&map)?;
+        let metric = self.options.metric;
+        let values = [0, 1].map(|n| compared.values[n].value(metric).unwrap_or(self.values[n]));
         let evidence = Evidence {
             start: &compared.values[0],
             end: &compared.values[1],
             chance: trust::chance(&compared.histograms[1], self.options.bins as usize, compared.values[1].overlap),
-            metric: self.options.metric,
+            values,
             to: &map,
             volumes: volume(&self.fixed.geometry) / volume(&self.moving.geometry),
             rival: race.rival,
@@ -100,6 +110,7 @@ impl Run<'_> {
             transform,
             start: compared.values[0],
             end: compared.values[1],
+            values,
             histograms: compared.histograms,
             started: Started {
                 from: best.from,
@@ -119,11 +130,13 @@ impl Run<'_> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map_or(DAffine3::IDENTITY, |pose| pose.transform);
         let images = timed(&mut self.seconds.pyramid, || levels.images(level, &at))?;
-        let mut evaluator = timed(&mut self.seconds.upload, || images.load(self.backend))?;
+        let samples = timed(&mut self.seconds.pyramid, || levels.scattered(&images, level, &at))?;
+        let load = || Measure::load(&images, samples.as_ref(), self.backend, self.options);
+        let measure = timed(&mut self.seconds.upload, load)?;
         let clock = Instant::now();
         let spacing_mm = images.grid().spacing.to_array();
         self.observer.level(count - 1 - level, count, spacing_mm);
-        let mut metric = Metric::new(&images, &mut *evaluator, self.options.metric, self.observer);
+        let mut metric = Metric::new(&images, measure, self.options.metric.smooth(), self.observer);
         let grid = &self.fixed.geometry;
         if race.poses.is_empty() {
             let (fixed, moving) = levels.pair(level);
@@ -134,11 +147,16 @@ impl Run<'_> {
         let steps = Steps::new(self.options.dof, self.dimension, grid);
         // The coarsest level is too coarse to tell starts that are nearly as good.
         let decides = level == 0 || level + 1 < count;
-        race.go_on(&mut metric, &*self.options.optimizer.optimizer(), &steps, (mm, decides), grid)?;
+        race.go_on(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, decides), grid)?;
         let best = race.best()?;
-        let (samples, evaluations) = (images.samples(), metric.evaluations);
-        let (value, stopped, trace) = (best.value, best.stopped, metric.trace);
-        self.levels.push(Level { spacing_mm, samples, evaluations, value, stopped, trace });
+        if level == 0 && self.options.metric.smooth() {
+            self.values = [metric.at(&DAffine3::IDENTITY)?, best.value];
+        }
+        let (value, stopped) = (best.value, best.stopped);
+        let sigmas = samples.as_ref().map(|samples| samples.parts(levels.which));
+        let samples = samples.as_ref().map_or(images.samples(), Samples::count);
+        let (evaluations, trace) = (metric.evaluations, metric.trace);
+        self.levels.push(Level { spacing_mm, samples, sigmas, evaluations, value, stopped, trace });
         self.seconds.optimise += clock.elapsed().as_secs_f64();
         Ok(())
     }

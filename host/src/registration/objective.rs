@@ -1,21 +1,23 @@
 //! The metric at one level as a function of steps away from a transform.
 
+use super::measure::{At, Measure};
 use super::{Images, Rise};
-use crate::backend::Evaluator;
-use crate::metric::{Evaluation, MetricKind};
-use crate::optimizer::{Found, Objective, Optimizer, Problem};
+use crate::optimizer::{Found, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
 use crate::{Observer, Result};
 use glam::DAffine3;
 
 /// With less than this part of the most samples that any start had inside the other image, a high metric means nothing.
 const LEAST_OVERLAP: f64 = 0.3;
+/// What counts as the worst there is. Only Viola's metric falls below 0, by chance and by far less.
+const WORST: f64 = 0.0;
+const WORST_OF_SMOOTH: f64 = -1.0;
 
 /// The metric of one level.
 pub struct Metric<'a> {
     images: &'a Images,
-    evaluator: &'a mut dyn Evaluator,
-    kind: MetricKind,
+    measure: Measure<'a>,
+    worst: f64,
     observer: &'a dyn Observer,
     /// Samples inside the other image below which a transform counts as the worst there is.
     least_overlap: u64,
@@ -25,21 +27,24 @@ pub struct Metric<'a> {
 }
 
 impl<'a> Metric<'a> {
-    pub fn new(
-        images: &'a Images,
-        evaluator: &'a mut dyn Evaluator,
-        kind: MetricKind,
-        observer: &'a dyn Observer,
-    ) -> Self {
-        Self { images, evaluator, kind, observer, least_overlap: 1, evaluations: 0, trace: Vec::new() }
+    pub fn new(images: &'a Images, measure: Measure<'a>, smooth: bool, observer: &'a dyn Observer) -> Self {
+        let worst = if smooth { WORST_OF_SMOOTH } else { WORST };
+        Self { images, measure, worst, observer, least_overlap: 1, evaluations: 0, trace: Vec::new() }
     }
 
-    /// The metric at each map of points in LPS mm, 0 where little overlaps; what is little follows from the most that overlaps here.
-    pub fn scores(&mut self, transforms: &[DAffine3]) -> Result<Vec<f64>> {
-        let found = self.evaluate(transforms)?;
-        let most = found.iter().map(|evaluation| evaluation.overlap).max().unwrap_or(0);
+    /// The metric at each map of points in LPS mm, none where little overlaps; what is little follows from the most that overlaps here.
+    pub fn scores(&mut self, transforms: &[DAffine3]) -> Result<Vec<Option<f64>>> {
+        let found = self.measure.values(transforms)?;
+        let most = found.iter().map(|at| at.overlap).max().unwrap_or(0);
         self.least_overlap = ((LEAST_OVERLAP * most as f64) as u64).max(1);
-        Ok(self.values(&found))
+        let values = self.values(&found);
+        Ok(values.into_iter().zip(found).map(|(value, at)| self.overlaps(&at).then_some(value)).collect())
+    }
+
+    /// The metric at a map, of which nobody hears.
+    pub fn at(&mut self, transform: &DAffine3) -> Result<f64> {
+        let at = self.measure.values(&[*transform])?[0];
+        Ok(if self.overlaps(&at) { at.value } else { self.worst })
     }
 
     /// Climbs from a transform with an optimizer.
@@ -53,14 +58,13 @@ impl<'a> Metric<'a> {
         optimizer.maximise(&mut Away { metric: self, base, steps }, problem)
     }
 
-    fn evaluate(&mut self, transforms: &[DAffine3]) -> Result<Vec<Evaluation>> {
-        self.images.evaluate(self.evaluator, transforms, self.kind.wanted())
+    fn overlaps(&self, at: &At) -> bool {
+        at.overlap >= self.least_overlap
     }
 
     /// The values, which the observer and the trace hear of.
-    fn values(&mut self, found: &[Evaluation]) -> Vec<f64> {
-        let value = |e: &Evaluation| if e.overlap < self.least_overlap { 0.0 } else { e.value(self.kind) };
-        let values: Vec<f64> = found.iter().map(value).collect();
+    fn values(&mut self, found: &[At]) -> Vec<f64> {
+        let values: Vec<f64> = found.iter().map(|at| if self.overlaps(at) { at.value } else { self.worst }).collect();
         self.evaluations += values.len();
         let before = self.trace.last().map_or(f64::NEG_INFINITY, |rise| rise.value);
         let best = values.iter().copied().fold(before, f64::max);
@@ -82,7 +86,92 @@ struct Away<'m, 'a> {
 impl Objective for Away<'_, '_> {
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
         let transforms: Vec<_> = points.iter().map(|mm| self.base * self.steps.map(mm)).collect();
-        let found = self.metric.evaluate(&transforms)?;
+        let found = self.metric.measure.values(&transforms)?;
         Ok(self.metric.values(&found))
+    }
+
+    fn slope(&mut self, point: &[f64]) -> Result<Slope> {
+        let (at, by_map) = self.metric.measure.slope(&(self.base * self.steps.map(point)))?;
+        let value = self.metric.values(&[at])[0];
+        let by = match self.metric.overlaps(&at) {
+            true => self.metric.images.chain(&self.base, self.steps).by_parameters(&by_map, point),
+            false => vec![0.0; point.len()],
+        };
+        Ok(Slope { value, by })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Windows, cpu::Cpu};
+    use crate::metric::MetricKind;
+    use crate::registration::samples::Samples;
+    use crate::registration::{Options, Sampled, Viola};
+    use crate::transform::{Dimension, Kind};
+    use crate::{Geometry, PixelType, Volume};
+    use glam::{DMat3, DVec3};
+
+    /// Waves, so smooth that linear interpolation hardly bends; the moving image is larger, so that nothing leaves it.
+    fn waves(flat: bool, half: f64, spacing: f64, shape: fn(f64) -> f64) -> Volume {
+        let count = (2.0 * half / spacing) as usize + 1;
+        let size = if flat { [count, count, 1] } else { [count; 3] };
+        let origin = DVec3::new(-half, -half, if flat { 0.0 } else { -half });
+        let geometry = Geometry::axis_aligned(size, DVec3::splat(spacing), origin);
+        let wave = |n: usize| {
+            let index = DVec3::new((n % count) as f64, (n / count % count) as f64, (n / count / count) as f64);
+            let p = geometry.index_to_world().transform_point3(index) / 9.0;
+            shape((p.x + 0.3 * p.z).sin() + (0.8 * p.y - 0.4 * p.x).cos() + (0.7 * p.z + 0.5 * p.y).sin()) as f32
+        };
+        Volume { geometry, voxels: (0..geometry.voxels()).map(wave).collect(), pixel: PixelType::F32 }
+    }
+
+    /// The derivatives by steps from here, and central differences of the values.
+    fn derivatives(metric: &mut Metric, steps: &Steps) -> (Vec<f64>, Vec<f64>) {
+        const H: f64 = 0.02;
+        let turn = DMat3::from_rotation_z(0.1);
+        let base = DAffine3::from_mat3_translation(turn, DVec3::new(1.3, -0.9, 0.0));
+        let mut away = Away { metric, base, steps };
+        let mm: Vec<f64> = (0..steps.count()).map(|n| 0.6 - 0.23 * n as f64).collect();
+        let neighbours = (0..2 * steps.count()).map(|n| {
+            let mut mm = mm.clone();
+            mm[n / 2] += if n % 2 == 0 { H } else { -H };
+            mm
+        });
+        let values = away.values(&neighbours.collect::<Vec<_>>()).unwrap();
+        let differences = values.chunks(2).map(|pair| (pair[0] - pair[1]) / (2.0 * H)).collect();
+        (away.slope(&mm).unwrap().by, differences)
+    }
+
+    fn check(kind: MetricKind, which: Sampled, flat: bool) {
+        let fixed = waves(flat, 14.0, 1.0, |v| v);
+        let moving = waves(flat, 26.0, 0.5, |v| (1.3 * v).sin());
+        let [sampled, interpolated] = [(&fixed, fixed.range()), (&moving, moving.range())];
+        let windows = if kind == MetricKind::Mattes { Windows::Moving } else { Windows::Both };
+        let options =
+            Options { metric: kind, viola: Viola { samples: 2000, ..Viola::default() }, ..Options::default() };
+        let images = Images::for_windows(which, sampled, interpolated, (20, windows), &options);
+        let viola = kind == MetricKind::Viola;
+        let samples = viola.then(|| Samples::new(&images, 2000, &DAffine3::IDENTITY, &options.viola).unwrap());
+        let measure = Measure::load(&images, samples.as_ref(), &Cpu, &options).unwrap();
+        let mut metric = Metric::new(&images, measure, true, &());
+        let dimension = if flat { Dimension::Two } else { Dimension::Three };
+        for dof in [Kind::Translation, Kind::Rigid, Kind::Similarity, Kind::Affine] {
+            let (found, expected) = derivatives(&mut metric, &Steps::new(dof, dimension, &fixed.geometry));
+            let largest = expected.iter().fold(0.0_f64, |largest, by| largest.max(by.abs()));
+            for (found, expected) in found.iter().zip(&expected) {
+                let error = (found - expected).abs() / largest;
+                assert!(error < 1e-3, "{kind:?}, {which:?}, {dof:?}, {flat}: {found} and {expected}, {error:.1e}");
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_are_those_of_central_differences_for_every_metric_and_transform() {
+        for kind in [MetricKind::Mattes, MetricKind::MattesSymmetric, MetricKind::Viola] {
+            for which in [Sampled::Fixed, Sampled::Moving] {
+                [false, true].into_iter().for_each(|flat| check(kind, which, flat));
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What the user may choose.
 
 use crate::Volume;
-use crate::backend::{BackendKind, HistogramMethod};
+use crate::backend::{BackendKind, Exponentials, HistogramMethod, Sigmas};
 use crate::metric::MetricKind;
 use crate::optimizer::OptimizerKind;
 use crate::transform::Kind;
@@ -15,16 +15,18 @@ pub struct Options {
     pub dof: Kind,
     /// Where the search starts.
     pub init: Init,
-    /// Who searches.
-    pub optimizer: OptimizerKind,
+    /// Who searches; `None` for what suits the metric, see [`Self::optimizer`].
+    pub optimizer: Option<OptimizerKind>,
     /// Grids of the levels, mm, coarse to fine; `None` for those that suit the images.
     pub levels: Option<Vec<f64>>,
     /// Which voxels are counted.
     pub sampling: Sampling,
     /// What is maximised.
     pub metric: MetricKind,
-    /// Bins a side of the joint histogram, 2 to 1024.
+    /// Bins a side of the joint histogram, 2 to 1024; for Mattes windows with their padding, 5 or more.
     pub bins: u32,
+    /// How [`MetricKind::Viola`] compares.
+    pub viola: Viola,
     /// How values between the moving image's voxels are made for the metric.
     pub interpolator: Interpolator,
     /// How the joint histogram is counted; all methods give the same counts.
@@ -75,17 +77,52 @@ impl Sampling {
     pub const SAMPLES: usize = 1 << 21;
 }
 
+/// How samples are compared by Gaussian windows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Viola {
+    /// Scattered voxels that are compared at most, of those that [`Sampling`] leaves: half make up the densities, and half are where
+    /// these are looked at.
+    pub samples: usize,
+    /// Which ones.
+    pub seed: u64,
+    /// Standard deviations of the windows; `None` for those that suit each level's samples.
+    pub sigmas: Option<Sigmas>,
+    pub exponentials: Exponentials,
+}
+
+impl Viola {
+    /// Samples that register a head.
+    pub const SAMPLES: usize = 8000;
+    /// The fewest that there may be.
+    pub const LEAST: usize = 100;
+}
+
+impl Default for Viola {
+    fn default() -> Self {
+        Self { samples: Self::SAMPLES, seed: 1, sigmas: None, exponentials: Exponentials::Exact }
+    }
+}
+
+impl Options {
+    /// Who searches: by the gradient where the metric has one.
+    pub fn optimizer(&self) -> OptimizerKind {
+        let usual = if self.metric.smooth() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
+        self.optimizer.unwrap_or(usual)
+    }
+}
+
 impl Default for Options {
     /// Rigid, NMI at 64 bins, linear, on the fastest device there is.
     fn default() -> Self {
         Self {
             dof: Kind::Rigid,
             init: Init::Auto,
-            optimizer: OptimizerKind::Batch,
+            optimizer: None,
             levels: None,
             sampling: Sampling::Grid { samples: Sampling::SAMPLES },
             metric: MetricKind::Nmi,
             bins: 64,
+            viola: Viola::default(),
             interpolator: Interpolator::Linear,
             histogram: HistogramMethod::Auto,
             fixed_mask: None,

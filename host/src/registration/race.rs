@@ -82,17 +82,19 @@ impl Race {
     ) -> Result<()> {
         let transforms: Vec<_> = starts.iter().map(|start| start.transform).collect();
         let values = metric.scores(&transforms)?;
-        let poses = starts.iter().zip(&values).filter(|(_, value)| **value > 0.0).map(|(start, &value)| Pose {
-            from: start.from,
-            start: start.transform,
-            transform: start.transform,
-            value,
-            stopped: Stopped::Converged,
-            shape: None,
+        let poses = starts.iter().zip(&values).filter_map(|(start, value)| {
+            Some(Pose {
+                from: start.from,
+                start: start.transform,
+                transform: start.transform,
+                value: (*value)?,
+                stopped: Stopped::Converged,
+                shape: None,
+            })
         });
         self.poses = distinct(poses.collect(), 2.0 * mm, grid);
         self.candidates = starts.len();
-        self.middle = middle(values);
+        self.middle = middle(values.into_iter().map(Option::unwrap_or_default).collect());
         if self.poses.len() > 1 {
             self.poses.truncate(CLIMB);
             let start = vec![0.0; steps.count()];

@@ -1,7 +1,7 @@
 //! What speaks against a registration that ran to its end.
 
 use super::race::Rival;
-use crate::metric::{Evaluation, MetricKind};
+use crate::metric::Evaluation;
 use crate::transform::angle;
 use glam::DAffine3;
 use serde::Serialize;
@@ -32,12 +32,13 @@ pub struct Doubt {
 
 /// What the checks look at.
 pub struct Evidence<'a> {
-    /// The metric at full resolution as the headers place the images, and at the end.
+    /// Both images at full resolution as the headers place them, and at the end.
     pub start: &'a Evaluation,
     pub end: &'a Evaluation,
+    /// The metric that was maximised, there.
+    pub values: [f64; 2],
     /// The mutual information at the end that chance alone makes, nats.
     pub chance: f64,
-    pub metric: MetricKind,
     /// The end, fixed point to moving point, LPS mm.
     pub to: &'a DAffine3,
     /// Voxels of the fixed image over those of the moving one, by volume in mm^3.
@@ -76,7 +77,8 @@ impl Evidence<'_> {
     }
 
     fn metric(&self) -> Option<Doubt> {
-        let worse = self.end.value(self.metric) < self.start.value(self.metric);
+        let [before, after] = self.values;
+        let worse = after < before;
         // A high metric where little overlaps is no better place to be.
         let grave = worse && 2 * self.start.overlap > self.end.overlap;
         let text = "the metric is lower than where the headers place the images".to_owned();
@@ -125,8 +127,8 @@ mod tests {
     /// The names of the checks that fail, grave ones with a mark.
     fn names(end: Evaluation, to: DMat3, rival: Option<Rival>) -> Vec<String> {
         let to = DAffine3::from_mat3_translation(to, DVec3::ONE);
-        let evidence =
-            Evidence { start: &GOOD, end: &end, chance: 0.0, metric: MetricKind::Nmi, to: &to, volumes: 0.8, rival };
+        let values = [GOOD.nmi, end.nmi];
+        let evidence = Evidence { start: &GOOD, end: &end, values, chance: 0.0, to: &to, volumes: 0.8, rival };
         let name = |doubt: Doubt| if doubt.grave { format!("{}!", doubt.name) } else { doubt.name.to_owned() };
         evidence.doubts().into_iter().map(name).collect()
     }

@@ -76,10 +76,10 @@ pub struct Report {
     pub warnings: Vec<Doubt>,
 }
 
-/// The metric for one transform, at full resolution.
+/// Both images at full resolution in one position.
 #[derive(Debug, Serialize)]
 pub struct Value {
-    /// Of the metric that was maximised.
+    /// Of the metric that was maximised; of a smooth one on the finest level.
     pub value: f64,
     #[serde(flatten)]
     pub evaluation: Evaluation,
@@ -126,7 +126,7 @@ impl Run<'_> {
 
     fn report(&self, found: &Registration, write: f64) -> Report {
         let kind = self.options.metric;
-        let value = |evaluation: Evaluation| Value { value: evaluation.value(kind), evaluation };
+        let [before, after] = found.values;
         let text = |path: &Path| path.display().to_string();
         Report {
             command: std::env::args_os().map(|part| part.to_string_lossy().into_owned()).collect(),
@@ -139,9 +139,9 @@ impl Run<'_> {
             interpolation: self.options.interpolator.name(),
             histogram: found.histogram,
             metric: kind,
-            optimizer: self.options.optimizer,
-            start: value(found.start),
-            end: value(found.end),
+            optimizer: self.options.optimizer(),
+            start: Value { value: before, evaluation: found.start },
+            end: Value { value: after, evaluation: found.end },
             overlap_fraction: found.end.overlap_fraction(),
             started: found.started.clone(),
             levels: found.levels.clone(),

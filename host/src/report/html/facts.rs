@@ -94,7 +94,7 @@ pub fn options(options: &Options, report: &Report) -> Vec<Fact> {
         ("metric", report.metric.name().to_owned()),
         ("bins", report.bins.to_string()),
         ("interpolation", report.interpolation.to_owned()),
-        ("optimizer", typed(options.optimizer.to_possible_value())),
+        ("optimizer", typed(report.optimizer.to_possible_value())),
         ("start", init(&options.init).to_owned()),
         ("sampling", sampling(options.sampling)),
         ("masks", if masks.is_empty() { "none".to_owned() } else { masks.join(" and ") }),

@@ -97,7 +97,7 @@ mod tests {
     fn level(mm: f64, evaluations: usize, trace: &[(usize, f64)]) -> Level {
         let trace = trace.iter().map(|&(evaluations, value)| Rise { evaluations, value }).collect();
         let spacing_mm = [mm, mm, 2.0 * mm];
-        Level { spacing_mm, samples: 1, evaluations, value: 1.1, stopped: Stopped::Converged, trace }
+        Level { spacing_mm, samples: 1, sigmas: None, evaluations, value: 1.1, stopped: Stopped::Converged, trace }
     }
 
     #[test]

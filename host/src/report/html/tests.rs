@@ -27,6 +27,7 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
         moved: volume.clone(),
         start: Evaluation::default(),
         end: Evaluation::default(),
+        values: [0.0; 2],
         histograms: [counts.clone(), counts],
         started: Started { from: "header", distance_mm: 0.0, candidates: 1 },
         levels: vec![],

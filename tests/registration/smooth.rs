@@ -1,0 +1,165 @@
+//! Metrics with a gradient, and the optimizers that climb by it.
+
+use clap::ValueEnum;
+use glam::DAffine3;
+use gpu::math::interpolate::Interpolator;
+use libtest_mimic::Trial;
+use mireg::backend::{Exponentials, HistogramMethod, Sigmas};
+use mireg::metric::MetricKind;
+use mireg::optimizer::OptimizerKind;
+use mireg::registration::{Sampling, Viola};
+use mireg::transform::{Dimension, Kind, distance};
+use mireg::{Options, Registration, Volume};
+
+use super::{GOOD_MM, PAIR, error, on_cpu, plane, register, test};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        test("every_smooth_metric_registers_with_every_optimizer", every_smooth_metric_registers_with_every_optimizer),
+        test("smooth_metrics_find_every_kind_of_motion", smooth_metrics_find_every_kind_of_motion),
+        test("smooth_metrics_of_slices", smooth_metrics_of_slices),
+        test("smooth_metrics_sample_either_image", smooth_metrics_sample_either_image),
+        test("smooth_metrics_heed_masks_and_sampling", smooth_metrics_heed_masks_and_sampling),
+        test("threads_do_not_matter_to_smooth_metrics", threads_do_not_matter_to_smooth_metrics),
+        test("viola_takes_windows_and_samples", viola_takes_windows_and_samples),
+        test("what_smooth_metrics_refuse", what_smooth_metrics_refuse),
+    ]
+}
+
+const SMOOTH: [MetricKind; 3] = [MetricKind::Mattes, MetricKind::MattesSymmetric, MetricKind::Viola];
+
+/// Off by on average at most, mm: 8000 samples say less than all.
+fn good(metric: MetricKind) -> f64 {
+    if metric == MetricKind::Viola { 2.0 * GOOD_MM } else { GOOD_MM }
+}
+
+fn with(metric: MetricKind) -> Options {
+    Options { metric, ..on_cpu() }
+}
+
+fn is_good(found: &Registration, metric: MetricKind, what: &str) {
+    let error = error(found, &DAffine3::IDENTITY);
+    assert!(error < good(metric) && found.trusted(), "{metric:?}, {what}: {error:.3} mm, {:?}", found.doubts);
+    let [before, after] = found.values;
+    assert!(after > before && after == found.levels.last().unwrap().value, "{metric:?}, {what}: {before}, {after}");
+}
+
+fn every_smooth_metric_registers_with_every_optimizer() {
+    for metric in SMOOTH {
+        for &optimizer in OptimizerKind::value_variants() {
+            let found = register(&PAIR.ct, &PAIR.mr, &Options { optimizer: Some(optimizer), ..with(metric) });
+            is_good(&found, metric, &format!("{optimizer:?}"));
+        }
+    }
+    assert_eq!(with(MetricKind::Mattes).optimizer(), OptimizerKind::Lbfgs);
+    assert_eq!(with(MetricKind::Nmi).optimizer(), OptimizerKind::Batch);
+}
+
+fn smooth_metrics_find_every_kind_of_motion() {
+    for metric in SMOOTH {
+        for dof in [Kind::Rigid, Kind::Similarity, Kind::Affine] {
+            let found = register(&PAIR.ct, &PAIR.mr, &Options { dof, ..with(metric) });
+            assert_eq!(found.transform.kind, dof);
+            let error = error(&found, &DAffine3::IDENTITY);
+            assert!(error < 2.0 * good(metric), "{metric:?}, {dof:?}: {error:.3} mm");
+        }
+    }
+}
+
+fn smooth_metrics_of_slices() {
+    let ct = plane::fixed();
+    for metric in SMOOTH {
+        for dof in [Kind::Translation, Kind::Rigid] {
+            let (moving, truth) = plane::moved(dof);
+            let found = register(ct, &moving, &Options { dof, ..with(metric) });
+            assert_eq!((found.transform.kind, found.transform.dimension), (dof, Dimension::Two));
+            let apart = distance(&found.transform.to_affine(), &truth, &ct.geometry);
+            assert!(apart < 0.5, "{metric:?}, {dof:?}: {apart:.3} mm, {:?}", found.doubts);
+        }
+    }
+}
+
+/// The CT has the larger voxels.
+fn smooth_metrics_sample_either_image() {
+    for metric in SMOOTH {
+        let found = register(&PAIR.mr, &PAIR.ct, &with(metric));
+        let error = PAIR.misplacement(&found.transform.to_affine().inverse()).mean_mm;
+        assert!(error < good(metric), "{metric:?}: {error:.3} mm, {:?}", found.doubts);
+    }
+}
+
+fn smooth_metrics_heed_masks_and_sampling() {
+    let third = PAIR.ct.voxels.len() / 3;
+    let voxels = (0..PAIR.ct.voxels.len()).map(|n| f32::from(u8::from(n > third))).collect();
+    let fixed_mask = Some(Volume { voxels, ..PAIR.ct.clone() });
+    let sampling = Sampling::Random { samples: 20_000, seed: 2 };
+    for metric in SMOOTH {
+        let found = register(&PAIR.ct, &PAIR.mr, &Options { fixed_mask: fixed_mask.clone(), sampling, ..with(metric) });
+        let samples = found.levels.last().unwrap().samples;
+        let expected = if metric == MetricKind::Viola { Viola::SAMPLES as u64 } else { 20_000 };
+        assert!(samples.abs_diff(expected) < 600, "{metric:?}: {samples}");
+        let error = error(&found, &DAffine3::IDENTITY);
+        assert!(error < 2.0 * good(metric), "{metric:?}: {error:.3} mm");
+    }
+}
+
+fn threads_do_not_matter_to_smooth_metrics() {
+    for metric in SMOOTH {
+        let bits = |threads| {
+            let found = register(&PAIR.ct, &PAIR.mr, &Options { threads, ..with(metric) });
+            let parameters: Vec<u64> = found.transform.parameters.iter().map(|number| number.to_bits()).collect();
+            (parameters, found.values.map(f64::to_bits))
+        };
+        let one = bits(1);
+        assert!([2, 8].into_iter().all(|threads| bits(threads) == one), "{metric:?}");
+    }
+}
+
+fn viola_takes_windows_and_samples() {
+    let with_viola = |viola| register(&PAIR.ct, &PAIR.mr, &Options { viola, ..with(MetricKind::Viola) });
+    let [fixed, moving] = [0.02, 0.03].map(|part| part * 65535.0);
+    let sigmas = Some(Sigmas { fixed, moving, joint: None });
+    let quantised = Exponentials::Quantised;
+    for exponentials in [Exponentials::Exact, quantised] {
+        let found = with_viola(Viola { samples: 4000, sigmas, exponentials, ..Viola::default() });
+        is_good(&found, MetricKind::Viola, &format!("{exponentials:?}"));
+        let last = found.levels.last().unwrap();
+        assert!(last.samples.abs_diff(4000) < 300, "{}", last.samples);
+        let parts = last.sigmas.as_ref().unwrap();
+        assert!((parts[0] - 0.02).abs() < 1e-12 && (parts[1] - 0.03).abs() < 1e-12 && parts.len() == 2, "{parts:?}");
+    }
+    let seed = |seed| with_viola(Viola { samples: 1000, seed, ..Viola::default() }).transform.parameters;
+    assert_eq!(seed(1), seed(1));
+    assert_ne!(seed(1), seed(2));
+}
+
+fn what_smooth_metrics_refuse() {
+    let flat = Volume {
+        voxels: PAIR.ct.voxels.iter().enumerate().map(|(n, _)| f32::from(u8::from(n == 7))).collect(),
+        ..PAIR.ct.clone()
+    };
+    let few =
+        Volume { voxels: (0..PAIR.ct.voxels.len()).map(|n| f32::from(u8::from(n < 60))).collect(), ..PAIR.ct.clone() };
+    let mattes = || with(MetricKind::Mattes);
+    let viola = || with(MetricKind::Viola);
+    let narrow = Sigmas { fixed: 0.0, moving: 1.0, joint: None };
+    let cases = [
+        (Options { bins: 4, ..mattes() }, "5 to 1024"),
+        (Options { interpolator: Interpolator::BSpline, ..mattes() }, "--interpolation linear"),
+        (Options { interpolator: Interpolator::PartialVolume, ..viola() }, "--interpolation linear"),
+        (Options { histogram: HistogramMethod::Tiled, ..mattes() }, "--histogram"),
+        (Options { optimizer: Some(OptimizerKind::Lbfgs), ..on_cpu() }, "gradient"),
+        (Options { optimizer: Some(OptimizerKind::RegularStep), ..on_cpu() }, "--metric mattes"),
+        (Options { viola: Viola { samples: 99, ..Viola::default() }, ..viola() }, "100 or more"),
+        (Options { viola: Viola { sigmas: Some(narrow), ..Viola::default() }, ..viola() }, "above 0"),
+        (Options { fixed_mask: Some(few), ..viola() }, "too few"),
+    ];
+    for (options, says) in cases {
+        let error = mireg::register(&PAIR.ct, &PAIR.mr, &options, &()).unwrap_err();
+        let text = error.to_string();
+        assert!(error.exit_code() == 2 && text.contains(says) && text.lines().count() == 1, "{text}");
+    }
+    // One voxel of all differs, and is no sample.
+    let error = mireg::register(&flat, &PAIR.mr, &viola(), &()).unwrap_err();
+    assert!(error.exit_code() == 2 && error.to_string().contains("fixed"), "{error}");
+}
