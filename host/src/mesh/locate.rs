@@ -5,6 +5,13 @@ use glam::DVec2;
 
 /// How far outside a triangle, as a part of its height, a point may lie by rounding and still count as on its edge.
 const EDGE: f64 = 1e-9;
+/// Bins that a triangle may touch on average.
+const MOST: usize = 32;
+
+/// Bins in a box of bins.
+fn area([low, high]: [[usize; 2]; 2]) -> usize {
+    (high[0] - low[0] + 1) * (high[1] - low[1] + 1)
+}
 
 /// Where a point lies in a mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,38 +34,47 @@ impl Place {
 #[derive(Debug, Clone)]
 pub struct Locator {
     triangles: Vec<[DVec2; 3]>,
+    /// The box around all of them.
     low: DVec2,
-    /// Bins a mm.
-    scale: DVec2,
-    /// Along x and y.
-    count: [usize; 2],
+    extent: DVec2,
+    /// Bins along x and along y.
+    side: usize,
     /// Of each bin, where its triangles begin in `members`; and at last their number.
     starts: Vec<u32>,
     members: Vec<u32>,
 }
 
 impl Locator {
-    /// Of triangles with corners at these points.
+    /// Of triangles, one at least, with corners at these points.
     pub fn new(points: &[DVec2], triangles: &[[u32; 3]]) -> Self {
         let triangles: Vec<_> = triangles.iter().map(|triangle| corners(points, triangle)).collect();
         let all = || triangles.iter().flatten().copied();
         let (low, high) = (all().fold(DVec2::INFINITY, DVec2::min), all().fold(DVec2::NEG_INFINITY, DVec2::max));
-        let side = ((triangles.len() as f64).sqrt().ceil() as usize).max(1);
-        let count = [side; 2];
-        let scale = DVec2::splat(side as f64) / (high - low).max(DVec2::splat(f64::MIN_POSITIVE));
-        let mut new = Self { triangles, low, scale, count, starts: Vec::new(), members: Vec::new() };
+        let side = (triangles.len() as f64).sqrt().ceil() as usize;
+        let extent = (high - low).max(DVec2::splat(f64::MIN_POSITIVE));
+        let mut new = Self { triangles, low, extent, side, starts: Vec::new(), members: Vec::new() };
+        // Triangles that overlap, as a file may hold them, could fill memory.
+        while new.side > 1 && new.boxes().map(area).sum::<usize>() > MOST * new.triangles.len() {
+            new.side /= 2;
+        }
         new.fill();
         new
     }
 
-    /// Puts each triangle into the bins that its box touches.
+    /// The bins that the box around each triangle touches: the first and the last along x and y.
+    fn boxes(&self) -> impl Iterator<Item = [[usize; 2]; 2]> {
+        self.triangles.iter().map(|corners| {
+            let low = corners.iter().copied().fold(DVec2::INFINITY, DVec2::min);
+            let high = corners.iter().copied().fold(DVec2::NEG_INFINITY, DVec2::max);
+            [self.bin(low), self.bin(high)]
+        })
+    }
+
     fn fill(&mut self) {
-        let mut bins = vec![Vec::new(); self.count[0] * self.count[1]];
-        for (number, corners) in (0..).zip(&self.triangles) {
-            let low = self.bin(corners.iter().copied().fold(DVec2::INFINITY, DVec2::min));
-            let high = self.bin(corners.iter().copied().fold(DVec2::NEG_INFINITY, DVec2::max));
+        let mut bins = vec![Vec::new(); self.side * self.side];
+        for (number, [low, high]) in (0..).zip(self.boxes()) {
             for y in low[1]..=high[1] {
-                (low[0]..=high[0]).for_each(|x| bins[x + self.count[0] * y].push(number));
+                (low[0]..=high[0]).for_each(|x| bins[x + self.side * y].push(number));
             }
         }
         self.starts.push(0);
@@ -71,14 +87,14 @@ impl Locator {
     /// The bin of a point, or the nearest.
     fn bin(&self, point: DVec2) -> [usize; 2] {
         // A cast from float to integer clamps.
-        let at = (point - self.low) * self.scale;
-        [(at.x as usize).min(self.count[0] - 1), (at.y as usize).min(self.count[1] - 1)]
+        let at = (point - self.low) / self.extent * self.side as f64;
+        [(at.x as usize).min(self.side - 1), (at.y as usize).min(self.side - 1)]
     }
 
     /// The triangle that a point lies in or, to rounding, on the edge of; of several the one that it lies deepest in.
     pub fn find(&self, point: DVec2) -> Option<Place> {
         let [x, y] = self.bin(point);
-        let bin = x + self.count[0] * y;
+        let bin = x + self.side * y;
         let members = &self.members[self.starts[bin] as usize..self.starts[bin + 1] as usize];
         let places = members.iter().map(|&triangle| self.place(triangle as usize, point));
         let depth = |place: &Place| place.weights.into_iter().fold(f64::INFINITY, f64::min);

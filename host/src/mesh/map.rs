@@ -6,7 +6,7 @@ use glam::{DAffine2, DMat2, DVec2};
 /// Steps by which a point outside the mesh is taken back, at most.
 const STEPS: usize = 300;
 /// What such a point may be off by in the moving picture, as a part of the mesh's size.
-const CLOSE: f64 = 1e-12;
+const CLOSE: f64 = 1e-13;
 
 /// A mesh as a map of points, made to be asked often.
 ///

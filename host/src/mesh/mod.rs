@@ -2,6 +2,8 @@
 
 mod border;
 mod build;
+mod check;
+mod field;
 mod fold;
 mod locate;
 mod map;
