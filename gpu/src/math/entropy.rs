@@ -16,11 +16,12 @@ pub fn term(count: u32) -> f64 {
 
 /// Folds partial sums in halves: lane l takes lane l + 16, then l + 8, 4, 2, 1.
 #[inline(always)]
-pub fn fold(mut lanes: [f64; LANES]) -> f64 {
+pub fn fold<T: Copy + core::ops::AddAssign>(mut lanes: [T; LANES]) -> T {
     let mut half = LANES / 2;
     while half > 0 {
         for lane in 0..half {
-            lanes[lane] += lanes[lane + half];
+            let other = lanes[lane + half];
+            lanes[lane] += other;
         }
         half /= 2;
     }

@@ -176,6 +176,14 @@ pub fn linear_slope(pairs: [u32; 4], fraction: [f32; 3]) -> (f32, [f32; 3]) {
     (between(near, far, z), [by_x, by_y, far - near])
 }
 
+/// [`linear_slope`]'s derivatives at a position inside, but 0 along an axis on whose last voxel it lies: the neighbour beyond is another
+/// row's voxel, or none.
+#[inline(always)]
+pub fn inner(derivatives: [f32; 3], position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
+    let axis = |i: usize| if position[i] < last[i] { derivatives[i] } else { 0.0 };
+    [axis(0), axis(1), axis(2)]
+}
+
 /// The high half of a word less the low half.
 #[inline(always)]
 fn difference_of_halves(pair: u32) -> f32 {

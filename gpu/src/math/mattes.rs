@@ -2,8 +2,24 @@
 //! [`PADDING`] bins are kept free at either end, and a bin is as wide as the range over the bins that are left.
 //!
 //! A window's four weights are whole numbers that sum to [`UNIT`], so that counts do not depend on the order of the samples.
+//!
+//! Of the counts c of pairs of bins, those of a fixed bin c_f and of a moving bin c_m, and all of them N, the mutual information is
+//!
+//! (sum over f of ((sum over m of c (ln c - ln c_m)) - c_f (ln c_f - ln N))) / N.
+//!
+//! Both sums have the order of [`super::entropy`]: [`LANES`](super::entropy::LANES) interleaved partial sums, folded in halves.
+//!
+//! The derivative by a sample's moving value is the sum of ln(c / c_m) over the bins of its window, each times the derivative of
+//! its weight (Mattes and others 2003, eq. 26: the fixed image's share of the logarithm drops out, as the derivatives of the weights
+//! sum to 0). As a function of how far the value is into the second bin that is a [`quadratic`]. The derivative by the map's row r is
+//! the sum over samples of that, times the moving image's derivative along axis r ([`inner`](super::interpolate::inner)), times
+//! (x, y, z, 1), over the number of samples.
+//!
+//! Order of that sum: along a row of the fixed image [`RowSums`], its 32 lanes folded in f32; then, in f64, [`BLOCK`] consecutive rows
+//! (y fastest, then z) folded; then the blocks in 32 interleaved partial sums, which are folded.
 
 use super::bin::FULL;
+use super::log;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
@@ -69,6 +85,112 @@ pub unsafe fn weights(into: f32) -> [u32; 4] {
     [first, half - first, UNIT - last - half, last]
 }
 
+/// What the four bins of a fixed window get of a moving weight: differences of running sums, each rounded down, so that they sum to
+/// the weight.
+#[inline(always)]
+pub fn shares(weight: u32, fixed: [u32; 4]) -> [u32; 4] {
+    let to = |sum: u32| weight * sum / UNIT;
+    let [a, b, c] = [to(fixed[0]), to(fixed[0] + fixed[1]), to(fixed[0] + fixed[1] + fixed[2])];
+    [a, b - a, c - b, weight - c]
+}
+
+/// ln of a count below 2^53; of none, that of one.
+#[inline(always)]
+pub fn ln(count: u64) -> f64 {
+    log::of(count.max(1) as f64)
+}
+
+/// ln(c / c_m) from c and ln(c_m); 0 where c is 0.
+#[inline(always)]
+pub fn log_ratio(count: u64, ln_moving: f64) -> f64 {
+    if count == 0 { 0.0 } else { ln(count) - ln_moving }
+}
+
+/// What a pair of bins adds to its row's sum: its count times its [`log_ratio`].
+#[inline(always)]
+pub fn term(count: u64, log_ratio: f64) -> f64 {
+    count as f64 * log_ratio
+}
+
+/// What a fixed bin adds to the sum over fixed bins, from its row's sum, its own counts and the logarithm of all.
+#[inline(always)]
+pub fn row_term(terms: f64, fixed: u64, ln_all: f64) -> f64 {
+    terms - fixed as f64 * (ln(fixed) - ln_all)
+}
+
+/// The mutual information, nats, from the sum over fixed bins; 0 without counts.
+#[inline(always)]
+pub fn finish(sum: f64, all: u64) -> f64 {
+    // Never below 0 but by round-off.
+    if all == 0 { 0.0 } else { (sum / all as f64).max(0.0) }
+}
+
+/// The sum of [`log_ratio`] over the four bins of a window, each times the derivative of its weight by the moving value: coefficients of
+/// 1, t and t^2, where t is how far the value is into the second bin. `scale` is [`scale`]'s.
+#[inline(always)]
+pub fn quadratic(log_ratios: [f64; 4], scale: f32) -> [f32; 3] {
+    let [a, b, c, d] = log_ratios;
+    let scale = f64::from(scale);
+    let constant = 0.5 * (c - a);
+    let linear = (a - b) + (c - b);
+    let square = 0.5 * ((d - a) + 3.0 * (b - c));
+    [(constant * scale) as f32, (linear * scale) as f32, (square * scale) as f32]
+}
+
+/// A [`quadratic`] at `into`.
+#[inline(always)]
+pub fn slope(quadratic: [f32; 3], into: f32) -> f32 {
+    let [constant, linear, square] = quadratic;
+    into.mul_add(into.mul_add(square, linear), constant)
+}
+
+/// The mean of the quadratics of four fixed bins by the weights of a fixed window ([`cubic`]'s).
+#[inline(always)]
+pub fn mix(quadratics: [[f32; 3]; 4], weights: [f32; 4]) -> [f32; 3] {
+    let [a, b, c, d] = quadratics;
+    let mix = |i: usize| {
+        let sum = weights[1].mul_add(b[i], weights[0] * a[i]);
+        weights[3].mul_add(d[i], weights[2].mul_add(c[i], sum))
+    };
+    [mix(0), mix(1), mix(2)]
+}
+
+/// What a lane of 32 sums along a row of the fixed image: lane l takes the voxels x = l, l + 32, ... in that order.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RowSums {
+    /// Of a sample's slope times the moving image's derivative along each axis.
+    pub ones: [f32; 3],
+    /// The same times x.
+    pub xs: [f32; 3],
+}
+
+impl RowSums {
+    /// With the voxel at x, whose `slope` is 0 where it is not to be counted.
+    #[inline(always)]
+    pub fn add(&mut self, x: u32, slope: f32, derivatives: [f32; 3]) {
+        let times_x = slope * x as f32;
+        let (ones, xs) = (&mut self.ones, &mut self.xs);
+        // Written out: what an array's `map` compiles to is not always in registers.
+        (ones[0], xs[0]) = (slope.mul_add(derivatives[0], ones[0]), times_x.mul_add(derivatives[0], xs[0]));
+        (ones[1], xs[1]) = (slope.mul_add(derivatives[1], ones[1]), times_x.mul_add(derivatives[1], xs[1]));
+        (ones[2], xs[2]) = (slope.mul_add(derivatives[2], ones[2]), times_x.mul_add(derivatives[2], xs[2]));
+    }
+
+    /// What the row at (y, z) adds to the derivative by the map's twelve numbers, from its folded sums; exact.
+    #[inline(always)]
+    pub fn by_map(&self, y: u32, z: u32) -> [[f64; 4]; 3] {
+        let (y, z) = (f64::from(y), f64::from(z));
+        let row = |r: usize| {
+            let one = f64::from(self.ones[r]);
+            [f64::from(self.xs[r]), y * one, z * one, one]
+        };
+        [row(0), row(1), row(2)]
+    }
+}
+
+/// Rows of the fixed image that are folded together; those that the last block lacks are 0.
+pub const BLOCK: usize = 32;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +216,34 @@ mod tests {
                 let slope = (spline(t + 1e-5) - spline(t - 1e-5)) / 2e-5;
                 assert!((f64::from(slopes[k]) - slope).abs() < 2e-5, "{into} {k}");
             }
+        }
+    }
+
+    #[test]
+    fn shares_sum_to_the_weight() {
+        for (n, m) in (0..=100).flat_map(|n| (0..=100).map(move |m| (n, m))) {
+            let [fixed, moving] = [n, m].map(|n| unsafe { weights(n as f32 / 100.0) });
+            for w in moving {
+                let shares = shares(w, fixed);
+                assert_eq!(shares.iter().sum::<u32>(), w);
+                for k in 0..4 {
+                    let exact = f64::from(w) * f64::from(fixed[k]) / f64::from(UNIT);
+                    assert!((f64::from(shares[k]) - exact).abs() < 1.0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_quadratic_is_the_sum_over_the_window() {
+        let ratios = [-3.5, 0.25, -1.0, 2.0];
+        let quadratic = quadratic(ratios, 0.5);
+        for n in 0..=100 {
+            let into = n as f32 / 100.0;
+            let sum: f64 = (0..4).map(|k| 0.5 * ratios[k] * f64::from(cubic(into).1[k])).sum();
+            assert!((f64::from(slope(quadratic, into)) - sum).abs() < 1e-6, "{into}");
+            let mixed = mix([[1.0; 3], [2.0; 3], quadratic, [0.0; 3]], [0.0, 0.0, 1.0, 0.0]);
+            assert_eq!(slope(mixed, into), slope(quadratic, into));
         }
     }
 

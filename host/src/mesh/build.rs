@@ -68,7 +68,7 @@ fn masked(picture: &Volume, mask: &Volume) -> Result<Vec<bool>> {
 }
 
 /// Which pixels are brighter than what surrounds a retina.
-fn bright(pixels: &[f32]) -> Vec<bool> {
+pub(super) fn bright(pixels: &[f32]) -> Vec<bool> {
     let mut sorted = pixels.to_vec();
     let rank = ((1.0 - GLARE) * (sorted.len() as f64 - 1.0)) as usize;
     let white = sorted.select_nth_unstable_by(rank, f32::total_cmp).1.to_owned();

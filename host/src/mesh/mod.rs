@@ -3,15 +3,26 @@
 mod border;
 mod build;
 mod check;
+mod climb;
+mod contrast;
 mod field;
 mod fold;
+mod links;
 mod locate;
 mod map;
+mod objective;
+mod options;
+mod picture;
+mod register;
+mod samples;
 
 use glam::DVec2;
 
 pub use locate::{Locator, Place};
 pub use map::MeshMap;
+pub use options::{Found, LevelFound, Options};
+pub use register::register;
+use samples::Samples;
 
 /// Triangles over the fixed picture, and where each of their corners lies in the moving one. Points are LPS mm in the plane z = 0.
 #[derive(Debug, Clone, PartialEq)]
