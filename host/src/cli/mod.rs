@@ -13,6 +13,7 @@ pub mod fault;
 mod grids;
 mod histogram;
 mod invert;
+mod mesh;
 mod metric;
 mod points;
 mod progress;
