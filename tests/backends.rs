@@ -2,6 +2,7 @@
 
 mod from_pairs;
 mod methods;
+mod viola;
 
 use crate::support::{data_dir, gpu, gpu_is_absent, random, stored};
 use glam::{DAffine3, DVec3};
@@ -39,6 +40,7 @@ pub fn tests() -> Vec<Trial> {
     ];
     tests.extend(from_pairs::tests());
     tests.extend(methods::tests());
+    tests.extend(viola::tests());
     tests
 }
 

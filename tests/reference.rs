@@ -6,6 +6,7 @@ mod known;
 mod partial_volume;
 mod real;
 mod scene;
+mod viola;
 
 use approx::{abs_diff_ne, relative_eq};
 use gpu::math::entropy::Entropies;
@@ -13,7 +14,7 @@ use libtest_mimic::Trial;
 use mireg::reference::Similarity;
 
 pub fn tests() -> Vec<Trial> {
-    [known::tests(), counts::tests(), chain::tests(), partial_volume::tests(), real::tests()]
+    [known::tests(), counts::tests(), chain::tests(), partial_volume::tests(), real::tests(), viola::tests()]
         .into_iter()
         .flatten()
         .collect()

@@ -250,6 +250,55 @@ pub struct Resample {
     pub unused: u32,
 }
 
+/// What the kernels of [`viola`](crate::kernels::viola) need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Viola {
+    /// The moving image as pairs of 16-bit values, as in [`Images::moving`].
+    pub moving: DeviceSlice<u32>,
+    /// A slot's voxel of the fixed image: x in the low half of the first word and y in the high half, z in the second with
+    /// [`EMPTY`](crate::kernels::viola::EMPTY) where there is none; the bits of its stored value in the third.
+    pub slots: DeviceSlice<[u32; 4]>,
+    /// Twelve coefficients a group, row by row. They may lie in page-locked host memory: each block reads its own once.
+    pub maps: DeviceSlice<f32>,
+    /// A group's first slot of A, samples of A, first slot of B and samples of B.
+    pub groups: DeviceSlice<[u32; 4]>,
+    /// A block's first slot and its group, those of B before those of A.
+    pub blocks: DeviceSlice<[u32; 2]>,
+    /// A slot's fixed and moving intensity, scaled.
+    pub scaled: DeviceSliceMut<[f32; 2]>,
+    /// How a slot's moving intensity changes along x, y and z, stored values a voxel, and 1 where it is inside, else 0.
+    pub slopes: DeviceSliceMut<[f32; 4]>,
+    /// What a slot of B weighs: see [`Weights`](crate::math::viola::Weights).
+    pub weights: DeviceSliceMut<[f32; 2]>,
+    /// A part's sums, one kind after the other, each for `stride` slots.
+    pub partials: DeviceSliceMut<f64>,
+    /// [`FOLDED`](crate::kernels::viola::finish::FOLDED) numbers for 32 slots.
+    pub folded: DeviceSliceMut<f64>,
+    /// A group's samples of A and of B inside; 0 before and after.
+    pub counts: DeviceSliceMut<u32>,
+    /// Blocks of a group that are done; 0 before and after.
+    pub done: DeviceSliceMut<u32>,
+    /// [`RESULTS`](crate::kernels::viola::RESULTS) a group.
+    pub results: DeviceSliceMut<f64>,
+    pub moving_size: [u32; 3],
+    /// Blocks of B.
+    pub b_blocks: u32,
+    /// What stored values of the fixed and of the moving image are multiplied by.
+    pub scales: [f32; 2],
+    /// [`Own`](crate::math::viola::Own), where the joint window is.
+    pub joint: [f32; 2],
+    /// From this distance of fixed intensities, scaled, on windows are at their least.
+    pub far: f32,
+    /// The block of the launch's first one.
+    pub first_block: u32,
+    /// Slots of a part: whole segments, that make a whole stretch.
+    pub part: u32,
+    /// Slots of a launch.
+    pub stride: u32,
+}
+
+const _: () = assert!(size_of::<Viola>() == 256);
 const _: () = assert!(size_of::<Affine>() == 48);
 const _: () = assert!(size_of::<Images>() == 144);
 const _: () = assert!(size_of::<Histogram>() == 184);

@@ -7,6 +7,7 @@ mod ordered;
 pub mod partial_volume;
 pub mod resample;
 pub mod sample;
+pub mod viola;
 
 use crate::math::cubic::Taps;
 use cuda_std::global::DeviceSlice;

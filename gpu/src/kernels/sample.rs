@@ -3,6 +3,7 @@
 use crate::math::interpolate::{self, Interpolator};
 use crate::math::{affine, bin, cubic, linear};
 use crate::params::Images;
+use cuda_std::global::DeviceSlice;
 
 /// What [`pair`] returns for a voxel that is not counted.
 pub const NONE: u32 = u32::MAX;
@@ -164,15 +165,27 @@ impl Sampler for FineLinear {
 
     #[inline(always)]
     unsafe fn load(images: &Images, place: Self::Place) -> Self::Words {
-        let (stride_y, stride_z) = (images.moving_size[0], images.moving_size[0] * images.moving_size[1]);
-        // SAFETY: within the image and its padding.
-        let at = |offset: u32| unsafe { images.moving.get_cached((place.index + offset) as usize) };
-        [at(0), at(stride_y), at(stride_z), at(stride_y + stride_z)]
+        // SAFETY: as this function's.
+        unsafe { Self::load_from(images.moving, images.moving_size, place) }
     }
 
     #[inline(always)]
     fn value(words: Self::Words, place: Self::Place) -> f32 {
         interpolate::linear(words, place.fraction)
+    }
+}
+
+impl FineLinear {
+    /// [`Sampler::load`] from pairs alone.
+    ///
+    /// # Safety
+    /// The place is in the moving image of this size.
+    #[inline(always)]
+    pub unsafe fn load_from(moving: DeviceSlice<u32>, size: [u32; 3], place: interpolate::Place) -> [u32; 4] {
+        let (stride_y, stride_z) = (size[0], size[0] * size[1]);
+        // SAFETY: within the image and its padding.
+        let at = |offset: u32| unsafe { moving.get_cached((place.index + offset) as usize) };
+        [at(0), at(stride_y), at(stride_z), at(stride_y + stride_z)]
     }
 }
 

@@ -2,6 +2,7 @@
 //! neither compiler may contract or reorder.
 
 pub mod affine;
+pub mod apart;
 pub mod bin;
 pub mod correlation;
 pub mod cubic;

@@ -2,7 +2,7 @@
 //! (algorithm 2, eq. 7 to 10).
 //!
 //! Intensities are scaled so that a window is [`gauss::window`] of their difference. A sample outside the moving image is moved
-//! [`far`] away, where it adds 2^-60 to a sum; each set A and B is filled up with such samples to whole chunks.
+//! [`far`] away, where it adds [`gauss::LEAST`] to a sum; each set A and B is filled up with such samples to whole chunks.
 //!
 //! Equation 6 as printed makes the joint density a product of two windows, and so does [`Joint::Product`]. In line 15 of algorithm 2 as
 //! printed one variance divides both weights of equation 8, which holds for that case alone; here each has its own.
@@ -11,6 +11,7 @@
 //! the other in f64; [`STRETCH`] segments one after the other; then the stretches. Of numbers that each sample has one of: 32 in a row
 //! by [`fold`](super::entropy::fold), then those one after the other; those of the derivative through B and then on through A.
 
+use super::apart::{Any, Windows};
 use super::{bin, gauss, log};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
@@ -31,7 +32,7 @@ pub fn scale(sigma: f64) -> f32 {
 /// How many times wider than the windows of u and v that of the joint density may be.
 pub const WIDEST: f64 = 8.0;
 
-/// Where a sample lies that is not to count, scaled: as near as may be, because slopes take its distance times 2^-60.
+/// Where a sample lies that is not to count, scaled: as near as may be, because slopes take its distance times the least window.
 #[inline(always)]
 pub fn far(scale: f32) -> f32 {
     scale.mul_add(bin::FULL, WIDEST as f32 * 2.0 * gauss::REACH)
@@ -123,8 +124,14 @@ impl Sums<f32> {
     /// With one more sample of A, `i` being that of B. Without `SLOPE` the last two stay.
     #[inline(always)]
     pub fn add<const SLOPE: bool>(&mut self, i: Scaled, j: Scaled, joint: impl Joint) {
+        self.add_by::<SLOPE, Any>(i, j, joint, 0);
+    }
+
+    /// The same with windows by other means, for the pair with the number `turn` in a row.
+    #[inline(always)]
+    pub fn add_by<const SLOPE: bool, W: Windows>(&mut self, i: Scaled, j: Scaled, joint: impl Joint, turn: u32) {
         let d = Scaled { u: i.u - j.u, v: i.v - j.v };
-        let g = Scaled { u: gauss::window(d.u), v: gauss::window(d.v) };
+        let g = Scaled { u: W::u(d.u, turn), v: W::v(d.v, turn) };
         let [a, b] = joint.factors(d, g);
         self.u += g.u;
         self.v += g.v;
@@ -195,8 +202,14 @@ pub struct Weights {
 /// `sum` with what a sample j of A gets from a sample i of B (line 17 of algorithm 2): (v_j - v_i) W(i, j), scaled.
 #[inline(always)]
 pub fn pull(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint) -> f32 {
+    pull_by::<Any>(sum, i, weights, j, joint, 0)
+}
+
+/// The same with windows by other means, for the pair with the number `turn` in a row.
+#[inline(always)]
+pub fn pull_by<W: Windows>(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint, turn: u32) -> f32 {
     let d = Scaled { u: i.u - j.u, v: i.v - j.v };
-    let g = Scaled { u: gauss::window(d.u), v: gauss::window(d.v) };
+    let g = Scaled { u: W::u(d.u, turn), v: W::v(d.v, turn) };
     d.v.mul_add(joint.weight(d, g, weights), sum)
 }
 

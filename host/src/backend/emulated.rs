@@ -3,7 +3,9 @@
 use super::evaluator::{Loaded, Space};
 use super::histogram::{self, HistogramMethod};
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
-use super::{Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, resample};
+use super::{
+    Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, resample, viola,
+};
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -81,8 +83,8 @@ impl Backend for Emulated {
         todo!()
     }
 
-    fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-        todo!()
+    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+        Ok(Box::new(viola::Loaded::new(*self, &pair)?))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
@@ -106,6 +108,7 @@ impl<T> Memory<T> for Vec<T> {
 impl Queue for Emulated {
     type Memory<T: Element> = Vec<T>;
     type Pinned<T: Element> = Vec<T>;
+    type Graph = ();
 
     fn limits(&self) -> Limits {
         LIMITS
@@ -145,6 +148,10 @@ impl Queue for Emulated {
         let launch = launch.shared_bytes(shape.shared_bytes).seed(self.seed);
         // SAFETY: as this function's.
         run(kernel.name, &launch, || unsafe { (kernel.run)(params) }).map_err(fault)
+    }
+
+    fn again(&self, _: &mut Option<()>, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        work()
     }
 
     fn wait(&self) -> Result<()> {

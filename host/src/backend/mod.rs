@@ -8,6 +8,7 @@ mod histogram;
 mod kernels;
 mod queue;
 mod resample;
+mod viola;
 
 pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;
@@ -208,6 +209,14 @@ pub trait ViolaEvaluator {
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
     fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(Viola, [[f64; 4]; 3])>>;
+
+    /// Seconds that the device spends on values, or on slopes, as the mean of `times` in a row; `None` where it has no clock.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn seconds(&mut self, _maps: &[Affine], _slopes: bool, _times: u32) -> Result<Option<f64>> {
+        Ok(None)
+    }
 }
 
 /// A place where metrics are evaluated and images resampled, always with the same bits.

@@ -55,6 +55,9 @@ pub trait Queue {
     /// Memory of the host that kernels reach, for a few numbers that are sooner read from there than copied.
     type Pinned<T: Element>: Memory<T> + DerefMut<Target = [T]>;
 
+    /// Launches that were queued before, to be queued again as a whole.
+    type Graph;
+
     fn limits(&self) -> Limits;
 
     /// Dynamic shared memory that a block of `kernel` may have at most, in bytes.
@@ -100,6 +103,12 @@ pub trait Queue {
     /// # Safety
     /// What `params` points to is as the kernel asks and stays until the queue is done, and the shape is one that the kernel allows.
     unsafe fn launch<P: Copy + Sync>(&self, kernel: &Kernel<P>, shape: Shape, params: P) -> Result<()>;
+
+    /// Queues the launches that `work` queues, and nothing else: always the same for the same `graph`, which remembers them.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    fn again(&self, graph: &mut Option<Self::Graph>, work: impl FnOnce() -> Result<()>) -> Result<()>;
 
     /// Waits for all that was queued.
     ///

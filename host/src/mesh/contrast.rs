@@ -24,7 +24,7 @@ pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Vec<bool> {
 }
 
 /// Each pixel less the mean of its neighbourhood, in standard deviations of the neighbourhood; a Gaussian of sigma `mm` weighs the
-/// neighbours, of which those outside `inner` have no weight. 0 outside `inner`.
+/// neighbours, of which those outside `inner` have no weight. Beyond [`REACH`] it is that; 0 outside `inner`.
 ///
 /// # Errors
 /// [`Error::Input`] for a picture without contrast; `which` is its name.
@@ -41,7 +41,8 @@ pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: &str) -> Res
     if !typical.is_normal() {
         return Err(Error::Input(format!("the {which} picture is the same everywhere: there is nothing to register")));
     }
-    Ok(with(picture, |n| off.voxels[n] / (variance(n) + FLAT * FLAT * typical).sqrt()))
+    let even = |n: usize| off.voxels[n] / (variance(n) + FLAT * FLAT * typical).sqrt();
+    Ok(with(picture, |n| even(n).clamp(-REACH, REACH)))
 }
 
 /// A picture on the same grid.

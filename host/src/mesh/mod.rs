@@ -1,5 +1,6 @@
 //! Piecewise-affine maps between two pictures: Lin & Medioni, section 4.
 
+mod align;
 mod border;
 mod build;
 mod check;
@@ -18,6 +19,7 @@ mod samples;
 
 use glam::DVec2;
 
+pub use align::align;
 pub use locate::{Locator, Place};
 pub use map::MeshMap;
 pub use options::{Found, LevelFound, Options};

@@ -21,6 +21,14 @@ pub struct Picture<'a> {
 }
 
 /// A picture of one level, with even contrast.
+pub struct Even {
+    /// 0 but for pixels that are `inner`; -[`REACH`] to [`REACH`].
+    pub picture: Volume,
+    /// Which pixels are image.
+    pub inner: Vec<bool>,
+}
+
+/// The same, ready for a backend.
 pub struct Prepared {
     pub stored: StoredImage,
     pub geometry: Geometry,
@@ -49,24 +57,46 @@ impl<'a> Picture<'a> {
     ///
     /// # Errors
     /// Those of [`contrast::normalised`].
-    pub fn prepared(&self, level: usize) -> Result<Prepared> {
+    pub fn even(&self, level: usize) -> Result<Even> {
         let picture = &*self.levels[level];
         let area = match &self.masks {
             Some(masks) => masks[level].voxels.iter().map(|&pixel| pixel >= 0.5).collect(),
             None => build::bright(&picture.voxels),
         };
         let inner = contrast::inner(picture, &area, self.neighbourhood);
-        let even = contrast::normalised(picture, &inner, self.neighbourhood, self.name)?;
+        let picture = contrast::normalised(picture, &inner, self.neighbourhood, self.name)?;
+        Ok(Even { picture, inner })
+    }
+
+    /// Of a level.
+    ///
+    /// # Errors
+    /// Those of [`contrast::normalised`].
+    pub fn prepared(&self, level: usize) -> Result<Prepared> {
+        let Even { picture, inner } = self.even(level)?;
         // With as many bins as there may be, all 16 bits are used.
-        let stored = StoredImage::new(&even, (-REACH, REACH), 1024);
+        let stored = StoredImage::new(&picture, (-REACH, REACH), 1024);
         Ok(Prepared { stored, geometry: picture.geometry, inner })
     }
 }
 
+impl Even {
+    /// 1 where the picture is image, else 0.
+    pub fn mask(&self) -> Volume {
+        let voxels = self.inner.iter().map(|&inner| f32::from(u8::from(inner))).collect();
+        Volume { voxels, ..self.picture.clone() }
+    }
+}
+
+/// The longer side of a picture, mm.
+pub fn longer_side(grid: &Geometry) -> f64 {
+    let [width, height, _] = grid.size;
+    (width as f64 * grid.spacing.x).max(height as f64 * grid.spacing.y)
+}
+
 /// The sigma of neighbourhoods of a picture, mm.
 pub fn neighbourhood(grid: &Geometry) -> f64 {
-    let [width, height, _] = grid.size;
-    NEIGHBOURHOOD * (width as f64 * grid.spacing.x).max(height as f64 * grid.spacing.y)
+    NEIGHBOURHOOD * longer_side(grid)
 }
 
 impl Prepared {

@@ -1,6 +1,7 @@
 //! What is maximised, and what one evaluation returns.
 
 mod compare;
+mod sigmas;
 
 use crate::backend::Wanted;
 pub use compare::evaluate;

@@ -52,6 +52,14 @@ impl Samples {
         })
     }
 
+    /// How a linear value changes along an axis, intensity a voxel, at a position inside: the difference of those on the faces of the cell
+    /// of eight voxels around it. 0 on the last voxel, beyond which there is none.
+    pub fn linear_slope(&self, position: DVec3, axis: DVec3) -> f64 {
+        let low = position + axis * (position.floor() - position);
+        let ends = [low + axis, low].map(|face| self.value(face));
+        if let [Some(high), Some(low)] = ends { high - low } else { 0.0 }
+    }
+
     fn nearest(&self, position: DVec3) -> f64 {
         let [x, y, z] = (position + 0.5).floor().to_array().map(|n| n as usize);
         self.values[[z, y, x]]

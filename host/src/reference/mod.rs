@@ -12,6 +12,7 @@ mod interpolate;
 mod partial_volume;
 mod position;
 mod spline;
+mod viola;
 
 use crate::Volume;
 use glam::DAffine3;
@@ -22,6 +23,7 @@ pub use histogram::joint_histogram;
 pub use interpolate::{Interpolator, Samples, resample};
 pub use partial_volume::partial_volume;
 pub use position::{inside, position};
+pub use viola::{Deviations, Sample, Viola, viola_derivative};
 
 /// Compares two volumes through `transform`, from a point of `fixed` to the point of `moving`, LPS mm, over the voxels
 /// of `fixed` that fall inside `moving`. There are `bins[0]` bins of the fixed and `bins[1]` of the moving image, 1 or

@@ -16,6 +16,13 @@ pub fn add_down(a: f32, b: f32) -> f32 {
     arch::add_down(a, b)
 }
 
+/// 2 to the power of `x`, to about 2 units in the last place, subnormal numbers as 0; bits depend on the GPU. PTX: `ex2.approx.ftz.f32`.
+/// Any thread.
+#[inline(always)]
+pub fn exp2_approximate(x: f32) -> f32 {
+    arch::exp2_approximate(x)
+}
+
 /// The methods of floats that `core` lacks. Angles are in radians. Any thread.
 pub trait GpuFloat: Copy + PartialOrd + private::Sealed {
     /// The largest integer not above `self`. PTX: `cvt.rmi`.

@@ -3,8 +3,9 @@
 mod entropy;
 mod partial_volume;
 mod rows;
-mod simd;
+pub(crate) mod simd;
 mod values;
+mod viola;
 
 pub use entropy::entropies;
 
@@ -52,8 +53,8 @@ impl Backend for Cpu {
         todo!()
     }
 
-    fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-        todo!()
+    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+        Ok(Box::new(viola::Loaded::new(pair)?))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -1,5 +1,6 @@
 //! An NVIDIA GPU, through the driver.
 
+mod graph;
 mod kernel;
 mod memory;
 mod queue;
@@ -8,7 +9,7 @@ use super::evaluator::Loaded;
 use super::histogram::{self, HistogramMethod};
 use super::kernels::NAMES;
 use super::queue::Limits;
-use super::{Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, resample};
+use super::{Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, resample, viola};
 use crate::{Error, Result, Volume};
 use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
@@ -112,8 +113,8 @@ impl Backend for Cuda {
         todo!()
     }
 
-    fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-        todo!()
+    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+        Ok(Box::new(viola::Loaded::new(CudaQueue::new(self)?, &pair)?))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

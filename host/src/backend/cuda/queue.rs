@@ -1,6 +1,7 @@
 //! A stream of the device as a [`Queue`].
 
 use super::Cuda;
+use super::graph::Graph;
 use super::kernel::check;
 use crate::Result;
 use crate::backend::queue::{Element, Kernel, Limits, Queue, Shape};
@@ -31,6 +32,7 @@ impl<'a> CudaQueue<'a> {
 impl Queue for CudaQueue<'_> {
     type Memory<T: Element> = DeviceBuffer<T>;
     type Pinned<T: Element> = LockedBuffer<T>;
+    type Graph = Graph;
 
     fn limits(&self) -> Limits {
         self.cuda.limits
@@ -90,6 +92,14 @@ impl Queue for CudaQueue<'_> {
         self.enter()?;
         // SAFETY: as this function's.
         unsafe { self.cuda.kernels[kernel.name].launch(&self.stream, shape, &params) }
+    }
+
+    fn again(&self, graph: &mut Option<Graph>, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.enter()?;
+        if graph.is_none() {
+            *graph = Some(Graph::record(&self.stream, work)?);
+        }
+        graph.as_ref().map_or(Ok(()), |graph| graph.launch(&self.stream))
     }
 
     fn wait(&self) -> Result<()> {

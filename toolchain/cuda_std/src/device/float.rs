@@ -23,3 +23,17 @@ pub fn add_down(a: f32, b: f32) -> f32 {
     }
     sum
 }
+
+#[inline(always)]
+pub fn exp2_approximate(x: f32) -> f32 {
+    let power;
+    // SAFETY: computes.
+    unsafe {
+        core::arch::asm!(
+            "ex2.approx.ftz.f32 {}, {};",
+            out(reg32) power, in(reg32) x,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    power
+}

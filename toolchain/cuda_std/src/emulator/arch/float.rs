@@ -24,3 +24,9 @@ pub fn add_down(a: f32, b: f32) -> f32 {
     let error = (a - (sum - taken)) + (b - taken);
     if error < 0.0 { sum.next_down() } else { sum }
 }
+
+#[inline(always)]
+pub fn exp2_approximate(x: f32) -> f32 {
+    let power = x.exp2();
+    if power < f32::MIN_POSITIVE { 0.0 } else { power }
+}
