@@ -4,6 +4,7 @@ mod apply;
 mod bad_input;
 mod bench;
 mod evaluate;
+mod mesh;
 mod points;
 mod transforms;
 
@@ -52,6 +53,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(transforms::tests());
     tests.extend(evaluate::tests());
     tests.extend(points::tests());
+    tests.extend(mesh::tests());
     tests
 }
 
@@ -84,8 +86,10 @@ pub fn stdout(command: &mut Command) -> String {
 
 const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out"];
 
-const COMMANDS: [&str; 11] =
-    ["register", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo", "devices", "bench"];
+const COMMANDS: [&str; 12] = [
+    "register", "mesh", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo", "devices",
+    "bench",
+];
 
 fn help_and_version() {
     let here = Path::new(".");

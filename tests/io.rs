@@ -5,6 +5,7 @@ mod damage;
 mod dicom;
 mod dicom_file;
 mod flat;
+pub mod mesh;
 mod metaimage;
 mod nifti;
 mod nifti_file;
@@ -27,6 +28,7 @@ pub fn tests() -> Vec<Trial> {
         damage::tests(),
         dicom::tests(),
         flat::tests(),
+        mesh::tests(),
         metaimage::tests(),
         nifti::tests(),
         nrrd::tests(),

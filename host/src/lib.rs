@@ -46,4 +46,4 @@ pub use error::{Error, Result};
 pub use image::{Geometry, PixelType, Volume};
 pub use observer::Observer;
 pub use registration::{Options, Registration, register};
-pub use resample::{Resampled, Resampling, resample};
+pub use resample::{Resampled, Resampling, resample, resample_through};

@@ -1,11 +1,12 @@
 //! An image on another grid, through a transform.
 
-use glam::DAffine3;
-use gpu::math::affine;
-use gpu::math::interpolate::{Interpolator, inside, last};
+use glam::{DAffine3, DVec3, Vec3};
+use gpu::math::interpolate::{self, Interpolator, inside, last};
+use gpu::math::{affine, cubic};
 use rayon::prelude::*;
 
 use crate::backend::{self, BackendKind};
+use crate::image::CubicImage;
 use crate::registration::voxel_map;
 use crate::{Error, Geometry, Result, Volume};
 
@@ -36,9 +37,7 @@ pub struct Resampled {
 pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Resampling) -> Result<Resampled> {
     check("the image", &image.geometry)?;
     check("the grid to resample on", grid)?;
-    if image.voxels.len() != image.geometry.voxels() {
-        return Err(Error::Input(format!("the image's {} voxels do not fill its grid", image.voxels.len())));
-    }
+    filled(image)?;
     let map = voxel_map(grid, &image.geometry, transform);
     let mut voxels = backend::open(how.backend, &())?.resample(image, grid.size, &map, how.interpolator)?;
     let last = last(image.geometry.size.map(|n| n as u32));
@@ -50,6 +49,56 @@ pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Res
     });
     let inside = rows.sum();
     Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
+}
+
+/// The same through a `map` of points (grid to image, LPS mm) that is not linear, on the CPU.
+///
+/// # Errors
+/// [`Error::Input`] for an image or a grid too large.
+pub fn resample_through(
+    image: &Volume,
+    grid: &Geometry,
+    map: impl Fn(DVec3) -> DVec3 + Sync,
+    how: &Resampling,
+) -> Result<Resampled> {
+    check("the image", &image.geometry)?;
+    check("the grid to resample on", grid)?;
+    filled(image)?;
+    let samples = CubicImage::samples(image, how.interpolator)?;
+    let size = image.geometry.size.map(|n| n as u32);
+    let (to_mm, to_voxel) = (grid.index_to_world(), image.geometry.world_to_index());
+    let [width, height, _] = grid.size;
+    let mut voxels = vec![how.outside; grid.voxels()];
+    let rows = voxels.par_chunks_mut(width).enumerate().map(|(row, voxels)| {
+        let (y, z) = ((row % height) as f64, (row / height) as f64);
+        let mut inside = 0;
+        for (x, voxel) in voxels.iter_mut().enumerate() {
+            let point = map(to_mm.transform_point3(DVec3::new(x as f64, y, z)));
+            // Adding 0 makes a -0 a 0.
+            let position = (to_voxel.transform_point3(point).as_vec3() + Vec3::ZERO).to_array();
+            if interpolate::inside(position, last(size)) {
+                inside += 1;
+                // SAFETY: the samples fill the grid, and its padding where they are cubic.
+                *voxel = unsafe {
+                    match how.interpolator.is_cubic() {
+                        true => cubic::at(&*samples, size, position, how.interpolator),
+                        false => interpolate::at(|i| samples[i], size, position, how.interpolator),
+                    }
+                };
+            }
+        }
+        inside
+    });
+    let inside = rows.sum();
+    Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
+}
+
+/// Refuses an image whose voxels are not as many as its size says.
+fn filled(image: &Volume) -> Result<()> {
+    match image.voxels.len() == image.geometry.voxels() {
+        true => Ok(()),
+        false => Err(Error::Input(format!("the image's {} voxels do not fill its grid", image.voxels.len()))),
+    }
 }
 
 /// Refuses what cannot be addressed.

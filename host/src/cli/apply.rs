@@ -3,22 +3,23 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use glam::{DAffine3, DVec3};
+use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use mireg::io::transform::{Format, Grids};
 use mireg::{Error, Resampling, Result, io};
 
 use super::compute::Compute;
 use super::summary::line;
-use super::transforms;
+use super::transforms::{self, Step};
 
 pub const EXAMPLES: &str = "\
 A transform takes a point of LIKE to the point of IMAGE, as the one that `mireg register LIKE
 IMAGE` writes. Several are applied in the order given, the first to the point of LIKE;
 antsApplyTransforms has them the other way round. Without any, the headers place the images. One of
-FSL or RIRE must be the only one. IMAGE reaches to its outermost voxel centres (ITK goes on for half
-a voxel, with the values there). Where voxels of LIKE are larger than those of IMAGE nothing is
-smoothed. The pixel type is that of IMAGE: integers are rounded and clamped.
+FSL or RIRE must be the only one. The mesh.json of `mireg mesh` is a transform too. IMAGE reaches to
+its outermost voxel centres (ITK goes on for half a voxel, with the values there). Where voxels of
+LIKE are larger than those of IMAGE nothing is smoothed. The pixel type is that of IMAGE: integers
+are rounded and clamped.
 
 Examples:
   mireg apply mr.nii.gz --like ct.nii.gz -t out/transform.tfm --out mr_on_ct.nii.gz
@@ -90,14 +91,17 @@ pub fn run(arguments: &Apply) -> Result<()> {
     super::keep_inputs(out, [image, like])?;
     let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
     let (like, volume) = (like?, volume?);
-    let map = between(arguments, &Grids::of(&like, &volume.geometry))?;
+    let steps = between(arguments, &Grids::of(&like, &volume.geometry))?;
     let grid = arguments.spacing.map_or(like, |spacing| like.respaced(spacing));
     let how = Resampling {
         interpolator: if arguments.labels { Interpolator::Nearest } else { arguments.interpolation.into() },
         outside: arguments.outside,
         backend: arguments.compute.backend,
     };
-    let resampled = mireg::resample(&volume, &grid, &map, &how)?;
+    let resampled = match transforms::linear(&steps, arguments.invert) {
+        Some(map) => mireg::resample(&volume, &grid, &map, &how)?,
+        None => mireg::resample_through(&volume, &grid, transforms::map(&steps, arguments.invert), &how)?,
+    };
     if resampled.inside == 0 {
         return Err(Error::Untrusted(format!(
             "no voxel of the grid falls inside {}: check the headers, and whether the transform leads the other way (--invert)",
@@ -113,11 +117,11 @@ pub fn run(arguments: &Apply) -> Result<()> {
     Ok(())
 }
 
-/// From a point of LIKE to the point of IMAGE, whose grids these are.
-fn between(arguments: &Apply, grids: &Grids) -> Result<DAffine3> {
+/// What is between points of LIKE and of IMAGE, whose grids these are.
+fn between(arguments: &Apply, grids: &Grids) -> Result<Vec<Step>> {
     let Apply { transform, from, invert, .. } = arguments;
     let grids = if *invert { grids.swapped() } else { *grids };
-    transforms::chain(transform, *from, &grids, *invert)
+    transforms::steps(transform, *from, &grids)
 }
 
 fn finite(text: &str) -> std::result::Result<f32, String> {

@@ -73,7 +73,7 @@ pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
     folder.commit()?;
     progress.finish();
 
-    super::register::warn(&report);
+    super::register::warn(&report.warnings);
     if !arguments.quiet {
         super::print(&patient(&pair, arguments.seed, making));
         super::print(&summary::registration(&registration, &report, MR.as_ref(), &arguments.out));

@@ -14,6 +14,7 @@ mod gaussian;
 mod grids;
 mod histogram;
 mod invert;
+mod mesh;
 mod metric;
 mod points;
 mod progress;

@@ -14,12 +14,13 @@ pub const EXAMPLES: &str = "\
 Without --invert the points are of the fixed image and go to the moving image, mm.
 (An image goes the other way through the same transform: see `mireg apply`.) OUT has
 the format of IN and keeps all of it but the coordinates. A file of 3D Slicer says
-itself whether it is in LPS or RAS.
+itself whether it is in LPS or RAS. The mesh.json of `mireg mesh` is a transform too.
 
 Examples:
   mireg points ct_landmarks.csv --transform out/transform.tfm --out mr_landmarks.csv
   mireg points mr.mrk.json --transform out/transform.tfm --invert --out ct.mrk.json
-  mireg points ct.txt --frame ras --transform out/transform.tfm --out mr.txt";
+  mireg points ct.txt --frame ras --transform out/transform.tfm --out mr.txt
+  mireg points fundus.csv --transform out/mesh.json --out angiogram.csv";
 
 #[derive(Args)]
 pub struct Points {
@@ -50,9 +51,10 @@ pub fn run(arguments: &Points) -> Result<()> {
     super::keep_inputs(&arguments.out, [&arguments.points])?;
     let Points { transform, reading, invert, .. } = arguments;
     let images = Images::read(reading)?;
-    let map = transforms::chain(transform, reading.from, &images.grids(), *invert)?;
+    let steps = transforms::steps(transform, reading.from, &images.grids())?;
     let mut landmarks = Landmarks::read(&arguments.points, arguments.format, arguments.frame)?;
-    landmarks.transform(&map);
+    let map = transforms::map(&steps, *invert);
+    landmarks.transform(map);
     landmarks.write(&arguments.out)?;
     super::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
     Ok(())

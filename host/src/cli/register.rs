@@ -7,7 +7,7 @@ use clap::Args;
 use mireg::io::OutputFolder;
 use mireg::io::transform::Grids;
 use mireg::metric::MetricKind;
-use mireg::registration::{Options, Registration};
+use mireg::registration::{Doubt, Options, Registration};
 use mireg::report::{Report, Run};
 use mireg::{Error, Result, Volume};
 
@@ -82,16 +82,16 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
     folder.commit()?;
     progress.finish();
-    warn(&report);
+    warn(&report.warnings);
     if !arguments.quiet {
         super::print(&summary::registration(&registration, &report, moving, out));
     }
-    trusted(&registration, out)
+    trusted(&registration.doubts, out)
 }
 
 /// The results are there for the eye, but a script is to stop here.
-pub fn trusted(registration: &Registration, out: &Path) -> Result<()> {
-    let grave: Vec<_> = registration.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
+pub fn trusted(doubts: &[Doubt], out: &Path) -> Result<()> {
+    let grave: Vec<_> = doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
     match grave[..] {
         [] => Ok(()),
         _ => Err(Error::Untrusted(format!(
@@ -117,6 +117,6 @@ pub fn align(
 }
 
 /// Says what speaks against a result. `--quiet` does not silence it.
-pub fn warn(report: &Report) {
-    report.warnings.iter().for_each(|warning| super::say(&format!("mireg: warning: {}", warning.text)));
+pub fn warn(doubts: &[Doubt]) {
+    doubts.iter().for_each(|warning| super::say(&format!("mireg: warning: {}", warning.text)));
 }

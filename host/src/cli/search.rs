@@ -60,13 +60,9 @@ impl Search {
             MetricKind::Viola => (Sampling::SAMPLES, Viola { samples: samples.unwrap_or(Viola::SAMPLES), ..viola }),
             _ => (samples.unwrap_or(Sampling::SAMPLES), viola),
         };
-        let init = match &self.init {
-            Start::Named(init) => init.clone(),
-            Start::File(path) => Init::Transform(transforms::read(path, self.from, grids)?),
-        };
         Ok(Options {
             dof: self.dof,
-            init,
+            init: self.init.read(self.from, grids)?,
             optimizer: self.optimizer,
             levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
             sampling: match self.sampling {
@@ -100,6 +96,16 @@ impl FromStr for Start {
             "search" => Self::Named(Init::Search),
             file => Self::File(file.into()),
         })
+    }
+}
+
+impl Start {
+    /// As the library wants it; reads a file in `format`, between images of these grids.
+    pub fn read(&self, format: Option<Format>, grids: &Grids) -> Result<Init> {
+        match self {
+            Self::Named(init) => Ok(init.clone()),
+            Self::File(path) => transforms::read(path, format, grids).map(Init::Transform),
+        }
     }
 }
 

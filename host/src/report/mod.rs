@@ -1,6 +1,7 @@
 //! What a run leaves behind: transform.tfm, moved.nii.gz or moved.png, report.json and report.html.
 
 mod html;
+mod mesh;
 mod words;
 
 use std::path::Path;
@@ -14,6 +15,7 @@ use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::OptimizerKind;
 use crate::registration::{self, Doubt, Level, Options, Registration, Started};
 use crate::{Error, Result, Volume};
+pub use mesh::{FIELD, MESH, MeshReport, MeshRun, MeshSeconds, Shape, VTK};
 pub use words::motion;
 
 /// File names in the output folder.
@@ -114,8 +116,7 @@ impl Run<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        let text = serde_json::to_string_pretty(&report).map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, text + "\n").map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
 
         let path = folder.path(PAGE);
         let pictures = pictures.map_err(|e| Error::file(&path, e))?;
@@ -129,7 +130,7 @@ impl Run<'_> {
         let [before, after] = found.values;
         let text = |path: &Path| path.display().to_string();
         Report {
-            command: std::env::args_os().map(|part| part.to_string_lossy().into_owned()).collect(),
+            command: command(),
             version: env!("CARGO_PKG_VERSION"),
             fixed: text(self.fixed),
             moving: text(self.moving),
@@ -162,4 +163,14 @@ impl Run<'_> {
             write,
         }
     }
+}
+
+/// The command line as it was typed, a part an argument.
+fn command() -> Vec<String> {
+    std::env::args_os().map(|part| part.to_string_lossy().into_owned()).collect()
+}
+
+/// A report as JSON, for the file at `path`.
+fn text_of(report: &impl Serialize, path: &Path) -> Result<String> {
+    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|e| Error::file(path, e))
 }

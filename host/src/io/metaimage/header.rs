@@ -7,7 +7,7 @@ use glam::{DMat3, DVec3};
 use super::super::source::Source;
 use super::super::voxels::Coding;
 use super::super::{check, joined};
-use crate::{Geometry, PixelType, Volume};
+use crate::{Geometry, PixelType};
 
 /// Longest line, and most lines, of a header.
 const MOST: u64 = 1 << 16;
@@ -174,10 +174,20 @@ fn first_three(numbers: &[f64], missing: DVec3) -> DVec3 {
     DVec3::from_array(std::array::from_fn(|n| numbers.get(n).copied().unwrap_or(missing[n])))
 }
 
+/// What a voxel is made of.
+pub struct Element {
+    pub pixel: PixelType,
+    /// Numbers a voxel.
+    pub channels: usize,
+}
+
 /// The header of a file that holds its voxels in `data`, as a zlib stream of that many bytes or as they are.
-pub fn text(volume: &Volume, data: &str, compressed: Option<usize>) -> String {
-    let geometry = &volume.geometry;
-    let element = match volume.pixel {
+pub fn text(geometry: &Geometry, element: &Element, data: &str, compressed: Option<usize>) -> String {
+    let channels = match element.channels {
+        1 => String::new(),
+        channels => format!("ElementNumberOfChannels = {channels}\n"),
+    };
+    let element = match element.pixel {
         PixelType::U8 => "MET_UCHAR",
         PixelType::I8 => "MET_CHAR",
         PixelType::U16 => "MET_USHORT",
@@ -198,7 +208,7 @@ pub fn text(volume: &Volume, data: &str, compressed: Option<usize>) -> String {
     format!(
         "ObjectType = Image\nNDims = {n}\nBinaryData = True\nBinaryDataByteOrderMSB = False\n{compression}\n\
          TransformMatrix = {}\nOffset = {}\nCenterOfRotation = {}\nAnatomicalOrientation = {}\n\
-         ElementSpacing = {}\nDimSize = {}\nElementType = {element}\nElementDataFile = {data}\n",
+         ElementSpacing = {}\nDimSize = {}\n{channels}ElementType = {element}\nElementDataFile = {data}\n",
         joined(axes[..n].iter().flat_map(|axis| axis.to_array().into_iter().take(n))),
         joined(geometry.origin.to_array().into_iter().take(n)),
         ["0"; 3][..n].join(" "),

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::deflate::{self, Wrap};
 use super::source::Source;
 use super::{atomic, voxels};
-use crate::{Error, Geometry, Result, Volume};
-use header::{Data, Header};
+use crate::{Error, Geometry, PixelType, Result, Volume};
+use header::{Data, Element, Header};
 
 /// Reads the header of the file at `path`.
 pub fn geometry(path: &Path) -> Result<Geometry> {
@@ -41,15 +41,27 @@ pub fn read(path: &Path) -> Result<Volume> {
 /// Writes one file with compressed voxels.
 pub fn write_mha(path: &Path, volume: &Volume) -> Result<()> {
     let data = deflate::compress(Wrap::Zlib, &[], &volume.voxels, volume.pixel);
-    let header = header::text(volume, "LOCAL", Some(data.len()));
+    let header = header::text(&volume.geometry, &scalar(volume), "LOCAL", Some(data.len()));
     atomic::write(path, &[header.as_bytes(), &data])
+}
+
+/// Writes one file of vectors, with compressed voxels.
+pub fn write_vectors<const N: usize>(path: &Path, geometry: &Geometry, vectors: &[[f32; N]]) -> Result<()> {
+    let element = Element { pixel: PixelType::F32, channels: N };
+    let data = deflate::compress(Wrap::Zlib, &[], vectors.as_flattened(), element.pixel);
+    let header = header::text(geometry, &element, "LOCAL", Some(data.len()));
+    atomic::write(path, &[header.as_bytes(), &data])
+}
+
+fn scalar(volume: &Volume) -> Element {
+    Element { pixel: volume.pixel, channels: 1 }
 }
 
 /// Writes the voxels to a `.raw` file, then the header.
 pub fn write_mhd(path: &Path, volume: &Volume) -> Result<()> {
     let raw = path.with_extension("raw");
     let name = raw.file_name().unwrap_or_default().to_string_lossy();
-    let header = header::text(volume, &name, None);
+    let header = header::text(&volume.geometry, &scalar(volume), &name, None);
     atomic::write(&raw, &[&voxels::encode(&volume.voxels, volume.pixel)])?;
     atomic::write(path, &[header.as_bytes()])
 }

@@ -7,7 +7,7 @@ mod text;
 use std::path::Path;
 
 use clap::ValueEnum;
-use glam::{DAffine3, DVec3};
+use glam::DVec3;
 
 use super::source::Source;
 use super::{atomic, shortest};
@@ -137,8 +137,8 @@ impl Landmarks {
     }
 
     /// Takes every point through a map of points in LPS mm.
-    pub fn transform(&mut self, map: &DAffine3) {
-        self.points.iter_mut().for_each(|point| *point = map.transform_point3(*point));
+    pub fn transform(&mut self, map: impl Fn(DVec3) -> DVec3) {
+        self.points.iter_mut().for_each(|point| *point = map(*point));
     }
 
     /// Writes the file that was read, with the points of now in the frame of then.

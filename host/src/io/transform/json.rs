@@ -58,6 +58,9 @@ impl Motion {
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
     let value: Value =
         serde_json::from_str(text).map_err(|e| format!("is not JSON ({}); correct the file", shown(&e.to_string())))?;
+    if value.get("triangles").is_some() {
+        return Err("is a mesh, which is no linear transform; mireg points and mireg apply take it".into());
+    }
     let value = value.get("transform").unwrap_or(&value);
     let wrong = |e: serde_json::Error| format!("is not a transform ({}); correct the file", shown(&e.to_string()));
     let rows = |key: &str| value.get(key).map(|rows| <[[f64; 4]; 4]>::deserialize(rows).map_err(wrong)).transpose();

@@ -2,7 +2,7 @@
 
 use crate::metric::Evaluation;
 use crate::optimizer::Stopped;
-use crate::registration::{Init, Level, Options, Sampling};
+use crate::registration::{Init, Options, Sampling};
 use crate::report::{Report, Seconds};
 use crate::{Geometry, Volume};
 use clap::ValueEnum;
@@ -58,8 +58,8 @@ pub fn spacing(mm: &[f64; 3]) -> String {
 }
 
 /// Why a level ended.
-pub fn stopped(level: &Level) -> &'static str {
-    match level.stopped {
+pub fn stopped(stopped: &Stopped) -> &'static str {
+    match stopped {
         Stopped::Converged => "converged",
         Stopped::Exhausted => "out of evaluations",
     }

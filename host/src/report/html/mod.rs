@@ -2,6 +2,7 @@
 
 mod facts;
 mod joint;
+pub mod mesh;
 mod plot;
 mod strip;
 mod verdict;

@@ -1,6 +1,7 @@
-//! The metric over evaluations: lines in the coordinates of an SVG.
+//! The metric over evaluations or iterations: lines in the coordinates of an SVG.
 
-use crate::registration::Level;
+use crate::mesh::LevelFound;
+use crate::registration::{Level, Rise};
 
 /// Of the whole plot.
 pub const WIDTH: f64 = 760.0;
@@ -14,6 +15,16 @@ pub const BOTTOM: f64 = 26.0;
 pub struct Plot {
     pub bands: Vec<Band>,
     pub ticks: Vec<Tick>,
+    /// What values are plotted over.
+    pub unit: &'static str,
+}
+
+/// What a level's line is made of.
+struct Curve {
+    title: String,
+    steps: usize,
+    /// Value by step.
+    points: Vec<(usize, f64)>,
 }
 
 /// A level.
@@ -22,7 +33,7 @@ pub struct Band {
     pub middle: f64,
     /// Grid of the level, mm.
     pub title: String,
-    pub evaluations: usize,
+    pub steps: usize,
     /// Of the line.
     pub points: String,
 }
@@ -34,46 +45,69 @@ pub struct Tick {
 }
 
 impl Plot {
+    /// Of a registration.
     pub fn new(levels: &[Level]) -> Self {
+        let point = |rise: &Rise| (rise.evaluations, rise.value);
+        let curve = |level: &Level| Curve {
+            title: title(level.spacing_mm.into_iter().fold(f64::INFINITY, f64::min)),
+            steps: level.evaluations,
+            points: level.trace.iter().map(point).collect(),
+        };
+        Self::of(levels.iter().map(curve).collect(), "evaluations")
+    }
+
+    /// Of a mesh.
+    pub fn of_mesh(levels: &[LevelFound]) -> Self {
+        let curve = |level: &LevelFound| Curve {
+            title: title(level.pixel_mm),
+            steps: level.iterations,
+            points: level.trace.iter().copied().enumerate().collect(),
+        };
+        Self::of(levels.iter().map(curve).collect(), "iterations")
+    }
+
+    fn of(curves: Vec<Curve>, unit: &'static str) -> Self {
         // A 0 stands for a transform with too little overlap.
         let values =
-            || levels.iter().flat_map(|level| &level.trace).map(|rise| rise.value).filter(|&value| value != 0.0);
+            || curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).filter(|&value| value != 0.0);
         let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
         let (low, high) = if low < high { (low, high) } else { (0.0, 1.0) };
         let y = |value: f64| TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - (value.clamp(low, high) - low) / (high - low));
-        let width = (WIDTH - LEFT) / levels.len().max(1) as f64;
-        let band = |(n, level): (usize, &Level)| {
+        let width = (WIDTH - LEFT) / curves.len().max(1) as f64;
+        let band = |(n, curve): (usize, &Curve)| {
             let left = LEFT + width * n as f64;
             Band {
                 left,
                 middle: left + width / 2.0,
-                title: title(level.spacing_mm),
-                evaluations: level.evaluations,
-                points: points(level, |part| left + width * part, y),
+                title: curve.title.clone(),
+                steps: curve.steps,
+                points: curve.stairs(|part| left + width * part, y),
             }
         };
         let tick = |(value, label)| Tick { y: y(value), label };
         Self {
-            bands: levels.iter().enumerate().map(band).collect(),
+            bands: curves.iter().enumerate().map(band).collect(),
             ticks: ticks(low, high).into_iter().map(tick).collect(),
+            unit,
         }
     }
 }
 
-/// The best value so far is a staircase.
-fn points(level: &Level, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -> String {
-    let part = |evaluations: usize| x(evaluations as f64 / level.evaluations.max(1) as f64);
-    let ends = level.trace.iter().skip(1).map(|rise| rise.evaluations).chain([level.evaluations]);
-    let step = |(rise, end): (&crate::registration::Rise, usize)| {
-        let y = y(rise.value);
-        format!("{:.1},{y:.1} {:.1},{y:.1}", part(rise.evaluations), part(end))
-    };
-    level.trace.iter().zip(ends).map(step).collect::<Vec<_>>().join(" ")
+impl Curve {
+    /// The best value so far is a staircase.
+    fn stairs(&self, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -> String {
+        let part = |step: usize| x(step as f64 / self.steps.max(1) as f64);
+        let ends = self.points.iter().skip(1).map(|point| point.0).chain([self.steps]);
+        let stair = |(&(step, value), end): (&(usize, f64), usize)| {
+            let y = y(value);
+            format!("{:.1},{y:.1} {:.1},{y:.1}", part(step), part(end))
+        };
+        self.points.iter().zip(ends).map(stair).collect::<Vec<_>>().join(" ")
+    }
 }
 
-fn title(spacing: [f64; 3]) -> String {
-    let least = spacing.iter().copied().fold(f64::INFINITY, f64::min);
-    format!("{} mm", (least * 100.0).round() / 100.0)
+fn title(mm: f64) -> String {
+    format!("{} mm", (mm * 100.0).round() / 100.0)
 }
 
 /// Round values, about four, with as many digits as tell them apart.

@@ -1,7 +1,7 @@
 //! Planes through the patient, as radiologists look at them: from below, from in front and from the left.
 
 use crate::Geometry;
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 
 /// Picture elements along the longest side, of volumes and of flat images.
 const VOLUME_SIDE: f64 = 256.0;
@@ -39,7 +39,7 @@ impl View {
     pub fn all(fixed: &Geometry, slices: usize) -> Vec<Self> {
         let (x, y, z) = (DVec3::X, DVec3::Y, DVec3::Z);
         if fixed.size[2] == 1 {
-            return vec![Self::new("Image", [""; 4], [x, y, z], fixed, 1, FLAT_SIDE)];
+            return vec![Self::flat(fixed)];
         }
         let view = |name, edges, axes| Self::new(name, edges, axes, fixed, slices, VOLUME_SIDE);
         vec![
@@ -47,6 +47,11 @@ impl View {
             view("Coronal", ["R", "L", "H", "F"], [x, -z, y]),
             view("Sagittal", ["A", "P", "H", "F"], [y, -z, x]),
         ]
+    }
+
+    /// The plane of a flat image.
+    pub fn flat(geometry: &Geometry) -> Self {
+        Self::new("Image", [""; 4], [DVec3::X, DVec3::Y, DVec3::Z], geometry, 1, FLAT_SIDE)
     }
 
     fn new(
@@ -94,6 +99,13 @@ impl View {
             + self.right * from_middle(x, self.width)
             + self.down * from_middle(y, self.height)
             + self.normal * depth
+    }
+
+    /// Where a point in the plane of the middle lies, in picture elements from the upper left corner.
+    pub fn place(&self, point: DVec3) -> DVec2 {
+        let from_middle = (point - self.middle) / self.mm;
+        let half = DVec2::new(f64::from(self.width), f64::from(self.height)) / 2.0;
+        DVec2::new(from_middle.dot(self.right), from_middle.dot(self.down)) + half
     }
 }
 

@@ -1,0 +1,122 @@
+//! The affine map that a mesh starts from.
+//!
+//! Two cameras' pictures of one retina have different magnifications, parts of it, and lamps, and one may show vessels bright that the
+//! other shows dark. So contrast is made even first, and pictures that differ in magnification are looked at small in all places, turns and
+//! sizes.
+
+use super::Options;
+use super::picture::{self, Even, Picture};
+use crate::backend::{self, Wanted};
+use crate::image::pyramid;
+use crate::metric::MetricKind;
+use crate::registration::{self, Images, Init, Registration, Sampled};
+use crate::transform::Kind;
+use crate::{Error, Observer, Result, Volume, threads};
+use glam::{DAffine3, DMat3, DVec3};
+
+/// Pixels along the longer side of pictures that are large enough to be registered by an affine map.
+const LONGER_SIDE: f64 = 1000.0;
+/// The same of those on which the start is searched.
+const SMALL: f64 = 64.0;
+/// Bins there.
+const BINS: u32 = 8;
+/// Magnifications beside that which makes the longer sides the same: factors up to this, by steps of this.
+const MAGNIFIED: f64 = 2.0;
+const MAGNIFIED_STEP: f64 = 1.07;
+/// Rotations up to this, by steps of this, degrees.
+const TURNED: f64 = 30.0;
+const TURNED_STEP: f64 = 5.0;
+/// Shifts of the middle up to this part of the longer side, by a pixel.
+const SHIFTED: f64 = 0.3;
+
+/// An affine map of points of the picture `fixed` to points of `moving`, LPS mm, by the mutual information of the pictures with even
+/// contrast; with [`Init::Auto`] from a search through magnifications of a half to twice what makes the longer sides the same, rotations of up
+/// to 30 degrees, and shifts of up to 0.3 of the longer side. The images and metrics of what it returns are of these pictures, on a grid of 1000
+/// pixels along the longer side.
+///
+/// # Errors
+/// Those of [`register`](crate::register), and [`Error::Input`] for volumes and for pictures without contrast.
+pub fn align(
+    fixed: &Volume,
+    moving: &Volume,
+    init: &Init,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Registration> {
+    if [fixed, moving].iter().any(|picture| picture.geometry.size[2] != 1) {
+        return Err(Error::Input(
+            "an image has several slices: a mesh is for 2-D images; use register for volumes".into(),
+        ));
+    }
+    let pair = threads::with(options.threads, || {
+        Ok([even("fixed", fixed, options.fixed_mask.as_ref())?, even("moving", moving, None)?])
+    })?;
+    let init = match init {
+        Init::Auto => Init::Transform(threads::with(options.threads, || search(&pair, options, observer))?),
+        other => other.clone(),
+    };
+    let [fixed, moving] = pair;
+    let options = registration::Options {
+        dof: Kind::Affine,
+        init,
+        metric: MetricKind::Nmi,
+        fixed_mask: Some(fixed.mask()),
+        moving_mask: Some(moving.mask()),
+        backend: options.backend,
+        threads: options.threads,
+        ..registration::Options::default()
+    };
+    registration::register(&fixed.picture, &moving.picture, &options, observer)
+}
+
+fn even(name: &'static str, picture: &Volume, mask: Option<&Volume>) -> Result<Even> {
+    let longer = picture::longer_side(&picture.geometry);
+    Picture::new(name, picture, mask, &[longer / LONGER_SIDE], picture::neighbourhood(&picture.geometry)).even(0)
+}
+
+/// The place, turn and size at which small pictures have the most mutual information, times the samples that it is of: how unlikely it is
+/// that chance brought it about.
+fn search([fixed, moving]: &[Even; 2], options: &Options, observer: &dyn Observer) -> Result<DAffine3> {
+    let sides = [fixed, moving].map(|even| picture::longer_side(&even.picture.geometry));
+    let small = |picture: &Volume, side: f64| pyramid::levels(picture, &[side / SMALL]).remove(0).into_owned();
+    let volumes = [small(&fixed.picture, sides[0]), small(&moving.picture, sides[1])];
+    let mask = small(&fixed.mask(), sides[0]);
+    let [range, moving_range] = [volumes[0].range(), volumes[1].range()];
+    let plain = registration::Options::default();
+    let mut images = Images::new(Sampled::Fixed, (&volumes[0], range), (&volumes[1], moving_range), BINS, &plain);
+    images.keep(|pixel| mask.voxels[pixel] >= 0.5);
+    let backend = backend::open(options.backend, observer)?;
+    let mut evaluator = images.load(&*backend)?;
+    let mut best = (0.0, DAffine3::IDENTITY);
+    for transforms in candidates(sides, &fixed.picture, &moving.picture) {
+        let found = images.evaluate(&mut *evaluator, &transforms, Wanted::Entropies)?;
+        for (evaluation, transform) in found.iter().zip(transforms) {
+            let unlikely = evaluation.mi * evaluation.overlap as f64;
+            if unlikely > best.0 {
+                best = (unlikely, transform);
+            }
+        }
+    }
+    Ok(best.1)
+}
+
+/// The maps to look at: all shifts for each magnification and turn.
+fn candidates(sides: [f64; 2], fixed: &Volume, moving: &Volume) -> impl Iterator<Item = Vec<DAffine3>> {
+    let [from, to] = [fixed, moving].map(|picture| picture.geometry.centre());
+    let pixel = sides[1] / SMALL;
+    let steps = |most: f64, step: f64| {
+        let count = (most / step).round() as i32;
+        (-count..=count).map(move |n| f64::from(n) * step)
+    };
+    let sizes =
+        steps(libm::log(MAGNIFIED), libm::log(MAGNIFIED_STEP)).map(move |ln| sides[1] / sides[0] * libm::exp(ln));
+    let poses = sizes.flat_map(move |size| steps(TURNED, TURNED_STEP).map(move |degrees| (size, degrees.to_radians())));
+    poses.map(move |(size, angle)| {
+        let (sin, cos) = libm::sincos(angle);
+        let columns = [DVec3::new(cos, sin, 0.0) * size, DVec3::new(-sin, cos, 0.0) * size, DVec3::Z];
+        let matrix = DMat3::from_cols(columns[0], columns[1], columns[2]);
+        let along = || steps(SHIFTED * SMALL, 1.0).map(|n| n * pixel);
+        let shifts = along().flat_map(|y| along().map(move |x| DVec3::new(x, y, 0.0)));
+        shifts.map(|shift| DAffine3::from_mat3_translation(matrix, to + shift - matrix * from)).collect()
+    })
+}

@@ -1,0 +1,248 @@
+//! A regular mesh over the part of a picture that is image.
+
+use super::Mesh;
+use crate::{Error, Geometry, Result, Volume};
+use glam::{DAffine3, DVec2, DVec3};
+
+/// Pixels of a triangle below which the mutual information of its two halves says nothing: the mesh is refused.
+const LEAST: f64 = 50.0;
+/// Pixels of a triangle that are enough, for a mesh that chooses its own spacing.
+const ENOUGH: f64 = 300.0;
+/// Cells along the longer side of a picture, for a mesh that chooses its own spacing, while triangles have [`ENOUGH`] pixels.
+const CELLS: f64 = 16.0;
+/// What is not image, as around a retina, is darker than this part of the way from the darkest pixel to nearly the brightest.
+const DARK: f32 = 0.05;
+/// Pixels brighter than nearly the brightest.
+const GLARE: f64 = 0.01;
+/// Part of a triangle that must be image.
+const FILLED: f64 = 0.5;
+
+impl Mesh {
+    /// A lattice of cells of two triangles over a picture, of those triangles that are at least half on image: where `mask`, on the
+    /// picture's grid, is 0.5 or more or, without one, where pixels are not nearly as dark as the darkest. `start`, a map of points in
+    /// LPS mm, says where the corners lie in the moving picture.
+    ///
+    /// The side of a cell is `spacing` in pixels (of pixels that are not square, in pixels of a square of the same area), or a bit more,
+    /// so that cells fill the picture. By default it is a sixteenth of the picture's longer side, but as much as gives a triangle 300 pixels.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a volume, a spacing that leaves triangles fewer than 50 pixels, a picture without triangles of image, a mask on
+    /// another grid, and a start that leads out of the plane or mirrors it.
+    pub fn build(fixed: &Volume, start: &DAffine3, spacing: Option<f64>, mask: Option<&Volume>) -> Result<Self> {
+        let lattice = Lattice::new(&fixed.geometry, spacing)?;
+        let full = match mask {
+            Some(mask) => lattice.full(&masked(fixed, mask)?),
+            None => lattice.full(&bright(&fixed.voxels)),
+        };
+        if !full.contains(&true) {
+            let message = "no part of the fixed picture that is as large as a triangle is image: check it and the mask, or make the mesh finer";
+            return Err(Error::Input(message.into()));
+        }
+        let to_mm = fixed.geometry.index_to_world();
+        let (points, triangles) = lattice.mesh(&full);
+        let fixed: Vec<DVec2> = points.iter().map(|p| to_mm.transform_point3(p.extend(0.0)).truncate()).collect();
+        let moved: Vec<DVec3> = fixed.iter().map(|p| start.transform_point3(p.extend(0.0))).collect();
+        if moved.iter().any(|p| !p.is_finite() || p.z.abs() > 1e-6) {
+            return Err(Error::Input(
+                "the start of the mesh leads out of the plane: start from a 2-D transform".into(),
+            ));
+        }
+        let mesh = Self { fixed, moving: moved.iter().map(|p| p.truncate()).collect(), triangles };
+        match mesh.least_area_ratio() > 0.0 {
+            true => Ok(mesh),
+            false => {
+                Err(Error::Input("the start of the mesh mirrors the picture: flip one of the pictures first".into()))
+            }
+        }
+    }
+}
+
+/// Which pixels a mask keeps.
+fn masked(picture: &Volume, mask: &Volume) -> Result<Vec<bool>> {
+    match mask.geometry.is_close(&picture.geometry) && mask.voxels.len() == picture.voxels.len() {
+        true => Ok(mask.voxels.iter().map(|&pixel| pixel >= 0.5).collect()),
+        false => Err(Error::Input(
+            "the fixed mask is not on the fixed image's grid: resample it, nearest, onto the fixed image".into(),
+        )),
+    }
+}
+
+/// Which pixels are brighter than what surrounds a retina.
+pub(super) fn bright(pixels: &[f32]) -> Vec<bool> {
+    let mut sorted = pixels.to_vec();
+    let rank = ((1.0 - GLARE) * (sorted.len() as f64 - 1.0)) as usize;
+    let white = sorted.select_nth_unstable_by(rank, f32::total_cmp).1.to_owned();
+    let black = pixels.iter().copied().fold(f32::INFINITY, f32::min);
+    let threshold = black + DARK * (white - black);
+    pixels.iter().map(|&pixel| pixel > threshold).collect()
+}
+
+/// Cells over a picture, from the middle of the first pixel to that of the last; each is cut into two triangles.
+struct Lattice {
+    /// Pixels of the picture.
+    size: [usize; 2],
+    /// Along x and y.
+    cells: [usize; 2],
+    /// The sides of a cell, pixels.
+    side: DVec2,
+}
+
+impl Lattice {
+    fn new(geometry: &Geometry, spacing: Option<f64>) -> Result<Self> {
+        let [width, height, slices] = geometry.size;
+        if slices != 1 {
+            return Err(Error::Input(format!(
+                "the fixed image has {slices} slices: a mesh is for 2-D images; use register for volumes"
+            )));
+        }
+        let least = (2.0 * LEAST).sqrt();
+        let extent = DVec2::new(width as f64 - 1.0, height as f64 - 1.0);
+        // Sides are as long along x as along y in mm, and as large in pixels as those of the square.
+        let pixel = geometry.spacing.truncate();
+        let shape = (pixel.x * pixel.y).sqrt() / pixel;
+        let automatic = (2.0 * ENOUGH).sqrt().max((extent / shape).max_element() / CELLS);
+        let spacing = spacing.unwrap_or(automatic);
+        if !spacing.is_finite() || spacing < least {
+            return Err(Error::Input(format!(
+                "a mesh of {spacing} pixels a side is too fine: triangles need {LEAST} pixels, so the least spacing is {least}"
+            )));
+        }
+        let cells = (extent / (shape * spacing)).floor().max(DVec2::ONE);
+        let side = extent / cells;
+        if side.x * side.y < 2.0 * LEAST {
+            return Err(Error::Input(format!(
+                "the fixed image of {width} x {height} pixels is too small for a mesh: triangles need {LEAST} pixels"
+            )));
+        }
+        Ok(Self { size: [width, height], cells: [cells.x as usize, cells.y as usize], side })
+    }
+
+    /// Whether each triangle has enough of the pixels of `image`.
+    fn full(&self, image: &[bool]) -> Vec<bool> {
+        let mut counts = vec![[0_u32; 2]; 2 * self.cells[0] * self.cells[1]];
+        for (pixel, &is) in image.iter().enumerate() {
+            let at = DVec2::new((pixel % self.size[0]) as f64, (pixel / self.size[0]) as f64);
+            let count = &mut counts[self.triangle(at)];
+            *count = [count[0] + 1, count[1] + u32::from(is)];
+        }
+        counts.iter().map(|&[all, image]| f64::from(image) >= FILLED * f64::from(all) && image > 0).collect()
+    }
+
+    /// The triangle at a place in pixels: two for each cell, the upper one first.
+    fn triangle(&self, at: DVec2) -> usize {
+        let at = at / self.side;
+        let [x, y] = [(at.x as usize).min(self.cells[0] - 1), (at.y as usize).min(self.cells[1] - 1)];
+        let part = at - DVec2::new(x as f64, y as f64);
+        let along = if rises(y) { part.x } else { 1.0 - part.x };
+        2 * (x + self.cells[0] * y) + usize::from(along + part.y > 1.0)
+    }
+
+    /// The corners in pixels and the triangles that are `kept`, all in the same sense.
+    fn mesh(&self, kept: &[bool]) -> (Vec<DVec2>, Vec<[u32; 3]>) {
+        let columns = self.cells[0] + 1;
+        let kept = kept.iter().enumerate().filter(|(_, kept)| **kept);
+        let mut triangles: Vec<[u32; 3]> = kept.map(|(number, _)| self.corners(number)).collect();
+        let mut numbers = vec![u32::MAX; columns * (self.cells[1] + 1)];
+        let mut points = Vec::new();
+        for corner in triangles.iter_mut().flatten() {
+            let number = &mut numbers[*corner as usize];
+            if *number == u32::MAX {
+                *number = points.len() as u32;
+                let at = [*corner as usize % columns, *corner as usize / columns];
+                points.push(DVec2::new(at[0] as f64, at[1] as f64) * self.side);
+            }
+            *corner = *number;
+        }
+        (points, triangles)
+    }
+
+    /// Of a triangle of the whole lattice.
+    fn corners(&self, triangle: usize) -> [u32; 3] {
+        let (cell, lower) = (triangle / 2, triangle % 2 == 1);
+        let [x, y] = [cell % self.cells[0], cell / self.cells[0]];
+        let at = |right: usize, down: usize| (x + right + (self.cells[0] + 1) * (y + down)) as u32;
+        match (rises(y), lower) {
+            (true, false) => [at(0, 0), at(1, 0), at(0, 1)],
+            (true, true) => [at(1, 0), at(1, 1), at(0, 1)],
+            (false, false) => [at(0, 0), at(1, 0), at(1, 1)],
+            (false, true) => [at(0, 0), at(1, 1), at(0, 1)],
+        }
+    }
+}
+
+/// Whether the cells of a row are cut from the lower left to the upper right. Rows take turns, so that six triangles meet in every corner and no
+/// direction is preferred.
+fn rises(row: usize) -> bool {
+    row.is_multiple_of(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PixelType;
+    use crate::mesh::Locator;
+
+    fn picture(size: [usize; 2], pixel: impl Fn(usize, usize) -> f32) -> Volume {
+        let geometry = Geometry::axis_aligned([size[0], size[1], 1], DVec3::ONE, DVec3::ZERO);
+        let voxels = (0..size[0] * size[1]).map(|n| pixel(n % size[0], n / size[0])).collect();
+        Volume { geometry, voxels, pixel: PixelType::U8 }
+    }
+
+    fn build(picture: &Volume, spacing: Option<f64>) -> Result<Mesh> {
+        Mesh::build(picture, &DAffine3::IDENTITY, spacing, None)
+    }
+
+    #[test]
+    fn a_picture_without_border_is_covered_whole() {
+        let picture = picture([101, 61], |x, y| 100.0 + (x * 7 + y * 3) as f32 % 50.0);
+        let mesh = build(&picture, Some(20.0)).unwrap();
+        assert_eq!((mesh.fixed.len(), mesh.triangles.len()), (6 * 4, 2 * 5 * 3));
+        assert_eq!(mesh.least_area_ratio(), 1.0);
+        let locator = Locator::new(&mesh.fixed, &mesh.triangles);
+        assert!((0..101 * 61).all(|n| locator.find(DVec2::new((n % 101) as f64, (n / 101) as f64)).is_some()));
+        let inner = mesh.fixed.iter().position(|&p| p == DVec2::new(40.0, 20.0)).unwrap() as u32;
+        assert_eq!(mesh.triangles.iter().filter(|triangle| triangle.contains(&inner)).count(), 6);
+    }
+
+    #[test]
+    fn a_black_border_has_no_triangles() {
+        let disc = |x: usize, y: usize| DVec2::new(x as f64, y as f64).distance(DVec2::new(200.0, 160.0)) < 140.0;
+        let noise = |x: usize, y: usize| (x * 31 + y * 17) as f32 % 5.0;
+        let retina = picture([401, 321], |x, y| if disc(x, y) { 60.0 + 20.0 * noise(x, y) } else { noise(x, y) });
+        let mesh = build(&retina, None).unwrap();
+        let middle = |t: &[u32; 3]| super::super::corners(&mesh.fixed, t).iter().sum::<DVec2>() / 3.0;
+        let farthest = mesh.triangles.iter().map(|t| middle(t).distance(DVec2::new(200.0, 160.0))).fold(0.0, f64::max);
+        assert!((125.0..145.0).contains(&farthest), "{farthest}");
+        let area = mesh.triangles.len() as f64 * (400.0 / 16.0) * (320.0 / 12.0) / 2.0;
+        assert!((area / (std::f64::consts::PI * 140.0 * 140.0) - 1.0).abs() < 0.05, "{area}");
+        let mask = picture([401, 321], |x, _| f32::from(u8::from(x < 200)));
+        let masked = Mesh::build(&retina, &DAffine3::IDENTITY, None, Some(&mask)).unwrap();
+        assert_eq!(masked.triangles.len(), 8 * 12 * 2);
+    }
+
+    #[test]
+    fn what_cannot_be_meshed_is_refused_in_a_line() {
+        let good = picture([64, 64], |x, y| (x + y) as f32);
+        let volume = Volume { geometry: Geometry { size: [64, 32, 2], ..good.geometry }, ..good.clone() };
+        let mirror = DAffine3::from_scale(DVec3::new(-1.0, 1.0, 1.0));
+        let tilt = DAffine3::from_rotation_x(0.1);
+        let at = DAffine3::IDENTITY;
+        let small = picture([9, 9], |x, _| x as f32);
+        let mask = picture([64, 64], |_, _| 0.0);
+        let cases = [
+            (Mesh::build(&good, &at, Some(9.9), None), "least spacing is 10"),
+            (Mesh::build(&good, &at, Some(f64::NAN), None), "least spacing is 10"),
+            (Mesh::build(&volume, &at, None, None), "2-D"),
+            (Mesh::build(&small, &at, None, None), "too small"),
+            (Mesh::build(&good, &mirror, None, None), "mirrors"),
+            (Mesh::build(&good, &tilt, None, None), "plane"),
+            (Mesh::build(&good, &at, None, Some(&mask)), "mask"),
+            (Mesh::build(&good, &at, None, Some(&small)), "grid"),
+        ];
+        for (outcome, says) in cases {
+            let error = outcome.unwrap_err().to_string();
+            assert!(error.contains(says) && error.lines().count() == 1, "{error}");
+        }
+        assert!(build(&good, Some(10.0)).is_ok());
+    }
+}

@@ -1,0 +1,103 @@
+//! Pictures with the same brightness and contrast everywhere, so that what is left to compare is their structure.
+//!
+//! A lamp's shading, a vignette and a pigment's slow changes tell nothing about where a vessel lies, but Gaussian windows that are wide
+//! enough for them no longer see the vessel.
+
+use crate::image::pyramid;
+use crate::{Error, Result, Volume};
+use rayon::prelude::*;
+
+/// The rim that is left out, as a part of the neighbourhood's sigma: there a picture fades into what surrounds it.
+const RIM: f64 = 0.25;
+/// What of the rim's neighbourhood must be image.
+const MOSTLY: f32 = 0.95;
+/// Of the whole picture's local contrast: places with much less have none, and their noise stays small.
+const FLAT: f32 = 0.1;
+/// Local standard deviations at either end of the range.
+pub const REACH: f32 = 4.0;
+
+/// Which pixels of `picture` are image and not near its rim; `area` says which are image. `mm` is the sigma of neighbourhoods.
+pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Vec<bool> {
+    let area = with(picture, |n| f32::from(u8::from(area[n])));
+    let share = smoothed(&area, RIM * mm);
+    area.voxels.iter().zip(&share.voxels).map(|(&is, &share)| is > 0.5 && share >= MOSTLY).collect()
+}
+
+/// Each pixel less the mean of its neighbourhood, in standard deviations of the neighbourhood; a Gaussian of sigma `mm` weighs the
+/// neighbours, of which those outside `inner` have no weight. Beyond [`REACH`] it is that; 0 outside `inner`.
+///
+/// # Errors
+/// [`Error::Input`] for a picture without contrast; `which` is its name.
+pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: &str) -> Result<Volume> {
+    let weight = |n: usize| f32::from(u8::from(inner[n]));
+    let weights = smoothed(&with(picture, weight), mm);
+    let sums = smoothed(&with(picture, |n| weight(n) * picture.voxels[n]), mm);
+    let mean = |n: usize| if inner[n] { sums.voxels[n] / weights.voxels[n] } else { 0.0 };
+    let off = with(picture, |n| weight(n) * (picture.voxels[n] - mean(n)));
+    let squares = smoothed(&with(picture, |n| off.voxels[n] * off.voxels[n]), mm);
+    let variance = |n: usize| if inner[n] { squares.voxels[n] / weights.voxels[n] } else { 0.0 };
+    let total: f64 = (0..inner.len()).map(|n| f64::from(variance(n))).sum();
+    let typical = (total / inner.iter().filter(|inner| **inner).count().max(1) as f64) as f32;
+    if !typical.is_normal() {
+        return Err(Error::Input(format!("the {which} picture is the same everywhere: there is nothing to register")));
+    }
+    let even = |n: usize| off.voxels[n] / (variance(n) + FLAT * FLAT * typical).sqrt();
+    Ok(with(picture, |n| even(n).clamp(-REACH, REACH)))
+}
+
+/// A picture on the same grid.
+fn with(picture: &Volume, pixel: impl Fn(usize) -> f32 + Send + Sync) -> Volume {
+    let voxels = (0..picture.voxels.len()).into_par_iter().with_min_len(1 << 12).map(pixel).collect();
+    Volume { geometry: picture.geometry, voxels, pixel: picture.pixel }
+}
+
+fn smoothed(picture: &Volume, mm: f64) -> Volume {
+    let [x, y, _] = picture.geometry.spacing.to_array();
+    pyramid::smoothed(picture, [mm / x, mm / y, 0.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Geometry, PixelType};
+    use glam::DVec3;
+
+    fn picture(pixel: impl Fn(f32, f32) -> f32) -> Volume {
+        let geometry = Geometry::axis_aligned([80, 60, 1], DVec3::new(0.5, 0.5, 1.0), DVec3::ZERO);
+        let voxels = (0..80 * 60).map(|n| pixel((n % 80) as f32, (n / 80) as f32)).collect();
+        Volume { geometry, voxels, pixel: PixelType::F32 }
+    }
+
+    #[test]
+    fn shading_and_gain_fall_out() {
+        let texture = |x: f32, y: f32| (0.9 * x).sin() + (1.1 * y).cos();
+        let all = vec![true; 80 * 60];
+        let plain = normalised(&picture(texture), &all, 5.0, "fixed").unwrap();
+        let shaded = picture(|x, y| 100.0 + 2.0 * x + (1.0 + 0.01 * y) * 30.0 * texture(x, y));
+        let shaded = normalised(&shaded, &all, 5.0, "fixed").unwrap();
+        let inside = |n: &usize| (20..60).contains(&(n % 80)) && (20..40).contains(&(n / 80));
+        let off = |n: usize| (plain.voxels[n] - shaded.voxels[n]).abs();
+        assert!((0..80 * 60).filter(inside).all(|n| off(n) < 0.15), "differ");
+        assert!(plain.voxels.iter().all(|v| v.abs() < REACH));
+    }
+
+    #[test]
+    fn what_surrounds_the_image_has_no_part() {
+        let texture = |x: f32, y: f32| 100.0 + 10.0 * ((0.9 * x).sin() + (1.1 * y).cos());
+        let area: Vec<bool> = (0..80 * 60).map(|n| n % 80 < 50).collect();
+        let cut = |outside: f32| {
+            let picture = picture(|x, y| if x < 50.0 { texture(x, y) } else { outside });
+            let inner = inner(&picture, &area, 4.0);
+            assert!(inner.iter().enumerate().all(|(n, &is)| is == (n % 80 < 47)), "the rim is three pixels wide");
+            normalised(&picture, &inner, 4.0, "fixed").unwrap()
+        };
+        assert_eq!(cut(0.0), cut(1e4));
+    }
+
+    #[test]
+    fn a_picture_without_contrast_is_refused() {
+        let all = vec![true; 80 * 60];
+        let error = normalised(&picture(|_, _| 7.0), &all, 5.0, "moving").unwrap_err().to_string();
+        assert!(error.starts_with("the moving picture is the same everywhere"), "{error}");
+    }
+}

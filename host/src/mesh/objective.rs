@@ -1,0 +1,136 @@
+//! The mutual information of a mesh's triangles as a function of where its corners lie in the moving picture, and how it changes
+//! with them: Lin & Medioni, sections 2.2 and 4.
+
+use super::links::Links;
+use super::{Mesh, Samples, corners};
+use crate::backend::{Viola, ViolaEvaluator};
+use crate::{Geometry, Result};
+use glam::{DMat3, DVec2, DVec3};
+use gpu::params::Affine;
+
+/// Nats that it costs if neighbours move apart by one pixel of the moving picture, as the mean of the squares over all edges. Enough to
+/// take corners along that no vessel holds, too little to hold others back.
+const STIFFNESS: f64 = 1e-3;
+/// Part of a triangle's samples that must lie inside the moving picture for it to count, so that no triangle gains by leaving.
+const STAYS: f64 = 0.5;
+
+/// A triangle with samples.
+struct Patch {
+    corners: [usize; 3],
+    /// The weight of each corner at a pixel of the fixed picture: a factor of x, one of y, and a constant.
+    weights: [DVec3; 3],
+    /// Of all samples.
+    share: f64,
+    samples: u32,
+}
+
+/// What is maximised: the mean of the triangles' mutual information, weighted by their samples, less what it costs that neighbours
+/// move apart. Corners are pixels of the moving picture.
+pub struct Objective<'a> {
+    evaluator: Box<dyn ViolaEvaluator + 'a>,
+    patches: Vec<Patch>,
+    pub links: Links,
+    /// Where the corners were before they moved.
+    rest: Vec<DVec2>,
+}
+
+impl<'a> Objective<'a> {
+    /// Of samples of the fixed picture's `grid`; `rest` is what corners do not move apart from for free.
+    pub fn new(
+        evaluator: Box<dyn ViolaEvaluator + 'a>,
+        samples: &Samples,
+        mesh: &Mesh,
+        grid: &Geometry,
+        rest: Vec<DVec2>,
+    ) -> Self {
+        let to_pixels = grid.world_to_index();
+        let patch = |(group, &triangle): (usize, &usize)| {
+            let triangle = &mesh.triangles[triangle];
+            let [a, b, c] = corners(&mesh.fixed, triangle).map(|point| {
+                let pixel = to_pixels.transform_point3(point.extend(0.0));
+                DVec3::new(pixel.x, pixel.y, 1.0)
+            });
+            let inverse = DMat3::from_cols(a, b, c).inverse();
+            let samples_of_it = samples.count(group);
+            Patch {
+                corners: triangle.map(|corner| corner as usize),
+                weights: [0, 1, 2].map(|row| inverse.row(row)),
+                share: f64::from(samples_of_it) / samples.samples.len() as f64,
+                samples: samples_of_it,
+            }
+        };
+        let patches = samples.triangles.iter().enumerate().map(patch).collect();
+        Self { evaluator, patches, links: Links::new(mesh), rest }
+    }
+
+    /// The value alone.
+    pub fn value(&mut self, corners: &[DVec2]) -> Result<f64> {
+        let found = self.evaluator.values(&self.maps(corners))?;
+        Ok(self.mean(found.iter()) - self.cost(corners))
+    }
+
+    /// The value, the mean mutual information alone, and the derivative by each corner.
+    pub fn slope(&mut self, corners: &[DVec2]) -> Result<(f64, f64, Vec<DVec2>)> {
+        let found = self.evaluator.slopes(&self.maps(corners))?;
+        let mut slope = self.cost_slope(corners);
+        for (patch, (at, by_map)) in self.patches.iter().zip(&found) {
+            if !patch.counts(at) {
+                continue;
+            }
+            // The map is linear in the corners.
+            for (&corner, weight) in patch.corners.iter().zip(patch.weights) {
+                let along = |row: usize| weight.dot(DVec3::new(by_map[row][0], by_map[row][1], by_map[row][3]));
+                slope[corner] += patch.share * DVec2::new(along(0), along(1));
+            }
+        }
+        let mean = self.mean(found.iter().map(|(at, _)| at));
+        Ok((mean - self.cost(corners), mean, slope))
+    }
+
+    /// From pixels of the fixed picture to pixels of the moving one, for each patch.
+    fn maps(&self, corners: &[DVec2]) -> Vec<Affine> {
+        let map = |patch: &Patch| {
+            let row = |axis: usize| {
+                let part = |corner: usize| patch.weights[corner] * corners[patch.corners[corner]][axis];
+                let row = part(0) + part(1) + part(2);
+                // Adding 0 makes a -0 a 0, so that no position is -0.
+                [row.x as f32, row.y as f32, 0.0, row.z as f32 + 0.0]
+            };
+            Affine { rows: [row(0), row(1), [0.0, 0.0, 1.0, 0.0]] }
+        };
+        self.patches.iter().map(map).collect()
+    }
+
+    fn mean<'v>(&self, found: impl Iterator<Item = &'v Viola>) -> f64 {
+        let counted = self.patches.iter().zip(found).filter(|(patch, at)| patch.counts(at));
+        counted.map(|(patch, at)| patch.share * at.mi).sum()
+    }
+
+    /// How far the ends of each edge have moved apart.
+    fn stretch(&self, corners: &[DVec2], [a, b]: [usize; 2]) -> DVec2 {
+        (corners[a] - self.rest[a]) - (corners[b] - self.rest[b])
+    }
+
+    fn cost(&self, corners: &[DVec2]) -> f64 {
+        let edges = &self.links.edges;
+        let squares: f64 = edges.iter().map(|&edge| self.stretch(corners, edge).length_squared()).sum();
+        STIFFNESS * squares / edges.len() as f64
+    }
+
+    /// Less the derivative of the cost.
+    fn cost_slope(&self, corners: &[DVec2]) -> Vec<DVec2> {
+        let mut slope = vec![DVec2::ZERO; corners.len()];
+        for &edge in &self.links.edges {
+            let pull = 2.0 * STIFFNESS / self.links.edges.len() as f64 * self.stretch(corners, edge);
+            slope[edge[0]] -= pull;
+            slope[edge[1]] += pull;
+        }
+        slope
+    }
+}
+
+impl Patch {
+    fn counts(&self, at: &Viola) -> bool {
+        f64::from(at.overlap[0] + at.overlap[1]) >= STAYS * f64::from(self.samples)
+    }
+}

@@ -1,0 +1,80 @@
+//! What [`register`](super::register) may be told, and what it tells.
+
+use super::Mesh;
+use crate::Volume;
+use crate::backend::{BackendKind, Exponentials};
+use crate::optimizer::Stopped;
+use crate::registration::Doubt;
+use serde::Serialize;
+
+/// How a mesh is registered.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The side of a mesh's cell, pixels of the fixed picture; `None` for what [`Mesh::build`] chooses.
+    pub spacing: Option<f64>,
+    /// At most, on each level.
+    pub iterations: usize,
+    /// Sigmas of the Gaussian windows of the fixed and the moving picture, in local standard deviations of their intensities; `None` for
+    /// those under which samples are most likely, each left out in turn.
+    pub sigmas: Option<[f64; 2]>,
+    pub exponentials: Exponentials,
+    /// Where it runs.
+    pub backend: BackendKind,
+    /// CPU threads; 0 for one a core.
+    pub threads: usize,
+    /// On the fixed picture's grid: pixels of less than 0.5 are no image. Without it, those nearly as dark as the darkest are none.
+    pub fixed_mask: Option<Volume>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            spacing: None,
+            iterations: 50,
+            sigmas: None,
+            exponentials: Exponentials::Exact,
+            backend: BackendKind::Auto,
+            threads: 0,
+            fixed_mask: None,
+        }
+    }
+}
+
+/// A registered mesh, and how it came about.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// As the start places it.
+    pub before: Mesh,
+    pub after: Mesh,
+    /// Coarse to fine.
+    pub levels: Vec<LevelFound>,
+    pub seconds: f64,
+    /// `cpu`, `cuda` or `emulated`.
+    pub backend: &'static str,
+    /// The device's own name.
+    pub device: String,
+    /// What speaks against the result.
+    pub doubts: Vec<Doubt>,
+}
+
+/// One level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelFound {
+    /// The side of the mesh's cells, mm.
+    pub spacing_mm: f64,
+    /// The side of the fixed picture's pixels, mm.
+    pub pixel_mm: f64,
+    /// Those with samples, of `triangles` in all.
+    pub patches: usize,
+    pub triangles: usize,
+    pub samples: usize,
+    /// Of the windows, in local standard deviations of the fixed and of the moving picture.
+    pub sigmas: [f64; 2],
+    pub iterations: usize,
+    /// The mean mutual information of the triangles at the level's start and end, nats.
+    pub before: f64,
+    pub after: f64,
+    /// The same after each iteration, beginning with `before`.
+    pub trace: Vec<f64>,
+    pub stopped: Stopped,
+}

@@ -1,0 +1,222 @@
+//! A mesh's corners moved to where its triangles have the most mutual information, coarse to fine.
+
+use super::climb::{Guard, climb};
+use super::links::Links;
+use super::objective::Objective;
+use super::picture::{self, DEVIATION, Picture, Prepared};
+use super::{Found, LevelFound, Mesh, MeshMap, Options, Samples, twice_area};
+use crate::backend::{self, Backend, Sigmas, ViolaPair};
+use crate::registration::Doubt;
+use crate::{Error, Observer, Result, Volume, threads};
+use glam::{DAffine3, DVec2};
+use std::time::Instant;
+
+/// Samples of a triangle that are enough: where there are more, pictures are thinned.
+const ENOUGH: f64 = 1024.0;
+/// Cells along a mesh that is coarse enough to begin with.
+const CELLS: f64 = 4.0;
+/// Mean mutual information of triangles below which pictures say nothing about each other, nats.
+const LITTLE_INFORMATION: f64 = 0.02;
+/// Part of the triangles with samples below which there is little to go by.
+const SMALL_OVERLAP: f64 = 0.25;
+
+/// Moves the corners of a mesh over `fixed` to where its triangles have the most mutual information with `moving`. `start` is a map of points
+/// of the fixed picture to points of the moving one, LPS mm, near enough for what shall meet to overlap at a twentieth of the resolution.
+///
+/// # Errors
+/// [`Error::Input`] for what [`Mesh::build`] refuses and pictures without contrast, [`Error::Device`] where the backend is not there,
+/// [`Error::Untrusted`] where the pictures do not overlap.
+pub fn register(
+    fixed: &Volume,
+    moving: &Volume,
+    start: &DAffine3,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Found> {
+    let clock = Instant::now();
+    if moving.geometry.size[2] != 1 {
+        return Err(Error::Input("the moving image has several slices: a mesh is for 2-D images".into()));
+    }
+    threads::with(options.threads, || {
+        let before = Mesh::build(fixed, start, options.spacing, options.fixed_mask.as_ref())?;
+        let backend = backend::open(options.backend, observer)?;
+        let plan = Plan::new(fixed, &before);
+        let scale = start.matrix3.determinant().abs().sqrt();
+        let neighbourhood = picture::neighbourhood(&fixed.geometry);
+        let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
+        let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
+        let run = Run {
+            fixed,
+            start,
+            options,
+            observer,
+            backend: &*backend,
+            pictures: [
+                Picture::new("fixed", fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
+                Picture::new("moving", moving, None, &scaled, neighbourhood * scale),
+            ],
+            plan,
+        };
+        let (after, levels) = run.levels(&before)?;
+        let doubts = doubts(&after, &levels);
+        let device = backend.device();
+        Ok(Found {
+            before,
+            after,
+            levels,
+            seconds: clock.elapsed().as_secs_f64(),
+            backend: backend.name(),
+            device,
+            doubts,
+        })
+    })
+}
+
+/// Which levels there are. Each has pixels and cells twice as large as the next finer one, and so as many samples a triangle.
+struct Plan {
+    /// The side of a cell of the finest mesh, pixels of the fixed picture.
+    cell: f64,
+    /// The side of a pixel of the fixed picture, mm, and that at the finest level.
+    side: f64,
+    pixel: f64,
+    count: u32,
+}
+
+impl Plan {
+    fn new(fixed: &Volume, mesh: &Mesh) -> Self {
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&mesh.fixed, triangle)).abs());
+        let cell = (areas.sum::<f64>() / mesh.triangles.len() as f64).sqrt();
+        let side = (fixed.geometry.spacing.x * fixed.geometry.spacing.y).sqrt();
+        let thinned = (cell / side / (2.0 * ENOUGH).sqrt()).round().max(1.0);
+        let (low, high) = mesh
+            .fixed
+            .iter()
+            .fold((DVec2::INFINITY, DVec2::NEG_INFINITY), |(low, high), &point| (low.min(point), high.max(point)));
+        let across = (high - low).max_element() / cell;
+        let coarser = (1..).take_while(|level| across / f64::from(1_u32 << level) >= CELLS).count();
+        Self { cell: cell / side, side, pixel: side * thinned, count: 1 + coarser as u32 }
+    }
+
+    /// What the finest level's pixels and cells are multiplied by, fine to coarse.
+    fn factors(&self) -> impl Iterator<Item = f64> {
+        (0..self.count).map(|level| f64::from(1_u32 << level))
+    }
+}
+
+/// A registration under way.
+struct Run<'a> {
+    fixed: &'a Volume,
+    start: &'a DAffine3,
+    options: &'a Options,
+    observer: &'a dyn Observer,
+    backend: &'a dyn Backend,
+    /// Fixed and moving.
+    pictures: [Picture<'a>; 2],
+    plan: Plan,
+}
+
+impl Run<'_> {
+    /// The finest mesh `before`, moved on all levels.
+    fn levels(&self, before: &Mesh) -> Result<(Mesh, Vec<LevelFound>)> {
+        let mut found = Vec::new();
+        let mut mesh: Option<Mesh> = None;
+        for (level, factor) in self.plan.factors().enumerate().collect::<Vec<_>>().into_iter().rev() {
+            let mut next = match level {
+                0 => before.clone(),
+                _ => Mesh::build(
+                    self.fixed,
+                    self.start,
+                    Some(self.plan.cell * factor),
+                    self.options.fixed_mask.as_ref(),
+                )?,
+            };
+            let start = next.clone();
+            if let Some(coarser) = &mesh {
+                let map = MeshMap::new(coarser);
+                next.moving = next.fixed.iter().map(|&point| map.forward(point)).collect();
+                unfold(&mut next, &start);
+            }
+            self.observer.level(found.len(), self.plan.count as usize, [self.plan.pixel * factor; 3]);
+            found.push(self.level(level, factor, &start, &mut next)?);
+            mesh = Some(next);
+        }
+        Ok((mesh.unwrap_or_else(|| before.clone()), found))
+    }
+
+    /// Moves the mesh at a level; `start` is the same mesh as the start of the registration places it.
+    fn level(&self, level: usize, factor: f64, start: &Mesh, mesh: &mut Mesh) -> Result<LevelFound> {
+        let [fixed, moving] = [self.pictures[0].prepared(level)?, self.pictures[1].prepared(level)?];
+        let value = |pixel: usize, at: DVec2| {
+            let known = fixed.inner[pixel] && moving.is_image(moving.pixel(at));
+            known.then(|| f32::from(fixed.stored.values[pixel]))
+        };
+        let samples = Samples::new(mesh, &fixed.geometry, value);
+        if samples.samples.is_empty() {
+            return Err(Error::Untrusted(
+                "no triangle of the mesh has pixels enough inside the moving picture: check the start".into(),
+            ));
+        }
+        let sigmas = self.options.sigmas.unwrap_or([0.3; 2]);
+        let pair = ViolaPair {
+            samples: &samples.samples,
+            groups: &samples.groups,
+            moving: &moving.stored,
+            sigmas: Sigmas { fixed: sigmas[0] * DEVIATION, moving: sigmas[1] * DEVIATION, joint: None },
+            exponentials: self.options.exponentials,
+        };
+        let pixels = |points: &[DVec2]| -> Vec<DVec2> { points.iter().map(|&point| moving.pixel(point)).collect() };
+        let evaluator = self.backend.load_viola(pair)?;
+        let from = pixels(&mesh.moving);
+        let mut objective = Objective::new(evaluator, &samples, mesh, &fixed.geometry, from.clone());
+        let start = pixels(&start.moving);
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&start, triangle))).collect();
+        let guard = Guard { triangles: mesh.triangles.clone(), areas };
+        let climbed = climb(&mut objective, &guard, from, self.options.iterations, self.observer)?;
+        mesh.moving = millimetres(&moving, &climbed.corners);
+        Ok(LevelFound {
+            spacing_mm: self.plan.cell * self.plan.side * factor,
+            pixel_mm: self.plan.pixel * factor,
+            patches: samples.triangles.len(),
+            triangles: mesh.triangles.len(),
+            samples: samples.samples.len(),
+            sigmas,
+            iterations: climbed.iterations,
+            before: climbed.trace[0],
+            after: climbed.trace[climbed.iterations],
+            trace: climbed.trace,
+            stopped: climbed.stopped,
+        })
+    }
+}
+
+fn millimetres(picture: &Prepared, pixels: &[DVec2]) -> Vec<DVec2> {
+    let to_mm = picture.geometry.index_to_world();
+    pixels.iter().map(|pixel| to_mm.transform_point3(pixel.extend(0.0)).truncate()).collect()
+}
+
+/// Smooths what a mesh has been moved by from `start` until no triangle is folded: corners of a finer mesh need not lie where the coarser one
+/// keeps them apart.
+fn unfold(mesh: &mut Mesh, start: &Mesh) {
+    let links = Links::new(mesh);
+    let mut moved: Vec<DVec2> = mesh.moving.iter().zip(&start.moving).map(|(&to, &from)| to - from).collect();
+    while mesh.least_area_ratio() <= 0.0 {
+        moved = links.smoothed(&moved);
+        mesh.moving = start.moving.iter().zip(&moved).map(|(&from, &by)| from + by).collect();
+    }
+}
+
+/// What speaks against a mesh.
+fn doubts(mesh: &Mesh, levels: &[LevelFound]) -> Vec<Doubt> {
+    let Some(last) = levels.last() else { return Vec::new() };
+    let mut doubts = Vec::new();
+    if last.after < LITTLE_INFORMATION {
+        let text = format!("the pictures tell almost nothing about each other (MI {:.4} nats a triangle)", last.after);
+        doubts.push(Doubt { name: "information", text, grave: true });
+    }
+    let part = last.patches as f64 / mesh.triangles.len() as f64;
+    if part < SMALL_OVERLAP {
+        let text = format!("only {:.0} % of the triangles have pixels enough inside the moving picture", 100.0 * part);
+        doubts.push(Doubt { name: "overlap", text, grave: false });
+    }
+    doubts
+}
