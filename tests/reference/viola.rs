@@ -86,7 +86,7 @@ impl Scene {
 
     /// Volumes, and pictures of one plane.
     fn all() -> [Self; 2] {
-        let sizes = [1, 2, 7, 33, 64, 65, 1000, 1153];
+        let sizes = [1, 7, 33, 64, 65, 1000, 1153];
         [Self::random([24, 20, 16], &sizes, 65536.0, 3), Self::random([50, 40, 1], &sizes, 65536.0, 4)]
     }
 
@@ -146,6 +146,12 @@ impl Scene {
     }
 }
 
+/// A map near by whose positions f32 holds: else rounding alone moves some samples to the next cell of voxels, where slopes are others,
+/// which changes a derivative by 1e-5 of itself and more.
+fn exact(map: Affine) -> Affine {
+    Affine { rows: map.rows.map(|row| row.map(|n| (n * 1024.0).round() / 1024.0)) }
+}
+
 fn deviations(sigmas: Sigmas) -> Deviations {
     let Sigmas { fixed: u, moving: v, joint } = sigmas;
     Deviations { u, v, joint: joint.unwrap_or([u, v]) }
@@ -163,7 +169,8 @@ fn agree(found: [[f64; 4]; 3], expected: &[f64], tolerance: f64) -> Result<(), S
 }
 
 fn random_samples_agree() -> Result<(), Failed> {
-    for scene in Scene::all() {
+    for mut scene in Scene::all() {
+        scene.maps.iter_mut().for_each(|map| *map = exact(*map));
         for sigmas in SIGMAS {
             scene.check(sigmas, 1e-5)?;
         }
@@ -177,7 +184,7 @@ fn central_differences_agree() -> Result<(), Failed> {
         let moving = Samples::new(&scene.moving, Interpolator::Linear);
         let deviations = deviations(sigmas);
         let found = scene.slopes(sigmas, Exponentials::Exact)?;
-        for n in [4, 5, 6] {
+        for n in [3, 4, 5] {
             let (group, rows) = (&scene.groups[n], scene.maps[n].rows.map(|row| row.map(f64::from)));
             let value = |k: usize, step: f64| {
                 let mut rows = rows;
@@ -284,7 +291,7 @@ fn real_samples_agree(folder: &Path) -> Result<(), Failed> {
     let scene = Scene {
         samples: (0..4000).map(&mut sample).collect(),
         groups: vec![Group { a: 0..2100, b: 2100..4000 }, Group { a: 10..50, b: 60..200 }],
-        maps: vec![voxel_map(&fixed.geometry, &moving.geometry, &beside); 2],
+        maps: vec![exact(voxel_map(&fixed.geometry, &moving.geometry, &beside)); 2],
         moving: Volume { voxels: stored.voxels().iter().map(|&v| v.into()).collect(), ..moving },
         stored,
     };
