@@ -100,10 +100,15 @@ pub fn ln(count: u64) -> f64 {
     log::of(count.max(1) as f64)
 }
 
-/// ln(c / c_m) from c and ln(c_m); 0 where c is 0.
+/// What a count of 0 is taken for in a logarithm: where a window just reaches a bin, its weight is rounded to 0 but has a derivative. With
+/// a logarithm of 0 there, as in ITK, where weights are not rounded, the derivative by the map would be out by up to 4e-4.
+const GRAZED: f64 = 0.25;
+
+/// ln(c / c_m) from c and ln(c_m).
 #[inline(always)]
 pub fn log_ratio(count: u64, ln_moving: f64) -> f64 {
-    if count == 0 { 0.0 } else { ln(count) - ln_moving }
+    let count = if count == 0 { GRAZED } else { count as f64 };
+    log::of(count) - ln_moving
 }
 
 /// What a pair of bins adds to its row's sum: its count times its [`log_ratio`].
