@@ -108,7 +108,7 @@ impl<'a> Levels<'a> {
         let mut images = match windows(self.options.metric) {
             None => Images::new(self.which, sampled, interpolated, bins(self.options.bins, samples), self.options),
             Some(windows) => {
-                let bins = bins(self.options.bins - 2 * PADDING, samples) + 2 * PADDING;
+                let bins = bins(self.options.bins.saturating_sub(2 * PADDING), samples) + 2 * PADDING;
                 Images::for_windows(self.which, sampled, interpolated, (bins, windows), self.options)
             }
         };

@@ -33,7 +33,7 @@ use trust::Evidence;
 pub use check::check;
 pub use found::{Level, Registration, Rise, Seconds, Started};
 pub use images::{Images, Range, Sampled, voxel_map};
-pub use options::{Init, Options, Sampling, Viola};
+pub use options::{Init, Options, Sampling, ViolaOptions};
 pub use trust::Doubt;
 
 /// Finds the transform that maximises the metric.

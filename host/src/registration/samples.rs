@@ -1,6 +1,6 @@
 //! The scattered samples that Viola's metric compares.
 
-use super::{Images, Sampled, Viola, sampling};
+use super::{Images, Sampled, ViolaOptions, sampling};
 use crate::backend::{Exponentials, Group, Sample, Sigmas, ViolaPair};
 use crate::image::{BinImage, StoredImage};
 use crate::random::mix;
@@ -26,12 +26,12 @@ impl Samples {
     ///
     /// # Errors
     /// [`Error::Input`] where there are too few, or where all are of one intensity.
-    pub fn new(images: &Images, count: usize, at: &DAffine3, viola: &Viola) -> Result<Self> {
+    pub fn new(images: &Images, count: usize, at: &DAffine3, viola: &ViolaOptions) -> Result<Self> {
         let (sampled, interpolated) = images.stored();
         let which = images.which();
         let left = sampled.bins.par_iter().filter(|&&value| value != MASKED).count();
-        if left < Viola::LEAST {
-            let least = Viola::LEAST;
+        if left < ViolaOptions::LEAST {
+            let least = ViolaOptions::LEAST;
             return Err(Error::Input(format!(
                 "{left} voxels are too few for Viola's metric, which compares {least} or more: make the masks larger, or leave them out"
             )));
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn windows_are_those_of_the_fixed_and_the_moving_image_whichever_is_sampled() {
         let sigmas = Sigmas { fixed: 655.35, moving: 1310.7, joint: Some([65.535, 131.07]) };
-        let viola = Viola { sigmas: Some(sigmas), ..Viola::default() };
+        let viola = ViolaOptions { sigmas: Some(sigmas), ..ViolaOptions::default() };
         for which in [Sampled::Fixed, Sampled::Moving] {
             let images = images(which, [20, 20, 20]);
             let samples = Samples::new(&images, 4000, &DAffine3::IDENTITY, &viola).unwrap();
@@ -190,7 +190,7 @@ mod tests {
         let images = images(Sampled::Fixed, [20, 20, 20]);
         let at = |shift: f64| {
             let at = DAffine3::from_translation(DVec3::X * shift);
-            Samples::new(&images, 4000, &at, &Viola::default()).unwrap().sigmas
+            Samples::new(&images, 4000, &at, &ViolaOptions::default()).unwrap().sigmas
         };
         let (near, far) = (at(1.0), at(300.0));
         assert!(near.joint.is_some() && far.joint.is_none());
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn too_few_voxels_are_refused() {
         let images = images(Sampled::Fixed, [9, 11, 1]);
-        let error = Samples::new(&images, 4000, &DAffine3::IDENTITY, &Viola::default()).unwrap_err();
+        let error = Samples::new(&images, 4000, &DAffine3::IDENTITY, &ViolaOptions::default()).unwrap_err();
         assert!(error.to_string().contains("99 voxels are too few") && error.exit_code() == 2, "{error}");
     }
 }
