@@ -157,7 +157,7 @@ mod tests {
         };
         let images = Images::for_windows(which, sampled, interpolated, (20, windows), &options);
         let viola = kind == MetricKind::Viola;
-        let samples = viola.then(|| Samples::new(&images, 4000, &DAffine3::IDENTITY, &options.viola).unwrap());
+        let samples = viola.then(|| Samples::new(&images, 4000, &options.viola).unwrap());
         let measure = Measure::load(&images, samples.as_ref(), &Cpu, &options).unwrap();
         let mut metric = Metric::new(&images, measure, true, &());
         let dimension = if flat { Dimension::Two } else { Dimension::Three };
