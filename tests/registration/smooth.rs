@@ -7,7 +7,7 @@ use libtest_mimic::Trial;
 use mireg::backend::{Exponentials, HistogramMethod, Sigmas};
 use mireg::metric::MetricKind;
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{Sampling, Viola};
+use mireg::registration::{Sampling, ViolaOptions};
 use mireg::transform::{Dimension, Kind, distance};
 use mireg::{Options, Registration, Volume};
 
@@ -96,7 +96,7 @@ fn smooth_metrics_heed_masks_and_sampling() {
     for metric in SMOOTH {
         let found = register(&PAIR.ct, &PAIR.mr, &Options { fixed_mask: fixed_mask.clone(), sampling, ..with(metric) });
         let samples = found.levels.last().unwrap().samples;
-        let expected = if metric == MetricKind::Viola { Viola::SAMPLES as u64 } else { 20_000 };
+        let expected = if metric == MetricKind::Viola { ViolaOptions::SAMPLES as u64 } else { 20_000 };
         assert!(samples.abs_diff(expected) < 600, "{metric:?}: {samples}");
         let error = error(&found, &DAffine3::IDENTITY);
         assert!(error < 2.0 * good(metric), "{metric:?}: {error:.3} mm");
@@ -121,14 +121,14 @@ fn viola_takes_windows_and_samples() {
     let sigmas = Some(Sigmas { fixed, moving, joint: None });
     let quantised = Exponentials::Quantised;
     for exponentials in [Exponentials::Exact, quantised] {
-        let found = with_viola(Viola { samples: 4000, sigmas, exponentials, ..Viola::default() });
+        let found = with_viola(ViolaOptions { samples: 4000, sigmas, exponentials, ..ViolaOptions::default() });
         is_good(&found, MetricKind::Viola, &format!("{exponentials:?}"));
         let last = found.levels.last().unwrap();
         assert!(last.samples.abs_diff(4000) < 300, "{}", last.samples);
         let parts = last.sigmas.as_ref().unwrap();
         assert!((parts[0] - 0.02).abs() < 1e-12 && (parts[1] - 0.03).abs() < 1e-12 && parts.len() == 2, "{parts:?}");
     }
-    let seed = |seed| with_viola(Viola { samples: 1000, seed, ..Viola::default() }).transform.parameters;
+    let seed = |seed| with_viola(ViolaOptions { samples: 1000, seed, ..ViolaOptions::default() }).transform.parameters;
     assert_eq!(seed(1), seed(1));
     assert_ne!(seed(1), seed(2));
 }
@@ -150,8 +150,8 @@ fn what_smooth_metrics_refuse() {
         (Options { histogram: HistogramMethod::Tiled, ..mattes() }, "--histogram"),
         (Options { optimizer: Some(OptimizerKind::Lbfgs), ..on_cpu() }, "gradient"),
         (Options { optimizer: Some(OptimizerKind::RegularStep), ..on_cpu() }, "--metric mattes"),
-        (Options { viola: Viola { samples: 99, ..Viola::default() }, ..viola() }, "100 or more"),
-        (Options { viola: Viola { sigmas: Some(narrow), ..Viola::default() }, ..viola() }, "above 0"),
+        (Options { viola: ViolaOptions { samples: 99, ..ViolaOptions::default() }, ..viola() }, "100 or more"),
+        (Options { viola: ViolaOptions { sigmas: Some(narrow), ..ViolaOptions::default() }, ..viola() }, "above 0"),
         (Options { fixed_mask: Some(few), ..viola() }, "too few"),
     ];
     for (options, says) in cases {

@@ -4,7 +4,7 @@ use clap::Args;
 use gpu::math::bin::FULL;
 use mireg::backend::{Exponentials, Sigmas};
 use mireg::metric::MetricKind;
-use mireg::registration::Viola;
+use mireg::registration::ViolaOptions;
 use mireg::{Error, Result};
 
 #[derive(Args)]
@@ -21,12 +21,12 @@ pub struct Gaussian {
 
 impl Gaussian {
     /// What the library wants to know.
-    pub fn options(&self, metric: MetricKind) -> Result<Viola> {
+    pub fn options(&self, metric: MetricKind) -> Result<ViolaOptions> {
         if metric != MetricKind::Viola && (self.sigmas.is_some() || self.exponentials.is_some()) {
             return Err(Error::Input("--sigmas and --exponentials are for --metric viola: leave them out".into()));
         }
         let exponentials = self.exponentials.unwrap_or_default();
-        Ok(Viola { sigmas: self.sigmas, exponentials, ..Viola::default() })
+        Ok(ViolaOptions { sigmas: self.sigmas, exponentials, ..ViolaOptions::default() })
     }
 }
 

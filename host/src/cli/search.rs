@@ -8,7 +8,7 @@ use mireg::Result;
 use mireg::io::transform::{Format, Grids};
 use mireg::metric::MetricKind;
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{Init, Options, Sampling, Viola};
+use mireg::registration::{Init, Options, Sampling, ViolaOptions};
 use mireg::transform::Kind;
 
 use super::transforms;
@@ -55,9 +55,11 @@ impl Search {
     /// `others` with what is said here; reads the transform to start from, between images of these grids.
     pub fn options(&self, others: Options, grids: &Grids) -> Result<Options> {
         let samples = self.samples.map(|samples| usize::try_from(samples).unwrap_or(usize::MAX));
-        let viola = Viola { seed: self.seed, ..others.viola };
+        let viola = ViolaOptions { seed: self.seed, ..others.viola };
         let (samples, viola) = match others.metric {
-            MetricKind::Viola => (Sampling::SAMPLES, Viola { samples: samples.unwrap_or(Viola::SAMPLES), ..viola }),
+            MetricKind::Viola => {
+                (Sampling::SAMPLES, ViolaOptions { samples: samples.unwrap_or(ViolaOptions::SAMPLES), ..viola })
+            }
             _ => (samples.unwrap_or(Sampling::SAMPLES), viola),
         };
         Ok(Options {

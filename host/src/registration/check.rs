@@ -1,8 +1,8 @@
 //! What can be registered at all.
 
 use super::images::Range;
-use super::{Init, Options, Viola};
-use crate::backend::{HistogramMethod, Sigmas};
+use super::{Init, Options, ViolaOptions};
+use crate::backend::HistogramMethod;
 use crate::metric::MetricKind;
 use crate::{Error, Result, Volume};
 use glam::{DAffine3, DVec3};
@@ -84,24 +84,18 @@ fn metric(options: &Options) -> Result<()> {
 fn mattes(bins: u32) -> Result<()> {
     match bins < LEAST_BINS {
         true => Err(Error::Input(format!(
-            "{bins} bins: Mattes windows take {LEAST_BINS} to 1024, of which {} stay empty at either end",
-            PADDING
+            "{bins} bins: Mattes windows take {LEAST_BINS} to 1024, of which {PADDING} stay empty at either end"
         ))),
         false => Ok(()),
     }
 }
 
-fn viola(viola: &Viola) -> Result<()> {
-    if viola.samples < Viola::LEAST {
-        let (samples, least) = (viola.samples, Viola::LEAST);
+fn viola(viola: &ViolaOptions) -> Result<()> {
+    if viola.samples < ViolaOptions::LEAST {
+        let (samples, least) = (viola.samples, ViolaOptions::LEAST);
         return Err(Error::Input(format!("{samples} samples: Viola's metric takes {least} or more")));
     }
-    let positive = |sigma: f64| sigma.is_finite() && sigma > 0.0;
-    let given = |sigmas: Sigmas| [sigmas.fixed, sigmas.moving].into_iter().chain(sigmas.joint.into_iter().flatten());
-    match viola.sigmas.into_iter().flat_map(given).all(positive) {
-        true => Ok(()),
-        false => Err(Error::Input("the standard deviations of Gaussian windows are to be above 0".into())),
-    }
+    viola.sigmas.map_or(Ok(()), |sigmas| sigmas.check())
 }
 
 fn mask(name: &str, mask: Option<&Volume>, image: &Volume) -> Result<()> {

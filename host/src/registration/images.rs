@@ -62,7 +62,7 @@ impl Images {
     }
 
     /// The same for windows.
-    pub fn for_windows(
+    pub(crate) fn for_windows(
         which: Sampled,
         (sampled, sampled_range): (&Volume, Range),
         (interpolated, interpolated_range): (&Volume, Range),
@@ -101,7 +101,7 @@ impl Images {
     }
 
     /// Which of the two is sampled.
-    pub fn which(&self) -> Sampled {
+    pub(crate) fn which(&self) -> Sampled {
         self.which
     }
 
@@ -160,22 +160,22 @@ impl Images {
     }
 
     /// The pair for Mattes windows; it was made for these.
-    pub fn mattes(&self, windows: Windows) -> MattesPair<'_> {
+    pub(crate) fn mattes(&self, windows: Windows) -> MattesPair<'_> {
         MattesPair { fixed: &self.sampled, moving: &self.interpolated, bins: [self.bins; 2], windows }
     }
 
     /// The stored values of the sampled image, for those who were made for windows on both, and those of the other one.
-    pub fn stored(&self) -> (&BinImage, &StoredImage) {
+    pub(crate) fn stored(&self) -> (&BinImage, &StoredImage) {
         (&self.sampled, &self.interpolated)
     }
 
     /// What takes derivatives by the numbers of [`Self::map`] to those by steps before a transform.
-    pub fn chain<'a>(&'a self, base: &'a DAffine3, steps: &'a Steps) -> Chain<'a> {
+    pub(crate) fn chain<'a>(&'a self, base: &'a DAffine3, steps: &'a Steps) -> Chain<'a> {
         Chain { grids: [&self.sampled_geometry, &self.interpolated_geometry], which: self.which, base, steps }
     }
 
     /// From voxels of the sampled image to voxels of the other, for a map of points in LPS mm.
-    pub fn map(&self, transform: &DAffine3) -> Affine {
+    pub(crate) fn map(&self, transform: &DAffine3) -> Affine {
         voxel_map(&self.sampled_geometry, &self.interpolated_geometry, &self.which.from_sampled(transform))
     }
 

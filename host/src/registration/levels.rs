@@ -108,7 +108,7 @@ impl<'a> Levels<'a> {
         let mut images = match windows(self.options.metric) {
             None => Images::new(self.which, sampled, interpolated, bins(self.options.bins, samples), self.options),
             Some(windows) => {
-                let bins = bins(self.options.bins - 2 * PADDING, samples) + 2 * PADDING;
+                let bins = bins(self.options.bins.saturating_sub(2 * PADDING), samples) + 2 * PADDING;
                 Images::for_windows(self.which, sampled, interpolated, (bins, windows), self.options)
             }
         };
@@ -118,16 +118,16 @@ impl<'a> Levels<'a> {
         Ok(images)
     }
 
-    /// The samples of a level's images that Viola's metric compares, with windows that suit them where `transform` puts them; none for
-    /// another metric. Coarse levels have fewer.
+    /// The samples of a level's images that Viola's metric compares, with windows that suit them; none for another metric. Coarse
+    /// levels have fewer.
     ///
     /// # Errors
     /// [`Error::Input`] where there are too few, or one of the images is constant there.
-    pub fn scattered(&self, images: &Images, level: usize, transform: &DAffine3) -> Result<Option<Samples>> {
+    pub fn scattered(&self, images: &Images, level: usize) -> Result<Option<Samples>> {
         let wanted = self.options.viola.samples;
         let count = (wanted >> level).max(wanted.min(FEWEST_OF_VIOLA));
         let viola = self.options.metric == MetricKind::Viola;
-        viola.then(|| Samples::new(images, count, transform, &self.options.viola)).transpose()
+        viola.then(|| Samples::new(images, count, &self.options.viola)).transpose()
     }
 
     /// The interpolated image smoothed along the axes where the sampled one's slices are thicker.

@@ -33,7 +33,7 @@ use trust::Evidence;
 pub use check::check;
 pub use found::{Level, Registration, Rise, Seconds, Started};
 pub use images::{Images, Range, Sampled, voxel_map};
-pub use options::{Init, Options, Sampling, Viola};
+pub use options::{Init, Options, Sampling, ViolaOptions};
 pub use trust::Doubt;
 
 /// Finds the transform that maximises the metric.
@@ -130,7 +130,7 @@ impl Run<'_> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map_or(DAffine3::IDENTITY, |pose| pose.transform);
         let images = timed(&mut self.seconds.pyramid, || levels.images(level, &at))?;
-        let samples = timed(&mut self.seconds.pyramid, || levels.scattered(&images, level, &at))?;
+        let samples = timed(&mut self.seconds.pyramid, || levels.scattered(&images, level))?;
         let load = || Measure::load(&images, samples.as_ref(), self.backend, self.options);
         let measure = timed(&mut self.seconds.upload, load)?;
         let clock = Instant::now();

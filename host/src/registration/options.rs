@@ -15,7 +15,7 @@ pub struct Options {
     pub dof: Kind,
     /// Where the search starts.
     pub init: Init,
-    /// Who searches; `None` for what suits the metric, see [`Self::optimizer`].
+    /// Who searches; `None` for what suits the metric, see [`Options::optimizer()`].
     pub optimizer: Option<OptimizerKind>,
     /// Grids of the levels, mm, coarse to fine; `None` for those that suit the images.
     pub levels: Option<Vec<f64>>,
@@ -26,7 +26,7 @@ pub struct Options {
     /// Bins a side of the joint histogram, 2 to 1024; for Mattes windows with their padding, 5 or more.
     pub bins: u32,
     /// How [`MetricKind::Viola`] compares.
-    pub viola: Viola,
+    pub viola: ViolaOptions,
     /// How values between the moving image's voxels are made for the metric.
     pub interpolator: Interpolator,
     /// How the joint histogram is counted; all methods give the same counts.
@@ -79,7 +79,7 @@ impl Sampling {
 
 /// How samples are compared by Gaussian windows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Viola {
+pub struct ViolaOptions {
     /// Scattered voxels that are compared at most, of those that [`Sampling`] leaves: half make up the densities, and half are where
     /// these are looked at.
     pub samples: usize,
@@ -90,14 +90,14 @@ pub struct Viola {
     pub exponentials: Exponentials,
 }
 
-impl Viola {
+impl ViolaOptions {
     /// Samples that register a head.
     pub const SAMPLES: usize = 8000;
     /// The fewest that there may be.
     pub const LEAST: usize = 100;
 }
 
-impl Default for Viola {
+impl Default for ViolaOptions {
     fn default() -> Self {
         Self { samples: Self::SAMPLES, seed: 1, sigmas: None, exponentials: Exponentials::Exact }
     }
@@ -122,7 +122,7 @@ impl Default for Options {
             sampling: Sampling::Grid { samples: Sampling::SAMPLES },
             metric: MetricKind::Nmi,
             bins: 64,
-            viola: Viola::default(),
+            viola: ViolaOptions::default(),
             interpolator: Interpolator::Linear,
             histogram: HistogramMethod::Auto,
             fixed_mask: None,

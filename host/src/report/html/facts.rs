@@ -1,8 +1,8 @@
 //! Tables of the page.
 
-use crate::metric::Evaluation;
+use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::Stopped;
-use crate::registration::{Init, Options, Sampling};
+use crate::registration::{Init, Level, Options, Sampling, ViolaOptions};
 use crate::report::{Report, Seconds};
 use crate::{Geometry, Volume};
 use clap::ValueEnum;
@@ -96,7 +96,10 @@ pub fn options(options: &Options, report: &Report) -> Vec<Fact> {
         ("interpolation", report.interpolation.to_owned()),
         ("optimizer", typed(report.optimizer.to_possible_value())),
         ("start", init(&options.init).to_owned()),
-        ("sampling", sampling(options.sampling)),
+        (
+            "sampling",
+            if report.metric == MetricKind::Viola { scattered(&options.viola) } else { sampling(options.sampling) },
+        ),
         ("masks", if masks.is_empty() { "none".to_owned() } else { masks.join(" and ") }),
         ("histogram", report.histogram.to_owned()),
         ("computed on", format!("{} ({})", report.backend, report.device)),
@@ -122,6 +125,10 @@ fn sampling(sampling: Sampling) -> String {
         Sampling::Grid { samples } => format!("a grid of about {samples}"),
         Sampling::Random { samples, seed } => format!("about {samples} at random, seed {seed}"),
     }
+}
+
+fn scattered(viola: &ViolaOptions) -> String {
+    format!("about {} scattered, seed {}", viola.samples, viola.seed)
 }
 
 /// Every value before and after.
