@@ -9,9 +9,9 @@ use mireg::backend::Exponentials;
 use mireg::io::transform::{self, Format, Grids};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{self, Found};
-use mireg::registration::Doubt;
+use mireg::registration::{Doubt, Init};
 use mireg::report::{self, MeshReport, MeshRun};
-use mireg::transform::{Kind, Linear};
+use mireg::transform::Linear;
 use mireg::{Result, Volume};
 
 use super::compute::Compute;
@@ -75,7 +75,7 @@ pub struct Mesh {
     /// Start from this transform, without an affine registration
     #[arg(long, value_name = "TRANSFORM", conflicts_with = "init", help_heading = "Start")]
     pub start: Option<PathBuf>,
-    /// Where the affine registration starts: see `mireg register --help`
+    /// Where the affine registration starts: auto searches places, turns and sizes; the others are those of `mireg register`
     #[arg(long, value_name = "START|FILE", default_value = "auto", help_heading = "Start")]
     pub init: Start,
     /// Format of a transform to start from [default: what the content looks like]
@@ -146,7 +146,7 @@ impl Mesh {
 fn begin(
     arguments: &Mesh,
     (fixed, moving): &(Volume, Volume),
-    mesh: &mesh::Options,
+    options: &mesh::Options,
     progress: &Progress,
 ) -> Result<Begin> {
     let grids = Grids::of(&fixed.geometry, &moving.geometry);
@@ -154,16 +154,10 @@ fn begin(
         let transform = transform::read(path, arguments.from, &grids)?;
         return Ok(Begin { transform, from: path.display().to_string(), doubts: Vec::new() });
     }
-    let options = mireg::Options {
-        dof: Kind::Affine,
-        init: arguments.init.read(arguments.from, &grids)?,
-        fixed_mask: mesh.fixed_mask.clone(),
-        backend: mesh.backend,
-        threads: mesh.threads,
-        ..mireg::Options::default()
-    };
-    let found = mireg::register(fixed, moving, &options, progress)?;
-    Ok(Begin { transform: found.transform, from: found.started.from.to_owned(), doubts: found.doubts })
+    let init = arguments.init.read(arguments.from, &grids)?;
+    let found = mesh::align(fixed, moving, &init, options, progress)?;
+    let from = if init == Init::Auto { "a search" } else { found.started.from };
+    Ok(Begin { transform: found.transform, from: from.to_owned(), doubts: found.doubts })
 }
 
 /// What came out, a line a fact.
