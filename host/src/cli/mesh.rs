@@ -63,9 +63,8 @@ pub struct Mesh {
     #[arg(value_parser = value_parser!(u32).range(1..))]
     pub iterations: u32,
     /// Sigmas of the Gaussian windows over FIXED and over MOVING, in local standard deviations [default: the likeliest]
-    #[arg(long, value_name = "F,M", value_delimiter = ',', num_args = 2, value_parser = sigma, help_heading = "Mesh")]
-    #[arg(allow_negative_numbers = true)]
-    pub sigmas: Option<Vec<f64>>,
+    #[arg(long, value_name = "F,M", value_parser = sigmas, allow_negative_numbers = true, help_heading = "Mesh")]
+    pub sigmas: Option<[f64; 2]>,
     /// How exponentials are computed
     #[arg(long, value_enum, default_value_t = Exponentials::Exact, help_heading = "Mesh")]
     pub exponentials: Exponentials,
@@ -133,7 +132,7 @@ impl Mesh {
         Ok(mesh::Options {
             spacing: self.spacing,
             iterations: self.iterations as usize,
-            sigmas: self.sigmas.as_deref().and_then(|sigmas| sigmas.try_into().ok()),
+            sigmas: self.sigmas,
             exponentials: self.exponentials,
             backend: self.compute.backend,
             threads: self.compute.threads(),
@@ -187,7 +186,8 @@ fn summary(report: &MeshReport, found: &Found, moving: &Path, out: &Path) -> Str
     lines.iter().map(|(label, text)| line(label, text)).collect()
 }
 
-fn sigma(text: &str) -> std::result::Result<f64, String> {
-    let sigma = text.trim().parse().ok().filter(|sigma: &f64| sigma.is_finite() && *sigma > 0.0);
-    sigma.ok_or_else(|| "two numbers above 0 are possible, as in 0.2,0.3".into())
+fn sigmas(text: &str) -> std::result::Result<[f64; 2], String> {
+    let sigma = |text: &str| text.trim().parse().ok().filter(|sigma: &f64| sigma.is_finite() && *sigma > 0.0);
+    let sigmas = text.split_once(',').and_then(|(fixed, moving)| Some([sigma(fixed)?, sigma(moving)?]));
+    sigmas.ok_or_else(|| "two numbers above 0 are possible, as in 0.2,0.3".into())
 }
