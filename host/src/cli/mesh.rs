@@ -9,9 +9,9 @@ use mireg::backend::Exponentials;
 use mireg::io::transform::{self, Format, Grids};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{self, Found};
-use mireg::registration::Doubt;
+use mireg::registration::{Doubt, Init};
 use mireg::report::{self, MeshReport, MeshRun};
-use mireg::transform::{Kind, Linear};
+use mireg::transform::Linear;
 use mireg::{Result, Volume};
 
 use super::compute::Compute;
@@ -63,9 +63,8 @@ pub struct Mesh {
     #[arg(value_parser = value_parser!(u32).range(1..))]
     pub iterations: u32,
     /// Sigmas of the Gaussian windows over FIXED and over MOVING, in local standard deviations [default: the likeliest]
-    #[arg(long, value_name = "F,M", value_delimiter = ',', num_args = 2, value_parser = sigma, help_heading = "Mesh")]
-    #[arg(allow_negative_numbers = true)]
-    pub sigmas: Option<Vec<f64>>,
+    #[arg(long, value_name = "F,M", value_parser = sigmas, allow_negative_numbers = true, help_heading = "Mesh")]
+    pub sigmas: Option<[f64; 2]>,
     /// How exponentials are computed
     #[arg(long, value_enum, default_value_t = Exponentials::Exact, help_heading = "Mesh")]
     pub exponentials: Exponentials,
@@ -75,7 +74,7 @@ pub struct Mesh {
     /// Start from this transform, without an affine registration
     #[arg(long, value_name = "TRANSFORM", conflicts_with = "init", help_heading = "Start")]
     pub start: Option<PathBuf>,
-    /// Where the affine registration starts: see `mireg register --help`
+    /// Where the affine registration starts: auto searches places, turns and sizes; the others are those of `mireg register`
     #[arg(long, value_name = "START|FILE", default_value = "auto", help_heading = "Start")]
     pub init: Start,
     /// Format of a transform to start from [default: what the content looks like]
@@ -133,7 +132,7 @@ impl Mesh {
         Ok(mesh::Options {
             spacing: self.spacing,
             iterations: self.iterations as usize,
-            sigmas: self.sigmas.as_deref().and_then(|sigmas| sigmas.try_into().ok()),
+            sigmas: self.sigmas,
             exponentials: self.exponentials,
             backend: self.compute.backend,
             threads: self.compute.threads(),
@@ -146,7 +145,7 @@ impl Mesh {
 fn begin(
     arguments: &Mesh,
     (fixed, moving): &(Volume, Volume),
-    mesh: &mesh::Options,
+    options: &mesh::Options,
     progress: &Progress,
 ) -> Result<Begin> {
     let grids = Grids::of(&fixed.geometry, &moving.geometry);
@@ -154,16 +153,10 @@ fn begin(
         let transform = transform::read(path, arguments.from, &grids)?;
         return Ok(Begin { transform, from: path.display().to_string(), doubts: Vec::new() });
     }
-    let options = mireg::Options {
-        dof: Kind::Affine,
-        init: arguments.init.read(arguments.from, &grids)?,
-        fixed_mask: mesh.fixed_mask.clone(),
-        backend: mesh.backend,
-        threads: mesh.threads,
-        ..mireg::Options::default()
-    };
-    let found = mireg::register(fixed, moving, &options, progress)?;
-    Ok(Begin { transform: found.transform, from: found.started.from.to_owned(), doubts: found.doubts })
+    let init = arguments.init.read(arguments.from, &grids)?;
+    let found = mesh::align(fixed, moving, &init, options, progress)?;
+    let from = if init == Init::Auto { "a search" } else { found.started.from };
+    Ok(Begin { transform: found.transform, from: from.to_owned(), doubts: found.doubts })
 }
 
 /// What came out, a line a fact.
@@ -193,7 +186,8 @@ fn summary(report: &MeshReport, found: &Found, moving: &Path, out: &Path) -> Str
     lines.iter().map(|(label, text)| line(label, text)).collect()
 }
 
-fn sigma(text: &str) -> std::result::Result<f64, String> {
-    let sigma = text.trim().parse().ok().filter(|sigma: &f64| sigma.is_finite() && *sigma > 0.0);
-    sigma.ok_or_else(|| "two numbers above 0 are possible, as in 0.2,0.3".into())
+fn sigmas(text: &str) -> std::result::Result<[f64; 2], String> {
+    let sigma = |text: &str| text.trim().parse().ok().filter(|sigma: &f64| sigma.is_finite() && *sigma > 0.0);
+    let sigmas = text.split_once(',').and_then(|(fixed, moving)| Some([sigma(fixed)?, sigma(moving)?]));
+    sigmas.ok_or_else(|| "two numbers above 0 are possible, as in 0.2,0.3".into())
 }

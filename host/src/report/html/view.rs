@@ -131,6 +131,7 @@ mod tests {
         for view in View::all(&geometry, 7) {
             let [a, b] = [(0, 0), (view.width - 1, view.height - 1)].map(|(x, y)| view.point(3, x, y));
             assert!(((a + b) / 2.0).abs_diff_eq(geometry.centre(), 1e-9), "{view:?}");
+            assert!(view.place(a).abs_diff_eq(DVec2::splat(0.5), 1e-9), "{view:?}");
             assert_eq!((view.width % 8, view.height % 8, view.mm), (0, 0, 1.0));
         }
         let sizes: Vec<_> = View::all(&geometry, 1).iter().map(|view| (view.width, view.height)).collect();
