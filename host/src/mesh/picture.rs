@@ -105,11 +105,12 @@ impl Prepared {
         self.geometry.world_to_index().transform_point3(point.extend(0.0)).truncate()
     }
 
-    /// Whether a place in pixels is on image.
-    pub fn is_image(&self, pixel: DVec2) -> bool {
+    /// The number of the pixel nearest to a place in pixels, where that is image.
+    pub fn nearest(&self, place: DVec2) -> Option<usize> {
         let [width, height, _] = self.geometry.size;
-        let nearest = (pixel + 0.5).floor();
+        let nearest = (place + 0.5).floor();
         let inside = nearest.min_element() >= 0.0 && nearest.x < width as f64 && nearest.y < height as f64;
-        inside && self.inner[nearest.x as usize + width * nearest.y as usize]
+        let number = inside.then(|| nearest.x as usize + width * nearest.y as usize)?;
+        self.inner[number].then_some(number)
     }
 }

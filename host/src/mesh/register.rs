@@ -146,22 +146,22 @@ impl Run<'_> {
     /// Moves the mesh at a level; `start` is the same mesh as the start of the registration places it.
     fn level(&self, level: usize, factor: f64, start: &Mesh, mesh: &mut Mesh) -> Result<LevelFound> {
         let [fixed, moving] = [self.pictures[0].prepared(level)?, self.pictures[1].prepared(level)?];
-        let value = |pixel: usize, at: DVec2| {
-            let known = fixed.inner[pixel] && moving.is_image(moving.pixel(at));
-            known.then(|| f32::from(fixed.stored.values[pixel]))
+        let values = |pixel: usize, at: DVec2| {
+            let there = moving.nearest(moving.pixel(at))?;
+            fixed.inner[pixel].then(|| [fixed.stored.values[pixel], moving.stored.values[there]].map(f32::from))
         };
-        let samples = Samples::new(mesh, &fixed.geometry, value);
+        let samples = Samples::new(mesh, &fixed.geometry, values);
         if samples.samples.is_empty() {
             return Err(Error::Untrusted(
                 "no triangle of the mesh has pixels enough inside the moving picture: check the start".into(),
             ));
         }
-        let sigmas = self.options.sigmas.unwrap_or([0.3; 2]);
+        let sigmas = self.sigmas(&samples)?;
         let pair = ViolaPair {
             samples: &samples.samples,
             groups: &samples.groups,
             moving: &moving.stored,
-            sigmas: Sigmas { fixed: sigmas[0] * DEVIATION, moving: sigmas[1] * DEVIATION, joint: None },
+            sigmas,
             exponentials: self.options.exponentials,
         };
         let pixels = |points: &[DVec2]| -> Vec<DVec2> { points.iter().map(|&point| moving.pixel(point)).collect() };
@@ -179,13 +179,26 @@ impl Run<'_> {
             patches: samples.triangles.len(),
             triangles: mesh.triangles.len(),
             samples: samples.samples.len(),
-            sigmas,
+            sigmas: [sigmas.fixed / DEVIATION, sigmas.moving / DEVIATION],
             iterations: climbed.iterations,
             before: climbed.trace[0],
             after: climbed.trace[climbed.iterations],
             trace: climbed.trace,
             stopped: climbed.stopped,
         })
+    }
+
+    /// The joint window is the product of both, as the paper has it.
+    fn sigmas(&self, samples: &Samples) -> Result<Sigmas> {
+        let sigmas = match self.options.sigmas {
+            Some([fixed, moving]) => Sigmas { fixed: fixed * DEVIATION, moving: moving * DEVIATION, joint: None },
+            None => {
+                let fixed: Vec<f32> = samples.samples.iter().map(|sample| sample.value).collect();
+                Sigmas { joint: None, ..Sigmas::likeliest(&fixed, &samples.moving)? }
+            }
+        };
+        sigmas.check()?;
+        Ok(sigmas)
     }
 }
 

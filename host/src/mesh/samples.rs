@@ -11,39 +11,46 @@ const LEAST: usize = 50;
 /// The pixels of the triangles that have enough of them.
 pub struct Samples {
     pub samples: Vec<Sample>,
+    /// The moving picture's value where the mesh places each of them.
+    pub moving: Vec<f32>,
     pub groups: Vec<Group>,
     /// The triangle of each group.
     pub triangles: Vec<usize>,
 }
 
 impl Samples {
-    /// Of the pixels of `grid` whose `value` is known: a triangle's inner pixels in scan-line order, by turns to A and to B.
-    pub fn new(mesh: &Mesh, grid: &Geometry, value: impl Fn(usize, DVec2) -> Option<f32>) -> Self {
+    /// Of the pixels of `grid` whose `values` in both pictures are known, by the pixel's number and the point in the moving picture: a triangle's inner pixels in scan-line order, by turns to A and to B.
+    pub fn new(mesh: &Mesh, grid: &Geometry, values: impl Fn(usize, DVec2) -> Option<[f32; 2]>) -> Self {
         let locator = Locator::new(&mesh.fixed, &mesh.triangles);
         let to_mm = grid.index_to_world();
         let [width, height, _] = grid.size;
-        let mut members: Vec<Vec<Sample>> = vec![Vec::new(); mesh.triangles.len()];
+        let mut members: Vec<Vec<(Sample, f32)>> = vec![Vec::new(); mesh.triangles.len()];
         for pixel in 0..width * height {
             let [x, y] = [pixel % width, pixel / width];
             let point = to_mm.transform_point3(DVec3::new(x as f64, y as f64, 0.0)).truncate();
             let Some(place) = locator.find(point) else { continue };
             let at = place.among(super::corners(&mesh.moving, &mesh.triangles[place.triangle]));
-            if let Some(value) = value(pixel, at) {
-                members[place.triangle].push(Sample { voxel: [x as u32, y as u32, 0], value });
+            if let Some([value, moving]) = values(pixel, at) {
+                let sample = Sample { voxel: [x as u32, y as u32, 0], value };
+                members[place.triangle].push((sample, moving));
             }
         }
-        let mut new = Self { samples: Vec::new(), groups: Vec::new(), triangles: Vec::new() };
+        let mut new = Self { samples: Vec::new(), moving: Vec::new(), groups: Vec::new(), triangles: Vec::new() };
         let enough = members.iter().enumerate().filter(|(_, members)| members.len() >= LEAST);
         enough.for_each(|(triangle, members)| new.push(triangle, members));
         new
     }
 
-    fn push(&mut self, triangle: usize, members: &[Sample]) {
+    fn push(&mut self, triangle: usize, members: &[(Sample, f32)]) {
         let from = self.samples.len() as u32;
-        self.samples.extend(members.iter().step_by(2));
-        let middle = self.samples.len() as u32;
-        self.samples.extend(members.iter().skip(1).step_by(2));
-        self.groups.push(Group { a: from..middle, b: middle..self.samples.len() as u32 });
+        let mut set = |skipped: usize| {
+            let set = || members.iter().skip(skipped).step_by(2);
+            self.samples.extend(set().map(|(sample, _)| sample));
+            self.moving.extend(set().map(|(_, moving)| moving));
+            self.samples.len() as u32
+        };
+        let (middle, end) = (set(0), set(1));
+        self.groups.push(Group { a: from..middle, b: middle..end });
         self.triangles.push(triangle);
     }
 
@@ -66,7 +73,7 @@ mod tests {
         let grid = Geometry::axis_aligned([20, 10, 1], DVec3::ONE, DVec3::ZERO);
         let samples = Samples::new(&mesh, &grid, |pixel, at| {
             assert!(at.distance(DVec2::new(100.0 + (pixel % 20) as f64, 100.0 + (pixel / 20) as f64)) < 1e-9);
-            Some(pixel as f32)
+            Some([pixel as f32, 0.0])
         });
         assert_eq!((samples.samples.len(), samples.triangles.len()), (200, 2));
         let numbers = |set: &std::ops::Range<u32>| -> Vec<f32> {
@@ -76,7 +83,7 @@ mod tests {
         assert_eq!((&numbers(a)[..3], &numbers(b)[..3]), (&[0.0, 2.0, 4.0][..], &[1.0, 3.0, 5.0][..]));
         assert_eq!(samples.count(0), samples.groups[0].a.len() as u32 + samples.groups[0].b.len() as u32);
         // With half of the pixels unknown, what is left of one of them is too little.
-        let left = Samples::new(&mesh, &grid, |pixel, _| (pixel % 20 < 8).then_some(0.0));
+        let left = Samples::new(&mesh, &grid, |pixel, _| (pixel % 20 < 8).then_some([0.0; 2]));
         assert_eq!(left.triangles, [0]);
     }
 }
