@@ -38,7 +38,8 @@ impl Samples {
         }
         let [a, b] = sets(sampled, count as f64 / left as f64, viola.seed);
         let group = Group { a: 0..a.len() as u32, b: a.len() as u32..(a.len() + b.len()) as u32 };
-        let all: Vec<Sample> = [a, b].concat();
+        let mut all: Vec<Sample> = [a, b].concat();
+        group.sort(&mut all);
         let sigmas = match viola.sigmas {
             Some(sigmas) => ordered(sigmas, which),
             None => suitable(&all, interpolated, which)?,

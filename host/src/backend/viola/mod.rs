@@ -4,7 +4,7 @@ mod device;
 
 pub use device::Loaded;
 
-use super::{Sigmas, Viola};
+use super::{Group, Sample, Sigmas, Viola};
 use crate::{Error, Result};
 use gpu::math::log;
 use gpu::math::viola::{Entropies, Own, Scaled, WIDEST, scale};
@@ -49,6 +49,16 @@ impl Sigmas {
         let norm = |sigma: f64| log::of(ROOT * sigma);
         let [u, v] = self.joint.unwrap_or([self.fixed, self.moving]);
         [norm(self.fixed), norm(self.moving), norm(u) + norm(v)]
+    }
+}
+
+impl Group {
+    /// Puts the samples of each set in the order of their fixed intensities, those of the same intensity as they are. Sums run in this order;
+    /// of intensities that lie far apart a GPU knows the windows without computing them.
+    pub fn sort(&self, samples: &mut [Sample]) {
+        for set in [&self.a, &self.b] {
+            samples[set.start as usize..set.end as usize].sort_by(|a, b| a.value.total_cmp(&b.value));
+        }
     }
 }
 

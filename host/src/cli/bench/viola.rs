@@ -122,8 +122,9 @@ impl Images {
         exponentials: Exponentials,
         budget: f64,
     ) -> Result<Vec<Row>> {
-        let sets = self.samples(samples);
+        let mut sets = self.samples(samples);
         let groups = [Group { a: 0..samples, b: samples..2 * samples }];
+        groups[0].sort(&mut sets);
         let sigmas = Sigmas { fixed: SIGMA, moving: SIGMA, joint: None };
         let moving = &self.subject.moving;
         let loaded = backend.load_viola(ViolaPair { samples: &sets, groups: &groups, moving, sigmas, exponentials });

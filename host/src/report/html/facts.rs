@@ -2,7 +2,7 @@
 
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::Stopped;
-use crate::registration::{Init, Level, Options, Sampling, ViolaOptions};
+use crate::registration::{Init, Options, Sampling, ViolaOptions};
 use crate::report::{Report, Seconds};
 use crate::{Geometry, Volume};
 use clap::ValueEnum;
