@@ -136,7 +136,7 @@ impl Scene {
                 (value.joint, expected.joint_entropy),
                 (value.mi, expected.mi),
             ];
-            if pairs.iter().any(|(found, expected)| !((found - expected).abs() <= tolerance)) {
+            if !pairs.iter().all(|(found, expected)| (found - expected).abs() <= tolerance) {
                 return Err(format!("{group:?}: {value:?} is not {expected:?}").into());
             }
             agree(slope, &viola_derivative(&a, &b, &deviations), tolerance)
