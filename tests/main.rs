@@ -8,6 +8,7 @@ mod backends;
 mod cli;
 mod demo;
 mod io;
+mod mesh;
 mod reference;
 mod registration;
 mod report;
@@ -21,6 +22,7 @@ fn main() {
         cli::tests(),
         demo::tests(),
         io::tests(),
+        mesh::tests(),
         reference::tests(),
         registration::tests(),
         report::tests(),

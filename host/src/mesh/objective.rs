@@ -134,3 +134,57 @@ impl Patch {
         f64::from(at.overlap[0] + at.overlap[1]) >= STAYS * f64::from(self.samples)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Backend, Exponentials, Sigmas, ViolaPair, cpu::Cpu};
+    use crate::image::StoredImage;
+    use crate::{PixelType, Volume};
+
+    fn picture(phase: f64) -> Volume {
+        let geometry = Geometry::axis_aligned([64, 48, 1], DVec3::ONE, DVec3::ZERO);
+        let pixel = |n: usize| {
+            let (x, y) = ((n % 64) as f64, (n / 64) as f64);
+            (0.19 * x + phase).sin() + (0.23 * y + 0.05 * x - phase).cos()
+        };
+        Volume { geometry, voxels: (0..64 * 48).map(|n| pixel(n) as f32).collect(), pixel: PixelType::F32 }
+    }
+
+    /// Every pixel lies as far from its neighbours in the moving picture as every other, and a corner that moves a little takes none across
+    /// one: there the derivative of a bilinear picture jumps.
+    #[test]
+    fn the_slope_is_what_central_differences_are() {
+        let [fixed, moving] = [picture(0.0), picture(0.7)];
+        let mesh = Mesh::build(&fixed, &glam::DAffine3::IDENTITY, Some(16.0), None).unwrap();
+        let stored = [&fixed, &moving].map(|picture| StoredImage::new(picture, (-2.0, 2.0), 1024));
+        let value = |pixel: usize, _| Some([f32::from(stored[0].values[pixel]), 0.0]);
+        let samples = Samples::new(&mesh, &fixed.geometry, value);
+        let pair = ViolaPair {
+            samples: &samples.samples,
+            groups: &samples.groups,
+            moving: &stored[1],
+            sigmas: Sigmas { fixed: 4000.0, moving: 5000.0, joint: None },
+            exponentials: Exponentials::Exact,
+        };
+        let evaluator = Cpu.load_viola(pair).unwrap();
+        let rest = mesh.moving.clone();
+        let mut objective = Objective::new(evaluator, &samples, &mesh, &fixed.geometry, rest.clone());
+        let at: Vec<DVec2> = rest.iter().map(|&point| point + DVec2::new(0.37, 0.42)).collect();
+        let (value, mean, slope) = objective.slope(&at).unwrap();
+        assert_eq!((objective.value(&at).unwrap(), mean - value), (value, objective.cost(&at)));
+        let largest = slope.iter().map(|slope| slope.abs().max_element()).fold(0.0, f64::max);
+        for corner in 0..at.len() {
+            for axis in 0..2 {
+                let mut there = |by: f64| {
+                    let mut there = at.clone();
+                    there[corner][axis] += by;
+                    objective.value(&there).unwrap()
+                };
+                let difference = (there(0.02) - there(-0.02)) / 0.04;
+                let off = (slope[corner][axis] - difference).abs();
+                assert!(off < 1e-3 * largest, "{} and {difference} at {corner}, {axis}", slope[corner][axis]);
+            }
+        }
+    }
+}

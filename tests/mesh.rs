@@ -1,0 +1,128 @@
+//! Meshes registered, against what is known of how the pictures differ.
+
+#[path = "mesh/fundus.rs"]
+mod fundus;
+
+use crate::support::{data_dir, random};
+use fundus::Fundus;
+use glam::{DAffine3, DVec2};
+use libtest_mimic::{Failed, Trial};
+use mireg::backend::BackendKind;
+use mireg::mesh::{self, Mesh, MeshMap, Options};
+use mireg::registration::Init;
+use mireg::{Error, Volume, io};
+
+pub fn tests() -> Vec<Trial> {
+    let data = data_dir().map(|data| data.join("retina"));
+    let absent = data.is_none();
+    vec![
+        Trial::test("mesh::a_bent_and_remapped_fundus", bent),
+        Trial::test("mesh::same_bits_for_any_number_of_threads", threads),
+        Trial::test("mesh::pictures_that_cannot_be_registered", refused),
+        Trial::test("mesh::fundus_and_angiogram", move || retina(&data.unwrap_or_default())).with_ignored_flag(absent),
+    ]
+}
+
+fn options(threads: usize) -> Options {
+    Options { backend: BackendKind::Cpu, threads, ..Options::default() }
+}
+
+/// The corners of a mesh of cells of 60 pixels each moved somewhere by up to 12 pixels.
+fn truth(picture: &Volume) -> Result<Mesh, Failed> {
+    let mut mesh = Mesh::build(picture, &DAffine3::IDENTITY, Some(60.0), None)?;
+    let mut random = random(3);
+    for corner in &mut mesh.moving {
+        let angle = std::f64::consts::TAU * f64::from(random());
+        *corner += 12.0 * f64::from(random()).sqrt() * DVec2::from_angle(angle);
+    }
+    assert!(mesh.least_area_ratio() > 0.2, "the truth is folded");
+    Ok(mesh)
+}
+
+/// Distances between where `mesh` takes points and where they belong, the least first.
+fn errors(mesh: &Mesh, points: impl Iterator<Item = [DVec2; 2]>) -> Vec<f64> {
+    let map = MeshMap::new(mesh);
+    let mut errors: Vec<f64> = points.map(|[from, to]| map.forward(from).distance(to)).collect();
+    errors.sort_by(f64::total_cmp);
+    errors
+}
+
+fn median(errors: &[f64]) -> f64 {
+    errors[errors.len() / 2]
+}
+
+fn bent() -> Result<(), Failed> {
+    let fundus = Fundus::new([320, 240]);
+    let fixed = fundus.picture();
+    let truth = truth(&fixed)?;
+    let moving = fundus.remapped(&truth);
+    let found = mesh::register(&fixed, &moving, &DAffine3::IDENTITY, &options(0), &())?;
+    let map = MeshMap::new(&truth);
+    // Where both pictures are.
+    let inside = |p: DVec2| (4.0..316.0).contains(&p.x) && (4.0..236.0).contains(&p.y);
+    let points = (0..320 * 240).step_by(7).map(|n| DVec2::new((n % 320) as f64, (n / 320) as f64));
+    let points: Vec<[DVec2; 2]> =
+        points.map(|p| [p, map.forward(p)]).filter(|[p, q]| inside(*p) && inside(*q)).collect();
+    let [before, after] = [&found.before, &found.after].map(|mesh| errors(mesh, points.iter().copied()));
+    let tenth = |errors: &[f64]| errors[errors.len() * 9 / 10];
+    println!("{:.3} {:.3} -> {:.3} {:.3}", median(&before), tenth(&before), median(&after), tenth(&after));
+    for l in &found.levels {
+        println!("{:?}", mesh::LevelFound { trace: vec![], ..l.clone() });
+    }
+    assert!(median(&before) > 5.0, "there was little to do: {} px", median(&before));
+    assert!(median(&after) < 0.5, "half of the points are off by more than {} px", median(&after));
+    assert!(found.after.least_area_ratio() > 0.0, "a triangle is folded");
+    assert!(found.doubts.is_empty(), "{:?}", found.doubts);
+    Ok(())
+}
+
+fn threads() -> Result<(), Failed> {
+    let fundus = Fundus::new([160, 120]);
+    let fixed = fundus.picture();
+    let moving = fundus.remapped(&truth(&fixed)?);
+    let register = |threads| {
+        let options = Options { iterations: 5, ..options(threads) };
+        mesh::register(&fixed, &moving, &DAffine3::IDENTITY, &options, &()).map(|found| (found.after, found.levels))
+    };
+    let one = register(1)?;
+    assert_eq!(one, register(2)?);
+    assert_eq!(one, register(8)?);
+    Ok(())
+}
+
+fn refused() -> Result<(), Failed> {
+    let good = Fundus::new([160, 120]).picture();
+    let flat = Volume { voxels: vec![7.0; good.voxels.len()], ..good.clone() };
+    let slices = Volume { geometry: mireg::Geometry { size: [160, 60, 2], ..good.geometry }, ..good.clone() };
+    let away = DAffine3::from_translation(glam::DVec3::new(500.0, 0.0, 0.0));
+    let at = DAffine3::IDENTITY;
+    let told = |moving: &Volume, start: &DAffine3, options: &Options| {
+        let error = mesh::register(&good, moving, start, options, &()).map(|_| ()).unwrap_err();
+        (matches!(error, Error::Untrusted(_)), error.to_string())
+    };
+    assert_eq!(
+        told(&flat, &at, &options(0)).1,
+        "the moving picture is the same everywhere: there is nothing to register"
+    );
+    assert!(told(&slices, &at, &options(0)).1.contains("2-D"));
+    assert!(told(&good, &away, &options(0)).0);
+    let zero = Options { sigmas: Some([0.3, 0.0]), ..options(0) };
+    assert!(told(&good, &at, &zero).1.contains("sigma above 0"));
+    Ok(())
+}
+
+/// A colour fundus and an angiogram of one eye; the landmarks were found by a program and are off by some pixels themselves.
+fn retina(folder: &std::path::Path) -> Result<(), Failed> {
+    let (fixed, moving) = (io::read(&folder.join("f1.jpg"))?, io::read(&folder.join("f2.jpg"))?);
+    let landmarks = std::fs::read_to_string(folder.join("silver_landmarks.csv"))?;
+    let landmarks = landmarks.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let numbers: Result<Vec<f64>, _> = line.split(',').take(4).map(str::parse).collect();
+        numbers.map(|n| [DVec2::new(n[0], n[1]), DVec2::new(n[2], n[3])])
+    });
+    let landmarks: Vec<[DVec2; 2]> = landmarks.collect::<Result<_, _>>()?;
+    let start = mesh::align(&fixed, &moving, &Init::Auto, &options(0), &())?;
+    let found = mesh::register(&fixed, &moving, &start.transform.to_affine(), &options(0), &())?;
+    let [affine, mesh] = [&found.before, &found.after].map(|mesh| median(&errors(mesh, landmarks.iter().copied())));
+    assert!(affine < 2.5 && mesh < 1.0, "half of the landmarks are off by more than {affine} px and {mesh} px");
+    Ok(())
+}
