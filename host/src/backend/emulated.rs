@@ -85,7 +85,7 @@ impl Backend for Emulated {
     }
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-        Ok(Box::new(viola::Loaded::new(*self, &pair)?))
+        viola::load(*self, pair)
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -22,7 +22,7 @@ pub const fn shared_bytes(samples: u32, sums: u32) -> u32 {
 
 /// The shared memory of a block.
 #[derive(Clone, Copy)]
-pub struct Space {
+pub(super) struct Space {
     /// A segment's intensities, then their weights.
     segment: SharedSlice<u64>,
     /// Each chunk's sums, one kind of them after the other, for the slots of the tile.
@@ -44,7 +44,7 @@ impl Space {
     /// # Safety
     /// The launch gave [`shared_bytes`].
     #[inline(always)]
-    pub unsafe fn new(samples: u32, sums: u32) -> Self {
+    pub(super) unsafe fn new(samples: u32, sums: u32) -> Self {
         // SAFETY: as this function's.
         unsafe {
             Self {
@@ -56,7 +56,7 @@ impl Space {
 
     /// Brings the segment from slot `first` on; with weights, where there are some.
     #[inline(always)]
-    pub unsafe fn load(self, scaled: DeviceSlice<[f32; 2]>, weights: Option<DeviceSlice<[f32; 2]>>, first: u32) {
+    pub(super) unsafe fn load(self, scaled: DeviceSlice<[f32; 2]>, weights: Option<DeviceSlice<[f32; 2]>>, first: u32) {
         sync_threads();
         let mut at = thread_number();
         while at < SLOTS {
@@ -73,28 +73,28 @@ impl Space {
 
     /// Slot `k` of the segment.
     #[inline(always)]
-    pub unsafe fn slot(self, k: u32) -> Scaled {
+    pub(super) unsafe fn slot(self, k: u32) -> Scaled {
         let [u, v] = halves(unsafe { self.segment.load(k) });
         Scaled { u, v }
     }
 
     /// The weights of slot `k`.
     #[inline(always)]
-    pub unsafe fn weights(self, k: u32) -> Weights {
+    pub(super) unsafe fn weights(self, k: u32) -> Weights {
         let [v, joint] = halves(unsafe { self.segment.load(k + SLOTS) });
         Weights { v, joint }
     }
 
     /// How far the chunk from slot `first` on lies from samples whose fixed intensities have these ends.
     #[inline(always)]
-    pub unsafe fn apart(self, first: u32, tile: [f32; 2], far: f32) -> Apart {
+    pub(super) unsafe fn apart(self, first: u32, tile: [f32; 2], far: f32) -> Apart {
         let at = first + warp::lane_id();
         unsafe { Apart::of(tile, ends(self.slot(at).u, self.slot(at + 32).u), far) }
     }
 
     /// Calls `each` for every slot of the chunk from slot `first` on, four in a row, with its number and its turn among the four.
     #[inline(always)]
-    pub fn each(first: u32, mut each: impl FnMut(u32, u32)) {
+    pub(super) fn each(first: u32, mut each: impl FnMut(u32, u32)) {
         const _: () = assert!(CHUNK.is_multiple_of(4));
         let mut k = first;
         while k < first + CHUNK as u32 {
@@ -109,13 +109,13 @@ impl Space {
 
     /// Notes a chunk's sum, the one with this number among the chunk's.
     #[inline(always)]
-    pub unsafe fn set(self, number: u32, sum: f32) {
+    pub(super) unsafe fn set(self, number: u32, sum: f32) {
         unsafe { self.sums.store(number, sum) };
     }
 
     /// Adds the segment's chunks up and onto `all`, which holds every [`BLOCK`]-th of the `count` sums of a chunk.
     #[inline(always)]
-    pub unsafe fn add_chunks<const N: usize>(self, all: &mut [f64; N], count: u32) {
+    pub(super) unsafe fn add_chunks<const N: usize>(self, all: &mut [f64; N], count: u32) {
         sync_threads();
         for n in 0..N {
             let at = thread_number() + n as u32 * BLOCK;
@@ -132,7 +132,7 @@ impl Space {
 
 /// The least of one number and the greatest of another over a warp; neither is negative, so that as bits they compare like integers.
 #[inline(always)]
-pub unsafe fn ends(one: f32, other: f32) -> [f32; 2] {
+pub(super) unsafe fn ends(one: f32, other: f32) -> [f32; 2] {
     let (low, high) = if one < other { (one, other) } else { (other, one) };
     let (low, high) = (low.to_bits(), high.to_bits());
     unsafe { [warp::reduce_min(warp::ALL, low), warp::reduce_max(warp::ALL, high)].map(f32::from_bits) }
@@ -140,7 +140,7 @@ pub unsafe fn ends(one: f32, other: f32) -> [f32; 2] {
 
 /// Writes what was added up: sum c of slot i of the tile, of `width` slots, to `first + c * stride + i`.
 #[inline(always)]
-pub unsafe fn write<const N: usize>(
+pub(super) unsafe fn write<const N: usize>(
     all: &[f64; N],
     count: u32,
     width: u32,

@@ -6,7 +6,7 @@ mod partial_volume;
 mod rows;
 pub(crate) mod simd;
 mod values;
-mod viola;
+pub(super) mod viola;
 
 pub use entropy::entropies;
 

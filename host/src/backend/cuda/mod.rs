@@ -115,7 +115,7 @@ impl Backend for Cuda {
     }
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-        Ok(Box::new(viola::Loaded::new(CudaQueue::new(self)?, &pair)?))
+        viola::load(CudaQueue::new(self)?, pair)
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -65,16 +65,42 @@ struct Work<Q: Queue> {
     maps: Q::Pinned<f32>,
     results: Q::Pinned<f64>,
     /// What `params` points to, beside the last two.
-    _memory: Held<Q>,
+    _held: Held<Q>,
     params: params::Viola,
 }
 
 /// Memory that kernels alone touch.
 struct Held<Q: Queue> {
-    _read: (Q::Memory<u32>, Q::Memory<[u32; 4]>, Q::Memory<[u32; 4]>, Q::Memory<[u32; 2]>),
-    _samples: (Q::Memory<[f32; 2]>, Q::Memory<[f32; 4]>, Q::Memory<[f32; 2]>),
-    _sums: (Q::Memory<f64>, Q::Memory<f64>),
-    _counts: (Q::Memory<u32>, Q::Memory<u32>),
+    moving: Q::Memory<u32>,
+    slots: Q::Memory<[u32; 4]>,
+    groups: Q::Memory<[u32; 4]>,
+    blocks: Q::Memory<[u32; 2]>,
+    scaled: Q::Memory<[f32; 2]>,
+    slopes: Q::Memory<[f32; 4]>,
+    weights: Q::Memory<[f32; 2]>,
+    partials: Q::Memory<f64>,
+    folded: Q::Memory<f64>,
+    counts: Q::Memory<u32>,
+    done: Q::Memory<u32>,
+}
+
+impl<Q: Queue> Held<Q> {
+    fn new(queue: &Q, pair: &ViolaPair, layout: &Layout, partials: usize) -> Result<Self> {
+        let (slots, groups) = (layout.slots.len(), pair.groups.len());
+        Ok(Self {
+            moving: queue.upload(&pair.moving.words(true))?,
+            slots: queue.upload(&layout.slots)?,
+            groups: queue.upload(&layout.groups)?,
+            blocks: queue.upload(&layout.blocks)?,
+            scaled: queue.zeros(slots)?,
+            slopes: queue.zeros(slots)?,
+            weights: queue.zeros(slots)?,
+            partials: queue.zeros(partials)?,
+            folded: queue.zeros(slots / 32 * finish::FOLDED as usize)?,
+            counts: queue.zeros(2 * groups)?,
+            done: queue.zeros(groups)?,
+        })
+    }
 }
 
 impl<Q: Queue> Work<Q> {
@@ -86,37 +112,26 @@ impl<Q: Queue> Work<Q> {
         let segment = tile::SLOTS;
         let part = if layout.largest > LONG { segment * STRETCH as u32 } else { segment };
         let parts = layout.largest.div_ceil(part).max(1);
-        let a_part = parts as usize * sums::SLOPE as usize * BLOCK as usize * 8;
-        let room = ((PARTIALS / a_part).max(1) as u32).min(layout.most_blocks());
-        let slots = layout.slots.len();
+        let of_block = parts as usize * sums::SLOPE as usize * BLOCK as usize;
+        let room = ((PARTIALS / (8 * of_block)).max(1) as u32).min(layout.most_blocks());
+        let mut held = Held::new(&queue, pair, &layout, room as usize * of_block)?;
         let groups = pair.groups.len();
-
-        let read = (
-            queue.upload(&pair.moving.words(true))?,
-            queue.upload(&layout.slots)?,
-            queue.upload(&layout.groups)?,
-            queue.upload(&layout.blocks)?,
-        );
-        let mut samples = (queue.zeros(slots)?, queue.zeros(slots)?, queue.zeros(slots)?);
-        let folded = slots / 32 * finish::FOLDED as usize;
-        let mut sums = (queue.zeros(room as usize * a_part / 8)?, queue.zeros(folded)?);
-        let mut counts = (queue.zeros(2 * groups)?, queue.zeros(groups)?);
         let maps = queue.pinned(12 * groups)?;
         let mut results = queue.pinned(RESULTS * groups)?;
         let scales = pair.sigmas.scales();
         let params = params::Viola {
-            moving: read.0.view(),
-            slots: read.1.view(),
+            moving: held.moving.view(),
+            slots: held.slots.view(),
             maps: maps.view(),
-            groups: read.2.view(),
-            blocks: read.3.view(),
-            scaled: samples.0.view_mut(),
-            slopes: samples.1.view_mut(),
-            weights: samples.2.view_mut(),
-            partials: sums.0.view_mut(),
-            folded: sums.1.view_mut(),
-            counts: counts.0.view_mut(),
-            done: counts.1.view_mut(),
+            groups: held.groups.view(),
+            blocks: held.blocks.view(),
+            scaled: held.scaled.view_mut(),
+            slopes: held.slopes.view_mut(),
+            weights: held.weights.view_mut(),
+            partials: held.partials.view_mut(),
+            folded: held.folded.view_mut(),
+            counts: held.counts.view_mut(),
+            done: held.done.view_mut(),
             results: results.view_mut(),
             moving_size: pair.moving.size.map(|n| n as u32),
             b_blocks: layout.b_blocks,
@@ -139,7 +154,7 @@ impl<Q: Queue> Work<Q> {
             norms: pair.sigmas.norms(),
             maps,
             results,
-            _memory: Held { _read: read, _samples: samples, _sums: sums, _counts: counts },
+            _held: held,
             params,
         })
     }

@@ -2,15 +2,25 @@
 
 mod device;
 
-pub use device::Loaded;
-
-use super::{Group, Sample, Sigmas, Viola};
+use super::queue::Queue;
+use super::{Exponentials, Group, Sample, Sigmas, Viola, ViolaEvaluator, ViolaPair, cpu};
 use crate::{Error, Result};
 use gpu::math::log;
 use gpu::math::viola::{Entropies, Own, Scaled, WIDEST, scale};
 
 /// sqrt(2 pi).
 const ROOT: f64 = 2.506_628_274_631_000_2;
+
+/// Samples on a device; with tables of levels, which leave nothing to be done in parallel, on the CPU.
+///
+/// # Errors
+/// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+pub fn load<'a, Q: Queue + 'a>(queue: Q, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+    Ok(match pair.exponentials {
+        Exponentials::Quantised => Box::new(cpu::viola::Loaded::new(pair)?),
+        Exponentials::Exact | Exponentials::Fast => Box::new(device::Loaded::new(queue, &pair)?),
+    })
+}
 
 impl Sigmas {
     /// Refuses what windows cannot be made of.
