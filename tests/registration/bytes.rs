@@ -38,7 +38,7 @@ fn register(options: &Options) -> Registration {
 /// An optimizer with a metric that it can climb.
 fn by(optimizer: OptimizerKind) -> Options {
     let metric = if optimizer.needs_gradient() { MetricKind::Mattes } else { MetricKind::Nmi };
-    Options { optimizer: Some(optimizer), metric, ..on_cpu() }
+    Options { optimizer: Some(optimizer), metric: Some(metric), ..on_cpu() }
 }
 
 /// What the files hold.

@@ -34,7 +34,7 @@ fn good(metric: MetricKind) -> f64 {
 }
 
 fn with(metric: MetricKind) -> Options {
-    Options { metric, ..on_cpu() }
+    Options { metric: Some(metric), ..on_cpu() }
 }
 
 fn is_good(found: &Registration, metric: MetricKind, what: &str) {

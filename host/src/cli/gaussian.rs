@@ -21,8 +21,8 @@ pub struct Gaussian {
 
 impl Gaussian {
     /// What the library wants to know.
-    pub fn options(&self, metric: MetricKind) -> Result<ViolaOptions> {
-        if metric != MetricKind::Viola && (self.sigmas.is_some() || self.exponentials.is_some()) {
+    pub fn options(&self, metric: Option<MetricKind>) -> Result<ViolaOptions> {
+        if metric != Some(MetricKind::Viola) && (self.sigmas.is_some() || self.exponentials.is_some()) {
             return Err(Error::Input("--sigmas and --exponentials are for --metric viola: leave them out".into()));
         }
         let exponentials = self.exponentials.unwrap_or_default();

@@ -36,7 +36,7 @@ pub struct Histogram {
 
 impl Histogram {
     /// What the library wants to know; reads the masks.
-    pub fn options(&self, metric: MetricKind, compute: &Compute) -> mireg::Result<Options> {
+    pub fn options(&self, metric: Option<MetricKind>, compute: &Compute) -> mireg::Result<Options> {
         Ok(Options {
             metric,
             bins: self.bins,

@@ -54,7 +54,7 @@ pub fn run(arguments: &Metric) -> Result<()> {
         Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
     };
-    let options = arguments.histogram.options(MetricKind::Nmi, &arguments.compute)?;
+    let options = arguments.histogram.options(Some(MetricKind::Nmi), &arguments.compute)?;
     let value = mireg::metric::evaluate(&fixed, &moving, &transform, &options)?;
     super::print(&if arguments.json { json(&value, options.bins) } else { text(&value) });
     Ok(())

@@ -51,9 +51,9 @@ pub struct Register {
     pub out: PathBuf,
     #[command(flatten)]
     pub search: Search,
-    /// What is maximised
-    #[arg(long, value_enum, default_value_t = MetricKind::Nmi, help_heading = "Metric")]
-    pub metric: MetricKind,
+    /// What is maximised [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
+    #[arg(long, value_enum, help_heading = "Metric")]
+    pub metric: Option<MetricKind>,
     #[command(flatten)]
     pub histogram: Histogram,
     #[command(flatten)]

@@ -57,7 +57,7 @@ impl Search {
         let samples = self.samples.map(|samples| usize::try_from(samples).unwrap_or(usize::MAX));
         let viola = ViolaOptions { seed: self.seed, ..others.viola };
         let (samples, viola) = match others.metric {
-            MetricKind::Viola => {
+            Some(MetricKind::Viola) => {
                 (Sampling::SAMPLES, ViolaOptions { samples: samples.unwrap_or(ViolaOptions::SAMPLES), ..viola })
             }
             _ => (samples.unwrap_or(Sampling::SAMPLES), viola),

@@ -59,7 +59,7 @@ pub fn align(
     let options = registration::Options {
         dof: Kind::Affine,
         init,
-        metric: MetricKind::Nmi,
+        metric: Some(MetricKind::Nmi),
         fixed_mask: Some(fixed.mask()),
         moving_mask: Some(moving.mask()),
         backend: options.backend,

@@ -62,9 +62,9 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
 
 /// What goes with the metric.
 fn metric(options: &Options) -> Result<()> {
-    let name = options.metric.name();
+    let name = options.metric().name();
     let refused = |text: String| Err(Error::Input(text));
-    if !options.metric.smooth() {
+    if !options.metric().smooth() {
         return match options.optimizer().needs_gradient() {
             true => refused(format!(
                 "{name} has no gradient to climb by: use --metric mattes, mattes-symmetric or viola, or another --optimizer"
@@ -78,7 +78,7 @@ fn metric(options: &Options) -> Result<()> {
     if options.histogram != HistogramMethod::Auto {
         return refused(format!("{name} counts no joint histogram: leave --histogram out"));
     }
-    if options.metric == MetricKind::Viola { viola(&options.viola) } else { mattes(options.bins) }
+    if options.metric() == MetricKind::Viola { viola(&options.viola) } else { mattes(options.bins) }
 }
 
 fn mattes(bins: u32) -> Result<()> {

@@ -105,7 +105,7 @@ impl<'a> Levels<'a> {
         let interpolated = self.as_thick(&self.interpolated[level], &self.sampled[level].geometry, transform);
         let interpolated = (&*interpolated, interpolated_range);
         let sampled = (&*sampled, sampled_range);
-        let mut images = match windows(self.options.metric) {
+        let mut images = match windows(self.options.metric()) {
             None => Images::new(self.which, sampled, interpolated, bins(self.options.bins, samples), self.options),
             Some(windows) => {
                 let bins = bins(self.options.bins.saturating_sub(2 * PADDING), samples) + 2 * PADDING;
@@ -126,7 +126,7 @@ impl<'a> Levels<'a> {
     pub fn scattered(&self, images: &Images, level: usize) -> Result<Option<Samples>> {
         let wanted = self.options.viola.samples;
         let count = (wanted >> level).max(wanted.min(FEWEST_OF_VIOLA));
-        let viola = self.options.metric == MetricKind::Viola;
+        let viola = self.options.metric() == MetricKind::Viola;
         viola.then(|| Samples::new(images, count, &self.options.viola)).transpose()
     }
 

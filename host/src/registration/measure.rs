@@ -39,7 +39,7 @@ impl<'a> Measure<'a> {
         backend: &'a dyn Backend,
         options: &Options,
     ) -> Result<Self> {
-        let loaded = match (options.metric, samples) {
+        let loaded = match (options.metric(), samples) {
             (_, Some(samples)) => {
                 Loaded::Viola(backend.load_viola(samples.pair(images.stored().1, options.viola.exponentials))?)
             }

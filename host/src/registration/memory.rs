@@ -46,7 +46,7 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
     let compared = 4 * f + (stored + 2) * m;
     let histograms = 4 * u64::from(options.bins).pow(2) * BATCH as u64;
     // For each pair of bins what every thread counts, in 32 and in 64 bits for each of a window's four, and what is made of it.
-    let windows = match options.metric {
+    let windows = match options.metric() {
         MetricKind::Mattes | MetricKind::MattesSymmetric => {
             u64::from(options.bins).pow(2) * (48 * rayon::current_num_threads() as u64 + 40)
         }
@@ -117,7 +117,8 @@ mod tests {
     #[test]
     fn windows_on_many_bins_need_memory_for_every_thread() {
         let small = grid([64; 3], [1.0; 3]);
-        let host = |metric| need(&small, &small, &Options { metric, bins: 1024, ..Options::default() }).host;
+        let host =
+            |metric| need(&small, &small, &Options { metric: Some(metric), bins: 1024, ..Options::default() }).host;
         assert!(host(MetricKind::Mattes) > host(MetricKind::Nmi) + (48 << 20));
         assert_eq!(host(MetricKind::Viola), host(MetricKind::Nmi));
     }

@@ -93,7 +93,7 @@ impl Run<'_> {
         let transform = Linear::new(self.options.dof, self.dimension, self.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
         let compared = self.compare(&map)?;
-        let metric = self.options.metric;
+        let metric = self.options.metric();
         let values = [0, 1].map(|n| compared.values[n].value(metric).unwrap_or(self.values[n]));
         let evidence = Evidence {
             start: &compared.values[0],
@@ -136,7 +136,7 @@ impl Run<'_> {
         let clock = Instant::now();
         let spacing_mm = images.grid().spacing.to_array();
         self.observer.level(count - 1 - level, count, spacing_mm);
-        let mut metric = Metric::new(&images, measure, self.options.metric.smooth(), self.observer);
+        let mut metric = Metric::new(&images, measure, self.options.metric().smooth(), self.observer);
         let grid = &self.fixed.geometry;
         if race.poses.is_empty() {
             let (fixed, moving) = levels.pair(level);
@@ -149,7 +149,7 @@ impl Run<'_> {
         let decides = level == 0 || level + 1 < count;
         race.go_on(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, decides), grid)?;
         let best = race.best()?;
-        if level == 0 && self.options.metric.smooth() {
+        if level == 0 && self.options.metric().smooth() {
             self.values = [metric.at(&DAffine3::IDENTITY)?, best.value];
         }
         let (value, stopped) = (best.value, best.stopped);

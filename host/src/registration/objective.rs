@@ -151,7 +151,7 @@ mod tests {
         let [sampled, interpolated] = [(&fixed, fixed.range()), (&moving, moving.range())];
         let windows = if kind == MetricKind::Mattes { Windows::Moving } else { Windows::Both };
         let options = Options {
-            metric: kind,
+            metric: Some(kind),
             viola: ViolaOptions { samples: 4000, ..ViolaOptions::default() },
             ..Options::default()
         };

@@ -21,8 +21,8 @@ pub struct Options {
     pub levels: Option<Vec<f64>>,
     /// Which voxels are counted.
     pub sampling: Sampling,
-    /// What is maximised.
-    pub metric: MetricKind,
+    /// What is maximised; `None` for what suits the other options, see [`Options::metric()`].
+    pub metric: Option<MetricKind>,
     /// Bins a side of the joint histogram, 2 to 1024; for Mattes windows with their padding, 5 or more.
     pub bins: u32,
     /// How [`MetricKind::Viola`] compares.
@@ -104,9 +104,18 @@ impl Default for ViolaOptions {
 }
 
 impl Options {
+    /// What is maximised: by Mattes windows, which take less time and are as accurate, unless the other options are about joint histograms of
+    /// whole samples.
+    pub fn metric(&self) -> MetricKind {
+        let windows = self.interpolator == Interpolator::Linear
+            && self.histogram == HistogramMethod::Auto
+            && self.bins >= gpu::math::mattes::LEAST_BINS;
+        self.metric.unwrap_or(if windows { MetricKind::Mattes } else { MetricKind::Nmi })
+    }
+
     /// Who searches: by the gradient where the metric has one.
     pub fn optimizer(&self) -> OptimizerKind {
-        let usual = if self.metric.smooth() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
+        let usual = if self.metric().smooth() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
         self.optimizer.unwrap_or(usual)
     }
 }
@@ -120,7 +129,7 @@ impl Default for Options {
             optimizer: None,
             levels: None,
             sampling: Sampling::Grid { samples: Sampling::SAMPLES },
-            metric: MetricKind::Nmi,
+            metric: None,
             bins: 64,
             viola: ViolaOptions::default(),
             interpolator: Interpolator::Linear,

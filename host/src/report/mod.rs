@@ -126,7 +126,7 @@ impl Run<'_> {
     }
 
     fn report(&self, found: &Registration, write: f64) -> Report {
-        let kind = self.options.metric;
+        let kind = self.options.metric();
         let [before, after] = found.values;
         let text = |path: &Path| path.display().to_string();
         Report {
