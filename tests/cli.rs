@@ -115,7 +115,7 @@ fn help_and_version() {
         "--backend",
         "--threads",
         "--quiet",
-        "[default: nmi]",
+        "[default: mattes;",
         "Examples",
     ] {
         assert!(help.contains(word), "{word} is not in\n{help}");
@@ -159,7 +159,7 @@ fn register_writes_its_files() {
     let (folder, pair) = patient();
     let assert = mireg(folder.path(), &REGISTER).args(["--backend", "cpu", "--bins", "32"]).assert().success();
     let shown = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
-    for word in ["degrees", "mm", "NMI", "overlap", "out"] {
+    for word in ["degrees", "mm", "Mattes MI", "overlap", "out"] {
         assert!(shown.contains(word), "{word} is not in\n{shown}");
     }
     let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();

@@ -51,7 +51,12 @@ const ROWS: &[Row] = &[
     ("no_threads", "register a.nii b.nii --out out --threads 0", 2, &["--threads"]),
     ("negative_threads", "register a.nii b.nii --out out --threads=-1", 2, &["--threads"]),
     ("an_unknown_metric", "register a.nii b.nii --out out --metric ncc", 2, &["ncc", "nmi"]),
-    ("a_gradient_that_nmi_lacks", "register a.nii b.nii --out out --optimizer lbfgs", 2, &["NMI", "--metric mattes"]),
+    (
+        "a_gradient_that_nmi_lacks",
+        "register a.nii b.nii --out out --metric nmi --optimizer lbfgs",
+        2,
+        &["NMI", "--metric mattes"],
+    ),
     ("mattes_with_four_bins", "register a.nii b.nii --out out --metric mattes --bins 4", 2, &["4 bins", "5 to 1024"]),
     (
         "mattes_between_other_values",

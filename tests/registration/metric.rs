@@ -25,7 +25,7 @@ fn the_report_has_the_metric_of_the_files() {
     for dof in ["translation", "rigid", "similarity", "affine"] {
         for masks in masks {
             let images = ["ct.nii.gz", "mr.nii.gz", "--backend", "cpu", "--bins", "50"];
-            let register = ["--out", "out", "--quiet", "--dof", dof];
+            let register = ["--out", "out", "--quiet", "--metric", "nmi", "--dof", dof];
             // Whether the result can be trusted is another matter.
             mireg(folder.path(), &[&["register"], &images[..], &register, masks].concat()).output().unwrap();
             let metric = ["--transform", "out/transform.tfm", "--json"];

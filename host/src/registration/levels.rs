@@ -24,6 +24,8 @@ const AS_THICK: f64 = 0.5;
 const ENOUGH: usize = 3000;
 /// Samples that a counter of the joint histogram has on average at least, and the fewest bins a side.
 const SAMPLES_A_BIN: f64 = 4.0;
+/// The same for mutual information by windows, which is not normalised: on slices of 57,000 voxels 64 bins turned heads by 0.3 degrees.
+const SAMPLES_A_WINDOW: f64 = 48.0;
 const LEAST_BINS: u32 = 8;
 /// Samples for Viola's metric that a coarse level keeps.
 const FEWEST_OF_VIOLA: usize = 1000;
@@ -106,9 +108,15 @@ impl<'a> Levels<'a> {
         let interpolated = (&*interpolated, interpolated_range);
         let sampled = (&*sampled, sampled_range);
         let mut images = match windows(self.options.metric()) {
-            None => Images::new(self.which, sampled, interpolated, bins(self.options.bins, samples), self.options),
+            None => Images::new(
+                self.which,
+                sampled,
+                interpolated,
+                bins(self.options.bins, samples, SAMPLES_A_BIN),
+                self.options,
+            ),
             Some(windows) => {
-                let bins = bins(self.options.bins.saturating_sub(2 * PADDING), samples) + 2 * PADDING;
+                let bins = bins(self.options.bins.saturating_sub(2 * PADDING), samples, SAMPLES_A_WINDOW) + 2 * PADDING;
                 Images::for_windows(self.which, sampled, interpolated, (bins, windows), self.options)
             }
         };
@@ -174,9 +182,9 @@ fn count(keep: &[bool]) -> usize {
     keep.par_iter().filter(|keep| **keep).count()
 }
 
-/// Bins that so many samples fill: with fewer than four a counter on average, chance looks like information.
-fn bins(wanted: u32, samples: usize) -> u32 {
-    let filled = (samples as f64 / SAMPLES_A_BIN).sqrt() as u32;
+/// Bins that so many samples fill: with fewer than some a counter on average, chance looks like information.
+fn bins(wanted: u32, samples: usize, each: f64) -> u32 {
+    let filled = (samples as f64 / each).sqrt() as u32;
     wanted.min(filled.max(LEAST_BINS))
 }
 
