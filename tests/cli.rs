@@ -227,7 +227,7 @@ fn check_report(text: &str) {
     let report: serde_json::Value = serde_json::from_str(text).unwrap();
     assert_eq!(report["command"][1], "register");
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!((&report["backend"], &report["bins"], &report["metric"]), (&"cpu".into(), &32.into(), &"nmi".into()));
+    assert_eq!((&report["backend"], &report["bins"], &report["metric"]), (&"cpu".into(), &32.into(), &"mattes".into()));
     assert!(report["device"].is_string() && report["started"]["from"].is_string());
     assert!(report["final"]["value"].as_f64() > report["start"]["value"].as_f64(), "{text}");
     assert!(report["final"]["joint_entropy"].as_f64() > Some(0.0), "{text}");

@@ -27,6 +27,8 @@ const SAMPLES_A_BIN: f64 = 4.0;
 /// The same for mutual information by windows, which is not normalised: on slices of 57,000 voxels 64 bins turned heads by 0.3 degrees.
 const SAMPLES_A_WINDOW: f64 = 48.0;
 const LEAST_BINS: u32 = 8;
+/// The fewest bins a side for windows: with 8 a slice ended upside down.
+const LEAST_WINDOWS: u32 = 24;
 /// Samples for Viola's metric that a coarse level keeps.
 const FEWEST_OF_VIOLA: usize = 1000;
 
@@ -112,11 +114,13 @@ impl<'a> Levels<'a> {
                 self.which,
                 sampled,
                 interpolated,
-                bins(self.options.bins, samples, SAMPLES_A_BIN),
+                bins(self.options.bins, samples, (SAMPLES_A_BIN, LEAST_BINS)),
                 self.options,
             ),
             Some(windows) => {
-                let bins = bins(self.options.bins.saturating_sub(2 * PADDING), samples, SAMPLES_A_WINDOW) + 2 * PADDING;
+                let bins =
+                    bins(self.options.bins.saturating_sub(2 * PADDING), samples, (SAMPLES_A_WINDOW, LEAST_WINDOWS))
+                        + 2 * PADDING;
                 Images::for_windows(self.which, sampled, interpolated, (bins, windows), self.options)
             }
         };
@@ -183,9 +187,9 @@ fn count(keep: &[bool]) -> usize {
 }
 
 /// Bins that so many samples fill: with fewer than some a counter on average, chance looks like information.
-fn bins(wanted: u32, samples: usize, each: f64) -> u32 {
+fn bins(wanted: u32, samples: usize, (each, least): (f64, u32)) -> u32 {
     let filled = (samples as f64 / each).sqrt() as u32;
-    wanted.min(filled.max(LEAST_BINS))
+    wanted.min(filled.max(least))
 }
 
 /// Which intensities a metric needs as stored values; none for counts of bins.
