@@ -24,17 +24,24 @@ impl Fundus {
         let mut fundus = Self { size, disc, pieces: Vec::new() };
         let mut random = random(5);
         for vessel in 0..9 {
-            fundus.grow(disc, f64::from(vessel) * std::f64::consts::TAU / 9.0, 2.6, &mut random);
+            let angle = f64::from(vessel) * std::f64::consts::TAU / 9.0;
+            fundus.grow(disc, angle, 2.6 * fundus.unit(), &mut random);
         }
         fundus
+    }
+
+    /// Pixels of a 320th of the width.
+    fn unit(&self) -> f64 {
+        self.size[0] as f64 / 320.0
     }
 
     /// A vessel that winds, thins and branches until it leaves the picture.
     fn grow(&mut self, mut at: DVec2, mut angle: f64, mut radius: f64, random: &mut dyn FnMut() -> f32) {
         let [width, height] = self.size.map(|n| n as f64);
-        while radius > 0.8 && (-20.0..width + 20.0).contains(&at.x) && (-20.0..height + 20.0).contains(&at.y) {
+        let unit = self.unit();
+        while radius > 0.8 * unit && (-20.0..width + 20.0).contains(&at.x) && (-20.0..height + 20.0).contains(&at.y) {
             angle += 0.7 * (f64::from(random()) - 0.5);
-            let to = at + 9.0 * DVec2::from_angle(angle);
+            let to = at + 9.0 * unit * DVec2::from_angle(angle);
             self.pieces.push(Piece { from: at, to, radius });
             at = to;
             radius *= 0.975;
@@ -53,7 +60,7 @@ impl Fundus {
             let off = point.distance_squared(piece.from + part * along) / (piece.radius * piece.radius);
             if off < 20.0 { (-0.5 * off).exp() } else { 0.0 }
         });
-        let disc = (-0.5 * (point.distance(self.disc) / 14.0).powi(4)).exp();
+        let disc = (-0.5 * (point.distance(self.disc) / (14.0 * self.unit())).powi(4)).exp();
         135.0 + 80.0 * disc - 75.0 * depth.fold(0.0, f64::max)
     }
 
