@@ -13,6 +13,8 @@ const RIM: f64 = 0.25;
 const MOSTLY: f32 = 0.95;
 /// Of the whole picture's local contrast: places with much less have none, and their noise stays small.
 const FLAT: f32 = 0.1;
+/// Of the brightest pixel: what f32's round-off makes of a picture that is the same everywhere.
+const ROUND_OFF: f32 = 1e-5;
 /// Local standard deviations at either end of the range.
 pub const REACH: f32 = 4.0;
 
@@ -38,7 +40,8 @@ pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: &str) -> Res
     let variance = |n: usize| if inner[n] { squares.voxels[n] / weights.voxels[n] } else { 0.0 };
     let total: f64 = (0..inner.len()).map(|n| f64::from(variance(n))).sum();
     let typical = (total / inner.iter().filter(|inner| **inner).count().max(1) as f64) as f32;
-    if !typical.is_normal() {
+    let brightest = picture.voxels.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
+    if !typical.is_normal() || typical.sqrt() < ROUND_OFF * brightest {
         return Err(Error::Input(format!("the {which} picture is the same everywhere: there is nothing to register")));
     }
     let even = |n: usize| off.voxels[n] / (variance(n) + FLAT * FLAT * typical).sqrt();

@@ -172,7 +172,8 @@ mod tests {
         let mut objective = Objective::new(evaluator, &samples, &mesh, &fixed.geometry, rest.clone());
         let at: Vec<DVec2> = rest.iter().map(|&point| point + DVec2::new(0.37, 0.42)).collect();
         let (value, mean, slope) = objective.slope(&at).unwrap();
-        assert_eq!((objective.value(&at).unwrap(), mean - value), (value, objective.cost(&at)));
+        assert_eq!(objective.value(&at).unwrap(), value);
+        assert!((mean - value - objective.cost(&at)).abs() < 1e-12);
         let largest = slope.iter().map(|slope| slope.abs().max_element()).fold(0.0, f64::max);
         for corner in 0..at.len() {
             for axis in 0..2 {

@@ -127,9 +127,7 @@ mod tests {
     }
 
     /// The derivatives by steps from here, and central differences of the values.
-    fn derivatives(metric: &mut Metric, steps: &Steps, flat: bool) -> (Vec<f64>, Vec<f64>) {
-        // So short that few samples pass a voxel, where the slope of what is interpolated jumps; none share their place between voxels.
-        const H: f64 = 0.005;
+    fn derivatives(metric: &mut Metric, steps: &Steps, flat: bool, step: f64) -> (Vec<f64>, Vec<f64>) {
         let tilt = if flat { DMat3::IDENTITY } else { DMat3::from_rotation_x(0.13) * DMat3::from_rotation_y(0.07) };
         let turn = DMat3::from_rotation_z(0.1) * tilt;
         let base = DAffine3::from_mat3_translation(turn, DVec3::new(1.3, -0.9, 0.0));
@@ -137,16 +135,16 @@ mod tests {
         let mm: Vec<f64> = (0..steps.count()).map(|n| 0.6 - 0.23 * n as f64).collect();
         let neighbours = (0..2 * steps.count()).map(|n| {
             let mut mm = mm.clone();
-            mm[n / 2] += if n % 2 == 0 { H } else { -H };
+            mm[n / 2] += if n % 2 == 0 { step } else { -step };
             mm
         });
         let values = away.values(&neighbours.collect::<Vec<_>>()).unwrap();
-        let differences = values.chunks(2).map(|pair| (pair[0] - pair[1]) / (2.0 * H)).collect();
+        let differences = values.chunks(2).map(|pair| (pair[0] - pair[1]) / (2.0 * step)).collect();
         (away.slope(&mm).unwrap().by, differences)
     }
 
     fn check(kind: MetricKind, which: Sampled, flat: bool) {
-        let fixed = waves(flat, 14.0, 1.0, |v| v);
+        let fixed = waves(flat, 14.0, if flat { 0.2 } else { 1.0 }, |v| v);
         let moving = waves(flat, 26.0, if flat { 0.1 } else { 0.5 }, |v| (1.3 * v).sin());
         let [sampled, interpolated] = [(&fixed, fixed.range()), (&moving, moving.range())];
         let windows = if kind == MetricKind::Mattes { Windows::Moving } else { Windows::Both };
@@ -161,12 +159,16 @@ mod tests {
         let measure = Measure::load(&images, samples.as_ref(), &Cpu, &options).unwrap();
         let mut metric = Metric::new(&images, measure, true, &());
         let dimension = if flat { Dimension::Two } else { Dimension::Three };
+        // So short that few samples pass a voxel, where the slope of what is interpolated jumps; longer where weights are rounded.
+        // Of Viola's few samples one that does shows.
+        let (step, most) = if viola { (0.005, 2e-3) } else { (0.02, 1e-3) };
         for dof in [Kind::Translation, Kind::Rigid, Kind::Similarity, Kind::Affine] {
-            let (found, expected) = derivatives(&mut metric, &Steps::new(dof, dimension, &fixed.geometry), flat);
+            let steps = Steps::new(dof, dimension, &fixed.geometry);
+            let (found, expected) = derivatives(&mut metric, &steps, flat, step);
             let largest = expected.iter().fold(0.0_f64, |largest, by| largest.max(by.abs()));
             for (found, expected) in found.iter().zip(&expected) {
                 let error = (found - expected).abs() / largest;
-                assert!(error < 1e-3, "{kind:?}, {which:?}, {dof:?}, {flat}: {found} and {expected}, {error:.1e}");
+                assert!(error < most, "{kind:?}, {which:?}, {dof:?}, {flat}: {found} and {expected}, {error:.1e}");
             }
         }
     }
