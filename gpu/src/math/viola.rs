@@ -4,7 +4,7 @@
 //! Intensities are scaled so that a window is [`gauss::window`] of their difference. A sample outside the moving image is moved
 //! [`far`] away, where it adds [`gauss::LEAST`] to a sum; each set A and B is filled up with such samples to whole chunks.
 //!
-//! Equation 6 as printed makes the joint density a product of two windows, and so does [`Joint::Product`]. In line 15 of algorithm 2 as
+//! Equation 6 as printed makes the joint density a product of two windows, and so does [`Product`]. In line 15 of algorithm 2 as
 //! printed one variance divides both weights of equation 8, which holds for that case alone; here each has its own.
 //!
 //! Order of sums, each of which starts at 0. Over a set: [`CHUNK`] samples one after the other in f32; [`SEGMENT`] such sums one after
