@@ -25,6 +25,7 @@
 //! ```
 
 pub mod backend;
+pub mod deform;
 pub mod demo;
 pub mod error;
 pub mod image;

@@ -7,6 +7,8 @@ pub mod bin;
 pub mod correlation;
 pub mod cubic;
 pub mod entropy;
+pub mod field;
+pub mod flow;
 pub mod gauss;
 pub mod interpolate;
 pub mod linear;

@@ -5,7 +5,7 @@ use super::histogram::{self, HistogramMethod};
 use super::mattes_device::Mattes;
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
 use super::{
-    Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, resample, viola,
+    Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, resample, viola,
 };
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
@@ -86,6 +86,10 @@ impl Backend for Emulated {
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
         viola::load(*self, pair)
+    }
+
+    fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
+        todo!()
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

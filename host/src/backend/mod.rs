@@ -4,6 +4,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod emulated;
 mod evaluator;
+mod flow;
 mod histogram;
 mod kernels;
 mod mattes;
@@ -12,6 +13,7 @@ mod queue;
 mod resample;
 mod viola;
 
+pub use flow::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score};
 pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;
 pub use mattes::MattesImages;
@@ -262,6 +264,12 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`crate::Error::Device`] where they do not fit.
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>>;
+
+    /// A displacement field that is 0.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>>;
 
     /// Seconds that the device spends on a histogram of `bins` counters alone, from 16-bit numbers in its memory, as the mean of `times`
     /// in a row; `None` where it has no clock.

@@ -11,7 +11,7 @@ pub(super) mod viola;
 pub use entropy::entropies;
 
 use super::{
-    Backend, Evaluator, HistogramMethod, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted,
+    Backend, Evaluator, Flow, HistogramMethod, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted,
     per_sample,
 };
 use crate::image::CubicImage;
@@ -56,6 +56,10 @@ impl Backend for Cpu {
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
         Ok(Box::new(viola::Loaded::new(pair)?))
+    }
+
+    fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
+        todo!()
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -10,7 +10,7 @@ use super::histogram::{self, HistogramMethod};
 use super::kernels::NAMES;
 use super::mattes_device::Mattes;
 use super::queue::Limits;
-use super::{Backend, Evaluator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, resample, viola};
+use super::{Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, resample, viola};
 use crate::{Error, Result, Volume};
 use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
@@ -116,6 +116,10 @@ impl Backend for Cuda {
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
         viola::load(CudaQueue::new(self)?, pair)
+    }
+
+    fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
+        todo!()
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -1,0 +1,237 @@
+//! Displacement fields: three planes of f32 one after the other, of x, y and z, each as large as the grid, in voxels of the grid; then
+//! [`padding`](super::interpolate::padding). The voxel at x goes to x + u(x). Beyond the outermost voxel centres a field goes on as at the
+//! nearest point of the grid.
+
+use super::interpolate::{self, Place};
+#[cfg(target_arch = "nvptx64")]
+use cuda_std::GpuFloat;
+
+/// Newton steps at most.
+const STEPS: u32 = 24;
+
+/// The squared distance, voxels, at which Newton's method has arrived.
+const ARRIVED: f32 = 1e-9;
+
+/// What a Newton step, voxels, is limited to along an axis.
+const REACH: f32 = 4.0;
+
+/// The displacement at a position, trilinear. `number` reads by index in memory.
+///
+/// # Safety
+/// `number` may be called with any index in the planes and their padding; no size is above 2^22.
+#[inline(always)]
+pub unsafe fn at(number: impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 3]) -> [f32; 3] {
+    // SAFETY: clamped.
+    let place = unsafe { interpolate::place(interpolate::clamp(position, interpolate::last(size)), size) };
+    let plane = size[0] * size[1] * size[2];
+    let read = |axis: u32| mixed(corners(&number, place.index + axis * plane, size), place.fraction);
+    [read(0), read(1), read(2)]
+}
+
+/// A plane's values at the eight corners around a place: rows (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1).
+#[inline(always)]
+fn corners(number: &impl Fn(usize) -> f32, index: u32, size: [u32; 3]) -> [[f32; 2]; 4] {
+    let (row, plane) = (size[0], size[0] * size[1]);
+    let pair = |offset: u32| [number((index + offset) as usize), number((index + offset + 1) as usize)];
+    [pair(0), pair(row), pair(plane), pair(row + plane)]
+}
+
+#[inline(always)]
+fn between(low: f32, high: f32, fraction: f32) -> f32 {
+    fraction.mul_add(high - low, low)
+}
+
+/// Along x first, then y, then z.
+#[inline(always)]
+pub fn mixed(rows: [[f32; 2]; 4], [x, y, z]: [f32; 3]) -> f32 {
+    let along_x = rows.map(|[low, high]| between(low, high, x));
+    between(between(along_x[0], along_x[1], y), between(along_x[2], along_x[3], y), z)
+}
+
+/// [`mixed`], and its derivatives along x, y and z.
+#[inline(always)]
+fn mixed_slope(rows: [[f32; 2]; 4], [x, y, z]: [f32; 3]) -> (f32, [f32; 3]) {
+    let ends = rows.map(|[low, high]| high - low);
+    let by_x = between(between(ends[0], ends[1], y), between(ends[2], ends[3], y), z);
+    let along_x = rows.map(|[low, high]| between(low, high, x));
+    let by_y = between(along_x[1] - along_x[0], along_x[3] - along_x[2], z);
+    let [near, far] = [between(along_x[0], along_x[1], y), between(along_x[2], along_x[3], y)];
+    (between(near, far, z), [by_x, by_y, far - near])
+}
+
+/// [`at`], and the derivatives of each of the three along x, y and z: 0 where the field goes on beyond the grid.
+#[inline(always)]
+unsafe fn at_slope(number: &impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 3]) -> ([f32; 3], [[f32; 3]; 3]) {
+    let last = interpolate::last(size);
+    let clamped = interpolate::clamp(position, last);
+    // SAFETY: clamped.
+    let Place { index, fraction } = unsafe { interpolate::place(clamped, size) };
+    let plane = size[0] * size[1] * size[2];
+    let axis =
+        |axis: usize, by: f32| if clamped[axis] == position[axis] && position[axis] < last[axis] { by } else { 0.0 };
+    let read = |number_of: u32| {
+        let (value, by) = mixed_slope(corners(number, index + number_of * plane, size), fraction);
+        (value, [axis(0, by[0]), axis(1, by[1]), axis(2, by[2])])
+    };
+    let [(x, by_x), (y, by_y), (z, by_z)] = [read(0), read(1), read(2)];
+    ([x, y, z], [by_x, by_y, by_z])
+}
+
+/// The point x with x + u(x) = `to`, by Newton's method on the trilinear field; where that does not arrive, the nearest that it found.
+///
+/// # Safety
+/// As [`at`].
+#[inline(always)]
+pub unsafe fn before(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]) -> [f32; 3] {
+    // SAFETY: as this function's.
+    let start = unsafe { at(&number, size, to) };
+    let mut point = minus(to, start);
+    let (mut best, mut best_miss, mut step) = (point, f32::INFINITY, 0);
+    while step < STEPS && best_miss > ARRIVED {
+        // SAFETY: as this function's.
+        let (there, by) = unsafe { at_slope(&number, size, point) };
+        let miss = [point[0] + there[0] - to[0], point[1] + there[1] - to[1], point[2] + there[2] - to[2]];
+        let distance = dot(miss, miss);
+        if distance < best_miss {
+            (best, best_miss) = (point, distance);
+            point = minus(point, newton(by, miss));
+        } else {
+            // Newton's step led across a fold of the trilinear field: half of a plain one from the best instead.
+            let [x, y, z] = minus(point, best);
+            point = [best[0] + 0.5 * x, best[1] + 0.5 * y, best[2] + 0.5 * z];
+        }
+        step += 1;
+    }
+    best
+}
+
+/// The solution d of (I + by) d = miss by Cramer's rule, limited; `miss` itself where the matrix turns space inside out.
+#[inline(always)]
+fn newton(by: [[f32; 3]; 3], miss: [f32; 3]) -> [f32; 3] {
+    let matrix = plus_identity(by);
+    let determinant = determinant(matrix);
+    if determinant < 0.05 {
+        return miss;
+    }
+    let [a, b, c] = matrix;
+    // Columns of the inverse are cross products of rows.
+    let (bc, ca, ab) = (cross(b, c), cross(c, a), cross(a, b));
+    let axis = |i: usize| {
+        let sum = miss[2].mul_add(ab[i], miss[1].mul_add(ca[i], miss[0] * bc[i])) / determinant;
+        let sum = if sum < REACH { sum } else { REACH };
+        if sum > -REACH { sum } else { -REACH }
+    };
+    [axis(0), axis(1), axis(2)]
+}
+
+/// I + by: how a map x + u(x) with these derivatives stretches space.
+#[inline(always)]
+pub fn plus_identity(by: [[f32; 3]; 3]) -> [[f32; 3]; 3] {
+    let [[a, b, c], [d, e, f], [g, h, i]] = by;
+    [[1.0 + a, b, c], [d, 1.0 + e, f], [g, h, 1.0 + i]]
+}
+
+/// The determinant of a matrix of three rows.
+#[inline(always)]
+pub fn determinant([a, b, c]: [[f32; 3]; 3]) -> f32 {
+    dot(a, cross(b, c))
+}
+
+#[inline(always)]
+fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    let minor = |i: usize, j: usize| a[i].mul_add(b[j], -(a[j] * b[i]));
+    [minor(1, 2), minor(2, 0), minor(0, 1)]
+}
+
+#[inline(always)]
+pub fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[2].mul_add(b[2], a[1].mul_add(b[1], a[0] * b[0]))
+}
+
+#[inline(always)]
+fn minus(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// The determinant of the Jacobian of x + u(x) at a voxel, by central differences, one-sided on the border; an axis of one voxel is not
+/// stretched.
+///
+/// # Safety
+/// As [`at`]; the voxel is in the grid.
+#[inline(always)]
+pub unsafe fn jacobian(number: impl Fn(usize) -> f32, size: [u32; 3], [x, y, z]: [u32; 3]) -> f32 {
+    let plane = size[0] * size[1] * size[2];
+    let strides = [1, size[0], size[0] * size[1]];
+    let index = x + y * strides[1] + z * strides[2];
+    let along = |axis: usize, voxel: u32| {
+        let low = if voxel > 0 { 1 } else { 0 };
+        let high = if voxel + 1 < size[axis] { 1 } else { 0 };
+        let step = if low + high == 2 { 0.5 } else { 1.0 };
+        let (from, to) = (index - low * strides[axis], index + high * strides[axis]);
+        let by = |plane: u32| step * (number((to + plane) as usize) - number((from + plane) as usize));
+        [by(0), by(plane), by(2 * plane)]
+    };
+    // Rows are axes and columns components: the transpose has the same determinant.
+    determinant(plus_identity([along(0, x), along(1, y), along(2, z)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A smooth field on a grid, with its padding.
+    fn waves(size: [u32; 3], height: f32) -> Vec<f32> {
+        let [width, depth] = [size[0] as usize, size[1] as usize];
+        let voxels = size.iter().product::<u32>() as usize;
+        let wave = |i: usize| {
+            let (voxel, axis) = (i % voxels, i / voxels);
+            let place = [voxel % width, voxel / width % depth, voxel / (width * depth)];
+            height * (place[axis] as f32 * 0.7 + place[(axis + 1) % 3] as f32 * 0.3).sin()
+        };
+        let mut field: Vec<f32> = (0..3 * voxels).map(wave).collect();
+        field.resize(field.len() + interpolate::padding(size), 0.0);
+        field
+    }
+
+    #[test]
+    fn a_voxel_has_its_own_displacement_and_beyond_the_grid_the_nearest_voxels() {
+        let (size, field) = ([5, 4, 3], waves([5, 4, 3], 0.8));
+        let at = |position| unsafe { at(|i| field[i], size, position) };
+        let voxel = |x: usize, y: usize, z: usize| [0, 1, 2].map(|axis: usize| field[x + 5 * (y + 4 * (z + 3 * axis))]);
+        assert_eq!(at([2.0, 1.0, 1.0]), voxel(2, 1, 1));
+        assert_eq!(at([4.0, 3.0, 2.0]), voxel(4, 3, 2));
+        assert_eq!(at([-3.0, 9.0, 2.5]), voxel(0, 3, 2));
+    }
+
+    #[test]
+    fn the_way_back_arrives() {
+        let (size, field) = ([12, 11, 10], waves([12, 11, 10], 0.9));
+        for n in 0..1000_u32 {
+            let to = [n % 10, n / 10 % 10, n / 100].map(|i| i as f32 * 1.07 + 0.2);
+            let from = unsafe { before(|i| field[i], size, to) };
+            let there = unsafe { at(|i| field[i], size, from) };
+            let miss = [0, 1, 2].map(|i: usize| from[i] + there[i] - to[i]);
+            assert!(dot(miss, miss) < 1e-7, "{to:?} from {from:?} misses by {miss:?}");
+        }
+    }
+
+    #[test]
+    fn a_stretch_has_its_determinant_and_a_flat_axis_none() {
+        for depth in [1, 6] {
+            let size = [7, 5, depth];
+            let voxels = 35 * depth as usize;
+            let field: Vec<f32> = (0..3 * voxels)
+                .map(|i| match i / voxels {
+                    0 => 0.5 * (i % 7) as f32,
+                    1 => -0.25 * (i % voxels / 7 % 5) as f32,
+                    _ => 0.1 * (i % voxels / 35) as f32,
+                })
+                .collect();
+            let expected = if depth == 1 { 1.5 * 0.75 } else { 1.5 * 0.75 * 1.1 };
+            for voxel in [[0, 0, 0], [3, 2, 0], [6, 4, depth - 1]] {
+                let found = unsafe { jacobian(|i| field[i], size, voxel) };
+                assert!((found - expected).abs() < 1e-5, "{found} at {voxel:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a deformation is.
+
+use crate::Volume;
+use crate::registration::Doubt;
+use crate::transform::Field;
+
+/// A deformation that was found.
+#[derive(Debug, Clone)]
+pub struct Deformation {
+    /// Takes a point of the fixed image to the point of the moving image, the start included; on the fixed image's grid.
+    pub field: Field,
+    /// The way back, on the moving image's grid.
+    pub inverse: Field,
+    pub consistency: Consistency,
+    /// The moving image on the fixed image's grid.
+    pub moved: Volume,
+    /// The determinant of the field's Jacobian at every voxel of the fixed image, the start included: how many times larger what lies there
+    /// is in the moving image.
+    pub jacobian: Volume,
+    /// Its smallest and its largest value.
+    pub jacobian_range: [f64; 2],
+    /// What the force climbs, before and after at the finest level: mutual information, nats; NMI; the mean squared local correlation; or
+    /// the mean squared difference, of intensities as fractions of the range, with a minus.
+    pub values: [f64; 2],
+    /// Coarse to fine.
+    pub levels: Vec<Level>,
+    /// What speaks against it.
+    pub doubts: Vec<Doubt>,
+    pub seconds: Seconds,
+    /// `cpu`, `cuda` or `emulated`.
+    pub backend: &'static str,
+    /// The device's own name.
+    pub device: String,
+}
+
+/// How far the way there and back ends from where it began, over the voxels of the fixed image that the field takes inside the moving
+/// one, mm.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Consistency {
+    pub mean_mm: f64,
+    pub worst_mm: f64,
+}
+
+/// What a level did.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Level {
+    /// Of its grid.
+    pub spacing_mm: [f64; 3],
+    pub size: [usize; 3],
+    /// The value before each iteration, and the last one's.
+    pub values: Vec<f64>,
+    /// Why it ended: `converged` or `iterations`.
+    pub stopped: &'static str,
+    /// Smallest and largest determinant of the flow's Jacobian at its end.
+    pub jacobian_range: [f32; 2],
+}
+
+/// Where the time went.
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
+pub struct Seconds {
+    /// Opening the device.
+    pub open: f64,
+    /// Grids of the levels and intensities as bits.
+    pub pyramid: f64,
+    /// The flow.
+    pub flow: f64,
+    /// Inverse, Jacobian, moved image.
+    pub finish: f64,
+    /// All of these but opening the device.
+    pub register: f64,
+}
