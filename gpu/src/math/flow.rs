@@ -7,7 +7,7 @@
 //! a constant: the displacement that is most likely for the voxel alone, if before it was normally distributed.
 
 use super::whole;
-use super::{bin, field};
+use super::{bin, field, interpolate};
 use crate::params::Affine;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
@@ -179,4 +179,82 @@ pub unsafe fn pair([fixed, moving]: [f32; 2], bins: u32) -> u32 {
     let scale = bin::scale(bins, bin::FULL);
     // SAFETY: as this function's.
     unsafe { bin::of(fixed, scale) + bins * bin::of(moving, scale) }
+}
+
+/// A stored value, or the change of one, as a fraction of the range.
+#[inline(always)]
+pub fn fraction(stored: f32) -> f32 {
+    stored / bin::FULL
+}
+
+/// A gradient of stored values as one of bins.
+#[inline(always)]
+pub fn in_bins([x, y, z]: [f32; 3], bins: u32) -> [f32; 3] {
+    let scale = bin::scale(bins, bin::FULL);
+    [x * scale, y * scale, z * scale]
+}
+
+/// The variance from the mean and the mean square.
+#[inline(always)]
+pub fn variance(mean: f32, square: f32) -> f32 {
+    (-mean).mul_add(mean, square)
+}
+
+/// What a number is multiplied by, rounded, to be summed in any order: one between 0 and 1.
+pub const FRACTION: f32 = 16_777_216.0;
+
+/// What a number is multiplied by, rounded, to be summed in any order: a distance of at most [`FURTHEST`].
+pub const MM: f32 = 1_048_576.0;
+
+/// What a miss counts as at most, mm.
+pub const FURTHEST: f32 = 4095.0;
+
+/// A number that is not negative in units of 1 / `unit`; halves go up.
+#[inline(always)]
+pub fn fixed_point(value: f32, unit: f32) -> u32 {
+    (value * unit + 0.5) as u32
+}
+
+/// From where `back` takes a voxel of another grid on the field's grid to the point that the field takes there, voxels of the field's grid.
+///
+/// # Safety
+/// As [`field::at`].
+#[inline(always)]
+pub unsafe fn way_back(
+    number: impl Fn(usize) -> f32,
+    size: [u32; 3],
+    back: &Affine,
+    voxel: [u32; 3],
+) -> [f32; 3] {
+    let to = through(back, [voxel[0] as f32, voxel[1] as f32, voxel[2] as f32]);
+    // SAFETY: as this function's.
+    let from = unsafe { field::before(number, size, to) };
+    [from[0] - to[0], from[1] - to[1], from[2] - to[2]]
+}
+
+/// How far a voxel comes back from where it began, mm, at most [`FURTHEST`]: by its displacement and `there` to the other grid, and by
+/// `back` and the [ways back](way_back) home; `None` where it does not lie inside the other grid.
+///
+/// # Safety
+/// As [`field::at`], of the ways back.
+#[inline(always)]
+pub unsafe fn miss(
+    way_back: impl Fn(usize) -> f32,
+    other_size: [u32; 3],
+    [there, back]: [&Affine; 2],
+    voxel: [u32; 3],
+    displacement: [f32; 3],
+    spacing: [f32; 3],
+) -> Option<f32> {
+    let other = position(there, voxel, displacement);
+    if !interpolate::inside(other, interpolate::last(other_size)) {
+        return None;
+    }
+    // SAFETY: as this function's.
+    let way = unsafe { field::at(way_back, other_size, other) };
+    let home = through(back, other);
+    let axis = |i: usize| (home[i] + way[i] - voxel[i] as f32) * spacing[i];
+    let away = [axis(0), axis(1), axis(2)];
+    let distance = field::dot(away, away).sqrt();
+    Some(if distance < FURTHEST { distance } else { FURTHEST })
 }

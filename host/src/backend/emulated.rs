@@ -1,6 +1,7 @@
 //! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
 
 use super::evaluator::{Loaded, Space};
+use super::flow_device::FlowDevice;
 use super::histogram::{self, HistogramMethod};
 use super::mattes_device::Mattes;
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
@@ -89,7 +90,7 @@ impl Backend for Emulated {
     }
 
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
-        todo!()
+        Ok(Box::new(FlowDevice::new(*self)))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -5,6 +5,7 @@ pub mod cuda;
 pub mod emulated;
 mod evaluator;
 mod flow;
+mod flow_device;
 mod histogram;
 mod kernels;
 mod mattes;

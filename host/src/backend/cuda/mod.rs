@@ -6,6 +6,7 @@ mod memory;
 mod queue;
 
 use super::evaluator::Loaded;
+use super::flow_device::FlowDevice;
 use super::histogram::{self, HistogramMethod};
 use super::kernels::NAMES;
 use super::mattes_device::Mattes;
@@ -119,7 +120,7 @@ impl Backend for Cuda {
     }
 
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
-        todo!()
+        Ok(Box::new(FlowDevice::new(CudaQueue::new(self)?)))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
