@@ -13,6 +13,7 @@ mod queue;
 mod resample;
 mod viola;
 
+pub(crate) use flow::bytes as flow_bytes;
 pub use flow::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score};
 pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;
