@@ -13,5 +13,6 @@ pub mod linear;
 pub mod log;
 pub mod mattes;
 pub mod partial_volume;
+pub mod recursive;
 pub mod viola;
 pub mod whole;

@@ -4,6 +4,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod emulated;
 mod evaluator;
+pub mod gaussian;
 mod histogram;
 mod kernels;
 mod mattes;

@@ -1,6 +1,7 @@
 //! All cores of this machine. Counts are integers, so that how the work is split cannot change them.
 
 mod entropy;
+pub mod gaussian;
 mod mattes;
 mod partial_volume;
 mod rows;
