@@ -5,6 +5,7 @@ pub mod cuda;
 pub mod emulated;
 mod evaluator;
 mod flow;
+pub mod gaussian;
 mod histogram;
 mod kernels;
 mod mattes;

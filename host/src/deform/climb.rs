@@ -85,6 +85,7 @@ impl Plan {
 
 fn converged(values: &[f64]) -> bool {
     let Some(before) = values.len().checked_sub(1 + PATIENCE) else { return false };
-    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)));
+    let (low, high) =
+        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)));
     (values[values.len() - 1] - values[before]).abs() < LITTLE * (high - low)
 }

@@ -2,6 +2,7 @@
 
 mod entropy;
 mod flow;
+pub mod gaussian;
 mod mattes;
 mod partial_volume;
 mod rows;
