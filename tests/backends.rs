@@ -1,5 +1,6 @@
 //! CPU, emulator and GPU give the same bits.
 
+mod flow;
 mod from_pairs;
 mod mattes;
 mod methods;
@@ -39,6 +40,7 @@ pub fn tests() -> Vec<Trial> {
             .with_ignored_flag(absent),
         Trial::test("backends::gpu_resamples_as_the_cpu", || resampling_agrees(&*gpu()?)).with_ignored_flag(absent),
     ];
+    tests.extend(flow::tests());
     tests.extend(from_pairs::tests());
     tests.extend(mattes::tests());
     tests.extend(methods::tests());

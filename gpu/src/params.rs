@@ -448,9 +448,9 @@ pub struct FlowLocal {
     pub images: FlowImages,
     /// Planes of the fixed image's local mean and variance.
     pub fixed: DeviceSliceMut<f32>,
-    /// Three planes: what is to be smoothed, its local means, and at last the force.
+    /// Planes of what is to be smoothed, then its local means, and at last the three of the force.
     pub planes: DeviceSliceMut<f32>,
-    /// To which are added the squared correlation in units of [`FRACTION`](crate::math::flow::FRACTION), and the voxels inside.
+    /// To which are added the squared correlation in fixed point of [`CORRELATION_UNIT`](crate::math::flow::CORRELATION_UNIT), and the voxels inside.
     pub totals: DeviceSliceMut<u64>,
     /// What [`pull`](crate::math::flow::pull) takes.
     pub per_square: [f32; 3],
@@ -518,7 +518,7 @@ pub struct FlowInverse {
     pub field: DeviceSlice<f32>,
     /// The way back on the other grid.
     pub inverse: DeviceSliceMut<f32>,
-    /// To which are added the misses in units of [`MM`](crate::math::flow::MM), and their number.
+    /// To which are added the misses in fixed point of [`MM_UNIT`](crate::math::flow::MM_UNIT), and their number.
     pub totals: DeviceSliceMut<u64>,
     /// The bits of the largest miss, mm; 0 before.
     pub largest: DeviceSliceMut<u32>,

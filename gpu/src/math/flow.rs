@@ -116,7 +116,7 @@ impl Moments {
     #[inline(always)]
     pub fn score(&self, [fixed, moving]: [f32; 2]) -> (f32, Score) {
         let fixed_variance = at_least(self.fixed_variance, 0.0) + NOISE;
-        let moving_variance = at_least((-self.moving).mul_add(self.moving, self.moving_square), 0.0) + NOISE;
+        let moving_variance = at_least(variance(self.moving, self.moving_square), 0.0) + NOISE;
         let covariance = (-self.fixed).mul_add(self.moving, self.product);
         let correlation = covariance * covariance / (fixed_variance * moving_variance);
         let correlation = if correlation < MOST { correlation } else { MOST };
@@ -181,80 +181,72 @@ pub unsafe fn pair([fixed, moving]: [f32; 2], bins: u32) -> u32 {
     unsafe { bin::of(fixed, scale) + bins * bin::of(moving, scale) }
 }
 
-/// A stored value, or the change of one, as a fraction of the range.
+/// What a squared correlation of 1 counts.
+pub const CORRELATION_UNIT: f32 = 16_777_216.0;
+
+/// What an error of 1 mm counts, and the largest that is counted, mm.
+pub const MM_UNIT: f32 = 1_048_576.0;
+const MOST_MM: f32 = 4095.0;
+
+/// A squared correlation in fixed point, so that sums have no order.
 #[inline(always)]
-pub fn fraction(stored: f32) -> f32 {
-    stored / bin::FULL
+pub fn fixed_correlation(correlation: f32) -> u32 {
+    // SAFETY: between 0 and 2^24.
+    unsafe { (correlation * CORRELATION_UNIT + 0.5).to_int_unchecked() }
 }
 
-/// A gradient of stored values as one of bins.
+/// An error in fixed point.
 #[inline(always)]
-pub fn in_bins([x, y, z]: [f32; 3], bins: u32) -> [f32; 3] {
-    let scale = bin::scale(bins, bin::FULL);
-    [x * scale, y * scale, z * scale]
+pub fn fixed_mm(error: f32) -> u32 {
+    let error = if error < MOST_MM { error } else { MOST_MM };
+    // SAFETY: between 0 and 2^32.
+    unsafe { (error * MM_UNIT + 0.5).to_int_unchecked() }
 }
 
-/// The variance from the mean and the mean square.
+/// The mean of so many numbers of this unit; 0 of none.
+pub fn mean(sum: u64, unit: f32, count: u64) -> f64 {
+    if count == 0 { 0.0 } else { sum as f64 / f64::from(unit) / count as f64 }
+}
+
+/// The variance from the means of a value and of its square.
 #[inline(always)]
 pub fn variance(mean: f32, square: f32) -> f32 {
     (-mean).mul_add(mean, square)
 }
 
-/// What a number is multiplied by, rounded, to be summed in any order: one between 0 and 1.
-pub const FRACTION: f32 = 16_777_216.0;
-
-/// What a number is multiplied by, rounded, to be summed in any order: a distance of at most [`FURTHEST`].
-pub const MM: f32 = 1_048_576.0;
-
-/// What a miss counts as at most, mm.
-pub const FURTHEST: f32 = 4095.0;
-
-/// A number that is not negative in units of 1 / `unit`; halves go up.
-#[inline(always)]
-pub fn fixed_point(value: f32, unit: f32) -> u32 {
-    (value * unit + 0.5) as u32
-}
-
-/// From where `back` takes a voxel of another grid on the field's grid to the point that the field takes there, voxels of the field's grid.
+/// The displacement that leads back: from `to` to the point that the field takes there.
 ///
 /// # Safety
 /// As [`field::at`].
 #[inline(always)]
-pub unsafe fn way_back(
-    number: impl Fn(usize) -> f32,
-    size: [u32; 3],
-    back: &Affine,
-    voxel: [u32; 3],
-) -> [f32; 3] {
-    let to = through(back, [voxel[0] as f32, voxel[1] as f32, voxel[2] as f32]);
+pub unsafe fn way_back(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]) -> [f32; 3] {
     // SAFETY: as this function's.
-    let from = unsafe { field::before(number, size, to) };
-    [from[0] - to[0], from[1] - to[1], from[2] - to[2]]
+    let [x, y, z] = unsafe { field::before(number, size, to) };
+    [x - to[0], y - to[1], z - to[2]]
 }
 
-/// How far a voxel comes back from where it began, mm, at most [`FURTHEST`]: by its displacement and `there` to the other grid, and by
-/// `back` and the [ways back](way_back) home; `None` where it does not lie inside the other grid.
+/// How far, mm, the way of a voxel through its displacement and `there` to the other grid, of `size`, and from there `back` and along
+/// that grid's field of ways back ends from the voxel; `None` where it leads outside the other grid.
 ///
 /// # Safety
-/// As [`field::at`], of the ways back.
+/// As [`field::at`], of the other grid.
 #[inline(always)]
-pub unsafe fn miss(
+pub unsafe fn there_and_back(
     way_back: impl Fn(usize) -> f32,
-    other_size: [u32; 3],
+    size: [u32; 3],
     [there, back]: [&Affine; 2],
     voxel: [u32; 3],
     displacement: [f32; 3],
-    spacing: [f32; 3],
+    spacing_mm: [f32; 3],
 ) -> Option<f32> {
-    let other = position(there, voxel, displacement);
-    if !interpolate::inside(other, interpolate::last(other_size)) {
+    let position = position(there, voxel, displacement);
+    if !interpolate::inside(position, interpolate::last(size)) {
         return None;
     }
     // SAFETY: as this function's.
-    let way = unsafe { field::at(way_back, other_size, other) };
-    let home = through(back, other);
-    let axis = |i: usize| (home[i] + way[i] - voxel[i] as f32) * spacing[i];
-    let away = [axis(0), axis(1), axis(2)];
-    let distance = field::dot(away, away).sqrt();
-    Some(if distance < FURTHEST { distance } else { FURTHEST })
+    let way = unsafe { field::at(way_back, size, position) };
+    let end = through(back, position);
+    let miss = |axis: usize| (end[axis] + way[axis] - voxel[axis] as f32) * spacing_mm[axis];
+    let miss = [miss(0), miss(1), miss(2)];
+    Some(field::dot(miss, miss).sqrt())
 }

@@ -6,6 +6,7 @@ pub mod emulated;
 mod evaluator;
 mod flow;
 mod flow_device;
+pub mod gaussian;
 mod histogram;
 mod kernels;
 mod mattes;
@@ -14,6 +15,7 @@ mod queue;
 mod resample;
 mod viola;
 
+pub(crate) use flow::bytes as flow_bytes;
 pub use flow::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score};
 pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;

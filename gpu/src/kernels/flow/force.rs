@@ -2,7 +2,7 @@
 
 use super::{Sample, each_voxel, write};
 use crate::kernels::each_of;
-use crate::math::flow;
+use crate::math::{bin, flow};
 use crate::params::FlowForce;
 use cuda_std::shared;
 use cuda_std::{kernel, thread};
@@ -34,7 +34,8 @@ unsafe fn pull(p: &FlowForce, table: impl Fn(u32) -> f32) {
         if sample.inside {
             let (values, slope) = sample.slope(p.images.moving_size);
             let score = flow::score(&table, |f| table(p.bins * p.bins + f), p.bins, values);
-            let gradient = flow::in_bins(flow::pulled(&p.images.map, slope), p.bins);
+            let scale = bin::scale(p.bins, bin::FULL);
+            let gradient = flow::pulled(&p.images.map, slope.map(|stored| stored * scale));
             force = flow::pull(score, gradient, p.per_square, p.prior);
         }
         write(p.force, p.images.size, number, force);

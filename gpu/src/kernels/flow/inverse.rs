@@ -14,7 +14,8 @@ use cuda_std::{kernel, warp};
 pub unsafe fn flow_inverse(p: FlowInverse) {
     // SAFETY: as this function's.
     each_voxel(p.inverse_size, |voxel, number| unsafe {
-        let way = flow::way_back(|i| p.field.get_cached(i), p.size, &p.back, voxel);
+        let to = flow::through(&p.back, voxel.map(|n| n as f32));
+        let way = flow::way_back(|i| p.field.get_cached(i), p.size, to);
         write(p.inverse, p.inverse_size, number, way);
     });
 }
@@ -31,9 +32,10 @@ pub unsafe fn flow_misses(p: FlowInverse) {
     each_voxel(p.size, |voxel, number| unsafe {
         let displacement = read(p.field, p.size, number);
         let maps = [&p.there, &p.back];
-        let miss = flow::miss(|i| inverse.get_cached(i), p.inverse_size, maps, voxel, displacement, p.spacing);
+        let miss =
+            flow::there_and_back(|i| inverse.get_cached(i), p.inverse_size, maps, voxel, displacement, p.spacing);
         if let Some(miss) = miss {
-            sum += u64::from(flow::fixed_point(miss, flow::MM));
+            sum += u64::from(flow::fixed_mm(miss));
             count += 1;
             let bits = miss.to_bits();
             largest = if bits > largest { bits } else { largest };

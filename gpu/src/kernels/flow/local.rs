@@ -1,14 +1,16 @@
-//! Local correlation: what is smoothed to local means, and what follows from these. Kernels between which a Gaussian window smooths the
-//! three planes: [`flow_local_fixed`], then [`flow_local_variance`], once; [`flow_local_moving`], then [`flow_local_agreement`], and
+//! Local correlation: what is smoothed to local means, and what follows from these. Kernels between which a Gaussian window smooths
+//! planes: [`flow_local_fixed`], then [`flow_local_variance`], once; [`flow_local_moving`], then [`flow_local_agreement`], and
 //! [`flow_local_force`] in place of the means, for a field.
 
-use super::{Sample, each_voxel, own, write};
+use super::{Sample, each_voxel, own, planes, write};
 use crate::kernels::ordered::fold;
+use crate::math::bin;
 use crate::math::flow::{self, Moments};
 use crate::params::FlowLocal;
+use cuda_std::global::DeviceSliceMut;
 use cuda_std::{kernel, warp};
 
-/// f, its square and 0.
+/// f and its square.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; so for all kernels here.
@@ -16,8 +18,8 @@ use cuda_std::{kernel, warp};
 pub unsafe fn flow_local_fixed(p: FlowLocal) {
     // SAFETY: as this function's.
     each_voxel(p.images.size, |_, number| unsafe {
-        let value = flow::fraction(f32::from(p.images.fixed.get_cached(number as usize)));
-        write(p.planes, p.images.size, number, [value, value * value, 0.0]);
+        let value = fraction(f32::from(p.images.fixed.get_cached(number as usize)));
+        set_two(p.planes, p.images.size, number, [value, value * value]);
     });
 }
 
@@ -27,12 +29,10 @@ pub unsafe fn flow_local_fixed(p: FlowLocal) {
 /// As [`flow_local_fixed`].
 #[kernel]
 pub unsafe fn flow_local_variance(p: FlowLocal) {
-    let [width, height, depth] = p.images.size;
     // SAFETY: as this function's.
     each_voxel(p.images.size, |_, number| unsafe {
-        let [mean, square, _] = own(p.planes, p.images.size, number);
-        p.fixed.set(number as usize, mean);
-        p.fixed.set((number + width * height * depth) as usize, flow::variance(mean, square));
+        let [mean, square] = two(p.planes, p.images.size, number);
+        set_two(p.fixed, p.images.size, number, [mean, flow::variance(mean, square)]);
     });
 }
 
@@ -46,8 +46,8 @@ pub unsafe fn flow_local_moving(p: FlowLocal) {
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
         let [fixed, moving] = sample.values();
-        let moving = if sample.inside { flow::fraction(moving) } else { 0.0 };
-        write(p.planes, p.images.size, number, [moving, moving * moving, flow::fraction(fixed) * moving]);
+        let moving = if sample.inside { fraction(moving) } else { 0.0 };
+        write(p.planes, p.images.size, number, [moving, moving * moving, fraction(fixed) * moving]);
     });
 }
 
@@ -63,7 +63,7 @@ pub unsafe fn flow_local_agreement(p: FlowLocal) {
         if Sample::read(&p.images, voxel, number).inside {
             // The correlation does not depend on the voxel's own intensities.
             let (correlation, _) = moments(&p, number).score([0.0; 2]);
-            sum += u64::from(flow::fixed_point(correlation, flow::FRACTION));
+            sum += u64::from(flow::fixed_correlation(correlation));
             count += 1;
         }
     });
@@ -83,8 +83,8 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
         let mut force = [0.0; 3];
         if sample.inside {
             let (values, slope) = sample.slope(p.images.moving_size);
-            let (_, score) = moments(&p, number).score(values.map(flow::fraction));
-            let gradient = flow::pulled(&p.images.map, slope).map(flow::fraction);
+            let (_, score) = moments(&p, number).score(values.map(fraction));
+            let gradient = flow::pulled(&p.images.map, slope.map(fraction));
             force = flow::pull(score, gradient, p.per_square, p.prior);
         }
         write(p.planes, p.images.size, number, force);
@@ -94,14 +94,37 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
 /// A voxel's local moments.
 #[inline(always)]
 unsafe fn moments(p: &FlowLocal, number: u32) -> Moments {
-    let [width, height, depth] = p.images.size;
     // SAFETY: as the kernels'.
     unsafe {
         let [moving, moving_square, product] = own(p.planes, p.images.size, number);
-        let fixed = p.fixed.get(number as usize);
-        let fixed_variance = p.fixed.get((number + width * height * depth) as usize);
+        let [fixed, fixed_variance] = two(p.fixed, p.images.size, number);
         Moments { fixed, fixed_variance, moving, moving_square, product }
     }
+}
+
+/// The voxel of this number in each of the first two planes.
+#[inline(always)]
+unsafe fn two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 2] {
+    let [first, second, _] = planes(size, number);
+    // SAFETY: as the kernels'.
+    unsafe { [memory.get(first), memory.get(second)] }
+}
+
+/// Sets what [`two`] reads.
+#[inline(always)]
+unsafe fn set_two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values: [f32; 2]) {
+    let [first, second, _] = planes(size, number);
+    // SAFETY: as the kernels'.
+    unsafe {
+        memory.set(first, values[0]);
+        memory.set(second, values[1]);
+    }
+}
+
+/// A stored value, or the change of one, as a fraction of the range.
+#[inline(always)]
+fn fraction(stored: f32) -> f32 {
+    stored / bin::FULL
 }
 
 /// Adds the lanes' sum and count to the totals.
@@ -109,7 +132,7 @@ unsafe fn moments(p: &FlowLocal, number: u32) -> Moments {
 /// # Safety
 /// Whole warps call it.
 #[inline(always)]
-pub(super) unsafe fn add(totals: cuda_std::global::DeviceSliceMut<u64>, [sum, count]: [u64; 2]) {
+pub(super) unsafe fn add(totals: DeviceSliceMut<u64>, [sum, count]: [u64; 2]) {
     // SAFETY: as this function's.
     unsafe {
         let (sum, count) = (fold(sum), fold(count));

@@ -2,13 +2,12 @@
 
 use super::grid::{Grid, room};
 use super::launch;
-use super::local::mean;
 use crate::backend::FlowInverse;
 use crate::backend::kernels::{FLOW_INVERSE, FLOW_JACOBIAN, FLOW_MISSES, FLOW_MOVED};
 use crate::backend::queue::{Memory, Queue};
 use crate::{Result, Volume};
 use gpu::math::field::of_ordered;
-use gpu::math::flow::MM;
+use gpu::math::flow::{MM_UNIT, mean};
 use gpu::params::{self, Affine};
 
 /// Makes the Jacobian's determinants beside the field: the smallest and the largest.
@@ -73,5 +72,5 @@ pub fn inverse<Q: Queue>(
     let planes = queue.download(&inverse, 3 * size.iter().product::<usize>())?;
     let (totals, largest) = (queue.download(&totals, 2)?, queue.download(&largest, 1)?);
     let worst_mm = f64::from(f32::from_bits(largest[0]));
-    Ok(FlowInverse { planes, mean_mm: mean(&totals, MM), worst_mm })
+    Ok(FlowInverse { planes, mean_mm: mean(totals[0], MM_UNIT, totals[1]), worst_mm })
 }

@@ -2,6 +2,7 @@
 
 use super::launch;
 use crate::backend::FlowStep;
+use crate::backend::gaussian::device::Smoother;
 use crate::backend::kernels::{FLOW_COMPOSE, FLOW_LARGEST, FLOW_REFINE};
 use crate::backend::queue::{Memory, Queue};
 use crate::{Error, Result};
@@ -17,6 +18,7 @@ pub struct Grid<Q: Queue> {
     pub other: Q::Memory<f32>,
     /// The bits of the square of the largest displacement.
     largest: Q::Memory<u32>,
+    gaussians: Gaussians,
 }
 
 /// Room for a field.
@@ -31,27 +33,29 @@ pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
 }
 
 impl<Q: Queue> Grid<Q> {
-    /// A field of 0, or `old` on the new grid.
+    /// A field of 0, or what another grid's, of the size with it, is on this one.
     pub fn new(
         queue: &Q,
         size: [usize; 3],
         spacing_mm: [f64; 3],
-        old: Option<(Self, [[f32; 3]; 2])>,
+        old: Option<(([u32; 3], Q::Memory<f32>), [[f32; 3]; 2])>,
     ) -> Result<Self> {
+        let gaussians = Gaussians { size, spacing_mm, found: Vec::new() };
         let size = size.map(|n| n as u32);
-        let mut field;
-        if let Some((Self { size: old_size, field: old, .. }, from)) = old {
-            field = room(queue, size)?;
+        let mut field = room(queue, size)?;
+        if let Some(((old_size, old), from)) = old {
             let refined = field.view_mut();
-            let params =
-                params::FlowRefine { field: old.view(), refined, size: old_size, refined_size: size, from };
+            let params = params::FlowRefine { field: old.view(), refined, size: old_size, refined_size: size, from };
             // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
             unsafe { launch::each(queue, &FLOW_REFINE, size, params)? };
             queue.wait()?;
-        } else {
-            field = room(queue, size)?;
         }
-        Ok(Self { size, spacing_mm, field, other: room(queue, size)?, largest: queue.zeros(1)? })
+        Ok(Self { size, spacing_mm, field, other: room(queue, size)?, largest: queue.zeros(1)?, gaussians })
+    }
+
+    /// The field alone, with its size.
+    pub fn into_field(self) -> ([u32; 3], Q::Memory<f32>) {
+        (self.size, self.field)
     }
 
     pub fn voxels(&self) -> usize {
@@ -65,18 +69,18 @@ impl<Q: Queue> Grid<Q> {
 
     /// Smooths the field.
     pub fn smooth_field(&mut self, queue: &Q, mm: f64) -> Result<()> {
-        smooth(queue, &mut self.field, self.size, self.spacing_mm, mm)
+        self.gaussians.smooth(queue, &mut self.field, mm, 3)
     }
 
-    /// Smooths the three planes beside the field.
-    pub fn smooth_other(&mut self, queue: &Q, mm: f64) -> Result<()> {
-        smooth(queue, &mut self.other, self.size, self.spacing_mm, mm)
+    /// Smooths the first planes beside the field.
+    pub fn smooth_other(&mut self, queue: &Q, mm: f64, planes: usize) -> Result<()> {
+        self.gaussians.smooth(queue, &mut self.other, mm, planes)
     }
 
     /// Moves the field along the forces beside it.
     pub fn step(&mut self, queue: &Q, step: &FlowStep) -> Result<()> {
         let [of_step, of_field] = step.smooth_mm;
-        self.smooth_other(queue, of_step)?;
+        self.smooth_other(queue, of_step, 3)?;
         queue.clear(&mut self.largest)?;
         let params = params::FlowStep {
             field: self.field.view(),
@@ -95,18 +99,21 @@ impl<Q: Queue> Grid<Q> {
     }
 }
 
-/// Smooths three planes by a Gaussian of this standard deviation.
-fn smooth<Q: Queue>(
-    queue: &Q,
-    planes: &mut Q::Memory<f32>,
-    size: [u32; 3],
+/// Gaussians that were used on a grid, by their standard deviation, mm: their coefficients take longer to find than to use.
+struct Gaussians {
+    size: [usize; 3],
     spacing_mm: [f64; 3],
-    mm: f64,
-) -> Result<()> {
-    let sigmas = [0, 1, 2].map(|axis| if size[axis] > 1 { mm / spacing_mm[axis] } else { 0.0 });
-    if sigmas == [0.0; 3] {
-        return Ok(());
+    found: Vec<(f64, Smoother)>,
+}
+
+impl Gaussians {
+    /// Smooths the first `planes` planes.
+    fn smooth<Q: Queue>(&mut self, queue: &Q, memory: &mut Q::Memory<f32>, mm: f64, planes: usize) -> Result<()> {
+        let known = self.found.iter().position(|(of, _)| *of == mm).unwrap_or_else(|| {
+            let sigmas = [0, 1, 2].map(|axis| if self.size[axis] > 1 { mm / self.spacing_mm[axis] } else { 0.0 });
+            self.found.push((mm, Smoother::new(self.size, sigmas)));
+            self.found.len() - 1
+        });
+        self.found[known].1.smooth(queue, memory, planes)
     }
-    let _ = (queue, planes);
-    todo!()
 }

@@ -8,7 +8,7 @@ use crate::backend::kernels::{
     FLOW_LOCAL_AGREEMENT, FLOW_LOCAL_FIXED, FLOW_LOCAL_FORCE, FLOW_LOCAL_MOVING, FLOW_LOCAL_VARIANCE,
 };
 use crate::backend::queue::{Memory, Queue};
-use gpu::math::flow::FRACTION;
+use gpu::math::flow::{CORRELATION_UNIT, mean};
 use gpu::params::{self, FlowImages};
 
 /// Local means of the fixed image, and room for sums.
@@ -39,7 +39,7 @@ impl<Q: Queue> Local<Q> {
         let params = self.params(images, grid, 0.0);
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe { launch::each(queue, &FLOW_LOCAL_FIXED, grid.size, params)? };
-        grid.smooth_other(queue, self.window_mm)?;
+        grid.smooth_other(queue, self.window_mm, 2)?;
         let params = self.params(images, grid, 0.0);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_VARIANCE, grid.size, params) }
@@ -50,13 +50,13 @@ impl<Q: Queue> Local<Q> {
         let params = self.params(images, grid, 0.0);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_MOVING, grid.size, params)? };
-        grid.smooth_other(queue, self.window_mm)?;
+        grid.smooth_other(queue, self.window_mm, 3)?;
         queue.clear(&mut self.totals)?;
         let params = self.params(images, grid, 0.0);
         // SAFETY: as above.
         unsafe { launch::sum(queue, &FLOW_LOCAL_AGREEMENT, grid.size, params)? };
         let totals = queue.download(&self.totals, 2)?;
-        Ok(Agreement::Local { correlation: mean(&totals, FRACTION), overlap: totals[1] })
+        Ok(Agreement::Local { correlation: mean(totals[0], CORRELATION_UNIT, totals[1]), overlap: totals[1] })
     }
 
     /// Queues the forces from the means that the last agreement left, in their place.
@@ -65,9 +65,4 @@ impl<Q: Queue> Local<Q> {
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_FORCE, grid.size, params) }
     }
-}
-
-/// The mean of what was summed in units of 1 / `unit`, with its number; 0 of nothing.
-pub fn mean(totals: &[u64], unit: f32) -> f64 {
-    totals[0] as f64 / f64::from(unit) / totals[1].max(1) as f64
 }
