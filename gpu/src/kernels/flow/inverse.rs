@@ -1,7 +1,6 @@
 //! The way back of a field on another grid, and how far there and back leads from where it began.
 
-use super::local::add;
-use super::{each_voxel, read, write};
+use super::{add, each_voxel, read, write};
 use crate::math::flow;
 use crate::params::FlowInverse;
 use cuda_std::{kernel, warp};

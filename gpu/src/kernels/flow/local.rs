@@ -2,13 +2,12 @@
 //! planes: [`flow_local_fixed`], then [`flow_local_variance`], once; [`flow_local_moving`], then [`flow_local_agreement`], and
 //! [`flow_local_force`] in place of the means, for a field.
 
-use super::{Sample, each_voxel, own, planes, write};
-use crate::kernels::ordered::fold;
+use super::{Sample, add, each_voxel, own, planes, write};
 use crate::math::bin;
 use crate::math::flow::{self, Moments};
 use crate::params::FlowLocal;
 use cuda_std::global::DeviceSliceMut;
-use cuda_std::{kernel, warp};
+use cuda_std::kernel;
 
 /// f and its square.
 ///
@@ -125,20 +124,4 @@ unsafe fn set_two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32, valu
 #[inline(always)]
 fn fraction(stored: f32) -> f32 {
     stored / bin::FULL
-}
-
-/// Adds the lanes' sum and count to the totals.
-///
-/// # Safety
-/// Whole warps call it.
-#[inline(always)]
-pub(super) unsafe fn add(totals: DeviceSliceMut<u64>, [sum, count]: [u64; 2]) {
-    // SAFETY: as this function's.
-    unsafe {
-        let (sum, count) = (fold(sum), fold(count));
-        if warp::lane_id() == 0 && count > 0 {
-            totals.add(0, sum);
-            totals.add(1, count);
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! A displacement field that flows, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] pull at
 //! every voxel, and [`step`] moves the field. What is made of the field at the end is in [`field`] and [`inverse`].
 //!
-//! All but [`force`] have blocks of ([`WIDTH`], rows) and any number of blocks along x: a warp takes a row of voxels.
+//! Blocks are of ([`WIDTH`], rows), and as many along x as one likes: a warp takes a row of voxels.
 
 pub mod field;
 pub mod force;
@@ -10,11 +10,13 @@ pub mod local;
 pub mod pairs;
 pub mod step;
 
+use crate::kernels::ordered::fold;
 use crate::kernels::sample::{FineLinear, Sampler};
 use crate::math::{flow, interpolate};
 use crate::params::FlowImages;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, thread_idx_x, thread_idx_y};
+use cuda_std::warp;
 
 /// Lanes of a warp: voxels along x that it takes together.
 pub const WIDTH: u32 = 32;
@@ -77,6 +79,22 @@ unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values:
 fn planes(size: [u32; 3], number: u32) -> [usize; 3] {
     let plane = size[0] * size[1] * size[2];
     [number as usize, (number + plane) as usize, (number + 2 * plane) as usize]
+}
+
+/// Adds the lanes' sum and count to the totals.
+///
+/// # Safety
+/// Whole warps call it.
+#[inline(always)]
+unsafe fn add(totals: DeviceSliceMut<u64>, [sum, count]: [u64; 2]) {
+    // SAFETY: as this function's.
+    unsafe {
+        let (sum, count) = (fold(sum), fold(count));
+        if warp::lane_id() == 0 && count > 0 {
+            totals.add(0, sum);
+            totals.add(1, count);
+        }
+    }
 }
 
 /// What was read for a voxel of the fixed image.
