@@ -2,11 +2,13 @@
 //!
 //! A two-dimensional image lies in the plane z = 0, and what maps it leaves z alone.
 
+mod field;
 mod linear;
 mod rigid;
 pub(crate) mod rotation;
 mod step;
 
+pub use field::{Field, FieldMap};
 pub use linear::Linear;
 pub use rigid::Rigid;
 pub use rotation::angle;
