@@ -73,13 +73,18 @@ fn composed(grid: &Grid, factor: f32, step: &[Lanes; 3], [x, y, z]: [u32; 3]) ->
 
 /// Writes a field on a grid of `size` from that of another: see [`flow::refined`].
 pub fn refine(old: &Grid, from: [[f32; 3]; 2], size: [u32; 3], out: &mut [f32]) {
-    let [width, height] = [size[0] as usize, size[1] as usize];
-    pieces(out, width, |first, [xs, ys, zs]| {
+    pieces(out, size[0] as usize, |first, planes| refine_rows(old, from, size, first, planes));
+}
+
+widest! {
+    fn refine_rows(old: &Grid, from: [[f32; 3]; 2], size: [u32; 3], first: usize, planes: [&mut [f32]; 3]) {
+        let [width, height] = [size[0] as usize, size[1] as usize];
+        let [xs, ys, zs] = planes;
         for i in 0..xs.len() {
             let row = first + i / width;
             let voxel = [i % width, row % height, row / height].map(|n| n as u32);
             // SAFETY: the field has its padding.
             [xs[i], ys[i], zs[i]] = unsafe { flow::refined(|i| old.number(i), old.size, voxel, from) };
         }
-    });
+    }
 }
