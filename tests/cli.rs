@@ -4,6 +4,7 @@ mod apply;
 mod bad_input;
 mod bench;
 mod evaluate;
+mod field;
 mod mesh;
 mod points;
 mod transforms;
@@ -52,6 +53,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(bench::tests());
     tests.extend(transforms::tests());
     tests.extend(evaluate::tests());
+    tests.extend(field::tests());
     tests.extend(points::tests());
     tests.extend(mesh::tests());
     tests
