@@ -3,6 +3,7 @@
 mod apply;
 mod bad_input;
 mod bench;
+mod deform;
 mod evaluate;
 mod mesh;
 mod points;
@@ -54,6 +55,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(evaluate::tests());
     tests.extend(points::tests());
     tests.extend(mesh::tests());
+    tests.extend(deform::tests());
     tests
 }
 
@@ -86,8 +88,8 @@ pub fn stdout(command: &mut Command) -> String {
 
 const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out"];
 
-const COMMANDS: [&str; 12] = [
-    "register", "mesh", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo", "devices",
+const COMMANDS: [&str; 13] = [
+    "register", "deform", "mesh", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo", "devices",
     "bench",
 ];
 
