@@ -4,6 +4,7 @@ mod bad_input;
 mod damage;
 mod dicom;
 mod dicom_file;
+pub mod field;
 mod flat;
 pub mod mesh;
 mod metaimage;
@@ -27,6 +28,7 @@ pub fn tests() -> Vec<Trial> {
         bad_input::tests(),
         damage::tests(),
         dicom::tests(),
+        field::tests(),
         flat::tests(),
         mesh::tests(),
         metaimage::tests(),

@@ -125,7 +125,7 @@ fn a_field_is_what_the_map_does() {
     let path = folder.path("field.mha");
     let (geometry, mesh) = mesh();
     let map = MeshMap::new(&mesh);
-    io::write_field(&path, &geometry, &map.field(&geometry)).unwrap();
+    io::field::write(&path, &map.field(&geometry)).unwrap();
     let (header, vectors) = parts(&path);
     for line in
         ["NDims = 2", "DimSize = 61 41", "Offset = -7.5 3.25", "ElementNumberOfChannels = 2", "ElementType = MET_FLOAT"]

@@ -7,7 +7,7 @@
 //! a constant: the displacement that is most likely for the voxel alone, if before it was normally distributed.
 
 use super::whole;
-use super::{bin, field};
+use super::{bin, field, interpolate};
 use crate::params::Affine;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
@@ -116,7 +116,7 @@ impl Moments {
     #[inline(always)]
     pub fn score(&self, [fixed, moving]: [f32; 2]) -> (f32, Score) {
         let fixed_variance = at_least(self.fixed_variance, 0.0) + NOISE;
-        let moving_variance = at_least((-self.moving).mul_add(self.moving, self.moving_square), 0.0) + NOISE;
+        let moving_variance = at_least(variance(self.moving, self.moving_square), 0.0) + NOISE;
         let covariance = (-self.fixed).mul_add(self.moving, self.product);
         let correlation = covariance * covariance / (fixed_variance * moving_variance);
         let correlation = if correlation < MOST { correlation } else { MOST };
@@ -179,4 +179,74 @@ pub unsafe fn pair([fixed, moving]: [f32; 2], bins: u32) -> u32 {
     let scale = bin::scale(bins, bin::FULL);
     // SAFETY: as this function's.
     unsafe { bin::of(fixed, scale) + bins * bin::of(moving, scale) }
+}
+
+/// What a squared correlation of 1 counts.
+pub const CORRELATION_UNIT: f32 = 16_777_216.0;
+
+/// What an error of 1 mm counts, and the largest that is counted, mm.
+pub const MM_UNIT: f32 = 1_048_576.0;
+const MOST_MM: f32 = 4095.0;
+
+/// A squared correlation in fixed point, so that sums have no order.
+#[inline(always)]
+pub fn fixed_correlation(correlation: f32) -> u32 {
+    // SAFETY: between 0 and 2^24.
+    unsafe { (correlation * CORRELATION_UNIT + 0.5).to_int_unchecked() }
+}
+
+/// An error in fixed point.
+#[inline(always)]
+pub fn fixed_mm(error: f32) -> u32 {
+    let error = if error < MOST_MM { error } else { MOST_MM };
+    // SAFETY: between 0 and 2^32.
+    unsafe { (error * MM_UNIT + 0.5).to_int_unchecked() }
+}
+
+/// The mean of so many numbers of this unit; 0 of none.
+pub fn mean(sum: u64, unit: f32, count: u64) -> f64 {
+    if count == 0 { 0.0 } else { sum as f64 / f64::from(unit) / count as f64 }
+}
+
+/// The variance from the means of a value and of its square.
+#[inline(always)]
+pub fn variance(mean: f32, square: f32) -> f32 {
+    (-mean).mul_add(mean, square)
+}
+
+/// The displacement that leads back: from `to` to the point that the field takes there.
+///
+/// # Safety
+/// As [`field::at`].
+#[inline(always)]
+pub unsafe fn way_back(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]) -> [f32; 3] {
+    // SAFETY: as this function's.
+    let [x, y, z] = unsafe { field::before(number, size, to) };
+    [x - to[0], y - to[1], z - to[2]]
+}
+
+/// How far, mm, the way of a voxel through its displacement and `there` to the other grid, of `size`, and from there `back` and along
+/// that grid's field of ways back ends from the voxel; `None` where it leads outside the other grid.
+///
+/// # Safety
+/// As [`field::at`], of the other grid.
+#[inline(always)]
+pub unsafe fn there_and_back(
+    way_back: impl Fn(usize) -> f32,
+    size: [u32; 3],
+    [there, back]: [&Affine; 2],
+    voxel: [u32; 3],
+    displacement: [f32; 3],
+    spacing_mm: [f32; 3],
+) -> Option<f32> {
+    let position = position(there, voxel, displacement);
+    if !interpolate::inside(position, interpolate::last(size)) {
+        return None;
+    }
+    // SAFETY: as this function's.
+    let way = unsafe { field::at(way_back, size, position) };
+    let end = through(back, position);
+    let miss = |axis: usize| (end[axis] + way[axis] - voxel[axis] as f32) * spacing_mm[axis];
+    let miss = [miss(0), miss(1), miss(2)];
+    Some(field::dot(miss, miss).sqrt())
 }

@@ -15,5 +15,6 @@ pub mod linear;
 pub mod log;
 pub mod mattes;
 pub mod partial_volume;
+pub mod recursive;
 pub mod viola;
 pub mod whole;

@@ -5,6 +5,7 @@ pub mod cuda;
 pub mod emulated;
 mod evaluator;
 mod flow;
+pub mod gaussian;
 mod histogram;
 mod kernels;
 mod mattes;
@@ -13,6 +14,7 @@ mod queue;
 mod resample;
 mod viola;
 
+pub(crate) use flow::bytes as flow_bytes;
 pub use flow::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score};
 pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;

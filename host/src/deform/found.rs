@@ -55,6 +55,13 @@ pub struct Level {
     pub jacobian_range: [f32; 2],
 }
 
+impl Level {
+    /// The value before and after.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.values.first(), self.values.last()].map(|value| value.copied().unwrap_or(0.0))
+    }
+}
+
 /// Where the time went.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Seconds {

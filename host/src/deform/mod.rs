@@ -1,14 +1,26 @@
 //! Non-rigid registration by flows of diffeomorphisms (Ledig & Chefd'hotel, section 3.2, after Chefd'hotel 2002): a displacement field
 //! that grows by composing small, smoothed steps along the gradient of the metric, so that it stays invertible.
 
+mod climb;
+mod doubts;
+mod finish;
 mod found;
+mod levels;
+mod memory;
 mod options;
+mod table;
 
 pub use found::{Consistency, Deformation, Level, Seconds};
 pub use options::{Force, Options};
 
-use crate::{Observer, Result, Volume};
+use crate::backend::{self, Backend, Flow, FlowLevel, cpu};
+use crate::image::{Geometry, StoredImage};
+use crate::registration::{Range, timed, voxel_map};
+use crate::{Observer, Result, Volume, threads};
+use climb::Plan;
+use finish::{Finish, Parts};
 use glam::DAffine3;
+use std::time::Instant;
 
 /// Deforms the moving image onto the fixed one, from `start`, a map of points of the fixed image to points of the moving image, LPS mm.
 ///
@@ -16,11 +28,117 @@ use glam::DAffine3;
 /// [`crate::Error::Input`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not there or
 /// memory is short.
 pub fn deform(
-    _fixed: &Volume,
-    _moving: &Volume,
-    _start: &DAffine3,
-    _options: &Options,
-    _observer: &dyn Observer,
+    fixed: &Volume,
+    moving: &Volume,
+    start: &DAffine3,
+    options: &Options,
+    observer: &dyn Observer,
 ) -> Result<Deformation> {
-    todo!()
+    threads::with(options.threads, || {
+        let mut seconds = Seconds::default();
+        let clock = Instant::now();
+        let ranges = levels::ranges(options.check(fixed, moving, start)?, options.force);
+        let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
+        let levels = timed(&mut seconds.pyramid, || levels::levels(fixed, moving, options));
+        let backend = memory::choose(backend, levels::finest(&levels), options, observer)?;
+        let run = Run { fixed, moving, start, options, ranges, observer, backend: &*backend };
+        let mut found = run.finish(&levels, &mut seconds)?;
+        seconds.register = clock.elapsed().as_secs_f64() - seconds.open;
+        found.seconds = seconds;
+        Ok(found)
+    })
+}
+
+/// A deformation under way.
+struct Run<'a> {
+    fixed: &'a Volume,
+    moving: &'a Volume,
+    start: &'a DAffine3,
+    options: &'a Options,
+    ranges: [Range; 2],
+    observer: &'a dyn Observer,
+    backend: &'a dyn Backend,
+}
+
+impl Run<'_> {
+    fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
+        let mut flow = self.backend.flow()?;
+        let [finest, _] = levels::finest(levels);
+        let mut climbed = Vec::with_capacity(levels.len());
+        let mut before = None;
+        for (number, level) in levels.iter().enumerate() {
+            let grid = &level.fixed.geometry;
+            let place = (number, levels.len());
+            let plan = Plan::new(self.options, place, smallest(grid), smallest(finest));
+            let stored = timed(&mut seconds.pyramid, || levels::stored(level, self.ranges));
+            climbed.push(timed(&mut seconds.flow, || self.level(&mut *flow, level, &stored, &plan, place, before))?);
+            before = Some(grid);
+        }
+        let parts = timed(&mut seconds.finish, || self.parts(flow, finest))?;
+        let Parts { field, inverse, consistency, moved, jacobian, jacobian_range } = parts;
+        Ok(Deformation {
+            doubts: doubts::of(&climbed, jacobian_range, &consistency, &self.fixed.geometry),
+            field,
+            inverse,
+            consistency,
+            moved,
+            jacobian,
+            jacobian_range,
+            values: climbed.last().map_or([0.0; 2], Level::ends),
+            levels: climbed,
+            seconds: *seconds,
+            backend: self.backend.name(),
+            device: self.backend.device(),
+        })
+    }
+
+    /// What the flow, which is on the `finest` grid, makes of the images.
+    fn parts(&self, mut flow: Box<dyn Flow + '_>, finest: &Geometry) -> Result<Parts> {
+        let grid = &self.fixed.geometry;
+        if !memory::fits(self.backend, grid, &self.moving.geometry) {
+            flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
+        }
+        if finest != grid {
+            flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
+        }
+        Finish { fixed: grid, moving: self.moving, start: self.start }.parts(&mut *flow)
+    }
+
+    /// Climbs a level, and sees that space is not folded.
+    fn level(
+        &self,
+        flow: &mut dyn Flow,
+        level: &levels::Level,
+        [fixed, moving]: &[StoredImage; 2],
+        plan: &Plan,
+        (number, of): (usize, usize),
+        before: Option<&Geometry>,
+    ) -> Result<Level> {
+        let grid = &level.fixed.geometry;
+        let spacing_mm = grid.spacing.to_array();
+        self.observer.level(number, of, spacing_mm);
+        flow.level(&FlowLevel {
+            fixed,
+            moving,
+            map: voxel_map(grid, &level.moving.geometry, self.start),
+            spacing_mm,
+            from: before.map(|before| levels::between(before, grid)),
+            compare: plan.compare(),
+        })?;
+        let (values, converged) = plan.climb(flow, self.observer)?;
+        let mut jacobian_range = flow.jacobian_range()?;
+        let mut mm = 0.5 * smallest(grid);
+        while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
+            flow.smooth(mm)?;
+            jacobian_range = flow.jacobian_range()?;
+            mm *= 2.0;
+        }
+        let stopped = if converged { "converged" } else { "iterations" };
+        Ok(Level { spacing_mm, size: grid.size, values, stopped, jacobian_range })
+    }
+}
+
+/// The smallest distance between voxels along an axis that has several, mm.
+fn smallest(grid: &Geometry) -> f64 {
+    (0..3).filter(|&axis| grid.size[axis] > 1).map(|axis| grid.spacing[axis]).fold(f64::INFINITY, f64::min)
 }

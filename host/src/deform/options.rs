@@ -1,6 +1,11 @@
 //! What the user may choose.
 
+use super::levels;
 use crate::backend::BackendKind;
+use crate::registration::{self, Init, Range};
+use crate::{Error, Result, Volume};
+use glam::DAffine3;
+use std::ops::RangeInclusive;
 
 /// What [`deform`](super::deform) is to do.
 #[derive(Debug, Clone)]
@@ -37,6 +42,42 @@ impl Default for Options {
             backend: BackendKind::Auto,
             threads: 0,
         }
+    }
+}
+
+impl Options {
+    /// Bins that there may be.
+    pub const BINS: RangeInclusive<u32> = 8..=255;
+
+    /// The intensity ranges of the two images, unless they cannot be registered.
+    ///
+    /// # Errors
+    /// [`Error::Input`] says why.
+    pub(super) fn check(&self, fixed: &Volume, moving: &Volume, start: &DAffine3) -> Result<[Range; 2]> {
+        let input = |text: String| Err(Error::Input(text));
+        if !Self::BINS.contains(&self.bins) {
+            let (bins, most) = (self.bins, Self::BINS.end());
+            return input(format!("{bins} bins: a flow takes {} to {most} bins a side", Self::BINS.start()));
+        }
+        let positive =
+            |mm: Option<f64>, zero: bool| mm.is_none_or(|mm| mm.is_finite() && (mm > 0.0 || zero && mm == 0.0));
+        if !positive(self.smooth_mm, false) {
+            return input("the step is smoothed by more than 0 mm".into());
+        }
+        if !positive(self.smooth_field_mm, true) {
+            return input("the field is smoothed by 0 mm or more".into());
+        }
+        if self.iterations.as_ref().is_some_and(|all| all.is_empty() || all.contains(&0)) {
+            return input("a level takes 1 iteration or more".into());
+        }
+        if !start.is_finite() || start.matrix3.determinant() == 0.0 {
+            return input("the transform to start from has no inverse".into());
+        }
+        if let Some(levels) = &self.levels {
+            levels::check(levels)?;
+        }
+        let (levels, init) = (self.levels.clone(), Init::Transform(*start));
+        registration::check(fixed, moving, &registration::Options { levels, init, ..Default::default() })
     }
 }
 

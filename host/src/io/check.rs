@@ -7,6 +7,23 @@ use crate::Geometry;
 /// Most by which the scalar products of axis directions may differ from the identity: four printed digits pass.
 const ORTHONORMAL: f64 = 1e-3;
 
+/// What is said of a displacement field where an image should be.
+pub const NO_IMAGE: &str = "is no image: it is a displacement field: give it as --transform";
+/// The same where that cannot be known.
+pub const IF_FIELD: &str = "If it is a displacement field: give it as --transform";
+
+/// Whether a displacement field of `size` has this many numbers a voxel: 3, and 2 where it is one of a 2-D image.
+pub fn numbers(size: [usize; 3], numbers: usize) -> Result<(), String> {
+    match (size[2], numbers) {
+        (_, 3) | (1, 2) => Ok(()),
+        (_, 1) => Err("is an image of one number a voxel, and no displacement field; give it as an image".into()),
+        (slices, _) => {
+            let right = if slices == 1 { 2 } else { 3 };
+            Err(format!("has {numbers} numbers a voxel, and a displacement field of {} voxels has {right}", by(size)))
+        }
+    }
+}
+
 /// The numbers of voxels along the three axes: at least 2 along i and j; 1 along k is a 2-D image.
 pub fn size(dims: [i64; 3]) -> Result<[usize; 3], String> {
     let shown = by(dims);

@@ -7,6 +7,7 @@ mod atomic;
 mod check;
 mod deflate;
 mod dicom;
+pub mod field;
 pub mod mesh;
 mod metaimage;
 mod nifti;
@@ -143,15 +144,6 @@ pub fn write(path: &Path, volume: &Volume) -> Result<()> {
             Err(Error::file(path, format!("its name does not end like a file that mireg writes; it writes {formats}")))
         }
     }
-}
-
-/// Writes displacements (LPS mm, i fastest) at the pixels of a 2-D grid as a MetaImage of two numbers a pixel, `.mha`, compressed. ITK takes
-/// it for a displacement field: `SimpleITK.DisplacementFieldTransform(SimpleITK.ReadImage("field.mha", SimpleITK.sitkVectorFloat64))`.
-///
-/// # Errors
-/// [`Error::File`] where the file cannot be written.
-pub fn write_field(path: &Path, grid: &Geometry, displacements: &[[f32; 2]]) -> Result<()> {
-    metaimage::write_vectors(path, grid, displacements)
 }
 
 /// The shortest decimal number that reads back as `value`.

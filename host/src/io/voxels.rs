@@ -17,11 +17,57 @@ pub struct Coding {
     pub scale: Option<(f64, f64)>,
 }
 
-/// Reads the voxels of a volume of `size` to the end of `source`, all finite. Nothing is allocated for a volume that the
-/// file cannot hold.
-pub fn read(mut source: Source, size: [usize; 3], coding: &Coding) -> crate::Result<Vec<f32>> {
+/// What the numbers of a file stand for.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    /// Voxels along each axis.
+    pub size: [usize; 3],
+    /// Numbers a voxel.
+    pub numbers: usize,
+    /// Where there are several.
+    pub order: Order,
+}
+
+/// In which order a file has the numbers of voxels that have several.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Order {
+    /// All of a voxel, then all of the next.
+    Voxels,
+    /// The first of every voxel, then the second of every voxel.
+    Planes,
+}
+
+impl Shape {
+    /// One number a voxel.
+    pub fn scalar(size: [usize; 3]) -> Self {
+        Self { size, numbers: 1, order: Order::Voxels }
+    }
+
+    /// Bytes that all numbers take, at most as many as there can be.
+    pub fn bytes(&self, coding: &Coding) -> u64 {
+        self.count().saturating_mul(coding.pixel.bytes() as u128).try_into().unwrap_or(u64::MAX)
+    }
+
+    fn count(&self) -> u128 {
+        self.size.iter().fold(self.numbers as u128, |count, &n| count.saturating_mul(n as u128))
+    }
+
+    /// The voxel whose number is the `n`th.
+    fn voxel(&self, n: usize) -> [usize; 3] {
+        let [width, height, depth] = self.size;
+        let voxel = match self.order {
+            Order::Voxels => n / self.numbers,
+            Order::Planes => n % (width * height * depth),
+        };
+        [voxel % width, voxel / width % height, voxel / width / height]
+    }
+}
+
+/// Reads the numbers of a volume to the end of `source`, all finite. Nothing is allocated for a volume that the file cannot hold.
+pub fn read(mut source: Source, shape: &Shape, coding: &Coding) -> crate::Result<Vec<f32>> {
+    let size = shape.size;
     let width = coding.pixel.bytes();
-    let needed = size.iter().fold(width as u128, |bytes, &n| bytes.saturating_mul(n as u128));
+    let needed = shape.count().saturating_mul(width as u128);
     if needed > u128::from(source.remaining()) {
         return Err(source.error(format!(
             "its header claims {} voxels ({needed} bytes), more than the file can hold ({} bytes); \
@@ -44,35 +90,34 @@ pub fn read(mut source: Source, size: [usize; 3], coding: &Coding) -> crate::Res
         coding.decode(part, &mut voxels);
         bad.look(start, &voxels[start..]);
     }
-    bad.check(size).map_err(|message| source.error(message))?;
+    bad.check(shape).map_err(|message| source.error(message))?;
     source.finish()?;
     Ok(voxels)
 }
 
-/// Reads the voxels of a volume of `size`, all finite, from the numbers in the text that is left of `source`.
-pub fn read_text(mut source: Source, size: [usize; 3]) -> crate::Result<Vec<f32>> {
+/// Reads the numbers of a volume, all finite, from the text that is left of `source`.
+pub fn read_text(mut source: Source, shape: &Shape) -> crate::Result<Vec<f32>> {
     let bytes = source.bytes()?;
     let text = String::from_utf8_lossy(&bytes);
     let numbers: Result<Vec<f32>, _> = text.split_ascii_whitespace().map(str::parse).collect();
     let voxels =
         numbers.map_err(|_| source.error("holds text that is no number among its voxels; correct the file"))?;
-    let needed = size.iter().fold(1u128, |count, &n| count.saturating_mul(n as u128));
-    if needed != voxels.len() as u128 {
+    if shape.count() != voxels.len() as u128 {
         return Err(source.error(format!(
             "its header claims {} voxels but {} follow; it is truncated or damaged: copy or download it again",
-            check::by(size),
+            check::by(shape.size),
             voxels.len()
         )));
     }
-    finite(&voxels, size).map_err(|message| source.error(message))?;
+    finite(&voxels, shape).map_err(|message| source.error(message))?;
     Ok(voxels)
 }
 
-/// Whether all `voxels` of a volume of `size` are finite.
-pub fn finite(voxels: &[f32], size: [usize; 3]) -> Result<(), String> {
+/// Whether all numbers of a volume are finite.
+pub fn finite(numbers: &[f32], shape: &Shape) -> Result<(), String> {
     let mut bad = NotFinite::default();
-    bad.look(0, voxels);
-    bad.check(size)
+    bad.look(0, numbers);
+    bad.check(shape)
 }
 
 impl Coding {
@@ -158,14 +203,14 @@ impl NotFinite {
         self.count += count;
     }
 
-    fn check(&self, size: [usize; 3]) -> Result<(), String> {
+    fn check(&self, shape: &Shape) -> Result<(), String> {
         if self.count == 0 {
             return Ok(());
         }
-        let [i, j] = [self.first % size[0], self.first / size[0] % size[1]];
-        let k = self.first / size[0] / size[1];
+        let [i, j, k] = shape.voxel(self.first);
+        let what = if shape.numbers == 1 { "voxels" } else { "numbers" };
         Err(format!(
-            "{} of its voxels are NaN, infinite or too large for f32, the first at index ({i}, {j}, {k}); \
+            "{} of its {what} are NaN, infinite or too large for f32, the first at index ({i}, {j}, {k}); \
              replace them, for example with numpy.nan_to_num",
             self.count
         ))
@@ -203,7 +248,9 @@ mod tests {
         let mut bad = NotFinite::default();
         bad.look(0, &[0.0; 7]);
         bad.look(7, &[0.0, f32::NAN, f32::INFINITY]);
-        let message = bad.check([2, 3, 4]).unwrap_err();
+        let message = bad.check(&Shape::scalar([2, 3, 4])).unwrap_err();
         assert!(message.starts_with("2 of") && message.contains("(0, 1, 1)"), "{message}");
+        let vectors = |order| bad.check(&Shape { size: [2, 2, 2], numbers: 3, order }).unwrap_err();
+        assert!(vectors(Order::Voxels).contains("(0, 1, 0)") && vectors(Order::Planes).contains("(0, 0, 0)"));
     }
 }

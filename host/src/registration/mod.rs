@@ -203,7 +203,7 @@ struct Compared {
 }
 
 /// Adds the time that `work` takes to `seconds`.
-fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
+pub(crate) fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
     let clock = Instant::now();
     let out = work();
     *seconds += clock.elapsed().as_secs_f64();

@@ -143,7 +143,7 @@ impl MeshRun<'_> {
         io::mesh::write_vtk(&folder.path(VTK), &found.after)?;
         let grid = &fixed.geometry;
         let map = MeshMap::new(&found.after);
-        io::write_field(&folder.path(FIELD), grid, &map.field(grid))?;
+        io::field::write(&folder.path(FIELD), &map.field(grid))?;
         let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0, backend: BackendKind::Cpu };
         let there = |point: DVec3| map.forward(point.truncate()).extend(point.z);
         let image = resample_through(moving, grid, there, &how)?.volume;

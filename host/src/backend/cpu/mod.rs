@@ -1,6 +1,8 @@
 //! All cores of this machine. Counts are integers, so that how the work is split cannot change them.
 
 mod entropy;
+mod flow;
+pub mod gaussian;
 mod mattes;
 mod partial_volume;
 mod rows;
@@ -9,6 +11,7 @@ mod values;
 pub(super) mod viola;
 
 pub use entropy::entropies;
+pub(crate) use flow::of as flow_of;
 
 use super::{
     Backend, Evaluator, Flow, HistogramMethod, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted,
@@ -59,7 +62,7 @@ impl Backend for Cpu {
     }
 
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
-        todo!()
+        Ok(Box::new(flow::Flow::default()))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -49,7 +49,7 @@ pub fn read(path: &Path, slices: Vec<Slice>) -> crate::Result<Volume> {
     };
     let geometry = geometry.map_err(wrong)?;
     let voxels = decode(&placed, geometry.size)?;
-    voxels::finite(&voxels, geometry.size).map_err(wrong)?;
+    voxels::finite(&voxels, &voxels::Shape::scalar(geometry.size)).map_err(wrong)?;
     let mut volume = Volume { geometry, voxels, pixel: PixelType::F32 };
     volume.pixel = pixel(&placed, &volume);
     Ok(volume)

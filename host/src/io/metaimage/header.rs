@@ -5,7 +5,7 @@ use std::str::FromStr;
 use glam::{DMat3, DVec3};
 
 use super::super::source::Source;
-use super::super::voxels::Coding;
+use super::super::voxels::{Coding, Shape};
 use super::super::{check, joined};
 use crate::{Geometry, PixelType};
 
@@ -101,13 +101,15 @@ impl Header {
         check::geometry(size, spacing, origin, direction)
     }
 
+    /// Numbers a voxel.
+    pub fn channels(&self) -> Result<usize, String> {
+        Ok(self.number("ElementNumberOfChannels")?.unwrap_or(1))
+    }
+
     /// How the voxels are stored.
     pub fn coding(&self) -> Result<Coding, String> {
         if self.get(&["ObjectType"]).is_some_and(|kind| kind != "Image") {
             return Err("is a MetaIO file but not an image (ObjectType); give an image".into());
-        }
-        if self.number("ElementNumberOfChannels")?.unwrap_or(1) != 1 {
-            return Err("has several numbers a voxel (ElementNumberOfChannels); extract one channel".into());
         }
         if self.flag(&["BinaryData"])? == Some(false) {
             return Err("holds its voxels as text (BinaryData = False); save it as binary".into());
@@ -149,11 +151,11 @@ impl Header {
     }
 
     /// Bytes that the voxels take in their file, as far as the header tells.
-    pub fn data_bytes(&self, size: [usize; 3], coding: &Coding) -> Result<u64, String> {
+    pub fn data_bytes(&self, shape: &Shape, coding: &Coding) -> Result<u64, String> {
         if self.compressed()? {
             return Ok(self.number("CompressedDataSize")?.unwrap_or(0));
         }
-        Ok(size.iter().fold(coding.pixel.bytes() as u64, |bytes, &n| bytes.saturating_mul(n as u64)))
+        Ok(shape.bytes(coding))
     }
 
     /// Where the voxels, `bytes` long, start in `source`, where that is not simply the next byte.

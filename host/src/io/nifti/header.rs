@@ -5,12 +5,15 @@ use super::super::source::Source;
 use super::super::voxels::Coding;
 use super::fields::Fields;
 use super::form::Form;
-use crate::{PixelType, Volume};
+use crate::{Geometry, PixelType};
 
 /// Bytes of a NIfTI-1 and of a NIfTI-2 header.
 const LENGTHS: [usize; 2] = [348, 540];
 /// Where the voxels of a written file start: after the header and a word that says that no extension follows.
 const WRITTEN: usize = 352;
+/// Intents of vectors, which ITK leaves in LPS, and of displacements, which it takes to be in RAS.
+const VECTORS: i32 = 1007;
+const RAS_DISPLACEMENTS: i32 = 1006;
 
 /// The fields that matter for reading, with floats as f32: other readers keep no more of a NIfTI-2 header either.
 pub struct Header {
@@ -19,6 +22,8 @@ pub struct Header {
     /// Whether the voxels are in a file of their own.
     pub pair: bool,
     dim: [i64; 8],
+    intent: i32,
+    intent_name: Vec<u8>,
     datatype: i16,
     /// Millimetres in a unit of length.
     pub unit_mm: f64,
@@ -60,6 +65,8 @@ impl Header {
             big_endian: fields.big_endian,
             pair: is_pair(&fields.bytes[344..348], b'1')?,
             dim: std::array::from_fn(|n| fields.i16(40 + 2 * n).into()),
+            intent: fields.i16(68).into(),
+            intent_name: fields.bytes[328..344].to_vec(),
             datatype: fields.i16(70),
             unit_mm: unit(fields.bytes[123]),
             pixdim: std::array::from_fn(|n| f(76 + 4 * n)),
@@ -81,6 +88,8 @@ impl Header {
             big_endian: fields.big_endian,
             pair: is_pair(&fields.bytes[4..8], b'2')?,
             dim: std::array::from_fn(|n| fields.i64(16 + 8 * n)),
+            intent: fields.i32(504),
+            intent_name: fields.bytes[508..524].to_vec(),
             datatype: fields.i16(12),
             unit_mm: unit(fields.i32(500) as u8),
             pixdim: std::array::from_fn(|n| f(104 + 8 * n)),
@@ -97,13 +106,47 @@ impl Header {
 
     /// Voxels along each axis of the one volume.
     pub fn size(&self) -> Result<[usize; 3], String> {
+        let (size, beyond) = self.axes()?;
+        if numbers(beyond).is_some_and(|n| n > 1) && [VECTORS, RAS_DISPLACEMENTS].contains(&self.intent) {
+            return Err(check::NO_IMAGE.into());
+        }
+        check::one_volume(beyond)?;
+        Ok(size)
+    }
+
+    /// Voxels along each axis of a displacement field, numbers a voxel, and whether these are in RAS, as only the intent that ITK takes for
+    /// that says.
+    pub fn field(&self) -> Result<([usize; 3], usize, bool), String> {
+        if self.intent_name.starts_with(b"NREG_TRANS") {
+            return Err("is a transform of NiftyReg, whose vectors are in RAS or are no displacements; convert it to a field of ITK".into());
+        }
+        let (size, beyond) = self.axes()?;
+        let numbers = numbers(beyond).ok_or_else(|| {
+            format!(
+                "its {} dimensions are not those of a displacement field, which has 5, its vectors along the last; \
+                 write it with ITK or ANTs",
+                self.dim[0]
+            )
+        })?;
+        check::numbers(size, numbers)?;
+        match self.intent {
+            VECTORS => Ok((size, numbers, false)),
+            RAS_DISPLACEMENTS => Ok((size, numbers, true)),
+            other => Err(format!(
+                "its intent code is {other}, not {VECTORS} as that of the displacement fields of ITK and ANTs; \
+                 correct the header if its vectors are displacements in LPS mm"
+            )),
+        }
+    }
+
+    /// Voxels along each axis, and what the header says of the dimensions beyond the third.
+    fn axes(&self) -> Result<([usize; 3], &[i64]), String> {
         let dimensions = self.dim[0];
         let Some(used) = usize::try_from(dimensions).ok().and_then(|n| self.dim[1..].get(..n)) else {
             return Err(format!("its header claims {dimensions} dimensions, of 1 to 7; the header is damaged"));
         };
         let size = check::size(std::array::from_fn(|axis| used.get(axis).copied().unwrap_or(1)))?;
-        check::one_volume(used.get(3..).unwrap_or_default())?;
-        Ok(size)
+        Ok((size, used.get(3..).unwrap_or_default()))
     }
 
     /// How the voxels are stored.
@@ -135,6 +178,15 @@ impl Header {
         }
         // An offset inside the header stands for its end, as in the NIfTI library.
         Ok(if self.pair { self.offset as u64 } else { (self.offset as u64).max(self.length as u64) })
+    }
+}
+
+/// Numbers a voxel of one volume, from its dimensions beyond the third, where they lie along the fifth.
+fn numbers(beyond: &[i64]) -> Option<usize> {
+    let one = |dims: &[i64]| dims.iter().all(|&n| n == 1);
+    match beyond {
+        [1, numbers, rest @ ..] if one(rest) => usize::try_from(*numbers).ok(),
+        _ => one(beyond).then_some(1),
     }
 }
 
@@ -170,23 +222,27 @@ fn unsupported(datatype: i16) -> String {
     format!("its voxels are {name} (datatype {datatype}); convert it to one number a voxel, such as int16 or float32")
 }
 
-/// The first bytes of a new file, up to the voxels.
-pub fn bytes(volume: &Volume) -> Result<Vec<u8>, String> {
-    let size = volume.geometry.size;
+/// The first bytes of a new file, up to the voxels of `numbers` each, which are vectors where that is more than 1.
+pub fn bytes(geometry: &Geometry, pixel: PixelType, numbers: usize) -> Result<Vec<u8>, String> {
+    let size = geometry.size;
     let [Ok(nx), Ok(ny), Ok(nz)] = size.map(i16::try_from) else {
         return Err(format!("{} voxels are too many for NIfTI-1; write .mha instead", check::by(size)));
     };
-    let form = Form::of(&volume.geometry);
+    let form = Form::of(geometry);
     let (quaternion, qfac) = form.quaternion();
-    let spacing = volume.geometry.spacing.as_vec3().to_array();
-    let (datatype, bits) = (datatype(volume.pixel), 8 * volume.pixel.bytes() as i16);
+    let spacing = geometry.spacing.as_vec3().to_array();
+    let (datatype, bits) = (datatype(pixel), 8 * pixel.bytes() as i16);
+    let (dimensions, intent) = match numbers {
+        1 => (if nz == 1 { 2 } else { 3 }, 0),
+        _ => (5, VECTORS as i16),
+    };
 
     let mut bytes = vec![0; WRITTEN];
     let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
     put(0, &(LENGTHS[0] as i32).to_le_bytes());
     put(38, b"r");
-    put(40, &[if nz == 1 { 2 } else { 3 }, nx, ny, nz, 1, 1, 1, 1].map(i16::to_le_bytes).concat());
-    put(70, &[datatype, bits].map(i16::to_le_bytes).concat());
+    put(40, &[dimensions, nx, ny, nz, 1, numbers as i16, 1, 1].map(i16::to_le_bytes).concat());
+    put(68, &[intent, datatype, bits].map(i16::to_le_bytes).concat());
     put(76, &[qfac, spacing[0], spacing[1], spacing[2]].map(f32::to_le_bytes).concat());
     put(108, &[WRITTEN as f32, 1.0, 0.0].map(f32::to_le_bytes).concat());
     put(123, &[2]);

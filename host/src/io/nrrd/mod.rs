@@ -6,19 +6,53 @@ mod space;
 use std::path::Path;
 
 use super::deflate::{self, Wrap};
+use super::field::Vectors;
 use super::source::Source;
-use super::{atomic, voxels};
-use crate::{Error, PixelType, Result, Volume};
+use super::voxels::{self, Coding, Order, Shape};
+use super::{atomic, check};
+use crate::{Error, Geometry, PixelType, Result, Volume};
 use header::{Encoding, Header};
 
 /// Reads the file at `path`, and the one that it names where the voxels are not in it.
 pub fn read(path: &Path) -> Result<Volume> {
+    let (coding, geometry, _, voxels) = parts(path, |header| {
+        let (axes, inner) = space::axes(header)?;
+        match inner.first() {
+            Some(inner) => Err(inner.refusal()),
+            None => Ok((Shape::scalar(header.size(&axes)?), axes)),
+        }
+    })?;
+    Ok(Volume { geometry, voxels, pixel: coding.pixel })
+}
+
+/// Reads the displacement field in the file at `path`, or in the one that it names. Vectors lie along the fastest or the slowest axis.
+pub fn read_field(path: &Path) -> Result<Vectors> {
+    let (_, geometry, shape, numbers) = parts(path, |header| {
+        let (axes, inner) = space::axes(header)?;
+        let size = header.size(&axes)?;
+        let (numbers, order) = match &inner[..] {
+            [] => (1, Order::Voxels),
+            [inner] if inner.is_vector() && inner.axis == 0 => (inner.size as usize, Order::Voxels),
+            [inner] if inner.is_vector() && axes.iter().all(|&axis| axis < inner.axis) => (inner.size as usize, Order::Planes),
+            _ => return Err("its axes are not those of a displacement field (kinds: vector domain domain domain); correct the header".into()),
+        };
+        check::numbers(size, numbers)?;
+        space::vectors_in_lps(header)?;
+        Ok((Shape { size, numbers, order }, axes))
+    })?;
+    Ok(Vectors { geometry, numbers, order: shape.order })
+}
+
+/// Where the voxels lie, and the voxels, of the shape and along the axes of space that `shape` takes from the header.
+fn parts(
+    path: &Path,
+    shape: impl Fn(&Header) -> std::result::Result<(Shape, Vec<usize>), String>,
+) -> Result<(Coding, Geometry, Shape, Vec<f32>)> {
     let mut source = Source::open(path)?;
     let header = Header::read(&mut source)?;
     let wrong = |message: String| Error::file(path, message);
-    let axes = space::axes(&header).map_err(wrong)?;
-    let size = header.size(&axes).map_err(wrong)?;
-    let geometry = space::geometry(&header, &axes, size).map_err(wrong)?;
+    let (shape, axes) = shape(&header).map_err(wrong)?;
+    let geometry = space::geometry(&header, &axes, shape.size).map_err(wrong)?;
     let coding = header.coding().map_err(wrong)?;
     let encoding = header.encoding().map_err(wrong)?;
     if let Some(name) = header.data_file().map_err(wrong)? {
@@ -28,12 +62,11 @@ pub fn read(path: &Path) -> Result<Volume> {
     if encoding == Encoding::Gzip {
         source = source.gzip();
     }
-    let bytes = size.iter().fold(coding.pixel.bytes() as u64, |bytes, &n| bytes.saturating_mul(n as u64));
     match header.number("byte skip").map_err(wrong)? {
         0 => {}
         // The voxels are what the file ends with.
         -1 if encoding == Encoding::Raw => {
-            source.skip_to(source.position() + source.remaining().saturating_sub(bytes))?
+            source.skip_to(source.position() + source.remaining().saturating_sub(shape.bytes(&coding)))?
         }
         skip => match u64::try_from(skip) {
             Ok(skip) => source.skip_to(source.position().saturating_add(skip))?,
@@ -43,15 +76,24 @@ pub fn read(path: &Path) -> Result<Volume> {
         },
     }
     let voxels = match encoding {
-        Encoding::Ascii => voxels::read_text(source, size)?,
-        Encoding::Raw | Encoding::Gzip => voxels::read(source, size, &coding)?,
+        Encoding::Ascii => voxels::read_text(source, &shape)?,
+        Encoding::Raw | Encoding::Gzip => voxels::read(source, &shape, &coding)?,
     };
-    Ok(Volume { geometry, voxels, pixel: coding.pixel })
+    Ok((coding, geometry, shape, voxels))
 }
 
 /// Writes one file with compressed voxels.
 pub fn write(path: &Path, volume: &Volume) -> Result<()> {
-    let kind = match volume.pixel {
+    write_voxels(path, &volume.geometry, volume.pixel, &volume.voxels, 1)
+}
+
+/// Writes one file of vectors, `channels` numbers each, compressed.
+pub fn write_field(path: &Path, geometry: &Geometry, numbers: &[f32], channels: usize) -> Result<()> {
+    write_voxels(path, geometry, PixelType::F32, numbers, channels)
+}
+
+fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, numbers: &[f32], channels: usize) -> Result<()> {
+    let kind = match pixel {
         PixelType::U8 => "uint8",
         PixelType::I8 => "int8",
         PixelType::U16 => "uint16",
@@ -63,12 +105,18 @@ pub fn write(path: &Path, volume: &Volume) -> Result<()> {
         PixelType::F32 => "float",
         PixelType::F64 => "double",
     };
-    let n = if volume.geometry.size[2] == 1 { 2 } else { 3 };
+    let n = if geometry.size[2] == 1 { 2 } else { 3 };
+    // Vectors are an axis of their own, the fastest.
+    let (along, sizes, kinds) = match channels {
+        1 => (0, String::new(), ""),
+        _ => (1, format!("{channels} "), "vector "),
+    };
     let header = format!(
-        "NRRD0004\ntype: {kind}\ndimension: {n}\nsizes: {}\n{}kinds: {}\nendian: little\nencoding: gzip\n\n",
-        volume.geometry.size.map(|n| n.to_string())[..n].join(" "),
-        space::fields(&volume.geometry),
+        "NRRD0004\ntype: {kind}\ndimension: {}\nsizes: {sizes}{}\n{}kinds: {kinds}{}\nendian: little\nencoding: gzip\n\n",
+        n + along,
+        geometry.size.map(|n| n.to_string())[..n].join(" "),
+        space::fields(geometry, along),
         ["domain"; 3][..n].join(" "),
     );
-    atomic::write(path, &[header.as_bytes(), &deflate::compress(Wrap::Gzip, &[], &volume.voxels, volume.pixel)])
+    atomic::write(path, &[header.as_bytes(), &deflate::compress(Wrap::Gzip, &[], numbers, pixel)])
 }

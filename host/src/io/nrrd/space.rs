@@ -14,11 +14,11 @@ use crate::Geometry;
 const OTHER_UNITS: [&str; 9] =
     ["\"m\"", "\"cm\"", "\"um\"", "\"µm\"", "\"micron\"", "\"microns\"", "\"nm\"", "\"inch\"", "\"in\""];
 
-/// The numbers of the axes along which the voxels lie in space, slowest last. The others are of one number each.
-pub fn axes(header: &Header) -> Result<Vec<usize>, String> {
+/// The numbers of the axes along which the voxels lie in space, slowest last, and of those along which a voxel has several numbers.
+pub fn axes(header: &Header) -> Result<(Vec<usize>, Vec<Inner>), String> {
     let kinds = header.of_axes::<String>("kinds")?.unwrap_or_default();
     let directions = directions(header)?;
-    let mut axes = Vec::new();
+    let (mut axes, mut inner) = (Vec::new(), Vec::new());
     for (axis, size) in header.sizes()?.into_iter().enumerate() {
         let kind = kinds.get(axis).map(|kind| kind.to_lowercase()).unwrap_or_default();
         let of_space = matches!(kind.as_str(), "" | "domain" | "space" | "none" | "???")
@@ -26,15 +26,47 @@ pub fn axes(header: &Header) -> Result<Vec<usize>, String> {
         match (of_space, size) {
             (true, _) => axes.push(axis),
             (false, 1) => {}
-            (false, _) => {
-                return Err(format!(
-                    "has {size} numbers a voxel or volumes along axis {axis} (kind {}); extract one",
-                    if kind.is_empty() { "not given" } else { &kind }
-                ));
-            }
+            (false, _) => inner.push(Inner { axis, size, kind }),
         }
     }
-    Ok(axes)
+    Ok((axes, inner))
+}
+
+/// An axis that is not of space.
+pub struct Inner {
+    pub axis: usize,
+    pub size: i64,
+    kind: String,
+}
+
+impl Inner {
+    /// Whether what lies along it are vectors, as far as the header tells.
+    pub fn is_vector(&self) -> bool {
+        ["", "vector", "covariant-vector", "2-vector", "3-vector"].contains(&self.kind.as_str())
+    }
+
+    /// Why a file with it is no image.
+    pub fn refusal(&self) -> String {
+        let Self { axis, size, kind } = self;
+        let kind = if kind.is_empty() { "not given" } else { kind };
+        let field = if self.is_vector() { format!(". {}", check::IF_FIELD) } else { String::new() };
+        format!("has {size} numbers a voxel or volumes along axis {axis} (kind {kind}); extract one{field}")
+    }
+}
+
+/// Refuses a field whose vectors need not be in LPS.
+pub fn vectors_in_lps(header: &Header) -> Result<(), String> {
+    if to_lps(header)? != DMat3::IDENTITY {
+        return Err("is in another space than left-posterior-superior, and programs differ in which its vectors are; \
+                    save it in that one, for example with 3D Slicer"
+            .into());
+    }
+    match header.get("measurement frame").map(str::to_owned) {
+        Some(frame) if frame.replace(' ', "") != "(1,0,0)(0,1,0)(0,0,1)" => {
+            Err(format!("its vectors are in a frame of their own (measurement frame: {frame}); save it without"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The grid over the numbered axes.
@@ -124,14 +156,15 @@ fn vector(text: &str) -> Result<Option<DVec3>, String> {
     }
 }
 
-/// The fields of a new header that say where `geometry` lies: each step and the origin to the last bit.
-pub fn fields(geometry: &Geometry) -> String {
+/// The fields of a new header that say where `geometry` lies, each step and the origin to the last bit, after `inner` axes that are not of space.
+pub fn fields(geometry: &Geometry, inner: usize) -> String {
     let n = if geometry.size[2] == 1 { 2 } else { 3 };
     let axes = geometry.index_to_world();
     let vector = |v: DVec3| format!("({})", joined(v.to_array().into_iter().take(n)).replace(' ', ","));
     format!(
-        "{}\nspace directions: {}\nspace origin: {}\n",
+        "{}\nspace directions: {}{}\nspace origin: {}\n",
         ["space dimension: 2", "space: left-posterior-superior"][n - 2],
+        "none ".repeat(inner),
         [0, 1, 2].map(|axis| vector(axes.matrix3.col(axis)))[..n].join(" "),
         vector(geometry.origin),
     )

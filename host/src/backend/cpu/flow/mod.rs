@@ -1,0 +1,199 @@
+//! A displacement field on the CPU: see [`gpu::math::flow`].
+
+mod compose;
+mod finish;
+mod joint;
+mod local;
+mod task;
+
+use super::gaussian;
+use crate::backend::{Agreement, Compare, FlowInverse, FlowLevel, FlowStep, Score};
+use crate::image::StoredImage;
+use crate::{Result, Volume};
+use gpu::math::{flow, interpolate};
+use gpu::params::Affine;
+use local::Means;
+use task::{Grid, Task, pieces};
+
+/// A field under way.
+#[derive(Default)]
+pub struct Flow {
+    size: [u32; 3],
+    spacing_mm: [f64; 3],
+    /// Three planes and their padding.
+    field: Vec<f32>,
+    /// Three planes: a step, or local means.
+    step: Vec<f32>,
+    /// The field after a step, with padding.
+    next: Vec<f32>,
+    images: Option<Images>,
+}
+
+/// The images of a level.
+struct Images {
+    fixed: StoredImage,
+    moving: StoredImage,
+    map: Affine,
+    compare: Compare,
+    /// The fixed image's local mean and variance, where it is compared by them.
+    of_fixed: Vec<f32>,
+}
+
+/// A field from its three planes.
+pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn crate::backend::Flow> {
+    let mut flow = Flow::default();
+    flow.resize(size, spacing_mm, None);
+    flow.field[..planes.len()].copy_from_slice(planes);
+    Box::new(flow)
+}
+
+impl Flow {
+    fn grid(&self) -> Grid<'_> {
+        Grid { size: self.size, field: &self.field }
+    }
+
+    fn voxels(&self) -> usize {
+        self.size.iter().map(|&n| n as usize).product()
+    }
+
+    fn sizes(&self) -> [usize; 3] {
+        self.size.map(|n| n as usize)
+    }
+
+    /// What a Gaussian of so many mm is in voxels; 0 along an axis of one voxel.
+    fn sigmas(&self, mm: f64) -> [f64; 3] {
+        [0, 1, 2].map(|axis: usize| if self.size[axis] > 1 { mm / self.spacing_mm[axis] } else { 0.0 })
+    }
+
+    /// Makes room for a grid, and takes the field there.
+    fn resize(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: Option<[[f32; 3]; 2]>) {
+        let size = size.map(|n| n as u32);
+        let planes = 3 * size.iter().map(|&n| n as usize).product::<usize>();
+        let mut field = vec![0.0; planes + interpolate::padding(size)];
+        if let Some(from) = from.filter(|_| !self.field.is_empty()) {
+            compose::refine(&self.grid(), from, size, &mut field[..planes]);
+        }
+        (self.size, self.spacing_mm) = (size, spacing_mm);
+        self.next = vec![0.0; field.len()];
+        self.step = vec![0.0; planes];
+        self.field = field;
+    }
+
+    fn images(&self) -> &Images {
+        self.images.as_ref().expect("a level comes first")
+    }
+
+    fn task(&self) -> Task<'_> {
+        let Images { fixed, moving, map, .. } = self.images();
+        Task {
+            grid: self.grid(),
+            fixed: fixed.voxels(),
+            moving: &moving.values,
+            moving_size: moving.size.map(|n| n as u32),
+            map: *map,
+        }
+    }
+
+    /// Writes the step that the force alone would make.
+    fn pull(&mut self, score: &Score, prior_mm: f64) {
+        let mut planes = std::mem::take(&mut self.step);
+        let task = self.task();
+        let per_square = self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
+        let prior = (1.0 / (prior_mm * prior_mm)) as f32;
+        let width = self.sizes()[0];
+        match (score, self.images().compare) {
+            (Score::Joint { scores, information }, Compare::Joint { bins }) => {
+                let tables = joint::Tables { bins, scores, information, per_square, prior };
+                pieces(&mut planes, width, |first, planes| joint::pull(&task, &tables, first, planes));
+            }
+            (Score::Local, Compare::Local { .. }) => {
+                let of_fixed = &self.images().of_fixed;
+                pieces(&mut planes, width, |first, planes| {
+                    local::pull(&task, of_fixed, (per_square, prior), first, planes);
+                });
+            }
+            _ => panic!("a level is compared by one metric"),
+        }
+        self.step = planes;
+    }
+}
+
+impl crate::backend::Flow for Flow {
+    fn level(&mut self, level: &FlowLevel) -> Result<()> {
+        self.resize(level.fixed.size, level.spacing_mm, level.from);
+        let of_fixed = match level.compare {
+            Compare::Local { window_mm } => {
+                local::of_fixed(level.fixed.voxels(), level.fixed.size, self.sigmas(window_mm))
+            }
+            Compare::Joint { .. } => Vec::new(),
+        };
+        self.images = Some(Images {
+            fixed: level.fixed.clone(),
+            moving: level.moving.clone(),
+            map: level.map,
+            compare: level.compare,
+            of_fixed,
+        });
+        Ok(())
+    }
+
+    fn agreement(&mut self) -> Result<Agreement> {
+        let window_mm = match self.images().compare {
+            Compare::Joint { bins } => return Ok(Agreement::Joint(joint::count(&self.task(), bins))),
+            Compare::Local { window_mm } => window_mm,
+        };
+        let mut planes = std::mem::take(&mut self.step);
+        let (task, size) = (self.task(), self.sizes());
+        pieces(&mut planes, size[0], |first, planes| local::products(&task, first, planes));
+        gaussian::smooth(&mut planes, size, self.sigmas(window_mm));
+        let (sum, overlap) = local::correlation(&task, &Means { fixed: &self.images().of_fixed, moving: &planes });
+        self.step = planes;
+        Ok(Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap })
+    }
+
+    fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()> {
+        self.pull(score, step.prior_mm);
+        let (size, planes) = (self.sizes(), 3 * self.voxels());
+        let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
+        gaussian::smooth(&mut self.step, size, of_step);
+        let factor = flow::limited(compose::largest(&self.step), step.limit);
+        let mut next = std::mem::take(&mut self.next);
+        compose::compose(&self.grid(), &self.step, factor, &mut next[..planes]);
+        gaussian::smooth(&mut next[..planes], size, of_field);
+        self.next = std::mem::replace(&mut self.field, next);
+        Ok(())
+    }
+
+    fn smooth(&mut self, mm: f64) -> Result<()> {
+        let (size, planes, sigmas) = (self.sizes(), 3 * self.voxels(), self.sigmas(mm));
+        gaussian::smooth(&mut self.field[..planes], size, sigmas);
+        Ok(())
+    }
+
+    fn jacobian_range(&mut self) -> Result<[f32; 2]> {
+        Ok(finish::range(&finish::jacobians(&self.grid())))
+    }
+
+    fn refine(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: [[f32; 3]; 2]) -> Result<()> {
+        self.images = None;
+        self.resize(size, spacing_mm, Some(from));
+        Ok(())
+    }
+
+    fn field(&mut self) -> Result<Vec<f32>> {
+        Ok(self.field[..3 * self.voxels()].to_vec())
+    }
+
+    fn jacobians(&mut self) -> Result<Vec<f32>> {
+        Ok(finish::jacobians(&self.grid()))
+    }
+
+    fn moved(&mut self, image: &Volume, map: &Affine) -> Result<Vec<f32>> {
+        Ok(finish::moved(&self.grid(), image, map))
+    }
+
+    fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse> {
+        let spacing_mm = self.spacing_mm.map(|mm| mm as f32);
+        Ok(finish::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), there, back))
+    }
+}

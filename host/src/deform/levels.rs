@@ -1,0 +1,84 @@
+//! The grids of the levels, and both images on them.
+
+use super::{Force, Options};
+use crate::image::{Geometry, StoredImage, pyramid};
+use crate::registration::Range;
+use crate::{Error, Result, Volume};
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// So many bins that a [`StoredImage`] keeps 16 bits.
+const ALL_BITS: u32 = 1024;
+
+/// Levels that are made where none are asked for.
+const LEVELS: i32 = 3;
+
+/// Voxels along the shortest side that a level keeps where levels are not asked for.
+const SHORTEST: f64 = 12.0;
+
+/// Both images of a level.
+pub struct Level<'a> {
+    pub fixed: Cow<'a, Volume>,
+    pub moving: Cow<'a, Volume>,
+}
+
+/// Coarse to fine.
+pub fn levels<'a>(fixed: &'a Volume, moving: &'a Volume, options: &Options) -> Vec<Level<'a>> {
+    let mut spacings = options.levels.clone().unwrap_or_else(|| automatic(&fixed.geometry));
+    spacings.reverse();
+    let pyramids: Vec<_> = [fixed, moving].into_par_iter().map(|volume| pyramid::levels(volume, &spacings)).collect();
+    let [fixed, moving] = pyramids.try_into().expect("two images");
+    let mut levels: Vec<_> = fixed.into_iter().zip(moving).map(|(fixed, moving)| Level { fixed, moving }).collect();
+    levels.reverse();
+    levels
+}
+
+/// The grids of the finest level.
+pub fn finest<'a>(levels: &'a [Level]) -> [&'a Geometry; 2] {
+    let level = levels.last().expect("there is a level");
+    [&level.fixed.geometry, &level.moving.geometry]
+}
+
+/// Each twice as fine as the one before, down to the image's smallest spacing.
+fn automatic(grid: &Geometry) -> Vec<f64> {
+    let axes = || (0..3).filter(|&axis| grid.size[axis] > 1);
+    let finest = axes().map(|axis| grid.spacing[axis]).fold(f64::INFINITY, f64::min);
+    let side = axes().map(|axis| grid.size[axis] as f64 * grid.spacing[axis]).fold(f64::INFINITY, f64::min);
+    let coarser = (1..LEVELS).map(|n| finest * 2_f64.powi(n)).filter(|mm| side / mm >= SHORTEST);
+    let mut levels: Vec<f64> = std::iter::once(finest).chain(coarser).collect();
+    levels.reverse();
+    levels
+}
+
+/// Both images as 16-bit fractions of their ranges.
+pub fn stored(level: &Level, ranges: [Range; 2]) -> [StoredImage; 2] {
+    [(&level.fixed, ranges[0]), (&level.moving, ranges[1])]
+        .map(|(image, range)| StoredImage::new(image, range, ALL_BITS))
+}
+
+/// The ranges for a force: squared differences are of intensities on one scale.
+pub fn ranges([fixed, moving]: [Range; 2], force: Force) -> [Range; 2] {
+    match force {
+        Force::Ssd => [(fixed.0.min(moving.0), fixed.1.max(moving.1)); 2],
+        _ => [fixed, moving],
+    }
+}
+
+/// Where the first voxel of a new grid lies in an old one along the same axes, and the old spacing over the new one's.
+pub fn between(old: &Geometry, new: &Geometry) -> [[f32; 3]; 2] {
+    let first = old.world_to_index().transform_point3(new.origin);
+    // To 2^-20, so that round-off is not on the way between grids that share their middle; adding 0 makes a -0 a 0.
+    let place = first.to_array().map(|v| ((v * 1_048_576.0).round() / 1_048_576.0) as f32 + 0.0);
+    [place, (old.spacing / new.spacing).to_array().map(|ratio| ratio as f32)]
+}
+
+/// Refuses levels that do not get finer.
+///
+/// # Errors
+/// [`Error::Input`]
+pub fn check(levels: &[f64]) -> Result<()> {
+    match levels.windows(2).any(|pair| pair[1] >= pair[0]) {
+        true => Err(Error::Input("levels go from coarse to fine, as in 4,2,1".into())),
+        false => Ok(()),
+    }
+}
