@@ -89,8 +89,8 @@ pub fn stdout(command: &mut Command) -> String {
 const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out"];
 
 const COMMANDS: [&str; 13] = [
-    "register", "deform", "mesh", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo", "devices",
-    "bench",
+    "register", "deform", "mesh", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo",
+    "devices", "bench",
 ];
 
 fn help_and_version() {

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum, value_parser};
-use glam::DAffine3;
 use mireg::deform::{self, Force, Options};
 use mireg::io::OutputFolder;
 use mireg::io::transform::{self, Format, Grids};
@@ -133,11 +132,13 @@ pub fn run(arguments: &Deform, started: Instant) -> Result<()> {
     let reading = Instant::now();
     let images = super::read(fixed, moving)?;
     let read = reading.elapsed().as_secs_f64();
+    let options = arguments.options();
+    // What cannot be deformed is told before the registration, not after it.
+    options.allow(&images.0, &images.1)?;
 
     let registering = Instant::now();
     let begin = begin(arguments, &images, &progress)?;
     let linear = registering.elapsed().as_secs_f64();
-    let options = arguments.options();
     let found = deform::deform(&images.0, &images.1, &begin.transform.to_affine(), &options, &progress)?;
     progress.step("writing");
     let Begin { transform: start, from, doubts } = &begin;
@@ -147,7 +148,7 @@ pub fn run(arguments: &Deform, started: Instant) -> Result<()> {
     progress.finish();
     register::warn(&report.warnings);
     if !arguments.quiet {
-        super::print(&summary(&report, moving, out));
+        super::print(&summary(&report, start, moving, out));
     }
     register::trusted(&report.warnings, out)
 }
@@ -203,11 +204,11 @@ fn begin(arguments: &Deform, (fixed, moving): &(Volume, Volume), progress: &Prog
 }
 
 /// What came out, a line a fact.
-fn summary(report: &DeformReport, moving: &Path, out: &Path) -> String {
+fn summary(report: &DeformReport, start: &Linear, moving: &Path, out: &Path) -> String {
     let (moved, back, seconds) = (&report.displacement, &report.inverse_consistency, &report.seconds);
     let [low, high] = report.jacobian_range;
     let lines = [
-        ("start", format!("{}: {}", report.start, report::motion(&Linear::from(&report.transform)))),
+        ("start", format!("{}: {}", report.start, report::motion(start))),
         (
             "moved",
             format!(
@@ -217,12 +218,7 @@ fn summary(report: &DeformReport, moving: &Path, out: &Path) -> String {
         ),
         (
             "metric",
-            format!(
-                "{} {:.5} -> {:.5}",
-                report::climbed(report.force),
-                report.values.before,
-                report.values.after
-            ),
+            format!("{} {:.5} -> {:.5}", report::climbed(report.force), report.values.before, report.values.after),
         ),
         (
             "field",

@@ -113,18 +113,6 @@ pub struct Seconds {
     pub write: f64,
 }
 
-impl Level {
-    /// The value at its start and at its end.
-    pub fn before(&self) -> f64 {
-        self.found.values.first().copied().unwrap_or_default()
-    }
-
-    /// See [`Level::before`].
-    pub fn after(&self) -> f64 {
-        self.found.values.last().copied().unwrap_or_default()
-    }
-}
-
 impl Seconds {
     /// With their names.
     pub fn named(&self) -> [(&'static str, f64); 8] {

@@ -51,7 +51,8 @@ impl Pictures {
     /// Where a picture cannot be encoded.
     pub fn new(images: [&Volume; 2], found: &Registration) -> ImageResult<Self> {
         let [fixed, moving] = images.map(|image| (image, Window::new(image)));
-        let planes = planes([(fixed, DAffine3::IDENTITY), (moving, DAffine3::IDENTITY), (moving, found.transform.to_affine())])?;
+        let planes =
+            planes([(fixed, DAffine3::IDENTITY), (moving, DAffine3::IDENTITY), (moving, found.transform.to_affine())])?;
         let [before, after] = found.histograms.each_ref().map(|counts| {
             let bins = counts.len().isqrt();
             strip::exact_data_uri(&joint::draw(counts, bins))
@@ -78,9 +79,8 @@ fn planes(shown: [Shown; 3]) -> ImageResult<Vec<Plane>> {
 
 impl Plane {
     fn new(view: View, shown: [Shown; 3], quality: u8) -> ImageResult<Self> {
-        let encode = |((volume, window), map): Shown| {
-            strip::data_uri(&strip::draw(&view, volume, window, &map), quality)
-        };
+        let encode =
+            |((volume, window), map): Shown| strip::data_uri(&strip::draw(&view, volume, window, &map), quality);
         let [fixed, before, after] = shown.map(encode);
         Ok(Self { fixed: fixed?, before: before?, after: after?, view })
     }

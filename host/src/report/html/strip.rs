@@ -81,7 +81,10 @@ pub fn paint<P: Pixel<Subpixel = u8>>(
 ///
 /// # Errors
 /// Where the picture is larger than the format can hold.
-pub fn data_uri<P: PixelWithColorType<Subpixel = u8>>(picture: &ImageBuffer<P, Vec<u8>>, quality: u8) -> ImageResult<String> {
+pub fn data_uri<P: PixelWithColorType<Subpixel = u8>>(
+    picture: &ImageBuffer<P, Vec<u8>>,
+    quality: u8,
+) -> ImageResult<String> {
     let mut jpeg = Vec::new();
     picture.write_with_encoder(JpegEncoder::new_with_quality(&mut jpeg, quality))?;
     let png = png(picture)?;
