@@ -1,6 +1,7 @@
 //! CPU, emulator and GPU give the same bits.
 
 mod from_pairs;
+mod gaussian;
 mod mattes;
 mod methods;
 mod viola;
@@ -40,6 +41,7 @@ pub fn tests() -> Vec<Trial> {
         Trial::test("backends::gpu_resamples_as_the_cpu", || resampling_agrees(&*gpu()?)).with_ignored_flag(absent),
     ];
     tests.extend(from_pairs::tests());
+    tests.extend(gaussian::tests());
     tests.extend(mattes::tests());
     tests.extend(methods::tests());
     tests.extend(viola::tests());

@@ -7,7 +7,7 @@ use gpu::kernels::histogram::{
 };
 use gpu::kernels::mattes::{histogram as mattes_histogram, slope as mattes_slope, value as mattes_value};
 use gpu::kernels::viola::{finish, pull, sample, sums};
-use gpu::kernels::{entropy, resample};
+use gpu::kernels::{entropy, recursive, resample};
 use gpu::params;
 
 macro_rules! kernels {
@@ -61,6 +61,10 @@ kernels! {
     MATTES_SLOPE = mattes_slope::mattes_slope(params::MattesSlope);
     MATTES_SLOPE_BOTH = mattes_slope::mattes_slope_both(params::MattesSlope);
     MATTES_FOLD = mattes_slope::mattes_fold(params::MattesFold);
+    RECURSIVE_ALONG = recursive::recursive_along(params::Recursive);
+    RECURSIVE_ALONG_LONG = recursive::recursive_along_long(params::Recursive);
+    RECURSIVE_ACROSS = recursive::recursive_across(params::Recursive);
+    RECURSIVE_ACROSS_LONG = recursive::recursive_across_long(params::Recursive);
     RESAMPLE = resample::resample(params::Resample);
     VIOLA_SAMPLE = sample::viola_sample(params::Viola);
     VIOLA_SUMS_FEW = sums::viola_sums_few(params::Viola);
