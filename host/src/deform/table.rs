@@ -5,6 +5,7 @@
 //! form, and (f - m) / s^2 for squared differences of mean s^2. The information at f is the mean of the score's square over P(m | f).
 
 use super::Force;
+use crate::backend::cpu::simd::widest;
 use gpu::math::log;
 
 /// The window's standard deviation as a part of the range.
@@ -32,24 +33,24 @@ impl Table {
         let density: Vec<f64> = counts.iter().map(|&n| f64::from(n) / total as f64).collect();
         match force {
             Force::Ssd => squares(&density, bins),
-            _ => information(&smoothed(density, bins, WINDOW * (bins - 1) as f64), bins, force == Force::Nmi),
+            _ => information(&smoothed(&density, bins, WINDOW * (bins - 1) as f64), bins, force == Force::Nmi),
         }
     }
 }
 
 /// Mutual information, or NMI.
 fn information(joint: &[f64], bins: usize, normalised: bool) -> Table {
-    let moving: Vec<f64> = joint.chunks_exact(bins).map(|row| row.iter().sum()).collect();
-    let fixed: Vec<f64> = (0..bins).map(|f| joint.iter().skip(f).step_by(bins).sum()).collect();
-    let [of_fixed, of_moving, of_both] = [&fixed[..], &moving, joint].map(entropy);
-    let nmi = (of_fixed + of_moving) / of_both;
-    let (value, share) = if normalised { (nmi, nmi) } else { (of_fixed + of_moving - of_both, 1.0) };
-    let mut ratios = Vec::with_capacity(joint.len());
-    for (row, &marginal) in joint.chunks_exact(bins).zip(&moving) {
-        let of_marginal = log::of(marginal + FLOOR);
-        ratios.extend(row.iter().map(|&p| share * log::of(p + FLOOR) - of_marginal));
+    let mut fixed = vec![0.0; bins];
+    for row in joint.chunks_exact(bins) {
+        fixed.iter_mut().zip(row).for_each(|(sum, p)| *sum += p);
     }
-    let scores = slopes(&ratios, bins);
+    let moving: Vec<f64> = joint.chunks_exact(bins).map(|row| row.iter().sum()).collect();
+    let [of_fixed, of_moving, of_both] = [&fixed[..], &moving, joint].map(logarithms);
+    let entropy = |density: &[f64], logarithms: &[f64]| -dot(density, logarithms);
+    let marginal = entropy(&fixed, &of_fixed) + entropy(&moving, &of_moving);
+    let both = entropy(joint, &of_both);
+    let (value, share) = if normalised { (marginal / both, marginal / both) } else { (marginal - both, 1.0) };
+    let scores = scores(&of_both, &of_moving, share);
     let mut squares = vec![0.0; bins];
     for (row, scores) in joint.chunks_exact(bins).zip(scores.chunks_exact(bins)) {
         squares.iter_mut().zip(row.iter().zip(scores)).for_each(|(sum, (p, score))| *sum += p * score * score);
@@ -58,19 +59,38 @@ fn information(joint: &[f64], bins: usize, normalised: bool) -> Table {
     Table { value, scores: scores.iter().map(|&score| score as f32).collect(), information }
 }
 
-/// Derivatives along m: central differences, one-sided at the ends.
-fn slopes(values: &[f64], bins: usize) -> Vec<f64> {
-    let row = |m: usize| &values[m * bins..][..bins];
-    let slope = |m: usize| {
+/// The derivative by m of `share` times the joint logarithms less those of the moving image's density: central differences, one-sided at
+/// the ends.
+fn scores(joint: &[f64], moving: &[f64], share: f64) -> Vec<f64> {
+    let bins = moving.len();
+    let row = |m: usize| &joint[m * bins..][..bins];
+    let mut scores = Vec::with_capacity(joint.len());
+    for m in 0..bins {
         let (low, high) = (m.saturating_sub(1), (m + 1).min(bins - 1));
-        let step = (high - low) as f64;
-        row(low).iter().zip(row(high)).map(move |(low, high)| (high - low) / step)
-    };
-    (0..bins).flat_map(slope).collect()
+        let part = 1.0 / (high - low) as f64;
+        let marginal = moving[high] - moving[low];
+        scores.extend(row(low).iter().zip(row(high)).map(|(low, high)| part * (share * (high - low) - marginal)));
+    }
+    scores
 }
 
-fn entropy(density: &[f64]) -> f64 {
-    -density.iter().map(|&p| p * log::of(p + f64::MIN_POSITIVE)).sum::<f64>()
+widest! {
+    fn logarithms(density: &[f64]) -> Vec<f64> {
+        let mut logarithms = vec![0.0; density.len()];
+        for (out, p) in logarithms.iter_mut().zip(density) {
+            *out = log::of(p + FLOOR);
+        }
+        logarithms
+    }
+}
+
+/// The sum of products, by eights.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
+        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
+    }
+    sums.iter().sum()
 }
 
 /// The mean squared difference, with a minus, as fractions of the range.
@@ -84,30 +104,37 @@ fn squares(joint: &[f64], bins: usize) -> Table {
     Table { value: -mean / (range * range), scores, information: vec![(1.0 / variance) as f32; bins] }
 }
 
-/// A square table smoothed by a Gaussian of `sigma` along both sides; beyond its border it goes on as its border. Sums of positive terms,
-/// so that no tail becomes negative, whose logarithms are wanted.
-fn smoothed(table: Vec<f64>, bins: usize, sigma: f64) -> Vec<f64> {
-    let weights = window(sigma);
-    let reach = weights.len() - 1;
-    let at = |i: usize, offset: usize| (i + offset).clamp(reach, reach + bins - 1) - reach;
-    let weight = |offset: usize| weights[offset.abs_diff(reach)];
-    let mut along_m = vec![0.0; table.len()];
-    for (m, out) in along_m.chunks_exact_mut(bins).enumerate() {
-        for offset in 0..=2 * reach {
-            let (weight, row) = (weight(offset), &table[at(m, offset) * bins..][..bins]);
-            out.iter_mut().zip(row).for_each(|(out, value)| *out += weight * value);
+widest! {
+    /// A square table smoothed by a Gaussian of `sigma` along both sides; beyond its border it goes on as its border. Sums of positive terms,
+    /// so that no tail becomes negative, whose logarithms are wanted.
+    fn smoothed(table: &[f64], bins: usize, sigma: f64) -> Vec<f64> {
+        let weights = window(sigma);
+        let reach = weights.len() - 1;
+        let weights: Vec<f64> = (0..=2 * reach).map(|offset| weights[offset.abs_diff(reach)]).collect();
+        let at = |i: usize| i.clamp(reach, reach + bins - 1) - reach;
+        let mut along_m = vec![0.0; table.len()];
+        for (m, out) in along_m.chunks_exact_mut(bins).enumerate() {
+            for (offset, &weight) in weights.iter().enumerate() {
+                add(out, weight, &table[at(m + offset) * bins..][..bins]);
+            }
         }
-    }
-    let mut both = vec![0.0; table.len()];
-    let mut wide = vec![0.0; bins + 2 * reach];
-    for (out, row) in both.chunks_exact_mut(bins).zip(along_m.chunks_exact(bins)) {
-        wide.iter_mut().enumerate().for_each(|(i, value)| *value = row[at(0, i)]);
-        for offset in 0..=2 * reach {
-            let weight = weight(offset);
-            out.iter_mut().zip(&wide[offset..]).for_each(|(out, value)| *out += weight * value);
+        let mut both = vec![0.0; table.len()];
+        let mut wide = vec![0.0; bins + 2 * reach];
+        for (out, row) in both.chunks_exact_mut(bins).zip(along_m.chunks_exact(bins)) {
+            wide.iter_mut().enumerate().for_each(|(i, value)| *value = row[at(i)]);
+            for (offset, &weight) in weights.iter().enumerate() {
+                add(out, weight, &wide[offset..][..bins]);
+            }
         }
+        both
     }
-    both
+}
+
+#[inline(always)]
+fn add(out: &mut [f64], weight: f64, row: &[f64]) {
+    for (out, value) in out.iter_mut().zip(row) {
+        *out = weight.mul_add(*value, *out);
+    }
 }
 
 /// A Gaussian cut at four sigma, from its middle on; with its other half it sums to 1.
@@ -116,4 +143,93 @@ fn window(sigma: f64) -> Vec<f64> {
         (0..=(4.0 * sigma).ceil() as i32).map(|i| libm::exp(-0.5 * (f64::from(i) / sigma).powi(2))).collect();
     let sum = 2.0 * weights.iter().sum::<f64>() - weights[0];
     weights.iter().map(|weight| weight / sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BINS: usize = 40;
+
+    /// Counts of pairs that spread around m = (some of f), more or less widely.
+    fn counts(spread: f64) -> Vec<u32> {
+        let count = |i: usize| {
+            let (f, m) = ((i % BINS) as f64, (i / BINS) as f64);
+            let away = (m - (35.0 - 0.7 * f)) / spread;
+            (3e4 * (-0.5 * away * away).exp() * (1.0 + (0.3 * f).sin())) as u32
+        };
+        (0..BINS * BINS).map(count).collect()
+    }
+
+    #[test]
+    fn scores_of_information_point_to_where_the_pairs_are() {
+        for force in [Force::Mi, Force::Nmi] {
+            let table = Table::new(force, &counts(2.0), BINS);
+            for f in 4..36 {
+                let ridge = (35.0 - 0.7 * f as f64).round() as usize;
+                let score = |m: usize| table.scores[f + BINS * m];
+                assert!(
+                    score(ridge - 2) > 0.1 && score(ridge + 2) < -0.1,
+                    "{force:?}: {} {}",
+                    score(ridge - 2),
+                    score(ridge + 2)
+                );
+                assert!(table.information[f] > 0.05);
+            }
+        }
+    }
+
+    #[test]
+    fn a_tighter_relation_has_more_information() {
+        for force in [Force::Mi, Force::Nmi] {
+            let value = |spread| Table::new(force, &counts(spread), BINS).value;
+            assert!(value(1.5) > value(3.0) && value(3.0) > value(8.0));
+        }
+        let independent = vec![7; BINS * BINS];
+        assert!(Table::new(Force::Mi, &independent, BINS).value.abs() < 1e-6);
+        assert!((Table::new(Force::Nmi, &independent, BINS).value - 2.0).abs() < 1e-6);
+    }
+
+    /// A bit of a table's histogram moved along m changes the mutual information by its score.
+    #[test]
+    fn a_score_is_the_derivative_of_the_value() {
+        let counts = counts(3.0);
+        let density: Vec<f64> = counts.iter().map(|&n| f64::from(n)).collect();
+        let total: f64 = density.iter().sum();
+        let density: Vec<f64> = density.iter().map(|n| n / total).collect();
+        let table = information(&density, BINS, false);
+        for (f, m) in [(10, 27), (20, 20), (30, 13), (15, 22)] {
+            let (from, to) = (f + BINS * (m - 1), f + BINS * (m + 1));
+            let part = 1e-7;
+            let value = |sign: f64| {
+                let mut moved = density.clone();
+                moved[from] -= sign * part;
+                moved[to] += sign * part;
+                information(&moved, BINS, false).value
+            };
+            let (found, score) =
+                ((value(1.0) - value(-1.0)) / (2.0 * part) / 2.0, f64::from(table.scores[f + BINS * m]));
+            assert!((found - score).abs() < 1e-3 * (1.0 + score.abs()), "{found} and {score} at {f}, {m}");
+        }
+    }
+
+    #[test]
+    fn smoothing_keeps_the_sum_away_from_the_border_and_a_constant_everywhere() {
+        let mut table = vec![0.0; BINS * BINS];
+        table[20 + BINS * 17] = 1.0;
+        let out = smoothed(&table, BINS, 1.5);
+        assert!((out.iter().sum::<f64>() - 1.0).abs() < 1e-12 && out.iter().all(|&v| v >= 0.0));
+        assert!(smoothed(&vec![2.0; BINS * BINS], BINS, 3.0).iter().all(|v| (v - 2.0).abs() < 1e-12));
+    }
+
+    #[test]
+    fn squares_are_least_on_the_diagonal_and_nothing_counted_pulls_nowhere() {
+        let diagonal = (0..BINS * BINS).map(|i| u32::from(i % BINS == i / BINS)).collect::<Vec<_>>();
+        let table = Table::new(Force::Ssd, &diagonal, BINS);
+        assert_eq!(table.value, 0.0);
+        assert!(table.scores[5 + BINS * 3] > 0.0 && table.scores[3 + BINS * 5] < 0.0);
+        for force in [Force::Mi, Force::Nmi, Force::Ssd] {
+            assert!(Table::new(force, &vec![0; BINS * BINS], BINS).scores.iter().all(|&score| score == 0.0));
+        }
+    }
 }
