@@ -163,6 +163,9 @@ mod tests {
             fn resample(&self, _: &Volume, _: [usize; 3], _: &Affine, _: Interpolator) -> Result<Vec<f32>> {
                 unreachable!()
             }
+            fn smooth(&self, _: &mut [f32], _: [usize; 3], _: [f64; 3]) -> Result<()> {
+                unreachable!()
+            }
         }
         let small = grid([16; 3], [1.0; 3]);
         let told = check(&small, &small, &Options::default(), &Full).unwrap_err().to_string();
