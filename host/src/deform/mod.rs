@@ -12,8 +12,6 @@ mod table;
 
 pub use found::{Consistency, Deformation, Level, Seconds};
 pub use options::{Force, Options};
-    table::Table::new(Force::Mi, c, b).value
-}
 
 use crate::backend::{self, Backend, Flow, FlowLevel, cpu};
 use crate::image::{Geometry, StoredImage};
