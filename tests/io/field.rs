@@ -185,7 +185,7 @@ fn itk_text_is_checked() {
         ("FixedParameters: 4 3 5", "FixedParameters: 4 3 -5", "must be positive"),
         ("-10 20 5 1.5", "-10 20 5 0", "voxel size"),
         ("Parameters: -1.6", "Parameters: nan -1.6", "is no number"),
-        ("Parameters: -1.6", "Parameters: -1.6e300", "too large for f32"),
+        ("Parameters: -1.600000023841858", "Parameters: -1.6e300", "too large for f32"),
         ("DisplacementFieldTransform_double", "VelocityFieldTransform_double", "VelocityFieldTransform"),
     ] {
         let message = read(text.replace(from, to)).unwrap_err().to_string();
@@ -227,14 +227,12 @@ fn damage_is_an_error() {
         }
         let bytes = fs::read(&path).unwrap();
         for at in 0..bytes.len().min(700) {
-            for bit in [0, 3, 6] {
-                let mut bytes = bytes.clone();
-                bytes[at] ^= 1 << bit;
-                let damaged = folder.file(&format!("damaged_{name}"), bytes);
-                if let Ok(field) = io::field::read(&damaged) {
-                    assert_eq!(field.vectors.len(), field.geometry.voxels());
-                    assert!(field.vectors.as_flattened().iter().all(|n| n.is_finite()));
-                }
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1 << (at % 7);
+            let damaged = folder.file(&format!("damaged_{name}"), bytes);
+            if let Ok(field) = io::field::read(&damaged) {
+                assert_eq!(field.vectors.len(), field.geometry.voxels());
+                assert!(field.vectors.as_flattened().iter().all(|n| n.is_finite()));
             }
         }
     }

@@ -76,7 +76,7 @@ pub fn read(path: &Path) -> Result<Field> {
 /// Writes a displacement field in the format that the end of the name says: `.nii`, `.nii.gz`, `.mha` (compressed), `.mhd` with a `.raw` beside it
 /// or `.nrrd` (compressed); that of a 2-D image with 2 numbers a voxel. Numbers are f32, vectors LPS mm.
 ///
-/// ANTs takes NIfTI and NRRD as `-t`, SimpleITK all of them:
+/// greedy takes NIfTI, ANTs all but `.mhd`, and SimpleITK all of them:
 /// `SimpleITK.DisplacementFieldTransform(SimpleITK.ReadImage("field.nii.gz", SimpleITK.sitkVectorFloat64))`.
 ///
 /// # Errors
