@@ -2,6 +2,7 @@
 
 mod flow;
 mod from_pairs;
+mod gaussian;
 mod mattes;
 mod methods;
 mod viola;
@@ -42,6 +43,7 @@ pub fn tests() -> Vec<Trial> {
     ];
     tests.extend(flow::tests());
     tests.extend(from_pairs::tests());
+    tests.extend(gaussian::tests());
     tests.extend(mattes::tests());
     tests.extend(methods::tests());
     tests.extend(viola::tests());

@@ -1,5 +1,6 @@
 //! Every struct that crosses the boundary to a kernel: `repr(C)`, by value, its size asserted.
 
+use crate::math::recursive::Coefficients;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 
 /// A 3x4 matrix, row by row: voxel of the fixed image to position in the moving image.
@@ -318,6 +319,22 @@ pub struct MattesFold {
     pub result: u32,
 }
 
+/// What the kernels of [`recursive`](crate::kernels::recursive) need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Recursive {
+    /// The samples of slabs, one slab after the other; filtered in place.
+    pub planes: DeviceSliceMut<f32>,
+    pub coefficients: Coefficients,
+    /// Samples of a line.
+    pub len: u32,
+    /// Samples from one of a line to the next, and lines of a slab, which has fewer than 2^31 samples.
+    pub stride: u32,
+    pub slabs: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// What [`resample`](crate::kernels::resample::resample) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -551,6 +568,7 @@ const _: () = assert!(size_of::<MattesHistogram>() == 184);
 const _: () = assert!(size_of::<MattesValue>() == 128);
 const _: () = assert!(size_of::<MattesSlope>() == 184);
 const _: () = assert!(size_of::<MattesFold>() == 80);
+const _: () = assert!(size_of::<Recursive>() == 320);
 const _: () = assert!(size_of::<Resample>() == 112);
 const _: () = assert!(size_of::<CopyWords>() == 40);
 const _: () = assert!(size_of::<FlowImages>() == 120);

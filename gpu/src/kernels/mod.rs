@@ -8,6 +8,7 @@ pub mod histogram;
 pub mod mattes;
 mod ordered;
 pub mod partial_volume;
+pub mod recursive;
 pub mod resample;
 pub mod sample;
 pub mod viola;

@@ -11,7 +11,7 @@ use gpu::kernels::histogram::{
 };
 use gpu::kernels::mattes::{histogram as mattes_histogram, slope as mattes_slope, value as mattes_value};
 use gpu::kernels::viola::{finish, pull, sample, sums};
-use gpu::kernels::{copy, entropy, resample};
+use gpu::kernels::{copy, entropy, recursive, resample};
 use gpu::params;
 
 macro_rules! kernels {
@@ -65,6 +65,10 @@ kernels! {
     MATTES_SLOPE = mattes_slope::mattes_slope(params::MattesSlope);
     MATTES_SLOPE_BOTH = mattes_slope::mattes_slope_both(params::MattesSlope);
     MATTES_FOLD = mattes_slope::mattes_fold(params::MattesFold);
+    RECURSIVE_ALONG = recursive::recursive_along(params::Recursive);
+    RECURSIVE_ALONG_LONG = recursive::recursive_along_long(params::Recursive);
+    RECURSIVE_ACROSS = recursive::recursive_across(params::Recursive);
+    RECURSIVE_ACROSS_LONG = recursive::recursive_across_long(params::Recursive);
     RESAMPLE = resample::resample(params::Resample);
     COPY_WORDS = copy::copy_words(params::CopyWords);
     FLOW_PAIRS = flow_pairs::flow_pairs(params::FlowPairs);

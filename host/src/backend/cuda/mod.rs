@@ -11,7 +11,9 @@ use super::histogram::{self, HistogramMethod};
 use super::kernels::NAMES;
 use super::mattes_device::Mattes;
 use super::queue::Limits;
-use super::{Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, resample, viola};
+use super::{
+    Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, gaussian, resample, viola,
+};
 use crate::{Error, Result, Volume};
 use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
@@ -125,5 +127,19 @@ impl Backend for Cuda {
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         resample::resample(&CudaQueue::new(self)?, moving, size, affine, how)
+    }
+
+    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
+        gaussian::device::smooth(&CudaQueue::new(self)?, planes, size, sigmas)
+    }
+
+    fn smoothing_seconds(
+        &self,
+        size: [usize; 3],
+        volumes: usize,
+        sigmas: [f64; 3],
+        times: u32,
+    ) -> Result<Option<gaussian::Seconds>> {
+        gaussian::device::seconds(&CudaQueue::new(self)?, (size, volumes), sigmas, times)
     }
 }
