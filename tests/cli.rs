@@ -3,6 +3,7 @@
 mod apply;
 mod bad_input;
 mod bench;
+mod deform;
 mod evaluate;
 mod field;
 mod mesh;
@@ -56,6 +57,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(field::tests());
     tests.extend(points::tests());
     tests.extend(mesh::tests());
+    tests.extend(deform::tests());
     tests
 }
 
@@ -88,9 +90,9 @@ pub fn stdout(command: &mut Command) -> String {
 
 const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out"];
 
-const COMMANDS: [&str; 12] = [
-    "register", "mesh", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo", "devices",
-    "bench",
+const COMMANDS: [&str; 13] = [
+    "register", "deform", "mesh", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo",
+    "devices", "bench",
 ];
 
 fn help_and_version() {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::{Parser, Subcommand};
 use mireg::{Result, threads};
 
-use super::{apply, bench, compose, convert, demo, devices, evaluate, invert, mesh, metric, points, register};
+use super::{apply, bench, compose, convert, deform, demo, devices, evaluate, invert, mesh, metric, points, register};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,6 +40,9 @@ pub enum Command {
     /// Align MOVING with FIXED: write the transform, the moved image and a report
     #[command(after_help = register::EXAMPLES)]
     Register(register::Register),
+    /// Deform MOVING onto FIXED: write displacement fields both ways, the moved image and a report
+    #[command(after_help = deform::EXAMPLES)]
+    Deform(deform::Deform),
     /// Align 2-D images by a mesh of triangles, each with an affine map of its own
     #[command(after_help = mesh::EXAMPLES)]
     Mesh(mesh::Mesh),
@@ -79,6 +82,7 @@ impl Command {
     pub fn run(&self, started: Instant) -> Result<()> {
         match self {
             Self::Register(register) => threads::with(register.compute.threads(), || register::run(register, started)),
+            Self::Deform(deform) => threads::with(deform.compute.threads(), || deform::run(deform, started)),
             Self::Mesh(mesh) => threads::with(mesh.compute.threads(), || mesh::run(mesh, started)),
             Self::Apply(apply) => threads::with(apply.compute.threads(), || apply::run(apply)),
             Self::Points(points) => points::run(points),

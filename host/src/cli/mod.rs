@@ -6,6 +6,7 @@ mod commands;
 mod compose;
 mod compute;
 mod convert;
+mod deform;
 mod demo;
 mod devices;
 mod evaluate;

@@ -87,7 +87,7 @@ impl Observer for Progress {
 
     fn evaluated(&self, evaluations: usize, best: f64) {
         // 0 is where nothing overlaps, and that is refused.
-        if best > 0.0 {
+        if best != 0.0 {
             self.release();
         }
         if let Self::Bar(bar) = self {

@@ -120,8 +120,18 @@ pub enum How {
 }
 
 /// A length with or without its unit.
-fn millimetres(text: &str) -> std::result::Result<f64, String> {
-    let number = text.trim().trim_end_matches("mm").trim_end();
-    let mm = number.parse().ok().filter(|mm: &f64| mm.is_finite() && *mm > 0.0);
+pub fn millimetres(text: &str) -> std::result::Result<f64, String> {
+    let mm = length(text).filter(|mm| *mm > 0.0);
     mm.ok_or_else(|| "lengths above 0 are possible, such as 4mm".into())
+}
+
+/// The same, or 0.
+pub fn millimetres_or_none(text: &str) -> std::result::Result<f64, String> {
+    let mm = length(text).filter(|mm| *mm >= 0.0);
+    mm.ok_or_else(|| "0 and lengths above it are possible, such as 2mm".into())
+}
+
+fn length(text: &str) -> Option<f64> {
+    let number = text.trim().trim_end_matches("mm").trim_end();
+    number.parse().ok().filter(|mm: &f64| mm.is_finite())
 }

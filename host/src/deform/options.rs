@@ -49,6 +49,14 @@ impl Options {
     /// Bins that there may be.
     pub const BINS: RangeInclusive<u32> = 8..=255;
 
+    /// Refuses what cannot be registered, whatever the start.
+    ///
+    /// # Errors
+    /// [`Error::Input`] says why.
+    pub fn allow(&self, fixed: &Volume, moving: &Volume) -> Result<()> {
+        self.check(fixed, moving, &DAffine3::IDENTITY).map(|_| ())
+    }
+
     /// The intensity ranges of the two images, unless they cannot be registered.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What a run leaves behind: transform.tfm, moved.nii.gz or moved.png, report.json and report.html.
 
+mod deform;
 mod html;
 mod mesh;
 mod words;
@@ -15,8 +16,9 @@ use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::OptimizerKind;
 use crate::registration::{self, Doubt, Level, Options, Registration, Started};
 use crate::{Error, Result, Volume};
+pub use deform::{DISPLACEMENTS, DeformReport, DeformRun, Displacement, INVERSE, JACOBIAN, START};
 pub use mesh::{FIELD, MESH, MeshReport, MeshRun, MeshSeconds, Shape, VTK};
-pub use words::motion;
+pub use words::{climbed, motion};
 
 /// File names in the output folder.
 pub const TRANSFORM: &str = "transform.tfm";

@@ -1,5 +1,6 @@
 //! A transform as people say it.
 
+use crate::deform::Force;
 use crate::transform::{Dimension, Kind, Linear, angle, euler_angles, nearest};
 use glam::DVec3;
 
@@ -27,7 +28,17 @@ fn shift(shift: DVec3) -> String {
     )
 }
 
-/// The same axis by axis: turns by the right hand about the LPS axes, as in Rz Rx Ry, shifts of the centre, and sizes along the
+/// What a force climbs.
+pub fn climbed(force: Force) -> &'static str {
+    match force {
+        Force::Mi => "mutual information, nats",
+        Force::Nmi => "normalised mutual information",
+        Force::Lcc => "mean squared local correlation",
+        Force::Ssd => "squared difference, with a minus",
+    }
+}
+
+/// A motion axis by axis: turns by the right hand about the LPS axes, as in Rz Rx Ry, shifts of the centre, and sizes along the
 /// axes of the fixed image's frame.
 pub fn parts(transform: &Linear) -> Vec<(&'static str, String)> {
     let matrix = transform.matrix();

@@ -3,8 +3,8 @@
 use crate::metric::{Evaluation, MetricKind};
 use crate::optimizer::Stopped;
 use crate::registration::{Init, Options, Sampling, ViolaOptions};
-use crate::report::{Report, Seconds};
-use crate::{Geometry, Volume};
+use crate::report::{DeformReport, Report, Seconds};
+use crate::{Geometry, Volume, deform};
 use clap::ValueEnum;
 use glam::DVec3;
 
@@ -57,6 +57,11 @@ pub fn spacing(mm: &[f64; 3]) -> String {
     mm.map(rounded).join(BY)
 }
 
+/// The voxels of a level.
+pub fn size(voxels: &[usize; 3]) -> String {
+    voxels.map(|n| n.to_string()).join(BY)
+}
+
 /// Why a level ended.
 pub fn stopped(stopped: &Stopped) -> &'static str {
     match stopped {
@@ -102,6 +107,19 @@ pub fn options(options: &Options, report: &Report) -> Vec<Fact> {
         ),
         ("masks", if masks.is_empty() { "none".to_owned() } else { masks.join(" and ") }),
         ("histogram", report.histogram.to_owned()),
+        ("computed on", format!("{} ({})", report.backend, report.device)),
+        ("mireg", report.version.to_owned()),
+    ]
+}
+
+/// The same of a deformation.
+pub fn deform(options: &deform::Options, report: &DeformReport) -> Vec<Fact> {
+    let mm = |mm: Option<f64>, usual: &str| mm.map_or(usual.to_owned(), |mm| format!("{} mm", rounded(mm)));
+    vec![
+        ("force", report.force.name().to_owned()),
+        ("bins", report.bins.to_string()),
+        ("steps are smoothed by", mm(options.smooth_mm, "4 times the finest grid")),
+        ("the field is smoothed by", mm(options.smooth_field_mm, "half of that")),
         ("computed on", format!("{} ({})", report.backend, report.device)),
         ("mireg", report.version.to_owned()),
     ]

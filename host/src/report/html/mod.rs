@@ -1,6 +1,9 @@
 //! report.html: one file that lets a person see whether a registration can be used. It loads nothing else.
 
+pub mod deform;
 mod facts;
+mod grid;
+mod jacobian;
 mod joint;
 pub mod mesh;
 mod plot;
@@ -47,17 +50,9 @@ impl Pictures {
     /// # Errors
     /// Where a picture cannot be encoded.
     pub fn new(images: [&Volume; 2], found: &Registration) -> ImageResult<Self> {
-        let windows = images.map(Window::new);
-        let transform = found.transform.to_affine();
-        let mut planes = Vec::new();
-        for (slices, quality) in ATTEMPTS {
-            let views = View::all(&images[0].geometry, slices);
-            let plane = |view| Plane::new(view, images, windows, &transform, quality);
-            planes = views.into_par_iter().map(plane).collect::<ImageResult<Vec<_>>>()?;
-            if planes.iter().map(Plane::bytes).sum::<usize>() <= BUDGET {
-                break;
-            }
-        }
+        let [fixed, moving] = images.map(|image| (image, Window::new(image)));
+        let planes =
+            planes([(fixed, DAffine3::IDENTITY), (moving, DAffine3::IDENTITY), (moving, found.transform.to_affine())])?;
         let [before, after] = found.histograms.each_ref().map(|counts| {
             let bins = counts.len().isqrt();
             strip::exact_data_uri(&joint::draw(counts, bins))
@@ -66,20 +61,27 @@ impl Pictures {
     }
 }
 
+/// A volume, its window, and a map of points of the fixed image to its own.
+type Shown<'a> = ((&'a Volume, Window), DAffine3);
+
+/// Slices of the fixed image, of the moving one before and of the moving one after, as many and as good as the budget allows.
+fn planes(shown: [Shown; 3]) -> ImageResult<Vec<Plane>> {
+    let mut planes = Vec::new();
+    for (slices, quality) in ATTEMPTS {
+        let views = View::all(&shown[0].0.0.geometry, slices);
+        planes = views.into_par_iter().map(|view| Plane::new(view, shown, quality)).collect::<ImageResult<Vec<_>>>()?;
+        if planes.iter().map(Plane::bytes).sum::<usize>() <= BUDGET {
+            break;
+        }
+    }
+    Ok(planes)
+}
+
 impl Plane {
-    fn new(
-        view: View,
-        [fixed, moving]: [&Volume; 2],
-        [fixed_window, moving_window]: [Window; 2],
-        transform: &DAffine3,
-        quality: u8,
-    ) -> ImageResult<Self> {
-        let none = DAffine3::IDENTITY;
-        let strips = [(fixed, fixed_window, &none), (moving, moving_window, &none), (moving, moving_window, transform)];
-        let encode = |(volume, window, transform): (&Volume, Window, &DAffine3)| {
-            strip::data_uri(&strip::draw(&view, volume, window, transform), quality)
-        };
-        let [fixed, before, after] = strips.map(encode);
+    fn new(view: View, shown: [Shown; 3], quality: u8) -> ImageResult<Self> {
+        let encode =
+            |((volume, window), map): Shown| strip::data_uri(&strip::draw(&view, volume, window, &map), quality);
+        let [fixed, before, after] = shown.map(encode);
         Ok(Self { fixed: fixed?, before: before?, after: after?, view })
     }
 

@@ -1,5 +1,6 @@
 //! The metric over evaluations or iterations: lines in the coordinates of an SVG.
 
+use crate::deform;
 use crate::mesh::LevelFound;
 use crate::registration::{Level, Rise};
 
@@ -62,6 +63,16 @@ impl Plot {
             title: title(level.pixel_mm),
             steps: level.iterations,
             points: level.trace.iter().copied().enumerate().collect(),
+        };
+        Self::of(levels.iter().map(curve).collect(), "iterations")
+    }
+
+    /// Of a deformation.
+    pub fn of_flow(levels: &[deform::Level]) -> Self {
+        let curve = |level: &deform::Level| Curve {
+            title: title(level.spacing_mm.into_iter().fold(f64::INFINITY, f64::min)),
+            steps: level.values.len().max(1) - 1,
+            points: level.values.iter().copied().enumerate().collect(),
         };
         Self::of(levels.iter().map(curve).collect(), "iterations")
     }

@@ -6,7 +6,7 @@ use base64::Engine;
 use glam::DAffine3;
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
-use image::{GrayImage, ImageResult};
+use image::{GrayImage, ImageBuffer, ImageResult, Luma, Pixel, PixelWithColorType};
 use rayon::prelude::*;
 
 /// Voxels that percentiles are taken from, about.
@@ -22,11 +22,7 @@ pub struct Window {
 impl Window {
     /// From the first to the ninety-ninth percentile, or all intensities where those are one.
     pub fn new(volume: &Volume) -> Self {
-        let step = volume.voxels.len().div_ceil(SAMPLED).max(1);
-        // A step that divides the rows would look at the same columns all the time.
-        let same_columns = step > 1 && volume.geometry.size[0].is_multiple_of(step);
-        let step = step + usize::from(same_columns);
-        let mut sample: Vec<f32> = volume.voxels.iter().step_by(step).copied().collect();
+        let mut sample = sample(volume);
         let mut percentile = |percent: usize| {
             let rank = sample.len().saturating_sub(1) * percent / 100;
             *sample.select_nth_unstable_by(rank, f32::total_cmp).1
@@ -44,18 +40,38 @@ impl Window {
     }
 }
 
+/// Evenly spread voxels.
+pub fn sample(volume: &Volume) -> Vec<f32> {
+    let step = volume.voxels.len().div_ceil(SAMPLED).max(1);
+    // A step that divides the rows would look at the same columns all the time.
+    let same_columns = step > 1 && volume.geometry.size[0].is_multiple_of(step);
+    let step = step + usize::from(same_columns);
+    volume.voxels.iter().step_by(step).copied().collect()
+}
+
 /// All slices of `view` one below the other, through `transform` from points of the view to points of `volume`, LPS mm; black
 /// outside the volume.
 pub fn draw(view: &View, volume: &Volume, window: Window, transform: &DAffine3) -> GrayImage {
+    paint(view, volume, transform, |value| Luma([value.map_or(0, |value| window.grey(value))]))
+}
+
+/// The same in the colours that values have, and that none has outside the volume.
+pub fn paint<P: Pixel<Subpixel = u8>>(
+    view: &View,
+    volume: &Volume,
+    transform: &DAffine3,
+    colour: impl Fn(Option<f32>) -> P + Sync,
+) -> ImageBuffer<P, Vec<u8>> {
     let to_voxel = volume.geometry.world_to_index() * *transform;
     let step = to_voxel.transform_vector3(view.across());
     let (width, height) = (view.width, view.height);
-    let mut picture = GrayImage::new(width, height * view.offsets.len() as u32);
-    picture.par_chunks_exact_mut(width as usize).enumerate().for_each(|(row, greys)| {
+    let channels = usize::from(P::CHANNEL_COUNT);
+    let mut picture = ImageBuffer::new(width, height * view.offsets.len() as u32);
+    picture.par_chunks_exact_mut(channels * width as usize).enumerate().for_each(|(row, elements)| {
         let (slice, y) = (row / height as usize, (row % height as usize) as u32);
         let first = to_voxel.transform_point3(view.point(slice, 0, y));
-        for (x, grey) in greys.iter_mut().enumerate() {
-            *grey = volume.at(first + step * x as f64).map_or(0, |value| window.grey(value));
+        for (x, element) in elements.chunks_exact_mut(channels).enumerate() {
+            element.copy_from_slice(colour(volume.at(first + step * x as f64)).channels());
         }
     });
     picture
@@ -65,7 +81,10 @@ pub fn draw(view: &View, volume: &Volume, window: Window, transform: &DAffine3) 
 ///
 /// # Errors
 /// Where the picture is larger than the format can hold.
-pub fn data_uri(picture: &GrayImage, quality: u8) -> ImageResult<String> {
+pub fn data_uri<P: PixelWithColorType<Subpixel = u8>>(
+    picture: &ImageBuffer<P, Vec<u8>>,
+    quality: u8,
+) -> ImageResult<String> {
     let mut jpeg = Vec::new();
     picture.write_with_encoder(JpegEncoder::new_with_quality(&mut jpeg, quality))?;
     let png = png(picture)?;
@@ -80,7 +99,7 @@ pub fn exact_data_uri(picture: &GrayImage) -> ImageResult<String> {
     Ok(uri("png", &png(picture)?))
 }
 
-fn png(picture: &GrayImage) -> ImageResult<Vec<u8>> {
+fn png<P: PixelWithColorType<Subpixel = u8>>(picture: &ImageBuffer<P, Vec<u8>>) -> ImageResult<Vec<u8>> {
     let mut png = Vec::new();
     picture.write_with_encoder(PngEncoder::new_with_quality(&mut png, CompressionType::Fast, FilterType::Adaptive))?;
     Ok(png)

@@ -46,6 +46,7 @@ pub fn advice(doubt: &Doubt) -> &'static str {
         "rival" => {
             "More than one alignment explains the images: start from a rough alignment by hand (--init FILE) or use a mask."
         }
+        "start" => "Run mireg register, look at its report, and give what is right as --start.",
         _ => "Look at the pictures below before you use the result.",
     }
 }

@@ -40,8 +40,9 @@ pub fn compose(grid: &Grid, step: &[f32], factor: f32, out: &mut [f32]) {
 
 widest! {
     fn compose_rows(
-        grid: &Grid, step: &[f32], (factor, short): (f32, bool), first: usize, planes: [&mut [f32]; 3],
+        grid: &Grid, step: &[f32], how: (f32, bool), first: usize, planes: [&mut [f32]; 3],
     ) {
+        let (factor, short) = how;
         let [width, height, depth] = grid.size.map(|n| n as usize);
         let voxels = grid.voxels();
         let [xs, ys, zs] = planes;
