@@ -82,7 +82,9 @@ fn free() -> Option<u64> {
 mod tests {
     use super::*;
     use crate::Volume;
-    use crate::backend::{Evaluator, HistogramMethod, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair};
+    use crate::backend::{
+        Evaluator, Flow, HistogramMethod, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair,
+    };
     use glam::DVec3;
     use gpu::math::interpolate::Interpolator;
     use gpu::params::Affine;
@@ -160,7 +162,13 @@ mod tests {
             fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
                 unreachable!()
             }
+            fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
+                unreachable!()
+            }
             fn resample(&self, _: &Volume, _: [usize; 3], _: &Affine, _: Interpolator) -> Result<Vec<f32>> {
+                unreachable!()
+            }
+            fn smooth(&self, _: &mut [f32], _: [usize; 3], _: [f64; 3]) -> Result<()> {
                 unreachable!()
             }
         }

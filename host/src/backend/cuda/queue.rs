@@ -82,7 +82,8 @@ impl Queue for CudaQueue<'_> {
     fn copy<T: Element>(&self, from: &DeviceBuffer<T>, to: &mut DeviceBuffer<T>) -> Result<()> {
         self.enter()?;
         // SAFETY: both ends are there until the queue is done, as for launches.
-        Ok(unsafe { to.async_copy_from(from, &self.stream)? })
+        unsafe { to.async_copy_from(from, &self.stream)? };
+        Ok(())
     }
 
     fn download<T: Element>(&self, memory: &DeviceBuffer<T>, len: usize) -> Result<Vec<T>> {
