@@ -100,7 +100,7 @@ fn errors(folder: &Path) -> [f64; 2] {
     let mean = |from: &[DVec3]| {
         points.iter().zip(from).map(|(point, found)| bend(*point).distance(*found)).sum::<f64>() / points.len() as f64
     };
-    [mean(&points), mean(&there)]
+    [mean(&points), mean(there)]
 }
 
 fn finds_a_bend_and_writes_its_files() {

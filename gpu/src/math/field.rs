@@ -32,7 +32,10 @@ pub unsafe fn at(number: impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 
 #[inline(always)]
 fn corners(number: &impl Fn(usize) -> f32, index: u32, size: [u32; 3]) -> [[f32; 2]; 4] {
     let (row, plane) = (size[0], size[0] * size[1]);
-    let pair = |offset: u32| [number((index + offset) as usize), number((index + offset + 1) as usize)];
+    let pair = |offset: u32| {
+        let at = (index + offset) as usize;
+        [number(at), number(at + 1)]
+    };
     [pair(0), pair(row), pair(plane), pair(row + plane)]
 }
 

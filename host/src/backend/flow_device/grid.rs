@@ -21,6 +21,13 @@ pub struct Grid<Q: Queue> {
     gaussians: Gaussians,
 }
 
+/// A field on the grid before, and how it lies on the next: see [`crate::backend::FlowLevel::from`].
+pub struct Old<Q: Queue> {
+    size: [u32; 3],
+    field: Q::Memory<f32>,
+    from: [[f32; 3]; 2],
+}
+
 /// Room for a field.
 pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
     let numbers = 3 * size.iter().map(|&n| u64::from(n)).product::<u64>() + interpolate::padding(size) as u64;
@@ -33,19 +40,19 @@ pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
 }
 
 impl<Q: Queue> Grid<Q> {
-    /// A field of 0, or what another grid's, of the size with it, is on this one.
-    pub fn new(
-        queue: &Q,
-        size: [usize; 3],
-        spacing_mm: [f64; 3],
-        old: Option<(([u32; 3], Q::Memory<f32>), [[f32; 3]; 2])>,
-    ) -> Result<Self> {
+    /// A field of 0, or an old one.
+    pub fn new(queue: &Q, size: [usize; 3], spacing_mm: [f64; 3], old: Option<Old<Q>>) -> Result<Self> {
         let gaussians = Gaussians { size, spacing_mm, found: Vec::new() };
         let size = size.map(|n| n as u32);
         let mut field = room(queue, size)?;
-        if let Some(((old_size, old), from)) = old {
-            let refined = field.view_mut();
-            let params = params::FlowRefine { field: old.view(), refined, size: old_size, refined_size: size, from };
+        if let Some(old) = old {
+            let params = params::FlowRefine {
+                field: old.field.view(),
+                refined: field.view_mut(),
+                size: old.size,
+                refined_size: size,
+                from: old.from,
+            };
             // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
             unsafe { launch::each(queue, &FLOW_REFINE, size, params)? };
             queue.wait()?;
@@ -53,9 +60,9 @@ impl<Q: Queue> Grid<Q> {
         Ok(Self { size, spacing_mm, field, other: room(queue, size)?, largest: queue.zeros(1)?, gaussians })
     }
 
-    /// The field alone, with its size.
-    pub fn into_field(self) -> ([u32; 3], Q::Memory<f32>) {
-        (self.size, self.field)
+    /// The field alone, to be taken to another grid.
+    pub fn old(self, from: [[f32; 3]; 2]) -> Old<Q> {
+        Old { size: self.size, field: self.field, from }
     }
 
     pub fn voxels(&self) -> usize {

@@ -35,7 +35,7 @@ impl<Q: Queue> FlowDevice<Q> {
     fn regrid(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: Option<[[f32; 3]; 2]>) -> Result<&mut Grid<Q>> {
         self.queue.wait()?;
         self.level = None;
-        let old = self.grid.take().map(Grid::into_field).zip(from);
+        let old = self.grid.take().zip(from).map(|(grid, from)| grid.old(from));
         Ok(self.grid.insert(Grid::new(&self.queue, size, spacing_mm, old)?))
     }
 }
