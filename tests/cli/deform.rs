@@ -105,7 +105,7 @@ fn errors(folder: &Path) -> [f64; 2] {
 fn finds_a_bend_and_writes_its_files() {
     let folder = volumes();
     let shown = stdout(&mut mireg(folder.path(), &DEFORM));
-    for word in ["the headers", "mutual information, nats 0.", "Jacobian", "there and back", "field.nii.gz", "out"] {
+    for word in ["the headers", "mutual information 0.", "Jacobian", "there and back", "field.nii.gz", "out"] {
         assert!(shown.contains(word), "{word} is not in\n{shown}");
     }
     let out = folder.path().join("out");
@@ -242,11 +242,10 @@ fn says_so_where_the_start_is_no_use() {
     let assert = mireg(folder.path(), &arguments).arg("--quiet").assert().stdout("");
     let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
     let words = "mireg: warning: the affine registration should not be used";
-    assert!(told.contains(words) && told.contains("the flow starts as the headers"), "{told}");
+    assert!(told.contains(words) && told.contains("starting as the headers"), "{told}");
     let report = report(&folder.path().join("out"));
     assert_eq!((&report["start"], &report["warnings"][0]["name"]), (&"the headers".into(), &"start".into()));
-    let identity = Linear::identity(Kind::Affine, Dimension::Three, DVec3::ZERO);
-    assert_eq!(report["transform"]["parameters"], serde_json::json!(identity.parameters));
+    assert_eq!(report["transform"]["parameters"], serde_json::json!([0.0; 3]));
     let failed = report["warnings"].as_array().unwrap().iter().any(|doubt| doubt["grave"] == true);
     assert_eq!(report["trust"], if failed { "failed" } else { "passed" });
     assert_eq!(assert.get_output().status.code(), Some(i32::from(failed)));
