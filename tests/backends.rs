@@ -1,6 +1,8 @@
 //! CPU, emulator and GPU give the same bits.
 
+mod flow;
 mod from_pairs;
+mod gaussian;
 mod mattes;
 mod methods;
 mod viola;
@@ -39,7 +41,9 @@ pub fn tests() -> Vec<Trial> {
             .with_ignored_flag(absent),
         Trial::test("backends::gpu_resamples_as_the_cpu", || resampling_agrees(&*gpu()?)).with_ignored_flag(absent),
     ];
+    tests.extend(flow::tests());
     tests.extend(from_pairs::tests());
+    tests.extend(gaussian::tests());
     tests.extend(mattes::tests());
     tests.extend(methods::tests());
     tests.extend(viola::tests());

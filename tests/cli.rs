@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod deform;
 mod evaluate;
+mod field;
 mod mesh;
 mod points;
 mod transforms;
@@ -53,6 +54,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(bench::tests());
     tests.extend(transforms::tests());
     tests.extend(evaluate::tests());
+    tests.extend(field::tests());
     tests.extend(points::tests());
     tests.extend(mesh::tests());
     tests.extend(deform::tests());

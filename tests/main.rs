@@ -6,6 +6,7 @@
 mod accuracy;
 mod backends;
 mod cli;
+mod deform;
 mod demo;
 mod io;
 mod mesh;
@@ -20,6 +21,7 @@ fn main() {
         accuracy::tests(),
         backends::tests(),
         cli::tests(),
+        deform::tests(),
         demo::tests(),
         io::tests(),
         mesh::tests(),

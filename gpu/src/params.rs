@@ -1,5 +1,6 @@
 //! Every struct that crosses the boundary to a kernel: `repr(C)`, by value, its size asserted.
 
+use crate::math::recursive::Coefficients;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 
 /// A 3x4 matrix, row by row: voxel of the fixed image to position in the moving image.
@@ -318,6 +319,22 @@ pub struct MattesFold {
     pub result: u32,
 }
 
+/// What the kernels of [`recursive`](crate::kernels::recursive) need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Recursive {
+    /// The samples of slabs, one slab after the other; filtered in place.
+    pub planes: DeviceSliceMut<f32>,
+    pub coefficients: Coefficients,
+    /// Samples of a line.
+    pub len: u32,
+    /// Samples from one of a line to the next, and lines of a slab, which has fewer than 2^31 samples.
+    pub stride: u32,
+    pub slabs: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// What [`resample`](crate::kernels::resample::resample) needs.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -384,6 +401,155 @@ pub struct Viola {
     pub stride: u32,
 }
 
+/// What [`copy_words`](crate::kernels::copy::copy_words) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct CopyWords {
+    pub from: DeviceSlice<u32>,
+    pub to: DeviceSliceMut<u32>,
+    pub len: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// Two images and the displacement field between them: first the field and then `map` take voxels of the fixed image to the moving one.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowImages {
+    /// 16-bit values of the voxels.
+    pub fixed: DeviceSlice<u16>,
+    /// As [`Images::moving`] where that is `fine`.
+    pub moving: DeviceSlice<u32>,
+    /// As [`crate::math::field`] has it; so are all fields here.
+    pub field: DeviceSlice<f32>,
+    pub map: Affine,
+    pub size: [u32; 3],
+    pub moving_size: [u32; 3],
+}
+
+/// What [`flow_pairs`](crate::kernels::flow::pairs::flow_pairs) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowPairs {
+    pub images: FlowImages,
+    /// A joint index a voxel, or [`OUTSIDE`](crate::kernels::flow::pairs::OUTSIDE).
+    pub pairs: DeviceSliceMut<u16>,
+    /// Bins of each image, 2 to 255.
+    pub bins: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// What [`flow_force`](crate::kernels::flow::force::flow_force) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowForce {
+    pub images: FlowImages,
+    /// The two tables of [`score`](crate::math::flow::score), one after the other.
+    pub tables: DeviceSlice<f32>,
+    /// A displacement a voxel.
+    pub force: DeviceSliceMut<f32>,
+    /// What [`pull`](crate::math::flow::pull) takes.
+    pub per_square: [f32; 3],
+    pub prior: f32,
+    /// Bins of each image.
+    pub bins: u32,
+    /// Numbers of the tables that a block copies to shared memory: all, or none.
+    pub table_words: u32,
+}
+
+/// What the kernels of [`local`](crate::kernels::flow::local) need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowLocal {
+    pub images: FlowImages,
+    /// Planes of the fixed image's local mean and variance.
+    pub fixed: DeviceSliceMut<f32>,
+    /// Planes of what is to be smoothed, then its local means, and at last the three of the force.
+    pub planes: DeviceSliceMut<f32>,
+    /// To which are added the squared correlation in fixed point of [`CORRELATION_UNIT`](crate::math::flow::CORRELATION_UNIT), and the voxels inside.
+    pub totals: DeviceSliceMut<u64>,
+    /// What [`pull`](crate::math::flow::pull) takes.
+    pub per_square: [f32; 3],
+    pub prior: f32,
+}
+
+/// What the kernels of [`step`](crate::kernels::flow::step) need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowStep {
+    pub field: DeviceSlice<f32>,
+    /// The step's displacements; then those of the field after it.
+    pub step: DeviceSliceMut<f32>,
+    /// The bits of the square of the step's largest displacement, voxels; 0 before.
+    pub largest: DeviceSliceMut<u32>,
+    pub size: [u32; 3],
+    /// What no voxel moves further by, voxels.
+    pub limit: f32,
+}
+
+/// What [`flow_refine`](crate::kernels::flow::field::flow_refine) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowRefine {
+    pub field: DeviceSlice<f32>,
+    pub refined: DeviceSliceMut<f32>,
+    pub size: [u32; 3],
+    pub refined_size: [u32; 3],
+    /// What [`refined`](crate::math::flow::refined) takes.
+    pub from: [[f32; 3]; 2],
+}
+
+/// What [`flow_jacobian`](crate::kernels::flow::field::flow_jacobian) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowJacobian {
+    pub field: DeviceSlice<f32>,
+    /// A determinant a voxel.
+    pub determinants: DeviceSliceMut<f32>,
+    /// The smallest and the largest in the order of [`ordered`](crate::math::field::ordered), the smallest's bits inverted; 0 before.
+    pub range: DeviceSliceMut<u32>,
+    pub size: [u32; 3],
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// What [`flow_moved`](crate::kernels::flow::field::flow_moved) needs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowMoved {
+    pub field: DeviceSlice<f32>,
+    pub image: DeviceSlice<f32>,
+    /// An intensity a voxel.
+    pub moved: DeviceSliceMut<f32>,
+    /// From voxels of the field's grid to those of the image.
+    pub map: Affine,
+    pub size: [u32; 3],
+    pub image_size: [u32; 3],
+}
+
+/// What the kernels of [`inverse`](crate::kernels::flow::inverse) need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowInverse {
+    pub field: DeviceSlice<f32>,
+    /// The way back on the other grid.
+    pub inverse: DeviceSliceMut<f32>,
+    /// To which are added the misses in fixed point of [`MM_UNIT`](crate::math::flow::MM_UNIT), and their number.
+    pub totals: DeviceSliceMut<u64>,
+    /// The bits of the largest miss, mm; 0 before.
+    pub largest: DeviceSliceMut<u32>,
+    /// From voxels of the field's grid to those of the other one, and the other way.
+    pub there: Affine,
+    pub back: Affine,
+    pub size: [u32; 3],
+    pub inverse_size: [u32; 3],
+    /// Distances between the voxels of the field's grid, mm.
+    pub spacing: [f32; 3],
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 const _: () = assert!(size_of::<Viola>() == 256);
 const _: () = assert!(size_of::<Affine>() == 48);
 const _: () = assert!(size_of::<Images>() == 144);
@@ -402,4 +568,15 @@ const _: () = assert!(size_of::<MattesHistogram>() == 184);
 const _: () = assert!(size_of::<MattesValue>() == 128);
 const _: () = assert!(size_of::<MattesSlope>() == 184);
 const _: () = assert!(size_of::<MattesFold>() == 80);
+const _: () = assert!(size_of::<Recursive>() == 320);
 const _: () = assert!(size_of::<Resample>() == 112);
+const _: () = assert!(size_of::<CopyWords>() == 40);
+const _: () = assert!(size_of::<FlowImages>() == 120);
+const _: () = assert!(size_of::<FlowPairs>() == 144);
+const _: () = assert!(size_of::<FlowForce>() == 176);
+const _: () = assert!(size_of::<FlowLocal>() == 184);
+const _: () = assert!(size_of::<FlowStep>() == 64);
+const _: () = assert!(size_of::<FlowRefine>() == 80);
+const _: () = assert!(size_of::<FlowJacobian>() == 64);
+const _: () = assert!(size_of::<FlowMoved>() == 120);
+const _: () = assert!(size_of::<FlowInverse>() == 200);

@@ -112,7 +112,7 @@ const ROWS: &[Row] = &[
     ("convert_to_fsl_without_images", "convert a.tfm a.mat", 2, &["a.mat", "--fixed", "--moving"]),
     ("convert_of_a_damaged_file", "convert text.txt out.tfm", 2, &["text.txt"]),
     ("convert_into_a_missing_folder", "convert a.tfm none/out.tfm", 2, &["none"]),
-    ("compose_of_one_file", "compose a.tfm --out out.tfm", 2, &["2"]),
+    ("compose_of_nothing", "compose --out out.tfm", 2, &["TRANSFORM"]),
     ("compose_of_a_matrix_without_frame", "compose a.tfm matrix.txt --out out.tfm", 2, &["matrix.txt", "--from"]),
     ("compose_over_an_input", "compose a.tfm b.tfm --out b.tfm", 2, &["b.tfm", "replace"]),
     ("invert_without_an_output", "invert a.tfm", 2, &["--out"]),

@@ -15,6 +15,7 @@ pub fn tests() -> Vec<Trial> {
         test("prints_json", prints_json),
         test("writes_plots", writes_plots),
         test("counts_violas_pairs", counts_violas_pairs),
+        test("smooths", smooths),
         test("measures_own_images", measures_own_images),
         test("compares_what_a_paper_compares", compares_what_a_paper_compares),
     ]
@@ -72,6 +73,15 @@ fn counts_violas_pairs() {
     // Two sizes, exact and quantised, without and with the derivative.
     assert_eq!(places, [8, 8], "{all}");
     assert!(rows.iter().all(|row| row["seconds"].as_f64() > Some(0.0)), "{all}");
+}
+
+fn smooths() {
+    let all: Value = serde_json::from_str(&bench("--backend cpu --estimator gaussian --json")).unwrap();
+    let rows = all["gaussian"].as_array().unwrap();
+    assert_eq!([&rows[0]["volumes"], &rows[1]["volumes"]], [1, 3]);
+    assert!(rows.iter().all(|row| row["seconds"].as_f64() > Some(0.0)), "{all}");
+    let text = bench("--backend emulated --estimator gaussian");
+    assert!(text.contains("Recursive Gaussian, 8^3 voxels: microseconds\n") && text.contains("all axes"), "{text}");
 }
 
 fn writes_plots() {

@@ -7,7 +7,8 @@ use std::fs;
 
 use glam::{DMat3, DVec3};
 use libtest_mimic::Trial;
-use mireg::transform::Field;
+use mireg::io::transform;
+use mireg::transform::{Field, Part};
 use mireg::{Geometry, io};
 
 use super::{Folder, bits, fixture, gzip};
@@ -18,6 +19,7 @@ pub fn tests() -> Vec<Trial> {
         trial("io::field::ras", displacements_of_intent_1006_are_in_ras),
         trial("io::field::planar_nrrd", vectors_of_nrrd_may_come_last),
         trial("io::field::refused", what_is_no_field_is_refused),
+        trial("io::field::itk_text", itk_text_is_checked),
         trial("io::field::unwritten", what_no_file_can_hold_is_refused),
         trial("io::field::no_images", fields_are_no_images),
         trial("io::field::damage", damage_is_an_error),
@@ -169,6 +171,28 @@ fn what_is_no_field_is_refused() {
     }
     refused(&folder.file("b.nii", &bytes[..600]), "truncated");
     refused(&folder.file("b.nii.gz", &gzip(&bytes)[..300]), "truncated");
+}
+
+fn itk_text_is_checked() {
+    let folder = Folder::new();
+    let text = fs::read_to_string(file("chain.tfm")).unwrap();
+    let read = |text: String| transform::parts(&folder.file("a.tfm", text), None, &transform::Grids::default());
+    let parts = read(text.clone()).unwrap();
+    assert!(matches!(&parts[..], [Part::Field(_), Part::Linear(_)]));
+    for (from, to, expected) in [
+        ("FixedParameters: 4 3 5", "FixedParameters: 4 3 6", "has 180 parameters, not 216"),
+        ("FixedParameters: 4 3 5", "FixedParameters: 3 5", "has 17 fixed parameters, not 18"),
+        ("FixedParameters: 4 3 5", "FixedParameters: 4 3 -5", "must be positive"),
+        ("-10 20 5 1.5", "-10 20 5 0", "voxel size"),
+        ("Parameters: -1.6", "Parameters: nan -1.6", "is no number"),
+        ("Parameters: -1.6", "Parameters: -1.6e300", "too large for f32"),
+        ("DisplacementFieldTransform_double", "VelocityFieldTransform_double", "VelocityFieldTransform"),
+    ] {
+        let message = read(text.replace(from, to)).unwrap_err().to_string();
+        assert!(message.contains(expected) && !message.contains('\n'), "{message}");
+    }
+    let message = read(text[..2000].to_owned()).unwrap_err().to_string();
+    assert!(message.contains("truncated"), "{message}");
 }
 
 fn what_no_file_can_hold_is_refused() {

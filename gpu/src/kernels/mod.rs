@@ -1,11 +1,14 @@
 //! The kernels, one family a file: shells that index, guard, cooperate and store around [`crate::math`].
 
 mod batch;
+pub mod copy;
 pub mod entropy;
+pub mod flow;
 pub mod histogram;
 pub mod mattes;
 mod ordered;
 pub mod partial_volume;
+pub mod recursive;
 pub mod resample;
 pub mod sample;
 pub mod viola;

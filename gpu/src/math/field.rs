@@ -175,6 +175,19 @@ pub unsafe fn jacobian(number: impl Fn(usize) -> f32, size: [u32; 3], [x, y, z]:
     determinant(plus_identity([along(0, x), along(1, y), along(2, z)]))
 }
 
+/// A number that orders floats as integers: for their range in any order.
+#[inline(always)]
+pub fn ordered(value: f32) -> u32 {
+    let bits = value.to_bits();
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+}
+
+/// The float of [`ordered`].
+#[inline(always)]
+pub fn of_ordered(number: u32) -> f32 {
+    f32::from_bits(if number >> 31 == 1 { number & !(1 << 31) } else { !number })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,11 +1,13 @@
 //! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
 
 use super::evaluator::{Loaded, Space};
+use super::flow_device::FlowDevice;
 use super::histogram::{self, HistogramMethod};
 use super::mattes_device::Mattes;
 use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
 use super::{
-    Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, resample, viola,
+    Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, gaussian, resample,
+    viola,
 };
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
@@ -89,11 +91,15 @@ impl Backend for Emulated {
     }
 
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
-        todo!()
+        Ok(Box::new(FlowDevice::new(*self)))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         resample::resample(self, moving, size, affine, how)
+    }
+
+    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
+        gaussian::device::smooth(self, planes, size, sigmas)
     }
 }
 
@@ -141,6 +147,11 @@ impl Queue for Emulated {
 
     fn clear<T: Element>(&self, memory: &mut Vec<T>) -> Result<()> {
         memory.fill(T::default());
+        Ok(())
+    }
+
+    fn copy<T: Element>(&self, from: &Vec<T>, to: &mut Vec<T>) -> Result<()> {
+        to.copy_from_slice(from);
         Ok(())
     }
 

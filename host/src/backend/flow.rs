@@ -2,6 +2,7 @@
 
 use crate::Result;
 use crate::image::StoredImage;
+use gpu::math::interpolate;
 use gpu::params::Affine;
 
 /// The two images of a level.
@@ -134,8 +135,19 @@ pub trait Flow {
     fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse>;
 }
 
-/// Bytes of a device's memory that a flow takes at most on a grid of so many voxels with a moving image of so many.
-pub fn bytes(fixed: u64, moving: u64) -> u64 {
-    // Three fields, two images of 16 and of 32 bits, joint indices; at the end a field and its way back.
-    fixed * (3 * 12 + 2 + 2 + 8) + moving * (4 + 12)
+/// What allocations take beside what they hold, and small ones, bytes.
+const ROUNDED: u64 = 32 << 20;
+
+/// Bytes of a device's memory that a flow takes at most on a grid of this size with a moving image of that one.
+pub fn bytes(fixed: [usize; 3], moving: [usize; 3]) -> u64 {
+    let [(fixed, fixed_padding), (moving, moving_padding)] = [fixed, moving].map(|size| {
+        let voxels = size.iter().map(|&n| n as u64).product::<u64>();
+        (voxels, interpolate::padding(size.map(|n| n as u32)) as u64)
+    });
+    let field = |voxels, padding| 4 * (3 * voxels + padding);
+    // Two fields, 16-bit values, and two local means, which are more than joint indices.
+    let of_fixed = 2 * field(fixed, fixed_padding) + (2 + 8) * fixed;
+    // Pairs of 16-bit values; at the end a way back, which is more than an image.
+    let of_moving = 4 * (moving + moving_padding) + field(moving, moving_padding);
+    of_fixed + of_moving + ROUNDED
 }

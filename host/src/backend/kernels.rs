@@ -1,13 +1,17 @@
 //! Every kernel, once: its entry point in the PTX and the function that the emulator runs.
 
 use super::queue::Kernel;
+use gpu::kernels::flow::{
+    field as flow_field, force as flow_force, inverse as flow_inverse, local as flow_local, pairs as flow_pairs,
+    step as flow_step,
+};
 use gpu::kernels::histogram::tiled::{self, brick};
 use gpu::kernels::histogram::{
     byte_lanes, from_pairs, global_copies, mbe, partials, per_thread, shared_atomic, sort_count, warp_tagged,
 };
 use gpu::kernels::mattes::{histogram as mattes_histogram, slope as mattes_slope, value as mattes_value};
 use gpu::kernels::viola::{finish, pull, sample, sums};
-use gpu::kernels::{entropy, resample};
+use gpu::kernels::{copy, entropy, recursive, resample};
 use gpu::params;
 
 macro_rules! kernels {
@@ -61,7 +65,26 @@ kernels! {
     MATTES_SLOPE = mattes_slope::mattes_slope(params::MattesSlope);
     MATTES_SLOPE_BOTH = mattes_slope::mattes_slope_both(params::MattesSlope);
     MATTES_FOLD = mattes_slope::mattes_fold(params::MattesFold);
+    RECURSIVE_ALONG = recursive::recursive_along(params::Recursive);
+    RECURSIVE_ALONG_LONG = recursive::recursive_along_long(params::Recursive);
+    RECURSIVE_ACROSS = recursive::recursive_across(params::Recursive);
+    RECURSIVE_ACROSS_LONG = recursive::recursive_across_long(params::Recursive);
     RESAMPLE = resample::resample(params::Resample);
+    COPY_WORDS = copy::copy_words(params::CopyWords);
+    FLOW_PAIRS = flow_pairs::flow_pairs(params::FlowPairs);
+    FLOW_FORCE = flow_force::flow_force(params::FlowForce);
+    FLOW_LOCAL_FIXED = flow_local::flow_local_fixed(params::FlowLocal);
+    FLOW_LOCAL_VARIANCE = flow_local::flow_local_variance(params::FlowLocal);
+    FLOW_LOCAL_MOVING = flow_local::flow_local_moving(params::FlowLocal);
+    FLOW_LOCAL_AGREEMENT = flow_local::flow_local_agreement(params::FlowLocal);
+    FLOW_LOCAL_FORCE = flow_local::flow_local_force(params::FlowLocal);
+    FLOW_LARGEST = flow_step::flow_largest(params::FlowStep);
+    FLOW_COMPOSE = flow_step::flow_compose(params::FlowStep);
+    FLOW_REFINE = flow_field::flow_refine(params::FlowRefine);
+    FLOW_JACOBIAN = flow_field::flow_jacobian(params::FlowJacobian);
+    FLOW_MOVED = flow_field::flow_moved(params::FlowMoved);
+    FLOW_INVERSE = flow_inverse::flow_inverse(params::FlowInverse);
+    FLOW_MISSES = flow_inverse::flow_misses(params::FlowInverse);
     VIOLA_SAMPLE = sample::viola_sample(params::Viola);
     VIOLA_SUMS_FEW = sums::viola_sums_few(params::Viola);
     VIOLA_SUMS_FEW_OWN = sums::viola_sums_few_own(params::Viola);

@@ -5,6 +5,7 @@ pub mod cuda;
 pub mod emulated;
 mod evaluator;
 mod flow;
+mod flow_device;
 pub mod gaussian;
 mod histogram;
 mod kernels;
@@ -294,6 +295,30 @@ pub trait Backend: Send + Sync {
         affine: &Affine,
         how: Interpolator,
     ) -> Result<Vec<f32>>;
+
+    /// Smooths volumes of `size`, one after the other in `planes`, by a Gaussian of `sigmas` voxels: see [`cpu::gaussian::smooth`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the volumes do not fit.
+    ///
+    /// # Panics
+    /// Where `planes` are not whole volumes.
+    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()>;
+
+    /// Seconds that the device spends on smoothing this many volumes of `size`, on each pass over them, and on a plain copy of them, as the
+    /// means of `times` in a row; `None` where it has no clock.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where two copies of the volumes do not fit.
+    fn smoothing_seconds(
+        &self,
+        _size: [usize; 3],
+        _volumes: usize,
+        _sigmas: [f64; 3],
+        _times: u32,
+    ) -> Result<Option<gaussian::Seconds>> {
+        Ok(None)
+    }
 }
 
 /// A loaded pair.

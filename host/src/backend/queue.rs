@@ -89,6 +89,12 @@ pub trait Queue {
     /// [`crate::Error::Device`] where the device gives up.
     fn clear<T: Element>(&self, memory: &mut Self::Memory<T>) -> Result<()>;
 
+    /// Copies all elements, of as many, after what was queued before.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn copy<T: Element>(&self, from: &Self::Memory<T>, to: &mut Self::Memory<T>) -> Result<()>;
+
     /// The first `len` elements, after what was queued before.
     ///
     /// # Errors

@@ -15,8 +15,9 @@ use super::transforms::{self, Step};
 pub const EXAMPLES: &str = "\
 A transform takes a point of LIKE to the point of IMAGE, as the one that `mireg register LIKE
 IMAGE` writes. Several are applied in the order given, the first to the point of LIKE;
-antsApplyTransforms has them the other way round. Without any, the headers place the images. One of
-FSL or RIRE must be the only one. The mesh.json of `mireg mesh` is a transform too. IMAGE reaches to
+antsApplyTransforms takes them in this order too (what ANTs calls reversed is the way of the image).
+Without any, the headers place the images. One of FSL or RIRE must be the only one. The mesh.json of `mireg mesh` is a transform too, and so are
+displacement fields (.nii.gz, .mha, .nrrd) and ITK text with several of them (.tfm). IMAGE reaches to
 its outermost voxel centres (ITK goes on for half a voxel, with the values there). Where voxels of
 LIKE are larger than those of IMAGE nothing is smoothed. The pixel type is that of IMAGE: integers
 are rounded and clamped.
@@ -25,6 +26,7 @@ Examples:
   mireg apply mr.nii.gz --like ct.nii.gz -t out/transform.tfm --out mr_on_ct.nii.gz
   mireg apply labels.nii.gz --like ct.nii.gz -t out/transform.tfm --labels --out on_ct.nii.gz
   mireg apply ct.nii.gz --like mr.nii.gz -t out/transform.tfm --invert --outside -1000 --out b.nii.gz
+  mireg apply mr.nii.gz --like ct.nii.gz -t 1Warp.nii.gz -t 0GenericAffine.mat --out moved.nii.gz
   mireg apply mr.nii.gz --like ct.nii.gz -t flirt.mat --spacing 1 --interpolation b-spline --out c.nii";
 
 #[derive(Args)]
@@ -102,6 +104,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
         Some(map) => mireg::resample(&volume, &grid, &map, &how)?,
         None => mireg::resample_through(&volume, &grid, transforms::map(&steps, arguments.invert), &how)?,
     };
+    transforms::met(&steps)?;
     if resampled.inside == 0 {
         return Err(Error::Untrusted(format!(
             "no voxel of the grid falls inside {}: check the headers, and whether the transform leads the other way (--invert)",

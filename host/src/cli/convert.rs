@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mireg::Result;
 use mireg::io::transform;
+use mireg::transform::Part;
+use mireg::{Error, Result, io};
 
 use super::grids::{Files, Images, keep_inputs};
 
 pub const EXAMPLES: &str = "\
 Whatever the format, IN takes a point of FIXED to the point of MOVING; FLIRT's
-matrices, which say the reverse, are turned round on the way. OUT appears whole or
-not at all.
+matrices, which say the reverse, are turned round on the way. Displacement fields go
+from and to .nii.gz, .mha and .nrrd. OUT appears whole or not at all.
 
 Examples:
   mireg convert out/transform.tfm flirt.mat --fixed ct.nii.gz --moving mr.nii.gz
@@ -37,6 +38,12 @@ pub fn run(arguments: &Convert) -> Result<()> {
     let Convert { input, out, files } = arguments;
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
     let images = Images::read(&files.reading)?;
-    let transform = transform::read(input, files.reading.from, &images.grids())?;
-    transform::write(out, files.to, &transform, &images.grids())
+    let grids = images.grids();
+    match &transform::parts(input, files.reading.from, &grids)?[..] {
+        [Part::Field(field)] => io::field::write(out, field),
+        parts if parts.iter().all(|part| matches!(part, Part::Linear(_))) => {
+            transform::write(out, files.to, &transform::read(input, files.reading.from, &grids)?, &grids)
+        }
+        _ => Err(Error::file(input, "holds fields among other transforms; `mireg compose` makes one field of them")),
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use glam::{DAffine3, DVec3};
+use glam::DVec3;
 use mireg::io::points::{Frame, Landmarks};
 use mireg::io::transform::{Format, Grids};
 use mireg::tre::{self, Tre};
@@ -16,11 +16,13 @@ use super::transforms;
 pub const EXAMPLES: &str = "\
 The error at a point of the fixed image is how far, in mm, the transform takes it from
 where it belongs: from where the truth takes it or from its counterpart among the moving
-image's points. `before` is the same without any transform.
+image's points. `before` is the same without any transform. Displacement fields are
+transforms too.
 
 Examples:
   mireg evaluate out/transform.tfm --truth truth.tfm --fixed ct.nii.gz
   mireg evaluate out/transform.tfm --truth truth.tfm --mask ct_brain.nii.gz --limit 1
+  mireg evaluate out/warp.nii.gz --truth true_field.mha --mask ct_brain.nii.gz
   mireg evaluate out/transform.tfm --points ct.csv --moving-points mr.csv --json";
 
 #[derive(Args)]
@@ -66,11 +68,12 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     let moving = arguments.moving.as_deref().map(io::geometry).transpose()?;
     let Over { what: over, points, grid } = over(arguments)?;
     let grids = Grids { fixed: grid.as_ref(), moving: moving.as_ref() };
-    let map = transforms::read(&arguments.transform, arguments.from, &grids)?;
+    let steps = transforms::steps(std::slice::from_ref(&arguments.transform), arguments.from, &grids)?;
     let targets = targets(arguments, &points, &grids)?;
-    let error =
-        |map| Tre::of(&map, &points, &targets).ok_or_else(|| Error::Input(format!("{over}: nothing to measure")));
-    let (before, after) = (error(DAffine3::IDENTITY)?, error(map)?);
+    let nothing = || Error::Input(format!("{over}: nothing to measure"));
+    let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
+    let after = Tre::of(transforms::map(&steps, false), &points, &targets).ok_or_else(nothing)?;
+    transforms::met(&steps)?;
     super::print(&match arguments.json {
         true => {
             let object = serde_json::json!({ "over": over, "points": points.len(), "before": before, "after": after });
@@ -113,11 +116,12 @@ fn over(arguments: &Evaluate) -> Result<Over> {
 /// Where those points belong in the moving image.
 fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids) -> Result<Vec<DVec3>> {
     let Some(path) = &arguments.moving_points else {
-        let truth = match &arguments.truth {
-            Some(path) => transforms::read(path, None, grids)?,
-            None => DAffine3::IDENTITY,
-        };
-        return Ok(points.par_iter().map(|&point| truth.transform_point3(point)).collect());
+        let truth = transforms::steps(arguments.truth.as_slice(), None, grids)?;
+        let map = transforms::map(&truth, false);
+        let targets = points.par_iter().map(|&point| map(point)).collect();
+        drop(map);
+        transforms::met(&truth)?;
+        return Ok(targets);
     };
     let targets = landmarks(path, arguments)?;
     match targets.len() == points.len() {

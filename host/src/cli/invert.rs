@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mireg::Result;
 use mireg::io::transform;
+use mireg::{Result, io};
 
 use super::grids::{Files, Images, keep_inputs};
+use super::transforms;
 
 pub const EXAMPLES: &str = "\
 Where IN takes a point of FIXED to MOVING, FILE takes one of MOVING to FIXED. --fixed
-and --moving are those of IN.
+and --moving are those of IN. The way back of a displacement field is one on the grid
+of --moving, or else on its own.
 
 Examples:
   mireg invert ct_to_mr.tfm --out mr_to_ct.tfm
-  mireg invert ct_to_mr.mat --fixed ct.nii.gz --moving mr.nii.gz --out mr_to_ct.mat";
+  mireg invert ct_to_mr.mat --fixed ct.nii.gz --moving mr.nii.gz --out mr_to_ct.mat
+  mireg invert 1Warp.nii.gz --moving mr.nii.gz --out 1InverseWarp.nii.gz";
 
 #[derive(Args)]
 pub struct Invert {
@@ -33,6 +36,10 @@ pub fn run(arguments: &Invert) -> Result<()> {
     let Invert { input, out, files } = arguments;
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
     let images = Images::read(&files.reading)?;
-    let inverse = transform::read(input, files.reading.from, &images.grids())?.inverse();
-    transform::write(out, files.to, &inverse, &images.grids().swapped())
+    let grids = images.grids();
+    let steps = transforms::steps(std::slice::from_ref(input), files.reading.from, &grids)?;
+    match transforms::whole(&steps) {
+        Some(linear) => transform::write(out, files.to, &linear.inverse(), &grids.swapped()),
+        None => io::field::write(out, &transforms::field(&steps, true, grids.moving)?),
+    }
 }

@@ -14,13 +14,16 @@ pub const EXAMPLES: &str = "\
 Without --invert the points are of the fixed image and go to the moving image, mm.
 (An image goes the other way through the same transform: see `mireg apply`.) OUT has
 the format of IN and keeps all of it but the coordinates. A file of 3D Slicer says
-itself whether it is in LPS or RAS. The mesh.json of `mireg mesh` is a transform too.
+itself whether it is in LPS or RAS. The mesh.json of `mireg mesh` is a transform too, and
+so are displacement fields (.nii.gz, .mha, .nrrd) and ITK text with several of them.
+Several are applied in the order given, as by antsApplyTransformsToPoints.
 
 Examples:
   mireg points ct_landmarks.csv --transform out/transform.tfm --out mr_landmarks.csv
   mireg points mr.mrk.json --transform out/transform.tfm --invert --out ct.mrk.json
   mireg points ct.txt --frame ras --transform out/transform.tfm --out mr.txt
-  mireg points fundus.csv --transform out/mesh.json --out angiogram.csv";
+  mireg points fundus.csv --transform out/mesh.json --out angiogram.csv
+  mireg points fixed.csv -t 1Warp.nii.gz -t 0GenericAffine.mat --out moving.csv";
 
 #[derive(Args)]
 pub struct Points {
@@ -55,6 +58,7 @@ pub fn run(arguments: &Points) -> Result<()> {
     let mut landmarks = Landmarks::read(&arguments.points, arguments.format, arguments.frame)?;
     let map = transforms::map(&steps, *invert);
     landmarks.transform(map);
+    transforms::met(&steps)?;
     landmarks.write(&arguments.out)?;
     super::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
     Ok(())

@@ -36,7 +36,7 @@ pub fn choose(
 }
 
 fn bytes(fixed: &Geometry, moving: &Geometry) -> u64 {
-    flow_bytes(fixed.voxels() as u64, moving.voxels() as u64)
+    flow_bytes(fixed.size, moving.size)
 }
 
 fn gb(bytes: u64) -> f64 {

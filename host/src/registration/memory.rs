@@ -2,7 +2,7 @@
 
 use super::levels;
 use super::{Options, Sampled, Sampling};
-use crate::backend::{BATCH, Backend};
+use crate::backend::BATCH;
 use crate::metric::MetricKind;
 use crate::{Error, Geometry, Result};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -15,15 +15,15 @@ struct Need {
     device: u64,
 }
 
-/// Refuses images for which memory is short.
+/// Refuses images for which memory is short, with so many bytes free on the device if it has its own.
 ///
 /// # Errors
 /// [`Error::Device`] names what is needed and what is there.
-pub fn check(fixed: &Geometry, moving: &Geometry, options: &Options, backend: &dyn Backend) -> Result<()> {
+pub fn check(fixed: &Geometry, moving: &Geometry, options: &Options, on_device: Option<u64>) -> Result<()> {
     let need = need(fixed, moving, options);
     enough(need.host, free(), "memory", "crop the images, make them coarser, or end other programs")?;
     let advice = "crop the images, make them coarser, or use --backend cpu";
-    enough(need.device, backend.free_memory(), "the GPU's memory", advice)
+    enough(need.device, on_device, "the GPU's memory", advice)
 }
 
 /// What lives at the same time: the pyramids, the images of one level as they are counted, and the result.
@@ -81,11 +81,8 @@ fn free() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Volume;
-    use crate::backend::{Evaluator, HistogramMethod, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair};
     use glam::DVec3;
     use gpu::math::interpolate::Interpolator;
-    use gpu::params::Affine;
 
     fn grid(size: [usize; 3], spacing: [f64; 3]) -> Geometry {
         Geometry::axis_aligned(size, DVec3::from_array(spacing), DVec3::ZERO)
@@ -140,32 +137,8 @@ mod tests {
 
     #[test]
     fn a_gpu_is_asked_too() {
-        struct Full;
-        impl Backend for Full {
-            fn name(&self) -> &'static str {
-                "cuda"
-            }
-            fn device(&self) -> String {
-                "a full one".into()
-            }
-            fn free_memory(&self) -> Option<u64> {
-                Some(1000)
-            }
-            fn load<'a>(&'a self, _: Pair<'a>, _: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
-                unreachable!()
-            }
-            fn load_mattes<'a>(&'a self, _: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
-                unreachable!()
-            }
-            fn load_viola<'a>(&'a self, _: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-                unreachable!()
-            }
-            fn resample(&self, _: &Volume, _: [usize; 3], _: &Affine, _: Interpolator) -> Result<Vec<f32>> {
-                unreachable!()
-            }
-        }
         let small = grid([16; 3], [1.0; 3]);
-        let told = check(&small, &small, &Options::default(), &Full).unwrap_err().to_string();
+        let told = check(&small, &small, &Options::default(), Some(1000)).unwrap_err().to_string();
         assert!(told.contains("GPU") && told.contains("--backend cpu"), "{told}");
     }
 }

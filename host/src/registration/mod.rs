@@ -47,7 +47,7 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &d
         let mut seconds = Seconds::default();
         let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
         let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
-        memory::check(&fixed.geometry, &moving.geometry, options, &*backend)?;
+        memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
         let dimension = if fixed.geometry.size[2] == 1 { Dimension::Two } else { Dimension::Three };
         let run = Run {
             fixed,

@@ -19,6 +19,13 @@ pub use step::{Steps, distance};
 
 use clap::ValueEnum;
 
+/// One of the maps that a point goes through one after the other.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    Linear(Linear),
+    Field(Field),
+}
+
 /// What a linear map may do; each kind can do what those before it can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]

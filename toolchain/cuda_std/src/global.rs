@@ -1,5 +1,6 @@
 //! Global memory as slices that are passed to kernels by value.
 
+use crate::arch::global::max_u32;
 pub use crate::arch::global::{GlobalAdd, GlobalElement};
 
 /// A slice of global memory that the kernel reads: a device pointer and a number of elements.
@@ -37,6 +38,24 @@ macro_rules! plain_value {
 }
 
 plain_value! { DeviceSlice DeviceSliceMut }
+
+macro_rules! casts {
+    ($($slice:ident)*) => {$(
+        impl<T> $slice<T> {
+            /// The same memory as elements of another type; bytes that do not fill an element are left out.
+            ///
+            /// # Safety
+            /// The memory must be aligned for `U`, of which every pattern of bits must be a value.
+            #[inline(always)]
+            pub const unsafe fn cast<U>(self) -> $slice<U> {
+                let len = self.len * size_of::<T>() as u64 / size_of::<U>() as u64;
+                $slice { pointer: self.pointer.cast(), len }
+            }
+        }
+    )*};
+}
+
+casts! { DeviceSlice DeviceSliceMut }
 
 impl<T> DeviceSlice<T> {
     /// The `len` elements at `pointer`.
@@ -153,5 +172,16 @@ impl<T: GlobalAdd> DeviceSliceMut<T> {
     #[inline(always)]
     pub unsafe fn fetch_add(self, index: usize, value: T) -> T {
         unsafe { T::fetch_add(self.at(index), value) }
+    }
+}
+
+impl DeviceSliceMut<u32> {
+    /// Makes element `index` the greater of what it is and `value`, as one relaxed atomic step. PTX: `red.global.max.u32`. Any thread.
+    ///
+    /// # Safety
+    /// `index` must be in bounds.
+    #[inline(always)]
+    pub unsafe fn max(self, index: usize, value: u32) {
+        unsafe { max_u32(self.at(index), value) }
     }
 }

@@ -76,6 +76,11 @@ impl Backend for Cpu {
         });
         Ok(out)
     }
+
+    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
+        gaussian::smooth(planes, size, sigmas);
+        Ok(())
+    }
 }
 
 widest! {

@@ -6,11 +6,14 @@ mod memory;
 mod queue;
 
 use super::evaluator::Loaded;
+use super::flow_device::FlowDevice;
 use super::histogram::{self, HistogramMethod};
 use super::kernels::NAMES;
 use super::mattes_device::Mattes;
 use super::queue::Limits;
-use super::{Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, resample, viola};
+use super::{
+    Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, gaussian, resample, viola,
+};
 use crate::{Error, Result, Volume};
 use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
@@ -119,10 +122,24 @@ impl Backend for Cuda {
     }
 
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
-        todo!()
+        Ok(Box::new(FlowDevice::new(CudaQueue::new(self)?)))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         resample::resample(&CudaQueue::new(self)?, moving, size, affine, how)
+    }
+
+    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
+        gaussian::device::smooth(&CudaQueue::new(self)?, planes, size, sigmas)
+    }
+
+    fn smoothing_seconds(
+        &self,
+        size: [usize; 3],
+        volumes: usize,
+        sigmas: [f64; 3],
+        times: u32,
+    ) -> Result<Option<gaussian::Seconds>> {
+        gaussian::device::seconds(&CudaQueue::new(self)?, (size, volumes), sigmas, times)
     }
 }

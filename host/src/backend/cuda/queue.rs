@@ -79,6 +79,12 @@ impl Queue for CudaQueue<'_> {
         check(unsafe { sys::cuMemsetD8Async(address, 0, bytes, self.stream.as_inner()) })
     }
 
+    fn copy<T: Element>(&self, from: &DeviceBuffer<T>, to: &mut DeviceBuffer<T>) -> Result<()> {
+        self.enter()?;
+        // SAFETY: both ends are there until the queue is done, as for launches.
+        Ok(unsafe { to.async_copy_from(from, &self.stream)? })
+    }
+
     fn download<T: Element>(&self, memory: &DeviceBuffer<T>, len: usize) -> Result<Vec<T>> {
         self.enter()?;
         let mut host = vec![T::default(); len];

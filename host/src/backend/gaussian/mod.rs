@@ -1,9 +1,19 @@
 //! Gaussian smoothing by the recursive filter of [`gpu::math::recursive`]: what CPU and devices have in common.
 
 mod coefficients;
+pub(super) mod device;
 
 pub use coefficients::coefficients;
 use gpu::math::recursive::Coefficients;
+
+/// What smoothing takes on a device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seconds {
+    /// Each pass: along x, y and z, if none is left alone.
+    pub passes: Vec<f64>,
+    /// A plain copy of what a pass reads and writes.
+    pub copy: f64,
+}
 
 /// A pass along one axis.
 #[derive(Debug, Clone, Copy)]

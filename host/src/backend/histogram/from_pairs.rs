@@ -3,6 +3,7 @@
 use crate::backend::kernels::{COUNT_PAIRS, COUNT_PAIRS_PACKED};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape};
 use crate::{Error, Result};
+use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use gpu::kernels::histogram::from_pairs::{TOGETHER, VECTOR};
 use gpu::params;
 
@@ -48,17 +49,35 @@ impl Plan {
 impl<Q: Queue> FromPairs<Q> {
     /// Uploads numbers, of which those below `bins` are counted.
     pub fn new(queue: &Q, numbers: &[u16], bins: u32) -> Result<Self> {
-        if !(1..=1 << 16).contains(&bins) || numbers.len() > MOST {
-            return Err(Error::Input(format!("{} numbers in {bins} bins cannot be counted", numbers.len())));
-        }
-        let len = numbers.len() as u32;
-        Ok(Self {
-            pairs: queue.upload(&vectors(numbers))?,
-            counters: queue.zeros(bins as usize)?,
-            len,
-            bins,
-            plan: Plan::new(queue, len, bins)?,
-        })
+        let len = checked(numbers.len(), bins)?;
+        Self::of(queue, queue.upload(&vectors(numbers))?, len, bins)
+    }
+
+    /// Room for so many numbers, which kernels write.
+    pub fn room(queue: &Q, len: usize, bins: u32) -> Result<Self> {
+        let checked = checked(len, bins)?;
+        Self::of(queue, queue.zeros(len / VECTOR as usize + 1)?, checked, bins)
+    }
+
+    fn of(queue: &Q, pairs: Q::Memory<[u32; 4]>, len: u32, bins: u32) -> Result<Self> {
+        let plan = Plan::new(queue, len, bins)?;
+        Ok(Self { pairs, counters: queue.zeros(bins as usize)?, len, bins, plan })
+    }
+
+    /// The numbers, for kernels to write.
+    pub fn numbers(&mut self) -> DeviceSliceMut<u16> {
+        // SAFETY: eight numbers a vector, in their order.
+        unsafe { self.pairs.view_mut().cast() }
+    }
+
+    /// Queues setting the counters to 0.
+    pub fn clear(&mut self, queue: &Q) -> Result<()> {
+        queue.clear(&mut self.counters)
+    }
+
+    /// The counters, for kernels to read.
+    pub fn counters(&self) -> DeviceSlice<u32> {
+        self.counters.view()
     }
 
     /// Queues adding the numbers to the counters.
@@ -84,6 +103,14 @@ impl<Q: Queue> FromPairs<Q> {
     pub fn seconds(&mut self, queue: &Q, times: u32) -> Result<Option<f64>> {
         let seconds = queue.seconds(|| (0..times).try_for_each(|_| self.count(queue)))?;
         Ok(seconds.filter(|_| times > 0).map(|seconds| seconds / f64::from(times)))
+    }
+}
+
+/// How many numbers there are.
+fn checked(len: usize, bins: u32) -> Result<u32> {
+    match (1..=1 << 16).contains(&bins) && len <= MOST {
+        true => Ok(len as u32),
+        false => Err(Error::Input(format!("{len} numbers in {bins} bins cannot be counted"))),
     }
 }
 

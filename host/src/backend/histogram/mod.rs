@@ -11,7 +11,7 @@ mod sort_count;
 mod tagged;
 mod tiled;
 
-pub use from_pairs::count_pairs;
+pub use from_pairs::{FromPairs, count_pairs};
 
 use super::Pair;
 use super::queue::{Memory, Queue};

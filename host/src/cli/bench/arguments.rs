@@ -12,12 +12,15 @@ pub const EXAMPLES: &str = "\
 Measures whole evaluations of the metric by the wall clock, one at a time and in a
 batch of 16, and on a GPU the histogram alone by its own clock. The transform is a
 rotation by 0.1 rad about the middle of the fixed image. Viola's mutual information
-is that of random images, and is measured on one core of the CPU as well. DIR gets
-bench.json and, where histograms are measured, bench.svg and bench.png.
+is that of random images, and is measured on one core of the CPU as well. Smoothing
+is by 4 voxels along all axes, of an image and of a field's three planes; on a GPU
+by its own clock, axis by axis, next to a plain copy. DIR gets bench.json and, where
+histograms are measured, bench.svg and bench.png.
 
 Examples:
   mireg bench
   mireg bench --estimator viola
+  mireg bench --estimator gaussian --size 256
   mireg bench --histogram tiled,shared-atomic --bins 64,256 --data head --out out
   mireg bench --fixed ct.nii.gz --moving mr.nii.gz --interpolation linear,catmull-rom
   mireg bench --paper ledig-table-3 --out out";
@@ -27,7 +30,7 @@ pub struct Bench {
     /// Measure what a paper compares, next to what it prints; the options below replace parts of it
     #[arg(long, value_enum, value_name = "NAME")]
     pub paper: Option<Paper>,
-    /// What to measure [default: histogram,viola; histogram with --paper]
+    /// What to measure [default: all; histogram with --paper]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     pub estimator: Vec<Estimator>,
     /// Ways to count the joint histogram [default: all that the backend has]

@@ -65,7 +65,7 @@ fn given<T: Copy>(list: &[T]) -> Option<Vec<T>> {
 }
 
 /// Voxels a side that take milliseconds or less.
-fn default_side(backend: &str) -> usize {
+pub(super) fn default_side(backend: &str) -> usize {
     match backend {
         "cuda" => 256,
         "cpu" => 128,

@@ -12,6 +12,8 @@ pub enum Estimator {
     Histogram,
     /// Viola's mutual information, from all pairs of two sets of samples
     Viola,
+    /// Smoothing by the recursive Gaussian, beside a plain copy
+    Gaussian,
 }
 
 /// The images.

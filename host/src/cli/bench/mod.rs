@@ -4,6 +4,7 @@ pub mod arguments;
 mod cases;
 mod choices;
 mod compare;
+mod gaussian;
 mod measure;
 mod papers;
 mod plot;

@@ -9,6 +9,7 @@ use super::arguments::Bench;
 use super::cases::{Group, Plan};
 use super::choices::{Axis, Data, Estimator, Interpolation};
 use super::compare::{self, Reduction};
+use super::gaussian;
 use super::measure::{BATCH, Timing};
 use super::papers::{self, Quote};
 use super::subject::{Subject, TURN};
@@ -34,6 +35,7 @@ pub struct Results {
     /// Counting alone, where the device has a clock.
     pub numbers: Option<Numbers>,
     pub viola: Vec<viola::Row>,
+    pub gaussian: Vec<gaussian::Row>,
     pub reductions: Vec<Reduction>,
     pub papers: Vec<Quote>,
 }
@@ -95,6 +97,7 @@ impl Results {
         let (rows, mattes) = (session.rows, session.mattes);
         let counts = histograms && backend.name() == "cuda";
         let viola = arguments.measures(Estimator::Viola);
+        let smoothing = arguments.measures(Estimator::Gaussian);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
             backend: backend.name(),
@@ -105,6 +108,7 @@ impl Results {
             batch: BATCH,
             numbers: if counts { Numbers::measure(backend)? } else { None },
             viola: if viola { viola::measure(backend, arguments, progress)? } else { Vec::new() },
+            gaussian: if smoothing { gaussian::measure(backend, arguments)? } else { Vec::new() },
             reductions: compare::reductions(&rows),
             papers: papers::quotes(arguments.paper),
             rows,
@@ -260,6 +264,7 @@ pub mod tests {
             batch: BATCH,
             numbers: None,
             viola: Vec::new(),
+            gaussian: Vec::new(),
             reductions: compare::reductions(&rows),
             papers: papers::quotes(None),
             rows,

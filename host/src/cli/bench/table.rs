@@ -2,6 +2,7 @@
 
 use super::choices::Axis;
 use super::compare::{Over, Reduction};
+use super::gaussian;
 use super::measure::Timing;
 use super::papers::Quote;
 use super::results::{Numbers, Results, Row};
@@ -24,6 +25,7 @@ pub fn text(results: &Results) -> String {
         windows::text(&results.mattes),
         results.numbers.map_or(String::new(), counting),
         viola::table(&results.viola),
+        gaussian::text(&results.gaussian),
         reductions(&results.reductions),
         quotes(&results.papers),
     ]);

@@ -2,12 +2,15 @@
 //!
 //! Vectors are LPS mm in all of them, whatever frame the format has for the grid: so ITK has it, and the others with it.
 
+mod itk;
+
 use std::path::Path;
 
 use super::voxels::Order;
 use super::{Format, metaimage, nifti, nrrd};
 use crate::transform::Field;
 use crate::{Error, Geometry, Result};
+pub(super) use itk::{axes_of, from_parameters};
 
 /// What a file of vectors holds.
 pub(super) struct Vectors {

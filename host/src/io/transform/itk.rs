@@ -1,15 +1,29 @@
 //! ITK's text files.
 
-use super::super::joined;
-use super::parameters::{composed, linear, named};
+use super::super::{field, joined};
+use super::parameters::{linear, named};
 use super::text::{numbers, whole};
-use crate::transform::Linear;
+use crate::transform::{Linear, Part};
 
 const COMPOSITE: &str = "CompositeTransform_";
 
+/// How a file of this format starts.
+pub const MAGIC: &str = "#Insight Transform File";
+
 /// One linear transform, or a composite of some.
 pub fn read(text: &str) -> Result<Linear, String> {
-    if !text.starts_with("#Insight Transform File") {
+    let linear = |part| match part {
+        Part::Linear(linear) => Ok(linear),
+        Part::Field(_) => Err("holds a displacement field, where a linear transform is needed".to_owned()),
+    };
+    let linears = parts(text)?.into_iter().map(linear).collect::<Result<Vec<_>, _>>()?;
+    linears.into_iter().reduce(|first, next| first.then(&next)).ok_or_else(nothing)
+}
+
+/// One transform, linear or a displacement field, or those of a composite in the order in which a point goes through them, which is the last one
+/// of the file first.
+pub fn parts(text: &str) -> Result<Vec<Part>, String> {
+    if !text.starts_with(MAGIC) {
         return Err("is not an ITK transform text file; save the transform as .tfm or .txt with ITK".into());
     }
     whole(text)?;
@@ -31,12 +45,24 @@ pub fn read(text: &str) -> Result<Linear, String> {
     if names.len() != 1 && !composite {
         return Err("holds several transforms or none; save one, or a CompositeTransform of them".into());
     }
-    let read = |(name, values): (&&str, &[Option<&str>; 2])| match values {
-        [Some(parameters), Some(fixed)] => linear(name, &numbers(parameters)?, &numbers(fixed)?),
+    let read = |(&name, values): (&&str, &[Option<&str>; 2])| match values {
+        [Some(parameters), Some(fixed)] => part(name, &numbers(parameters)?, &numbers(fixed)?),
         _ => Err("has no line Parameters or FixedParameters, so it is truncated; copy it again".into()),
     };
-    let parts = names.iter().zip(&values).skip(composite.into()).map(read).collect::<Result<Vec<_>, _>>()?;
-    composed(&parts).ok_or_else(|| "is a CompositeTransform of nothing; save one with transforms in it".into())
+    let parts = names.iter().zip(&values).skip(composite.into()).rev().map(read).collect::<Result<Vec<_>, _>>()?;
+    if parts.is_empty() { Err(nothing()) } else { Ok(parts) }
+}
+
+fn nothing() -> String {
+    "is a CompositeTransform of nothing; save one with transforms in it".into()
+}
+
+/// The transform of type `name`.
+fn part(name: &str, parameters: &[f64], fixed: &[f64]) -> Result<Part, String> {
+    match field::axes_of(name) {
+        Some(axes) => field::from_parameters(axes, parameters, fixed).map(Part::Field),
+        None => linear(name, parameters, fixed).map(Part::Linear),
+    }
 }
 
 /// A file of one transform of the type that fits its kind.

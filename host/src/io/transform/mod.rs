@@ -1,4 +1,4 @@
-//! Linear transforms in files, those of mireg and those of others.
+//! Transforms in files, those of mireg and those of others. (Displacement fields alone are in [`super::field`].)
 //!
 //! Whatever a file's own convention, what is read is a map from a point of the fixed image to the point of the moving image,
 //! LPS mm, and what is written is one.
@@ -18,9 +18,9 @@ use std::path::Path;
 
 use glam::{DAffine3, DVec3};
 
-use super::atomic;
 use super::source::Source;
-use crate::transform::{Dimension, Kind, Linear};
+use super::{atomic, field};
+use crate::transform::{Dimension, Kind, Linear, Part};
 use crate::{Error, Geometry, Result};
 pub use format::Format;
 pub use json::Motion;
@@ -69,8 +69,13 @@ impl<'a> Grids<'a> {
 /// [`Error::File`] for a file that is not there, is damaged, holds no linear map with an inverse, is a plain matrix of unknown
 /// convention, or cannot be understood without `grids`.
 pub fn read(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Linear> {
-    let bytes = content(path)?;
     let wrong = |message: String| Error::file(path, message);
+    if format.is_none() && field::is(path) {
+        return Err(wrong(
+            "is an image or a displacement field, by its name, where a linear transform is needed".into(),
+        ));
+    }
+    let bytes = content(path)?;
     let format = format.map_or_else(|| Format::sniff(path, &bytes), Ok).map_err(wrong)?;
     let text = String::from_utf8_lossy(&bytes);
     let linear = match format {
@@ -85,6 +90,26 @@ pub fn read(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Linear
     }?;
     invertible(&linear).map_err(wrong)?;
     Ok(linear)
+}
+
+/// Reads a transform of which displacement fields may be a part: one of [`read`], a field of [`field::read`] by the end of its name, or
+/// ITK text that holds fields among others. What comes back is in the order in which a point goes through it, and not empty.
+///
+/// # Errors
+/// Those of [`read`] and of [`field::read`].
+pub fn parts(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Vec<Part>> {
+    if format.is_none() && field::is(path) {
+        return Ok(vec![Part::Field(field::read(path)?)]);
+    }
+    let text = format.is_none_or(|format| format == Format::Itk);
+    if !text || !Source::open(path)?.rest(itk::MAGIC.len() as u64)?.starts_with(itk::MAGIC.as_bytes()) {
+        return Ok(vec![Part::Linear(read(path, format, grids)?)]);
+    }
+    let wrong = |message: String| Error::file(path, message);
+    let parts = itk::parts(&Source::open(path)?.text()?).map_err(wrong)?;
+    let linears = parts.iter().filter_map(|part| if let Part::Linear(linear) = part { Some(linear) } else { None });
+    linears.into_iter().try_for_each(invertible).map_err(wrong)?;
+    Ok(parts)
 }
 
 /// Writes a transform, in the format that the end of the name says where none is given: `.tfm` and `.txt` (ITK, or elastix where
@@ -115,7 +140,7 @@ pub fn write(path: &Path, format: Option<Format>, transform: &Linear, grids: &Gr
 fn content(path: &Path) -> Result<Vec<u8>> {
     let bytes = Source::open(path)?.rest(MOST + 1)?;
     match bytes.len() as u64 > MOST {
-        true => Err(Error::file(path, "is too large for a linear transform; mireg reads no other ones")),
+        true => Err(Error::file(path, "is too large for a linear transform")),
         false => Ok(bytes),
     }
 }

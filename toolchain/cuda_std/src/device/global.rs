@@ -195,3 +195,14 @@ adds! {
     f32: reg32, "f32";
     f64: reg64, "f64";
 }
+
+#[inline(always)]
+pub unsafe fn max_u32(pointer: *mut u32, value: u32) {
+    unsafe {
+        asm!(
+            at_global!("red.global.max.u32 [%at], {value};"),
+            pointer = in(reg64) pointer, value = in(reg32) value,
+            options(nostack, preserves_flags)
+        );
+    }
+}

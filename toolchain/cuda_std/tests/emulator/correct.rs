@@ -248,3 +248,26 @@ fn expected_hash(lane: u32) -> u64 {
     values.extend([u64::from(lane ^ 5), 9]);
     values.into_iter().fold(0, |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x100_0000_01b3))
 }
+
+/// The greatest of the halves of words.
+#[kernel]
+unsafe fn greatest_half(words: DeviceSlice<u32>, greatest: DeviceSliceMut<u32>) {
+    let i = thread::index_1d() as usize;
+    unsafe {
+        let halves = words.cast::<u16>();
+        if i < halves.len() {
+            greatest.max(0, halves.get(i).into());
+        }
+    }
+}
+
+#[test]
+fn words_are_read_by_halves_and_their_greatest_is_found() {
+    let words: Vec<u32> = (0..1000).map(|i: u32| i.wrapping_mul(0x9E37_79B9)).collect();
+    let expected = words.iter().flat_map(|word| [word & 0xFFFF, word >> 16]).max();
+    let mut greatest = [7];
+    let slices = unsafe { (DeviceSlice::new(words.as_ptr(), 1000), DeviceSliceMut::new(greatest.as_mut_ptr(), 1)) };
+    let launch = Launch::default().grid(2000_u32.div_ceil(THREADS)).block(THREADS);
+    run("greatest_half", &launch, || unsafe { greatest_half(slices.0, slices.1) }).unwrap();
+    assert_eq!(Some(greatest[0]), expected);
+}

@@ -1,33 +1,50 @@
 //! What is made from a field at the end: its Jacobian, the moved image, the way back.
 
 use super::task::{Grid, pieces};
+use crate::Volume;
 use crate::backend::FlowInverse;
+use crate::backend::cpu::simd::widest;
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{field, flow};
 use gpu::params::Affine;
 use rayon::prelude::*;
+use std::ops::Range;
+
+/// Voxels of a piece of work.
+const PIECE: usize = 1 << 14;
 
 /// A voxel by its number.
+#[inline(always)]
 fn voxel(size: [u32; 3], number: usize) -> [u32; 3] {
     let number = number as u32;
     [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])]
 }
 
-/// A number for each voxel.
-fn each(size: [u32; 3], number: impl Fn([u32; 3], usize) -> f32 + Sync) -> Vec<f32> {
-    let voxels = size.iter().map(|&n| n as usize).product::<usize>();
-    (0..voxels).into_par_iter().with_min_len(1 << 12).map(|i| number(voxel(size, i), i)).collect()
+/// A number for each voxel, from `work` on pieces, of which it gets the first voxel.
+fn each(voxels: usize, work: impl Fn(usize, &mut [f32]) + Sync) -> Vec<f32> {
+    let mut numbers = vec![0.0; voxels];
+    numbers.par_chunks_mut(PIECE).enumerate().for_each(|(piece, numbers)| work(piece * PIECE, numbers));
+    numbers
 }
 
 /// A voxel's displacement.
+#[inline(always)]
 fn displacement(grid: &Grid, number: usize) -> [f32; 3] {
     let voxels = grid.voxels();
     [grid.field[number], grid.field[number + voxels], grid.field[number + 2 * voxels]]
 }
 
 pub fn jacobians(grid: &Grid) -> Vec<f32> {
-    // SAFETY: the voxel is in the grid.
-    each(grid.size, |voxel, _| unsafe { field::jacobian(|i| grid.number(i), grid.size, voxel) })
+    each(grid.voxels(), |first, numbers| jacobians_of(grid, first, numbers))
+}
+
+widest! {
+    fn jacobians_of(grid: &Grid, first: usize, numbers: &mut [f32]) {
+        for (i, number) in numbers.iter_mut().enumerate() {
+            // SAFETY: the voxel is in the grid.
+            *number = unsafe { field::jacobian(|i| grid.number(i), grid.size, voxel(grid.size, first + i)) };
+        }
+    }
 }
 
 /// The smallest and the largest.
@@ -40,13 +57,19 @@ pub fn range(numbers: &[f32]) -> [f32; 2] {
         .reduce(none, |a, b| [a[0].min(b[0]), a[1].max(b[1])])
 }
 
-pub fn moved(grid: &Grid, image: &crate::Volume, map: &Affine) -> Vec<f32> {
-    let size = image.geometry.size.map(|n| n as u32);
-    each(grid.size, |voxel, number| {
-        let position = flow::position(map, voxel, displacement(grid, number));
-        // SAFETY: the image is as large as its geometry says.
-        unsafe { interpolate::at(|i| image.voxels[i], size, position, Interpolator::Linear) }
-    })
+pub fn moved(grid: &Grid, image: &Volume, map: &Affine) -> Vec<f32> {
+    each(grid.voxels(), |first, numbers| moved_of(grid, image, map, first, numbers))
+}
+
+widest! {
+    fn moved_of(grid: &Grid, image: &Volume, map: &Affine, first: usize, numbers: &mut [f32]) {
+        let size = image.geometry.size.map(|n| n as u32);
+        for (i, number) in numbers.iter_mut().enumerate() {
+            let position = flow::position(map, voxel(grid.size, first + i), displacement(grid, first + i));
+            // SAFETY: the image is as large as its geometry says.
+            *number = unsafe { interpolate::at(|i| image.voxels[i], size, position, Interpolator::Linear) };
+        }
+    }
 }
 
 /// See [`crate::backend::Flow::inverse`].
@@ -54,28 +77,64 @@ pub fn inverse(grid: &Grid, spacing_mm: [f32; 3], size: [u32; 3], there: &Affine
     let voxels = size.iter().map(|&n| n as usize).product::<usize>();
     let mut planes = vec![0.0; 3 * voxels];
     let width = size[0] as usize;
-    pieces(&mut planes, width, |first, [xs, ys, zs]| {
+    pieces(&mut planes, width, |first, planes| ways_back(grid, size, back, first * width, planes));
+    planes.resize(planes.len() + interpolate::padding(size), 0.0);
+    let ways = Grid { size, field: &planes };
+    let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter();
+    let misses = pieces.map(|piece| {
+        let end = grid.voxels().min((piece + 1) * PIECE);
+        misses(grid, &ways, [there, back], spacing_mm, piece * PIECE..end)
+    });
+    let misses = misses.reduce(Misses::default, Misses::add);
+    planes.truncate(3 * voxels);
+    FlowInverse {
+        planes,
+        mean_mm: flow::mean(misses.sum, flow::MM_UNIT, misses.count),
+        worst_mm: f64::from(misses.worst),
+    }
+}
+
+widest! {
+    fn ways_back(grid: &Grid, size: [u32; 3], back: &Affine, first: usize, planes: [&mut [f32]; 3]) {
+        let [xs, ys, zs] = planes;
         for i in 0..xs.len() {
-            let to = flow::through(back, voxel(size, first * width + i).map(|n| n as f32));
+            let to = flow::through(back, voxel(size, first + i).map(|n| n as f32));
             // SAFETY: the field has its padding.
             [xs[i], ys[i], zs[i]] = unsafe { flow::way_back(|i| grid.number(i), grid.size, to) };
         }
-    });
-    planes.resize(planes.len() + interpolate::padding(size), 0.0);
-    let back_field = Grid { size, field: &planes };
-    let error = |number: usize| {
-        let (voxel, displacement) = (voxel(grid.size, number), displacement(grid, number));
-        let maps = [there, back];
-        // SAFETY: the field has its padding.
-        unsafe { flow::there_and_back(|i| back_field.number(i), size, maps, voxel, displacement, spacing_mm) }
-    };
-    let sum = |(sum, count, worst): (u64, u64, f32), error: Option<f32>| match error {
-        Some(error) => (sum + u64::from(flow::fixed_mm(error)), count + 1, worst.max(error)),
-        None => (sum, count, worst),
-    };
-    let none = || (0, 0, 0.0_f32);
-    let errors = (0..grid.voxels()).into_par_iter().with_min_len(1 << 12).map(error).fold(none, sum);
-    let (sum, count, worst) = errors.reduce(none, |a, b| (a.0 + b.0, a.1 + b.1, a.2.max(b.2)));
-    planes.truncate(3 * voxels);
-    FlowInverse { planes, mean_mm: flow::mean(sum, flow::MM_UNIT, count), worst_mm: f64::from(worst) }
+    }
+}
+
+/// How far ways there and back miss.
+#[derive(Default)]
+struct Misses {
+    /// In fixed point.
+    sum: u64,
+    count: u64,
+    worst: f32,
+}
+
+impl Misses {
+    fn add(self, other: Self) -> Self {
+        Self { sum: self.sum + other.sum, count: self.count + other.count, worst: self.worst.max(other.worst) }
+    }
+}
+
+widest! {
+    fn misses(grid: &Grid, ways: &Grid, maps: [&Affine; 2], spacing_mm: [f32; 3], voxels: Range<usize>) -> Misses {
+        let mut misses = Misses::default();
+        for number in voxels {
+            let (voxel, displacement) = (voxel(grid.size, number), displacement(grid, number));
+            // SAFETY: the field has its padding.
+            let miss = unsafe {
+                flow::there_and_back(|i| ways.number(i), ways.size, maps, voxel, displacement, spacing_mm)
+            };
+            if let Some(miss) = miss {
+                misses.sum += u64::from(flow::fixed_mm(miss));
+                misses.count += 1;
+                misses.worst = misses.worst.max(miss);
+            }
+        }
+        misses
+    }
 }

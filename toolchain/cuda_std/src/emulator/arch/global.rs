@@ -137,3 +137,8 @@ vectors! {
     [u32; 4];
     [f32; 4];
 }
+
+#[inline]
+pub unsafe fn max_u32(pointer: *mut u32, value: u32) {
+    unsafe { AtomicU32::from_ptr(pointer) }.fetch_max(value, Relaxed);
+}

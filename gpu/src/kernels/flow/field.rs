@@ -1,0 +1,59 @@
+//! What is made of a displacement field: the same on another grid, the determinants of its Jacobian, the image that it moves.
+
+use super::{each_voxel, read, write};
+use crate::math::interpolate::{self, Interpolator};
+use crate::math::{field, flow};
+use crate::params::{FlowJacobian, FlowMoved, FlowRefine};
+use cuda_std::{kernel, warp};
+
+/// The field on another grid.
+///
+/// # Safety
+/// The slices are as long as the sizes say, each at least 1 and at most 2^22.
+#[kernel]
+pub unsafe fn flow_refine(p: FlowRefine) {
+    // SAFETY: as this function's.
+    each_voxel(p.refined_size, |voxel, number| unsafe {
+        let refined = flow::refined(|i| p.field.get_cached(i), p.size, voxel, p.from);
+        write(p.refined, p.refined_size, number, refined);
+    });
+}
+
+/// The determinant of the Jacobian at every voxel, and their range.
+///
+/// # Safety
+/// As [`flow_refine`].
+#[kernel]
+pub unsafe fn flow_jacobian(p: FlowJacobian) {
+    let (mut low, mut high) = (0, 0);
+    // SAFETY: as this function's.
+    each_voxel(p.size, |voxel, number| unsafe {
+        let determinant = field::jacobian(|i| p.field.get_cached(i), p.size, voxel);
+        p.determinants.set(number as usize, determinant);
+        let place = field::ordered(determinant);
+        low = if !place > low { !place } else { low };
+        high = if place > high { place } else { high };
+    });
+    // SAFETY: whole warps.
+    unsafe {
+        let (low, high) = (warp::reduce_max(warp::ALL, low), warp::reduce_max(warp::ALL, high));
+        if warp::lane_id() == 0 {
+            p.range.max(0, low);
+            p.range.max(1, high);
+        }
+    }
+}
+
+/// An image where the field and then the map take every voxel.
+///
+/// # Safety
+/// As [`flow_refine`].
+#[kernel]
+pub unsafe fn flow_moved(p: FlowMoved) {
+    // SAFETY: as this function's.
+    each_voxel(p.size, |voxel, number| unsafe {
+        let position = flow::position(&p.map, voxel, read(p.field, p.size, number));
+        let value = interpolate::at(|i| p.image.get_cached(i), p.image_size, position, Interpolator::Linear);
+        p.moved.set(number as usize, value);
+    });
+}

@@ -1,0 +1,43 @@
+//! The force of a joint metric at every voxel.
+
+use super::{Sample, each_voxel, write};
+use crate::kernels::each_of;
+use crate::math::{bin, flow};
+use crate::params::FlowForce;
+use cuda_std::shared;
+use cuda_std::{kernel, thread};
+
+/// With `table_words` words of dynamic shared memory.
+///
+/// # Safety
+/// The slices are as long as their documentation and the sizes say, each size at least 1; bins are 2 to 255.
+#[kernel]
+pub unsafe fn flow_force(p: FlowForce) {
+    // SAFETY: the launcher gives as many words.
+    let copy = unsafe { shared::dynamic::<f32>(0, p.table_words) };
+    each_of(p.table_words, |i| unsafe { copy.store(i, p.tables.get_cached(i as usize)) });
+    thread::sync_threads();
+    // SAFETY: as this function's.
+    match p.table_words > 0 {
+        true => unsafe { pull(&p, |i| copy.load(i)) },
+        false => unsafe { pull(&p, |i| p.tables.get_cached(i as usize)) },
+    }
+}
+
+/// The forces, by tables that `table` reads.
+#[inline(always)]
+unsafe fn pull(p: &FlowForce, table: impl Fn(u32) -> f32) {
+    // SAFETY: as this function's; interpolated values lie between stored ones.
+    each_voxel(p.images.size, |voxel, number| unsafe {
+        let sample = Sample::read(&p.images, voxel, number);
+        let mut force = [0.0; 3];
+        if sample.inside {
+            let (values, slope) = sample.slope(p.images.moving_size);
+            let score = flow::score(&table, |f| table(p.bins * p.bins + f), p.bins, values);
+            let scale = bin::scale(p.bins, bin::FULL);
+            let gradient = flow::pulled(&p.images.map, slope.map(|stored| stored * scale));
+            force = flow::pull(score, gradient, p.per_square, p.prior);
+        }
+        write(p.force, p.images.size, number, force);
+    });
+}

@@ -1,0 +1,51 @@
+//! The way back of a field on another grid, and how far there and back leads from where it began.
+
+use super::{add, each_voxel, read, write};
+use crate::math::flow;
+use crate::params::FlowInverse;
+use cuda_std::{kernel, warp};
+
+/// The way back from every voxel of the other grid.
+///
+/// # Safety
+/// The slices are as long as the sizes say, each at least 1 and at most 2^22.
+#[kernel]
+pub unsafe fn flow_inverse(p: FlowInverse) {
+    // SAFETY: as this function's.
+    each_voxel(p.inverse_size, |voxel, number| unsafe {
+        let to = flow::through(&p.back, voxel.map(|n| n as f32));
+        let way = flow::way_back(|i| p.field.get_cached(i), p.size, to);
+        write(p.inverse, p.inverse_size, number, way);
+    });
+}
+
+/// Adds up how far there and back misses every voxel that the field takes inside the other grid.
+///
+/// # Safety
+/// As [`flow_inverse`], which is done.
+#[kernel]
+pub unsafe fn flow_misses(p: FlowInverse) {
+    let inverse = p.inverse.as_slice();
+    let (mut sum, mut count, mut largest) = (0, 0, 0);
+    // SAFETY: as this function's.
+    each_voxel(p.size, |voxel, number| unsafe {
+        let displacement = read(p.field, p.size, number);
+        let maps = [&p.there, &p.back];
+        let miss =
+            flow::there_and_back(|i| inverse.get_cached(i), p.inverse_size, maps, voxel, displacement, p.spacing);
+        if let Some(miss) = miss {
+            sum += u64::from(flow::fixed_mm(miss));
+            count += 1;
+            let bits = miss.to_bits();
+            largest = if bits > largest { bits } else { largest };
+        }
+    });
+    // SAFETY: whole warps.
+    unsafe {
+        add(p.totals, [sum, count]);
+        let largest = warp::reduce_max(warp::ALL, largest);
+        if warp::lane_id() == 0 {
+            p.largest.max(0, largest);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Local correlation: what is smoothed to local means, and what follows from these. Kernels between which a Gaussian window smooths
+//! planes: [`flow_local_fixed`], then [`flow_local_variance`], once; [`flow_local_moving`], then [`flow_local_agreement`], and
+//! [`flow_local_force`] in place of the means, for a field.
+
+use super::{Sample, add, each_voxel, own, planes, write};
+use crate::math::bin;
+use crate::math::flow::{self, Moments};
+use crate::params::FlowLocal;
+use cuda_std::global::DeviceSliceMut;
+use cuda_std::kernel;
+
+/// f and its square.
+///
+/// # Safety
+/// The slices are as long as their documentation and the sizes say, each size at least 1; so for all kernels here.
+#[kernel]
+pub unsafe fn flow_local_fixed(p: FlowLocal) {
+    // SAFETY: as this function's.
+    each_voxel(p.images.size, |_, number| unsafe {
+        let value = fraction(f32::from(p.images.fixed.get_cached(number as usize)));
+        set_two(p.planes, p.images.size, number, [value, value * value]);
+    });
+}
+
+/// The fixed image's local mean and variance from the means.
+///
+/// # Safety
+/// As [`flow_local_fixed`].
+#[kernel]
+pub unsafe fn flow_local_variance(p: FlowLocal) {
+    // SAFETY: as this function's.
+    each_voxel(p.images.size, |_, number| unsafe {
+        let [mean, square] = two(p.planes, p.images.size, number);
+        set_two(p.fixed, p.images.size, number, [mean, flow::variance(mean, square)]);
+    });
+}
+
+/// m, its square and f m; outside the moving image m is 0.
+///
+/// # Safety
+/// As [`flow_local_fixed`].
+#[kernel]
+pub unsafe fn flow_local_moving(p: FlowLocal) {
+    // SAFETY: as this function's.
+    each_voxel(p.images.size, |voxel, number| unsafe {
+        let sample = Sample::read(&p.images, voxel, number);
+        let [fixed, moving] = sample.values();
+        let moving = if sample.inside { fraction(moving) } else { 0.0 };
+        write(p.planes, p.images.size, number, [moving, moving * moving, fraction(fixed) * moving]);
+    });
+}
+
+/// Adds up the squared correlation over the voxels inside.
+///
+/// # Safety
+/// As [`flow_local_fixed`].
+#[kernel]
+pub unsafe fn flow_local_agreement(p: FlowLocal) {
+    let (mut sum, mut count) = (0, 0);
+    // SAFETY: as this function's.
+    each_voxel(p.images.size, |voxel, number| unsafe {
+        if Sample::read(&p.images, voxel, number).inside {
+            // The correlation does not depend on the voxel's own intensities.
+            let (correlation, _) = moments(&p, number).score([0.0; 2]);
+            sum += u64::from(flow::fixed_correlation(correlation));
+            count += 1;
+        }
+    });
+    // SAFETY: whole warps.
+    unsafe { add(p.totals, [sum, count]) };
+}
+
+/// The force at every voxel, in the place of the means.
+///
+/// # Safety
+/// As [`flow_local_fixed`].
+#[kernel]
+pub unsafe fn flow_local_force(p: FlowLocal) {
+    // SAFETY: as this function's.
+    each_voxel(p.images.size, |voxel, number| unsafe {
+        let sample = Sample::read(&p.images, voxel, number);
+        let mut force = [0.0; 3];
+        if sample.inside {
+            let (values, slope) = sample.slope(p.images.moving_size);
+            let (_, score) = moments(&p, number).score(values.map(fraction));
+            let gradient = flow::pulled(&p.images.map, slope.map(fraction));
+            force = flow::pull(score, gradient, p.per_square, p.prior);
+        }
+        write(p.planes, p.images.size, number, force);
+    });
+}
+
+/// A voxel's local moments.
+#[inline(always)]
+unsafe fn moments(p: &FlowLocal, number: u32) -> Moments {
+    // SAFETY: as the kernels'.
+    unsafe {
+        let [moving, moving_square, product] = own(p.planes, p.images.size, number);
+        let [fixed, fixed_variance] = two(p.fixed, p.images.size, number);
+        Moments { fixed, fixed_variance, moving, moving_square, product }
+    }
+}
+
+/// The voxel of this number in each of the first two planes.
+#[inline(always)]
+unsafe fn two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 2] {
+    let [first, second, _] = planes(size, number);
+    // SAFETY: as the kernels'.
+    unsafe { [memory.get(first), memory.get(second)] }
+}
+
+/// Sets what [`two`] reads.
+#[inline(always)]
+unsafe fn set_two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values: [f32; 2]) {
+    let [first, second, _] = planes(size, number);
+    // SAFETY: as the kernels'.
+    unsafe {
+        memory.set(first, values[0]);
+        memory.set(second, values[1]);
+    }
+}
+
+/// A stored value, or the change of one, as a fraction of the range.
+#[inline(always)]
+fn fraction(stored: f32) -> f32 {
+    stored / bin::FULL
+}

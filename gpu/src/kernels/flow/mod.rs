@@ -1,0 +1,138 @@
+//! A displacement field that flows, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] pull at
+//! every voxel, and [`step`] moves the field. What is made of the field at the end is in [`field`] and [`inverse`].
+//!
+//! Blocks are of ([`WIDTH`], rows), and as many along x as one likes: a warp takes a row of voxels.
+
+pub mod field;
+pub mod force;
+pub mod inverse;
+pub mod local;
+pub mod pairs;
+pub mod step;
+
+use crate::kernels::ordered::fold;
+use crate::kernels::sample::{FineLinear, Sampler};
+use crate::math::{flow, interpolate};
+use crate::params::FlowImages;
+use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, thread_idx_x, thread_idx_y};
+use cuda_std::warp;
+
+/// Lanes of a warp: voxels along x that it takes together.
+pub const WIDTH: u32 = 32;
+
+/// Calls `each` with this thread's share of a grid's voxels, and their numbers.
+#[inline(always)]
+fn each_voxel([width, height, depth]: [u32; 3], mut each: impl FnMut([u32; 3], u32)) {
+    let mut row = block_idx_x() * block_dim_y() + thread_idx_y();
+    while row < height * depth {
+        // SAFETY: else there is no row; without it a division by zero would bring a panic into the PTX.
+        unsafe { core::hint::assert_unchecked(height > 0) };
+        let (y, z) = (row % height, row / height);
+        let mut x = thread_idx_x();
+        while x < width {
+            each([x, y, z], x + width * row);
+            x += WIDTH;
+        }
+        row += grid_dim_x() * block_dim_y();
+    }
+}
+
+/// The voxel of this number in each of three planes.
+///
+/// # Safety
+/// There is one, and nothing writes it.
+#[inline(always)]
+unsafe fn read(field: DeviceSlice<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
+    let [x, y, z] = planes(size, number);
+    // SAFETY: as this function's.
+    unsafe { [field.get_cached(x), field.get_cached(y), field.get_cached(z)] }
+}
+
+/// [`read`] where the same thread writes later.
+///
+/// # Safety
+/// There is such a voxel, and no other thread writes it.
+#[inline(always)]
+unsafe fn own(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
+    let [x, y, z] = planes(size, number);
+    // SAFETY: as this function's.
+    unsafe { [field.get(x), field.get(y), field.get(z)] }
+}
+
+/// Sets the voxel of this number in each of three planes.
+///
+/// # Safety
+/// There is one, and no other thread reads or writes it.
+#[inline(always)]
+unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values: [f32; 3]) {
+    let [x, y, z] = planes(size, number);
+    // SAFETY: as this function's.
+    unsafe {
+        field.set(x, values[0]);
+        field.set(y, values[1]);
+        field.set(z, values[2]);
+    }
+}
+
+#[inline(always)]
+fn planes(size: [u32; 3], number: u32) -> [usize; 3] {
+    let plane = size[0] * size[1] * size[2];
+    [number as usize, (number + plane) as usize, (number + 2 * plane) as usize]
+}
+
+/// Adds the lanes' sum and count to the totals.
+///
+/// # Safety
+/// Whole warps call it.
+#[inline(always)]
+unsafe fn add(totals: DeviceSliceMut<u64>, [sum, count]: [u64; 2]) {
+    // SAFETY: as this function's.
+    unsafe {
+        let (sum, count) = (fold(sum), fold(count));
+        if warp::lane_id() == 0 && count > 0 {
+            totals.add(0, sum);
+            totals.add(1, count);
+        }
+    }
+}
+
+/// What was read for a voxel of the fixed image.
+struct Sample {
+    fixed: f32,
+    /// Whether it lies inside the moving image; else what follows means nothing.
+    inside: bool,
+    position: [f32; 3],
+    words: <FineLinear as Sampler>::Words,
+    fraction: [f32; 3],
+}
+
+impl Sample {
+    /// # Safety
+    /// The voxel is in the fixed image, and the slices are as long as the sizes say.
+    #[inline(always)]
+    unsafe fn read(images: &FlowImages, voxel: [u32; 3], number: u32) -> Self {
+        // SAFETY: as this function's; a place is safe to read whether or not the position lies inside.
+        unsafe {
+            let fixed = f32::from(images.fixed.get_cached(number as usize));
+            let position = flow::position(&images.map, voxel, read(images.field, images.size, number));
+            let inside = interpolate::inside(position, interpolate::last(images.moving_size));
+            let place = FineLinear::place(inside, position, images.moving_size);
+            let words = FineLinear::load_from(images.moving, images.moving_size, place);
+            Self { fixed, inside, position, words, fraction: place.fraction }
+        }
+    }
+
+    /// The stored values of both images.
+    #[inline(always)]
+    fn values(&self) -> [f32; 2] {
+        [self.fixed, interpolate::linear(self.words, self.fraction)]
+    }
+
+    /// [`values`](Self::values), and how the moving image's changes along its axes.
+    #[inline(always)]
+    fn slope(&self, moving_size: [u32; 3]) -> ([f32; 2], [f32; 3]) {
+        let (moving, slope) = interpolate::linear_slope(self.words, self.fraction);
+        ([self.fixed, moving], interpolate::inner(slope, self.position, interpolate::last(moving_size)))
+    }
+}

@@ -1,0 +1,21 @@
+//! The joint index of every voxel, for [`from_pairs`](crate::kernels::histogram::from_pairs) to count.
+
+use super::{Sample, each_voxel};
+use crate::math::flow;
+use crate::params::FlowPairs;
+use cuda_std::kernel;
+
+/// The number of a voxel outside the moving image: more than bins make.
+pub const OUTSIDE: u16 = u16::MAX;
+
+/// # Safety
+/// The slices are as long as their documentation and the sizes say, each size at least 1; bins are 2 to 255.
+#[kernel]
+pub unsafe fn flow_pairs(p: FlowPairs) {
+    // SAFETY: as this function's; interpolated values lie between stored ones.
+    each_voxel(p.images.size, |voxel, number| unsafe {
+        let sample = Sample::read(&p.images, voxel, number);
+        let pair = if sample.inside { flow::pair(sample.values(), p.bins) as u16 } else { OUTSIDE };
+        p.pairs.set(number as usize, pair);
+    });
+}

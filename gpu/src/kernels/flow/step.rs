@@ -1,0 +1,45 @@
+//! A step of the field: how far it leads, and the field after it.
+
+use super::{each_voxel, own, write};
+use crate::math::{field, flow};
+use crate::params::FlowStep;
+use cuda_std::{kernel, warp};
+
+/// The largest displacement of a step.
+///
+/// # Safety
+/// The slices are as long as their documentation and the size say.
+#[kernel]
+pub unsafe fn flow_largest(p: FlowStep) {
+    let mut largest = 0;
+    // SAFETY: as this function's.
+    each_voxel(p.size, |_, number| unsafe {
+        let step = own(p.step, p.size, number);
+        // Floats that are not negative compare as their bits.
+        let square = field::dot(step, step).to_bits();
+        largest = if square > largest { square } else { largest };
+    });
+    // SAFETY: whole warps.
+    unsafe {
+        let largest = warp::reduce_max(warp::ALL, largest);
+        if warp::lane_id() == 0 {
+            p.largest.max(0, largest);
+        }
+    }
+}
+
+/// The field after the step, limited, in the step's place.
+///
+/// # Safety
+/// As [`flow_largest`]; no size is above 2^22.
+#[kernel]
+pub unsafe fn flow_compose(p: FlowStep) {
+    // SAFETY: as this function's.
+    let share = flow::limited(f32::from_bits(unsafe { p.largest.get(0) }), p.limit);
+    // SAFETY: as this function's.
+    each_voxel(p.size, |voxel, number| unsafe {
+        let step = own(p.step, p.size, number).map(|step| step * share);
+        let moved = flow::composed(|i| p.field.get_cached(i), p.size, voxel, step);
+        write(p.step, p.size, number, moved);
+    });
+}

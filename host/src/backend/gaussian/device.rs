@@ -1,0 +1,87 @@
+//! Gaussian smoothing on a device.
+
+use super::{Pass, Seconds, passes};
+use crate::Result;
+use crate::backend::kernels::{RECURSIVE_ACROSS, RECURSIVE_ACROSS_LONG, RECURSIVE_ALONG, RECURSIVE_ALONG_LONG};
+use crate::backend::queue::{Memory, Queue, Shape};
+use gpu::kernels::recursive::{LINES, bytes_across, bytes_along};
+use gpu::params::Recursive;
+
+/// A Gaussian for volumes of one size, to be used many times.
+pub struct Smoother {
+    size: [usize; 3],
+    passes: Vec<Pass>,
+}
+
+impl Smoother {
+    /// By `sigmas` voxels along x, y and z; an axis of 0 stays as it is.
+    pub fn new(size: [usize; 3], sigmas: [f64; 3]) -> Self {
+        Self { size, passes: passes(size, sigmas) }
+    }
+
+    /// Queues the smoothing of the first `volumes` volumes in `planes`, in place: with the bits of
+    /// [`cpu::gaussian::smooth`](crate::backend::cpu::gaussian::smooth), and without memory of its own.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    ///
+    /// # Panics
+    /// Where there are fewer volumes.
+    pub fn smooth<Q: Queue>(&self, queue: &Q, planes: &mut Q::Memory<f32>, volumes: usize) -> Result<()> {
+        self.passes.iter().try_for_each(|pass| self.queue(queue, planes, volumes, pass))
+    }
+
+    /// Queues one pass.
+    fn queue<Q: Queue>(&self, queue: &Q, planes: &mut Q::Memory<f32>, volumes: usize, pass: &Pass) -> Result<()> {
+        let samples = volumes * self.size.iter().product::<usize>();
+        let params = Recursive {
+            planes: planes.view_mut(),
+            coefficients: pass.coefficients,
+            len: pass.len as u32,
+            stride: pass.stride as u32,
+            slabs: (samples / (pass.len * pass.stride)) as u32,
+            unused: 0,
+        };
+        assert!(params.planes.len() >= samples, "there are fewer than {volumes} volumes");
+        let Recursive { len, stride, slabs, .. } = params;
+        let (blocks, [kept, long], [bytes, least]) = match stride {
+            1 => (slabs.div_ceil(LINES), [RECURSIVE_ALONG, RECURSIVE_ALONG_LONG], [bytes_along(len), bytes_along(1)]),
+            _ => (slabs * stride.div_ceil(LINES), [RECURSIVE_ACROSS, RECURSIVE_ACROSS_LONG], [bytes_across(len), 0]),
+        };
+        let fits = bytes <= queue.shared_bytes(&kept);
+        let (kernel, shared_bytes) = if fits { (kept, bytes) } else { (long, least) };
+        let shape = Shape { grid: [blocks, 1, 1], block: [LINES, 1, 1], shared_bytes };
+        // SAFETY: the memory is as long as the numbers say, and stays until the queue is done.
+        unsafe { queue.launch(&kernel, shape, params) }
+    }
+}
+
+/// Smooths volumes of the host on a device.
+pub fn smooth<Q: Queue>(queue: &Q, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
+    let mut memory = queue.upload(planes)?;
+    let volumes = planes.len() / size.iter().product::<usize>();
+    Smoother::new(size, sigmas).smooth(queue, &mut memory, volumes)?;
+    planes.copy_from_slice(&queue.download(&memory, planes.len())?);
+    Ok(())
+}
+
+/// Seconds that a device spends on each pass over `volumes` volumes, and on a plain copy of them, as the means of `times` in a row.
+pub fn seconds<Q: Queue>(
+    queue: &Q,
+    (size, volumes): ([usize; 3], usize),
+    sigmas: [f64; 3],
+    times: u32,
+) -> Result<Option<Seconds>> {
+    let smoother = Smoother::new(size, sigmas);
+    let samples = volumes * size.iter().product::<usize>();
+    let (mut planes, mut copy) = (queue.zeros::<f32>(samples)?, queue.zeros::<f32>(samples)?);
+    let mut mean = |work: &mut dyn FnMut(&mut Q::Memory<f32>) -> Result<()>| {
+        work(&mut planes)?;
+        let all = queue.seconds(|| (0..times).try_for_each(|_| work(&mut planes)))?;
+        Ok::<_, crate::Error>(all.map(|all| all / f64::from(times)))
+    };
+    let passes = smoother.passes.iter().map(|pass| mean(&mut |planes| smoother.queue(queue, planes, volumes, pass)));
+    let passes: Option<Vec<f64>> = passes.collect::<Result<_>>()?;
+    let copied = mean(&mut |planes| queue.copy(planes, &mut copy))?;
+    Ok(passes.zip(copied).map(|(passes, copy)| Seconds { passes, copy }))
+}

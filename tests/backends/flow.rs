@@ -1,0 +1,214 @@
+//! A displacement field that flows: CPU, emulator and GPU give the same bits.
+
+use super::volumes;
+use crate::support::{gpu, gpu_is_absent, stored};
+use glam::DVec3;
+use gpu::params::Affine;
+use libtest_mimic::{Failed, Trial};
+use mireg::backend::emulated::Emulated;
+use mireg::backend::{Agreement, Backend, Compare, Flow, FlowLevel, FlowStep, Score, cpu::Cpu};
+use mireg::image::StoredImage;
+use mireg::registration::voxel_map;
+use mireg::transform::Rigid;
+use mireg::{Geometry, Volume};
+
+/// Sizes of a fixed and a moving image, each of two levels: odd ones and a plane.
+type Levels = [[[usize; 3]; 2]; 2];
+const SMALL: &[Levels] = &[
+    [[[11, 9, 7], [12, 10, 5]], [[37, 21, 11], [29, 24, 9]]],
+    [[[35, 23, 1], [33, 25, 1]], [[70, 45, 1], [66, 50, 1]]],
+];
+const LARGE: &[Levels] = &[[[[91, 109, 90], [75, 90, 25]], [[181, 217, 180], [150, 180, 50]]]];
+
+/// How images are compared, with a name: the largest table does not fit into the emulator's shared memory.
+const COMPARE: [(&str, Compare); 4] = [
+    ("2_bins", Compare::Joint { bins: 2 }),
+    ("50_bins", Compare::Joint { bins: 50 }),
+    ("120_bins", Compare::Joint { bins: 120 }),
+    ("local_means", LOCAL),
+];
+const LOCAL: Compare = Compare::Local { window_mm: 3.0 };
+
+pub fn tests() -> Vec<Trial> {
+    let mut tests = vec![
+        Trial::test("backends::emulator_flows_in_any_order", || {
+            agree(
+                &Emulated::with_seed(5),
+                &SMALL[..1],
+                &[Compare::Joint { bins: 9 }, Compare::Local { window_mm: 5.0 }],
+            )
+        }),
+        Trial::test("backends::gpu_flows_large_images_as_the_cpu", || {
+            agree(&*gpu()?, LARGE, &[Compare::Joint { bins: 100 }, Compare::Joint { bins: 255 }, LOCAL])
+        })
+        .with_ignored_flag(gpu_is_absent()),
+        Trial::test("backends::a_flow_refuses_what_it_cannot_do", || refuses(&Emulated::default())),
+    ];
+    for (name, compare) in COMPARE {
+        tests.push(Trial::test(format!("backends::emulator_flows_by_{name}_as_the_cpu"), move || {
+            agree(&Emulated::default(), SMALL, &[compare])
+        }));
+        tests.push(
+            Trial::test(format!("backends::gpu_flows_by_{name}_as_the_cpu"), move || {
+                agree(&*gpu()?, SMALL, &[compare])
+            })
+            .with_ignored_flag(gpu_is_absent()),
+        );
+    }
+    tests
+}
+
+/// Two levels of a few steps, and what is made of the field, with noise and a smooth image.
+fn agree(backend: &dyn Backend, sizes: &[Levels], compare: &[Compare]) -> Result<(), Failed> {
+    for levels in sizes {
+        for &compare in compare {
+            for kind in 0..2 {
+                let (mut ours, mut theirs) = (Cpu.flow()?, backend.flow()?);
+                for (number, &[fixed, moving]) in levels.iter().enumerate() {
+                    let images = [(fixed, 1), (moving, 2)].map(|(size, seed)| volumes(size, seed).swap_remove(kind));
+                    let from = (number > 0).then(|| between(levels[0][0], fixed));
+                    let mut both = Both { ours: &mut *ours, theirs: &mut *theirs };
+                    both.level(&images, compare, from)?;
+                    for step in 0..3 {
+                        both.step(step)?;
+                    }
+                    both.ends(&images)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The same flow twice.
+struct Both<'a> {
+    ours: &'a mut dyn Flow,
+    theirs: &'a mut dyn Flow,
+}
+
+impl Both<'_> {
+    fn level(
+        &mut self,
+        [fixed, moving]: &[Volume; 2],
+        compare: Compare,
+        from: Option<[[f32; 3]; 2]>,
+    ) -> Result<(), Failed> {
+        let map = map(&fixed.geometry, &moving.geometry);
+        let [fixed_image, moving_image] = [fixed, moving].map(|volume| stored(volume, 1024));
+        let level = level(&fixed_image, &moving_image, map, compare, from);
+        self.ours.level(&level)?;
+        self.theirs.level(&level)?;
+        self.field("a level")
+    }
+
+    fn step(&mut self, number: u32) -> Result<(), Failed> {
+        let agreement = self.ours.agreement()?;
+        same("agreements", &agreement, &self.theirs.agreement()?)?;
+        let score = score(&agreement)?;
+        // Steps that are limited and steps that are not, without smoothing, and with more of it.
+        let n = f64::from(number);
+        let step = FlowStep { prior_mm: 2.0, smooth_mm: [1.5 * n, 0.6 * n], limit: [0.5, 4.0][number as usize % 2] };
+        self.ours.step(&score, &step)?;
+        self.theirs.step(&score, &step)?;
+        self.field("a step")
+    }
+
+    /// What is made of the field, on its grid and then on another.
+    fn ends(&mut self, [fixed, moving]: &[Volume; 2]) -> Result<(), Failed> {
+        let (there, back) = (map(&fixed.geometry, &moving.geometry), map(&moving.geometry, &fixed.geometry));
+        same("jacobians", &self.ours.jacobians()?, &self.theirs.jacobians()?)?;
+        same("ranges", &self.ours.jacobian_range()?, &self.theirs.jacobian_range()?)?;
+        same("moved images", &self.ours.moved(moving, &there)?, &self.theirs.moved(moving, &there)?)?;
+        let size = moving.geometry.size;
+        let (ours, theirs) = (self.ours.inverse(size, &there, &back)?, self.theirs.inverse(size, &there, &back)?);
+        if ours.mean_mm == 0.0 || ours.worst_mm <= ours.mean_mm {
+            return Err(format!("no way back misses: {} mm, {} mm", ours.mean_mm, ours.worst_mm).into());
+        }
+        same("ways back", &ours, &theirs)?;
+        self.field("what is made of the field")?;
+        self.ours.smooth(1.3)?;
+        self.theirs.smooth(1.3)?;
+        self.field("smoothing")?;
+        let size = fixed.geometry.size;
+        let larger = size.map(|n| n + n / 3);
+        for (to, from) in [(larger, between(size, larger)), (size, between(larger, size))] {
+            self.ours.refine(to, SPACING_MM, from)?;
+            self.theirs.refine(to, SPACING_MM, from)?;
+            self.field("refining")?;
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, after: &str) -> Result<(), Failed> {
+        let field = self.ours.field()?;
+        if field.iter().any(|displacement| !displacement.is_finite()) {
+            return Err(format!("after {after} the field is not finite").into());
+        }
+        same(after, &field, &self.theirs.field()?)
+    }
+}
+
+const SPACING_MM: [f64; 3] = [1.0, 1.2, 2.5];
+
+/// A map that leaves most of the images inside each other.
+fn map(fixed: &Geometry, moving: &Geometry) -> Affine {
+    let angles = DVec3::new(0.05, 0.0, 0.1);
+    let angles = if fixed.size[2] == 1 { DVec3::new(0.0, 0.0, 0.1) } else { angles };
+    let turned = Rigid { angles, translation: DVec3::new(0.3, -0.2, 0.0), centre: fixed.centre() };
+    voxel_map(fixed, moving, &turned.to_affine())
+}
+
+fn level<'a>(
+    fixed: &'a StoredImage,
+    moving: &'a StoredImage,
+    map: Affine,
+    compare: Compare,
+    from: Option<[[f32; 3]; 2]>,
+) -> FlowLevel<'a> {
+    FlowLevel { fixed, moving, map, spacing_mm: SPACING_MM, from, compare }
+}
+
+/// How a grid of one size lies on one of another that covers the same.
+fn between(old: [usize; 3], new: [usize; 3]) -> [[f32; 3]; 2] {
+    let ratio = [0, 1, 2].map(|i: usize| new[i] as f32 / old[i] as f32);
+    [ratio.map(|ratio| 0.5 / ratio - 0.5), ratio]
+}
+
+/// A score: of counts one that is high for frequent pairs, with its slope along the moving bins.
+fn score(agreement: &Agreement) -> Result<Score, Failed> {
+    let counts = match agreement {
+        Agreement::Local { overlap: 0, .. } => return Err("no voxel is inside".into()),
+        Agreement::Local { .. } => return Ok(Score::Local),
+        Agreement::Joint(counts) => counts,
+    };
+    if counts.iter().sum::<u32>() == 0 {
+        return Err("no voxel is counted".into());
+    }
+    let bins = counts.len().isqrt();
+    let height = |fixed: usize, moving: usize| counts[fixed + bins * moving.min(bins - 1)] as f32;
+    let scores = (0..counts.len()).map(|i| {
+        let (fixed, moving) = (i % bins, i / bins);
+        (height(fixed, moving + 1) - height(fixed, moving)) / (height(fixed, moving) + 10.0)
+    });
+    let information = (0..bins).map(|fixed| 0.01 + height(fixed, fixed) / 100.0);
+    Ok(Score::Joint { scores: scores.collect(), information: information.collect() })
+}
+
+fn same<T: PartialEq>(what: &str, ours: &T, theirs: &T) -> Result<(), Failed> {
+    (ours == theirs).then_some(()).ok_or_else(|| format!("{what}: not the same").into())
+}
+
+/// Neither forces of another metric nor work before the first level.
+fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
+    let volume = &volumes([5, 4, 3], 1)[0];
+    let image = stored(volume, 1024);
+    let map = map(&volume.geometry, &volume.geometry);
+    let step = FlowStep { prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0 };
+    let mut flow = backend.flow()?;
+    let early = flow.agreement().is_err() && flow.field().is_err();
+    let many = flow.level(&level(&image, &image, map, Compare::Joint { bins: 256 }, None)).is_err();
+    flow.level(&level(&image, &image, map, Compare::Joint { bins: 4 }, None))?;
+    let other = flow.step(&Score::Local, &step).is_err();
+    let short = flow.step(&Score::Joint { scores: vec![0.0; 9], information: vec![1.0; 3] }, &step).is_err();
+    (early && many && other && short).then_some(()).ok_or_else(|| "what is wrong is taken".into())
+}

@@ -1,0 +1,61 @@
+//! The same bits whatever computes them.
+
+use super::{Pair, found, on_cpu, test};
+use crate::support::{gpu, gpu_is_absent};
+use clap::ValueEnum;
+use libtest_mimic::Trial;
+use mireg::backend::BackendKind;
+use mireg::deform::{Deformation, Force, Options};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        test("threads_do_not_matter", || {
+            for &force in Force::value_variants() {
+                let found = |threads| bits(&pair_found([29, 26, 21], &Options { force, threads, ..short() }));
+                let one = found(1);
+                assert!([2, 3, 8].into_iter().all(|threads| found(threads) == one), "{force:?}");
+            }
+        }),
+        test("the_emulator_deforms_as_the_cpu", || {
+            let options = Options { iterations: Some(vec![3]), ..short() };
+            agrees_with_the_cpu(BackendKind::Emulated, &[[17, 14, 11], [24, 21, 1]], &options);
+        }),
+        Trial::test("deform::gpu_deforms_as_the_cpu", || {
+            let _turn = gpu()?;
+            agrees_with_the_cpu(BackendKind::Cuda, &[[29, 26, 21], [67, 70, 40], [80, 61, 1]], &short());
+            Ok(())
+        })
+        .with_ignored_flag(gpu_is_absent()),
+    ]
+}
+
+fn short() -> Options {
+    Options { iterations: Some(vec![15]), bins: 64, ..on_cpu() }
+}
+
+fn pair_found(size: [usize; 3], options: &Options) -> Deformation {
+    found(&Pair::new(size, |v| (v - 60.0).abs()), options)
+}
+
+/// What the files hold.
+fn bits(found: &Deformation) -> [Vec<u32>; 5] {
+    let vectors = |vectors: &[[f32; 3]]| vectors.as_flattened().iter().map(|v| v.to_bits()).collect();
+    let voxels = |voxels: &[f32]| voxels.iter().map(|v| v.to_bits()).collect();
+    let numbers = [found.consistency.mean_mm, found.consistency.worst_mm, found.values[0], found.values[1]];
+    [
+        vectors(&found.field.vectors),
+        vectors(&found.inverse.vectors),
+        voxels(&found.moved.voxels),
+        voxels(&found.jacobian.voxels),
+        numbers.iter().flat_map(|v| [v.to_bits() as u32, (v.to_bits() >> 32) as u32]).collect(),
+    ]
+}
+
+fn agrees_with_the_cpu(backend: BackendKind, sizes: &[[usize; 3]], options: &Options) {
+    for &size in sizes {
+        for &force in Force::value_variants() {
+            let found = |backend| bits(&pair_found(size, &Options { force, backend, ..options.clone() }));
+            assert!(found(backend) == found(BackendKind::Cpu), "{force:?}, {size:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Real volumes with a known deformation: BrainWeb's T1 through a thin-plate spline, and livers in breath with landmarks.
+
+use crate::support::data_dir;
+use glam::{DAffine3, DVec3};
+use libtest_mimic::{Failed, Trial};
+use mireg::deform::{Force, Options, deform};
+use mireg::io::points::Landmarks;
+use mireg::{Volume, io};
+use std::path::Path;
+
+/// Mean error over the head, mm.
+const HEAD_MM: f64 = 0.6;
+/// Mean error of landmarks in the liver, mm.
+const LIVER_MM: f64 = 2.5;
+
+pub fn tests() -> Vec<Trial> {
+    let Some(data) = data_dir() else {
+        return vec![Trial::test("deform::real", || Ok(())).with_ignored_flag(true)];
+    };
+    let head = |name: &'static str| {
+        let folder = data.join("brainweb");
+        Trial::test(format!("deform::brainweb_tps_to_{name}"), move || brainweb(&folder, name))
+    };
+    let liver = |subject: &'static str, breaths: [[&'static str; 2]; 2]| {
+        let folder = data.join("liver").join(subject);
+        Trial::test(format!("deform::liver_{subject}"), move || livers(&folder, &breaths))
+    };
+    vec![
+        head("t2"),
+        head("pd"),
+        liver("dataset18", [["cyc_1_10", "cyc_1_10.z4_fixed.mha"], ["cyc_3_10", "cyc_3_10.force_direction.mha"]]),
+        liver("dataset23", [["cyc_1_4", "cyc_1_4.force_direction.mha"], ["cyc_5_4", "cyc_5_4.force_direction.mha"]]),
+    ]
+}
+
+/// Every fifth voxel along each axis that lies in the head, which is what a smoothed image shows brighter than air.
+fn head(fixed: &Volume) -> Vec<DVec3> {
+    let smooth = mireg::image::pyramid::smoothed(fixed, [1.5; 3]);
+    let [width, height, depth] = fixed.geometry.size;
+    let to_mm = fixed.geometry.index_to_world();
+    let mut points = Vec::new();
+    for k in (0..depth).step_by(5) {
+        for j in (0..height).step_by(5) {
+            for i in (0..width).step_by(5) {
+                if smooth.voxels[i + width * (j + height * k)] > 15.0 {
+                    points.push(to_mm.transform_point3(DVec3::new(i as f64, j as f64, k as f64)));
+                }
+            }
+        }
+    }
+    points
+}
+
+fn brainweb(folder: &Path, name: &str) -> Result<(), Failed> {
+    let (fixed, moving) = (io::read(&folder.join("t1_tps.mha"))?, io::read(&folder.join(format!("{name}.mha")))?);
+    let truth = io::field::read(&folder.join("t1_tps_field.mha"))?;
+    let found = deform(&fixed, &moving, &DAffine3::IDENTITY, &Options::default(), &())?;
+    let points = head(&fixed);
+    let (truth, field) = (truth.map(), found.field.map());
+    let mean = points.iter().map(|&p| field.at(p).distance(truth.at(p))).sum::<f64>() / points.len() as f64;
+    let (low, miss) = (found.jacobian_range[0], found.consistency.mean_mm);
+    match mean <= HEAD_MM && low > 0.0 && miss <= 0.1 && points.len() > 10_000 {
+        true => Ok(()),
+        false => {
+            Err(format!("{mean:.3} mm at {} points, Jacobian from {low:.3}, inverse {miss:.3} mm", points.len()).into())
+        }
+    }
+}
+
+/// A deep breath to two others.
+fn livers(folder: &Path, breaths: &[[&str; 2]]) -> Result<(), Failed> {
+    let fixed = io::read(&folder.join("exhMaster_unmasked.force_direction.mha"))?;
+    let landmarks = |name: &str| Landmarks::read(&folder.join(format!("{name}LMliver.vtk")), None, None);
+    let from = landmarks("exhMaster")?;
+    let options = Options {
+        force: Force::Lcc,
+        levels: Some([16.0, 8.0, 4.0, 2.0, 1.0].map(|n| n * fixed.geometry.spacing.x).into()),
+        iterations: Some(vec![200, 200, 200, 200, 100]),
+        smooth_mm: Some(4.0),
+        smooth_field_mm: Some(1.0),
+        ..Options::default()
+    };
+    let mut errors = Vec::new();
+    for [breath, image] in breaths {
+        let (moving, to) = (io::read(&folder.join(image))?, landmarks(breath)?);
+        let found = deform(&fixed, &moving, &DAffine3::IDENTITY, &options, &())?;
+        let mean = |map: &dyn Fn(DVec3) -> DVec3| {
+            let errors = from.points().iter().zip(to.points()).map(|(&from, &to)| map(from).distance(to));
+            errors.sum::<f64>() / from.points().len() as f64
+        };
+        errors.push([mean(&|p| p), mean(&|p| found.field.transform_point3(p)), found.jacobian_range[0]]);
+    }
+    let after = errors.iter().map(|[_, after, _]| after).sum::<f64>() / errors.len() as f64;
+    match after <= LIVER_MM && errors.iter().all(|[before, _, low]| *before > 9.0 && *low > 0.0) {
+        true => Ok(()),
+        false => Err(format!("mm before, mm after and smallest Jacobian: {errors:.2?}").into()),
+    }
+}
