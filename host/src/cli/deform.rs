@@ -176,11 +176,13 @@ fn begin(arguments: &Deform, (fixed, moving): &(Volume, Volume), progress: &Prog
         return Ok(Begin { transform, from: path.display().to_string(), doubts: Vec::new() });
     }
     let dimension = if fixed.geometry.size[2] == 1 { Dimension::Two } else { Dimension::Three };
-    let header = |kind| Linear::identity(kind, dimension, fixed.geometry.centre());
+    let headers = Begin {
+        transform: Linear::identity(Kind::Translation, dimension, fixed.geometry.centre()),
+        from: "the headers".to_owned(),
+        doubts: Vec::new(),
+    };
     let kind = match arguments.linear {
-        First::None => {
-            return Ok(Begin { transform: header(Kind::Rigid), from: "the headers".to_owned(), doubts: Vec::new() });
-        }
+        First::None => return Ok(headers),
         First::Rigid => Kind::Rigid,
         First::Affine => Kind::Affine,
     };
@@ -189,18 +191,15 @@ fn begin(arguments: &Deform, (fixed, moving): &(Volume, Volume), progress: &Prog
         registration::Options { dof: kind, backend, threads: arguments.compute.threads(), ..Default::default() };
     let found = mireg::register(fixed, moving, &options, progress)?;
     let doubt = |text| Doubt { name: "start", text, grave: false };
-    let texts: Vec<_> = found.doubts.iter().map(|doubt| doubt.text.as_str()).collect();
-    let doubts = texts.iter().map(|text| doubt(format!("of the {} registration: {text}", kind.name())));
-    Ok(if found.trusted() {
-        Begin { transform: found.transform, from: format!("an {} registration", kind.name()), doubts: doubts.collect() }
-    } else {
-        let text = format!(
-            "the {} registration should not be used ({}), so the flow starts as the headers place the images",
-            kind.name(),
-            texts.join("; ")
-        );
-        Begin { transform: header(kind), from: "the headers".to_owned(), doubts: vec![doubt(text)] }
-    })
+    let (name, texts) = (kind.name(), found.doubts.iter().map(|doubt| &doubt.text));
+    if found.trusted() {
+        let doubts = texts.map(|text| doubt(format!("of the {name} registration: {text}"))).collect();
+        let article = if kind == Kind::Affine { "an" } else { "a" };
+        return Ok(Begin { transform: found.transform, from: format!("{article} {name} registration"), doubts });
+    }
+    let why = texts.cloned().collect::<Vec<_>>().join("; ");
+    let text = format!("the {name} registration should not be used ({why}): starting as the headers place the images");
+    Ok(Begin { doubts: vec![doubt(text)], ..headers })
 }
 
 /// What came out, a line a fact.
@@ -208,7 +207,7 @@ fn summary(report: &DeformReport, start: &Linear, moving: &Path, out: &Path) -> 
     let (moved, back, seconds) = (&report.displacement, &report.inverse_consistency, &report.seconds);
     let [low, high] = report.jacobian_range;
     let lines = [
-        ("start", format!("{}: {}", report.start, report::motion(start))),
+        ("start", report::began(&report.start, start)),
         (
             "moved",
             format!(
@@ -218,7 +217,12 @@ fn summary(report: &DeformReport, start: &Linear, moving: &Path, out: &Path) -> 
         ),
         (
             "metric",
-            format!("{} {:.5} -> {:.5}", report::climbed(report.force), report.values.before, report.values.after),
+            format!(
+                "{} {:.5} -> {:.5} on the finest level",
+                report::climbed(report.force),
+                report.values.before,
+                report.values.after
+            ),
         ),
         (
             "field",

@@ -18,7 +18,7 @@ use crate::registration::{self, Doubt, Level, Options, Registration, Started};
 use crate::{Error, Result, Volume};
 pub use deform::{DISPLACEMENTS, DeformReport, DeformRun, Displacement, INVERSE, JACOBIAN, START};
 pub use mesh::{FIELD, MESH, MeshReport, MeshRun, MeshSeconds, Shape, VTK};
-pub use words::{climbed, motion};
+pub use words::{began, climbed, motion};
 
 /// File names in the output folder.
 pub const TRANSFORM: &str = "transform.tfm";

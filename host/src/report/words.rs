@@ -2,7 +2,7 @@
 
 use crate::deform::Force;
 use crate::transform::{Dimension, Kind, Linear, angle, euler_angles, nearest};
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 
 /// A motion from the fixed to the moving image: degrees, percent and mm.
 pub fn motion(transform: &Linear) -> String {
@@ -31,11 +31,16 @@ fn shift(shift: DVec3) -> String {
 /// What a force climbs.
 pub fn climbed(force: Force) -> &'static str {
     match force {
-        Force::Mi => "mutual information, nats",
+        Force::Mi => "mutual information",
         Force::Nmi => "normalised mutual information",
         Force::Lcc => "mean squared local correlation",
         Force::Ssd => "squared difference, with a minus",
     }
+}
+
+/// Where something started: who says so, and what it is.
+pub fn began(from: &str, start: &Linear) -> String {
+    if start.to_affine() == DAffine3::IDENTITY { from.to_owned() } else { format!("{from}: {}", motion(start)) }
 }
 
 /// A motion axis by axis: turns by the right hand about the LPS axes, as in Rz Rx Ry, shifts of the centre, and sizes along the
@@ -70,7 +75,7 @@ pub fn parts(transform: &Linear) -> Vec<(&'static str, String)> {
 mod tests {
     use super::*;
     use crate::transform::Rigid;
-    use glam::{DAffine3, DQuat};
+    use glam::DQuat;
 
     #[test]
     fn a_motion_reads_like_a_sentence() {

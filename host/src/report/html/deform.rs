@@ -25,8 +25,6 @@ struct Drawing {
     view: View,
     picture: String,
     lines: String,
-    /// Between lines.
-    every_mm: f64,
     jacobian: String,
 }
 
@@ -39,13 +37,15 @@ struct Page<'a> {
     verdict: Verdict,
     planes: Vec<Plane>,
     drawings: Vec<Drawing>,
+    /// From line to line of the grid.
+    every_mm: f64,
     gradient: String,
     scale: [String; 3],
     folded: bool,
     images: [ImageFacts<'a>; 2],
     plot: Plot,
     climbed: &'static str,
-    motion: String,
+    began: String,
     options: Vec<Fact>,
     command: String,
 }
@@ -68,12 +68,15 @@ pub fn page(
     let scale = Scale::new(&found.jacobian);
     let text = |e: image::ImageError| e.to_string();
     let views = View::all(&fixed.geometry, 1);
-    let drawings = views.into_par_iter().map(|view| Drawing::new(view, (moving, window), &map, found, scale));
+    let every = grid::every(&views);
+    let every_mm = f64::from(every) * views[0].mm;
+    let drawings = views.into_par_iter().map(|view| Drawing::new(view, every, (moving, window), &map, found, scale));
     let page = Page {
         report,
         warnings: &report.warnings,
         verdict: Verdict::new(&report.warnings),
         planes: planes(shown).map_err(text)?,
+        every_mm,
         drawings: drawings.collect::<ImageResult<_>>().map_err(text)?,
         gradient: Scale::gradient(),
         scale: scale.labels(),
@@ -81,7 +84,7 @@ pub fn page(
         images: [ImageFacts::new("fixed", &report.fixed, fixed), ImageFacts::new("moving", &report.moving, moving)],
         plot: Plot::of_flow(&found.levels),
         climbed: words::climbed(report.force),
-        motion: words::motion(start),
+        began: words::began(&report.start, start),
         options: facts::deform(options, report),
         command: facts::command(&report.command),
     };
@@ -91,6 +94,7 @@ pub fn page(
 impl Drawing {
     fn new(
         view: View,
+        every: u32,
         (moving, window): (&Volume, Window),
         start: &DAffine3,
         found: &Deformation,
@@ -101,8 +105,7 @@ impl Drawing {
         let there = |point: DVec3| map.holds(point).then(|| back.transform_point3(map.transform_point3(point)));
         Ok(Self {
             picture: strip::data_uri(&strip::draw(&view, moving, window, start), QUALITY)?,
-            lines: grid::path(&view, there),
-            every_mm: f64::from(grid::every(&view)) * view.mm,
+            lines: grid::path(&view, every, there),
             jacobian: strip::data_uri(&jacobian::draw(&view, &found.jacobian, scale), QUALITY)?,
             view,
         })
