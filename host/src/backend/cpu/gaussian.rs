@@ -63,8 +63,10 @@ fn read(tile: &ArrayViewMut2<f32>, chunks: &mut [Lanes]) {
     }
     for (i, row) in tile.rows().into_iter().enumerate() {
         let Some(row) = row.to_slice() else { break };
-        for (number, lanes) in row.chunks(CHUNK).enumerate() {
-            chunks[number * len + i][..lanes.len()].copy_from_slice(lanes);
+        let (whole, rest) = row.as_chunks::<CHUNK>();
+        whole.iter().enumerate().for_each(|(number, lanes)| chunks[number * len + i] = *lanes);
+        if !rest.is_empty() {
+            chunks[whole.len() * len + i][..rest.len()].copy_from_slice(rest);
         }
     }
 }
@@ -79,8 +81,10 @@ fn write(tile: &mut ArrayViewMut2<f32>, chunks: &[Lanes]) {
     }
     for (i, row) in tile.rows_mut().into_iter().enumerate() {
         let Some(row) = row.into_slice() else { break };
-        for (number, lanes) in row.chunks_mut(CHUNK).enumerate() {
-            lanes.copy_from_slice(&chunks[number * len + i][..lanes.len()]);
+        let (whole, rest) = row.as_chunks_mut::<CHUNK>();
+        whole.iter_mut().enumerate().for_each(|(number, lanes)| *lanes = chunks[number * len + i]);
+        if !rest.is_empty() {
+            rest.copy_from_slice(&chunks[whole.len() * len + i][..rest.len()]);
         }
     }
 }
