@@ -95,11 +95,12 @@ fn errors(folder: &Path) -> [f64; 2] {
     let text: String = points.iter().map(|p| format!("{},{},{}\n", p.x, p.y, p.z)).collect();
     fs::write(folder.join("a.csv"), "x,y,z\n".to_owned() + &text).unwrap();
     mireg(folder, &["points", "a.csv", "-t", "out/field.nii.gz", "--out", "b.csv"]).assert().success();
-    let there = io::points::Landmarks::read(&folder.join("b.csv"), None, None).unwrap().points();
+    let landmarks = io::points::Landmarks::read(&folder.join("b.csv"), None, None).unwrap();
+    let there = landmarks.points();
     let mean = |from: &[DVec3]| {
         points.iter().zip(from).map(|(point, found)| bend(*point).distance(*found)).sum::<f64>() / points.len() as f64
     };
-    [mean(&points), mean(&there)]
+    [mean(&points), mean(there)]
 }
 
 fn finds_a_bend_and_writes_its_files() {
@@ -245,7 +246,7 @@ fn says_so_where_the_start_is_no_use() {
     assert!(told.contains(words) && told.contains("starting as the headers"), "{told}");
     let report = report(&folder.path().join("out"));
     assert_eq!((&report["start"], &report["warnings"][0]["name"]), (&"the headers".into(), &"start".into()));
-    assert_eq!(report["transform"]["parameters"], serde_json::json!([0.0; 3]));
+    assert_eq!(report["transform"]["parameters"], serde_json::json!([0.0, 0.0, 0.0]));
     let failed = report["warnings"].as_array().unwrap().iter().any(|doubt| doubt["grave"] == true);
     assert_eq!(report["trust"], if failed { "failed" } else { "passed" });
     assert_eq!(assert.get_output().status.code(), Some(i32::from(failed)));
