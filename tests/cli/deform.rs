@@ -95,8 +95,8 @@ fn errors(folder: &Path) -> [f64; 2] {
     let text: String = points.iter().map(|p| format!("{},{},{}\n", p.x, p.y, p.z)).collect();
     fs::write(folder.join("a.csv"), "x,y,z\n".to_owned() + &text).unwrap();
     mireg(folder, &["points", "a.csv", "-t", "out/field.nii.gz", "--out", "b.csv"]).assert().success();
-    let there = io::points::Landmarks::read(&folder.join("b.csv"), None, None).unwrap();
-    let there = there.points();
+    let landmarks = io::points::Landmarks::read(&folder.join("b.csv"), None, None).unwrap();
+    let there = landmarks.points();
     let mean = |from: &[DVec3]| {
         points.iter().zip(from).map(|(point, found)| bend(*point).distance(*found)).sum::<f64>() / points.len() as f64
     };

@@ -19,6 +19,7 @@ macro_rules! kernels {
         $(pub const $constant: Kernel<$params> = Kernel { name: stringify!($name), run: $module::$name };)*
 
         /// The names of all entry points.
+        #[cfg(test)]
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];
     };
 }

@@ -13,7 +13,8 @@ impl Graph {
     /// Records what `work` queues on `stream`, without doing it.
     pub fn record(stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<Self> {
         let (mut graph, mut exec) = (ptr::null_mut(), ptr::null_mut());
-        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // Relaxed, because a kernel that is first used here is loaded here.
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: a stream that is there, pointers to locals; a graph is destroyed once, after what is made from it.
         unsafe {
             check(sys::cuStreamBeginCapture_v2(stream.as_inner(), mode))?;

@@ -1,4 +1,5 @@
-//! The kernels of the PTX: looked up once, when the device opens.
+//! The kernels of the PTX: each compiled by the driver when it is first used. A registration takes a tenth of them, and compiling all
+//! would take seconds.
 
 use crate::backend::queue::Shape;
 use crate::{Error, Result};
@@ -6,27 +7,95 @@ use cust::device::Device;
 use cust::module::{Module, ModuleJitOption};
 use cust::stream::Stream;
 use cust::sys;
+use std::collections::HashMap;
 use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
 
 /// The PTX for each architecture, lowest first, as `(compute capability, text)`.
 const PTX: &[(u32, &str)] = include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 
+/// What the text of an entry point begins with.
+const ENTRY: &str = ".visible .entry ";
+
 /// Registers a thread: what lets blocks of 1024 threads run on every GPU.
 const REGISTERS: u32 = 64;
 
-/// Loads the PTX made for the highest compute capability that a device of capability `capability` (90 for 9.0) can run.
-pub fn load(capability: u32) -> Result<Module> {
-    let (_, text) = PTX.iter().rev().find(|(arch, _)| *arch <= capability).unwrap_or(&PTX[0]);
-    Ok(Module::from_ptx(text, &[ModuleJitOption::MaxRegisters(REGISTERS)])?)
+/// The entry points of a PTX, as texts and, once they are used, loaded.
+pub struct Kernels {
+    /// What all of them need: version, target, static shared memory.
+    preamble: &'static str,
+    texts: HashMap<&'static str, &'static str>,
+    /// Bytes of shared memory that a block may have.
+    shared: u32,
+    loaded: Mutex<HashMap<&'static str, Loaded>>,
+}
+
+/// An entry point and the module that holds it.
+struct Loaded {
+    entry: Entry,
+    _module: Module,
+}
+
+impl Kernels {
+    /// Those of the PTX made for the highest compute capability that a device of capability `capability` (90 for 9.0) can run, whose
+    /// blocks may have so many bytes of shared memory.
+    pub fn new(capability: u32, shared: u32) -> Self {
+        let (_, text) = PTX.iter().rev().find(|(arch, _)| *arch <= capability).unwrap_or(&PTX[0]);
+        let (preamble, texts) = split(text);
+        Self { preamble, texts, shared, loaded: Mutex::default() }
+    }
+
+    /// Dynamic shared memory that a block of a kernel may have: what its static shared memory leaves.
+    pub fn shared_bytes(&self, name: &str) -> u32 {
+        self.shared - static_shared(self.preamble, self.texts[name])
+    }
+
+    /// The entry point of this name; the device's context is this thread's.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the driver cannot compile it.
+    pub fn get(&self, name: &'static str) -> Result<Entry> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = loaded.get(name) {
+            return Ok(kernel.entry);
+        }
+        let text = format!("{}{}", self.preamble, self.texts[name]);
+        let module = Module::from_ptx(text, &[ModuleJitOption::MaxRegisters(REGISTERS)])?;
+        let entry = Entry::find(&module, name, self.shared_bytes(name))?;
+        loaded.insert(name, Loaded { entry, _module: module });
+        Ok(entry)
+    }
+}
+
+/// What comes before the first entry point of a PTX, without the comments on top, and the entry points by name.
+fn split(ptx: &str) -> (&str, HashMap<&str, &str>) {
+    let ptx = &ptx[ptx.find(".version").unwrap_or(0)..];
+    let starts: Vec<usize> = ptx.match_indices(ENTRY).map(|(start, _)| start).collect();
+    let ends = starts.iter().skip(1).copied().chain([ptx.len()]);
+    let entries = starts.iter().zip(ends).map(|(&start, end)| {
+        let text = &ptx[start..end];
+        let name = text[ENTRY.len()..].split('(').next().unwrap_or_default();
+        (name, text)
+    });
+    (&ptx[..starts.first().copied().unwrap_or(ptx.len())], entries.collect())
+}
+
+/// Bytes of the static shared memory that an entry point names, of those that the preamble declares, each a multiple of 16.
+fn static_shared(preamble: &str, entry: &str) -> u32 {
+    let declared = preamble.lines().filter_map(|line| {
+        let (name, bytes) = line.strip_prefix(".shared .align 16 .b8 ")?.strip_suffix("];")?.split_once('[')?;
+        Some((name, bytes.parse::<u32>().ok()?))
+    });
+    let named = |name: &str| {
+        let mut places = entry.match_indices(name).map(|(start, _)| &entry[start + name.len()..]);
+        places.any(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    };
+    declared.filter(|(name, _)| named(name)).map(|(_, bytes)| bytes.next_multiple_of(16)).sum()
 }
 
 /// An entry point of a module that is kept loaded.
 #[derive(Clone, Copy)]
-pub struct Entry {
-    function: sys::CUfunction,
-    /// Dynamic shared memory that a block may have.
-    pub shared_bytes: u32,
-}
+pub struct Entry(sys::CUfunction);
 
 // SAFETY: a handle; the driver may be called from any thread.
 unsafe impl Send for Entry {}
@@ -34,20 +103,13 @@ unsafe impl Send for Entry {}
 unsafe impl Sync for Entry {}
 
 impl Entry {
-    /// The entry point of this name, whose blocks may have all of `shared` bytes that its static shared memory leaves.
-    pub fn find(module: &Module, name: &str, shared: u32) -> Result<Self> {
-        use sys::CUfunction_attribute as Attribute;
+    /// The entry point of this name, whose blocks may have so many bytes of dynamic shared memory.
+    fn find(module: &Module, name: &str, shared_bytes: u32) -> Result<Self> {
         let function = module.get_function(name)?.to_raw();
-        let mut fixed = 0;
-        // SAFETY: the function lives as long as its module; the pointer is that of a local.
-        check(unsafe {
-            sys::cuFuncGetAttribute(&mut fixed, Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function)
-        })?;
-        let shared_bytes = shared - fixed as u32;
-        let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: as above.
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function lives as long as its module.
         check(unsafe { sys::cuFuncSetAttribute(function, attribute, shared_bytes as i32) })?;
-        Ok(Self { function, shared_bytes })
+        Ok(Self(function))
     }
 
     /// Blocks of `threads` threads and `shared` bytes that fit on a multiprocessor.
@@ -55,12 +117,7 @@ impl Entry {
         let mut blocks = 0;
         // SAFETY: as above; the pointer is that of a local.
         let code = unsafe {
-            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                &mut blocks,
-                self.function,
-                threads as i32,
-                shared as usize,
-            )
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, self.0, threads as i32, shared as usize)
         };
         check(code)?;
         Ok(blocks as u32)
@@ -77,7 +134,7 @@ impl Entry {
         // SAFETY: as this function's; the driver copies the parameters before it returns.
         check(unsafe {
             sys::cuLaunchKernel(
-                self.function,
+                self.0,
                 gx,
                 gy,
                 gz,
@@ -107,5 +164,32 @@ pub fn check(code: sys::CUresult) -> Result<()> {
     match code {
         sys::CUresult::CUDA_SUCCESS => Ok(()),
         code => Err(Error::Device(format!("the CUDA driver says {}", cuda_driver::describe(code)))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::kernels::NAMES;
+
+    #[test]
+    fn every_kernel_is_in_every_ptx_once() {
+        for (_, ptx) in PTX {
+            let (preamble, texts) = split(ptx);
+            assert!(preamble.starts_with(".version") && !preamble.contains(ENTRY));
+            assert_eq!(texts.len(), ptx.matches(ENTRY).count());
+            for name in NAMES {
+                let text = texts[name];
+                assert_eq!(text.matches('{').count(), text.matches('}').count(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn shared_memory_counts_where_it_is_named() {
+        let preamble = ".version 6.3\n.shared .align 16 .b8 s_1[48];\n.shared .align 16 .b8 s_10[5];\n\n.extern .shared .align 16 .b8 d[];\n";
+        assert_eq!(static_shared(preamble, "mov.u32 %r1, s_10;"), 16);
+        assert_eq!(static_shared(preamble, "mov.u32 %r1, s_1; mov.u32 %r2, d;"), 48);
+        assert_eq!(static_shared(preamble, "ret;"), 0);
     }
 }

@@ -8,7 +8,6 @@ mod queue;
 use super::evaluator::Loaded;
 use super::flow_device::FlowDevice;
 use super::histogram::{self, HistogramMethod};
-use super::kernels::NAMES;
 use super::mattes_device::Mattes;
 use super::queue::Limits;
 use super::{
@@ -19,21 +18,18 @@ use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
 use cust::memory::mem_get_info;
-use cust::module::Module;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
-use kernel::Entry;
+use kernel::Kernels;
 use queue::CudaQueue;
-use std::collections::HashMap;
 
 /// Threads of a block that counts.
 const THREADS: u32 = 1024;
 
 /// The first NVIDIA GPU.
 pub struct Cuda {
-    kernels: HashMap<&'static str, Entry>,
-    /// Holds the kernels; declared before the context, so that it is gone first.
-    _module: Module,
+    /// Declared before the context, so that they are gone first.
+    kernels: Kernels,
     context: Context,
     name: String,
     limits: Limits,
@@ -48,21 +44,18 @@ pub fn available() -> Result<()> {
 }
 
 impl Cuda {
-    /// Opens the first device and compiles the kernels for it.
+    /// Opens the first device.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none, or its driver cannot compile the kernels.
+    /// [`Error::Device`] where there is none.
     pub fn open() -> Result<Self> {
         available()?;
         cust::init(CudaFlags::empty())?;
         let device = Device::get_device(0)?;
         let context = Context::new(device)?;
         let capability = capability(&device)?;
-        let module = kernel::load(capability)?;
-        let shared = kernel::shared_memory(&device)?;
-        let entry = |&name| Ok((name, Entry::find(&module, name, shared)?));
         Ok(Self {
-            kernels: NAMES.iter().map(entry).collect::<Result<_>>()?,
+            kernels: Kernels::new(capability, kernel::shared_memory(&device)?),
             name: format!("{} (compute capability {}.{})", device.name()?, capability / 10, capability % 10),
             limits: Limits {
                 threads: THREADS,
@@ -70,7 +63,6 @@ impl Cuda {
                 memory: device.total_memory()? as u64,
             },
             context,
-            _module: module,
         })
     }
 

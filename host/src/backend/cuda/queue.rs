@@ -39,12 +39,12 @@ impl Queue for CudaQueue<'_> {
     }
 
     fn shared_bytes<P>(&self, kernel: &Kernel<P>) -> u32 {
-        self.cuda.kernels[kernel.name].shared_bytes
+        self.cuda.kernels.shared_bytes(kernel.name)
     }
 
     fn resident<P>(&self, kernel: &Kernel<P>, threads: u32, shared_bytes: u32) -> Result<u32> {
         self.enter()?;
-        let each = self.cuda.kernels[kernel.name].blocks_per_multiprocessor(threads, shared_bytes)?;
+        let each = self.cuda.kernels.get(kernel.name)?.blocks_per_multiprocessor(threads, shared_bytes)?;
         Ok(each.max(1) * self.cuda.limits.multiprocessors)
     }
 
@@ -98,7 +98,7 @@ impl Queue for CudaQueue<'_> {
     unsafe fn launch<P: Copy + Sync>(&self, kernel: &Kernel<P>, shape: Shape, params: P) -> Result<()> {
         self.enter()?;
         // SAFETY: as this function's.
-        unsafe { self.cuda.kernels[kernel.name].launch(&self.stream, shape, &params) }
+        unsafe { self.cuda.kernels.get(kernel.name)?.launch(&self.stream, shape, &params) }
     }
 
     fn again(&self, graph: &mut Option<Graph>, work: impl FnOnce() -> Result<()>) -> Result<()> {
