@@ -106,7 +106,7 @@ def main():
     r.add_argument('--peers', required=True)
     r.add_argument('--cases', required=True)
     r.add_argument('--threads', type=int, default=2)
-    r.add_argument('--timeout', type=float, default=900)
+    r.add_argument('--timeout', type=float, default=1800)
     r.set_defaults(go=run)
     verbs.add_parser('table').set_defaults(go=table)
     s = verbs.add_parser('score')
