@@ -1,0 +1,127 @@
+"""Cases of deformable registration and the error of a field on them.
+
+A result is a folder with field.nii.gz: the displacement u in LPS mm on the fixed grid, y + u(y) the point of the moving
+image for the point y of the fixed image; and, if there is one, inverse.nii.gz: the same from moving to fixed."""
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import SimpleITK as sitk
+
+
+@dataclass
+class Case:
+    fixed: str
+    moving: str
+    same_modality: bool
+    truth: str = ''  # a field like the result's, on any grid
+    landmarks: tuple = ()  # stems of the fixed and the moving image's landmark files
+
+
+def cases(data):
+    brain, liver = os.path.join(data, 'brainweb'), os.path.join(data, 'liver')
+    found = {f'tps-{m}': Case(f'{brain}/t1_tps.mha', f'{brain}/{m}.mha', False, truth=f'{brain}/t1_tps_field.mha') for m in ('t2', 'pd')}
+    exhaled = 'exhMaster_unmasked.force_direction.mha'
+    for set_, breaths in (
+        ('dataset18', ('cyc_1_10.z4_fixed', 'cyc_3_10.force_direction')),
+        ('dataset23', ('cyc_1_4.force_direction', 'cyc_5_4.force_direction')),
+    ):
+        at = f'{liver}/{set_}'
+        for image in breaths:
+            name = image.split('.')[0]
+            found[f'liver{set_[-2:]}-{name[4]}'] = Case(f'{at}/{exhaled}', f'{at}/{image}.mha', True, landmarks=(f'{at}/exhMaster', f'{at}/{name}'))
+    return found
+
+
+def read_field(path):
+    return sitk.Cast(sitk.ReadImage(path), sitk.sitkVectorFloat64)
+
+
+def displacements(image):
+    return sitk.GetArrayFromImage(image)  # [z, y, x, 3]
+
+
+def points(grid):
+    """LPS mm of every voxel of an image, [z, y, x, 3]."""
+    ijk = np.indices(grid.GetSize()[::-1])[::-1]
+    axes = np.array(grid.GetDirection()).reshape(3, 3) * np.array(grid.GetSpacing())
+    return np.moveaxis(np.tensordot(axes, ijk, 1), 0, -1) + np.array(grid.GetOrigin())
+
+
+def inside(grid, at):
+    """Whether the points (LPS mm, [..., 3]) are within the grid's outermost voxel centres."""
+    axes = np.array(grid.GetDirection()).reshape(3, 3) * np.array(grid.GetSpacing())
+    index = (at - np.array(grid.GetOrigin())) @ np.linalg.inv(axes).T
+    return ((index >= 0) & (index <= np.array(grid.GetSize()) - 1)).all(-1)
+
+
+def head(image):
+    """The background of BrainWeb is noise (0 to about 8 of 255), so the head is: smoothed by a Gaussian of 1.5 mm, above
+    10, the largest connected component, holes (skull, ventricles) filled."""
+    smooth = sitk.SmoothingRecursiveGaussian(sitk.Cast(image, sitk.sitkFloat32), 1.5)
+    parts = sitk.RelabelComponent(sitk.ConnectedComponent(smooth > 10), sortByObjectSize=True)
+    return sitk.GetArrayFromImage(sitk.BinaryFillhole(parts == 1)) > 0
+
+
+def jacobian(field):
+    """det(I + du/dx) at every voxel: central differences, one-sided at the borders of the grid."""
+    u = displacements(field)
+    along = np.stack([np.gradient(u, axis=2 - i) / field.GetSpacing()[i] for i in range(3)], -1)
+    return np.linalg.det(np.eye(3) + along @ np.array(field.GetDirection()).reshape(3, 3).T)
+
+
+def through(field, then, grid):
+    """then(y + u(y)) at the voxels y of the grid; linear, and the nearest vector outside then's grid."""
+    carry = sitk.DisplacementFieldTransform(sitk.Image(field))
+    return displacements(sitk.Resample(then, grid, carry, sitk.sitkLinear, 0.0, sitk.sitkVectorFloat64, True))
+
+
+def landmarks(path):
+    words = open(path).read().split()
+    at = words.index('POINTS')
+    n = int(words[at + 1])
+    return np.array(words[at + 3 : at + 3 + 3 * n], float).reshape(n, 3)
+
+
+def statistics(mm, prefix):
+    return {
+        f'{prefix}_mean': mm.mean(),
+        f'{prefix}_median': np.median(mm),
+        f'{prefix}_p95': np.percentile(mm, 95),
+        f'{prefix}_max': mm.max(),
+    }
+
+
+def evaluate(case, folder):
+    """Errors in mm (before: of the identity, after: of the field), the Jacobian's range over the whole grid and the mean
+    inverse-consistency error |v(y + u(y)) + u(y)| in mm."""
+    fixed, moving = sitk.ReadImage(case.fixed), sitk.ReadImage(case.moving)
+    field = read_field(f'{folder}/field.nii.gz')
+    if field.GetSize() != fixed.GetSize():
+        raise ValueError(f'{folder}: the field is not on the fixed grid')
+    u = displacements(field)
+    at = points(fixed)
+    if case.truth:
+        truth = displacements(
+            sitk.Resample(read_field(case.truth), fixed, sitk.Transform(), sitk.sitkLinear, 0.0, sitk.sitkVectorFloat64, True)
+        )
+        # Where the truth leaves the moving image there is nothing to match.
+        where = head(fixed) & inside(moving, at + truth)
+        out = statistics(np.linalg.norm(truth[where], axis=-1), 'before')
+        out |= statistics(np.linalg.norm((u - truth)[where], axis=-1), 'after')
+    else:
+        where = np.ones(u.shape[:3], bool)
+        out = {}
+        carry = sitk.DisplacementFieldTransform(sitk.Image(field))
+        for region, prefix in (('liver', ''), ('outside', 'outside_')):
+            p, q = (landmarks(f'{stem}LM{region}.vtk') for stem in case.landmarks)
+            moved = np.array([carry.TransformPoint(x) for x in p])
+            out |= statistics(np.linalg.norm(p - q, axis=1), f'{prefix}before')
+            out |= statistics(np.linalg.norm(moved - q, axis=1), f'{prefix}after')
+    det = jacobian(field)
+    out |= dict(voxels=int(where.sum()), jacobian_min=det.min(), jacobian_max=det.max(), folded=int((det <= 0).sum()))
+    if os.path.exists(f'{folder}/inverse.nii.gz'):
+        where &= inside(moving, at + u)
+        back = u + through(field, read_field(f'{folder}/inverse.nii.gz'), fixed)
+        out['inverse_consistency'] = np.linalg.norm(back[where], axis=-1).mean()
+    return {k: float(v) if isinstance(v, np.floating) else v for k, v in out.items()}
