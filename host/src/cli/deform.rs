@@ -78,10 +78,10 @@ pub struct Deform {
     #[arg(long, value_enum, default_value_t = Force::Mi, help_heading = "Flow")]
     pub force: Force,
     /// Standard deviation of the Gaussian that smooths each step, at the finest level; on coarser ones it grows with their grids
-    /// [default: 4 times the finest grid]
+    /// [default: 6 times the finest grid]
     #[arg(long, value_name = "MM", value_parser = millimetres, allow_negative_numbers = true, help_heading = "Flow")]
     pub smooth: Option<f64>,
-    /// The same of the Gaussian that smooths the whole field after each step; 0 for none [default: half of --smooth]
+    /// The same of the Gaussian that smooths the whole field after each step; 0 for none [default: a third of --smooth]
     #[arg(long, value_name = "MM", value_parser = millimetres_or_none, allow_negative_numbers = true)]
     #[arg(help_heading = "Flow")]
     pub smooth_field: Option<f64>,
@@ -89,8 +89,7 @@ pub struct Deform {
     #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
     #[arg(help_heading = "Flow")]
     pub levels: Vec<f64>,
-    /// Iterations of each level at most, as 100,100,50; the last number is for all further levels too [default: 100, and 50 on the
-    /// finest of several]
+    /// Iterations of each level at most, as 100,100,50; the last number is for all further levels too [default: 100]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Flow")]
     #[arg(value_parser = value_parser!(u32).range(1..))]
     pub iterations: Vec<u32>,

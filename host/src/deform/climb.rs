@@ -17,11 +17,11 @@ const LITTLE: f64 = 2e-3;
 const WINDOW: f64 = 2.5;
 
 /// Smoothing of the step where nothing else is said, in voxels of the finest level, and that of the field as a part of it.
-const SMOOTH: f64 = 4.0;
-const SMOOTH_FIELD: f64 = 0.5;
+const SMOOTH: f64 = 6.0;
+const SMOOTH_FIELD: f64 = 1.0 / 3.0;
 
-/// Iterations at most, of coarse levels and of the finest.
-const ITERATIONS: [usize; 2] = [100, 50];
+/// Iterations of a level at most.
+const ITERATIONS: usize = 100;
 
 /// How a level is climbed.
 pub struct Plan {
@@ -33,14 +33,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Of level `number` of `of`, whose voxels measure `mm`; those of the finest level measure `finest_mm`.
-    pub fn new(options: &Options, (number, of): (usize, usize), mm: f64, finest_mm: f64) -> Self {
+    /// Of a level by its number, whose voxels measure `mm`; those of the finest level measure `finest_mm`.
+    pub fn new(options: &Options, number: usize, mm: f64, finest_mm: f64) -> Self {
         let smooth = options.smooth_mm.unwrap_or(SMOOTH * finest_mm);
         let smooth_field = options.smooth_field_mm.unwrap_or(SMOOTH_FIELD * smooth);
         let coarser = mm / finest_mm;
         let iterations = match options.iterations.as_deref() {
             Some(all) => all.get(number).or(all.last()).copied().unwrap_or(1),
-            None => ITERATIONS[usize::from(of > 1 && number + 1 == of)],
+            None => ITERATIONS,
         };
         let smooth_mm = [smooth, smooth_field].map(|smooth| smooth * coarser);
         let step = FlowStep { prior_mm: mm, smooth_mm, limit: LIMIT };

@@ -4,7 +4,6 @@ use super::{Force, Options};
 use crate::image::{Geometry, StoredImage, pyramid};
 use crate::registration::Range;
 use crate::{Error, Result, Volume};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// So many bins that a [`StoredImage`] keeps 16 bits.
@@ -24,13 +23,9 @@ pub struct Level<'a> {
 
 /// Coarse to fine.
 pub fn levels<'a>(fixed: &'a Volume, moving: &'a Volume, options: &Options) -> Vec<Level<'a>> {
-    let mut spacings = options.levels.clone().unwrap_or_else(|| automatic(&fixed.geometry));
-    spacings.reverse();
-    let pyramids: Vec<_> = [fixed, moving].into_par_iter().map(|volume| pyramid::levels(volume, &spacings)).collect();
-    let [fixed, moving] = pyramids.try_into().expect("two images");
-    let mut levels: Vec<_> = fixed.into_iter().zip(moving).map(|(fixed, moving)| Level { fixed, moving }).collect();
-    levels.reverse();
-    levels
+    let spacings = options.levels.clone().unwrap_or_else(|| automatic(&fixed.geometry));
+    let level = |mm: f64| Level { fixed: pyramid::resampled(fixed, mm), moving: pyramid::resampled(moving, mm) };
+    spacings.into_iter().map(level).collect()
 }
 
 /// The grids of the finest level.

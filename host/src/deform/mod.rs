@@ -69,7 +69,7 @@ impl Run<'_> {
         for (number, level) in levels.iter().enumerate() {
             let grid = &level.fixed.geometry;
             let place = (number, levels.len());
-            let plan = Plan::new(self.options, place, smallest(grid), smallest(finest));
+            let plan = Plan::new(self.options, number, smallest(grid), smallest(finest));
             let stored = timed(&mut seconds.pyramid, || levels::stored(level, self.ranges));
             climbed.push(timed(&mut seconds.flow, || self.level(&mut *flow, level, &stored, &plan, place, before))?);
             before = Some(grid);

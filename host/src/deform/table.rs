@@ -105,13 +105,13 @@ fn squares(joint: &[f64], bins: usize) -> Table {
 }
 
 widest! {
-    /// A square table smoothed by a Gaussian of `sigma` along both sides; beyond its border it goes on as its border. Sums of positive terms,
+    /// A square table smoothed by a Gaussian of `sigma` along both sides; beyond its border it is mirrored, so that the sum stays. Sums of positive terms,
     /// so that no tail becomes negative, whose logarithms are wanted.
     fn smoothed(table: &[f64], bins: usize, sigma: f64) -> Vec<f64> {
         let weights = window(sigma);
         let reach = weights.len() - 1;
         let weights: Vec<f64> = (0..=2 * reach).map(|offset| weights[offset.abs_diff(reach)]).collect();
-        let at = |i: usize| i.clamp(reach, reach + bins - 1) - reach;
+        let at = |i: usize| mirrored(i as isize - reach as isize, bins as isize);
         let mut along_m = vec![0.0; table.len()];
         for (m, out) in along_m.chunks_exact_mut(bins).enumerate() {
             for (offset, &weight) in weights.iter().enumerate() {
@@ -128,6 +128,13 @@ widest! {
         }
         both
     }
+}
+
+/// An index that may lie beyond either end, mirrored there as often as it takes.
+#[inline(always)]
+fn mirrored(i: isize, len: isize) -> usize {
+    let i = i.rem_euclid(2 * len);
+    (if i < len { i } else { 2 * len - 1 - i }) as usize
 }
 
 #[inline(always)]
@@ -214,11 +221,13 @@ mod tests {
     }
 
     #[test]
-    fn smoothing_keeps_the_sum_away_from_the_border_and_a_constant_everywhere() {
-        let mut table = vec![0.0; BINS * BINS];
-        table[20 + BINS * 17] = 1.0;
-        let out = smoothed(&table, BINS, 1.5);
-        assert!((out.iter().sum::<f64>() - 1.0).abs() < 1e-12 && out.iter().all(|&v| v >= 0.0));
+    fn smoothing_keeps_the_sum_and_a_constant() {
+        for place in [20 + BINS * 17, 0, BINS * BINS - 2] {
+            let mut table = vec![0.0; BINS * BINS];
+            table[place] = 1.0;
+            let out = smoothed(&table, BINS, 1.5);
+            assert!((out.iter().sum::<f64>() - 1.0).abs() < 1e-12 && out.iter().all(|&v| v >= 0.0));
+        }
         assert!(smoothed(&vec![2.0; BINS * BINS], BINS, 3.0).iter().all(|v| (v - 2.0).abs() < 1e-12));
     }
 
