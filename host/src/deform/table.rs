@@ -175,12 +175,8 @@ mod tests {
             for f in 4..36 {
                 let ridge = (35.0 - 0.7 * f as f64).round() as usize;
                 let score = |m: usize| table.scores[f + BINS * m];
-                assert!(
-                    score(ridge - 2) > 0.1 && score(ridge + 2) < -0.1,
-                    "{force:?}: {} {}",
-                    score(ridge - 2),
-                    score(ridge + 2)
-                );
+                let [before, after] = [score(ridge - 2), score(ridge + 2)];
+                assert!(before > 0.05 && after < -0.05, "{force:?}, {f}: {before} {after}");
                 assert!(table.information[f] > 0.05);
             }
         }
@@ -193,8 +189,8 @@ mod tests {
             assert!(value(1.5) > value(3.0) && value(3.0) > value(8.0));
         }
         let independent = vec![7; BINS * BINS];
-        assert!(Table::new(Force::Mi, &independent, BINS).value.abs() < 1e-6);
-        assert!((Table::new(Force::Nmi, &independent, BINS).value - 2.0).abs() < 1e-6);
+        assert!(Table::new(Force::Mi, &independent, BINS).value.abs() < 1e-5);
+        assert!((Table::new(Force::Nmi, &independent, BINS).value - 2.0).abs() < 1e-5);
     }
 
     /// A bit of a table's histogram moved along m changes the mutual information by its score.
