@@ -81,11 +81,11 @@ pub struct Deform {
     /// [default: 6 times the finest grid]
     #[arg(long, value_name = "MM", value_parser = millimetres, allow_negative_numbers = true, help_heading = "Flow")]
     pub smooth: Option<f64>,
-    /// The same of the Gaussian that smooths the whole field after each step; 0 for none [default: a third of --smooth]
+    /// The same of the Gaussian that smooths the whole field after each step; 0 for none [default: a quarter of --smooth]
     #[arg(long, value_name = "MM", value_parser = millimetres_or_none, allow_negative_numbers = true)]
     #[arg(help_heading = "Flow")]
     pub smooth_field: Option<f64>,
-    /// Grids of the levels in mm, coarse to fine, as 4mm,2mm,1mm [default: 4, 2 and 1 times the smallest spacing of FIXED]
+    /// Grids of the levels in mm, coarse to fine, as 4mm,2mm,1mm [default: 8, 4, 2 and 1 times the smallest spacing of FIXED]
     #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
     #[arg(help_heading = "Flow")]
     pub levels: Vec<f64>,

@@ -18,7 +18,7 @@ const WINDOW: f64 = 2.5;
 
 /// Smoothing of the step where nothing else is said, in voxels of the finest level, and that of the field as a part of it.
 const SMOOTH: f64 = 6.0;
-const SMOOTH_FIELD: f64 = 1.0 / 3.0;
+const SMOOTH_FIELD: f64 = 0.25;
 
 /// Iterations of a level at most.
 const ITERATIONS: usize = 100;

@@ -10,10 +10,10 @@ use std::borrow::Cow;
 const ALL_BITS: u32 = 1024;
 
 /// Levels that are made where none are asked for.
-const LEVELS: i32 = 3;
+const LEVELS: i32 = 4;
 
 /// Voxels along the shortest side that a level keeps where levels are not asked for.
-const SHORTEST: f64 = 12.0;
+const SHORTEST: f64 = 8.0;
 
 /// Both images of a level.
 pub struct Level<'a> {

@@ -119,7 +119,7 @@ pub fn deform(options: &deform::Options, report: &DeformReport) -> Vec<Fact> {
         ("force", report.force.name().to_owned()),
         ("bins", report.bins.to_string()),
         ("steps are smoothed by", mm(options.smooth_mm, "6 times the finest grid")),
-        ("the field is smoothed by", mm(options.smooth_field_mm, "a third of that")),
+        ("the field is smoothed by", mm(options.smooth_field_mm, "a quarter of that")),
         ("computed on", format!("{} ({})", report.backend, report.device)),
         ("mireg", report.version.to_owned()),
     ]
