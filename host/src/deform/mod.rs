@@ -41,6 +41,7 @@ pub fn deform(
         let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
         let levels = timed(&mut seconds.pyramid, || levels::levels(fixed, moving, options));
         let backend = memory::choose(backend, levels::finest(&levels), options, observer)?;
+        memory::check(&*backend, &fixed.geometry, &moving.geometry)?;
         let run = Run { fixed, moving, start, options, ranges, observer, backend: &*backend };
         let mut found = run.finish(&levels, &mut seconds)?;
         seconds.register = clock.elapsed().as_secs_f64() - seconds.open;

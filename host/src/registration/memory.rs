@@ -57,7 +57,11 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
     Need { host: pyramids + level.max(compared) + histograms + windows, device }
 }
 
-fn enough(need: u64, free: Option<u64>, of: &str, advice: &str) -> Result<()> {
+/// Refuses where less is free than is needed.
+///
+/// # Errors
+/// [`Error::Device`] names both.
+pub fn enough(need: u64, free: Option<u64>, of: &str, advice: &str) -> Result<()> {
     let gigabytes = |bytes: u64| bytes as f64 / 1e9;
     match free {
         Some(free) if free < need => Err(Error::Device(format!(
@@ -70,7 +74,7 @@ fn enough(need: u64, free: Option<u64>, of: &str, advice: &str) -> Result<()> {
 }
 
 /// Memory of the host that this process may still take, where the operating system says.
-fn free() -> Option<u64> {
+pub fn free() -> Option<u64> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory).ok()?;
     // A container's limit counts files in the cache, which make room when they must, so they are left out.

@@ -6,7 +6,7 @@ mod found;
 mod images;
 mod levels;
 mod measure;
-mod memory;
+pub(crate) mod memory;
 mod moments;
 mod objective;
 mod options;

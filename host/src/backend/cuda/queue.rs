@@ -10,6 +10,10 @@ use cust::event::{Event, EventFlags};
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
+use rayon::prelude::*;
+
+/// Bytes that are many to copy to the host.
+const LARGE: usize = 1 << 24;
 
 /// A stream of its own, which waits for no other.
 pub struct CudaQueue<'a> {
@@ -89,6 +93,10 @@ impl Queue for CudaQueue<'_> {
     fn download<T: Element>(&self, memory: &DeviceBuffer<T>, len: usize) -> Result<Vec<T>> {
         self.enter()?;
         let mut host = vec![T::default(); len];
+        if len * size_of::<T>() > LARGE {
+            // New pages are made ready by all threads: one alone takes longer for that than the copy.
+            host.par_chunks_mut(LARGE / 64).for_each(|chunk| chunk.fill(T::default()));
+        }
         // SAFETY: both ends are there until the copy is done.
         unsafe { memory.index(..len).async_copy_to(&mut host[..], &self.stream)? };
         self.wait()?;
