@@ -1,7 +1,8 @@
 //! The grids of the levels, and both images on them.
 
 use super::{Force, Options};
-use crate::image::{Geometry, StoredImage, pyramid};
+use crate::image::pyramid::resampled;
+use crate::image::{Geometry, StoredImage};
 use crate::registration::Range;
 use crate::{Error, Result, Volume};
 use std::borrow::Cow;
@@ -24,8 +25,24 @@ pub struct Level<'a> {
 /// Coarse to fine.
 pub fn levels<'a>(fixed: &'a Volume, moving: &'a Volume, options: &Options) -> Vec<Level<'a>> {
     let spacings = options.levels.clone().unwrap_or_else(|| automatic(&fixed.geometry));
-    let level = |mm: f64| Level { fixed: pyramid::resampled(fixed, mm), moving: pyramid::resampled(moving, mm) };
-    spacings.into_iter().map(level).collect()
+    let [fixed, moving] = [fixed, moving].map(|volume| pyramid(volume, &spacings));
+    fixed.into_iter().zip(moving).map(|(fixed, moving)| Level { fixed, moving }).collect()
+}
+
+/// A volume at each spacing, coarse to fine, each made from the next finer one.
+fn pyramid<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
+    let mut levels: Vec<Cow<Volume>> = Vec::with_capacity(spacings.len());
+    for &mm in spacings.iter().rev() {
+        levels.push(match levels.last() {
+            None => resampled(volume, mm),
+            Some(finer) => match resampled(finer, mm) {
+                Cow::Owned(coarser) => Cow::Owned(coarser),
+                Cow::Borrowed(_) => finer.clone(),
+            },
+        });
+    }
+    levels.reverse();
+    levels
 }
 
 /// The grids of the finest level.

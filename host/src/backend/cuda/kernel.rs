@@ -9,7 +9,7 @@ use cust::stream::Stream;
 use cust::sys;
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The PTX for each architecture, lowest first, as `(compute capability, text)`.
 const PTX: &[(u32, &str)] = include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
@@ -24,10 +24,16 @@ const REGISTERS: u32 = 64;
 pub struct Kernels {
     /// What all of them need: version, target, static shared memory.
     preamble: &'static str,
-    texts: HashMap<&'static str, &'static str>,
+    texts: HashMap<&'static str, Text>,
     /// Bytes of shared memory that a block may have.
     shared: u32,
     loaded: Mutex<HashMap<&'static str, Loaded>>,
+}
+
+/// The text of an entry point, and the bytes of its static shared memory once they were asked for.
+struct Text {
+    ptx: &'static str,
+    shared: OnceLock<u32>,
 }
 
 /// An entry point and the module that holds it.
@@ -42,12 +48,14 @@ impl Kernels {
     pub fn new(capability: u32, shared: u32) -> Self {
         let (_, text) = PTX.iter().rev().find(|(arch, _)| *arch <= capability).unwrap_or(&PTX[0]);
         let (preamble, texts) = split(text);
+        let texts = texts.into_iter().map(|(name, ptx)| (name, Text { ptx, shared: OnceLock::new() })).collect();
         Self { preamble, texts, shared, loaded: Mutex::default() }
     }
 
     /// Dynamic shared memory that a block of a kernel may have: what its static shared memory leaves.
     pub fn shared_bytes(&self, name: &str) -> u32 {
-        self.shared - static_shared(self.preamble, self.texts[name])
+        let Text { ptx, shared } = &self.texts[name];
+        self.shared - shared.get_or_init(|| static_shared(self.preamble, ptx))
     }
 
     /// The entry point of this name; the device's context is this thread's.
@@ -59,7 +67,7 @@ impl Kernels {
         if let Some(kernel) = loaded.get(name) {
             return Ok(kernel.entry);
         }
-        let text = format!("{}{}", self.preamble, self.texts[name]);
+        let text = format!("{}{}", self.preamble, self.texts[name].ptx);
         let module = Module::from_ptx(text, &[ModuleJitOption::MaxRegisters(REGISTERS)])?;
         let entry = Entry::find(&module, name, self.shared_bytes(name))?;
         loaded.insert(name, Loaded { entry, _module: module });
