@@ -147,7 +147,10 @@ fn finds_a_bend_and_writes_its_files() {
     let all = ["register", "open", "read", "linear", "write"].map(|part| mm("seconds", part)).iter().sum::<f64>();
     assert!(mm("seconds", "total") >= all, "{report}");
     let page = fs::read_to_string(out.join("report.html")).unwrap();
-    assert!(page.matches("class=\"warped\"").count() == 3 && !page.contains("NaN"), "a page with the warped grid");
+    assert_eq!(page.matches("class=\"warped\"").count(), 3);
+    // Pictures are text of all kinds of letters.
+    let numbers = page.split('"').filter(|part| !part.starts_with("data:"));
+    assert!(!numbers.into_iter().any(|part| part.contains("NaN")), "a page with a number that is none");
 
     // What was moved is what `mireg apply` makes of the field, but for what f32 leaves out.
     let apply = ["apply", "moving.nii", "--like", "fixed.nii", "-t", "out/field.nii.gz", "--out", "again.nii"];
