@@ -7,9 +7,6 @@ use gpu::math::bin;
 use gpu::math::mattes::PADDING;
 use rayon::prelude::*;
 
-/// So many bins that a [`StoredImage`] keeps 16 bits.
-const ALL_BITS: u32 = 1024;
-
 /// A fixed and a moving image ready to be loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MattesImages {
@@ -35,7 +32,7 @@ impl MattesImages {
             Windows::Moving => bins_of(fixed, fixed_range, bins),
             Windows::Both => values_of(fixed, fixed_range),
         };
-        Self { fixed, moving: StoredImage::new(moving, moving_range, ALL_BITS), bins, windows }
+        Self { fixed, moving: StoredImage::fine(moving, moving_range), bins, windows }
     }
 
     /// What a backend loads.
@@ -56,7 +53,7 @@ fn bins_of(volume: &Volume, (low, high): (f32, f32), bins: u32) -> BinImage {
 
 /// Every voxel as a 16-bit fraction of the range, of which the topmost, being [`bin::MASKED`], gives way.
 fn values_of(volume: &Volume, range: (f32, f32)) -> BinImage {
-    let stored = StoredImage::new(volume, range, ALL_BITS);
+    let stored = StoredImage::fine(volume, range);
     let bins = stored.voxels().par_iter().map(|&value| value.min(bin::MASKED - 1)).collect();
     BinImage { size: volume.geometry.size, bins }
 }

@@ -1,14 +1,11 @@
 //! The grids of the levels, and both images on them.
 
-use super::{Force, Options};
+use super::{Force, Options, smallest};
 use crate::image::pyramid::resampled;
 use crate::image::{Geometry, StoredImage};
 use crate::registration::Range;
 use crate::{Error, Result, Volume};
 use std::borrow::Cow;
-
-/// So many bins that a [`StoredImage`] keeps 16 bits.
-const ALL_BITS: u32 = 1024;
 
 /// Levels that are made where none are asked for.
 const LEVELS: i32 = 4;
@@ -53,9 +50,9 @@ pub fn finest<'a>(levels: &'a [Level]) -> [&'a Geometry; 2] {
 
 /// Each twice as fine as the one before, down to the image's smallest spacing.
 fn automatic(grid: &Geometry) -> Vec<f64> {
-    let axes = || (0..3).filter(|&axis| grid.size[axis] > 1);
-    let finest = axes().map(|axis| grid.spacing[axis]).fold(f64::INFINITY, f64::min);
-    let side = axes().map(|axis| grid.size[axis] as f64 * grid.spacing[axis]).fold(f64::INFINITY, f64::min);
+    let finest = smallest(grid);
+    let axes = (0..3).filter(|&axis| grid.size[axis] > 1);
+    let side = axes.map(|axis| grid.size[axis] as f64 * grid.spacing[axis]).fold(f64::INFINITY, f64::min);
     let coarser = (1..LEVELS).map(|n| finest * 2_f64.powi(n)).filter(|mm| side / mm >= SHORTEST);
     let mut levels: Vec<f64> = std::iter::once(finest).chain(coarser).collect();
     levels.reverse();
@@ -64,8 +61,7 @@ fn automatic(grid: &Geometry) -> Vec<f64> {
 
 /// Both images as 16-bit fractions of their ranges.
 pub fn stored(level: &Level, ranges: [Range; 2]) -> [StoredImage; 2] {
-    [(&level.fixed, ranges[0]), (&level.moving, ranges[1])]
-        .map(|(image, range)| StoredImage::new(image, range, ALL_BITS))
+    [(&level.fixed, ranges[0]), (&level.moving, ranges[1])].map(|(image, range)| StoredImage::fine(image, range))
 }
 
 /// The ranges for a force: squared differences are of intensities on one scale.

@@ -18,7 +18,6 @@ use crate::image::{Geometry, StoredImage};
 use crate::registration::{Range, timed, voxel_map};
 use crate::{Observer, Result, Volume, threads};
 use climb::Plan;
-use finish::{Finish, Parts};
 use glam::DAffine3;
 use std::time::Instant;
 
@@ -43,10 +42,9 @@ pub fn deform(
         let backend = memory::choose(backend, levels::finest(&levels), options, observer)?;
         memory::check(&*backend, &fixed.geometry, &moving.geometry)?;
         let run = Run { fixed, moving, start, options, ranges, observer, backend: &*backend };
-        let mut found = run.finish(&levels, &mut seconds)?;
+        let found = run.finish(&levels, &mut seconds)?;
         seconds.register = clock.elapsed().as_secs_f64() - seconds.open;
-        found.seconds = seconds;
-        Ok(found)
+        Ok(Deformation { seconds, ..found })
     })
 }
 
@@ -75,26 +73,17 @@ impl Run<'_> {
             climbed.push(timed(&mut seconds.flow, || self.level(&mut *flow, level, &stored, &plan, place, before))?);
             before = Some(grid);
         }
-        let parts = timed(&mut seconds.finish, || self.parts(flow, finest))?;
-        let Parts { field, inverse, consistency, moved, jacobian, jacobian_range } = parts;
+        let made = timed(&mut seconds.finish, || self.made(flow, finest))?;
         Ok(Deformation {
-            doubts: doubts::of(&climbed, jacobian_range, &consistency, &self.fixed.geometry),
-            field,
-            inverse,
-            consistency,
-            moved,
-            jacobian,
-            jacobian_range,
+            doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),
             values: climbed.last().map_or([0.0; 2], Level::ends),
             levels: climbed,
-            seconds: *seconds,
-            backend: self.backend.name(),
-            device: self.backend.device(),
+            ..made
         })
     }
 
     /// What the flow, which is on the `finest` grid, makes of the images.
-    fn parts(&self, mut flow: Box<dyn Flow + '_>, finest: &Geometry) -> Result<Parts> {
+    fn made(&self, mut flow: Box<dyn Flow + '_>, finest: &Geometry) -> Result<Deformation> {
         let grid = &self.fixed.geometry;
         if !memory::fits(self.backend, grid, &self.moving.geometry) {
             flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
@@ -102,7 +91,7 @@ impl Run<'_> {
         if finest != grid {
             flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
         }
-        Finish { fixed: grid, moving: self.moving, start: self.start }.parts(&mut *flow)
+        finish::deformation(&mut *flow, self.backend, grid, self.moving, self.start)
     }
 
     /// Climbs a level, and sees that space is not folded.

@@ -4,6 +4,9 @@ use super::Volume;
 use gpu::math::{bin, interpolate, linear};
 use rayon::prelude::*;
 
+/// So many bins that a [`StoredImage`] keeps 16 bits.
+const ALL_BITS: u32 = 1024;
+
 /// Intensities as 16-bit fractions of a range, x fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredImage {
@@ -43,6 +46,11 @@ impl StoredImage {
         let size = volume.geometry.size;
         values.resize(values.len() + interpolate::padding(size.map(|n| n as u32)), 0);
         Self { size, values }
+    }
+
+    /// The same with all 16 bits, as windows and gradients ask for.
+    pub fn fine(volume: &Volume, range: (f32, f32)) -> Self {
+        Self::new(volume, range, ALL_BITS)
     }
 
     /// The voxels without the padding.

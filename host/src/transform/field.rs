@@ -33,14 +33,20 @@ pub struct Field {
 impl Field {
     /// What `map`, of points in LPS mm, does at the voxels of `grid`.
     pub fn of(grid: &Geometry, map: impl Fn(DVec3) -> DVec3 + Sync) -> Self {
+        Self::by_voxel(grid, |_, _, point| map(point))
+    }
+
+    /// The field that takes each voxel of `grid` to the point, LPS mm, that `map` makes of its number, its index and its own point.
+    pub(crate) fn by_voxel(grid: &Geometry, map: impl Fn(usize, DVec3, DVec3) -> DVec3 + Sync) -> Self {
         let to_mm = grid.index_to_world();
         let [width, height, _] = grid.size;
         let mut vectors = vec![[0.0; 3]; grid.voxels()];
         vectors.par_chunks_mut(width).enumerate().for_each(|(row, vectors)| {
             let (y, z) = ((row % height) as f64, (row / height) as f64);
             for (x, vector) in vectors.iter_mut().enumerate() {
-                let point = to_mm.transform_point3(DVec3::new(x as f64, y, z));
-                *vector = (map(point) - point).as_vec3().to_array();
+                let index = DVec3::new(x as f64, y, z);
+                let point = to_mm.transform_point3(index);
+                *vector = (map(row * width + x, index, point) - point).as_vec3().to_array();
             }
         });
         Self { geometry: *grid, vectors }

@@ -3,7 +3,7 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{Grid, chunk, pieces, store};
+use super::task::{Grid, chunk, pieces, rows, store};
 use crate::backend::cpu::rows::{CHUNK, Lanes};
 use crate::backend::cpu::simd::widest;
 use gpu::math::{field, flow};
@@ -31,10 +31,11 @@ widest! {
     }
 }
 
-/// Writes the field after `factor` times a step, three planes.
-pub fn compose(grid: &Grid, step: &[f32], factor: f32, out: &mut [f32]) {
+/// Writes the field after a step, three planes, the square of whose largest move is known, and which is not to exceed a limit.
+pub fn compose(grid: &Grid, step: &[f32], (largest, limit): (f32, f32), out: &mut [f32]) {
+    let factor = flow::limited(largest, limit);
     // Steps of less than a voxel lead into the cells around a voxel, as all do that a flow takes.
-    let short = factor * largest(step).sqrt() < 0.9;
+    let short = factor * largest.sqrt() < 0.9;
     pieces(out, grid.size[0] as usize, |first, planes| compose_rows(grid, step, (factor, short), first, planes));
 }
 
@@ -45,9 +46,7 @@ widest! {
         let (factor, short) = how;
         let [width, height, depth] = grid.size.map(|n| n as usize);
         let voxels = grid.voxels();
-        let [xs, ys, zs] = planes;
-        let rows = xs.chunks_exact_mut(width).zip(ys.chunks_exact_mut(width)).zip(zs.chunks_exact_mut(width));
-        for (row, ((xs, ys), zs)) in rows.enumerate() {
+        for (row, mut planes) in rows(planes, width).enumerate() {
             let row = first + row;
             let (y, z) = (row % height, row / height);
             let inner = short && (1..height - 1).contains(&y) && (1..depth - 1).contains(&z);
@@ -60,10 +59,8 @@ widest! {
                 }
                 let voxel = [x as u32, y as u32, z as u32];
                 let inner = inner && x >= 1 && x + CHUNK < width;
-                let [a, b, c] = if inner { beside(grid, &step, voxel) } else { anywhere(grid, &step, voxel) };
-                store(xs, x, &a);
-                store(ys, x, &b);
-                store(zs, x, &c);
+                let moved = if inner { beside(grid, &step, voxel) } else { anywhere(grid, &step, voxel) };
+                store(&mut planes, x, &moved);
             }
         }
     }

@@ -3,7 +3,7 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{Task, store};
+use super::task::{Task, rows, store};
 use crate::backend::cpu::rows::{CHUNK, Lanes};
 use crate::backend::cpu::simd::widest;
 use crate::backend::cpu::values::{fine_linear, linear_slope};
@@ -77,14 +77,9 @@ widest! {
         assert!(tables.scores.len() == (tables.bins * tables.bins) as usize);
         assert!(tables.information.len() == tables.bins as usize);
         let width = task.grid.size[0] as usize;
-        let [xs, ys, zs] = planes;
-        let rows = xs.chunks_exact_mut(width).zip(ys.chunks_exact_mut(width)).zip(zs.chunks_exact_mut(width));
-        for (row, ((xs, ys), zs)) in rows.enumerate() {
+        for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
-                let [a, b, c] = pull_chunk(task, tables, first + row, x);
-                store(xs, x, &a);
-                store(ys, x, &b);
-                store(zs, x, &c);
+                store(&mut planes, x, &pull_chunk(task, tables, first + row, x));
             }
         }
     }

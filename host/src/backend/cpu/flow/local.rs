@@ -3,7 +3,7 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{Task, chunk, fractions, store};
+use super::task::{Task, chunk, fractions, rows, store};
 use crate::backend::cpu::gaussian;
 use crate::backend::cpu::rows::{CHUNK, Lanes};
 use crate::backend::cpu::simd::widest;
@@ -28,9 +28,7 @@ widest! {
     /// Writes m, m^2 and f m from row `first` on into rows of the three planes.
     pub fn products(task: &Task, first: usize, planes: [&mut [f32]; 3]) {
         let width = task.grid.size[0] as usize;
-        let [xs, ys, zs] = planes;
-        let rows = xs.chunks_exact_mut(width).zip(ys.chunks_exact_mut(width)).zip(zs.chunks_exact_mut(width));
-        for (row, ((xs, ys), zs)) in rows.enumerate() {
+        for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
                 let (positions, inside) = task.positions(first + row, x);
                 let mut moving = fractions(fine_linear(task.moving, task.moving_size, &positions));
@@ -41,9 +39,7 @@ widest! {
                     square[l] = moving[l] * moving[l];
                     product[l] = fixed[l] * moving[l];
                 }
-                store(xs, x, &moving);
-                store(ys, x, &square);
-                store(zs, x, &product);
+                store(&mut planes, x, &[moving, square, product]);
             }
         }
     }
@@ -108,17 +104,12 @@ widest! {
         let width = task.grid.size[0] as usize;
         let voxels = task.grid.voxels();
         let (per_square, prior) = how;
-        let [xs, ys, zs] = planes;
-        let rows = xs.chunks_exact_mut(width).zip(ys.chunks_exact_mut(width)).zip(zs.chunks_exact_mut(width));
-        for (row, ((xs, ys), zs)) in rows.enumerate() {
+        for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
                 let of_fixed = |plane: usize| chunk(&of_fixed[plane * voxels..][..voxels], width, first + row, x);
                 let means =
-                    [of_fixed(0), of_fixed(1), chunk(xs, width, 0, x), chunk(ys, width, 0, x), chunk(zs, width, 0, x)];
-                let [a, b, c] = pull_chunk(task, &means, per_square, prior, (first + row, x));
-                store(xs, x, &a);
-                store(ys, x, &b);
-                store(zs, x, &c);
+                    [of_fixed(0), of_fixed(1), chunk(planes[0], width, 0, x), chunk(planes[1], width, 0, x), chunk(planes[2], width, 0, x)];
+                store(&mut planes, x, &pull_chunk(task, &means, per_square, prior, (first + row, x)));
             }
         }
     }

@@ -156,9 +156,9 @@ impl crate::backend::Flow for Flow {
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
         gaussian::smooth(&mut self.step, size, of_step);
-        let factor = flow::limited(compose::largest(&self.step), step.limit);
+        let largest = compose::largest(&self.step);
         let mut next = std::mem::take(&mut self.next);
-        compose::compose(&self.grid(), &self.step, factor, &mut next[..planes]);
+        compose::compose(&self.grid(), &self.step, (largest, step.limit), &mut next[..planes]);
         gaussian::smooth(&mut next[..planes], size, of_field);
         self.next = std::mem::replace(&mut self.field, next);
         Ok(())

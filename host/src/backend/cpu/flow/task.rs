@@ -54,9 +54,23 @@ pub fn chunk<T: Copy + Default>(volume: &[T], width: usize, row: usize, x: usize
     chunk
 }
 
-/// Puts a chunk of a row into a volume, but for what is after the row's end.
+/// The rows of a piece of three planes.
 #[inline(always)]
-pub fn store(row: &mut [f32], x: usize, chunk: &Lanes) {
+pub fn rows([xs, ys, zs]: [&mut [f32]; 3], width: usize) -> impl Iterator<Item = [&mut [f32]; 3]> {
+    let [xs, ys, zs] = [xs, ys, zs].map(|plane| plane.chunks_exact_mut(width));
+    xs.zip(ys).zip(zs).map(|((xs, ys), zs)| [xs, ys, zs])
+}
+
+/// Puts a chunk of a row into each of three planes, but for what is after the row's end.
+#[inline(always)]
+pub fn store([xs, ys, zs]: &mut [&mut [f32]; 3], x: usize, [a, b, c]: &[Lanes; 3]) {
+    store_one(xs, x, a);
+    store_one(ys, x, b);
+    store_one(zs, x, c);
+}
+
+#[inline(always)]
+fn store_one(row: &mut [f32], x: usize, chunk: &Lanes) {
     let rest = &mut row[x..];
     match rest.first_chunk_mut() {
         Some(whole) => *whole = *chunk,
