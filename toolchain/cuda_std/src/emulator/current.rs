@@ -90,7 +90,7 @@ fn check<T>(result: Result<T, FaultKind>) -> T {
 /// The current thread waits at the barrier of its block.
 pub fn barrier(kind: Kind, predicate: u32) -> u32 {
     with(|current| {
-        let arrived = current.state.borrow_mut().arrive(current.thread.get(), kind, predicate);
+        let arrived = current.state.borrow_mut().arrive(kind, predicate);
         check(arrived);
         current.suspend();
         current.result()
