@@ -4,9 +4,9 @@ use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
-use mireg::demo::Pair;
 use mireg::transform::{Dimension, Kind, Linear, distance};
 use mireg::{Geometry, Options, PixelType, Resampling, Volume, io};
+use mireg_cli::demo::Pair;
 use std::sync::LazyLock;
 
 use super::{PAIR, on_cpu, register, test};

@@ -1,6 +1,5 @@
 //! Metrics with a gradient, and the optimizers that climb by it.
 
-use clap::ValueEnum;
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use libtest_mimic::Trial;
@@ -10,6 +9,7 @@ use mireg::optimizer::OptimizerKind;
 use mireg::registration::{Sampling, ViolaOptions};
 use mireg::transform::{Dimension, Kind, distance};
 use mireg::{Options, Registration, Volume};
+use strum::VariantArray;
 
 use super::{GOOD_MM, PAIR, error, on_cpu, plane, register, test};
 
@@ -46,7 +46,7 @@ fn is_good(found: &Registration, metric: MetricKind, what: &str) {
 
 fn every_smooth_metric_registers_with_every_optimizer() {
     for metric in SMOOTH {
-        for &optimizer in OptimizerKind::value_variants() {
+        for &optimizer in OptimizerKind::VARIANTS {
             let found = register(&PAIR.ct, &PAIR.mr, &Options { optimizer: Some(optimizer), ..with(metric) });
             is_good(&found, metric, &format!("{optimizer:?}"));
         }
