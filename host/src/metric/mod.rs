@@ -7,9 +7,13 @@ use crate::backend::Wanted;
 pub use compare::evaluate;
 pub(crate) use compare::images;
 use gpu::math::entropy::Entropies;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// The metric to maximise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray, serde::Serialize,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum MetricKind {
     /// Normalised mutual information, (H(F) + H(M)) / H(F, M) (Shams 2009 eq. 5).
