@@ -29,6 +29,8 @@ impl State {
         let indices: Vec<_> = (0..x * y * z).map(|thread| [thread % x, thread / x % y, thread / x / y]).collect();
         let threads = indices.len();
         let memory = Memory::new(dynamic_shared);
+        let mut shadow = Shadow::new();
+        shadow.reach(memory.used());
         Self {
             indices,
             ready: Vec::with_capacity(threads),
@@ -37,7 +39,7 @@ impl State {
             warps: vec![Warp::default(); threads.div_ceil(32)],
             results: vec![0; threads],
             clocks: Clocks::new(threads),
-            shadow: Shadow::new(memory.bytes()),
+            shadow,
             memory,
             fault: None,
         }
@@ -132,6 +134,13 @@ impl State {
         let exited = self.warps.iter().zip((0..).step_by(32)).find(|(warp, _)| warp.exited != 0);
         let exited = exited.map(|(warp, first)| first + warp.exited.trailing_zeros() as u16)?;
         Some((exited, FaultKind::BarrierNotReached { name, waiting: self.barrier.arrived }))
+    }
+
+    /// The address of the static allocation of `bytes` that belongs to the call site `site`; none where memory is exhausted.
+    pub fn allocate(&mut self, site: usize, bytes: usize) -> Option<u32> {
+        let address = self.memory.allocate(site, bytes);
+        self.shadow.reach(self.memory.used());
+        address
     }
 
     /// Checks and notes an access of `bytes` of shared memory, and points to them.
