@@ -8,5 +8,5 @@ use crate::{Error, Result};
 /// [`Error::Device`] where the operating system refuses the threads; else what `work` returns.
 pub fn with<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|e| Error::Device(format!("cannot start {threads} threads: {e}")))?.install(work)
+    pool.map_err(|e| Error::device("cpu", format!("cannot start {threads} threads: {e}")))?.install(work)
 }

@@ -16,7 +16,7 @@ pub fn tests() -> Vec<Trial> {
 
 fn line(pair: &Pair, start: &DAffine3, options: &Options) -> String {
     match deform(&pair.fixed, &pair.moving, start, options, &()) {
-        Err(Error::Input(line)) => line,
+        Err(Error::Option { message, .. }) => message.to_string(),
         other => panic!("{:?}", other.map(|found| found.values)),
     }
 }

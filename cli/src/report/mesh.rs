@@ -151,11 +151,11 @@ impl MeshRun<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
         let path = folder.path(PAGE);
         let page = html::mesh::page(&report, [fixed, moving, &image], self.start, found);
         let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 

@@ -9,6 +9,7 @@ use super::{
     Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, gaussian, resample,
     viola,
 };
+use crate::error::message;
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -56,7 +57,10 @@ impl Emulated {
         let entropies = space.entropies(self, bins, batch, wanted)?;
         match space.is_clear() {
             true => Ok(entropies),
-            false => Err(Error::Device("a kernel is wrong, please report it: entropies leaves counts behind".into())),
+            false => Err(Error::device(
+                "emulated",
+                message!("a kernel is wrong: entropies leaves counts behind"; "please report it"),
+            )),
         }
     }
 
@@ -181,5 +185,5 @@ impl Queue for Emulated {
 }
 
 fn fault(fault: Fault) -> Error {
-    Error::Device(format!("a kernel is wrong, please report it: {fault}"))
+    Error::device("emulated", message!("a kernel is wrong: {fault}"; "please report it"))
 }

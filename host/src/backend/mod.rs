@@ -21,6 +21,7 @@ pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;
 pub use mattes::MattesImages;
 
+use crate::error::{Setting, message};
 use crate::image::{BinImage, StoredImage};
 use crate::{Error, Observer, Result};
 use gpu::math::entropy::Entropies;
@@ -69,7 +70,12 @@ impl Pair<'_> {
             return Ok(1);
         }
         let [x, y, z] = self.fixed.size;
-        let refused = || Error::Input(format!("{x} x {y} x {z} voxels are too many for partial volumes: use linear"));
+        let refused = || {
+            Error::option(
+                Setting::Interpolator,
+                message!("{x} x {y} x {z} voxels are too many for partial volumes"; "use ", Interpolator, " linear"),
+            )
+        };
         partial_volume::unit(x as u64 * y as u64 * z as u64).ok_or_else(refused)
     }
 }

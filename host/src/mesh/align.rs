@@ -7,6 +7,7 @@
 use super::Options;
 use super::picture::{self, Even, Picture};
 use crate::backend::{self, Wanted};
+use crate::error::{Setting, message};
 use crate::image::pyramid;
 use crate::metric::MetricKind;
 use crate::registration::{self, Images, Init, Registration, Sampled};
@@ -44,12 +45,13 @@ pub fn align(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     if [fixed, moving].iter().any(|picture| picture.geometry.size[2] != 1) {
-        return Err(Error::Input(
-            "an image has several slices: a mesh is for 2-D images; use register for volumes".into(),
+        return Err(Error::option(
+            Setting::Fixed,
+            message!("an image has several slices, and a mesh is for 2-D images"; "register volumes instead"),
         ));
     }
     let pair = threads::with(options.threads, || {
-        Ok([even("fixed", fixed, options.fixed_mask.as_ref())?, even("moving", moving, None)?])
+        Ok([even(Setting::Fixed, fixed, options.fixed_mask.as_ref())?, even(Setting::Moving, moving, None)?])
     })?;
     let init = match init {
         Init::Auto => Init::Transform(threads::with(options.threads, || search(&pair, options, observer))?),
@@ -69,9 +71,9 @@ pub fn align(
     registration::register(&fixed.picture, &moving.picture, &options, observer)
 }
 
-fn even(name: &'static str, picture: &Volume, mask: Option<&Volume>) -> Result<Even> {
+fn even(which: Setting, picture: &Volume, mask: Option<&Volume>) -> Result<Even> {
     let longer = picture::longer_side(&picture.geometry);
-    Picture::new(name, picture, mask, &[longer / LONGER_SIDE], picture::neighbourhood(&picture.geometry)).even(0)
+    Picture::new(which, picture, mask, &[longer / LONGER_SIDE], picture::neighbourhood(&picture.geometry)).even(0)
 }
 
 /// The place, turn and size at which small pictures have the most mutual information, times the samples that it is of: how unlikely it is

@@ -6,6 +6,7 @@ use super::objective::Objective;
 use super::picture::{self, DEVIATION, Picture, Prepared};
 use super::{Found, LevelFound, Mesh, MeshMap, Options, Samples, twice_area};
 use crate::backend::{self, Backend, Sigmas, ViolaPair};
+use crate::error::{Setting, message};
 use crate::registration::Doubt;
 use crate::{Error, Observer, Result, Volume, threads};
 use glam::{DAffine3, DVec2};
@@ -35,7 +36,10 @@ pub fn register(
 ) -> Result<Found> {
     let clock = Instant::now();
     if moving.geometry.size[2] != 1 {
-        return Err(Error::Input("the moving image has several slices: a mesh is for 2-D images".into()));
+        return Err(Error::option(
+            Setting::Moving,
+            message!("the moving image has several slices, and a mesh is for 2-D images"; "register volumes instead"),
+        ));
     }
     threads::with(options.threads, || {
         let before = Mesh::build(fixed, start, options.spacing, options.fixed_mask.as_ref())?;
@@ -52,8 +56,8 @@ pub fn register(
             observer,
             backend: &*backend,
             pictures: [
-                Picture::new("fixed", fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
-                Picture::new("moving", moving, None, &scaled, neighbourhood * scale),
+                Picture::new(Setting::Fixed, fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
+                Picture::new(Setting::Moving, moving, None, &scaled, neighbourhood * scale),
             ],
             plan,
         };
@@ -153,7 +157,7 @@ impl Run<'_> {
         let samples = Samples::new(mesh, &fixed.geometry, values);
         if samples.samples.is_empty() {
             return Err(Error::Untrusted(
-                "no triangle of the mesh has pixels enough inside the moving picture: check the start".into(),
+                message!("no triangle of the mesh has pixels enough inside the moving picture"; "check where the mesh starts"),
             ));
         }
         let sigmas = self.sigmas(&samples)?;

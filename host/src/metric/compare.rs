@@ -1,5 +1,6 @@
 //! The metric of two images in one position.
 
+use crate::error::message;
 use glam::DAffine3;
 
 use super::Evaluation;
@@ -21,7 +22,7 @@ pub fn evaluate(fixed: &Volume, moving: &Volume, transform: &DAffine3, options: 
     let mut evaluator = images.load(&*backend)?;
     let value = images.evaluate(&mut *evaluator, &[*transform], Wanted::Ratios)?[0];
     if value.overlap == 0 {
-        return Err(Error::Untrusted("the images do not overlap: check the headers and the transform".into()));
+        return Err(Error::Untrusted(message!("the images do not overlap"; "check the headers and the transform")));
     }
     Ok(value)
 }

@@ -4,6 +4,7 @@ use super::images::{Range, Sampled};
 use super::samples::Samples;
 use super::{Images, Options, sampling};
 use crate::backend::Windows;
+use crate::error::{Setting, message};
 use crate::image::{Geometry, pyramid};
 use crate::metric::MetricKind;
 use crate::{Error, Result, Volume};
@@ -103,7 +104,10 @@ impl<'a> Levels<'a> {
         };
         let samples = keep.as_ref().map_or(sampled.voxels.len(), |keep| count(keep));
         if samples == 0 {
-            return Err(Error::Input("the masks leave no voxel to be counted: make them larger".into()));
+            return Err(Error::option(
+                Setting::FixedMask,
+                message!("the masks leave no voxel to be counted"; "make them larger"),
+            ));
         }
         let [sampled_range, interpolated_range] = self.ranges;
         let interpolated = self.as_thick(&self.interpolated[level], &self.sampled[level].geometry, transform);

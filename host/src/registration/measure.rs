@@ -3,6 +3,7 @@
 use super::samples::Samples;
 use super::{Images, Options};
 use crate::backend::{Backend, Evaluator, SmoothEvaluator, ViolaEvaluator, Windows};
+use crate::error::Setting;
 use crate::metric::MetricKind;
 use crate::{Error, Result};
 use glam::DAffine3;
@@ -76,7 +77,7 @@ impl<'a> Measure<'a> {
     pub fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
         let map = self.images.map(transform);
         match &mut self.loaded {
-            Loaded::Counts(_, kind) => Err(Error::Input(format!("{} has no gradient", kind.name()))),
+            Loaded::Counts(_, kind) => Err(Error::option(Setting::Metric, format!("{} has no gradient", kind.name()))),
             Loaded::Mattes(evaluator) => {
                 let slope = evaluator.slope(&map)?;
                 Ok((At::from(&slope.at), slope.by_map))

@@ -15,6 +15,7 @@ pub use from_pairs::{FromPairs, count_pairs};
 
 use super::Pair;
 use super::queue::{Memory, Queue};
+use crate::error::{Setting, message};
 use crate::image::CubicImage;
 use crate::{Error, Result};
 use gpu::math::interpolate::Interpolator;
@@ -211,5 +212,6 @@ fn write(memory: &mut [f32], transforms: &[Affine]) {
 
 /// The error of a method that cannot count a pair.
 fn cannot(method: HistogramMethod, why: &str) -> Error {
-    Error::Input(format!("--histogram {} {why}: choose another, or auto", method.name()))
+    let name = method.name();
+    Error::option(Setting::Histogram, message!(Histogram, " {name} {why}"; "choose another, or auto"))
 }

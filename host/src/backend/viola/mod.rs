@@ -4,6 +4,7 @@ mod device;
 
 use super::queue::Queue;
 use super::{Exponentials, Group, Sample, Sigmas, Viola, ViolaEvaluator, ViolaPair, cpu};
+use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::math::log;
 use gpu::math::viola::{Entropies, Own, Scaled, WIDEST, scale};
@@ -31,13 +32,19 @@ impl Sigmas {
         let joint = self.joint.unwrap_or([self.fixed, self.moving]);
         for (own, joint, image) in [(self.fixed, joint[0], "fixed"), (self.moving, joint[1], "moving")] {
             if ![own, joint].iter().all(|sigma| sigma.is_normal() && *sigma > 0.0) {
-                return Err(Error::Input(format!("Gaussian windows of the {image} image need a sigma above 0")));
+                return Err(Error::option(
+                    Setting::Sigmas,
+                    format!("Gaussian windows of the {image} image need a sigma above 0"),
+                ));
             }
             if joint > WIDEST * own {
-                return Err(Error::Input(format!(
-                    "the joint window is {} times as wide as that of the {image} image: at most {WIDEST} are possible",
-                    joint / own
-                )));
+                return Err(Error::option(
+                    Setting::Sigmas,
+                    format!(
+                        "the joint window is {} times as wide as that of the {image} image: at most {WIDEST} are possible",
+                        joint / own
+                    ),
+                ));
             }
         }
         Ok(())

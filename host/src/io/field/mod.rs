@@ -4,6 +4,7 @@
 
 mod itk;
 
+use crate::error::{Setting, message};
 use std::path::Path;
 
 use super::voxels::Order;
@@ -85,12 +86,15 @@ pub fn read(path: &Path) -> Result<Field> {
 pub fn write(path: &Path, field: &Field) -> Result<()> {
     let Field { geometry, vectors } = field;
     if vectors.len() != geometry.voxels() {
-        return Err(Error::Input(format!("the field's {} vectors do not fill its grid", vectors.len())));
+        return Err(Error::option(
+            Setting::Transform,
+            format!("the field's {} vectors do not fill its grid", vectors.len()),
+        ));
     }
     if leaves_plane(field) {
         return Err(Error::file(
             path,
-            "would lead points of a 2-D image out of its plane; give a 3-D image as --fixed",
+            message!("would lead points of a 2-D image out of its plane"; "give a 3-D image as ", Fixed),
         ));
     }
     let channels = channels(geometry);
