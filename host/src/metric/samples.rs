@@ -1,9 +1,10 @@
 //! The scattered samples that Viola's metric compares.
 
-use super::{Images, Sampled, ViolaOptions, sampling};
+use super::{Images, Sampled, sampling};
 use crate::backend::{Exponentials, Group, Sample, Sigmas, ViolaPair};
 use crate::image::{BinImage, StoredImage};
 use crate::random::mix;
+use crate::registration::ViolaOptions;
 use crate::{Error, Result};
 use gpu::math::bin::{FULL, MASKED};
 use rayon::prelude::*;
