@@ -7,8 +7,7 @@ use gpu::math::{affine, cubic};
 use rayon::prelude::*;
 
 use crate::backend::{self, BackendKind};
-use crate::image::CubicImage;
-use crate::registration::voxel_map;
+use crate::image::{CubicImage, voxel_map};
 use crate::{Error, Geometry, Result, Volume};
 
 /// What [`resample`] is to do.
@@ -34,7 +33,7 @@ pub struct Resampled {
 /// is. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what these can hold.
 ///
 /// # Errors
-/// [`Error::Input`] for an image or a grid too large, [`Error::Device`] where the backend is not there or too small.
+/// [`Error::Option`] for an image or a grid too large, [`Error::Device`] where the backend is not there or too small.
 pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Resampling) -> Result<Resampled> {
     check(Setting::Moving, &image.geometry)?;
     check(Setting::Fixed, grid)?;
@@ -55,7 +54,7 @@ pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Res
 /// The same through a `map` of points (grid to image, LPS mm) that is not linear, on the CPU.
 ///
 /// # Errors
-/// [`Error::Input`] for an image or a grid too large.
+/// [`Error::Option`] for an image or a grid too large.
 pub fn resample_through(
     image: &Volume,
     grid: &Geometry,

@@ -37,7 +37,7 @@ impl Plan {
     /// What was asked for; the rest from the paper, if one is named, else from what suits the backend.
     ///
     /// # Errors
-    /// [`Error::Input`] for methods that the backend does not have.
+    /// [`Error::Option`] for methods that the backend does not have.
     pub fn new(arguments: &Bench, backend: &str) -> Result<Self> {
         let paper = arguments.paper;
         let side = arguments.size.map_or_else(|| default_side(backend), |side| side as usize);

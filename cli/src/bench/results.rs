@@ -144,7 +144,7 @@ impl Session<'_> {
                     let row = row.measure(self.backend, pair, method, &transforms, self.arguments.seconds)?;
                     self.rows.push(row);
                 }
-                agree(&self.rows[first..], self.backend)?;
+                agree(&self.rows[first..], self.backend.name())?;
             }
         }
         // A paper's comparison is of histograms.

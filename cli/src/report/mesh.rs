@@ -135,7 +135,7 @@ impl MeshRun<'_> {
     /// Writes all results into `folder` and returns what the report says. `images`: the fixed and the moving one.
     ///
     /// # Errors
-    /// [`Error::File`] where a file cannot be written, [`Error::Input`] for pictures too large.
+    /// [`Error::File`] where a file cannot be written, [`Error::Option`] for pictures too large.
     pub fn write(&self, [fixed, moving]: [&Volume; 2], found: &Found, folder: &OutputFolder) -> Result<MeshReport> {
         let writing = Instant::now();
         transform::write(&folder.path(TRANSFORM), None, self.start, &Grids::default())?;

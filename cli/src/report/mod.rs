@@ -122,7 +122,8 @@ impl Run<'_> {
 
         let path = folder.path(PAGE);
         let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;
-        let page = html::page(&report, images, found, self.options, &pictures).map_err(|e| Error::file(&path, e.to_string()))?;
+        let page = html::page(&report, images, found, self.options, &pictures)
+            .map_err(|e| Error::file(&path, e.to_string()))?;
         std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }

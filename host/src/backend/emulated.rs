@@ -67,7 +67,7 @@ impl Emulated {
     /// How often each of the numbers below `bins`, 1 to 65536, occurs. Others are not counted.
     ///
     /// # Errors
-    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
+    /// [`Error::Option`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
     pub fn count_pairs(&self, numbers: &[u16], bins: u32) -> Result<Vec<u32>> {
         Ok(histogram::count_pairs(self, numbers, bins, 0)?.0)
     }

@@ -14,8 +14,8 @@ pub use found::{Consistency, Deformation, Level, Seconds};
 pub use options::{Force, Options};
 
 use crate::backend::{self, Backend, Flow, FlowLevel, cpu};
-use crate::image::{Geometry, StoredImage};
-use crate::registration::{Range, timed, voxel_map};
+use crate::image::{Geometry, Range, StoredImage, voxel_map};
+use crate::registration::timed;
 use crate::{Observer, Result, Volume, threads};
 use climb::Plan;
 use glam::DAffine3;
@@ -24,7 +24,7 @@ use std::time::Instant;
 /// Deforms the moving image onto the fixed one, from `start`, a map of points of the fixed image to points of the moving image, LPS mm.
 ///
 /// # Errors
-/// [`crate::Error::Input`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not there or
+/// [`crate::Error::Option`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not there or
 /// memory is short.
 pub fn deform(
     fixed: &Volume,

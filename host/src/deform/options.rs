@@ -3,7 +3,8 @@
 use super::levels;
 use crate::backend::BackendKind;
 use crate::error::Setting;
-use crate::registration::{self, Init, Range};
+use crate::image::Range;
+use crate::registration::{self, Init};
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
 use std::ops::RangeInclusive;
@@ -53,7 +54,7 @@ impl Options {
     /// Refuses what cannot be registered, whatever the start.
     ///
     /// # Errors
-    /// [`Error::Input`] says why.
+    /// [`Error::Option`] says why.
     pub fn allow(&self, fixed: &Volume, moving: &Volume) -> Result<()> {
         self.check(fixed, moving, &DAffine3::IDENTITY).map(|_| ())
     }
@@ -61,7 +62,7 @@ impl Options {
     /// The intensity ranges of the two images, unless they cannot be registered.
     ///
     /// # Errors
-    /// [`Error::Input`] says why.
+    /// [`Error::Option`] says why.
     pub(super) fn check(&self, fixed: &Volume, moving: &Volume, start: &DAffine3) -> Result<[Range; 2]> {
         let refused = |setting, text: String| Err(Error::option(setting, text));
         if !Self::BINS.contains(&self.bins) {

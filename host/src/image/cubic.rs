@@ -21,7 +21,7 @@ impl CubicImage {
     /// Of an image's 16-bit fractions.
     ///
     /// # Errors
-    /// [`Error::Input`] where the padded volume has 2^31 voxels or more.
+    /// [`Error::Option`] where the padded volume has 2^31 voxels or more.
     pub fn new(stored: &StoredImage, how: Interpolator) -> Result<Self> {
         Self::of(stored.size, stored.voxels().par_iter().map(|&v| f32::from(v)).collect(), how)
     }

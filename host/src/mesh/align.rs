@@ -9,8 +9,8 @@ use super::picture::{self, Even, Picture};
 use crate::backend::{self, Wanted};
 use crate::error::{Setting, message};
 use crate::image::pyramid;
-use crate::metric::MetricKind;
-use crate::registration::{self, Images, Init, Registration, Sampled};
+use crate::metric::{Images, MetricKind, Sampled};
+use crate::registration::{self, Init, Registration};
 use crate::transform::Kind;
 use crate::{Error, Observer, Result, Volume, threads};
 use glam::{DAffine3, DMat3, DVec3};
@@ -36,7 +36,7 @@ const SHIFTED: f64 = 0.3;
 /// pixels along the longer side.
 ///
 /// # Errors
-/// Those of [`register`](crate::register), and [`Error::Input`] for volumes and for pictures without contrast.
+/// Those of [`register`](crate::register), and [`Error::Option`] for volumes and for pictures without contrast.
 pub fn align(
     fixed: &Volume,
     moving: &Volume,
@@ -44,7 +44,7 @@ pub fn align(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    if [fixed, moving].iter().any(|picture| picture.geometry.size[2] != 1) {
+    if [fixed, moving].iter().any(|picture| !picture.geometry.is_flat()) {
         return Err(Error::option(
             Setting::Fixed,
             message!("an image has several slices, and a mesh is for 2-D images"; "register volumes instead"),

@@ -27,7 +27,7 @@ impl Mesh {
     /// so that cells fill the picture. By default it is a sixteenth of the picture's longer side, but as much as gives a triangle 300 pixels.
     ///
     /// # Errors
-    /// [`Error::Input`] for a volume, a spacing that leaves triangles fewer than 50 pixels, a picture without triangles of image, a mask on
+    /// [`Error::Option`] for a volume, a spacing that leaves triangles fewer than 50 pixels, a picture without triangles of image, a mask on
     /// another grid, and a start that leads out of the plane or mirrors it.
     pub fn build(fixed: &Volume, start: &DAffine3, spacing: Option<f64>, mask: Option<&Volume>) -> Result<Self> {
         let lattice = Lattice::new(&fixed.geometry, spacing)?;

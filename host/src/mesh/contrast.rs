@@ -30,7 +30,7 @@ pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Vec<bool> {
 /// neighbours, of which those outside `inner` have no weight. Beyond [`REACH`] it is that; 0 outside `inner`.
 ///
 /// # Errors
-/// [`Error::Input`] for a picture without contrast; `which` is its name.
+/// [`Error::Option`] for a picture without contrast; `which` is its name.
 pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> Result<Volume> {
     let weight = |n: usize| f32::from(u8::from(inner[n]));
     let weights = smoothed(&with(picture, weight), mm);

@@ -25,7 +25,7 @@ const SMALL_OVERLAP: f64 = 0.25;
 /// of the fixed picture to points of the moving one, LPS mm, near enough for what shall meet to overlap at a twentieth of the resolution.
 ///
 /// # Errors
-/// [`Error::Input`] for what [`Mesh::build`] refuses and pictures without contrast, [`Error::Device`] where the backend is not there,
+/// [`Error::Option`] for what [`Mesh::build`] refuses and pictures without contrast, [`Error::Device`] where the backend is not there,
 /// [`Error::Untrusted`] where the pictures do not overlap.
 pub fn register(
     fixed: &Volume,
@@ -35,7 +35,7 @@ pub fn register(
     observer: &dyn Observer,
 ) -> Result<Found> {
     let clock = Instant::now();
-    if moving.geometry.size[2] != 1 {
+    if !moving.geometry.is_flat() {
         return Err(Error::option(
             Setting::Moving,
             message!("the moving image has several slices, and a mesh is for 2-D images"; "register volumes instead"),

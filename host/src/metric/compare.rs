@@ -3,17 +3,17 @@
 use crate::error::message;
 use glam::DAffine3;
 
-use super::Evaluation;
+use super::{Evaluation, Images, Sampled, within};
 use crate::backend::{self, Wanted};
-use crate::image::pyramid;
-use crate::registration::{Images, Options, Range, Sampled, check, sampling};
+use crate::image::{Range, pyramid};
+use crate::registration::{Options, check};
 use crate::{Error, Result, Volume};
 
 /// Compares two images at full resolution through `transform`, from a point of `fixed` to the point of `moving`, LPS mm. Of the options
 /// it heeds bins, interpolator, histogram, masks and backend.
 ///
 /// # Errors
-/// [`Error::Input`] for images or bins that cannot be used, [`Error::Device`] where the backend is not there,
+/// [`Error::Option`] for images or bins that cannot be used, [`Error::Device`] where the backend is not there,
 /// [`Error::Untrusted`] where the images do not overlap.
 pub fn evaluate(fixed: &Volume, moving: &Volume, transform: &DAffine3, options: &Options) -> Result<Evaluation> {
     let ranges = check(fixed, moving, options)?;
@@ -44,7 +44,7 @@ pub(crate) fn images(
         images.keep(|voxel| mask.voxels[voxel] >= 0.5);
     }
     if let Some(mask) = &options.moving_mask {
-        let within = sampling::within(&fixed.geometry, mask, transform);
+        let within = within(&fixed.geometry, mask, transform);
         images.keep(|voxel| within[voxel]);
     }
     images

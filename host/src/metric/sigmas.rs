@@ -36,7 +36,7 @@ impl Sigmas {
     /// windows of no width.
     ///
     /// # Errors
-    /// [`Error::Input`] for fewer than two samples, and where all fixed or all moving intensities are the same.
+    /// [`Error::Option`] for fewer than two samples, and where all fixed or all moving intensities are the same.
     pub fn likeliest(fixed: &[f32], moving: &[f32]) -> Result<Self> {
         let n = fixed.len().min(moving.len());
         if n < 2 {

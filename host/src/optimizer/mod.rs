@@ -44,7 +44,7 @@ pub trait Objective {
     /// The value and its derivatives at a point.
     ///
     /// # Errors
-    /// [`Error::Input`] where the function has no derivatives; else whatever evaluating them brings. The search ends with it.
+    /// [`Error::Option`] where the function has no derivatives; else whatever evaluating them brings. The search ends with it.
     fn slope(&mut self, _point: &[f64]) -> Result<Slope> {
         Err(Error::option(
             Setting::Optimizer,

@@ -1,9 +1,9 @@
 //! What can be registered at all.
 
-use super::images::Range;
 use super::{Init, Options, ViolaOptions};
 use crate::backend::HistogramMethod;
 use crate::error::{Setting, message};
+use crate::image::Range;
 use crate::metric::MetricKind;
 use crate::{Error, Result, Volume};
 use glam::{DAffine3, DVec3};
@@ -13,7 +13,7 @@ use gpu::math::mattes::{LEAST_BINS, PADDING};
 /// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
 ///
 /// # Errors
-/// [`Error::Input`] says why.
+/// [`Error::Option`] says why.
 pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Range; 2]> {
     let bins = options.bins;
     if !(2..=1024).contains(&bins) {
@@ -58,7 +58,7 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
         Ok((low, high))
     };
     let ranges = [range(Setting::Fixed, fixed)?, range(Setting::Moving, moving)?];
-    if (fixed.geometry.size[2] == 1) != (moving.geometry.size[2] == 1) {
+    if fixed.geometry.is_flat() != moving.geometry.is_flat() {
         return Err(Error::option(
             Setting::Moving,
             "one of the images is two-dimensional and the other is not: mireg registers images of the same number of axes",
@@ -67,7 +67,7 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
     mask(Setting::FixedMask, options.fixed_mask.as_ref(), fixed)?;
     mask(Setting::MovingMask, options.moving_mask.as_ref(), moving)?;
     levels(options.levels.as_deref().unwrap_or(&[1.0]))?;
-    if let (Init::Transform(start), 1) = (&options.init, fixed.geometry.size[2]) {
+    if let (Init::Transform(start), true) = (&options.init, fixed.geometry.is_flat()) {
         stays_in_plane(start)?;
     }
     Ok(ranges)

@@ -1,10 +1,10 @@
 //! Memory that a registration needs, against what is there: better a line before the start than a process that is killed.
 
+use super::Options;
 use super::levels;
-use super::{Options, Sampled, Sampling};
 use crate::backend::BATCH;
 use crate::error::message;
-use crate::metric::MetricKind;
+use crate::metric::{MetricKind, Sampled, Sampling};
 use crate::{Error, Geometry, Result};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 

@@ -140,7 +140,7 @@ pub trait Counter<Q: Queue> {
 /// Uploads a pair for a method, which is [resolved](HistogramMethod::resolve).
 ///
 /// # Errors
-/// [`Error::Input`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
+/// [`Error::Option`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
     let weighs = matches!(method, HistogramMethod::SharedAtomic | HistogramMethod::SortCount);
     if pair.interpolator == Interpolator::PartialVolume && !weighs {

@@ -223,7 +223,7 @@ impl<Q: Queue> Work<Q> {
 
 impl<Q: Queue> Loaded<Q> {
     /// # Errors
-    /// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+    /// [`Error::Option`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
     pub fn new(queue: Q, pair: &ViolaPair) -> Result<Self> {
         Ok(Self { graphs: [None, None], work: Work::new(queue, pair)? })
     }

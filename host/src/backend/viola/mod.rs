@@ -15,7 +15,7 @@ const ROOT: f64 = 2.506_628_274_631_000_2;
 /// Samples on a device; with tables of levels, which leave nothing to be done in parallel, on the CPU.
 ///
 /// # Errors
-/// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+/// [`Error::Option`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: Q, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
     Ok(match pair.exponentials {
         Exponentials::Quantised => Box::new(cpu::viola::Loaded::new(pair)?),
@@ -27,7 +27,7 @@ impl Sigmas {
     /// Refuses what windows cannot be made of.
     ///
     /// # Errors
-    /// [`Error::Input`] for one that is not a positive number, and for a joint one too wide beside that of its image.
+    /// [`Error::Option`] for one that is not a positive number, and for a joint one too wide beside that of its image.
     pub fn check(&self) -> Result<()> {
         let joint = self.joint.unwrap_or([self.fixed, self.moving]);
         for (own, joint, image) in [(self.fixed, joint[0], "fixed"), (self.moving, joint[1], "moving")] {

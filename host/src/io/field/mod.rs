@@ -82,7 +82,7 @@ pub fn read(path: &Path) -> Result<Field> {
 ///
 /// # Errors
 /// [`Error::File`] for a name of another end, for a field that leads points of a 2-D image out of its plane, and where the file cannot be
-/// written; [`Error::Input`] where vectors and grid differ in number.
+/// written; [`Error::Option`] where vectors and grid differ in number.
 pub fn write(path: &Path, field: &Field) -> Result<()> {
     let Field { geometry, vectors } = field;
     if vectors.len() != geometry.voxels() {
@@ -131,7 +131,7 @@ impl Vectors {
 
 /// Numbers a voxel.
 fn channels(geometry: &Geometry) -> usize {
-    if geometry.size[2] == 1 { 2 } else { 3 }
+    geometry.dimensions()
 }
 
 fn planes(vectors: &[[f32; 3]], channels: usize) -> Vec<f32> {

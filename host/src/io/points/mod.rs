@@ -151,7 +151,7 @@ impl Landmarks {
     /// Writes the file that was read, with the points of now in the frame of then.
     ///
     /// # Errors
-    /// [`Error::File`] where the file cannot be written or its name says another format, [`Error::Input`] where points with two
+    /// [`Error::File`] where the file cannot be written or its name says another format, [`Error::Option`] where points with two
     /// coordinates have left the plane or are not finite.
     pub fn write(&self, path: &Path) -> crate::Result<()> {
         if Format::of(path).is_some_and(|format| format != self.format && format != Format::Text) {

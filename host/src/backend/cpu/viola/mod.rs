@@ -45,7 +45,7 @@ pub struct Loaded<'a>(ViolaPair<'a>);
 
 impl<'a> Loaded<'a> {
     /// # Errors
-    /// [`crate::Error::Input`] for standard deviations that windows cannot be made of.
+    /// [`crate::Error::Option`] for standard deviations that windows cannot be made of.
     pub fn new(pair: ViolaPair<'a>) -> Result<Self> {
         pair.sigmas.check()?;
         Ok(Self(pair))

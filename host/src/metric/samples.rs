@@ -1,10 +1,11 @@
 //! The scattered samples that Viola's metric compares.
 
-use super::{Images, Sampled, ViolaOptions, sampling};
+use super::{Images, Sampled, sampling};
 use crate::backend::{Exponentials, Group, Sample, Sigmas, ViolaPair};
 use crate::error::{Setting, message};
 use crate::image::{BinImage, StoredImage};
 use crate::random::mix;
+use crate::registration::ViolaOptions;
 use crate::{Error, Result};
 use gpu::math::bin::{FULL, MASKED};
 use rayon::prelude::*;
@@ -26,7 +27,7 @@ impl Samples {
     /// About `count` of the sampled image's voxels that count, half of them in either set, and windows that suit them.
     ///
     /// # Errors
-    /// [`Error::Input`] where there are too few, or where all are of one intensity.
+    /// [`Error::Option`] where there are too few, or where all are of one intensity.
     pub fn new(images: &Images, count: usize, viola: &ViolaOptions) -> Result<Self> {
         let (sampled, interpolated) = images.stored();
         let which = images.which();

@@ -1,10 +1,10 @@
 //! A metric of two loaded images.
 
-use super::samples::Samples;
-use super::{Images, Options};
+use super::{Images, Samples};
 use crate::backend::{Backend, Evaluator, SmoothEvaluator, ViolaEvaluator, Windows};
 use crate::error::Setting;
 use crate::metric::MetricKind;
+use crate::registration::Options;
 use crate::{Error, Result};
 use glam::DAffine3;
 
@@ -73,7 +73,7 @@ impl<'a> Measure<'a> {
     /// The metric at a map, and its derivatives by the numbers of [`Images::map`].
     ///
     /// # Errors
-    /// Those of the backend; [`Error::Input`] for a metric without a gradient.
+    /// Those of the backend; [`Error::Option`] for a metric without a gradient.
     pub fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
         let map = self.images.map(transform);
         match &mut self.loaded {
