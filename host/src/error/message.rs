@@ -81,7 +81,6 @@ pub(crate) use {message, piece};
 
 #[cfg(test)]
 mod tests {
-    use super::*;
 
     #[test]
     fn options_are_called_what_the_reader_calls_them() {

@@ -164,7 +164,7 @@ mod tests {
             };
             values.iter().map(mean).sum::<f64>()
         };
-        let found = of_one(&values, 0, "fixed").unwrap();
+        let found = of_one(&values, 0, Setting::Fixed).unwrap();
         assert!(
             likelihood(found) > likelihood(0.95 * found) && likelihood(found) > likelihood(1.05 * found),
             "{found}"
