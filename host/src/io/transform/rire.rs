@@ -15,7 +15,7 @@ use crate::transform::Linear;
 const TOLERANCE_MM: f64 = 0.01;
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
-    let (fixed, moving) = grids.both().ok_or_else(|| message!("is RIRE's, whose mm start at the first voxel of each image"; "name both images, ", Fixed, " and ", Moving))?;
+    let (fixed, moving) = grids.both().ok_or_else(|| message!("is RIRE's, whose mm start at the first voxel of each image"; "name both images with ", Fixed, " and ", Moving, ", or convert it first"))?;
     whole(text)?;
     let points: Vec<[DVec3; 2]> = text.lines().filter_map(row).collect();
     if points.len() != 8 {
