@@ -17,8 +17,8 @@ pub enum Error {
     /// The images were read but no registration of them can be trusted.
     #[error("{0}")]
     Untrusted(String),
-    /// The observer did not let a run proceed.
-    #[error("stopped")]
+    /// The observer asked for an end.
+    #[error("stopped before the end")]
     Stopped,
 }
 
@@ -29,15 +29,6 @@ impl Error {
     /// An error about `path`.
     pub fn file(path: impl AsRef<Path>, message: impl ToString) -> Self {
         Self::File { path: path.as_ref().to_owned(), message: message.to_string() }
-    }
-
-    /// The process's exit code: 1 for a registration that cannot be trusted, 2 for everything the user can mend, 130 for what was stopped.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Untrusted(_) => 1,
-            Self::Stopped => 130,
-            Self::File { .. } | Self::Input(_) | Self::Device(_) => 2,
-        }
     }
 }
 

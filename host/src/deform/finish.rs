@@ -3,7 +3,8 @@
 use super::{Consistency, Deformation, Seconds};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::Geometry;
-use crate::registration::{LinearStart, voxel_map};
+use crate::image::voxel_map;
+use crate::registration::LinearStart;
 use crate::transform::Field;
 use crate::{PixelType, Result, Volume};
 use glam::DVec3;

@@ -16,8 +16,8 @@ pub use options::{Force, Options};
 pub use start::Start;
 
 use crate::backend::{Backend, BackendKind, Flow, FlowLevel, cpu};
-use crate::image::{Geometry, StoredImage};
-use crate::registration::{LinearStart, Range, timed, voxel_map};
+use crate::image::{Geometry, Range, StoredImage, voxel_map};
+use crate::registration::{LinearStart, timed};
 use crate::{Observer, Result, Volume};
 use climb::Plan;
 use glam::DAffine3;

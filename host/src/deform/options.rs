@@ -1,7 +1,8 @@
 //! What the user may choose.
 
 use super::{Start, levels};
-use crate::registration::{self, Init, Range};
+use crate::image::Range;
+use crate::registration::{self, Init};
 use crate::transform::Kind;
 use crate::{Error, Result, Volume};
 use glam::DAffine3;

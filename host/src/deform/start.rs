@@ -40,7 +40,7 @@ impl Start {
 type Found = (Linear, &'static str, Vec<Doubt>);
 
 fn headers(fixed: &Volume, doubts: Vec<Doubt>) -> Found {
-    let dimension = if fixed.geometry.size[2] == 1 { Dimension::Two } else { Dimension::Three };
+    let dimension = Dimension::of(&fixed.geometry);
     (Linear::identity(Kind::Translation, dimension, fixed.geometry.centre()), "the headers", doubts)
 }
 

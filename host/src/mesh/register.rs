@@ -31,7 +31,7 @@ pub(crate) fn mesh(
     let build = |start: &DAffine3| Mesh::build(fixed, start, options.spacing, options.fixed_mask.as_ref());
     // What cannot be meshed is told before the affine registration, not after it.
     build(&DAffine3::IDENTITY)?;
-    if moving.geometry.size[2] != 1 {
+    if !moving.geometry.is_flat() {
         return Err(Error::Input("the moving image has several slices: a mesh is for 2-D images".into()));
     }
     let (found, mut doubts) = begin(fixed, moving, options, backend, observer)?;
