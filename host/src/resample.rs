@@ -6,7 +6,7 @@ use gpu::math::interpolate::{self, Interpolator, inside, last};
 use gpu::math::{affine, cubic};
 use rayon::prelude::*;
 
-use crate::backend::{self, BackendKind};
+use crate::backend::Backend;
 use crate::image::{CubicImage, voxel_map};
 use crate::{Error, Geometry, Result, Volume};
 
@@ -17,8 +17,6 @@ pub struct Resampling {
     pub interpolator: Interpolator,
     /// The intensity where the image does not reach.
     pub outside: f32,
-    /// Where it runs.
-    pub backend: BackendKind,
 }
 
 /// What [`resample`] makes.
@@ -33,13 +31,19 @@ pub struct Resampled {
 /// is. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what these can hold.
 ///
 /// # Errors
-/// [`Error::Option`] for an image or a grid too large, [`Error::Device`] where the backend is not there or too small.
-pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Resampling) -> Result<Resampled> {
+/// [`Error::Option`] for an image or a grid too large, [`Error::Device`] where the backend is too small.
+pub fn resample(
+    image: &Volume,
+    grid: &Geometry,
+    transform: &DAffine3,
+    how: &Resampling,
+    backend: &dyn Backend,
+) -> Result<Resampled> {
     check(Setting::Moving, &image.geometry)?;
     check(Setting::Fixed, grid)?;
     filled(image)?;
     let map = voxel_map(grid, &image.geometry, transform);
-    let mut voxels = backend::open(how.backend, &())?.resample(image, grid.size, &map, how.interpolator)?;
+    let mut voxels = backend.resample(image, grid.size, &map, how.interpolator)?;
     let last = last(image.geometry.size.map(|n| n as u32));
     let height = grid.size[1];
     let rows = voxels.par_chunks_mut(grid.size[0]).enumerate().map(|(row, voxels)| {
@@ -111,7 +115,10 @@ fn check(which: Setting, grid: &Geometry) -> Result<()> {
         let what = if which == Setting::Moving { "the image" } else { "the grid to resample on" };
         return Err(Error::option(
             which,
-            message!("{what} has {i} x {j} x {k} voxels: 2^31 in all and 32768 along an axis are the most"; "make it coarser"),
+            message!(
+                "{what} has {i} x {j} x {k} voxels: 2^31 in all and 32768 along an axis are the most";
+                "make it coarser"
+            ),
         ));
     }
     Ok(())

@@ -100,7 +100,10 @@ impl Lattice {
         if slices != 1 {
             return Err(Error::option(
                 Setting::Fixed,
-                message!("the fixed image has {slices} slices, and a mesh is for 2-D images"; "register volumes instead"),
+                message!(
+                    "the fixed image has {slices} slices, and a mesh is for 2-D images";
+                    "register volumes instead"
+                ),
             ));
         }
         let least = (2.0 * LEAST).sqrt();
@@ -113,7 +116,10 @@ impl Lattice {
         if !spacing.is_finite() || spacing < least {
             return Err(Error::option(
                 Setting::Spacing,
-                message!("a mesh of {spacing} pixels a side is too fine: triangles need {LEAST} pixels"; "use a ", Spacing, " of {least} or more"),
+                message!(
+                    "a mesh of {spacing} pixels a side is too fine: triangles need {LEAST} pixels";
+                    "use a ", Spacing, " of {least} or more"
+                ),
             ));
         }
         let cells = (extent / (shape * spacing)).floor().max(DVec2::ONE);

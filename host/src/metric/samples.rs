@@ -36,7 +36,10 @@ impl Samples {
             let least = ViolaOptions::LEAST;
             return Err(Error::option(
                 Setting::FixedMask,
-                message!("{left} voxels are too few for Viola's metric, which compares {least} or more"; "make the masks larger, or leave them out"),
+                message!(
+                    "{left} voxels are too few for Viola's metric, which compares {least} or more";
+                    "make the masks larger, or leave them out"
+                ),
             ));
         }
         let [a, b] = sets(sampled, count as f64 / left as f64, viola.seed);

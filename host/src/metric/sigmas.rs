@@ -42,7 +42,10 @@ impl Sigmas {
         if n < 2 {
             return Err(Error::option(
                 Setting::Samples,
-                message!("{n} samples are too few to choose Gaussian windows from"; "check the masks and the overlap, or sample more"),
+                message!(
+                    "{n} samples are too few to choose Gaussian windows from";
+                    "check the masks and the overlap, or sample more"
+                ),
             ));
         }
         let picked = n.min(MOST);
@@ -64,7 +67,10 @@ fn of_one(pairs: &[[f32; 2]], image: usize, which: Setting) -> Result<f64> {
         let name = which.name();
         return Err(Error::option(
             which,
-            message!("the {name} image has the same intensity at all samples"; "check the image, its mask and its intensity range"),
+            message!(
+                "the {name} image has the same intensity at all samples";
+                "check the image, its mask and its intensity range"
+            ),
         ));
     }
     let alone: Vec<[f32; 2]> = pairs.iter().map(|pair| [pair[image], 0.0]).collect();

@@ -132,7 +132,10 @@ fn mask(which: Setting, mask: Option<&Volume>, image: &Volume) -> Result<()> {
     if !mask.geometry.is_close(&image.geometry) {
         return Err(Error::option(
             which,
-            message!("the {name} mask is not on the {name} image's grid"; "resample it, nearest, onto the {name} image"),
+            message!(
+                "the {name} mask is not on the {name} image's grid";
+                "resample it, nearest, onto the {name} image"
+            ),
         ));
     }
     if mask.voxels.len() != image.voxels.len() || mask.voxels.iter().all(|&voxel| voxel < 0.5) {
@@ -148,7 +151,10 @@ fn stays_in_plane(start: &DAffine3) -> Result<()> {
         true => Ok(()),
         false => Err(Error::option(
             Setting::Init,
-            message!("the transform to start from leads out of the plane of the images"; "start from a two-dimensional one"),
+            message!(
+                "the transform to start from leads out of the plane of the images";
+                "start from a two-dimensional one"
+            ),
         )),
     }
 }

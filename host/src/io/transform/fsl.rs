@@ -10,7 +10,12 @@ use crate::Geometry;
 use crate::transform::Linear;
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
-    let (fixed, moving) = grids.both().ok_or_else(|| message!("is taken for FSL's, whose mm start at a corner of each image"; "name both images with ", Fixed, " and ", Moving, ", or convert it first"))?;
+    let (fixed, moving) = grids.both().ok_or_else(|| {
+        message!(
+            "is taken for FSL's, whose mm start at a corner of each image";
+            "name both images with ", Fixed, " and ", Moving, ", or convert it first"
+        )
+    })?;
     let map = matrix::map(matrix::rows(text)?)?;
     Ok(grids.about(&(own_to_world(moving) * map.inverse() * own_to_world(fixed).inverse())))
 }

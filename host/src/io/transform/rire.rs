@@ -15,7 +15,12 @@ use crate::transform::Linear;
 const TOLERANCE_MM: f64 = 0.01;
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
-    let (fixed, moving) = grids.both().ok_or_else(|| message!("is RIRE's, whose mm start at the first voxel of each image"; "name both images with ", Fixed, " and ", Moving, ", or convert it first"))?;
+    let (fixed, moving) = grids.both().ok_or_else(|| {
+        message!(
+            "is RIRE's, whose mm start at the first voxel of each image";
+            "name both images with ", Fixed, " and ", Moving, ", or convert it first"
+        )
+    })?;
     whole(text)?;
     let points: Vec<[DVec3; 2]> = text.lines().filter_map(row).collect();
     if points.len() != 8 {
@@ -54,9 +59,12 @@ fn fit(points: &[[DVec3; 2]]) -> DAffine3 {
 }
 
 pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
-    let (fixed, moving) = grids
-        .both()
-        .ok_or_else(|| message!("RIRE's mm start at the first voxel of each image"; "give ", Fixed, " and ", Moving, ", or write .tfm"))?;
+    let (fixed, moving) = grids.both().ok_or_else(|| {
+        message!(
+            "RIRE's mm start at the first voxel of each image";
+            "give ", Fixed, " and ", Moving, ", or write .tfm"
+        )
+    })?;
     let from_world = own_to_world(fixed).inverse();
     let map = own_to_world(moving).inverse() * transform.to_affine();
     let mut text = format!(
