@@ -1,14 +1,14 @@
 //! What the user may choose.
 
 use crate::Volume;
-use crate::backend::{BackendKind, Exponentials, HistogramMethod, Sigmas};
-use crate::metric::MetricKind;
+use crate::backend::{Exponentials, HistogramMethod, Sigmas};
+use crate::metric::{MetricKind, Sampling};
 use crate::optimizer::OptimizerKind;
 use crate::transform::Kind;
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 
-/// What [`register`](super::register) is to do.
+/// What [`Engine::register`](crate::Engine::register) is to do.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// What the motion may be.
@@ -35,10 +35,6 @@ pub struct Options {
     pub fixed_mask: Option<Volume>,
     /// On the moving image's grid: voxels that fall where it is less than 0.5 are not counted.
     pub moving_mask: Option<Volume>,
-    /// Where it runs.
-    pub backend: BackendKind,
-    /// CPU threads; 0 for one a core.
-    pub threads: usize,
 }
 
 /// Where a search starts.
@@ -58,23 +54,6 @@ pub enum Init {
     Search,
     /// From a map of points of the fixed image, LPS mm.
     Transform(DAffine3),
-}
-
-/// Which voxels of the sampled image are counted at each level. Numbers of samples are never fatal: where there are fewer voxels, all
-/// are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sampling {
-    /// All.
-    Full,
-    /// Those of a regular grid of about so many.
-    Grid { samples: usize },
-    /// About so many, scattered; the seed says which.
-    Random { samples: usize, seed: u64 },
-}
-
-impl Sampling {
-    /// Samples that say enough for any image.
-    pub const SAMPLES: usize = 1 << 21;
 }
 
 /// How samples are compared by Gaussian windows.
@@ -121,7 +100,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// Rigid, NMI at 64 bins, linear, on the fastest device there is.
+    /// Rigid, by Mattes mutual information with 64 bins, from the best of all starts.
     fn default() -> Self {
         Self {
             dof: Kind::Rigid,
@@ -136,8 +115,6 @@ impl Default for Options {
             histogram: HistogramMethod::Auto,
             fixed_mask: None,
             moving_mask: None,
-            backend: BackendKind::Auto,
-            threads: 0,
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::report::{DeformReport, Report, Seconds};
 use glam::DVec3;
+use mireg::deform::{self};
 use mireg::metric::{Evaluation, MetricKind};
 use mireg::optimizer::Stopped;
 use mireg::registration::{Init, Options, Sampling, ViolaOptions};
-use mireg::{Geometry, Volume, deform};
+use mireg::{Geometry, Volume};
 
 /// A label and what is said about it.
 pub type Fact = (&'static str, String);
@@ -27,7 +28,7 @@ impl<'a> ImageFacts<'a> {
     pub fn new(role: &'static str, file: &'a str, volume: &Volume) -> Self {
         let geometry = &volume.geometry;
         // A flat image has no depth to speak of.
-        let axes = if geometry.size[2] == 1 { 2 } else { 3 };
+        let axes = geometry.dimensions();
         let by = |values: Vec<String>| values[..axes].join(BY);
         let (low, high) = volume.range();
         Self {
@@ -170,7 +171,7 @@ pub fn metric(before: &Evaluation, after: &Evaluation) -> Vec<[String; 3]> {
 pub fn seconds(seconds: &Seconds) -> Vec<(&'static str, f64)> {
     vec![
         ("reading", seconds.read),
-        ("opening the device", seconds.parts.open),
+        ("opening the device", seconds.open),
         ("upload", seconds.parts.upload),
         ("pyramid", seconds.parts.pyramid),
         ("optimising", seconds.parts.optimise),
