@@ -38,7 +38,8 @@ pub fn tests() -> Vec<Trial> {
             gpu().and_then(|_turn| registrations_agree(BackendKind::Cuda))
         })
         .with_ignored_flag(absent),
-        Trial::test("backends::gpu_counts_as_the_cpu", || counts_agree(&*gpu()?, SMALL, &BINS)).with_ignored_flag(absent),
+        Trial::test("backends::gpu_counts_as_the_cpu", || counts_agree(&*gpu()?, SMALL, &BINS))
+            .with_ignored_flag(absent),
         Trial::test("backends::gpu_counts_large_images_as_the_cpu", || counts_agree(&*gpu()?, LARGE, &BINS))
             .with_ignored_flag(absent),
         Trial::test("backends::gpu_resamples_as_the_cpu", || resampling_agrees(&*gpu()?)).with_ignored_flag(absent),
