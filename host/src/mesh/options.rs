@@ -3,8 +3,9 @@
 use super::Mesh;
 use crate::Volume;
 use crate::backend::Exponentials;
+use crate::doubt::Doubt;
 use crate::optimizer::Stopped;
-use crate::registration::{Doubt, Init, LinearStart};
+use crate::registration::{Init, LinearStart};
 use crate::transform::Linear;
 use serde::Serialize;
 
