@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
-use mireg::metric::MetricKind;
+use mireg::metric::{Counted, Mattes, Metric};
 use mireg::optimizer::OptimizerKind;
 use mireg::transform::Kind;
 use mireg::{Options, Registration};
@@ -36,9 +36,12 @@ fn register(options: &Options) -> Registration {
 }
 
 /// An optimizer with a metric that it can climb.
-fn by(optimizer: OptimizerKind) -> Options {
-    let metric = if optimizer.needs_gradient() { MetricKind::Mattes } else { MetricKind::Nmi };
-    Options { optimizer: Some(optimizer), metric: Some(metric), ..on_cpu() }
+fn by(optimizer: OptimizerKind, bins: u32) -> Options {
+    let metric = match optimizer.needs_gradient() {
+        true => Metric::Mattes(Mattes { bins, ..Mattes::default() }),
+        false => Metric::Counted(Counted { bins, ..Counted::default() }),
+    };
+    Options { optimizer: Some(optimizer), metric, ..on_cpu() }
 }
 
 /// What the files hold.
@@ -52,7 +55,7 @@ fn bits(found: &Registration) -> (Vec<u64>, Vec<u32>, u64) {
 fn threads_do_not_matter_to_any_optimizer() {
     for &optimizer in OptimizerKind::VARIANTS {
         for &dof in Kind::VARIANTS {
-            let found = |threads| bits(&register(&Options { dof, threads, ..by(optimizer) }));
+            let found = |threads| bits(&register(&Options { dof, threads, ..by(optimizer, 64) }));
             let one = found(1);
             // Every number of threads for the usual kind; for the others, one that differs.
             let counts: &[usize] = if dof == Kind::Rigid { &[1, 2, 3, 8] } else { &[3] };
@@ -66,7 +69,7 @@ fn threads_do_not_matter_to_any_optimizer() {
 fn agrees_with_the_cpu(backend: BackendKind, optimizers: &[OptimizerKind], kinds: &[Kind]) {
     for &optimizer in optimizers {
         for &dof in kinds {
-            let found = |backend| bits(&register(&Options { dof, backend, bins: 32, ..by(optimizer) }));
+            let found = |backend| bits(&register(&Options { dof, backend, ..by(optimizer, 32) }));
             assert!(found(backend) == found(BackendKind::Cpu), "{optimizer:?}, {dof:?}");
         }
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use glam::DAffine3;
 use mireg::Result;
 use mireg::io::transform::{Format, Grids};
-use mireg::metric::{Evaluation, MetricKind};
+use mireg::metric::{Comparison, Evaluation};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
@@ -55,9 +55,12 @@ pub fn run(arguments: &Metric) -> Result<()> {
         Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
     };
-    let options = arguments.histogram.options(Some(MetricKind::Nmi), &arguments.compute)?;
-    let value = mireg::metric::evaluate(&fixed, &moving, &transform, &options)?;
-    crate::print(&if arguments.json { json(&value, options.bins) } else { text(&value) });
+    let (histogram, masks) = (arguments.histogram.counted(), arguments.histogram.masks()?);
+    let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
+    let comparison = Comparison { histogram, fixed_mask, moving_mask };
+    let backend = mireg::backend::open(arguments.compute.backend, &())?;
+    let value = mireg::metric::evaluate(&fixed, &moving, &transform, &comparison, &*backend)?;
+    crate::print(&if arguments.json { json(&value, histogram.bins) } else { text(&value) });
     Ok(())
 }
 

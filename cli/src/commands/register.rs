@@ -3,18 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::arguments::choice::choice;
 use crate::report::{Report, Run};
 use clap::Args;
 use mireg::io::OutputFolder;
 use mireg::io::transform::Grids;
-use mireg::metric::MetricKind;
 use mireg::registration::{Doubt, Options, Registration};
 use mireg::{Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
-use crate::arguments::gaussian::Gaussian;
-use crate::arguments::histogram::Histogram;
+use crate::arguments::metric::Maximised;
 use crate::arguments::search::Search;
 use crate::progress::Progress;
 use crate::summary;
@@ -52,13 +49,8 @@ pub struct Register {
     pub out: PathBuf,
     #[command(flatten)]
     pub search: Search,
-    /// What is maximised [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
-    #[arg(long, value_parser = choice::<MetricKind>(), help_heading = "Metric")]
-    pub metric: Option<MetricKind>,
     #[command(flatten)]
-    pub histogram: Histogram,
-    #[command(flatten)]
-    pub gaussian: Gaussian,
+    pub maximised: Maximised,
     #[command(flatten)]
     pub compute: Compute,
     /// Print errors and warnings only
@@ -75,9 +67,10 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     progress.step("reading");
     let reading = Instant::now();
     let (fixed_volume, moving_volume) = crate::read(fixed, moving)?;
-    let others = arguments.histogram.options(arguments.metric, &arguments.compute)?;
-    let viola = arguments.gaussian.options(arguments.metric)?;
-    let others = Options { viola, ..others };
+    let [fixed_mask, moving_mask] = arguments.maximised.histogram.masks()?;
+    let (backend, threads) = (arguments.compute.backend, arguments.compute.threads());
+    let metric = arguments.maximised.metric(&arguments.search)?;
+    let others = Options { metric, fixed_mask, moving_mask, backend, threads, ..Options::default() };
     let options = arguments.search.options(others, &Grids::of(&fixed_volume.geometry, &moving_volume.geometry))?;
     let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
     let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
