@@ -1,15 +1,17 @@
 //! Metrics with a gradient, and the optimizers that climb by it.
 
+use crate::support::{CPU, engine};
 use glam::DAffine3;
 use libtest_mimic::Trial;
+use mireg::backend::BackendKind;
 use mireg::metric::{Counted, Exponentials, Mattes, Metric, Sigmas, Viola, Windows};
 use mireg::optimizer::OptimizerKind;
 use mireg::registration::Sampling;
 use mireg::transform::{Dimension, Kind, distance};
-use mireg::{Error, Options, Registration, Volume};
+use mireg::{Error, Options, Registration, Silent, Volume};
 use strum::VariantArray;
 
-use super::{GOOD_MM, PAIR, error, on_cpu, plane, register, test};
+use super::{GOOD_MM, PAIR, error, plane, register, test};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -39,7 +41,7 @@ fn good(metric: Metric) -> f64 {
 }
 
 fn with(metric: Metric) -> Options {
-    Options { metric, ..on_cpu() }
+    Options { metric, ..Options::default() }
 }
 
 fn is_good(found: &Registration, metric: Metric, what: &str) {
@@ -111,7 +113,8 @@ fn smooth_metrics_heed_masks_and_sampling() {
 fn threads_do_not_matter_to_smooth_metrics() {
     for metric in smooth() {
         let bits = |threads| {
-            let found = register(&PAIR.ct, &PAIR.mr, &Options { threads, ..with(metric) });
+            let engine = engine(BackendKind::Cpu, threads);
+            let found = engine.register(&PAIR.ct, &PAIR.mr, &with(metric), &Silent).unwrap();
             let parameters: Vec<u64> = found.transform.parameters.iter().map(|number| number.to_bits()).collect();
             (parameters, found.values.map(f64::to_bits))
         };
@@ -159,11 +162,11 @@ fn what_smooth_metrics_refuse() {
         (Options { fixed_mask: Some(few), ..viola() }, "too few"),
     ];
     for (options, says) in cases {
-        let error = mireg::register(&PAIR.ct, &PAIR.mr, &options, &()).unwrap_err();
+        let error = CPU.register(&PAIR.ct, &PAIR.mr, &options, &Silent).unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, Error::Input(_)) && text.contains(says) && text.lines().count() == 1, "{text}");
     }
     // One voxel of all differs, and is no sample.
-    let error = mireg::register(&flat, &PAIR.mr, &viola(), &()).unwrap_err();
+    let error = CPU.register(&flat, &PAIR.mr, &viola(), &Silent).unwrap_err();
     assert!(matches!(error, Error::Input(_)) && error.to_string().contains("fixed"), "{error}");
 }

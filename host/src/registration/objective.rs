@@ -2,6 +2,7 @@
 
 use super::Rise;
 use crate::metric::{At, Chain, GridPair, LoadedMetric};
+use crate::observer::go_on;
 use crate::optimizer::{Found, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
 use crate::{Observer, Result};
@@ -36,7 +37,7 @@ impl<'a> LevelMetric<'a> {
 
     /// The metric at each map of points in LPS mm, none where little overlaps; what is little follows from the most that overlaps here.
     pub fn scores(&mut self, transforms: &[DAffine3]) -> Result<Vec<Option<f64>>> {
-        let found = self.loaded.values(transforms)?;
+        let found = self.measured(transforms)?;
         let most = found.iter().map(|at| at.overlap).max().unwrap_or(0);
         self.least_overlap = ((LEAST_OVERLAP * most as f64) as u64).max(1);
         let values = self.values(&found);
@@ -45,7 +46,7 @@ impl<'a> LevelMetric<'a> {
 
     /// The metric at a map, of which nobody hears.
     pub fn at(&mut self, transform: &DAffine3) -> Result<f64> {
-        let at = self.loaded.values(&[*transform])?[0];
+        let at = self.measured(&[*transform])?[0];
         Ok(if self.overlaps(&at) { at.value } else { self.worst })
     }
 
@@ -58,6 +59,11 @@ impl<'a> LevelMetric<'a> {
         problem: &Problem,
     ) -> Result<Found> {
         optimizer.maximise(&mut Away { metric: self, base, steps }, problem)
+    }
+
+    fn measured(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+        go_on(self.observer)?;
+        self.loaded.values(transforms)
     }
 
     fn overlaps(&self, at: &At) -> bool {
@@ -94,11 +100,12 @@ impl Away<'_, '_> {
 impl Objective for Away<'_, '_> {
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
         let transforms: Vec<_> = points.iter().map(|mm| self.base * self.steps.map(mm)).collect();
-        let found = self.metric.loaded.values(&transforms)?;
+        let found = self.metric.measured(&transforms)?;
         Ok(self.metric.values(&found))
     }
 
     fn slope(&mut self, point: &[f64]) -> Result<Slope> {
+        go_on(self.metric.observer)?;
         let (at, by_map) = self.metric.loaded.slope(&(self.base * self.steps.map(point)))?;
         let value = self.metric.values(&[at])[0];
         let by = match self.metric.overlaps(&at) {
@@ -115,7 +122,7 @@ mod tests {
     use crate::backend::{Windows, cpu::Cpu};
     use crate::metric::{ImagePair, Mattes, Metric, Sampled, Viola};
     use crate::transform::{Dimension, Kind};
-    use crate::{Geometry, PixelType, Volume};
+    use crate::{Geometry, PixelType, Silent, Volume};
     use glam::{DMat3, DVec3};
     use std::borrow::Cow;
 
@@ -158,7 +165,7 @@ mod tests {
         let pair = ImagePair { which, sampled, interpolated, ranges, keep: None, level: 0 };
         let images = metric.prepare(&pair).unwrap();
         let viola = matches!(metric, Metric::Viola(_));
-        let mut level = LevelMetric::new(images.grids(), images.load(&Cpu).unwrap(), metric.worst(), &());
+        let mut level = LevelMetric::new(images.grids(), images.load(&Cpu).unwrap(), metric.worst(), &Silent);
         let dimension = if flat { Dimension::Two } else { Dimension::Three };
         // So short that few samples pass a voxel, where the slope of what is interpolated jumps; longer where weights are rounded.
         // Of Viola's few samples one that does shows.

@@ -1,13 +1,12 @@
 //! What the user may choose.
 
 use crate::Volume;
-use crate::backend::BackendKind;
 use crate::metric::{Comparison, Metric, Sampling};
 use crate::optimizer::OptimizerKind;
 use crate::transform::Kind;
 use glam::DAffine3;
 
-/// What [`register`](super::register) is to do.
+/// What [`Engine::register`](crate::Engine::register) is to do.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// What the motion may be.
@@ -26,10 +25,6 @@ pub struct Options {
     pub fixed_mask: Option<Volume>,
     /// On the moving image's grid: voxels that fall where it is less than 0.5 are not counted.
     pub moving_mask: Option<Volume>,
-    /// Where it runs.
-    pub backend: BackendKind,
-    /// CPU threads; 0 for one a core.
-    pub threads: usize,
 }
 
 /// Where a search starts.
@@ -66,7 +61,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// Rigid, from the best of all starts, by Mattes's mutual information with 64 bins and L-BFGS, on the fastest device there is.
+    /// Rigid, from the best of all starts, by Mattes's mutual information with 64 bins and L-BFGS.
     fn default() -> Self {
         Self {
             dof: Kind::Rigid,
@@ -77,8 +72,6 @@ impl Default for Options {
             metric: Metric::default(),
             fixed_mask: None,
             moving_mask: None,
-            backend: BackendKind::Auto,
-            threads: 0,
         }
     }
 }
