@@ -156,7 +156,7 @@ fn what_smooth_metrics_refuse() {
         (mattes(4), "5 to 1024"),
         (mattes(1025), "2 to 1024"),
         (Options { optimizer: Some(OptimizerKind::Lbfgs), ..with(counted()) }, "gradient"),
-        (Options { optimizer: Some(OptimizerKind::RegularStep), ..with(counted()) }, "--metric mattes"),
+        (Options { optimizer: Some(OptimizerKind::RegularStep), ..with(counted()) }, "`metric` mattes"),
         (with(Metric::Viola(Viola { samples: 99, ..Viola::default() })), "100 or more"),
         (with(Metric::Viola(Viola { sigmas: Some(narrow), ..Viola::default() })), "above 0"),
         (Options { fixed_mask: Some(few), ..viola() }, "too few"),
@@ -164,9 +164,9 @@ fn what_smooth_metrics_refuse() {
     for (options, says) in cases {
         let error = CPU.register(&PAIR.ct, &PAIR.mr, &options, &Silent).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, Error::Input(_)) && text.contains(says) && text.lines().count() == 1, "{text}");
+        assert!(matches!(error, Error::Option { .. }) && text.contains(says) && text.lines().count() == 1, "{text}");
     }
     // One voxel of all differs, and is no sample.
     let error = CPU.register(&flat, &PAIR.mr, &viola(), &Silent).unwrap_err();
-    assert!(matches!(error, Error::Input(_)) && error.to_string().contains("fixed"), "{error}");
+    assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("fixed"), "{error}");
 }

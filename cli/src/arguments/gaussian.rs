@@ -3,6 +3,7 @@
 use super::choice::choice;
 use clap::Args;
 use gpu::math::bin::FULL;
+use mireg::error::Setting;
 use mireg::metric::{Exponentials, Metric, Sigmas, Viola};
 use mireg::{Error, Result};
 
@@ -22,7 +23,10 @@ impl Gaussian {
     /// Refuses them beside another metric.
     pub fn refuse(&self) -> Result<()> {
         match self.sigmas.is_some() || self.exponentials.is_some() {
-            true => Err(Error::Input("--sigmas and --exponentials are for --metric viola: leave them out".into())),
+            true => {
+                let text = "--sigmas and --exponentials are for --metric viola: leave them out";
+                Err(Error::option(Setting::Sigmas, text))
+            }
             false => Ok(()),
         }
     }

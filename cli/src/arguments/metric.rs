@@ -1,6 +1,7 @@
 //! The arguments that say what `mireg register` maximises.
 
 use clap::Args;
+use mireg::error::Setting;
 use mireg::metric::{self, Counted, HistogramMethod, Interpolator, Mattes, Metric, Viola};
 use mireg::{Error, Result};
 
@@ -56,13 +57,15 @@ impl Maximised {
     fn allow(&self, name: &str) -> Result<()> {
         let metric::Histogram { interpolator, method, .. } = self.histogram.counted();
         if interpolator != Interpolator::Linear {
-            return Err(Error::Input(format!(
-                "{name} takes --interpolation linear alone, of which it has the gradient"
-            )));
+            let text = format!("{name} takes --interpolation linear alone, of which it has the gradient");
+            return Err(Error::option(Setting::Interpolator, text));
         }
         match method {
             HistogramMethod::Auto => Ok(()),
-            _ => Err(Error::Input(format!("{name} counts no joint histogram: leave --histogram out"))),
+            _ => Err(Error::option(
+                Setting::Histogram,
+                format!("{name} counts no joint histogram; leave --histogram out"),
+            )),
         }
     }
 }

@@ -5,6 +5,7 @@ use super::joint::{Histogram, JointImages};
 use super::pair::{ImagePair, Sampled};
 use super::{check, sampling};
 use crate::backend::{Backend, Wanted, cpu, per_sample};
+use crate::error::message;
 use crate::image::{Range, pyramid};
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
@@ -23,7 +24,7 @@ pub struct Comparison<'a> {
 /// Compares two images at full resolution through `transform`, from a point of `fixed` to the point of `moving`, LPS mm.
 ///
 /// # Errors
-/// [`Error::Input`] for images, masks or bins that cannot be used, [`Error::Device`] where the device gives up, [`Error::Untrusted`] where
+/// [`Error::Option`] for images, masks or bins that cannot be used, [`Error::Device`] where the device gives up, [`Error::Untrusted`] where
 /// the images do not overlap.
 pub fn evaluate(
     fixed: &Volume,
@@ -37,7 +38,7 @@ pub fn evaluate(
     let images = comparison.images([fixed, moving], ranges, transform);
     let value = images.load(backend)?.evaluate(&[*transform], Wanted::Ratios)?[0];
     if value.overlap == 0 {
-        return Err(Error::Untrusted("the images do not overlap: check the headers and the transform".into()));
+        return Err(Error::Untrusted(message!("the images do not overlap"; "check the headers and the transform")));
     }
     Ok(value)
 }

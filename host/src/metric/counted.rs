@@ -5,6 +5,7 @@ use super::family::{At, Family, LoadedMetric, MetricImages};
 use super::joint::{Histogram, JointHistograms, JointImages};
 use super::pair::{GridPair, ImagePair};
 use crate::backend::{Backend, HistogramMethod, Wanted};
+use crate::error::Setting;
 use crate::{Error, Result};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
@@ -147,6 +148,6 @@ impl LoadedMetric for LoadedCounts<'_> {
     }
 
     fn slope(&mut self, _transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
-        Err(Error::Input(format!("{} has no gradient", self.kind.name())))
+        Err(Error::option(Setting::Metric, format!("{} has no gradient", self.kind.name())))
     }
 }

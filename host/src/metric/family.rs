@@ -39,7 +39,7 @@ pub trait Family {
     /// Refuses what it cannot do; bins from 2 to 1024 are no fault.
     ///
     /// # Errors
-    /// [`crate::Error::Input`] says why.
+    /// [`crate::Error::Option`] says why.
     fn check(&self) -> Result<()>;
 
     /// Bytes that it needs beside images and joint histograms.
@@ -50,7 +50,7 @@ pub trait Family {
     /// Both images of a level as it compares them.
     ///
     /// # Errors
-    /// [`crate::Error::Input`] where they say too little for it.
+    /// [`crate::Error::Option`] where they say too little for it.
     fn prepare(&self, pair: &ImagePair) -> Result<Box<dyn MetricImages>>;
 }
 
@@ -94,6 +94,6 @@ pub trait LoadedMetric {
     /// The metric at a map, and its derivatives by the numbers of [`GridPair::map`].
     ///
     /// # Errors
-    /// Those of the backend; [`crate::Error::Input`] for a metric without a gradient.
+    /// Those of the backend; [`crate::Error::Option`] for a metric without a gradient.
     fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])>;
 }

@@ -3,6 +3,7 @@
 use super::evaluation::Evaluation;
 use super::pair::{GridPair, ImagePair, Sampled};
 use crate::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
+use crate::error::Setting;
 use crate::image::{BinImage, StoredImage};
 use crate::{Error, Result};
 use glam::DAffine3;
@@ -34,12 +35,15 @@ impl Histogram {
     /// Refuses what cannot be counted.
     ///
     /// # Errors
-    /// [`Error::Input`] for too few or too many bins.
+    /// [`Error::Option`] for too few or too many bins.
     pub fn check(&self) -> Result<()> {
         let bins = self.bins;
         match (2..=1024).contains(&bins) {
             true => Ok(()),
-            false => Err(Error::Input(format!("{bins} bins: the joint histogram takes 2 to 1024 bins a side"))),
+            false => Err(Error::option(
+                Setting::Bins,
+                format!("{bins} bins: the joint histogram takes 2 to 1024 bins a side"),
+            )),
         }
     }
 }

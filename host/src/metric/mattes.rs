@@ -4,6 +4,7 @@ use super::family::{At, Family, LoadedMetric, MetricImages};
 use super::joint::Histogram;
 use super::pair::{GridPair, ImagePair};
 use crate::backend::{Backend, MattesImages, Smooth, SmoothEvaluator, Windows};
+use crate::error::Setting;
 use crate::{Error, Result};
 use glam::DAffine3;
 use gpu::math::mattes::{LEAST_BINS, PADDING};
@@ -65,10 +66,13 @@ impl Family for Mattes {
 
     fn check(&self) -> Result<()> {
         match self.bins < LEAST_BINS {
-            true => Err(Error::Input(format!(
-                "{} bins: Mattes windows take {LEAST_BINS} to 1024, of which {PADDING} stay empty at either end",
-                self.bins
-            ))),
+            true => Err(Error::option(
+                Setting::Bins,
+                format!(
+                    "{} bins: Mattes windows take {LEAST_BINS} to 1024, of which {PADDING} stay empty at either end",
+                    self.bins
+                ),
+            )),
             false => Ok(()),
         }
     }

@@ -109,7 +109,7 @@ impl Metric {
     /// Refuses what it cannot do.
     ///
     /// # Errors
-    /// [`crate::Error::Input`] says why.
+    /// [`crate::Error::Option`] says why.
     pub(crate) fn check(&self) -> Result<()> {
         self.histogram().check()?;
         self.family().check()
@@ -123,7 +123,7 @@ impl Metric {
     /// Both images of a level as it compares them.
     ///
     /// # Errors
-    /// [`crate::Error::Input`] where they say too little for it.
+    /// [`crate::Error::Option`] where they say too little for it.
     pub(crate) fn prepare(&self, pair: &ImagePair) -> Result<Box<dyn MetricImages>> {
         self.family().prepare(pair)
     }

@@ -7,6 +7,7 @@ use super::sampling;
 use crate::backend::{
     self, Backend, Exponentials, Group, MattesImages, Sample, Sigmas, ViolaEvaluator, ViolaPair, Windows,
 };
+use crate::error::{Setting, message};
 use crate::image::{BinImage, StoredImage};
 use crate::random::mix;
 use crate::{Error, Result};
@@ -70,7 +71,10 @@ impl Family for Viola {
     fn check(&self) -> Result<()> {
         if self.samples < Self::LEAST {
             let (samples, least) = (self.samples, Self::LEAST);
-            return Err(Error::Input(format!("{samples} samples: Viola's metric takes {least} or more")));
+            return Err(Error::option(
+                Setting::Samples,
+                format!("{samples} samples: Viola's metric takes {least} or more"),
+            ));
         }
         self.sigmas.map_or(Ok(()), |sigmas| sigmas.check())
     }
@@ -96,14 +100,18 @@ impl ScatteredImages {
     /// About `count` of the sampled image's voxels that count, half of them in either set, and windows that suit them.
     ///
     /// # Errors
-    /// [`Error::Input`] where there are too few, or where all are of one intensity.
+    /// [`Error::Option`] where there are too few, or where all are of one intensity.
     fn new(pair: &ImagePair, count: usize, viola: &Viola) -> Result<Self> {
         let left = pair.samples();
         if left < Viola::LEAST {
             let least = Viola::LEAST;
-            return Err(Error::Input(format!(
-                "{left} voxels are too few for Viola's metric, which compares {least} or more: make the masks larger, or leave them out"
-            )));
+            return Err(Error::option(
+                Setting::FixedMask,
+                message!(
+                    "{left} voxels are too few for Viola's metric, which compares {least} or more";
+                    "make the masks larger, or leave them out"
+                ),
+            ));
         }
         let [sampled, interpolated] = pair.images();
         let MattesImages { fixed: mut sampled, moving: interpolated, .. } =
@@ -290,6 +298,9 @@ mod tests {
     #[test]
     fn too_few_voxels_are_refused() {
         let error = Viola::default().prepare(&pair(Sampled::Fixed, [9, 11, 1])).err().unwrap();
-        assert!(error.to_string().contains("99 voxels are too few") && matches!(error, Error::Input(_)), "{error}");
+        assert!(
+            error.to_string().contains("99 voxels are too few") && matches!(error, Error::Option { .. }),
+            "{error}"
+        );
     }
 }

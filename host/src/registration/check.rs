@@ -1,6 +1,7 @@
 //! What can be registered at all.
 
 use super::{Init, Options};
+use crate::error::{Setting, message};
 use crate::image::Range;
 use crate::metric;
 use crate::{Error, Result, Volume};
@@ -9,14 +10,18 @@ use glam::{DAffine3, DVec3};
 /// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
 ///
 /// # Errors
-/// [`Error::Input`] says why.
+/// [`Error::Option`] says why.
 pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Range; 2]> {
     options.metric.check()?;
     if options.optimizer().needs_gradient() && !options.metric.has_gradient() {
-        return Err(Error::Input(format!(
-            "{} has no gradient to climb by: use --metric mattes, mattes-symmetric or viola, or another --optimizer",
-            options.metric.name()
-        )));
+        let name = options.metric.name();
+        return Err(Error::option(
+            Setting::Optimizer,
+            message!(
+                "{name} has no gradient to climb by";
+                "use ", Metric, " mattes, mattes-symmetric or viola, or another ", Optimizer
+            ),
+        ));
     }
     let ranges = metric::check::images([fixed, moving], [options.fixed_mask.as_ref(), options.moving_mask.as_ref()])?;
     levels(options.levels.as_deref().unwrap_or(&[1.0]))?;
@@ -31,8 +36,12 @@ fn stays_in_plane(start: &DAffine3) -> Result<()> {
     let onto = |p: DVec3| start.transform_point3(p).z.abs() < 1e-6;
     match [DVec3::ZERO, DVec3::X, DVec3::Y].into_iter().all(onto) {
         true => Ok(()),
-        false => Err(Error::Input(
-            "the transform to start from leads out of the plane of the images: start from a two-dimensional one".into(),
+        false => Err(Error::option(
+            Setting::Init,
+            message!(
+                "the transform to start from leads out of the plane of the images";
+                "start from a two-dimensional one"
+            ),
         )),
     }
 }
@@ -42,7 +51,10 @@ fn levels(levels: &[f64]) -> Result<()> {
     let lengths = levels.iter().all(|mm| mm.is_finite() && *mm > 0.0);
     match falling && lengths && !levels.is_empty() {
         true => Ok(()),
-        false => Err(Error::Input("the levels are to be lengths above 0 in mm, each less than the one before".into())),
+        false => Err(Error::option(
+            Setting::Levels,
+            "the levels must be lengths above 0 in mm, each less than the one before",
+        )),
     }
 }
 

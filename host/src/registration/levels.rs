@@ -1,6 +1,7 @@
 //! The grids of the levels, and both images on them.
 
 use super::Options;
+use crate::error::{Setting, message};
 use crate::image::{Geometry, Range, pyramid};
 use crate::metric::sampling::{self, count};
 use crate::metric::{ImagePair, Sampled};
@@ -71,7 +72,7 @@ impl<'a> Levels<'a> {
     /// and where the sampling picks it. A coarse level on which masks leave too little does without them.
     ///
     /// # Errors
-    /// [`Error::Input`] where the masks leave nothing of the finest level.
+    /// [`Error::Option`] where the masks leave nothing of the finest level.
     pub fn images(&self, level: usize, transform: &DAffine3) -> Result<ImagePair<'_>> {
         let (strides, picks) = self.plan(level);
         let sampled = sampling::thinned(&self.sampled[level], strides);
@@ -92,7 +93,10 @@ impl<'a> Levels<'a> {
         let interpolated = self.as_thick(&self.interpolated[level], &self.sampled[level].geometry, transform);
         let pair = ImagePair { which: self.which, sampled, interpolated, ranges: self.ranges, keep, level };
         match pair.samples() {
-            0 => Err(Error::Input("the masks leave no voxel to be counted: make them larger".into())),
+            0 => Err(Error::option(
+                Setting::FixedMask,
+                message!("the masks leave no voxel to be counted"; "make them larger"),
+            )),
             _ => Ok(pair),
         }
     }
