@@ -8,8 +8,9 @@ use fundus::Fundus;
 use glam::{DAffine3, DVec2};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
-use mireg::mesh::{self, Mesh, MeshMap, Options};
+use mireg::mesh::{self, Options};
 use mireg::registration::Init;
+use mireg::transform::{Mesh, MeshMap};
 use mireg::{Error, Volume, io};
 
 pub fn tests() -> Vec<Trial> {

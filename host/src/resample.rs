@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::backend::{self, BackendKind};
 use crate::image::CubicImage;
 use crate::registration::voxel_map;
+use crate::transform::TransformMap;
 use crate::{Error, Geometry, Result, Volume};
 
 /// What [`resample`] is to do.
@@ -29,16 +30,26 @@ pub struct Resampled {
     pub inside: usize,
 }
 
-/// An image's intensities at the voxels of `grid`, each taken through `transform` (grid point to image point, LPS mm); stored as the image
-/// is. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what these can hold.
+/// An image's intensities at the voxels of `grid`, each taken through `map` (grid point to image point, LPS mm): [`Transform::map`],
+/// [`Transform::inverse_map`] or a matrix, `&matrix.into()`. Stored as the image is. A linear map runs on the backend, any other on the CPU. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what these can hold.
 ///
 /// # Errors
 /// [`Error::Input`] for an image or a grid too large, [`Error::Device`] where the backend is not there or too small.
-pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Resampling) -> Result<Resampled> {
+///
+/// [`Transform::map`]: crate::transform::Transform::map
+/// [`Transform::inverse_map`]: crate::transform::Transform::inverse_map
+pub fn resample(image: &Volume, grid: &Geometry, map: &TransformMap, how: &Resampling) -> Result<Resampled> {
+    match map.affine() {
+        Some(affine) => resample_linear(image, grid, affine, how),
+        None => resample_through(image, grid, |point| map.transform_point3(point), how),
+    }
+}
+
+fn resample_linear(image: &Volume, grid: &Geometry, map: &DAffine3, how: &Resampling) -> Result<Resampled> {
     check("the image", &image.geometry)?;
     check("the grid to resample on", grid)?;
     filled(image)?;
-    let map = voxel_map(grid, &image.geometry, transform);
+    let map = voxel_map(grid, &image.geometry, map);
     let mut voxels = backend::open(how.backend, &())?.resample(image, grid.size, &map, how.interpolator)?;
     let last = last(image.geometry.size.map(|n| n as u32));
     let height = grid.size[1];
@@ -51,7 +62,7 @@ pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Res
     Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
 }
 
-/// The same through a `map` of points (grid to image, LPS mm) that is not linear, on the CPU.
+/// The same through any `map` of points (grid to image, LPS mm), on the CPU.
 ///
 /// # Errors
 /// [`Error::Input`] for an image or a grid too large.

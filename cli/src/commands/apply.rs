@@ -11,7 +11,7 @@ use mireg::{Error, Resampling, Result, io};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::summary::line;
-use crate::transforms::{self, Step};
+use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
 A transform takes a point of LIKE to the point of IMAGE, as the one that `mireg register LIKE
@@ -94,18 +94,16 @@ pub fn run(arguments: &Apply) -> Result<()> {
     crate::keep_inputs(out, [image, like])?;
     let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
     let (like, volume) = (like?, volume?);
-    let steps = between(arguments, &Grids::of(&like, &volume.geometry))?;
+    let chain = between(arguments, &Grids::of(&like, &volume.geometry))?;
+    let map = chain.map(arguments.invert);
     let grid = arguments.spacing.map_or(like, |spacing| like.respaced(spacing));
     let how = Resampling {
         interpolator: if arguments.labels { Interpolator::Nearest } else { arguments.interpolation.into() },
         outside: arguments.outside,
         backend: arguments.compute.backend,
     };
-    let resampled = match transforms::linear(&steps, arguments.invert) {
-        Some(map) => mireg::resample(&volume, &grid, &map, &how)?,
-        None => mireg::resample_through(&volume, &grid, transforms::map(&steps, arguments.invert), &how)?,
-    };
-    transforms::met(&steps)?;
+    let resampled = mireg::resample(&volume, &grid, &map, &how)?;
+    chain.met(&map)?;
     if resampled.inside == 0 {
         return Err(Error::Untrusted(format!(
             "no voxel of the grid falls inside {}: check the headers, and whether the transform leads the other way (--invert)",
@@ -122,10 +120,10 @@ pub fn run(arguments: &Apply) -> Result<()> {
 }
 
 /// What is between points of LIKE and of IMAGE, whose grids these are.
-fn between(arguments: &Apply, grids: &Grids) -> Result<Vec<Step>> {
+fn between(arguments: &Apply, grids: &Grids) -> Result<Chain> {
     let Apply { transform, from, invert, .. } = arguments;
     let grids = if *invert { grids.swapped() } else { *grids };
-    transforms::steps(transform, *from, &grids)
+    Chain::read(transform, *from, &grids)
 }
 
 fn finite(text: &str) -> std::result::Result<f32, String> {

@@ -172,7 +172,7 @@ impl Deform {
 /// The transform that was given, or what a registration finds; the headers where that should not be used.
 fn begin(arguments: &Deform, (fixed, moving): &(Volume, Volume), progress: &Progress) -> Result<Begin> {
     if let Some(path) = &arguments.start {
-        let transform = transform::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?;
+        let transform = transform::read_linear(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?;
         return Ok(Begin { transform, from: path.display().to_string(), doubts: Vec::new() });
     }
     let dimension = if fixed.geometry.size[2] == 1 { Dimension::Two } else { Dimension::Three };

@@ -108,7 +108,7 @@ pub fn run(arguments: &Mesh, started: Instant) -> Result<()> {
     let options = arguments.options()?;
     let read = reading.elapsed().as_secs_f64();
     // What cannot be meshed is told before the affine registration, not after it.
-    mesh::Mesh::build(&images.0, &DAffine3::IDENTITY, options.spacing, options.fixed_mask.as_ref())?;
+    mireg::transform::Mesh::build(&images.0, &DAffine3::IDENTITY, options.spacing, options.fixed_mask.as_ref())?;
 
     let aligning = Instant::now();
     let begin = begin(arguments, &images, &options, &progress)?;
@@ -151,7 +151,7 @@ fn begin(
 ) -> Result<Begin> {
     let grids = Grids::of(&fixed.geometry, &moving.geometry);
     if let Some(path) = &arguments.start {
-        let transform = transform::read(path, arguments.from, &grids)?;
+        let transform = transform::read_linear(path, arguments.from, &grids)?;
         return Ok(Begin { transform, from: path.display().to_string(), doubts: Vec::new() });
     }
     let init = arguments.init.read(arguments.from, &grids)?;

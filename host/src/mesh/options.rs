@@ -1,10 +1,10 @@
 //! What [`register`](super::register) may be told, and what it tells.
 
-use super::Mesh;
 use crate::Volume;
 use crate::backend::{BackendKind, Exponentials};
 use crate::optimizer::Stopped;
 use crate::registration::Doubt;
+use crate::transform::Mesh;
 use serde::Serialize;
 
 /// How a mesh is registered.
