@@ -6,8 +6,7 @@ use gpu::math::{affine, cubic};
 use rayon::prelude::*;
 
 use crate::backend::{self, BackendKind};
-use crate::image::CubicImage;
-use crate::registration::voxel_map;
+use crate::image::{CubicImage, voxel_map};
 use crate::transform::TransformMap;
 use crate::{Error, Geometry, Result, Volume};
 

@@ -2,6 +2,8 @@
 
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
+use crate::Geometry;
+
 /// What a linear map may do; each kind can do what those before it can.
 #[derive(
     Debug,
@@ -65,6 +67,11 @@ pub enum Dimension {
 }
 
 impl Dimension {
+    /// That of an image on this grid.
+    pub fn of(grid: &Geometry) -> Self {
+        if grid.is_flat() { Self::Two } else { Self::Three }
+    }
+
     /// 2 or 3.
     pub fn axes(self) -> usize {
         match self {
