@@ -33,7 +33,7 @@ enum Part<'a> {
     Linear(DAffine3),
     /// With whether any point came into its grid.
     Field(FieldMap<'a>, AtomicBool),
-    Mesh(MeshMap<'a>),
+    Mesh(Box<MeshMap<'a>>),
 }
 
 impl<'a> TransformMap<'a> {
@@ -42,7 +42,7 @@ impl<'a> TransformMap<'a> {
         let part = |part: &'a Transform| match part {
             Transform::Linear(linear) => Some(Part::Linear(way(linear.to_affine()))),
             Transform::Field(field) => Some(Part::Field(field.map(), AtomicBool::new(false))),
-            Transform::Mesh(mesh) => Some(Part::Mesh(mesh.map())),
+            Transform::Mesh(mesh) => Some(Part::Mesh(Box::new(mesh.map()))),
             Transform::Chain(_) => None,
         };
         let parts = transform.parts().into_iter().filter_map(part).collect();

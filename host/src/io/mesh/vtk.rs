@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use glam::DVec2;
 
-use super::super::joined;
+use super::super::number::joined;
 use crate::transform::Mesh;
 
 pub fn text(mesh: &Mesh) -> String {

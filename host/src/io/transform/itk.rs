@@ -1,6 +1,7 @@
 //! ITK's text files.
 
-use super::super::{field, joined};
+use super::super::field;
+use super::super::number::joined;
 use super::parameters::{linear, named};
 use super::text::{numbers, whole};
 use crate::transform::{Linear, Transform};
