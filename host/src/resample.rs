@@ -5,7 +5,7 @@ use gpu::math::interpolate::{self, Interpolator, inside, last};
 use gpu::math::{affine, cubic};
 use rayon::prelude::*;
 
-use crate::backend::{self, BackendKind};
+use crate::backend::Backend;
 use crate::image::{CubicImage, voxel_map};
 use crate::transform::TransformMap;
 use crate::{Error, Geometry, Result, Volume};
@@ -17,8 +17,6 @@ pub struct Resampling {
     pub interpolator: Interpolator,
     /// The intensity where the image does not reach.
     pub outside: f32,
-    /// Where it runs.
-    pub backend: BackendKind,
 }
 
 /// What [`resample`] makes.
@@ -30,26 +28,40 @@ pub struct Resampled {
 }
 
 /// An image's intensities at the voxels of `grid`, each taken through `map` (grid point to image point, LPS mm): [`Transform::map`],
-/// [`Transform::inverse_map`] or a matrix, `&matrix.into()`. Stored as the image is. A linear map runs on the backend, any other on the CPU. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what these can hold.
+/// [`Transform::inverse_map`] or a matrix, `&matrix.into()`. Stored as the image is. A linear map runs on
+/// the backend, any other on the CPU. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what
+/// these can hold.
 ///
 /// # Errors
-/// [`Error::Input`] for an image or a grid too large, [`Error::Device`] where the backend is not there or too small.
+/// [`Error::Input`] for an image or a grid too large, [`Error::Device`] where the backend is too small.
 ///
 /// [`Transform::map`]: crate::transform::Transform::map
 /// [`Transform::inverse_map`]: crate::transform::Transform::inverse_map
-pub fn resample(image: &Volume, grid: &Geometry, map: &TransformMap, how: &Resampling) -> Result<Resampled> {
+pub fn resample(
+    image: &Volume,
+    grid: &Geometry,
+    map: &TransformMap,
+    how: &Resampling,
+    backend: &dyn Backend,
+) -> Result<Resampled> {
     match map.affine() {
-        Some(affine) => resample_linear(image, grid, affine, how),
+        Some(affine) => resample_linear(image, grid, affine, how, backend),
         None => resample_through(image, grid, |point| map.transform_point3(point), how),
     }
 }
 
-fn resample_linear(image: &Volume, grid: &Geometry, map: &DAffine3, how: &Resampling) -> Result<Resampled> {
+fn resample_linear(
+    image: &Volume,
+    grid: &Geometry,
+    map: &DAffine3,
+    how: &Resampling,
+    backend: &dyn Backend,
+) -> Result<Resampled> {
     check("the image", &image.geometry)?;
     check("the grid to resample on", grid)?;
     filled(image)?;
     let map = voxel_map(grid, &image.geometry, map);
-    let mut voxels = backend::open(how.backend, &())?.resample(image, grid.size, &map, how.interpolator)?;
+    let mut voxels = backend.resample(image, grid.size, &map, how.interpolator)?;
     let last = last(image.geometry.size.map(|n| n as u32));
     let height = grid.size[1];
     let rows = voxels.par_chunks_mut(grid.size[0]).enumerate().map(|(row, voxels)| {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
+use mireg::backend::BackendKind;
 use mireg::io::transform::{Format, Grids};
-use mireg::{Error, Resampling, Result, io};
+use mireg::{Error, Resampling, Result, Silent, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
@@ -92,17 +93,22 @@ impl From<Interpolation> for Interpolator {
 pub fn run(arguments: &Apply) -> Result<()> {
     let Apply { image, like, out, .. } = arguments;
     crate::keep_inputs(out, [image, like])?;
-    let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
-    let (like, volume) = (like?, volume?);
-    let chain = between(arguments, &Grids::of(&like, &volume.geometry))?;
+    // A device is opened for what it computes alone.
+    let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
+    let (like, volume, chain) = engine.install(|| {
+        let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
+        let (like, volume) = (like?, volume?);
+        let chain = between(arguments, &Grids::of(&like, &volume.geometry))?;
+        Ok((like, volume, chain))
+    })?;
     let map = chain.map(arguments.invert);
     let grid = arguments.spacing.map_or(like, |spacing| like.respaced(spacing));
     let how = Resampling {
         interpolator: if arguments.labels { Interpolator::Nearest } else { arguments.interpolation.into() },
         outside: arguments.outside,
-        backend: arguments.compute.backend,
     };
-    let resampled = mireg::resample(&volume, &grid, &map, &how)?;
+    let engine = if map.affine().is_some() { engine.on(arguments.compute.backend, &Silent)? } else { engine };
+    let resampled = engine.resample(&volume, &grid, &map, &how)?;
     chain.met(&map)?;
     if resampled.inside == 0 {
         return Err(Error::Untrusted(format!(
@@ -110,7 +116,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
             image.display()
         )));
     }
-    io::write(out, &resampled.volume)?;
+    engine.install(|| io::write(out, &resampled.volume))?;
     let ([i, j, k], spacing) = (grid.size, grid.spacing);
     let part = 100.0 * resampled.inside as f64 / grid.voxels() as f64;
     let size = format!("{i} x {j} x {k} voxels of {:.4} x {:.4} x {:.4} mm", spacing.x, spacing.y, spacing.z);

@@ -404,7 +404,7 @@ pub struct Device {
 /// Every backend, and whether it can be used here.
 pub fn devices() -> Vec<Device> {
     [("cpu", BackendKind::Cpu), ("cuda", BackendKind::Cuda), ("emulated", BackendKind::Emulated)]
-        .map(|(backend, kind)| match open(kind, &()) {
+        .map(|(backend, kind)| match open(kind, &crate::Silent) {
             Ok(opened) => Device { backend, available: true, detail: opened.device() },
             Err(error) => Device { backend, available: false, detail: error.to_string() },
         })

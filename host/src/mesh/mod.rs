@@ -11,7 +11,6 @@ mod picture;
 mod register;
 mod samples;
 
-pub use align::align;
-pub use options::{Found, LevelFound, Options};
-pub use register::register;
+pub use options::{Found, LevelFound, Options, Start};
+pub(crate) use register::mesh;
 use samples::Samples;

@@ -1,10 +1,10 @@
 //! What a header says, whichever version and byte order.
 
 use super::fields::Fields;
+use crate::PixelType;
 use crate::io::check;
 use crate::io::source::Source;
 use crate::io::voxels::Coding;
-use crate::PixelType;
 
 /// Bytes of a NIfTI-1 and of a NIfTI-2 header.
 pub const LENGTHS: [usize; 2] = [348, 540];
