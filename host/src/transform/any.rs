@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(chain.map().transform_point3(point), there);
         assert!(chain.inverse_map().transform_point3(there).distance(point) < 1e-7);
         let (field, back) = (chain.to_field(&grid), chain.inverse(&grid));
-        assert!(field.transform_point3(point).distance(there) < 0.05);
-        assert!(back.map().transform_point3(there).distance(point) < 0.05);
+        assert!(field.transform_point3(point).distance(there) < 0.2);
+        assert!(back.map().transform_point3(there).distance(point) < 0.2);
     }
 
     #[test]
