@@ -1,5 +1,6 @@
 //! Transforms named on the command line.
 
+use mireg::error::Setting;
 use std::path::{Path, PathBuf};
 
 use glam::{DAffine3, DVec3};
@@ -54,7 +55,7 @@ impl Chain {
     pub fn field(&self, invert: bool, grid: Option<&Geometry>) -> Result<Field> {
         let Some(grid) = grid.or(self.transform.grid()) else {
             let image = if invert { "--moving" } else { "--fixed" };
-            return Err(Error::Input(format!("a mesh has no grid of its own; give one with {image}")));
+            return Err(Error::option(Setting::Fixed, format!("a mesh has no grid of its own; give one with {image}")));
         };
         let map = self.map(invert);
         let field = Field::of(grid, |point: DVec3| map.transform_point3(point));

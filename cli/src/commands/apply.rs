@@ -111,7 +111,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
     let resampled = engine.resample(&volume, &grid, &map, &how)?;
     chain.met(&map)?;
     if resampled.inside == 0 {
-        return Err(Error::Untrusted(format!(
+        return Err(Error::untrusted(format!(
             "no voxel of the grid falls inside {}: check the headers, and whether the transform leads the other way (--invert)",
             image.display()
         )));
