@@ -3,7 +3,7 @@
 use crate::backend::{self, Backend, BackendKind};
 use crate::deform::{self, Deformation};
 use crate::mesh::{self, Found};
-use crate::metric::{self, Evaluation};
+use crate::metric::{self, Comparison, Evaluation};
 use crate::registration::{self, Options, Registration};
 use crate::threads::Threads;
 use crate::transform::TransformMap;
@@ -121,9 +121,9 @@ impl Engine {
         fixed: &Volume,
         moving: &Volume,
         transform: &DAffine3,
-        options: &Options,
+        comparison: &Comparison,
     ) -> Result<Evaluation> {
-        self.install(|| metric::evaluate(fixed, moving, transform, options, &*self.backend))
+        self.install(|| metric::evaluate(fixed, moving, transform, comparison, &*self.backend))
     }
 
     /// Resamples an image on another grid, through a transform or back: see [`resample::resample`].
