@@ -3,6 +3,7 @@
 //!
 //! Blocks are of ([`WIDTH`], rows), and as many along x as one likes: a warp takes a row of voxels.
 
+pub mod copy;
 pub mod field;
 pub mod force;
 pub mod inverse;

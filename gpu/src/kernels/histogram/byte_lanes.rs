@@ -12,7 +12,7 @@
 //! counted a range at a time, one for each z of the grid; z 0 counts the marginals. Blocks add to the results by
 //! atomics, where the slides store partial histograms and launch a sum.
 
-use crate::kernels::sample::{self, NONE};
+use super::pair::{self, NONE};
 use crate::params::ByteLanes;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -170,8 +170,9 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     let ([width, height, depth], [fixed_bins, moving_bins]) = (p.images.fixed_size, p.images.bins);
     let (bins, threads) = (fixed_bins + moving_bins, block_dim_x());
     let bytes = M::bytes(bins, threads);
-    // SAFETY: the launcher gives as much; without the second line a division by zero would bring a panic into the PTX.
+    // SAFETY: the launch gives `M::bytes` and `range` words.
     let (marginals, joint) = unsafe { (M::new(bins), shared::dynamic::<u32>(bytes, p.range)) };
+    // SAFETY: an image has bins; without this line a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(fixed_bins > 0) };
     let (first_pair, with_marginals) = (p.range * block_idx_z(), block_idx_z() == 0);
     // SAFETY: each word is one thread's up to the barrier.
@@ -184,7 +185,7 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     while first < width * height * depth {
         // SAFETY: what is counted is in the joint histogram, and bytes are added up in time.
         unsafe {
-            let pair = sample::pair_if_there(&p.images, first + thread_idx_x());
+            let pair = pair::pair_if_there(&p.images, first + thread_idx_x());
             let index = pair.wrapping_sub(first_pair);
             joint.add_if(pair != NONE && index < p.range, index, 1);
             if pair != NONE && with_marginals {

@@ -138,6 +138,7 @@ unsafe fn count<C: Counters>(p: &FromPairs) {
     each_word(len, |i| {
         // SAFETY: one thread's since the barrier.
         let word = unsafe { words.load(i) };
+        // SAFETY: `i` is a word of the range and `part` one of its counters; `add` checks that there is such a bin.
         C::each(word, |part, count| unsafe { add::<C>(p, i, part, count) });
     });
 }
@@ -251,6 +252,7 @@ unsafe fn scan<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
         let word = unsafe { words.load(i) };
         C::each(word, |part, count| {
             if count >= HALF {
+                // SAFETY: as above; the word is this thread's between the barriers, and the counter holds at least `count`.
                 unsafe {
                     add::<C>(p, i, part, count);
                     words.store(i, words.load(i) - (count << (16 * part)));

@@ -10,7 +10,7 @@
 //! pay, threads share fewer; and the wrap-up adds by atomics, so that several threads can share a bin's copies. A
 //! counter of 32 bits overflows with none of the up to 2^31 voxels.
 
-use crate::kernels::sample::{self, NONE};
+use super::pair::{self, NONE};
 use crate::params::{GlobalCopies, Projection};
 use cuda_std::kernel;
 use cuda_std::shared;
@@ -74,7 +74,7 @@ unsafe fn each_pair(p: &GlobalCopies, also: impl Fn(u32)) {
     while voxel < width * height * depth {
         // SAFETY: the voxel is in the fixed image, and a pair that counts in the histogram.
         unsafe {
-            let pair = sample::pair_if_there(&p.images, voxel);
+            let pair = pair::pair_if_there(&p.images, voxel);
             if pair != NONE {
                 p.copies.add(copy + pair as usize, 1);
                 also(pair);
@@ -103,12 +103,15 @@ pub unsafe fn project(p: Projection) {
     let [fixed_bins, moving_bins] = p.bins;
     let (bin, joint) = (index_1d(), p.first as usize);
     if bin < fixed_bins {
-        // SAFETY: in the joint histogram, as below.
+        // SAFETY: the row of a fixed bin lies in the joint histogram.
         let sum = unsafe { sum(&p, joint + bin as usize, fixed_bins, moving_bins) };
+        // SAFETY: below the fixed bins, and this thread's alone.
         unsafe { p.marginals.set(bin as usize, sum) };
     }
     if bin < moving_bins {
+        // SAFETY: the column of a moving bin lies in the joint histogram.
         let sum = unsafe { sum(&p, joint + (bin * fixed_bins) as usize, 1, fixed_bins) };
+        // SAFETY: the marginals have the bins of both images; this thread's alone.
         unsafe { p.marginals.set((fixed_bins + bin) as usize, sum) };
     }
 }

@@ -16,7 +16,7 @@
 
 use super::tagged::{count, pairs, sampled};
 use super::warp_tagged::count_combined;
-use crate::kernels::sample::{self, NONE};
+use super::pair::{self, NONE};
 use crate::params::{Images, Tagged};
 use cuda_std::{kernel, warp};
 
@@ -102,7 +102,7 @@ pub unsafe fn mbe_stl(p: Tagged<u32>) {
 /// last; else, and where it is not counted, [`NONE`].
 ///
 /// # Safety
-/// As [`sample::pair`]; there are fixed bins.
+/// As [`pair::pair`]; there are fixed bins.
 #[inline(always)]
 unsafe fn ruled_in(images: &Images, [x, row]: [u32; 2], bins: [u32; 2]) -> u32 {
     let [fixed_bins, moving_bins] = images.bins;
@@ -112,7 +112,7 @@ unsafe fn ruled_in(images: &Images, [x, row]: [u32; 2], bins: [u32; 2]) -> u32 {
         if fixed < bins[0] || fixed >= bins[1] {
             return NONE;
         }
-        let pair = sample::pair(images, x, row);
+        let pair = pair::pair(images, x, row);
         core::hint::assert_unchecked(fixed_bins > 0);
         if pair == NONE { NONE } else { (fixed - bins[0]) * moving_bins + pair / fixed_bins }
     }

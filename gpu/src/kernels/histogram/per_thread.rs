@@ -8,7 +8,7 @@
 //! What differs on purpose: what is left in a block's packed counters at the end goes to the histogram of its first thread, a sum over the
 //! threads for each bin. That spares as many scattered additions as there are bins and threads.
 
-use crate::kernels::sample::{self, NONE};
+use super::pair::{self, NONE};
 use crate::params::PerThread;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -37,7 +37,7 @@ pub unsafe fn histogram_per_thread(p: PerThread) {
     while voxel < width * height * depth {
         // SAFETY: the voxel is in the fixed image.
         unsafe {
-            let pair = sample::pair_if_there(&p.images, voxel);
+            let pair = pair::pair_if_there(&p.images, voxel);
             if pair != NONE {
                 count(&p, packed, pair);
             }

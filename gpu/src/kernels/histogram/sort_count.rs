@@ -13,8 +13,8 @@
 //! N / 4 * 2^12 <= 2^20, too much for 16 bits, so that these elements have 64 bits as well.
 
 use super::bitonic::{Element, sort_and_count};
-use crate::kernels::partial_volume::neighbours;
-use crate::kernels::sample::{self, NONE};
+use super::pair::{self, NONE};
+use super::partial_volume::neighbours;
 use crate::kernels::{block_threads, thread_number};
 use crate::math::partial_volume::ROWS;
 use crate::params::SortCount;
@@ -103,6 +103,6 @@ unsafe fn pairs<E: Element>(p: &SortCount, first: u32) -> [E; 2] {
 #[inline(always)]
 unsafe fn pair<E: Element>(p: &SortCount, voxel: u32) -> E {
     // SAFETY: the voxel is in the fixed image.
-    let pair = unsafe { sample::pair_if_there(&p.images, voxel) };
+    let pair = unsafe { pair::pair_if_there(&p.images, voxel) };
     E::new(pair, u32::from(pair != NONE))
 }

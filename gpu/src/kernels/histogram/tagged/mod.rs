@@ -11,7 +11,7 @@ mod tests;
 
 pub use partial::{LANES, Partial};
 
-use crate::kernels::sample::{self, NONE};
+use crate::kernels::histogram::pair::{self, NONE};
 use crate::kernels::{block_threads, thread_number};
 use crate::params::{Images, Tagged};
 use cuda_std::thread::{block_idx_x, grid_dim_x};
@@ -55,7 +55,7 @@ pub unsafe fn count<const N: u32, T: Copy>(
     }
 }
 
-/// The joint indices of the voxels `2 * word` and, if it is in the fixed image, `2 * word + 1`; [`NONE`] as in [`sample::pair`].
+/// The joint indices of the voxels `2 * word` and, if it is in the fixed image, `2 * word + 1`; [`NONE`] as in [`pair::pair`].
 ///
 /// # Safety
 /// The former is in the fixed image, and the slices are as long as the sizes say.
@@ -76,7 +76,7 @@ pub unsafe fn pairs(images: &Images, word: u32, pair: impl Fn(u32, u32) -> u32) 
 #[inline(always)]
 pub unsafe fn sampled(images: &Images, word: u32) -> [u32; VOXELS as usize] {
     // SAFETY: as this function's.
-    unsafe { pairs(images, word, |x, row| sample::pair(images, x, row)) }
+    unsafe { pairs(images, word, |x, row| pair::pair(images, x, row)) }
 }
 
 /// Voxels of the fixed image.
