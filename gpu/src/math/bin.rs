@@ -76,6 +76,7 @@ mod tests {
     #[test]
     fn the_ends_of_the_range_get_the_first_and_the_last_bin() {
         for bins in [2, 50, 64, 100, 256] {
+            // SAFETY: 16-bit values end at `FULL`.
             let bin = |v: u16| unsafe { of(f32::from(v), scale(bins, FULL)) };
             assert_eq!([bin(0), bin(u16::MAX)], [0, bins - 1]);
             // The first bin is half as wide as the others, as Shams's listing 1 has it.

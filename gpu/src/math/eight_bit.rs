@@ -99,6 +99,7 @@ mod tests {
 
     #[test]
     fn a_voxel_at_its_centre_is_itself_and_a_constant_stays() {
+        // SAFETY: the coordinates below are 0 to 5.3.
         let place = |x, y, z| unsafe { place([x, y, z], [10, 20, 30]) };
         assert_eq!(place(3.0, 2.0, 5.0), Place { index: 3 + 10 * (2 + 20 * 5), fraction: (255, 0.0) });
         assert_eq!(value([word([7, 99, 200, 4]), 0x1234_5678], place(3.0, 2.0, 5.0)), 7.0 * 255.0);
@@ -111,6 +112,7 @@ mod tests {
     fn a_value_is_within_a_256th_of_the_exact_one() {
         let corners = [[10_u32, 250, 0, 99], [255, 3, 128, 77]];
         for (x, y, z) in [(0.3, 0.7, 0.1), (0.99, 0.01, 0.5), (0.5, 0.5, 0.999), (0.0, 0.25, 0.75)] {
+            // SAFETY: the coordinates are 0 to 1.
             let found = value(corners.map(word), unsafe { place([x, y, z], [4; 3]) }) / 255.0;
             let mut exact = 0.0;
             for (k, plane) in corners.iter().enumerate() {

@@ -215,6 +215,7 @@ mod tests {
     #[test]
     fn a_voxel_has_its_own_displacement_and_beyond_the_grid_the_nearest_voxels() {
         let (size, field) = ([5, 4, 3], waves([5, 4, 3], 0.8));
+        // SAFETY: the closure checks its index.
         let at = |position| unsafe { at(|i| field[i], size, position) };
         let voxel = |x: usize, y: usize, z: usize| [0, 1, 2].map(|axis: usize| field[x + 5 * (y + 4 * (z + 3 * axis))]);
         assert_eq!(at([2.0, 1.0, 1.0]), voxel(2, 1, 1));
@@ -227,7 +228,9 @@ mod tests {
         let (size, field) = ([12, 11, 10], waves([12, 11, 10], 0.9));
         for n in 0..1000_u32 {
             let to = [n % 10, n / 10 % 10, n / 100].map(|i| i as f32 * 1.07 + 0.2);
+            // SAFETY: the closure checks its index.
             let from = unsafe { before(|i| field[i], size, to) };
+            // SAFETY: as above.
             let there = unsafe { at(|i| field[i], size, from) };
             let miss = [0, 1, 2].map(|i: usize| from[i] + there[i] - to[i]);
             assert!(dot(miss, miss) < 1e-7, "{to:?} from {from:?} misses by {miss:?}");
@@ -248,6 +251,7 @@ mod tests {
                 .collect();
             let expected = if depth == 1 { 1.5 * 0.75 } else { 1.5 * 0.75 * 1.1 };
             for voxel in [[0, 0, 0], [3, 2, 0], [6, 4, depth - 1]] {
+                // SAFETY: the closure checks its index, and the voxel is in the grid.
                 let found = unsafe { jacobian(|i| field[i], size, voxel) };
                 assert!((found - expected).abs() < 1e-5, "{found} at {voxel:?}");
             }

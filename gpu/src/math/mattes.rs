@@ -210,6 +210,7 @@ mod tests {
         for n in 0..=10_000 {
             let into = n as f32 / 10_000.0;
             let (_, slopes) = cubic(into);
+            // SAFETY: 0 to 1.
             let weights = unsafe { weights(into) };
             assert_eq!(weights.iter().sum::<u32>(), UNIT, "{into}");
             for k in 0..4 {
@@ -227,6 +228,7 @@ mod tests {
     #[test]
     fn shares_sum_to_the_weight() {
         for (n, m) in (0..=100).flat_map(|n| (0..=100).map(move |m| (n, m))) {
+            // SAFETY: 0 to 1.
             let [fixed, moving] = [n, m].map(|n| unsafe { weights(n as f32 / 100.0) });
             for w in moving {
                 let shares = shares(w, fixed);
@@ -255,6 +257,7 @@ mod tests {
     #[test]
     fn windows_stay_within_the_bins() {
         for bins in [LEAST_BINS, 6, 32, 50, 256] {
+            // SAFETY: called with 0 and `FULL`.
             let window = |value: f32| unsafe { window(value, bins, scale(bins)) };
             assert_eq!(window(0.0), (1, 0.0));
             let (first, into) = window(FULL);

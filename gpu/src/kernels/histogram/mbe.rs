@@ -14,9 +14,9 @@
 //! consists of whole fixed bins: eq. 6, which as printed lets in one fixed bin too many at the lower end, then decides alone, and
 //! each voxel is sampled in one launch only.
 
+use super::pair::{self, NONE};
 use super::tagged::{count, pairs, sampled};
 use super::warp_tagged::count_combined;
-use super::pair::{self, NONE};
 use crate::params::{Images, Tagged};
 use cuda_std::{kernel, warp};
 

@@ -7,11 +7,14 @@
 //! #[kernel]
 //! pub unsafe fn double(values: DeviceSliceMut<u32>) {
 //!     let i = thread::index_1d() as usize;
+//!     // SAFETY: the launch below has a thread for each value.
 //!     unsafe { values.set(i, 2 * values.get(i)) }
 //! }
 //!
 //! let mut values = [1, 2, 3, 4];
+//! // SAFETY: the array outlives the launch, which alone uses it.
 //! let slice = unsafe { DeviceSliceMut::new(values.as_mut_ptr(), 4) };
+//! // SAFETY: four threads, four values.
 //! run("double", &Launch::default().grid(2).block(2), || unsafe { double(slice) }).unwrap();
 //! assert_eq!(values, [2, 4, 6, 8]);
 //! ```

@@ -9,6 +9,7 @@ pub trait SharedElement: Copy + private::Sealed {
     #[inline]
     unsafe fn load(address: u32) -> Self {
         let pointer = shared_access(address, size_of::<Self>(), Access::Read).cast::<Self>();
+        // SAFETY: `shared_access` points to as many bytes, and no other thread of the block runs.
         unsafe { pointer.read_unaligned() }
     }
 
@@ -16,6 +17,7 @@ pub trait SharedElement: Copy + private::Sealed {
     #[inline]
     unsafe fn store(address: u32, value: Self) {
         let pointer = shared_access(address, size_of::<Self>(), Access::Write).cast::<Self>();
+        // SAFETY: as in `load`.
         unsafe { pointer.write_unaligned(value) }
     }
 }
@@ -27,6 +29,7 @@ pub trait SharedAdd: SharedElement {
     #[doc(hidden)]
     #[inline]
     unsafe fn add(address: u32, value: Self) {
+        // SAFETY: the caller says what `fetch_add` asks for, too.
         unsafe { Self::fetch_add(address, value) };
     }
 }

@@ -6,6 +6,9 @@
 //! the gradient of the moving image. The force divides it by the information D that the metric has at f, times the squared gradient,
 //! plus the precision of the prior: the most likely displacement of the voxel by itself, under a normal prior around 0.
 
+#[cfg(test)]
+mod tests;
+
 use super::affine::Affine;
 use super::interpolate::{self, lerp};
 use super::{bin, field, whole};
