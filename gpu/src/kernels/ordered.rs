@@ -26,7 +26,7 @@ pub fn lane_sum<T: Copy + Default>(
                 values[i] = read(at);
             }
         }
-        // What lies beyond the end is 0 and adds 0.
+        // Values beyond the end are 0 and add 0.
         for i in 0..TOGETHER {
             take(first + (i * LANES) as u32, values[i]);
         }

@@ -13,7 +13,7 @@ pub trait Sampler {
     const MANY_LOADS: bool = false;
     /// Where to read, and the weights.
     type Place: Copy + Default;
-    /// What was read.
+    /// The words that were read.
     type Words: Copy + Default;
 
     /// The place of a position, or one that is safe to read if it does not lie inside.

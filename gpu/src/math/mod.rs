@@ -1,5 +1,5 @@
-//! Pure functions, compiled for the GPU and for the CPU with the same bits. Every fused multiply-add is written out, because
-//! neither compiler may contract or reorder.
+//! Pure functions, compiled for the GPU and for the CPU with the same bits. Every fused multiply-add is written out: neither compiler may
+//! contract or reorder.
 
 pub mod affine;
 pub mod apart;

@@ -5,7 +5,7 @@ use crate::math::interpolate::{self, Interpolator};
 use crate::math::{affine, bin};
 use crate::params::Images;
 
-/// What [`pair`] returns for a voxel that is not counted.
+/// The joint index of a voxel that is not counted.
 pub const NONE: u32 = u32::MAX;
 
 /// The joint index of a voxel of the fixed image, or [`NONE`] outside the moving image or the mask. `row` is y plus the height times z.

@@ -4,7 +4,7 @@
 //! `warp-tagged` first makes the combined image (Ledig eq. 4), of the size of an image in 32 bits a voxel; each launch over a range
 //! of bins reads that. Where eq. 4 stores an intensity, from which a bin is made again, this stores the joint index itself, of the
 //! separable form (see [`bin`](crate::math::bin)), and a number that is in no range for a voxel that is not counted.
-//! `warp-tagged-direct` is for want of that memory: every launch samples again.
+//! `warp-tagged-direct` does without that memory: every launch samples again.
 
 use super::tagged::{VOXELS, count, sampled, voxels};
 use crate::kernels::{block_threads, thread_number};

@@ -2,7 +2,7 @@
 //!
 //! Tiles, blocks and ranges are those of [`shared_atomic`](crate::kernels::histogram::shared_atomic). A sample adds weights to four
 //! neighbouring counters, and neighbours in an image have much the same intensities. So that the lanes of a warp do not wait for each
-//! other, they begin with different ones of the four and, as far as there is memory, add to different copies of the histogram.
+//! other, they begin with different ones of the four and, as far as memory allows, add to different copies of the histogram.
 
 use super::Sample;
 use crate::kernels::each_of;
@@ -139,7 +139,7 @@ impl Counters {
             return;
         }
         let value = interpolate::linear(sample.words, sample.fraction);
-        // SAFETY: what is interpolated from stored values is between them.
+        // SAFETY: interpolated values lie between stored ones.
         let (first, into) = unsafe { mattes::window(value, moving_bins, mattes::scale(moving_bins)) };
         // SAFETY: `window` gives 0 to 1.
         let weights = unsafe { mattes::weights(into) };

@@ -1,4 +1,4 @@
-//! The derivative of the mutual information by the map, in the order of [`crate::math::mattes`]: a warp sums a row of the fixed image,
+//! The derivative of the mutual information by the map, in the order of [`crate::math::mattes`]: each warp sums rows of the fixed image,
 //! and a second kernel folds the rows.
 
 use super::Sample;
@@ -110,7 +110,7 @@ impl Sample {
         let (value, derivatives) = interpolate::linear_slope(self.words, self.fraction);
         let last = interpolate::last(p.images.moving_size);
         let derivatives = interpolate::inner(derivatives, self.position, last);
-        // SAFETY: what is interpolated from stored values is between them.
+        // SAFETY: interpolated values lie between stored ones.
         let (first, into) = unsafe { mattes::window(value, moving_bins, mattes::scale(moving_bins)) };
         let windows = moving_bins - 3;
         // SAFETY: windows lie within the bins.
@@ -176,7 +176,7 @@ unsafe fn store_folded(p: &MattesSlope, row: u32, sums: &RowSums) {
     // The bits 16, 8 and 4 of a lane are those of its sum's number, lowest first; e and f have two lanes each.
     let number = lane >> 4 | (lane >> 3 & 1) << 1 | (lane >> 2 & 1) << 2;
     if lane & 3 == 0 && number < SUMS as u32 {
-        // SAFETY: six numbers a row.
+        // SAFETY: there are six numbers for each row.
         unsafe { p.rows.set(SUMS * row as usize + number as usize, all) };
     }
 }
@@ -226,7 +226,7 @@ pub unsafe fn mattes_fold(p: MattesFold) {
 /// A row's sums.
 #[inline(always)]
 unsafe fn row_sums(p: &MattesFold, row: u32) -> RowSums {
-    // SAFETY: six numbers a row.
+    // SAFETY: there are six numbers for each row.
     let sum = |i: usize| unsafe { p.rows.get_cached(SUMS * row as usize + i) };
     RowSums { ones: [sum(0), sum(1), sum(2)], xs: [sum(3), sum(4), sum(5)] }
 }

@@ -1,4 +1,4 @@
-//! Viola's mutual information over pairs of samples, and its derivative: [`crate::math::viola`] says what is summed, and in what order.
+//! Viola's mutual information over pairs of samples, and its derivative; the sums and their order are those of [`crate::math::viola`].
 //!
 //! A group is one evaluation: a map and two sets of samples, A and B. A slot holds a sample. Each set has whole blocks of [`BLOCK`] slots,
 //! the last of which are empty; two more blocks follow in memory. The launches: [`sample`] interpolates the moving image; [`sums`] sums

@@ -1,9 +1,9 @@
-//! What the methods with warp-tagged counters share: each warp goes over the fixed image, two neighbouring voxels a lane, and counts
-//! those pairs that fall into the launch's range in a partial histogram of its own.
+//! Counting with warp-tagged counters, for the methods that do: each warp goes over the fixed image, two neighbouring voxels per lane, and
+//! counts the pairs in the launch's range in a partial histogram of its own.
 //!
 //! A range is what fits into a warp's share of shared memory; several launches cover the joint histogram (Shams 2009 section 4.1.1,
-//! Ledig section 2.2). A block sums its warps' counters and adds them to global memory at its end, and before that as often as needed
-//! for none to overflow (Ledig section 2.3), whatever the image: [`Partial::ADDS`] says how often that is.
+//! Ledig section 2.2). A block sums its warps' counters and adds them to global memory at its end, and before that as often as is needed
+//! for none to overflow, whatever the image (Ledig section 2.3): see [`Partial::ADDS`].
 
 mod partial;
 #[cfg(test)]
@@ -19,8 +19,8 @@ use cuda_std::thread::{block_idx_x, grid_dim_x};
 /// Voxels that a lane takes at a time.
 pub const VOXELS: u32 = 2;
 
-/// Counts what `counters` finds for each two voxels, as numbers less the launch's first; one that is not below the launch's
-/// range is not counted. `place` gives the index in the joint histogram of a counter, less the first again.
+/// Counts the voxels. `counters` gives the numbers of two voxels' counters, less the launch's first; a number not below the launch's range
+/// is not counted. `place` gives the index of a counter in the joint histogram, from its number less the first.
 ///
 /// # Safety
 /// Blocks of whole warps, each with shared memory as [`Partial::new`] says for the range. The slices are as long as the sizes say.

@@ -43,7 +43,7 @@ fn counts<const N: u32>(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUN
     };
     let counts = of_seed(0);
     assert!((1..SEEDS).all(|seed| of_seed(seed) == counts));
-    // With two counters a word the last word has one too many.
+    // With two counters per word the last word has one too many.
     std::array::from_fn(|i| counts[i])
 }
 

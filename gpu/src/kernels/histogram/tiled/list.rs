@@ -10,8 +10,8 @@ use cuda_std::shared::SharedSlice;
 use cuda_std::thread::{block_idx_x, grid_dim_x};
 use cuda_std::warp;
 
-/// Bricks to be counted: their numbers, where those that lie inside as a whole are marked, and their first voxels, which would
-/// take longer to read from global memory.
+/// Bricks to be counted: their numbers, with a mark on those that lie inside as a whole, and their first voxels, which would take longer
+/// to read from global memory.
 #[derive(Clone, Copy)]
 pub(super) struct List {
     pub(super) bricks: SharedSlice<u32>,
@@ -56,8 +56,8 @@ impl List {
     }
 }
 
-/// The group of bricks of this warp in the round that starts with group `first`: neighbours in the image are decided about by
-/// different blocks at the same time, and no block has only the middle or only the rim.
+/// The group of bricks of this warp in the round that starts with group `first`. Neighbours in the image go to different blocks of the
+/// same round, and no block gets only the middle of the image or only its rim.
 #[inline(always)]
 pub(super) fn own_group(first: u32) -> u32 {
     let (warp, blocks) = (thread_number() / 32, grid_dim_x());
@@ -66,7 +66,7 @@ pub(super) fn own_group(first: u32) -> u32 {
     first + warp * blocks + (block_idx_x() + 37 * warp) % blocks
 }
 
-/// Decides about the bricks of a group, a lane each.
+/// Decides about the bricks of a group, one per lane.
 #[inline(always)]
 pub(super) unsafe fn choose<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine, group: u32, list: List, counters: C) {
     let lane = warp::lane_id();
@@ -94,7 +94,7 @@ pub(super) unsafe fn choose<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine,
     }
 }
 
-/// Counts the bricks of lanes in which `alike` holds, lanes with the same pair together.
+/// Counts the bricks of lanes in which `alike` holds, whole bricks of one pair, lanes with the same pair together.
 #[inline(always)]
 unsafe fn count_alike<C: Counters>(p: &Tiled, alike: bool, pair: u32, counters: C) {
     let lane = warp::lane_id();

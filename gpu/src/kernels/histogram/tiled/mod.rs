@@ -1,15 +1,14 @@
-//! Ours: the joint histogram by bricks.
+//! The joint histogram by bricks: mireg's own method.
 //!
-//! The fixed image lies in [bricks](brick), in the order in which warps read it; it is laid out once for many transforms. In a round,
-//! every lane of a block first decides about a brick of its own ([`brick::work`]): one that comes to lie outside is left
-//! out; one whose fixed bins are all alike, and for which the [cells](brick) of the moving image show that all samples fall into one
-//! bin, is counted in one step; the others are listed. Then each warp takes bricks from the list, a voxel a lane and four planes together,
-//! without a look at borders where the whole brick lies inside. The y of the grid is the number of the transform.
+//! The fixed image is laid out in [bricks](brick), in the order in which warps read it, once for many transforms. In a round, every lane of
+//! a block first decides about a brick of its own ([`list`]): a brick outside the moving image is skipped; one whose fixed bins are all
+//! equal, and for which the [cells](brick) of the moving image show that all samples fall into one bin, is counted in one step; the others
+//! are listed. Then each warp takes bricks from the list ([`samples`]), one voxel per lane and four planes together, without checks of the
+//! borders where the whole brick lies inside. The y of the grid is the number of the transform.
 //!
-//! Counters lie in shared memory, in words or in halves of them. A row of counters is longer than the fixed
-//! bins by what spreads neighbouring pairs over the banks. A block counts fewer than 2^32 samples; what a
-//! round of halves counts is checked, and in the rare case that a counter overflowed the round is counted again in parts that are too
-//! small for that.
+//! Counters lie in shared memory, in words or in halves of words. Rows of counters are padded, so that neighbouring pairs lie in different
+//! banks. A block counts fewer than 2^32 samples. A round of halves is checked, and in the rare case that a counter overflowed it is
+//! counted again in parts that are too small for that.
 
 pub mod brick;
 mod counters;
@@ -27,10 +26,10 @@ use cuda_std::{kernel, shared_slice, warp};
 use list::{List, choose, own_group};
 use samples::count_listed;
 
-/// Threads of a block at most.
+/// The most threads of a block.
 const MOST_THREADS: usize = 1024;
 
-/// Bricks that no 16-bit counter can be too narrow for.
+/// Bricks with too few voxels to overflow a 16-bit counter.
 const SAFE_PART: u32 = 65_535 / brick::VOXELS;
 
 /// Counts the nearest voxels in words. Blocks of whole warps along x, at most 1024 threads; `words` words of dynamic shared memory.
@@ -127,7 +126,7 @@ unsafe fn count<S: Sampler, C: Counters>(p: &Tiled) {
     }
 }
 
-/// Counts the listed bricks. Narrow counters, and any after the last round, are emptied into the global ones.
+/// Counts the listed bricks. Narrow counters are added to the global ones after every round, others after the last.
 #[inline(always)]
 unsafe fn count_round<S: Sampler, C: Counters>(
     p: &Tiled,
@@ -179,7 +178,7 @@ fn clear(words: SharedSlice<u32>) {
     each_of(words.len(), |i| unsafe { words.store(i, 0) });
 }
 
-/// Adds the block's counters to the global ones: a warp a row of words.
+/// Adds the block's counters to the global ones: one warp per row of words.
 #[inline(always)]
 unsafe fn flush<C: Counters>(p: &Tiled, counters: C) {
     let [fixed_bins, moving_bins] = p.images.bins;

@@ -10,7 +10,7 @@ use crate::params::{Affine, Tiled};
 use cuda_std::bits::permute;
 use cuda_std::warp;
 
-/// Counts listed bricks, a warp each, and returns how many samples this thread counted.
+/// Counts the listed bricks `from` to `to`, a warp each, and returns how many samples this thread counted.
 #[inline(always)]
 pub(super) unsafe fn count_listed<S: Sampler, C: Counters>(
     p: &Tiled,
@@ -40,8 +40,8 @@ pub(super) unsafe fn count_listed<S: Sampler, C: Counters>(
     counted
 }
 
-/// Calls `count` for each voxel of a brick, with whether it counts and its counter, which exceeds the true one by the bias of its bin.
-/// Unless `CHECKED`, all count. Returns how many of this thread's do.
+/// Calls `count` for each of this lane's voxels of a brick, with whether it counts and the number of its counter plus the bias of its
+/// bin. Unless `CHECKED`, all count. Returns how many do.
 #[inline(always)]
 unsafe fn count_brick<S: Sampler, const CHECKED: bool>(
     p: &Tiled,
