@@ -27,9 +27,11 @@ use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
 use gpu::math::{bin, partial_volume};
 use gpu::params::Affine;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// The backend asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum BackendKind {
     /// CUDA where there is a device, else the CPU.
     Auto,
@@ -177,7 +179,21 @@ pub struct Sigmas {
 }
 
 /// How exponentials are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, serde::Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Display,
+    EnumMessage,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    serde::Serialize,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum Exponentials {
     /// By a polynomial, with the same bits on CPU and GPU

@@ -19,9 +19,24 @@ use crate::image::CubicImage;
 use crate::{Error, Result};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// How a joint histogram is counted. Every method gives the same counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Display,
+    EnumMessage,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    serde::Serialize,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum HistogramMethod {
     /// What was fastest for the device, the bins and the size.
