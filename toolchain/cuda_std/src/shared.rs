@@ -2,7 +2,7 @@
 //!
 //! A [`SharedSlice`] compiles to `.shared` instructions on 32-bit addresses, and the emulator checks every access through
 //! it. The raw pointers of [`shared_array!`](crate::shared_array) and [`dynamic_shared_mem`], which the published crate
-//! has, are generic addresses that nobody checks.
+//! has, are generic addresses without checks.
 
 pub use crate::arch::shared::{SharedAdd, SharedElement};
 use core::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! What the 32 threads of a warp do together.
+//! Operations of the 32 threads of a warp together.
 //!
 //! A `mask` has bit `i` set for lane `i`. For every function that takes one: each thread of the mask must call it, with
 //! the same mask and from the same place, and the caller must be in the mask; anything else is undefined on the device

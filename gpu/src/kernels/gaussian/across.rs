@@ -1,6 +1,6 @@
 //! Lines along y or z: neighbouring threads read neighbours in memory.
 
-use super::{AHEAD, Ahead, LINES, back, each_sample, least, take};
+use super::lines::{AHEAD, Ahead, LINES, back, each_sample, least, take};
 use crate::params::Recursive;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{block_idx_x, thread_idx_x};

@@ -1,6 +1,6 @@
 //! Lines along x: the warp reads whole rows of memory and turns them in the tile.
 
-use super::{AHEAD, Ahead, LINES, PADDED, back, each_sample, forth, least};
+use super::lines::{AHEAD, Ahead, LINES, PADDED, back, each_sample, forth, least};
 use crate::params::Recursive;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{block_idx_x, thread_idx_x};

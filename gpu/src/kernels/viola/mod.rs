@@ -11,7 +11,7 @@ pub mod sample;
 pub mod sums;
 pub mod tile;
 
-use crate::math::viola::{CHUNK, Scaled};
+use crate::math::viola::CHUNK;
 use crate::params::Viola;
 use cuda_std::thread::{block_idx_x, block_idx_y};
 
@@ -56,19 +56,4 @@ unsafe fn part<const R: usize>(p: &Viola, tiles: usize) -> Option<Part> {
     let rounded = other_len.div_ceil(CHUNK as u32) * CHUNK as u32;
     let end = if rounded - skip < p.part { rounded } else { skip + p.part };
     (tile < set + len && skip < rounded).then_some(Part { tile, first: other + skip, end: other + end, out: place })
-}
-
-/// The least and the greatest fixed intensity of a warp's samples, which are those of the tile.
-///
-/// # Safety
-/// Whole warps call it.
-#[inline(always)]
-unsafe fn ends_of<const R: usize>(samples: &[Scaled; R]) -> [f32; 2] {
-    let (mut low, mut high) = (samples[0].u, samples[0].u);
-    for r in 1..R {
-        low = if samples[r].u < low { samples[r].u } else { low };
-        high = if samples[r].u > high { samples[r].u } else { high };
-    }
-    // SAFETY: the caller says that whole warps come here.
-    unsafe { tile::ends(low, high) }
 }

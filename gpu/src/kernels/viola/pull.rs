@@ -53,7 +53,7 @@ unsafe fn pull<const R: usize, A: Windows, B: Windows, J: Far>(p: &Viola, joint:
         mine[r] = Scaled { u, v };
     }
     // SAFETY: whole warps come here.
-    let ends = unsafe { super::ends_of(&mine) };
+    let ends = unsafe { tile::ends_of(&mine) };
     let mut all = [0.0; 1];
     let mut segment = part.first;
     while segment < part.end {

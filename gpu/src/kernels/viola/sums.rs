@@ -66,7 +66,7 @@ unsafe fn sums<const R: usize, const S: bool, const N: usize, A: Windows, B: Win
         mine[r] = Scaled { u, v };
     }
     // SAFETY: whole warps come here.
-    let ends = unsafe { super::ends_of(&mine) };
+    let ends = unsafe { tile::ends_of(&mine) };
     let mut segment = part.first;
     while segment < part.end {
         // SAFETY: all threads of the block come here, and the segment lies in the set or in the blocks that follow in memory.

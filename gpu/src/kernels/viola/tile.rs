@@ -155,12 +155,27 @@ impl Space {
     }
 }
 
+/// The least and the greatest fixed intensity of a warp's samples, which are those of the tile.
+///
+/// # Safety
+/// Whole warps call it.
+#[inline(always)]
+pub(super) unsafe fn ends_of<const R: usize>(samples: &[Scaled; R]) -> [f32; 2] {
+    let (mut low, mut high) = (samples[0].u, samples[0].u);
+    for r in 1..R {
+        low = if samples[r].u < low { samples[r].u } else { low };
+        high = if samples[r].u > high { samples[r].u } else { high };
+    }
+    // SAFETY: the caller says that whole warps come here.
+    unsafe { ends(low, high) }
+}
+
 /// The least and the greatest of two numbers per lane over a warp; none is negative, so that as bits they compare like integers.
 ///
 /// # Safety
 /// Whole warps call it.
 #[inline(always)]
-pub(super) unsafe fn ends(one: f32, other: f32) -> [f32; 2] {
+unsafe fn ends(one: f32, other: f32) -> [f32; 2] {
     let (low, high) = if one < other { (one, other) } else { (other, one) };
     let (low, high) = (low.to_bits(), high.to_bits());
     // SAFETY: the caller says that whole warps come here.

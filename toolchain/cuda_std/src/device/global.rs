@@ -2,7 +2,7 @@
 
 use core::arch::asm;
 
-/// What a [`DeviceSlice`](crate::global::DeviceSlice) can hold.
+/// A type of elements of a [`DeviceSlice`](crate::global::DeviceSlice).
 pub trait GlobalElement: Copy + private::Sealed {
     #[doc(hidden)]
     unsafe fn load(pointer: *const Self) -> Self;
@@ -12,7 +12,7 @@ pub trait GlobalElement: Copy + private::Sealed {
     unsafe fn store(pointer: *mut Self, value: Self);
 }
 
-/// What can be read and added to atomically in global memory.
+/// A type that global memory can read atomically and add to.
 pub trait GlobalAdd: GlobalElement {
     #[doc(hidden)]
     unsafe fn load_relaxed(pointer: *const Self) -> Self;

@@ -4,7 +4,7 @@ use core::arch::{asm, global_asm};
 
 global_asm!(".extern .shared .align 16 .b8 __cuda_std_dynamic_shared[];");
 
-/// What a [`SharedSlice`](crate::shared::SharedSlice) can hold.
+/// A type of elements of a [`SharedSlice`](crate::shared::SharedSlice).
 pub trait SharedElement: Copy + private::Sealed {
     #[doc(hidden)]
     unsafe fn load(address: u32) -> Self;
@@ -12,7 +12,7 @@ pub trait SharedElement: Copy + private::Sealed {
     unsafe fn store(address: u32, value: Self);
 }
 
-/// What can be added to atomically in shared memory.
+/// A type to which shared memory can add atomically.
 pub trait SharedAdd: SharedElement {
     #[doc(hidden)]
     unsafe fn add(address: u32, value: Self);

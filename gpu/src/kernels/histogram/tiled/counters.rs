@@ -1,8 +1,10 @@
-//! A block's counters in shared memory: whole words, or halves where words do not fit.
+//! A block's counters in shared memory, whole words or halves where words do not fit, and the global counters to which they are added.
 
 use crate::kernels::{block_threads, thread_number};
+use crate::params::Tiled;
 use cuda_std::shared::SharedSlice;
-use cuda_std::{thread::sync_threads, warp};
+use cuda_std::thread::{block_idx_y, sync_threads};
+use cuda_std::warp;
 
 /// A block's counters.
 pub trait Counters: Copy {
@@ -140,4 +142,11 @@ impl Counters for Halves {
         sync_threads();
         missing != 0
     }
+}
+
+/// The index of the global counter of a pair of bins, in the joint histogram of this block's transform.
+#[inline(always)]
+pub fn global(p: &Tiled, fixed: u32, moving: u32) -> usize {
+    let [fixed_bins, moving_bins] = p.images.bins;
+    (block_idx_y() * fixed_bins * moving_bins + fixed + fixed_bins * moving) as usize
 }

@@ -1,8 +1,7 @@
 //! Which bricks a round counts sample by sample: each lane decides about one brick.
 
 use super::brick::{self, Work};
-use super::counters::Counters;
-use super::global;
+use super::counters::{Counters, global};
 use crate::kernels::sample::Sampler;
 use crate::kernels::thread_number;
 use crate::params::{Affine, Tiled};

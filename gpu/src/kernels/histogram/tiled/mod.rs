@@ -19,9 +19,9 @@ use super::batch;
 use crate::kernels::sample::{Cubic, Linear, Nearest, Sampler};
 use crate::kernels::{block_threads, each_of, thread_number};
 use crate::params::{Affine, Tiled};
-use counters::{Counters, Halves, Words};
+use counters::{Counters, Halves, Words, global};
 use cuda_std::shared::{self, SharedSlice};
-use cuda_std::thread::{block_idx_y, grid_dim_x, sync_threads};
+use cuda_std::thread::{grid_dim_x, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 use list::{List, choose, own_group};
 use samples::count_listed;
@@ -202,11 +202,4 @@ unsafe fn flush<C: Counters>(p: &Tiled, counters: C) {
         }
         row += block_threads() / 32;
     }
-}
-
-/// The global counter of a pair of bins.
-#[inline(always)]
-fn global(p: &Tiled, fixed: u32, moving: u32) -> usize {
-    let [fixed_bins, moving_bins] = p.images.bins;
-    (block_idx_y() * fixed_bins * moving_bins + fixed + fixed_bins * moving) as usize
 }

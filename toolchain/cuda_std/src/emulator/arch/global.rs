@@ -5,7 +5,7 @@ use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed,
 };
 
-/// What a [`DeviceSlice`](crate::global::DeviceSlice) can hold.
+/// A type of elements of a [`DeviceSlice`](crate::global::DeviceSlice).
 pub trait GlobalElement: Copy + private::Sealed {
     #[doc(hidden)]
     unsafe fn load(pointer: *const Self) -> Self;
@@ -18,7 +18,7 @@ pub trait GlobalElement: Copy + private::Sealed {
     }
 }
 
-/// What can be read and added to atomically in global memory.
+/// A type that global memory can read atomically and add to.
 pub trait GlobalAdd: GlobalElement {
     #[doc(hidden)]
     unsafe fn load_relaxed(pointer: *const Self) -> Self {

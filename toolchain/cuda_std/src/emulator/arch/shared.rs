@@ -3,7 +3,7 @@
 use crate::emulator::current::{give_way, shared_access, with};
 use crate::emulator::fault::Access;
 
-/// What a [`SharedSlice`](crate::shared::SharedSlice) can hold.
+/// A type of elements of a [`SharedSlice`](crate::shared::SharedSlice).
 pub trait SharedElement: Copy + private::Sealed {
     #[doc(hidden)]
     #[inline]
@@ -22,7 +22,7 @@ pub trait SharedElement: Copy + private::Sealed {
     }
 }
 
-/// What can be added to atomically in shared memory.
+/// A type to which shared memory can add atomically.
 pub trait SharedAdd: SharedElement {
     #[doc(hidden)]
     unsafe fn fetch_add(address: u32, value: Self) -> Self;
