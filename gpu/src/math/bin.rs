@@ -1,9 +1,9 @@
 //! From intensities to bins.
 //!
 //! An intensity is mapped once, at upload, to a 16-bit fraction of the configured range, its stored value. Up to 256 bins only 256
-//! levels of these are in use. The bin is `round(fraction * (bins - 1))`: listing 1 of Shams 2009 with the rounding of eq. 8. Equation 8 as printed (and eq. 4 of Ledig)
-//! rounds after adding the two images' terms, so that the fraction of one image can spill into the bin of the other; what both
-//! papers describe is the separable form, and that is what is computed here.
+//! levels of these are in use. The bin is `round(fraction * (bins - 1))`: listing 1 of Shams 2009 with the rounding of eq. 8. As printed,
+//! eq. 8 (and eq. 4 of Ledig) rounds after adding the two images' terms, so that the fraction of one image can spill into the bin of the
+//! other. Both papers describe the separable form, which is computed here.
 
 use super::eight_bit::LEVELS;
 use super::whole;

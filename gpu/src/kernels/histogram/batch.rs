@@ -9,7 +9,8 @@ use cuda_std::thread::{block_idx_y, grid_dim_y, sync_threads};
 /// The transform `one` of a launch with a single transform or, of several, that of the block's number along y.
 ///
 /// # Safety
-/// Every thread of the block calls it, and a block has at least 12. `several` has twelve coefficients for each y of the grid, unless that is 1.
+/// Every thread of the block calls it, and a block has at least 12. `several` has twelve coefficients for each y of the grid, unless
+/// that is 1.
 #[inline(always)]
 pub unsafe fn transform(one: &Affine, several: DeviceSlice<f32>) -> Affine {
     let coefficients = shared_slice![f32; 12];

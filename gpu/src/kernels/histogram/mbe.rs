@@ -68,7 +68,7 @@ pub unsafe fn mbe_first(p: Tagged<u32>) {
 #[kernel]
 pub unsafe fn mbe_cached(p: Tagged<u32>) {
     let counters = |word| {
-        // SAFETY: in the memory, which nobody writes now.
+        // SAFETY: one of the stored words, which no launch writes now.
         let numbers = unsafe { p.stored.as_slice().get_cached(word as usize) };
         [(numbers & LAST).wrapping_sub(p.first), (numbers >> 16).wrapping_sub(p.first)]
     };

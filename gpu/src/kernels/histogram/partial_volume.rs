@@ -49,8 +49,8 @@ impl Sampler for PartialVolume {
     }
 }
 
-/// A joint index and its weight for each of two neighbours of a voxel's position: those of row `row` of [`ROWS`]. The weights are 0 outside the moving
-/// image, the mask or the fixed image.
+/// A joint index and its weight for each of two neighbours of a voxel's position: those of row `row` of [`ROWS`]. The weights are 0
+/// outside the moving image, the mask or the fixed image.
 ///
 /// # Safety
 /// The slices are as long as the sizes say.

@@ -1,7 +1,7 @@
 //! The joint histogram by bitonic sort and count (Method 3: Shams 2009, sections 3.2 to 3.8 and 4.1.3).
 //!
-//! In each step a block of N threads takes 2 N voxels, sorts and counts their joint indices in shared memory ([`super::bitonic`]) and adds the
-//! counters that are not 0 to a partial histogram of its own in global memory. Each bin has one of them, so that plain additions
+//! In each step a block of N threads takes 2 N voxels, sorts and counts their joint indices in shared memory ([`super::bitonic`]) and adds
+//! the counters that are not 0 to a partial histogram of its own in global memory. Each bin has one of them, so that plain additions
 //! suffice. A reduction ([`super::partials`]) adds the partial histograms.
 //!
 //! A voxel that is not counted is an element whose counter is 0. It takes part in the sort, and no bin number is lost to it: all 65536
@@ -93,7 +93,7 @@ unsafe fn add<E: Element>(p: &SortCount, element: E) {
     }
 }
 
-/// This thread's two voxels of a step, neighbouring threads' being neighbours.
+/// The elements of this thread's two voxels of a step; neighbouring threads take neighbouring voxels.
 #[inline(always)]
 unsafe fn pairs<E: Element>(p: &SortCount, first: u32) -> [E; 2] {
     let voxel = first + thread_number();

@@ -59,7 +59,7 @@ pub unsafe fn tagged_direct(p: Tagged<u32>) {
 #[inline(always)]
 pub unsafe fn count_combined<const N: u32>(p: &Tagged<[u32; 2]>) {
     let counters = |word| {
-        // SAFETY: in the combined image, which nobody writes now.
+        // SAFETY: in the combined image, which no launch writes now.
         let [one, other] = unsafe { p.stored.as_slice().get_cached(word as usize) };
         [one.wrapping_sub(p.first), other.wrapping_sub(p.first)]
     };

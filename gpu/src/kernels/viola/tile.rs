@@ -115,7 +115,7 @@ impl Space {
         const _: () = assert!(CHUNK.is_multiple_of(4));
         let mut k = first;
         while k < first + CHUNK as u32 {
-            // Written out: a loop would stay one, with the turn to be looked at.
+            // Written out: in a loop the turn would have to be checked.
             each(k, 0);
             each(k + 1, 1);
             each(k + 2, 2);

@@ -148,7 +148,7 @@ pub fn limited(largest_square: f32, limit: f32) -> f32 {
     if largest_square > limit * limit { limit / largest_square.sqrt() } else { 1.0 }
 }
 
-/// The displacement of a voxel after a step, by composition: the step s, then the field u where it leads, s + u(x + s). All in voxels.
+/// The displacement of a voxel after a step, by composition: the step s, then the field u at its end, s + u(x + s). All in voxels.
 ///
 /// # Safety
 /// As [`field::at`].

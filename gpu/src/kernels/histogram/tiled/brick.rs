@@ -169,7 +169,12 @@ pub enum Work {
     /// Nothing: no sample of it can be counted.
     None,
     /// All its voxels are of this pair of bins.
-    Alike { fixed: u32, moving: u32 },
+    Alike {
+        /// The fixed bin.
+        fixed: u32,
+        /// The moving bin.
+        moving: u32,
+    },
     /// All its voxels count and lie inside.
     Inside,
     /// Each voxel must be checked.

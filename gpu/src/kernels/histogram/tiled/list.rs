@@ -32,7 +32,7 @@ pub(super) struct Listed {
 
 impl List {
     /// # Safety
-    /// There is this entry, and nobody reads it before a barrier.
+    /// The list has this entry, and no thread reads it before a barrier.
     #[inline(always)]
     pub(super) unsafe fn store(self, i: u32, brick: u32, [x, y, z]: [u32; 3]) {
         // SAFETY: as this function's.

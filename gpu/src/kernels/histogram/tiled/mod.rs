@@ -1,9 +1,9 @@
 //! The joint histogram by bricks: mireg's own method.
 //!
 //! The fixed image is laid out in [bricks](brick), in the order in which warps read it, once for many transforms. In a round, every lane of
-//! a block first decides about a brick of its own ([`list`]): a brick outside the moving image is skipped; one whose fixed bins are all
+//! a block first decides about a brick of its own (`list`): a brick outside the moving image is skipped; one whose fixed bins are all
 //! equal, and for which the [cells](brick) of the moving image show that all samples fall into one bin, is counted in one step; the others
-//! are listed. Then each warp takes bricks from the list ([`samples`]), one voxel per lane and four planes together, without checks of the
+//! are listed. Then each warp takes bricks from the list (`samples`), one voxel per lane and four planes together, without checks of the
 //! borders where the whole brick lies inside. The y of the grid is the number of the transform.
 //!
 //! Counters lie in shared memory, in words or in halves of words. Rows of counters are padded, so that neighbouring pairs lie in different
