@@ -14,7 +14,7 @@ pub use deform::{DISPLACEMENTS, DeformReport, DeformRun, Displacement, INVERSE, 
 pub use mesh::{FIELD, MESH, MeshReport, MeshRun, MeshSeconds, Shape, VTK};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
-use mireg::metric::{Evaluation, MetricKind};
+use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
 use mireg::registration::{self, Doubt, Level, Options, Registration, Started};
 use mireg::{Error, Result, Volume};
@@ -38,6 +38,8 @@ pub struct Run<'a> {
     pub moving: &'a Path,
     /// Seconds that reading both took.
     pub read: f64,
+    /// The same of opening the device.
+    pub open: f64,
     pub options: &'a Options,
 }
 
@@ -60,7 +62,7 @@ pub struct Report {
     /// What counted the joint histograms.
     pub histogram: &'static str,
     /// What was maximised.
-    pub metric: MetricKind,
+    pub metric: Metric,
     /// Who searched.
     pub optimizer: OptimizerKind,
     pub start: Value,
@@ -97,6 +99,8 @@ pub struct Seconds {
     /// From volumes in memory to the transform: upload, pyramid and optimise.
     pub register: f64,
     pub read: f64,
+    /// Opening the device.
+    pub open: f64,
     /// Those of the registration.
     #[serde(flatten)]
     pub parts: registration::Seconds,
@@ -111,24 +115,25 @@ impl Run<'_> {
     /// [`Error::File`] where a file cannot be written.
     pub fn write(&self, images: [&Volume; 2], found: &Registration, folder: &OutputFolder) -> Result<Report> {
         let writing = Instant::now();
-        transform::write(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
         let write = || io::write(&folder.path(moved(self.moving)), &found.moved);
         let (written, pictures) = rayon::join(write, || html::Pictures::new(images, found));
         written?;
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
 
         let path = folder.path(PAGE);
-        let pictures = pictures.map_err(|e| Error::file(&path, e))?;
-        let page = html::page(&report, images, found, self.options, &pictures).map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;
+        let page = html::page(&report, images, found, self.options, &pictures)
+            .map_err(|e| Error::file(&path, e.to_string()))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 
     fn report(&self, found: &Registration, write: f64) -> Report {
-        let kind = self.options.metric();
+        let Histogram { bins, interpolator, .. } = self.options.metric.histogram();
         let [before, after] = found.values;
         let text = |path: &Path| path.display().to_string();
         Report {
@@ -138,10 +143,10 @@ impl Run<'_> {
             moving: text(self.moving),
             backend: found.backend,
             device: found.device.clone(),
-            bins: self.options.bins,
-            interpolation: self.options.interpolator.name(),
+            bins,
+            interpolation: interpolator.name(),
             histogram: found.histogram,
-            metric: kind,
+            metric: self.options.metric,
             optimizer: self.options.optimizer(),
             start: Value { value: before, evaluation: found.start },
             end: Value { value: after, evaluation: found.end },
@@ -161,6 +166,7 @@ impl Run<'_> {
             total: self.started.elapsed().as_secs_f64(),
             register: parts.upload + parts.pyramid + parts.optimise,
             read: self.read,
+            open: self.open,
             parts: parts.clone(),
             write,
         }
@@ -174,5 +180,5 @@ fn command() -> Vec<String> {
 
 /// A report as JSON, for the file at `path`.
 fn text_of(report: &impl Serialize, path: &Path) -> Result<String> {
-    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|e| Error::file(path, e))
+    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|e| Error::file(path, e.to_string()))
 }
