@@ -115,7 +115,7 @@ impl Run<'_> {
     /// [`Error::File`] where a file cannot be written.
     pub fn write(&self, images: [&Volume; 2], found: &Registration, folder: &OutputFolder) -> Result<Report> {
         let writing = Instant::now();
-        transform::write(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
         let write = || io::write(&folder.path(moved(self.moving)), &found.moved);
         let (written, pictures) = rayon::join(write, || html::Pictures::new(images, found));
         written?;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use glam::{DMat3, DVec3};
 
-use super::super::{check, voxels};
 use super::elements::Elements;
 use super::pixels::Format;
 use super::slice::{Plane, Slice};
+use crate::io::{check, voxels};
 use crate::{Error, Geometry, PixelType, Volume};
 
 /// Most by which a component of an axis, or a relative distance, may differ between slices.

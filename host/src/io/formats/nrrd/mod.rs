@@ -5,42 +5,62 @@ mod space;
 
 use std::path::Path;
 
-use super::deflate::{self, Wrap};
-use super::field::Vectors;
-use super::source::Source;
-use super::voxels::{self, Coding, Order, Shape};
-use super::{atomic, check};
+use crate::io::deflate::{self, Wrap};
+use crate::io::format::{Format, Names};
+use crate::io::source::Source;
+use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::{atomic, check, vectors};
+use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
 use header::{Encoding, Header};
 
-/// Reads the file at `path`, and the one that it names where the voxels are not in it.
-pub fn read(path: &Path) -> Result<Volume> {
-    let (coding, geometry, _, voxels) = parts(path, |header| {
-        let (axes, inner) = space::axes(header)?;
-        match inner.first() {
-            Some(inner) => Err(inner.refusal()),
-            None => Ok((Shape::scalar(header.size(&axes)?), axes)),
-        }
-    })?;
-    Ok(Volume { geometry, voxels, pixel: coding.pixel })
-}
+/// `.nrrd` and `.nhdr`, of which the first is written.
+pub struct Nrrd;
 
-/// Reads the displacement field in the file at `path`, or in the one that it names. Vectors lie along the fastest or the slowest axis.
-pub fn read_field(path: &Path) -> Result<Vectors> {
-    let (_, geometry, shape, numbers) = parts(path, |header| {
-        let (axes, inner) = space::axes(header)?;
-        let size = header.size(&axes)?;
-        let (numbers, order) = match &inner[..] {
-            [] => (1, Order::Voxels),
-            [inner] if inner.is_vector() && inner.axis == 0 => (inner.size as usize, Order::Voxels),
-            [inner] if inner.is_vector() && axes.iter().all(|&axis| axis < inner.axis) => (inner.size as usize, Order::Planes),
-            _ => return Err("its axes are not those of a displacement field (kinds: vector domain domain domain); correct the header".into()),
-        };
-        check::numbers(size, numbers)?;
-        space::vectors_in_lps(header)?;
-        Ok((Shape { size, numbers, order }, axes))
-    })?;
-    Ok(Vectors { geometry, numbers, order: shape.order })
+impl Format for Nrrd {
+    fn names(&self) -> &Names {
+        const BOTH: &[&str] = &[".nrrd", ".nhdr"];
+        const ONE: &[&str] = &[".nrrd"];
+        &Names { read: BOTH, written: ONE, fields: ONE, listed: [BOTH, ONE] }
+    }
+
+    fn read(&self, path: &Path) -> Result<Volume> {
+        let (coding, geometry, _, voxels) = parts(path, |header| {
+            let (axes, inner) = space::axes(header)?;
+            match inner.first() {
+                Some(inner) => Err(inner.refusal()),
+                None => Ok((Shape::scalar(header.size(&axes)?), axes)),
+            }
+        })?;
+        Ok(Volume { geometry, voxels, pixel: coding.pixel })
+    }
+
+    fn write(&self, path: &Path, volume: &Volume) -> Result<()> {
+        write_voxels(path, &volume.geometry, volume.pixel, &volume.voxels, 1)
+    }
+
+    /// Vectors lie along the fastest or the slowest axis.
+    fn read_field(&self, path: &Path) -> Result<Field> {
+        let (_, geometry, shape, numbers) = parts(path, |header| {
+            let (axes, inner) = space::axes(header)?;
+            let size = header.size(&axes)?;
+            let (numbers, order) = match &inner[..] {
+                [] => (1, Order::Voxels),
+                [inner] if inner.is_vector() && inner.axis == 0 => (inner.size as usize, Order::Voxels),
+                [inner] if inner.is_vector() && axes.iter().all(|&axis| axis < inner.axis) => (inner.size as usize, Order::Planes),
+                _ => return Err("its axes are not those of a displacement field (kinds: vector domain domain domain); correct the header".into()),
+            };
+            check::numbers(size, numbers)?;
+            space::vectors_in_lps(header)?;
+            Ok((Shape { size, numbers, order }, axes))
+        })?;
+        Ok(vectors::field(geometry, &numbers, shape.order))
+    }
+
+    fn write_field(&self, path: &Path, field: &Field) -> Result<()> {
+        let numbers = vectors::numbers(field, Order::Voxels);
+        write_voxels(path, &field.geometry, PixelType::F32, &numbers, vectors::channels(&field.geometry))
+    }
 }
 
 /// Where the voxels lie, and the voxels, of the shape and along the axes of space that `shape` takes from the header.
@@ -82,16 +102,7 @@ fn parts(
     Ok((coding, geometry, shape, voxels))
 }
 
-/// Writes one file with compressed voxels.
-pub fn write(path: &Path, volume: &Volume) -> Result<()> {
-    write_voxels(path, &volume.geometry, volume.pixel, &volume.voxels, 1)
-}
-
-/// Writes one file of vectors, `channels` numbers each, compressed.
-pub fn write_field(path: &Path, geometry: &Geometry, numbers: &[f32], channels: usize) -> Result<()> {
-    write_voxels(path, geometry, PixelType::F32, numbers, channels)
-}
-
+/// Writes one file of `channels` numbers per voxel, compressed.
 fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, numbers: &[f32], channels: usize) -> Result<()> {
     let kind = match pixel {
         PixelType::U8 => "uint8",

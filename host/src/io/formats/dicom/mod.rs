@@ -8,22 +8,38 @@ mod stack;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::source::{Source, reason};
+use crate::io::format::{Format, Names};
+use crate::io::source::{Source, reason};
 use crate::{Error, Result, Volume};
 use slice::Slice;
 
 /// Most series that a message lists.
 const LISTED: usize = 4;
 
-/// Whether the file at `path` starts like DICOM.
-pub fn is(path: &Path) -> Result<bool> {
-    let mut source = Source::open(path)?;
-    let mut start = [0; 132];
-    Ok(source.remaining() >= 132 && source.read_exact(&mut start).is_ok() && start.ends_with(b"DICM"))
+/// A series in a folder, or that of one of its files.
+pub struct Dicom;
+
+impl Format for Dicom {
+    fn names(&self) -> &Names {
+        &Names { read: &[".dcm"], written: &[], fields: &[], listed: [&["DICOM"], &[]] }
+    }
+
+    fn is(&self, path: &Path) -> Result<bool> {
+        if path.is_dir() {
+            return Ok(true);
+        }
+        let mut source = Source::open(path)?;
+        let mut start = [0; 132];
+        Ok(source.remaining() >= 132 && source.read_exact(&mut start).is_ok() && start.ends_with(b"DICM"))
+    }
+
+    fn read(&self, path: &Path) -> Result<Volume> {
+        if path.is_dir() { read_folder(path) } else { read_file(path) }
+    }
 }
 
 /// Reads the one series in `folder`.
-pub fn read_folder(folder: &Path) -> Result<Volume> {
+fn read_folder(folder: &Path) -> Result<Volume> {
     let mut series = BTreeMap::<String, Vec<Slice>>::new();
     for slice in slices(folder)? {
         series.entry(slice.series()).or_default().push(slice);
@@ -49,7 +65,7 @@ pub fn read_folder(folder: &Path) -> Result<Volume> {
 }
 
 /// Reads the series of the file at `path` from the folder that it is in.
-pub fn read_file(path: &Path) -> Result<Volume> {
+fn read_file(path: &Path) -> Result<Volume> {
     Source::open(path)?;
     let Some(own) = Slice::open(path)? else {
         return Err(Error::file(path, "is not DICOM or holds no image; give another file of the series"));

@@ -12,8 +12,8 @@ use dicom_parser::dataset::LazyDataToken;
 use dicom_parser::dataset::lazy_read::LazyDataSetReader;
 use dicom_transfer_syntax_registry::{TransferSyntax, entries};
 
-use super::super::source::reason;
 use crate::Error;
+use crate::io::source::reason;
 
 /// Group and element.
 pub type Tag = (u16, u16);

@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use super::super::check;
-use super::super::source::Source;
-use super::super::voxels::Coding;
 use crate::PixelType;
+use crate::io::check;
+use crate::io::source::Source;
+use crate::io::voxels::Coding;
 
 /// Longest line, and most lines, of a header.
 const MOST: u64 = 1 << 16;

@@ -35,7 +35,7 @@ impl Mesh {
 
 #[cfg(test)]
 mod tests {
-    use crate::mesh::Mesh;
+    use crate::transform::Mesh;
     use glam::DVec2;
 
     #[test]

@@ -4,9 +4,10 @@ use std::str::FromStr;
 
 use glam::{DMat3, DVec3};
 
-use super::super::source::Source;
-use super::super::voxels::{Coding, Shape};
-use super::super::{check, joined};
+use crate::io::check;
+use crate::io::number::joined;
+use crate::io::source::Source;
+use crate::io::voxels::{Coding, Shape};
 use crate::{Geometry, PixelType};
 
 /// Longest line, and most lines, of a header.

@@ -7,8 +7,9 @@ use glam::DVec3;
 use image::codecs::jpeg::JpegEncoder;
 use image::{ColorType, DynamicImage, ImageBuffer, ImageFormat, ImageReader, Limits};
 
-use super::source::{MOST_DEFLATED, Source};
-use super::{atomic, check};
+use crate::io::format::{Format, Names, ends};
+use crate::io::source::{MOST_DEFLATED, Source};
+use crate::io::{atomic, check};
 use crate::{Error, Geometry, PixelType, Result, Volume};
 
 /// Bytes that a decoder may take whatever the file's length: its tables.
@@ -16,8 +17,39 @@ const TABLES: u64 = 1 << 20;
 /// Of JPEG, on its scale of 1 to 100.
 const QUALITY: u8 = 95;
 
+/// PNG, JPEG and TIFF.
+pub struct Picture;
+
+impl Format for Picture {
+    fn names(&self) -> &Names {
+        const ENDS: &[&str] = &[".png", ".jpg", ".jpeg", ".tif", ".tiff"];
+        const LISTED: &[&str] = &[".png", ".jpg", ".tif"];
+        &Names { read: ENDS, written: ENDS, fields: &[], listed: [LISTED, LISTED] }
+    }
+
+    fn is_picture(&self) -> bool {
+        true
+    }
+
+    fn read(&self, path: &Path) -> Result<Volume> {
+        read(path, format(path))
+    }
+
+    fn write(&self, path: &Path, volume: &Volume) -> Result<()> {
+        write(path, volume, format(path))
+    }
+}
+
+fn format(path: &Path) -> ImageFormat {
+    match () {
+        () if ends(path, &[".png"]) => ImageFormat::Png,
+        () if ends(path, &[".tif", ".tiff"]) => ImageFormat::Tiff,
+        () => ImageFormat::Jpeg,
+    }
+}
+
 /// Reads the first image in the file at `path`, which must be of `format`.
-pub fn read(path: &Path, format: ImageFormat) -> Result<Volume> {
+fn read(path: &Path, format: ImageFormat) -> Result<Volume> {
     let bytes = Source::open(path)?.bytes()?;
     let refused = |says: String| {
         Error::file(
@@ -66,7 +98,7 @@ fn entries_fit(bytes: &[u8]) -> bool {
 }
 
 /// Writes the 2-D image `volume`.
-pub fn write(path: &Path, volume: &Volume, format: ImageFormat) -> Result<()> {
+fn write(path: &Path, volume: &Volume, format: ImageFormat) -> Result<()> {
     let wrong = |message: String| Error::file(path, message);
     let [width, height, slices] = volume.geometry.size;
     if slices != 1 {

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use jpeg_decoder::{Decoder, PixelFormat};
 
-use super::super::source::MOST_DEFLATED;
 use super::elements::{Elements, Tag};
 use crate::PixelType;
+use crate::io::source::MOST_DEFLATED;
 
 const SAMPLES: Tag = (0x0028, 0x0002);
 const PHOTOMETRIC: Tag = (0x0028, 0x0004);

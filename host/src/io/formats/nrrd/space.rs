@@ -6,9 +6,10 @@
 
 use glam::{DMat3, DVec3};
 
-use super::super::{check, joined};
 use super::header::Header;
 use crate::Geometry;
+use crate::io::check;
+use crate::io::number::joined;
 
 /// Units in which a number is not the one in mm.
 const OTHER_UNITS: [&str; 9] =

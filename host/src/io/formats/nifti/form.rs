@@ -7,9 +7,9 @@
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::super::check;
 use super::header::Header;
 use crate::Geometry;
+use crate::io::check;
 
 /// Most by which the scalar products of an sform's axes may differ from the identity, as in ITK.
 const ORTHONORMAL: f64 = 1e-4;

@@ -1,12 +1,21 @@
 //! Points through a mesh, there and back.
 
 use super::{Locator, Mesh, border, corners};
-use glam::{DAffine2, DMat2, DVec2};
+use crate::Geometry;
+use crate::transform::Field;
+use glam::{DAffine2, DMat2, DVec2, DVec3};
 
 /// Steps by which a point outside the mesh is taken back, at most.
 const STEPS: usize = 300;
 /// What such a point may be off by in the moving picture, as a part of the mesh's size.
 const CLOSE: f64 = 1e-13;
+
+impl Mesh {
+    /// The mesh as a map of points, which has at hand what many points need.
+    pub fn map(&self) -> MeshMap<'_> {
+        MeshMap::new(self)
+    }
+}
 
 /// A mesh as a map of points, made to be asked often.
 ///
@@ -57,6 +66,21 @@ impl<'a> MeshMap<'a> {
             Some(place) => place.among(corners(&self.mesh.fixed, &self.mesh.triangles[place.triangle])),
             None => self.search(point),
         }
+    }
+
+    /// Where a point of the fixed picture goes, LPS mm; z stays.
+    pub fn transform_point3(&self, point: DVec3) -> DVec3 {
+        self.forward(point.truncate()).extend(point.z)
+    }
+
+    /// The way back of a point of the moving picture, LPS mm: see [`MeshMap::backward`]. z stays.
+    pub fn back(&self, point: DVec3) -> DVec3 {
+        self.backward(point.truncate()).extend(point.z)
+    }
+
+    /// How far the middle of each pixel of `grid`, the fixed picture's or another 2-D one, goes.
+    pub fn field(&self, grid: &Geometry) -> Field {
+        Field::of(grid, |point| self.transform_point3(point))
     }
 
     /// Outside the mesh.
@@ -114,17 +138,16 @@ fn fit(from: &[DVec2], to: &[DVec2]) -> DAffine2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Geometry, PixelType, Volume};
-    use glam::{DAffine3, DVec3};
 
-    /// A disc of image whose corners were moved by up to 4 mm from an affine map.
+    /// Cells of 25 mm, each cut in two, whose corners were moved by up to 4 mm from an affine map.
     fn bent() -> Mesh {
-        let geometry = Geometry::axis_aligned([201, 161, 1], DVec3::ONE, DVec3::new(-20.0, 7.0, 0.0));
-        let disc = |n: usize| DVec2::new((n % 201) as f64 - 100.0, (n / 201) as f64 - 80.0).length() < 75.0;
-        let voxels = (0..201 * 161).map(|n| if disc(n) { 100.0 + (n % 7) as f32 } else { 0.0 }).collect();
-        let picture = Volume { geometry, voxels, pixel: PixelType::U8 };
-        let start = DAffine3::from_rotation_z(0.2) * DAffine3::from_translation(DVec3::new(12.0, -5.0, 0.0));
-        let mut mesh = Mesh::build(&picture, &start, Some(25.0), None).unwrap();
+        let fixed: Vec<DVec2> =
+            (0..42).map(|n| DVec2::new((n % 7) as f64 * 25.0, (n / 7) as f64 * 25.0 + 20.0)).collect();
+        let cells = (0..42).filter(|n| n % 7 < 6 && n / 7 < 5);
+        let triangles = cells.flat_map(|n| [[n, n + 1, n + 7], [n + 1, n + 8, n + 7]]).collect();
+        let start = DAffine2::from_angle(0.2) * DAffine2::from_translation(DVec2::new(12.0, -5.0));
+        let moving = fixed.iter().map(|&point| start.transform_point2(point)).collect();
+        let mut mesh = Mesh { fixed, moving, triangles };
         for (n, point) in (0..).zip(&mut mesh.moving) {
             *point += 4.0 * DVec2::new((f64::from(n) * 1.7).sin(), (f64::from(n) * 2.3).cos());
         }
