@@ -2,8 +2,9 @@
 
 use crate::Volume;
 use crate::backend::Exponentials;
+use crate::doubt::Doubt;
 use crate::optimizer::Stopped;
-use crate::registration::{Doubt, Init, LinearStart};
+use crate::registration::{Init, LinearStart};
 use crate::transform::{Linear, Mesh};
 use serde::Serialize;
 

@@ -6,8 +6,9 @@ use super::objective::Objective;
 use super::picture::{self, DEVIATION, Picture, Prepared};
 use super::{Found, LevelFound, Options, Samples, Start, align::align};
 use crate::backend::{Backend, Sigmas, ViolaPair};
+use crate::doubt::{Check, Doubt};
 use crate::error::{Setting, message};
-use crate::registration::{Doubt, Init, LinearStart};
+use crate::registration::{Init, LinearStart};
 use crate::transform::Mesh;
 use crate::transform::mesh::{corners, twice_area};
 use crate::{Error, Observer, Result, Volume};
@@ -242,12 +243,12 @@ fn doubts(mesh: &Mesh, levels: &[LevelFound]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     if last.after < LITTLE_INFORMATION {
         let text = format!("the pictures tell almost nothing about each other (MI {:.4} nats a triangle)", last.after);
-        doubts.push(Doubt { name: "information", text, grave: true });
+        doubts.push(Doubt::grave(Check::Information, text));
     }
     let part = last.patches as f64 / mesh.triangles.len() as f64;
     if part < SMALL_OVERLAP {
         let text = format!("only {:.0} % of the triangles have pixels enough inside the moving picture", 100.0 * part);
-        doubts.push(Doubt { name: "overlap", text, grave: false });
+        doubts.push(Doubt::slight(Check::Overlap, text));
     }
     doubts
 }

@@ -29,7 +29,6 @@ pub use crate::metric::Sampling;
 pub use check::check;
 pub use found::{Level, LinearStart, Registration, Rise, Seconds, Started};
 pub use options::{Init, Options};
-pub use trust::Doubt;
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
 pub(crate) fn register(
