@@ -4,9 +4,9 @@ use crate::error::{Message, message};
 use std::path::Path;
 
 use super::super::number::joined;
+use super::grids::Grids;
 use super::parameters::linear;
-use super::text::{numbers, shown};
-use super::{Grids, content};
+use super::text::{content, numbers, shown};
 use crate::transform::{Dimension, Kind, Linear};
 use crate::{Error, Geometry, Result};
 
