@@ -3,10 +3,10 @@
 use crate::error::{Message, message};
 use std::path::Path;
 
-use super::super::joined;
+use super::super::number::joined;
+use super::grids::Grids;
 use super::parameters::linear;
-use super::text::{numbers, shown};
-use super::{Grids, content};
+use super::text::{content, numbers, shown};
 use crate::transform::{Dimension, Kind, Linear};
 use crate::{Error, Geometry, Result};
 
@@ -34,14 +34,14 @@ pub fn read(path: &Path, text: &str) -> Result<Linear> {
 
 /// The transform of one file, and the name of the one that comes before.
 fn parse(text: &str) -> Parsed<(Linear, Option<String>)> {
-    let fields = Fields::new(text)?;
+    let fields = Entries::new(text)?;
     Ok((fields.linear()?, fields.initial()?))
 }
 
 /// The lines of a file, key and rest.
-struct Fields(Vec<(String, String)>);
+struct Entries(Vec<(String, String)>);
 
-impl Fields {
+impl Entries {
     fn new(text: &str) -> Parsed<Self> {
         let inside = |line: &str| {
             let (key, value) = line.rsplit_once(')')?.0.split_once(char::is_whitespace)?;
@@ -71,7 +71,7 @@ impl Fields {
                     .into())
             }
             name if name.contains(char::is_control) => {
-                Err(format!("its ({} ...) is no name; correct the file", INITIAL[0]))
+                Err(format!("its line ({} ...) names no file; correct it", INITIAL[0]))
             }
             // Written on any system: only the last part of the path is looked for.
             name => Ok(name.rsplit(['/', '\\']).next().map(str::to_owned)),
@@ -90,12 +90,12 @@ impl Fields {
         let dimension = match self.numbers("FixedImageDimension").unwrap_or_default()[..] {
             [2.0] => Dimension::Two,
             [3.0] => Dimension::Three,
-            _ => return Err("has no line (FixedImageDimension 2) or 3; correct the file".into()),
+            _ => return Err("has no line (FixedImageDimension 2) or (FixedImageDimension 3); correct the file".into()),
         };
         let axes = dimension.axes();
         if self.get("UseDirectionCosines") == Some("false") {
             return Err(
-                "ignores the directions of its images (UseDirectionCosines); say \"true\" if both are those of space"
+                "ignores the directions of its images (UseDirectionCosines); set it to \"true\" if both images lie along the axes of space"
                     .into(),
             );
         }

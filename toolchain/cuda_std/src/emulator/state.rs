@@ -15,7 +15,7 @@ pub struct State {
     random: u64,
     barrier: Barrier,
     warps: Vec<Warp>,
-    /// What the last barrier or warp operation gave to each thread.
+    /// The result of the last barrier or warp operation for each thread.
     pub results: Vec<u32>,
     clocks: Clocks,
     shadow: Shadow,

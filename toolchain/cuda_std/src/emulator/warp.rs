@@ -16,7 +16,7 @@ pub enum Operation {
     ShuffleXor,
 }
 
-/// What a lane brings to an operation.
+/// A lane's part in an operation.
 #[derive(Clone, Copy)]
 pub struct Call {
     pub operation: Operation,
