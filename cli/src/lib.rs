@@ -5,8 +5,9 @@ mod bench;
 mod commands;
 pub mod demo;
 pub mod fault;
+mod invocation;
 mod progress;
-pub mod report;
+mod report;
 mod summary;
 mod transforms;
 
@@ -17,6 +18,7 @@ use std::time::Instant;
 use clap::Parser;
 use clap::error::ErrorKind;
 use commands::Arguments;
+use invocation::Invocation;
 use mireg::{Error, Result, Volume, io};
 
 /// Bad usage has the code of bad input.
@@ -24,11 +26,12 @@ const BAD_INPUT: u8 = 2;
 
 /// Runs the command that was typed and returns the exit code. `started`: when the process did.
 pub fn run(started: Instant) -> u8 {
-    let arguments = match Arguments::try_parse() {
+    let invocation = Invocation { started, words: std::env::args_os().collect() };
+    let arguments = match Arguments::try_parse_from(&invocation.words) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
-    let outcome = arguments.command.run(started);
+    let outcome = arguments.command.run(&invocation);
     let Err(error) = outcome else { return 0 };
     say(&format!("mireg: {error}"));
     error.exit_code()

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
+use crate::report::registration::Facts;
 use crate::report::{self, Report, motion};
 use mireg::registration::Registration;
 
 /// What came out, a line a fact. `moving`: the moving image's file.
-pub fn registration(found: &Registration, report: &Report, moving: &Path, out: &Path) -> String {
+pub fn registration(found: &Registration, report: &Report<Facts>, moving: &Path, out: &Path) -> String {
     let [before, after] = found.values;
-    let metric = format!("{} {before:.5} -> {after:.5}", report.metric.name());
+    let metric = format!("{} {before:.5} -> {after:.5}", report.facts.metric.name());
     let other = format!("MI {:.4} -> {:.4} nats", found.start.mi, found.end.mi);
-    let seconds = &report.seconds;
+    let seconds = &report.facts.seconds;
     let moved = report::moved(moving);
     let lines = [
         ("motion", motion(&found.transform)),

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::arguments::choice::choice;
-use crate::report::{self, DeformReport, DeformRun};
+use crate::invocation::Invocation;
+use crate::report::deform::{DISPLACEMENTS, Deformed, Facts, INVERSE, JACOBIAN, Start};
+use crate::report::{self, Report, Run};
 use clap::{Args, ValueEnum, value_parser};
 use mireg::deform::{self, Force, Options};
 use mireg::io::OutputFolder;
@@ -121,9 +123,9 @@ struct Begin {
 }
 
 /// Reads two images, deforms the moving one, writes the results and prints a summary.
-pub fn run(arguments: &Deform, started: Instant) -> Result<()> {
+pub fn run(arguments: &Deform, invocation: &Invocation) -> Result<()> {
     let Deform { fixed, moving, out, .. } = arguments;
-    for name in [report::moved(moving), report::DISPLACEMENTS, report::INVERSE, report::JACOBIAN] {
+    for name in [report::moved(moving), DISPLACEMENTS, INVERSE, JACOBIAN] {
         crate::keep_inputs(&out.join(name), [fixed, moving])?;
     }
     let folder = OutputFolder::create(out)?;
@@ -141,14 +143,15 @@ pub fn run(arguments: &Deform, started: Instant) -> Result<()> {
     let linear = registering.elapsed().as_secs_f64();
     let found = deform::deform(&images.0, &images.1, &begin.transform.to_affine(), &options, &progress)?;
     progress.step("writing");
-    let Begin { transform: start, from, doubts } = &begin;
-    let run = DeformRun { started, fixed, moving, read, linear, options: &options, start, from, doubts };
-    let report = run.write([&images.0, &images.1], &found, &folder)?;
+    let Begin { transform, from, doubts } = &begin;
+    let start = Start { transform, from, doubts, seconds: linear };
+    let run = Run { invocation, fixed, moving, images: [&images.0, &images.1], read };
+    let report = run.write(&Deformed { found: &found, options: &options, start }, &folder)?;
     folder.commit()?;
     progress.finish();
     register::warn(&report.warnings);
     if !arguments.quiet {
-        crate::print(&summary(&report, start, moving, out));
+        crate::print(&summary(&report, transform, moving, out));
     }
     register::trusted(&report.warnings, out)
 }
@@ -203,11 +206,12 @@ fn begin(arguments: &Deform, (fixed, moving): &(Volume, Volume), progress: &Prog
 }
 
 /// What came out, a line a fact.
-fn summary(report: &DeformReport, start: &Linear, moving: &Path, out: &Path) -> String {
-    let (moved, back, seconds) = (&report.displacement, &report.inverse_consistency, &report.seconds);
-    let [low, high] = report.jacobian_range;
+fn summary(report: &Report<Facts>, start: &Linear, moving: &Path, out: &Path) -> String {
+    let (head, facts) = (&report.head, &report.facts);
+    let (moved, back, seconds) = (&facts.displacement, &facts.inverse_consistency, &facts.seconds);
+    let [low, high] = facts.jacobian_range;
     let lines = [
-        ("start", report::began(&report.start, start)),
+        ("start", report::began(&facts.start, start)),
         (
             "moved",
             format!(
@@ -219,9 +223,9 @@ fn summary(report: &DeformReport, start: &Linear, moving: &Path, out: &Path) -> 
             "metric",
             format!(
                 "{} {:.5} -> {:.5} on the finest level",
-                report::climbed(report.force),
-                report.values.before,
-                report.values.after
+                report::climbed(facts.force),
+                facts.values.before,
+                facts.values.after
             ),
         ),
         (
@@ -238,7 +242,7 @@ fn summary(report: &DeformReport, start: &Linear, moving: &Path, out: &Path) -> 
                 seconds.total, seconds.linear, seconds.parts.register
             ),
         ),
-        ("computed on", format!("{} ({})", report.backend, report.device)),
+        ("computed on", format!("{} ({})", head.backend, head.device)),
         (
             "files",
             format!(

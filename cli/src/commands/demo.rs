@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::demo::{Misplacement, Pair, picture};
+use crate::invocation::Invocation;
 use crate::report::{Run, motion};
 use clap::Args;
 use glam::DAffine3;
@@ -44,12 +45,12 @@ const MR: &str = "mr.nii.gz";
 const TOLERANCE_MM: f64 = 1.0;
 
 /// Makes a patient, registers the two scans, writes everything and prints the error.
-pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
+pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     let folder = OutputFolder::create(&arguments.out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step(&format!("making patient {}", arguments.seed));
     let pair = Pair::new(arguments.seed, 1.0);
-    let making = started.elapsed().as_secs_f64();
+    let making = invocation.started.elapsed().as_secs_f64();
     let [ct, mr] = write_scans(&pair, &folder)?;
 
     // The files are registered, not what they were made from, so that `mireg register` gives the same.
@@ -58,13 +59,13 @@ pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
     let options =
         Options { backend: arguments.compute.backend, threads: arguments.compute.threads(), ..Options::default() };
     let run = Run {
-        started,
+        invocation,
         fixed: &arguments.out.join(CT),
         moving: &arguments.out.join(MR),
+        images: [&fixed, &moving],
         read: reading.elapsed().as_secs_f64(),
-        options: &options,
     };
-    let (registration, report) = super::register::align(&fixed, &moving, &run, &folder, &progress)?;
+    let (registration, report) = super::register::align(&run, &options, &folder, &progress)?;
     let found = registration.transform.to_affine();
     let before = pair.misplacement(&DAffine3::IDENTITY);
     let after = pair.misplacement(&found);

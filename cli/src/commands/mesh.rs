@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::arguments::choice::choice;
-use crate::report::{self, MeshReport, MeshRun};
+use crate::invocation::Invocation;
+use crate::report::mesh::{FIELD, Facts, Meshed, Start as Started};
+use crate::report::{self, Report, Run};
 use clap::{Args, value_parser};
 use glam::DAffine3;
 use mireg::backend::Exponentials;
@@ -96,10 +98,10 @@ struct Begin {
 }
 
 /// Reads two pictures, finds the mesh, writes the results and prints a summary.
-pub fn run(arguments: &Mesh, started: Instant) -> Result<()> {
+pub fn run(arguments: &Mesh, invocation: &Invocation) -> Result<()> {
     let Mesh { fixed, moving, out, .. } = arguments;
     crate::keep_inputs(&out.join(report::moved(moving)), [fixed, moving])?;
-    crate::keep_inputs(&out.join(report::FIELD), [fixed, moving])?;
+    crate::keep_inputs(&out.join(FIELD), [fixed, moving])?;
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
@@ -116,9 +118,10 @@ pub fn run(arguments: &Mesh, started: Instant) -> Result<()> {
     progress.step("mesh");
     let found = mesh::register(&images.0, &images.1, &begin.transform.to_affine(), &options, &progress)?;
     progress.step("writing");
-    let Begin { transform: start, from, doubts } = &begin;
-    let run = MeshRun { started, fixed, moving, read, align, start, from, doubts };
-    let report = run.write([&images.0, &images.1], &found, &folder)?;
+    let pair = [&images.0, &images.1];
+    let Begin { transform, from, doubts } = &begin;
+    let meshed = Meshed::new(&found, Started { transform, from, doubts, seconds: align }, pair)?;
+    let report = Run { invocation, fixed, moving, images: pair, read }.write(&meshed, &folder)?;
     folder.commit()?;
     progress.finish();
     register::warn(&report.warnings);
@@ -161,12 +164,13 @@ fn begin(
 }
 
 /// What came out, a line a fact.
-fn summary(report: &MeshReport, found: &Found, moving: &Path, out: &Path) -> String {
-    let (mesh, seconds) = (&report.mesh, &report.seconds);
+fn summary(report: &Report<Facts>, found: &Found, moving: &Path, out: &Path) -> String {
+    let facts = &report.facts;
+    let (mesh, seconds) = (&facts.mesh, &facts.seconds);
     let lines = [
         ("mesh", format!("{} triangles, {} corners", mesh.triangles, mesh.corners)),
         ("moved", format!("corners by {:.2} mm on average, {:.2} mm at most", mesh.mean_mm, mesh.most_mm)),
-        ("metric", format!("MI {:.4} -> {:.4} nats, from {}", report.before(), report.after(), report.start)),
+        ("metric", format!("MI {:.4} -> {:.4} nats, from {}", facts.before(), facts.after(), facts.start)),
         (
             "time",
             format!(

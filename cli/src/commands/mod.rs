@@ -13,12 +13,11 @@ mod metric;
 mod points;
 mod register;
 
-use std::time::Instant;
-
 use clap::{Parser, Subcommand};
 use mireg::{Result, threads};
 
 use crate::bench;
+use crate::invocation::Invocation;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -91,12 +90,14 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs it. `started`: when the process did.
-    pub fn run(&self, started: Instant) -> Result<()> {
+    /// Runs it.
+    pub fn run(&self, invocation: &Invocation) -> Result<()> {
         match self {
-            Self::Register(register) => threads::with(register.compute.threads(), || register::run(register, started)),
-            Self::Deform(deform) => threads::with(deform.compute.threads(), || deform::run(deform, started)),
-            Self::Mesh(mesh) => threads::with(mesh.compute.threads(), || mesh::run(mesh, started)),
+            Self::Register(register) => {
+                threads::with(register.compute.threads(), || register::run(register, invocation))
+            }
+            Self::Deform(deform) => threads::with(deform.compute.threads(), || deform::run(deform, invocation)),
+            Self::Mesh(mesh) => threads::with(mesh.compute.threads(), || mesh::run(mesh, invocation)),
             Self::Apply(apply) => threads::with(apply.compute.threads(), || apply::run(apply)),
             Self::Points(points) => points::run(points),
             Self::Metric(metric) => threads::with(metric.compute.threads(), || metric::run(metric)),
@@ -104,7 +105,7 @@ impl Command {
             Self::Convert(convert) => convert::run(convert),
             Self::Compose(compose) => compose::run(compose),
             Self::Invert(invert) => invert::run(invert),
-            Self::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(demo, started)),
+            Self::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(demo, invocation)),
             Self::Devices => devices::run(),
             Self::Bench(bench) => threads::with(bench.compute.threads(), || bench::run(bench)),
         }

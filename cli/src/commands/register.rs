@@ -4,13 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::arguments::choice::choice;
+use crate::invocation::Invocation;
+use crate::report::registration::{Facts, Registered};
 use crate::report::{Report, Run};
 use clap::Args;
 use mireg::io::OutputFolder;
 use mireg::io::transform::Grids;
 use mireg::metric::MetricKind;
 use mireg::registration::{Doubt, Options, Registration};
-use mireg::{Error, Result, Volume};
+use mireg::{Error, Result};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::gaussian::Gaussian;
@@ -67,7 +69,7 @@ pub struct Register {
 }
 
 /// Reads two images, registers them, writes the results and prints a summary.
-pub fn run(arguments: &Register, started: Instant) -> Result<()> {
+pub fn run(arguments: &Register, invocation: &Invocation) -> Result<()> {
     let Register { fixed, moving, out, .. } = arguments;
     crate::keep_inputs(&out.join(crate::report::moved(moving)), [fixed, moving])?;
     let folder = OutputFolder::create(out)?;
@@ -79,8 +81,9 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let viola = arguments.gaussian.options(arguments.metric)?;
     let others = Options { viola, ..others };
     let options = arguments.search.options(others, &Grids::of(&fixed_volume.geometry, &moving_volume.geometry))?;
-    let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
-    let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
+    let images = [&fixed_volume, &moving_volume];
+    let run = Run { invocation, fixed, moving, images, read: reading.elapsed().as_secs_f64() };
+    let (registration, report) = align(&run, &options, &folder, &progress)?;
     folder.commit()?;
     progress.finish();
     warn(&report.warnings);
@@ -105,15 +108,15 @@ pub fn trusted(doubts: &[Doubt], out: &Path) -> Result<()> {
 
 /// Registers and puts the results into `folder`.
 pub fn align(
-    fixed: &Volume,
-    moving: &Volume,
     run: &Run,
+    options: &Options,
     folder: &OutputFolder,
     progress: &Progress,
-) -> Result<(Registration, Report)> {
-    let registration = mireg::register(fixed, moving, run.options, progress)?;
+) -> Result<(Registration, Report<Facts>)> {
+    let [fixed, moving] = run.images;
+    let registration = mireg::register(fixed, moving, options, progress)?;
     progress.step("writing");
-    let report = run.write([fixed, moving], &registration, folder)?;
+    let report = run.write(&Registered { found: &registration, options }, folder)?;
     Ok((registration, report))
 }
 

@@ -1,18 +1,20 @@
 //! What `mireg deform` leaves behind.
 
-use std::path::Path;
-use std::time::Instant;
+mod grid;
+mod jacobian;
+mod page;
 
+use image::ImageResult;
+use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{PAGE, REPORT, html, moved, text_of};
+use super::{Kind, Report, Spent};
 use mireg::deform::{self, Consistency, Deformation, Force, Options};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::registration::Doubt;
 use mireg::transform::{Field, Linear};
-use mireg::{Error, Result, Volume};
-use rayon::prelude::*;
+use mireg::{Result, Volume};
 
 /// File names in the output folder, beside those of every registration.
 pub const DISPLACEMENTS: &str = "field.nii.gz";
@@ -20,44 +22,35 @@ pub const INVERSE: &str = "inverse.nii.gz";
 pub const JACOBIAN: &str = "jacobian.nii.gz";
 pub const START: &str = "start.tfm";
 
-/// What a run knows beyond the deformation itself.
-pub struct DeformRun<'a> {
-    /// When the process started.
-    pub started: Instant,
-    pub fixed: &'a Path,
-    pub moving: &'a Path,
-    /// Seconds that reading both took, and finding where to start.
-    pub read: f64,
-    pub linear: f64,
+/// A deformation, how it was asked for, and where it started.
+pub struct Deformed<'a> {
+    pub found: &'a Deformation,
     pub options: &'a Options,
-    /// Where the flow started, and who says so.
-    pub start: &'a Linear,
-    pub from: &'a str,
-    /// What speaks against the start.
-    pub doubts: &'a [Doubt],
+    pub start: Start<'a>,
 }
 
-/// The content of report.json. Lengths in mm.
+/// Where a deformation started.
+pub struct Start<'a> {
+    pub transform: &'a Linear,
+    /// A registration, the headers, or the file that was given.
+    pub from: &'a str,
+    /// What speaks against it.
+    pub doubts: &'a [Doubt],
+    /// Seconds that finding it took.
+    pub seconds: f64,
+}
+
+/// What report.json says about it.
 #[derive(Debug, Serialize)]
-pub struct DeformReport {
-    /// The command line as it was typed, a part an argument.
-    pub command: Vec<String>,
-    /// mireg's version.
-    pub version: &'static str,
-    pub fixed: String,
-    pub moving: String,
-    /// `cpu`, `cuda` or `emulated`.
-    pub backend: &'static str,
-    /// The device's own name.
-    pub device: String,
-    /// What pulled.
+pub struct Facts {
+    /// The metric whose gradient is the force.
     pub force: Force,
     pub bins: u32,
     /// What the start is: a registration, the headers, or the file that was given.
     pub start: String,
     /// Where the flow started.
     pub transform: Motion,
-    /// What the force climbs, see [`Deformation::values`].
+    /// Of the metric behind the force, see [`Deformation::values`].
     pub values: Values,
     /// How far voxels of the fixed image end from where the start puts them.
     pub displacement: Displacement,
@@ -68,10 +61,6 @@ pub struct DeformReport {
     /// Coarse to fine.
     pub levels: Vec<Level>,
     pub seconds: Seconds,
-    /// `passed`, or `failed` for a result that should not be used.
-    pub trust: &'static str,
-    /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Doubt>,
 }
 
 /// At the finest level.
@@ -109,7 +98,7 @@ pub struct Seconds {
     /// Those of the deformation.
     #[serde(flatten)]
     pub parts: deform::Seconds,
-    /// Fields, Jacobian and moved image.
+    /// Fields, Jacobian, moved image and the pictures of the page.
     pub write: f64,
 }
 
@@ -121,10 +110,10 @@ impl Seconds {
             ("linear start", self.linear),
             ("opening the device", self.parts.open),
             ("pyramid", self.parts.pyramid),
-            ("flow", self.parts.flow),
+            ("deformation", self.parts.flow),
             ("inverse, Jacobian, moved image", self.parts.finish),
             ("writing", self.write),
-            ("in all", self.total),
+            ("total", self.total),
         ]
     }
 }
@@ -146,61 +135,60 @@ impl Displacement {
     }
 }
 
-impl DeformRun<'_> {
-    /// Writes all results into `folder` and returns what the report says. `images`: the fixed and the moving one.
-    ///
-    /// # Errors
-    /// [`Error::File`] where a file cannot be written.
-    pub fn write(&self, images: [&Volume; 2], found: &Deformation, folder: &OutputFolder) -> Result<DeformReport> {
-        let writing = Instant::now();
-        transform::write(&folder.path(START), None, self.start, &Grids::default())?;
-        for (name, field) in [(DISPLACEMENTS, &found.field), (INVERSE, &found.inverse)] {
-            io::field::write(&folder.path(name), field)?;
-        }
-        io::write(&folder.path(JACOBIAN), &found.jacobian)?;
-        io::write(&folder.path(moved(self.moving)), &found.moved)?;
-        let report = self.report(found, writing.elapsed().as_secs_f64());
+impl Kind for Deformed<'_> {
+    type Facts = Facts;
+    type Pictures = page::Pictures;
 
-        let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
-        let path = folder.path(PAGE);
-        let page = html::deform::page(&report, images, self.start, self.options, found);
-        let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
-        Ok(report)
+    fn device(&self) -> (&'static str, &str) {
+        (self.found.backend, &self.found.device)
     }
 
-    pub(super) fn report(&self, found: &Deformation, write: f64) -> DeformReport {
-        let text = |path: &Path| path.display().to_string();
-        let warnings = [self.doubts, &found.doubts].concat();
+    fn moved(&self) -> &Volume {
+        &self.found.moved
+    }
+
+    fn doubts(&self) -> Vec<Doubt> {
+        [self.start.doubts, &self.found.doubts].concat()
+    }
+
+    fn write(&self, folder: &OutputFolder) -> Result<()> {
+        transform::write(&folder.path(START), None, self.start.transform, &Grids::default())?;
+        for (name, field) in [(DISPLACEMENTS, &self.found.field), (INVERSE, &self.found.inverse)] {
+            io::field::write(&folder.path(name), field)?;
+        }
+        io::write(&folder.path(JACOBIAN), &self.found.jacobian)
+    }
+
+    fn facts(&self, spent: &Spent) -> Facts {
+        let Self { found, options, start } = self;
         let [before, after] = found.values;
         let level = |found: &deform::Level| Level { iterations: found.values.len().max(1) - 1, found: found.clone() };
-        DeformReport {
-            command: super::command(),
-            version: env!("CARGO_PKG_VERSION"),
-            fixed: text(self.fixed),
-            moving: text(self.moving),
-            backend: found.backend,
-            device: found.device.clone(),
-            force: self.options.force,
-            bins: self.options.bins,
-            start: self.from.to_owned(),
-            transform: Motion::from(self.start),
+        Facts {
+            force: options.force,
+            bins: options.bins,
+            start: start.from.to_owned(),
+            transform: Motion::from(start.transform),
             values: Values { before, after },
-            displacement: Displacement::new(&found.field, self.start),
+            displacement: Displacement::new(&found.field, start.transform),
             jacobian_range: found.jacobian_range,
             inverse_consistency: found.consistency,
             levels: found.levels.iter().map(level).collect(),
             seconds: Seconds {
-                total: self.started.elapsed().as_secs_f64(),
-                read: self.read,
-                linear: self.linear,
+                total: spent.total,
+                read: spent.read,
+                linear: start.seconds,
                 parts: found.seconds,
-                write,
+                write: spent.write,
             },
-            trust: if warnings.iter().any(|doubt| doubt.grave) { "failed" } else { "passed" },
-            warnings,
         }
+    }
+
+    fn draw(&self, images: [&Volume; 2]) -> ImageResult<page::Pictures> {
+        page::Pictures::new(images, self.start.transform, self.found)
+    }
+
+    fn page(&self, report: &Report<Facts>, images: [&Volume; 2], pictures: &page::Pictures) -> askama::Result<String> {
+        page::page(self, report, images, pictures)
     }
 }
 

@@ -1,19 +1,19 @@
 //! report.html of a deformation.
 
-use super::facts::{self, Fact, ImageFacts};
 use super::jacobian::{self, Scale};
-use super::strip::{self, Window};
-use super::verdict::{self, Verdict};
-use super::view::View;
-use super::{Plane, grid, planes, plot, plot::Plot};
-use crate::report::DeformReport;
-use crate::report::words;
+use super::{Deformed, Facts, grid};
+use crate::report::html::facts::{self, Fact};
+use crate::report::html::plot::{self, Curve, Plot};
+use crate::report::html::strip::{self, Window};
+use crate::report::html::view::View;
+use crate::report::html::viewer::{self, Plane};
+use crate::report::html::{Common, verdict};
+use crate::report::{Report, words};
 use askama::Template;
 use glam::{DAffine3, DVec3};
 use image::ImageResult;
 use mireg::Volume;
-use mireg::deform::{Deformation, Options};
-use mireg::registration::Doubt;
+use mireg::deform::{Deformation, Level, Options};
 use mireg::transform::Linear;
 use rayon::prelude::*;
 
@@ -28,67 +28,100 @@ struct Drawing {
     jacobian: String,
 }
 
-/// What deform.html shows.
-#[derive(Template)]
-#[template(path = "deform.html")]
-struct Page<'a> {
-    report: &'a DeformReport,
-    warnings: &'a [Doubt],
-    verdict: Verdict,
+/// What takes the most time of a page.
+pub struct Pictures {
     planes: Vec<Plane>,
     drawings: Vec<Drawing>,
     /// From line to line of the grid.
     every_mm: f64,
+    scale: Scale,
+}
+
+impl Pictures {
+    /// Draws the fixed and the moving image of a deformation that started from `start`.
+    ///
+    /// # Errors
+    /// Where a picture cannot be encoded.
+    pub fn new([fixed, moving]: [&Volume; 2], start: &Linear, found: &Deformation) -> ImageResult<Self> {
+        let map = start.to_affine();
+        let window = Window::new(moving);
+        let none = DAffine3::IDENTITY;
+        let shown = [((fixed, Window::new(fixed)), none), ((moving, window), map), ((&found.moved, window), none)];
+        let scale = Scale::new(&found.jacobian);
+        let views = View::all(&fixed.geometry, 1);
+        let every = grid::every(&views);
+        let every_mm = f64::from(every) * views[0].mm;
+        let drawing = |view| Drawing::new(view, every, (moving, window), &map, found, scale);
+        let drawings = views.into_par_iter().map(drawing).collect::<ImageResult<_>>()?;
+        Ok(Self { planes: viewer::planes(shown)?, drawings, every_mm, scale })
+    }
+}
+
+/// What page.html shows.
+#[derive(Template)]
+#[template(path = "deform/page.html")]
+struct Page<'a> {
+    common: Common<'a>,
+    facts: &'a Facts,
+    drawings: &'a [Drawing],
+    every_mm: f64,
     gradient: String,
     scale: [String; 3],
     folded: bool,
-    images: [ImageFacts<'a>; 2],
     plot: Plot,
-    climbed: &'static str,
+    metric: &'static str,
     began: String,
-    options: Vec<Fact>,
-    command: String,
 }
 
-/// The content of report.html. `images`: the fixed and the moving one; `start`: what the flow started from.
+/// The content of report.html.
 ///
 /// # Errors
-/// Where a picture cannot be encoded or the template fails.
+/// Where the template fails.
 pub fn page(
-    report: &DeformReport,
-    [fixed, moving]: [&Volume; 2],
-    start: &Linear,
-    options: &Options,
-    found: &Deformation,
-) -> Result<String, String> {
-    let map = start.to_affine();
-    let window = Window::new(moving);
-    let none = DAffine3::IDENTITY;
-    let shown = [((fixed, Window::new(fixed)), none), ((moving, window), map), ((&found.moved, window), none)];
-    let scale = Scale::new(&found.jacobian);
-    let text = |e: image::ImageError| e.to_string();
-    let views = View::all(&fixed.geometry, 1);
-    let every = grid::every(&views);
-    let every_mm = f64::from(every) * views[0].mm;
-    let drawings = views.into_par_iter().map(|view| Drawing::new(view, every, (moving, window), &map, found, scale));
+    of: &Deformed,
+    report: &Report<Facts>,
+    images: [&Volume; 2],
+    pictures: &Pictures,
+) -> askama::Result<String> {
+    let facts = &report.facts;
     let page = Page {
-        report,
-        warnings: &report.warnings,
-        verdict: Verdict::new(&report.warnings),
-        planes: planes(shown).map_err(text)?,
-        every_mm,
-        drawings: drawings.collect::<ImageResult<_>>().map_err(text)?,
+        common: Common::new(
+            report,
+            images,
+            &pictures.planes,
+            chosen(of.options, facts),
+            facts.seconds.named().to_vec(),
+        ),
+        facts,
+        drawings: &pictures.drawings,
+        every_mm: pictures.every_mm,
         gradient: Scale::gradient(),
-        scale: scale.labels(),
-        folded: report.jacobian_range[0] <= 0.0,
-        images: [ImageFacts::new("fixed", &report.fixed, fixed), ImageFacts::new("moving", &report.moving, moving)],
-        plot: Plot::of_flow(&found.levels),
-        climbed: words::climbed(report.force),
-        began: words::began(&report.start, start),
-        options: facts::deform(options, report),
-        command: facts::command(&report.command),
+        scale: pictures.scale.labels(),
+        folded: facts.jacobian_range[0] <= 0.0,
+        plot: Plot::new(of.found.levels.iter().map(curve).collect(), "iterations"),
+        metric: words::climbed(facts.force),
+        began: words::began(&facts.start, of.start.transform),
     };
-    page.render().map_err(|e| e.to_string())
+    page.render()
+}
+
+fn curve(level: &Level) -> Curve {
+    Curve {
+        title: plot::grid(&level.spacing_mm),
+        steps: level.values.len().max(1) - 1,
+        points: level.values.iter().copied().enumerate().collect(),
+    }
+}
+
+/// What was chosen.
+fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
+    let mm = |mm: Option<f64>, usual: &str| mm.map_or(usual.to_owned(), |mm| format!("{} mm", facts::rounded(mm)));
+    vec![
+        ("force", facts.force.name().to_owned()),
+        ("bins", facts.bins.to_string()),
+        ("smoothing of the update field", mm(options.smooth_mm, "6 times the finest grid")),
+        ("smoothing of the whole field", mm(options.smooth_field_mm, "a quarter of that")),
+    ]
 }
 
 impl Drawing {

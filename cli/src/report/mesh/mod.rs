@@ -1,55 +1,48 @@
 //! What `mireg mesh` leaves behind.
 
-use std::path::Path;
-use std::time::Instant;
+mod page;
 
 use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
+use image::ImageResult;
 use serde::Serialize;
 
-use super::{PAGE, REPORT, TRANSFORM, html, moved, text_of};
+use super::{Kind, Report, Spent, TRANSFORM};
 use mireg::backend::BackendKind;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{Found, LevelFound, Mesh, MeshMap};
 use mireg::registration::Doubt;
 use mireg::transform::Linear;
-use mireg::{Error, Resampling, Result, Volume, resample_through};
+use mireg::{Resampling, Result, Volume, resample_through};
 
 /// File names in the output folder, beside those of every registration.
 pub const MESH: &str = "mesh.json";
 pub const VTK: &str = "mesh.vtk";
 pub const FIELD: &str = "field.mha";
 
-/// What a run knows beyond the mesh itself.
-pub struct MeshRun<'a> {
-    /// When the process started.
-    pub started: Instant,
-    pub fixed: &'a Path,
-    pub moving: &'a Path,
-    /// Seconds that reading both took, and finding where to start.
-    pub read: f64,
-    pub align: f64,
-    /// Where the mesh started, and who says so.
-    pub start: &'a Linear,
-    pub from: &'a str,
-    /// What speaks against the start.
-    pub doubts: &'a [Doubt],
+/// A mesh, and where it started.
+pub struct Meshed<'a> {
+    found: &'a Found,
+    start: Start<'a>,
+    /// The moving image through the mesh, on the grid of the fixed one.
+    moved: Volume,
 }
 
-/// The content of report.json. Lengths in mm; mutual information in nats.
+/// Where a mesh started.
+pub struct Start<'a> {
+    pub transform: &'a Linear,
+    /// Which start won the affine registration, or the file that was given.
+    pub from: &'a str,
+    /// What speaks against it.
+    pub doubts: &'a [Doubt],
+    /// Seconds that finding it took.
+    pub seconds: f64,
+}
+
+/// What report.json says about it.
 #[derive(Debug, Serialize)]
-pub struct MeshReport {
-    /// The command line as it was typed, a part an argument.
-    pub command: Vec<String>,
-    /// mireg's version.
-    pub version: &'static str,
-    pub fixed: String,
-    pub moving: String,
-    /// `cpu`, `cuda` or `emulated`.
-    pub backend: &'static str,
-    /// The device's own name.
-    pub device: String,
+pub struct Facts {
     /// Which start won the affine registration, or the file that was given.
     pub start: String,
     /// Where the mesh started.
@@ -57,11 +50,7 @@ pub struct MeshReport {
     pub mesh: Shape,
     /// Coarse to fine.
     pub levels: Vec<LevelFound>,
-    pub seconds: MeshSeconds,
-    /// `passed`, or `failed` for a result that should not be used.
-    pub trust: &'static str,
-    /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Doubt>,
+    pub seconds: Seconds,
 }
 
 /// A mesh in numbers.
@@ -78,7 +67,7 @@ pub struct Shape {
 
 /// Seconds spent.
 #[derive(Debug, Serialize)]
-pub struct MeshSeconds {
+pub struct Seconds {
     /// From the start of the process to the writing of the report.
     pub total: f64,
     pub read: f64,
@@ -86,23 +75,23 @@ pub struct MeshSeconds {
     pub align: f64,
     /// Moving the corners.
     pub mesh: f64,
-    /// Transform, mesh, field, moved image.
+    /// Transform, mesh, field, moved image and the pictures of the page.
     pub write: f64,
 }
 
-impl MeshReport {
+impl Facts {
     /// The mutual information at the start and at the end of the finest level.
     pub fn before(&self) -> f64 {
         self.levels.last().map_or(0.0, |level| level.before)
     }
 
-    /// See [`MeshReport::before`].
+    /// See [`Facts::before`].
     pub fn after(&self) -> f64 {
         self.levels.last().map_or(0.0, |level| level.after)
     }
 }
 
-impl MeshSeconds {
+impl Seconds {
     /// With their names.
     pub fn parts(&self) -> [(&'static str, f64); 5] {
         [
@@ -110,7 +99,7 @@ impl MeshSeconds {
             ("affine start", self.align),
             ("mesh", self.mesh),
             ("writing", self.write),
-            ("in all", self.total),
+            ("total", self.total),
         ]
     }
 }
@@ -131,57 +120,65 @@ impl Shape {
     }
 }
 
-impl MeshRun<'_> {
-    /// Writes all results into `folder` and returns what the report says. `images`: the fixed and the moving one.
+impl<'a> Meshed<'a> {
+    /// Resamples the moving image through the mesh. `images`: the fixed and the moving one.
     ///
     /// # Errors
-    /// [`Error::File`] where a file cannot be written, [`Error::Input`] for pictures too large.
-    pub fn write(&self, [fixed, moving]: [&Volume; 2], found: &Found, folder: &OutputFolder) -> Result<MeshReport> {
-        let writing = Instant::now();
-        transform::write(&folder.path(TRANSFORM), None, self.start, &Grids::default())?;
-        io::mesh::write(&folder.path(MESH), &found.after)?;
-        io::mesh::write_vtk(&folder.path(VTK), &found.after)?;
-        let grid = &fixed.geometry;
-        let map = MeshMap::new(&found.after);
-        io::field::write(&folder.path(FIELD), &map.field(grid))?;
+    /// As [`resample_through`].
+    pub fn new(found: &'a Found, start: Start<'a>, [fixed, moving]: [&Volume; 2]) -> Result<Self> {
         let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0, backend: BackendKind::Cpu };
+        let map = MeshMap::new(&found.after);
         let there = |point: DVec3| map.forward(point.truncate()).extend(point.z);
-        let image = resample_through(moving, grid, there, &how)?.volume;
-        io::write(&folder.path(moved(self.moving)), &image)?;
-        let report = self.report(found, writing.elapsed().as_secs_f64());
+        let moved = resample_through(moving, &fixed.geometry, there, &how)?.volume;
+        Ok(Self { found, start, moved })
+    }
+}
 
-        let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
-        let path = folder.path(PAGE);
-        let page = html::mesh::page(&report, [fixed, moving, &image], self.start, found);
-        let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
-        Ok(report)
+impl Kind for Meshed<'_> {
+    type Facts = Facts;
+    type Pictures = page::Pictures;
+
+    fn device(&self) -> (&'static str, &str) {
+        (self.found.backend, &self.found.device)
     }
 
-    fn report(&self, found: &Found, write: f64) -> MeshReport {
-        let text = |path: &Path| path.display().to_string();
-        let warnings = [self.doubts, &found.doubts].concat();
-        MeshReport {
-            command: super::command(),
-            version: env!("CARGO_PKG_VERSION"),
-            fixed: text(self.fixed),
-            moving: text(self.moving),
-            backend: found.backend,
-            device: found.device.clone(),
-            start: self.from.to_owned(),
-            transform: Motion::from(self.start),
-            mesh: Shape::new(found),
-            levels: found.levels.clone(),
-            seconds: MeshSeconds {
-                total: self.started.elapsed().as_secs_f64(),
-                read: self.read,
-                align: self.align,
-                mesh: found.seconds,
-                write,
+    fn moved(&self) -> &Volume {
+        &self.moved
+    }
+
+    fn doubts(&self) -> Vec<Doubt> {
+        [self.start.doubts, &self.found.doubts].concat()
+    }
+
+    fn write(&self, folder: &OutputFolder) -> Result<()> {
+        let mesh = &self.found.after;
+        transform::write(&folder.path(TRANSFORM), None, self.start.transform, &Grids::default())?;
+        io::mesh::write(&folder.path(MESH), mesh)?;
+        io::mesh::write_vtk(&folder.path(VTK), mesh)?;
+        io::field::write(&folder.path(FIELD), &MeshMap::new(mesh).field(&self.moved.geometry))
+    }
+
+    fn facts(&self, spent: &Spent) -> Facts {
+        Facts {
+            start: self.start.from.to_owned(),
+            transform: Motion::from(self.start.transform),
+            mesh: Shape::new(self.found),
+            levels: self.found.levels.clone(),
+            seconds: Seconds {
+                total: spent.total,
+                read: spent.read,
+                align: self.start.seconds,
+                mesh: self.found.seconds,
+                write: spent.write,
             },
-            trust: if warnings.iter().any(|doubt| doubt.grave) { "failed" } else { "passed" },
-            warnings,
         }
+    }
+
+    fn draw(&self, [fixed, moving]: [&Volume; 2]) -> ImageResult<page::Pictures> {
+        page::Pictures::new([fixed, moving, &self.moved], self.start.transform, self.found)
+    }
+
+    fn page(&self, report: &Report<Facts>, images: [&Volume; 2], pictures: &page::Pictures) -> askama::Result<String> {
+        page::page(report, images, pictures)
     }
 }

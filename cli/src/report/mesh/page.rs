@@ -1,17 +1,18 @@
 //! report.html of a mesh.
 
-use super::facts::{self, ImageFacts};
-use super::strip::{self, Window};
-use super::verdict::{self, Verdict};
-use super::view::View;
-use super::{Plane, plot, plot::Plot};
-use crate::report::mesh::MeshReport;
+use super::Facts;
+use crate::report::Report;
+use crate::report::html::facts;
+use crate::report::html::plot::{self, Curve, Plot};
+use crate::report::html::strip::{self, Window};
+use crate::report::html::view::View;
+use crate::report::html::viewer::Plane;
+use crate::report::html::{Common, verdict};
 use askama::Template;
 use glam::{DAffine3, DVec2};
 use image::ImageResult;
 use mireg::Volume;
-use mireg::mesh::Found;
-use mireg::registration::Doubt;
+use mireg::mesh::{Found, LevelFound};
 use mireg::transform::Linear;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -29,71 +30,82 @@ struct Drawing {
     meshes: Vec<(&'static str, String)>,
 }
 
-/// What mesh.html shows.
-#[derive(Template)]
-#[template(path = "mesh.html")]
-struct Page<'a> {
-    report: &'a MeshReport,
-    warnings: &'a [Doubt],
-    verdict: Verdict,
+/// What takes the most time of a page.
+pub struct Pictures {
     planes: [Plane; 1],
     drawings: [Drawing; 2],
-    images: [ImageFacts<'a>; 2],
-    plot: Plot,
-    command: String,
 }
 
-/// The content of report.html. `images`: the fixed and the moving one, and the moving one through the mesh; `start`: what the mesh started
-/// from.
+/// What page.html shows.
+#[derive(Template)]
+#[template(path = "mesh/page.html")]
+struct Page<'a> {
+    common: Common<'a>,
+    facts: &'a Facts,
+    drawings: &'a [Drawing; 2],
+    plot: Plot,
+}
+
+/// The content of report.html.
 ///
 /// # Errors
-/// Where a picture cannot be encoded or the template fails.
-pub fn page(report: &MeshReport, images: [&Volume; 3], start: &Linear, found: &Found) -> Result<String, String> {
-    let [fixed, moving, _] = images;
-    let pictures = pictures(images, start, found).map_err(|e| e.to_string())?;
+/// Where the template fails.
+pub fn page(report: &Report<Facts>, images: [&Volume; 2], pictures: &Pictures) -> askama::Result<String> {
+    let facts = &report.facts;
     let page = Page {
-        report,
-        warnings: &report.warnings,
-        verdict: Verdict::new(&report.warnings),
-        planes: [pictures.0],
-        drawings: pictures.1,
-        images: [ImageFacts::new("fixed", &report.fixed, fixed), ImageFacts::new("moving", &report.moving, moving)],
-        plot: Plot::of_mesh(&report.levels),
-        command: facts::command(&report.command),
+        common: Common::new(report, images, &pictures.planes, Vec::new(), facts.seconds.parts().to_vec()),
+        facts,
+        drawings: &pictures.drawings,
+        plot: Plot::new(facts.levels.iter().map(curve).collect(), "iterations"),
     };
-    page.render().map_err(|e| e.to_string())
+    page.render()
 }
 
-fn pictures([fixed, moving, moved]: [&Volume; 3], start: &Linear, found: &Found) -> ImageResult<(Plane, [Drawing; 2])> {
-    let (fixed_window, moving_window) = (Window::new(fixed), Window::new(moving));
-    let [view, moving_view] = [fixed, moving].map(|volume| View::flat(&volume.geometry));
-    let none = DAffine3::IDENTITY;
-    let draw =
-        |view: &View, volume, window, map: &DAffine3| strip::data_uri(&strip::draw(view, volume, window, map), QUALITY);
-    let fixed = draw(&view, fixed, fixed_window, &none)?;
-    let mesh = |class, view: &View, points: &[DVec2]| (class, path(view, points, &found.after.triangles));
-    let drawings = [
-        Drawing {
-            title: "fixed",
-            width: view.width,
-            height: view.height,
-            picture: fixed.clone(),
-            meshes: vec![mesh("after", &view, &found.before.fixed)],
-        },
-        Drawing {
-            title: "moving",
-            width: moving_view.width,
-            height: moving_view.height,
-            picture: draw(&moving_view, moving, moving_window, &none)?,
-            meshes: vec![
-                mesh("before", &moving_view, &found.before.moving),
-                mesh("after", &moving_view, &found.after.moving),
-            ],
-        },
-    ];
-    let before = draw(&view, moving, moving_window, &start.to_affine())?;
-    let after = draw(&view, moved, moving_window, &none)?;
-    Ok((Plane { view, fixed, before, after }, drawings))
+fn curve(level: &LevelFound) -> Curve {
+    Curve {
+        title: plot::title(level.pixel_mm),
+        steps: level.iterations,
+        points: level.trace.iter().copied().enumerate().collect(),
+    }
+}
+
+impl Pictures {
+    /// Draws the fixed and the moving image, and the moving one through the mesh that started from `start`.
+    ///
+    /// # Errors
+    /// Where a picture cannot be encoded.
+    pub fn new([fixed, moving, moved]: [&Volume; 3], start: &Linear, found: &Found) -> ImageResult<Self> {
+        let (fixed_window, moving_window) = (Window::new(fixed), Window::new(moving));
+        let [view, moving_view] = [fixed, moving].map(|volume| View::flat(&volume.geometry));
+        let none = DAffine3::IDENTITY;
+        let draw = |view: &View, volume, window, map: &DAffine3| {
+            strip::data_uri(&strip::draw(view, volume, window, map), QUALITY)
+        };
+        let fixed = draw(&view, fixed, fixed_window, &none)?;
+        let mesh = |class, view: &View, points: &[DVec2]| (class, path(view, points, &found.after.triangles));
+        let drawings = [
+            Drawing {
+                title: "fixed",
+                width: view.width,
+                height: view.height,
+                picture: fixed.clone(),
+                meshes: vec![mesh("after", &view, &found.before.fixed)],
+            },
+            Drawing {
+                title: "moving",
+                width: moving_view.width,
+                height: moving_view.height,
+                picture: draw(&moving_view, moving, moving_window, &none)?,
+                meshes: vec![
+                    mesh("before", &moving_view, &found.before.moving),
+                    mesh("after", &moving_view, &found.after.moving),
+                ],
+            },
+        ];
+        let before = draw(&view, moving, moving_window, &start.to_affine())?;
+        let after = draw(&view, moved, moving_window, &none)?;
+        Ok(Self { planes: [Plane { view, fixed, before, after }], drawings })
+    }
 }
 
 /// Every edge of a mesh once.

@@ -1,0 +1,126 @@
+//! What `mireg register` leaves behind.
+
+mod joint;
+mod page;
+#[cfg(test)]
+mod tests;
+
+use image::ImageResult;
+use serde::Serialize;
+
+use super::{Kind, Report, Spent, TRANSFORM};
+use mireg::io::OutputFolder;
+use mireg::io::transform::{self, Grids, Motion};
+use mireg::metric::{Evaluation, MetricKind};
+use mireg::optimizer::OptimizerKind;
+use mireg::registration::{self, Doubt, Level, Options, Registration, Started};
+use mireg::{Result, Volume};
+
+/// A registration, and how it was asked for.
+pub struct Registered<'a> {
+    pub found: &'a Registration,
+    pub options: &'a Options,
+}
+
+/// What report.json says about it.
+#[derive(Debug, Serialize)]
+pub struct Facts {
+    pub bins: u32,
+    /// The interpolator of the moving image.
+    pub interpolation: &'static str,
+    /// The method that counted the joint histograms.
+    pub histogram: &'static str,
+    /// What was maximised.
+    pub metric: MetricKind,
+    pub optimizer: OptimizerKind,
+    pub start: Value,
+    #[serde(rename = "final")]
+    pub end: Value,
+    /// Part of the fixed image's voxels that lie inside the moving image at the end, 0 to 1.
+    pub overlap_fraction: f64,
+    /// Which start won.
+    pub started: Started,
+    /// Coarse to fine.
+    pub levels: Vec<Level>,
+    pub transform: Motion,
+    pub seconds: Seconds,
+}
+
+/// Both images at full resolution in one position.
+#[derive(Debug, Serialize)]
+pub struct Value {
+    /// Of the metric that was maximised; of a smooth one on the finest level.
+    pub value: f64,
+    #[serde(flatten)]
+    pub evaluation: Evaluation,
+}
+
+/// Seconds spent.
+#[derive(Debug, Serialize)]
+pub struct Seconds {
+    /// From the start of the process to the writing of the report.
+    pub total: f64,
+    /// From volumes in memory to the transform: upload, pyramid and optimise.
+    pub register: f64,
+    pub read: f64,
+    /// Those of the registration.
+    #[serde(flatten)]
+    pub parts: registration::Seconds,
+    /// Transform, moved image and the pictures of the page.
+    pub write: f64,
+}
+
+impl Kind for Registered<'_> {
+    type Facts = Facts;
+    type Pictures = page::Pictures;
+
+    fn device(&self) -> (&'static str, &str) {
+        (self.found.backend, &self.found.device)
+    }
+
+    fn moved(&self) -> &Volume {
+        &self.found.moved
+    }
+
+    fn doubts(&self) -> Vec<Doubt> {
+        self.found.doubts.clone()
+    }
+
+    fn write(&self, folder: &OutputFolder) -> Result<()> {
+        transform::write(&folder.path(TRANSFORM), None, &self.found.transform, &Grids::default())
+    }
+
+    fn facts(&self, spent: &Spent) -> Facts {
+        let Self { found, options } = self;
+        let [before, after] = found.values;
+        let parts = &found.seconds;
+        Facts {
+            bins: options.bins,
+            interpolation: options.interpolator.name(),
+            histogram: found.histogram,
+            metric: options.metric(),
+            optimizer: options.optimizer(),
+            start: Value { value: before, evaluation: found.start },
+            end: Value { value: after, evaluation: found.end },
+            overlap_fraction: found.end.overlap_fraction(),
+            started: found.started.clone(),
+            levels: found.levels.clone(),
+            transform: Motion::from(&found.transform),
+            seconds: Seconds {
+                total: spent.total,
+                register: parts.upload + parts.pyramid + parts.optimise,
+                read: spent.read,
+                parts: parts.clone(),
+                write: spent.write,
+            },
+        }
+    }
+
+    fn draw(&self, images: [&Volume; 2]) -> ImageResult<page::Pictures> {
+        page::Pictures::new(images, self.found)
+    }
+
+    fn page(&self, report: &Report<Facts>, images: [&Volume; 2], pictures: &page::Pictures) -> askama::Result<String> {
+        page::page(self, report, images, pictures)
+    }
+}
