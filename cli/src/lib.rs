@@ -23,6 +23,8 @@ use mireg::{Error, Result, Volume, io};
 
 /// Bad usage has the code of bad input.
 const BAD_INPUT: u8 = 2;
+/// 128 and the number of SIGINT, as shells have it.
+const INTERRUPTED: u8 = 130;
 
 /// Runs the command that was typed and returns the exit code. `started`: when the process did.
 pub fn run(started: Instant) -> u8 {
@@ -34,7 +36,16 @@ pub fn run(started: Instant) -> u8 {
     let outcome = arguments.command.run(&invocation);
     let Err(error) = outcome else { return 0 };
     say(&format!("mireg: {error}"));
-    error.exit_code()
+    exit_code(&error)
+}
+
+/// 1 for a registration that cannot be trusted, 2 for everything the user can mend, 130 for one that was interrupted.
+fn exit_code(error: &Error) -> u8 {
+    match error {
+        Error::Untrusted(_) => 1,
+        Error::File { .. } | Error::Input(_) | Error::Device(_) => BAD_INPUT,
+        Error::Stopped => INTERRUPTED,
+    }
 }
 
 /// Help and version as clap prints them; errors in one line.

@@ -4,7 +4,8 @@ use crate::demo::cubes;
 use glam::{DAffine3, DMat3, DVec3};
 use gpu::params::Affine;
 use mireg::image::StoredImage;
-use mireg::registration::{Options, check, voxel_map};
+use mireg::image::voxel_map;
+use mireg::registration::{Options, check};
 use mireg::{Geometry, Result, Volume};
 
 use super::arguments::Bench;

@@ -178,7 +178,7 @@ fn begin(arguments: &Deform, (fixed, moving): &(Volume, Volume), progress: &Prog
         let transform = transform::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?;
         return Ok(Begin { transform, from: path.display().to_string(), doubts: Vec::new() });
     }
-    let dimension = if fixed.geometry.size[2] == 1 { Dimension::Two } else { Dimension::Three };
+    let dimension = Dimension::of(&fixed.geometry);
     let headers = Begin {
         transform: Linear::identity(Kind::Translation, dimension, fixed.geometry.centre()),
         from: "the headers".to_owned(),

@@ -2,7 +2,8 @@
 
 use super::levels;
 use crate::backend::BackendKind;
-use crate::registration::{self, Init, Range};
+use crate::image::Range;
+use crate::registration::{self, Init};
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
 use std::ops::RangeInclusive;

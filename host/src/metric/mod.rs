@@ -1,12 +1,22 @@
 //! What is maximised, and what one evaluation returns.
 
+mod chain;
 mod compare;
+mod images;
+mod measure;
+mod samples;
+mod sampling;
 mod sigmas;
 
 use crate::backend::Wanted;
 pub use compare::evaluate;
 pub(crate) use compare::images;
 use gpu::math::entropy::Entropies;
+pub use images::{Images, Sampled};
+pub(crate) use measure::{At, Measure};
+pub(crate) use samples::Samples;
+pub use sampling::Sampling;
+pub(crate) use sampling::{picked, plan, thinned, within};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// The metric to maximise.

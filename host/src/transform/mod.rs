@@ -18,6 +18,7 @@ pub(crate) use rotation::plane;
 pub use rotation::{euler_angles, nearest};
 pub use step::{Steps, distance};
 
+use crate::Geometry;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// One of the maps that a point goes through one after the other.
@@ -90,6 +91,11 @@ pub enum Dimension {
 }
 
 impl Dimension {
+    /// That of an image on this grid.
+    pub fn of(grid: &Geometry) -> Self {
+        if grid.is_flat() { Self::Two } else { Self::Three }
+    }
+
     /// 2 or 3.
     pub fn axes(self) -> usize {
         match self {

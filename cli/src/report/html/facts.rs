@@ -24,7 +24,7 @@ impl<'a> ImageFacts<'a> {
     pub fn new(role: &'static str, file: &'a str, volume: &Volume) -> Self {
         let geometry = &volume.geometry;
         // A flat image has no depth to speak of.
-        let axes = if geometry.size[2] == 1 { 2 } else { 3 };
+        let axes = geometry.dimensions();
         let by = |values: Vec<String>| values[..axes].join(BY);
         let (low, high) = volume.range();
         Self {

@@ -22,7 +22,7 @@ fn noise(size: [usize; 3]) -> Volume {
 /// A page of a volume registered with itself, with these doubts about it and a file of this name.
 fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
     let counts: Vec<u32> = noise([1024, 1024, 1]).voxels.iter().map(|&value| value as u32).collect();
-    let dimension = if volume.geometry.size[2] == 1 { Dimension::Two } else { Dimension::Three };
+    let dimension = Dimension::of(&volume.geometry);
     let found = Registration {
         transform: Linear::identity(transform::Kind::Rigid, dimension, volume.geometry.centre()),
         moved: volume.clone(),

@@ -1,9 +1,9 @@
 //! A metric of two loaded images.
 
-use super::samples::Samples;
-use super::{Images, Options};
+use super::{Images, Samples};
 use crate::backend::{Backend, Evaluator, SmoothEvaluator, ViolaEvaluator, Windows};
 use crate::metric::MetricKind;
+use crate::registration::Options;
 use crate::{Error, Result};
 use glam::DAffine3;
 

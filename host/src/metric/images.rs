@@ -1,18 +1,15 @@
 //! A pair of images at one level, ready for a backend.
 
-use super::Options;
 use super::chain::Chain;
 use crate::backend::{Backend, Evaluator, HistogramMethod, MattesImages, MattesPair, Pair, Wanted, Windows};
-use crate::image::{BinImage, Geometry, StoredImage};
+use crate::image::{BinImage, Geometry, Range, StoredImage, voxel_map};
 use crate::metric::Evaluation;
+use crate::registration::Options;
 use crate::transform::Steps;
 use crate::{Result, Volume};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
-
-/// The smallest and the largest intensity.
-pub type Range = (f32, f32);
 
 /// Which of the two images gives the voxels that are counted; the other one is interpolated at them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,17 +183,4 @@ impl Images {
             Sampled::Moving => evaluation.exchanged(),
         }
     }
-}
-
-/// Steps a unit that the numbers of a map are rounded to.
-const ROUND: f64 = (1_u64 << 36) as f64;
-
-/// From voxels of one grid to voxels of another, through a map of points in LPS mm.
-pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine {
-    let map = to.world_to_index() * *transform * from.index_to_world();
-    // To 2^-36, less than f32 resolves, so that round-off pushes no border out of an image on the same grid. Adding 0 makes a -0
-    // a 0, so that no position is -0.
-    let number = |v: f64| ((v * ROUND).round() / ROUND) as f32 + 0.0;
-    let row = |i: usize| [map.x_axis[i], map.y_axis[i], map.z_axis[i], map.translation[i]].map(number);
-    Affine { rows: [row(0), row(1), row(2)] }
 }

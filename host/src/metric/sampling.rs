@@ -1,11 +1,27 @@
 //! Which voxels of the sampled image are counted.
 
-use super::Sampling;
 use crate::random::{GOLDEN, mix};
 use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::borrow::Cow;
+
+/// Which voxels of the sampled image are counted at each level. Numbers of samples are never fatal: where there are fewer voxels, all
+/// are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sampling {
+    /// All.
+    Full,
+    /// Those of a regular grid of about so many.
+    Grid { samples: usize },
+    /// About so many, scattered; the seed says which.
+    Random { samples: usize, seed: u64 },
+}
+
+impl Sampling {
+    /// Samples that say enough for any image.
+    pub const SAMPLES: usize = 1 << 21;
+}
 
 /// Every how many voxels along each axis a regular grid takes one, so that about `samples` are left: first along the axis where they
 /// lie closest.
