@@ -90,3 +90,16 @@ impl Bench {
         }
     }
 }
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use clap::{Command, FromArgMatches};
+
+    /// What is behind `mireg bench`.
+    pub fn parse(words: &str) -> Bench {
+        let words = ["bench"].into_iter().chain(words.split_whitespace());
+        let matches = Bench::augment_args(Command::new("bench")).try_get_matches_from(words).unwrap();
+        Bench::from_arg_matches(&matches).unwrap()
+    }
+}

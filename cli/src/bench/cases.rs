@@ -107,13 +107,10 @@ fn methods(arguments: &Bench, backend: &str) -> Result<Vec<HistogramMethod>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::{Arguments, Command};
-    use clap::Parser;
+    use crate::bench::arguments::tests::parse;
 
-    fn plan(arguments: &str, backend: &str) -> Result<Plan> {
-        let words = ["mireg", "bench"].into_iter().chain(arguments.split_whitespace());
-        let Command::Bench(bench) = Arguments::try_parse_from(words).unwrap().command else { unreachable!() };
-        Plan::new(&bench, backend)
+    fn plan(words: &str, backend: &str) -> Result<Plan> {
+        Plan::new(&parse(words), backend)
     }
 
     #[test]

@@ -5,6 +5,11 @@ use gpu::math::interpolate::Interpolator;
 use mireg::backend::HistogramMethod;
 use serde::Serialize;
 
+/// The rotation, radians.
+pub const TURN: f64 = 0.1;
+/// Transforms of a batch.
+pub const BATCH: usize = 16;
+
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Estimator {

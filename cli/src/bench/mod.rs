@@ -4,15 +4,11 @@ pub mod arguments;
 mod cases;
 mod choices;
 mod compare;
-mod gaussian;
 mod measure;
 mod papers;
-mod plot;
 mod results;
-mod subject;
-mod table;
-mod viola;
-mod windows;
+mod rows;
+mod show;
 
 pub use choices::Interpolation;
 
@@ -33,12 +29,12 @@ pub fn run(arguments: &Bench) -> Result<()> {
     let progress = Progress::new(arguments.json);
     let backend = backend::open(arguments.compute.backend, &progress)?;
     let plan = Plan::new(arguments, backend.name())?;
-    let results = Results::measure(&plan, &*backend, arguments, &progress)?;
+    let results = measure::all(&plan, &*backend, arguments, &progress)?;
     if let (Some(folder), Some(out)) = (folder, &arguments.out) {
         write(&results, folder, out)?;
     }
     progress.finish();
-    crate::print(&if arguments.json { format!("{}\n", json(&results)) } else { table::text(&results) });
+    crate::print(&if arguments.json { format!("{}\n", json(&results)) } else { show::text(&results) });
     Ok(())
 }
 
@@ -52,7 +48,8 @@ fn write(results: &Results, folder: OutputFolder, out: &Path) -> Result<()> {
         |name: &str, text: &str| std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e));
     file("bench.json", &json(results))?;
     if !results.rows.is_empty() {
-        let plot = plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;
+        let plot =
+            show::plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;
         file("bench.svg", &plot.svg)?;
         picture::save(&plot.png, &folder.path("bench.png"))?;
     }

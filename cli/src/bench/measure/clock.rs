@@ -1,48 +1,8 @@
-//! Seconds an evaluation.
+//! Seconds by the wall clock.
 
 use std::time::{Duration, Instant};
 
-use gpu::params::Affine;
 use mireg::Result;
-use mireg::backend::{Evaluator, Wanted};
-use serde::Serialize;
-
-/// Transforms of a batch.
-pub const BATCH: usize = 16;
-
-/// What an evaluation takes, in seconds by the wall clock.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Timing {
-    /// A whole evaluation of one transform: the median of all.
-    pub seconds: f64,
-    /// Evaluations measured.
-    pub repeats: usize,
-    /// A transform of a batch of [`BATCH`]: the median.
-    pub batch_seconds: f64,
-    /// The histogram alone by the device's clock, where it has one: the mean.
-    pub histogram_seconds: Option<f64>,
-    /// NMI at the first transform, which every method must agree on.
-    pub nmi: f64,
-}
-
-impl Timing {
-    /// Measures for about `budget` seconds, and longer where an evaluation takes long.
-    pub fn new(evaluator: &mut dyn Evaluator, transforms: &[Affine], budget: f64) -> Result<Self> {
-        let first = &transforms[..1];
-        let nmi = evaluator.evaluate(first, Wanted::Entropies)?[0].nmi;
-        let single = repeat(0.5 * budget, 3, || evaluator.evaluate(first, Wanted::Entropies))?;
-        let batch = repeat(0.25 * budget, 1, || evaluator.evaluate(transforms, Wanted::Entropies))?;
-        let seconds = median(&single);
-        let times = (0.25 * budget / seconds).clamp(1.0, 1000.0) as u32;
-        Ok(Self {
-            seconds,
-            repeats: single.len(),
-            batch_seconds: median(&batch) / transforms.len() as f64,
-            histogram_seconds: evaluator.histogram_seconds(&first[0], times)?,
-            nmi,
-        })
-    }
-}
 
 /// Does `work` unmeasured for a tenth of the budget, then `least` times or until the budget is spent. Returns the seconds of each,
 /// sorted.

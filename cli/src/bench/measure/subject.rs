@@ -8,15 +8,10 @@ use mireg::image::voxel_map;
 use mireg::registration::{Options, check};
 use mireg::{Geometry, Result, Volume};
 
-use super::arguments::Bench;
-use super::cases::Group;
-use super::choices::Axis;
-use super::choices::Data;
-use super::measure::BATCH;
 use crate::arguments::histogram::DEFAULT_BINS;
-
-/// The rotation, radians.
-pub const TURN: f64 = 0.1;
+use crate::bench::arguments::Bench;
+use crate::bench::cases::Group;
+use crate::bench::choices::{Axis, BATCH, Data, TURN};
 
 /// Images as backends keep them.
 pub struct Subject {
