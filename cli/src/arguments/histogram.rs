@@ -10,7 +10,7 @@ use mireg::registration::Options;
 
 use super::choice::choice;
 use super::compute::Compute;
-use crate::bench::Interpolation;
+use super::interpolation::Interpolation;
 
 /// Bins a side where nothing else is said.
 pub const DEFAULT_BINS: u32 = 64;

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, value_parser};
 use mireg::backend::HistogramMethod;
 
-use super::choices::{Axis, Data, Estimator, Interpolation, Paper};
+use super::choices::{Axis, Data, Estimator, Paper};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
+use crate::arguments::interpolation::Interpolation;
 
 pub const EXAMPLES: &str = "\
 Measures whole evaluations of the metric by the wall clock, one at a time and in a

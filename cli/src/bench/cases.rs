@@ -4,7 +4,8 @@ use mireg::backend::HistogramMethod;
 use mireg::{Error, Result};
 
 use super::arguments::Bench;
-use super::choices::{Data, Interpolation, Paper};
+use super::choices::{Data, Paper};
+use crate::arguments::interpolation::Interpolation;
 
 /// Bins a side where nothing else is said: what registrations use.
 const BINS: [u32; 5] = [64, 100, 128, 200, 256];

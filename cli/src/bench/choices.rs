@@ -1,9 +1,10 @@
 //! What can be chosen from.
 
 use clap::ValueEnum;
-use gpu::math::interpolate::Interpolator;
 use mireg::backend::HistogramMethod;
 use serde::Serialize;
+
+use crate::arguments::interpolation::Interpolation;
 
 /// The rotation, radians.
 pub const TURN: f64 = 0.1;
@@ -43,39 +44,6 @@ impl Data {
             Self::Constant => "constant",
             Self::Head => "head",
             Self::Files => "files",
-        }
-    }
-}
-
-/// How voxels of the moving image are interpolated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Interpolation {
-    Nearest,
-    Linear,
-    /// Tricubic through the voxels
-    CatmullRom,
-    /// Tricubic B-spline
-    BSpline,
-    /// Each of the eight neighbours counts by its weight
-    PartialVolume,
-}
-
-impl Interpolation {
-    /// As in a table.
-    pub fn name(self) -> &'static str {
-        Interpolator::from(self).name()
-    }
-}
-
-impl From<Interpolation> for Interpolator {
-    fn from(interpolation: Interpolation) -> Self {
-        match interpolation {
-            Interpolation::Nearest => Self::Nearest,
-            Interpolation::Linear => Self::Linear,
-            Interpolation::CatmullRom => Self::CatmullRom,
-            Interpolation::BSpline => Self::BSpline,
-            Interpolation::PartialVolume => Self::PartialVolume,
         }
     }
 }

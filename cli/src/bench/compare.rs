@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::cases::LEDIG_BINS;
-use super::choices::{Data, Interpolation};
+use super::choices::Data;
 use super::rows::Counted;
+use crate::arguments::interpolation::Interpolation;
 
 /// The average of 1 - new / old over some cases, next to what the paper prints.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -10,8 +10,6 @@ mod results;
 mod rows;
 mod show;
 
-pub use choices::Interpolation;
-
 use std::path::Path;
 
 use crate::demo::picture;

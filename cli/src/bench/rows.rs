@@ -3,7 +3,8 @@
 use mireg::backend::Exponentials;
 use serde::Serialize;
 
-use super::choices::{Data, Interpolation};
+use super::choices::Data;
+use crate::arguments::interpolation::Interpolation;
 
 /// What an evaluation takes, in seconds by the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use mireg::io::transform::{Format, Grids};
@@ -10,6 +10,7 @@ use mireg::{Error, Resampling, Result, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
+use crate::arguments::interpolation::Interpolation;
 use crate::summary::line;
 use crate::transforms::{self, Step};
 
@@ -50,7 +51,7 @@ pub struct Apply {
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// What lies between voxels
-    #[arg(long, value_enum, default_value_t = Interpolation::Linear, help_heading = "Resampling")]
+    #[arg(long, value_parser = Interpolation::of_values(), default_value = "linear", help_heading = "Resampling")]
     pub interpolation: Interpolation,
     /// IMAGE holds labels: take the nearest voxel
     #[arg(long, conflicts_with = "interpolation", help_heading = "Resampling")]
@@ -64,28 +65,6 @@ pub struct Apply {
     pub spacing: Option<DVec3>,
     #[command(flatten)]
     pub compute: Compute,
-}
-
-/// What can be resampled with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Interpolation {
-    Nearest,
-    Linear,
-    /// Tricubic through the voxels
-    CatmullRom,
-    /// Tricubic B-spline
-    BSpline,
-}
-
-impl From<Interpolation> for Interpolator {
-    fn from(interpolation: Interpolation) -> Self {
-        match interpolation {
-            Interpolation::Nearest => Self::Nearest,
-            Interpolation::Linear => Self::Linear,
-            Interpolation::CatmullRom => Self::CatmullRom,
-            Interpolation::BSpline => Self::BSpline,
-        }
-    }
 }
 
 /// Reads an image and a grid, resamples and writes.

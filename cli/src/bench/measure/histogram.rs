@@ -5,7 +5,8 @@ use mireg::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
 use mireg::{Error, Result};
 
 use super::clock::{median, repeat};
-use crate::bench::choices::{Data, Interpolation};
+use crate::arguments::interpolation::Interpolation;
+use crate::bench::choices::Data;
 use crate::bench::rows::{Counted, Numbers, Timing};
 
 /// A case that has not been measured yet.
