@@ -11,11 +11,11 @@ use serde::Serialize;
 pub enum Interpolation {
     Nearest,
     Linear,
-    /// Tricubic through the voxels
+    /// Cubic convolution (Catmull-Rom)
     CatmullRom,
-    /// Tricubic B-spline
+    /// Cubic B-spline
     BSpline,
-    /// Each of the eight neighbours counts by its weight
+    /// Partial volume: each of the eight neighbours is counted by its weight
     PartialVolume,
 }
 

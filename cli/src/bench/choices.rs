@@ -18,7 +18,7 @@ pub enum Estimator {
     Histogram,
     /// Viola's mutual information, from all pairs of two sets of samples
     Viola,
-    /// Smoothing by the recursive Gaussian, beside a plain copy
+    /// Recursive Gaussian smoothing, compared with a plain copy
     Gaussian,
 }
 
@@ -28,9 +28,9 @@ pub enum Estimator {
 pub enum Data {
     /// Independent uniform random voxels
     Random,
-    /// Voxels that are all the same: the worst case of methods that retry
+    /// Constant voxels: the worst case of methods that retry
     Constant,
-    /// A made-up head in quiet air; where images are given, they take its place
+    /// A synthetic head in air; --fixed and --moving replace it
     Head,
     #[value(skip)]
     Files,
@@ -52,7 +52,7 @@ impl Data {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis {
-    /// (1, 1, 1): no row of voxels stays a row
+    /// (1, 1, 1): rows of voxels are not kept
     Oblique,
     /// From foot to head
     Z,

@@ -18,17 +18,17 @@ use crate::progress::Progress;
 use crate::summary::{self, line};
 
 pub const EXAMPLES: &str = "\
-Makes a CT-like and an MR-like scan of a made-up head with a known motion between
-them, registers them, and says how many mm the result is off, on average over the
-brain. More than 1 mm is exit code 1. DIR gets ct.nii.gz, mr.nii.gz, truth.tfm,
-demo.png and what `mireg register` writes.";
+Simulates a CT and an MR scan of a synthetic head with a known motion between them,
+registers them, and prints the mean registration error over the brain. The exit code is
+1 if the error is larger than 1 mm. The output folder gets ct.nii.gz, mr.nii.gz,
+truth.tfm, demo.png and the files of `mireg register`.";
 
 #[derive(Args)]
 pub struct Demo {
-    /// Folder for the scans and the results
+    /// Output folder for the scans and the results
     #[arg(long, value_name = "DIR", default_value = "mireg-demo")]
     pub out: PathBuf,
-    /// Number of the patient; each has another head and another motion
+    /// Seed: each number gives a different head and a different motion
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]

@@ -15,12 +15,12 @@ use crate::summary::line;
 use crate::transforms;
 
 pub const EXAMPLES: &str = "\
-Entropies and MI are in nats, over the voxels of FIXED that fall inside MOVING and that the masks
-leave. NMI is (H(F) + H(M)) / H(F,M): 1 for images that say nothing about each other, 2 for images
-that determine each other. ECC is 2 MI / (H(F) + H(M)): 0 to 1. eta2(M|F), the correlation ratio, is
-the part of MOVING's variance that FIXED explains, and eta2(F|M) the reverse: 0 for none of it, 1
-for all. With the images, masks and options of `mireg register` and the transform that it wrote,
-these are the numbers of its report.
+Values are over the voxels of FIXED that lie inside MOVING and inside the masks. Entropies and
+mutual information (MI) are in nats. NMI is (H(F) + H(M)) / H(F,M): 1 for independent images, 2 if
+each determines the other. ECC is 2 MI / (H(F) + H(M)), from 0 to 1. eta2(M|F) is the correlation
+ratio: the fraction of the variance of MOVING that FIXED explains; eta2(F|M) is the reverse. With
+the images, masks, options and transform of a `mireg register` run, the values are those of its
+report.
 
 Examples:
   mireg metric ct.nii.gz mr.nii.gz
@@ -29,17 +29,17 @@ Examples:
 
 #[derive(Args)]
 pub struct Metric {
-    /// The image on whose voxels the metric is taken
+    /// Fixed image; its voxels are the samples
     pub fixed: PathBuf,
-    /// The image that it is compared with
+    /// Moving image
     pub moving: PathBuf,
-    /// From a point of FIXED to the point of MOVING, in any format that `mireg convert` reads [default: the headers alone]
+    /// Transform from points of FIXED to points of MOVING, in any format that `mireg convert` reads [default: identity]
     #[arg(long, short, value_name = "FILE")]
     pub transform: Option<PathBuf>,
-    /// Format of the transform [default: what the content looks like]; `mireg convert --help` lists them
+    /// Format of the transform; `mireg convert --help` lists them [default: detected from the content]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", hide_possible_values = true, requires = "transform")]
     pub from: Option<Format>,
-    /// Print JSON with every digit
+    /// Print JSON with all digits
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

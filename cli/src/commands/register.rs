@@ -22,39 +22,39 @@ use crate::progress::Progress;
 use crate::summary;
 
 pub const EXAMPLES: &str = "\
-DIR gets all of these or, where something fails, none; files of these names are replaced:
-  transform.tfm  ITK text: takes a point of FIXED to the point of MOVING, LPS mm
-  moved.nii.gz   MOVING on the grid of FIXED; moved.png where MOVING is PNG, JPEG or TIFF
-  report.json    metric before and after, transform, levels, warnings, seconds
-  report.html    the same with pictures: open it and look
+Output files in DIR. Existing files of these names are replaced. If anything fails, none is written:
+  transform.tfm  ITK transform from points of FIXED to points of MOVING, LPS mm
+  moved.nii.gz   MOVING resampled on the grid of FIXED; moved.png if MOVING is PNG, JPEG or TIFF
+  report.json    metric before and after, transform, levels, warnings, timing
+  report.html    the same with pictures, for visual inspection
 
 Exit codes:
-  0   done; the warnings, if any, are on stderr and in the report
-  1   the result should not be used: it is written for the eye, and `trust` in the report says why
-  2   something is wrong with the input or the device; the line on stderr says what to do
+  0   done; warnings, if any, are on stderr and in the report
+  1   the result should not be used; it is written for inspection, and the report says why
+  2   bad input or device; the line on stderr says what is wrong and what to do
   70  a fault in mireg itself
 
 Examples:
   mireg register ct.nii.gz mr.nii.gz --out out
-      a rigid motion, from wherever the scans are
+      rigid registration with automatic initialisation
   mireg register t1.nii.gz pet.nii.gz --out out --dof affine --levels 8mm,4mm,2mm \\
       --fixed-mask t1_brain.nii.gz
-      scales and shears too, on three levels, by the voxels of a mask alone
+      affine registration on three levels, sampled inside a mask
   mireg register ct.nii.gz mr.nii.gz --out out --init flirt.mat --levels 2mm,1mm
-      from what another program found, to improve it";
+      refines a transform found by another program";
 
 #[derive(Args)]
 pub struct Register {
-    /// The image that stays in place
+    /// Fixed image (the reference)
     pub fixed: PathBuf,
-    /// The image that is aligned with it
+    /// Moving image
     pub moving: PathBuf,
-    /// Folder for the results
+    /// Output folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: PathBuf,
     #[command(flatten)]
     pub search: Search,
-    /// What is maximised [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
+    /// Similarity metric [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
     #[arg(long, value_parser = choice::<MetricKind>(), help_heading = "Metric")]
     pub metric: Option<MetricKind>,
     #[command(flatten)]
