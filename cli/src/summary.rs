@@ -14,10 +14,10 @@ pub fn registration(found: &Registration, report: &Report<Facts>, moving: &Path,
     let seconds = &report.facts.seconds;
     let moved = report::moved(moving);
     let lines = [
-        ("motion", motion(&found.transform)),
+        ("transform", motion(&found.transform)),
         ("metric", format!("{metric}, {other}, from {}", found.started.from)),
         ("overlap", format!("{:.1} % of the fixed image", 100.0 * found.end.overlap_fraction())),
-        ("time", format!("{:.2} s in all, {:.2} s of it registering", seconds.total, seconds.register)),
+        ("time", format!("{:.2} s, of which registration {:.2} s", seconds.total, seconds.register)),
         ("computed on", format!("{} ({}), {} histogram", found.backend, found.device, found.histogram)),
         ("files", format!("transform.tfm, {moved}, report.json, report.html in {}", out.display())),
     ];

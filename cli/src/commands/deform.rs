@@ -219,34 +219,34 @@ fn summary(report: &Report<Facts>, start: &Linear, moving: &Path, out: &Path) ->
     let (moved, back, seconds) = (&facts.displacement, &facts.inverse_consistency, &facts.seconds);
     let [low, high] = facts.jacobian_range;
     let lines = [
-        ("start", report::began(&facts.start, start)),
+        ("initial", report::began(&facts.start, start)),
         (
-            "moved",
+            "displacement",
             format!(
-                "{:.2} mm on average from there, 95 % by at most {:.2} mm, all by at most {:.2} mm",
+                "mean {:.2} mm after the initial transform, 95th percentile {:.2} mm, maximum {:.2} mm",
                 moved.mean_mm, moved.percentile_95_mm, moved.largest_mm
             ),
         ),
         (
             "metric",
             format!(
-                "{} {:.5} -> {:.5} on the finest level",
-                report::climbed(facts.force),
+                "{} {:.5} -> {:.5} at the finest level",
+                report::metric_of(facts.force),
                 facts.values.before,
                 facts.values.after
             ),
         ),
         (
-            "field",
+            "Jacobian",
             format!(
-                "Jacobian {low:.3} to {high:.3}; there and back off by {:.3} mm on average, {:.2} mm at most",
+                "determinant {low:.3} to {high:.3}; inverse consistency error: mean {:.3} mm, maximum {:.2} mm",
                 back.mean_mm, back.worst_mm
             ),
         ),
         (
             "time",
             format!(
-                "{:.2} s in all, {:.2} s of it the linear start, {:.2} s the deformation",
+                "{:.2} s, of which linear registration {:.2} s, deformation {:.2} s",
                 seconds.total, seconds.linear, seconds.parts.register
             ),
         ),

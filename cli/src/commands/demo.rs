@@ -48,7 +48,7 @@ const TOLERANCE_MM: f64 = 1.0;
 pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     let folder = OutputFolder::create(&arguments.out)?;
     let progress = Progress::new(arguments.quiet);
-    progress.step(&format!("making patient {}", arguments.seed));
+    progress.step(&format!("simulating patient {}", arguments.seed));
     let pair = Pair::new(arguments.seed, 1.0);
     let making = invocation.started.elapsed().as_secs_f64();
     let [ct, mr] = write_scans(&pair, &folder)?;
@@ -98,7 +98,7 @@ fn patient(pair: &Pair, seed: u64, seconds: f64) -> String {
         format!("{i} x {j} x {k} voxels of {} x {} x {} mm", spacing.x, spacing.y, spacing.z)
     };
     [
-        line("patient", &format!("number {seed}, made up in {seconds:.2} s")),
+        line("patient", &format!("seed {seed}, simulated in {seconds:.2} s")),
         line("fixed", &format!("CT-like, {}", scan(&pair.ct))),
         line("moving", &format!("MR-like, {}", scan(&pair.mr))),
         line("truth", &motion(&pair.truth.into())),
@@ -113,9 +113,9 @@ fn errors(before: Misplacement, after: Misplacement, arguments: &Demo) -> String
     [
         line(
             "error",
-            &format!("{mean_mm:.3} mm on average over the brain, {max_mm:.3} mm at worst; {before:.2} mm before"),
+            &format!("{mean_mm:.3} mm mean over the brain, {max_mm:.3} mm maximum; {before:.2} mm mean before"),
         ),
-        line("look at", &format!("{out}/demo.png, or at {out}/{CT} and {out}/moved.nii.gz in any viewer")),
+        line("inspect", &format!("{out}/demo.png, or {out}/{CT} and {out}/moved.nii.gz in any viewer")),
     ]
     .concat()
 }

@@ -170,13 +170,13 @@ fn summary(report: &Report<Facts>, found: &Found, moving: &Path, out: &Path) -> 
     let facts = &report.facts;
     let (mesh, seconds) = (&facts.mesh, &facts.seconds);
     let lines = [
-        ("mesh", format!("{} triangles, {} corners", mesh.triangles, mesh.corners)),
-        ("moved", format!("corners by {:.2} mm on average, {:.2} mm at most", mesh.mean_mm, mesh.most_mm)),
+        ("mesh", format!("{} triangles, {} vertices", mesh.triangles, mesh.corners)),
+        ("displacement", format!("mean {:.2} mm, maximum {:.2} mm", mesh.mean_mm, mesh.most_mm)),
         ("metric", format!("MI {:.4} -> {:.4} nats, from {}", facts.before(), facts.after(), facts.start)),
         (
             "time",
             format!(
-                "{:.2} s in all, {:.2} s of it the affine start, {:.2} s the mesh",
+                "{:.2} s, of which affine registration {:.2} s, mesh {:.2} s",
                 seconds.total, seconds.align, seconds.mesh
             ),
         ),

@@ -17,7 +17,7 @@ use crate::invocation::Invocation;
 use mireg::io::{self, OutputFolder};
 use mireg::registration::Doubt;
 use mireg::{Error, Result, Volume};
-pub use words::{began, climbed, motion};
+pub use words::{began, metric_of, motion};
 
 /// File names in the output folder.
 pub const TRANSFORM: &str = "transform.tfm";

@@ -99,7 +99,7 @@ pub fn page(
         scale: pictures.scale.labels(),
         folded: facts.jacobian_range[0] <= 0.0,
         plot: Plot::new(of.found.levels.iter().map(curve).collect(), "iterations"),
-        metric: words::climbed(facts.force),
+        metric: words::metric_of(facts.force),
         began: words::began(&facts.start, of.start.transform),
     };
     page.render()
