@@ -5,7 +5,9 @@ mod bench;
 mod commands;
 pub mod demo;
 pub mod fault;
+mod flags;
 mod invocation;
+mod job;
 mod progress;
 mod report;
 mod summary;
@@ -35,7 +37,7 @@ pub fn run(started: Instant) -> u8 {
     };
     let outcome = arguments.command.run(&invocation);
     let Err(error) = outcome else { return 0 };
-    say(&format!("mireg: {error}"));
+    say(&format!("mireg: {}", flags::error(&error)));
     exit_code(&error)
 }
 
@@ -43,7 +45,7 @@ pub fn run(started: Instant) -> u8 {
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Untrusted(_) => 1,
-        Error::File { .. } | Error::Input(_) | Error::Device(_) => BAD_INPUT,
+        Error::File { .. } | Error::Option { .. } | Error::Device { .. } => BAD_INPUT,
         Error::Stopped => INTERRUPTED,
     }
 }

@@ -6,4 +6,5 @@ pub mod gaussian;
 pub mod grids;
 pub mod histogram;
 pub mod interpolation;
+pub mod pair;
 pub mod search;

@@ -1,25 +1,21 @@
 //! `mireg deform`.
 
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, value_parser};
+use mireg::Result;
+use mireg::deform::{Force, Options, Start};
+use mireg::io::transform::{self, Format, Grids};
+use mireg::transform::Kind;
 
 use crate::arguments::choice::choice;
-use crate::invocation::Invocation;
-use crate::report::deform::{DISPLACEMENTS, Deformed, Facts, INVERSE, JACOBIAN, Start};
-use crate::report::{self, Report, Run};
-use clap::{Args, ValueEnum, value_parser};
-use mireg::deform::{self, Force, Options};
-use mireg::io::OutputFolder;
-use mireg::io::transform::{self, Format, Grids};
-use mireg::registration::{self, Doubt};
-use mireg::transform::{Dimension, Kind, Linear};
-use mireg::{Result, Volume};
-
-use super::register;
 use crate::arguments::compute::Compute;
+use crate::arguments::pair::Pair;
 use crate::arguments::search::{millimetres, millimetres_or_none};
-use crate::progress::Progress;
-use crate::summary::line;
+use crate::invocation::Invocation;
+use crate::job::Job;
+use crate::report::Kind as _;
+use crate::report::deform::Deformed;
 
 pub const EXAMPLES: &str = "\
 Diffeomorphic registration by compositions of small, smooth update fields after a linear
@@ -62,13 +58,8 @@ Examples:
 
 #[derive(Args)]
 pub struct Deform {
-    /// Fixed image (the reference)
-    pub fixed: PathBuf,
-    /// Moving image, which is deformed
-    pub moving: PathBuf,
-    /// Output folder
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub out: PathBuf,
+    #[command(flatten)]
+    pub pair: Pair,
     /// Initial transform, instead of a linear registration
     #[arg(long, value_name = "TRANSFORM", conflicts_with = "linear", help_heading = "Initialisation")]
     pub start: Option<PathBuf>,
@@ -110,12 +101,9 @@ pub struct Deform {
     pub bins: u32,
     #[command(flatten)]
     pub compute: Compute,
-    /// Print errors and warnings only
-    #[arg(long, short, help_heading = "Output")]
-    pub quiet: bool,
 }
 
-/// The registration before the flow.
+/// The registration before the deformation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum First {
     Affine,
@@ -123,142 +111,33 @@ pub enum First {
     None,
 }
 
-/// Where the flow starts.
-struct Begin {
-    transform: Linear,
-    from: String,
-    doubts: Vec<Doubt>,
-}
-
 /// Reads two images, deforms the moving one, writes the results and prints a summary.
 pub fn run(arguments: &Deform, invocation: &Invocation) -> Result<()> {
-    let Deform { fixed, moving, out, .. } = arguments;
-    for name in [report::moved(moving), DISPLACEMENTS, INVERSE, JACOBIAN] {
-        crate::keep_inputs(&out.join(name), [fixed, moving])?;
-    }
-    let folder = OutputFolder::create(out)?;
-    let progress = Progress::new(arguments.quiet);
-    progress.step("reading");
-    let reading = Instant::now();
-    let images = crate::read(fixed, moving)?;
-    let read = reading.elapsed().as_secs_f64();
-    let options = arguments.options();
-    // What cannot be deformed is told before the registration, not after it.
-    options.allow(&images.0, &images.1)?;
-
-    let registering = Instant::now();
-    let begin = begin(arguments, &images, &progress)?;
-    let linear = registering.elapsed().as_secs_f64();
-    let found = deform::deform(&images.0, &images.1, &begin.transform.to_affine(), &options, &progress)?;
-    progress.step("writing");
-    let Begin { transform, from, doubts } = &begin;
-    let start = Start { transform, from, doubts, seconds: linear };
-    let run = Run { invocation, fixed, moving, images: [&images.0, &images.1], read };
-    let report = run.write(&Deformed { found: &found, options: &options, start }, &folder)?;
-    folder.commit()?;
-    progress.finish();
-    register::warn(&report.warnings);
-    if !arguments.quiet {
-        crate::print(&summary(&report, transform, moving, out));
-    }
-    register::trusted(&report.warnings, out)
+    let job = Job::open(&arguments.pair, Deformed::FILES, &arguments.compute, invocation)?;
+    let loaded = job.read(|grids| arguments.options(grids))?;
+    let options = &loaded.options;
+    let found = &job.engine.deform(&loaded.fixed, &loaded.moving, options, &job.progress)?;
+    job.finish(&loaded, &Deformed { found, options, start: arguments.start.as_deref() })
 }
 
 impl Deform {
-    fn options(&self) -> Options {
+    /// What the library wants to know about images on these grids; reads the transform to start from.
+    fn options(&self, grids: &Grids) -> Result<Options> {
+        let start = match (&self.start, self.linear) {
+            (Some(path), _) => Start::Transform(transform::read(path, self.from, grids)?),
+            (None, First::Affine) => Start::Register(Kind::Affine),
+            (None, First::Rigid) => Start::Register(Kind::Rigid),
+            (None, First::None) => Start::Headers,
+        };
         let iterations = self.iterations.iter().map(|&n| n as usize).collect();
-        Options {
+        Ok(Options {
+            start,
             force: self.force,
             levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
             iterations: Some(iterations).filter(|iterations: &Vec<_>| !iterations.is_empty()),
             smooth_mm: self.smooth,
             smooth_field_mm: self.smooth_field,
             bins: self.bins,
-            backend: self.compute.backend,
-            threads: self.compute.threads(),
-        }
+        })
     }
-}
-
-/// The transform that was given, or what a registration finds; the headers where that should not be used.
-fn begin(arguments: &Deform, (fixed, moving): &(Volume, Volume), progress: &Progress) -> Result<Begin> {
-    if let Some(path) = &arguments.start {
-        let transform = transform::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?;
-        return Ok(Begin { transform, from: path.display().to_string(), doubts: Vec::new() });
-    }
-    let dimension = Dimension::of(&fixed.geometry);
-    let headers = Begin {
-        transform: Linear::identity(Kind::Translation, dimension, fixed.geometry.centre()),
-        from: "the headers".to_owned(),
-        doubts: Vec::new(),
-    };
-    let kind = match arguments.linear {
-        First::None => return Ok(headers),
-        First::Rigid => Kind::Rigid,
-        First::Affine => Kind::Affine,
-    };
-    let Compute { backend, .. } = arguments.compute;
-    let options =
-        registration::Options { dof: kind, backend, threads: arguments.compute.threads(), ..Default::default() };
-    let found = mireg::register(fixed, moving, &options, progress)?;
-    let doubt = |text| Doubt { name: "start", text, grave: false };
-    let (name, texts) = (kind.name(), found.doubts.iter().map(|doubt| &doubt.text));
-    if found.trusted() {
-        let doubts = texts.map(|text| doubt(format!("of the {name} registration: {text}"))).collect();
-        let article = if kind == Kind::Affine { "an" } else { "a" };
-        return Ok(Begin { transform: found.transform, from: format!("{article} {name} registration"), doubts });
-    }
-    let why = texts.cloned().collect::<Vec<_>>().join("; ");
-    let text = format!("the {name} registration should not be used ({why}): starting as the headers place the images");
-    Ok(Begin { doubts: vec![doubt(text)], ..headers })
-}
-
-/// What came out, a line a fact.
-fn summary(report: &Report<Facts>, start: &Linear, moving: &Path, out: &Path) -> String {
-    let (head, facts) = (&report.head, &report.facts);
-    let (moved, back, seconds) = (&facts.displacement, &facts.inverse_consistency, &facts.seconds);
-    let [low, high] = facts.jacobian_range;
-    let lines = [
-        ("initial", report::began(&facts.start, start)),
-        (
-            "displacement",
-            format!(
-                "mean {:.2} mm after the initial transform, 95th percentile {:.2} mm, maximum {:.2} mm",
-                moved.mean_mm, moved.percentile_95_mm, moved.largest_mm
-            ),
-        ),
-        (
-            "metric",
-            format!(
-                "{} {:.5} -> {:.5} at the finest level",
-                report::metric_of(facts.force),
-                facts.values.before,
-                facts.values.after
-            ),
-        ),
-        (
-            "Jacobian",
-            format!(
-                "determinant {low:.3} to {high:.3}; inverse consistency error: mean {:.3} mm, maximum {:.2} mm",
-                back.mean_mm, back.worst_mm
-            ),
-        ),
-        (
-            "time",
-            format!(
-                "{:.2} s, of which linear registration {:.2} s, deformation {:.2} s",
-                seconds.total, seconds.linear, seconds.parts.register
-            ),
-        ),
-        ("computed on", format!("{} ({})", head.backend, head.device)),
-        (
-            "files",
-            format!(
-                "field.nii.gz, inverse.nii.gz, {}, jacobian.nii.gz, start.tfm, report.json, report.html in {}",
-                report::moved(moving),
-                out.display()
-            ),
-        ),
-    ];
-    lines.iter().map(|(label, text)| line(label, text)).collect()
 }

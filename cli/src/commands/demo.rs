@@ -1,11 +1,7 @@
 //! `mireg demo`.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use crate::demo::{Misplacement, Pair, picture};
-use crate::invocation::Invocation;
-use crate::report::{Run, motion};
 use clap::Args;
 use glam::DAffine3;
 use mireg::io::transform::{self, Grids};
@@ -14,8 +10,13 @@ use mireg::registration::Options;
 use mireg::{Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
-use crate::progress::Progress;
-use crate::summary::{self, line};
+use crate::arguments::pair::Pair as Files;
+use crate::demo::{Misplacement, Pair, picture};
+use crate::invocation::Invocation;
+use crate::job::{self, Job};
+use crate::report::registration::Registered;
+use crate::report::{Kind, motion};
+use crate::summary::line;
 
 pub const EXAMPLES: &str = "\
 Simulates a CT and an MR scan of a synthetic head with a known motion between them,
@@ -46,40 +47,31 @@ const TOLERANCE_MM: f64 = 1.0;
 
 /// Makes a patient, registers the two scans, writes everything and prints the error.
 pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
-    let folder = OutputFolder::create(&arguments.out)?;
-    let progress = Progress::new(arguments.quiet);
-    progress.step(&format!("simulating patient {}", arguments.seed));
-    let pair = Pair::new(arguments.seed, 1.0);
-    let making = invocation.started.elapsed().as_secs_f64();
-    let [ct, mr] = write_scans(&pair, &folder)?;
+    let Demo { out, seed, quiet, .. } = arguments;
+    let files = Files { fixed: out.join(CT), moving: out.join(MR), out: out.clone(), quiet: *quiet };
+    let job = Job::open(&files, Registered::FILES, &arguments.compute, invocation)?;
+    job.progress.step(&format!("simulating patient {seed}"));
+    let (pair, making, [ct, mr]) = job.engine.install(|| {
+        let pair = Pair::new(*seed, 1.0);
+        let making = invocation.started.elapsed().as_secs_f64();
+        let scans = write_scans(&pair, &job.folder)?;
+        Ok((pair, making, scans))
+    })?;
 
     // The files are registered, not what they were made from, so that `mireg register` gives the same.
-    let reading = Instant::now();
-    let (fixed, moving) = crate::read(&ct, &mr)?;
-    let options =
-        Options { backend: arguments.compute.backend, threads: arguments.compute.threads(), ..Options::default() };
-    let run = Run {
-        invocation,
-        fixed: &arguments.out.join(CT),
-        moving: &arguments.out.join(MR),
-        images: [&fixed, &moving],
-        read: reading.elapsed().as_secs_f64(),
-    };
-    let (registration, report) = super::register::align(&run, &options, &folder, &progress)?;
-    let found = registration.transform.to_affine();
+    let loaded = job.read_from(&ct, &mr, |_| Ok(Options::default()))?;
+    let options = &loaded.options;
+    let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
+    let registered = Registered { found, options };
+    let report = job.write(&loaded, &registered)?;
+    let found = found.transform.to_affine();
     let before = pair.misplacement(&DAffine3::IDENTITY);
     let after = pair.misplacement(&found);
     let checkerboards = picture::checkerboards(&pair.ct, &pair.mr, &[DAffine3::IDENTITY, found]);
-    picture::save(&checkerboards, &folder.path("demo.png"))?;
-    folder.commit()?;
-    progress.finish();
-
-    super::register::warn(&report.warnings);
-    if !arguments.quiet {
-        crate::print(&patient(&pair, arguments.seed, making));
-        crate::print(&summary::registration(&registration, &report, MR.as_ref(), &arguments.out));
-        crate::print(&errors(before, after, arguments));
-    }
+    picture::save(&checkerboards, &job.folder.path("demo.png"))?;
+    let summary = job::summary(&files, &registered, &report);
+    let text = [patient(&pair, *seed, making), summary, errors(before, after, arguments)].concat();
+    job.commit(&report.warnings, &text)?;
     trusted(after)
 }
 
@@ -124,5 +116,5 @@ fn trusted(after: Misplacement) -> Result<()> {
     if after.mean_mm <= TOLERANCE_MM {
         return Ok(());
     }
-    Err(Error::Untrusted(format!("the error is {:.2} mm, more than {TOLERANCE_MM} mm: the demo failed", after.mean_mm)))
+    Err(Error::untrusted(format!("the error is {:.2} mm, more than {TOLERANCE_MM} mm: the demo failed", after.mean_mm)))
 }

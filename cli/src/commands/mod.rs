@@ -14,7 +14,7 @@ mod points;
 mod register;
 
 use clap::{Parser, Subcommand};
-use mireg::{Result, threads};
+use mireg::Result;
 
 use crate::bench;
 use crate::invocation::Invocation;
@@ -93,21 +93,19 @@ impl Command {
     /// Runs it.
     pub fn run(&self, invocation: &Invocation) -> Result<()> {
         match self {
-            Self::Register(register) => {
-                threads::with(register.compute.threads(), || register::run(register, invocation))
-            }
-            Self::Deform(deform) => threads::with(deform.compute.threads(), || deform::run(deform, invocation)),
-            Self::Mesh(mesh) => threads::with(mesh.compute.threads(), || mesh::run(mesh, invocation)),
-            Self::Apply(apply) => threads::with(apply.compute.threads(), || apply::run(apply)),
+            Self::Register(register) => register::run(register, invocation),
+            Self::Deform(deform) => deform::run(deform, invocation),
+            Self::Mesh(mesh) => mesh::run(mesh, invocation),
+            Self::Apply(apply) => apply::run(apply),
             Self::Points(points) => points::run(points),
-            Self::Metric(metric) => threads::with(metric.compute.threads(), || metric::run(metric)),
+            Self::Metric(metric) => metric::run(metric),
             Self::Evaluate(evaluate) => evaluate::run(evaluate),
             Self::Convert(convert) => convert::run(convert),
             Self::Compose(compose) => compose::run(compose),
             Self::Invert(invert) => invert::run(invert),
-            Self::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(demo, invocation)),
+            Self::Demo(demo) => demo::run(demo, invocation),
             Self::Devices => devices::run(),
-            Self::Bench(bench) => threads::with(bench.compute.threads(), || bench::run(bench)),
+            Self::Bench(bench) => bench::run(bench),
         }
     }
 }

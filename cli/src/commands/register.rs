@@ -1,25 +1,21 @@
 //! `mireg register`.
 
-use std::path::{Path, PathBuf};
-use std::time::Instant;
-
-use crate::arguments::choice::choice;
-use crate::invocation::Invocation;
-use crate::report::registration::{Facts, Registered};
-use crate::report::{Report, Run};
 use clap::Args;
-use mireg::io::OutputFolder;
+use mireg::Result;
 use mireg::io::transform::Grids;
 use mireg::metric::MetricKind;
-use mireg::registration::{Doubt, Options, Registration};
-use mireg::{Error, Result};
+use mireg::registration::Options;
 
+use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::gaussian::Gaussian;
 use crate::arguments::histogram::Histogram;
+use crate::arguments::pair::Pair;
 use crate::arguments::search::Search;
-use crate::progress::Progress;
-use crate::summary;
+use crate::invocation::Invocation;
+use crate::job::Job;
+use crate::report::Kind;
+use crate::report::registration::Registered;
 
 pub const EXAMPLES: &str = "\
 Output files in DIR. Existing files of these names are replaced. If anything fails, none is written:
@@ -45,13 +41,8 @@ Examples:
 
 #[derive(Args)]
 pub struct Register {
-    /// Fixed image (the reference)
-    pub fixed: PathBuf,
-    /// Moving image
-    pub moving: PathBuf,
-    /// Output folder
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub out: PathBuf,
+    #[command(flatten)]
+    pub pair: Pair,
     #[command(flatten)]
     pub search: Search,
     /// Similarity metric [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
@@ -63,64 +54,22 @@ pub struct Register {
     pub gaussian: Gaussian,
     #[command(flatten)]
     pub compute: Compute,
-    /// Print errors and warnings only
-    #[arg(long, short, help_heading = "Output")]
-    pub quiet: bool,
 }
 
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, invocation: &Invocation) -> Result<()> {
-    let Register { fixed, moving, out, .. } = arguments;
-    crate::keep_inputs(&out.join(crate::report::moved(moving)), [fixed, moving])?;
-    let folder = OutputFolder::create(out)?;
-    let progress = Progress::new(arguments.quiet);
-    progress.step("reading");
-    let reading = Instant::now();
-    let (fixed_volume, moving_volume) = crate::read(fixed, moving)?;
-    let others = arguments.histogram.options(arguments.metric, &arguments.compute)?;
-    let viola = arguments.gaussian.options(arguments.metric)?;
-    let others = Options { viola, ..others };
-    let options = arguments.search.options(others, &Grids::of(&fixed_volume.geometry, &moving_volume.geometry))?;
-    let images = [&fixed_volume, &moving_volume];
-    let run = Run { invocation, fixed, moving, images, read: reading.elapsed().as_secs_f64() };
-    let (registration, report) = align(&run, &options, &folder, &progress)?;
-    folder.commit()?;
-    progress.finish();
-    warn(&report.warnings);
-    if !arguments.quiet {
-        crate::print(&summary::registration(&registration, &report, moving, out));
+    let job = Job::open(&arguments.pair, Registered::FILES, &arguments.compute, invocation)?;
+    let loaded = job.read(|grids| arguments.options(grids))?;
+    let options = &loaded.options;
+    let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
+    job.finish(&loaded, &Registered { found, options })
+}
+
+impl Register {
+    /// What the library wants to know about images on these grids; reads masks and a transform to start from.
+    fn options(&self, grids: &Grids) -> Result<Options> {
+        let others = self.histogram.options(self.metric)?;
+        let viola = self.gaussian.options(self.metric)?;
+        self.search.options(Options { viola, ..others }, grids)
     }
-    trusted(&registration.doubts, out)
-}
-
-/// The results are there for the eye, but a script is to stop here.
-pub fn trusted(doubts: &[Doubt], out: &Path) -> Result<()> {
-    let grave: Vec<_> = doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
-    match grave[..] {
-        [] => Ok(()),
-        _ => Err(Error::Untrusted(format!(
-            "the result should not be used ({}); look at {}",
-            grave.join(", "),
-            out.join(crate::report::REPORT).display()
-        ))),
-    }
-}
-
-/// Registers and puts the results into `folder`.
-pub fn align(
-    run: &Run,
-    options: &Options,
-    folder: &OutputFolder,
-    progress: &Progress,
-) -> Result<(Registration, Report<Facts>)> {
-    let [fixed, moving] = run.images;
-    let registration = mireg::register(fixed, moving, options, progress)?;
-    progress.step("writing");
-    let report = run.write(&Registered { found: &registration, options }, folder)?;
-    Ok((registration, report))
-}
-
-/// Says what speaks against a result. `--quiet` does not silence it.
-pub fn warn(doubts: &[Doubt]) {
-    doubts.iter().for_each(|warning| crate::say(&format!("mireg: warning: {}", warning.text)));
 }

@@ -17,7 +17,7 @@ use crate::invocation::Invocation;
 use mireg::io::{self, OutputFolder};
 use mireg::registration::Doubt;
 use mireg::{Error, Result, Volume};
-pub use words::{began, metric_of, motion};
+pub use words::motion;
 
 /// File names in the output folder.
 pub const TRANSFORM: &str = "transform.tfm";
@@ -36,8 +36,9 @@ pub struct Run<'a> {
     pub moving: &'a Path,
     /// Both as they were read.
     pub images: [&'a Volume; 2],
-    /// Seconds that reading both took.
+    /// Seconds that reading both took, and opening the device.
     pub read: f64,
+    pub open: f64,
 }
 
 /// A result that has a report of its own kind.
@@ -46,6 +47,8 @@ pub trait Kind: Sync {
     type Facts: Serialize;
     /// What takes the most time of a page.
     type Pictures: Send;
+    /// The files that only this kind leaves behind.
+    const FILES: &'static [&'static str];
 
     /// The backend's name and the device's own.
     fn device(&self) -> (&'static str, &str);
@@ -53,12 +56,14 @@ pub trait Kind: Sync {
     fn moved(&self) -> &Volume;
     /// What speaks against the result.
     fn doubts(&self) -> Vec<Doubt>;
-    /// Writes what only this kind leaves behind.
+    /// Writes [`Kind::FILES`].
     ///
     /// # Errors
     /// [`Error::File`] where a file cannot be written.
     fn write(&self, folder: &OutputFolder) -> Result<()>;
     fn facts(&self, spent: &Spent) -> Self::Facts;
+    /// The result in words: labels and texts.
+    fn summary(&self, facts: &Self::Facts) -> Vec<(&'static str, String)>;
     /// Draws the pictures of the page. `images`: the fixed and the moving one.
     ///
     /// # Errors
@@ -109,6 +114,8 @@ pub struct Spent {
     /// From the start of the process to the writing of the report.
     pub total: f64,
     pub read: f64,
+    /// Opening the device.
+    pub open: f64,
     /// All files but the report, and the pictures of the page.
     pub write: f64,
 }
@@ -127,13 +134,13 @@ impl Run<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        let text = serde_json::to_string_pretty(&report).map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, text + "\n").map_err(|e| Error::file(&path, e))?;
+        let text = serde_json::to_string_pretty(&report).map_err(|e| Error::file(&path, e.to_string()))?;
+        std::fs::write(&path, text + "\n").map_err(|e| Error::file(&path, e.to_string()))?;
 
         let path = folder.path(PAGE);
-        let pictures = pictures.map_err(|e| Error::file(&path, e))?;
-        let page = found.page(&report, self.images, &pictures).map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;
+        let page = found.page(&report, self.images, &pictures).map_err(|e| Error::file(&path, e.to_string()))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 
@@ -141,7 +148,7 @@ impl Run<'_> {
         let text = |path: &Path| path.display().to_string();
         let (backend, device) = found.device();
         let warnings = found.doubts();
-        let spent = Spent { total: self.invocation.started.elapsed().as_secs_f64(), read: self.read, write };
+        let spent = Spent { total: self.invocation.started.elapsed().as_secs_f64(), read: self.read, open: self.open, write };
         Report {
             head: Head {
                 command: self.invocation.command(),

@@ -8,6 +8,7 @@ use super::clock::{median, repeat};
 use crate::arguments::interpolation::Interpolation;
 use crate::bench::choices::Data;
 use crate::bench::rows::{Counted, Numbers, Timing};
+use crate::flags;
 
 /// A case that has not been measured yet.
 pub fn row(method: HistogramMethod, data: Data, interpolation: Interpolation, pair: &Pair) -> Counted {
@@ -39,7 +40,7 @@ pub fn measure(
             timing: Some(timing(&mut *evaluator, transforms, budget)?),
             ..row
         }),
-        Err(Error::Input(reason)) => Ok(Counted { reason: Some(reason), ..row }),
+        Err(Error::Option { message, .. }) => Ok(Counted { reason: Some(flags::message(&message)), ..row }),
         Err(error) => Err(error),
     }
 }
@@ -62,19 +63,22 @@ fn timing(evaluator: &mut dyn Evaluator, transforms: &[Affine], budget: f64) -> 
 }
 
 /// Checks that all methods that counted a pair gave the same bits.
-pub fn agree(rows: &[Counted]) -> Result<()> {
+pub fn agree(rows: &[Counted], backend: &'static str) -> Result<()> {
     let mut timed = rows.iter().filter_map(|row| Some((row, row.timing?.nmi)));
     let Some((first, nmi)) = timed.next() else { return Ok(()) };
     match timed.find(|(_, other)| other.to_bits() != nmi.to_bits()) {
         None => Ok(()),
-        Some((other, _)) => Err(Error::Device(format!(
-            "a kernel is wrong, please report it: {} and {} disagree on {} images with {} bins, {}",
-            first.label(),
-            other.label(),
-            first.data.name(),
-            first.bins,
-            first.interpolation.name()
-        ))),
+        Some((other, _)) => Err(Error::device(
+            backend,
+            format!(
+                "a kernel is wrong: {} and {} disagree on {} images with {} bins, {}; please report it",
+                first.label(),
+                other.label(),
+                first.data.name(),
+                first.bins,
+                first.interpolation.name()
+            ),
+        )),
     }
 }
 
@@ -99,8 +103,8 @@ mod tests {
     #[test]
     fn methods_that_disagree_are_found() {
         let mut rows = vec![row("mbe", 64, None), row("tiled", 64, Some(1.0)), row("mbe-bc", 64, Some(2.0))];
-        assert!(agree(&rows).is_ok());
+        assert!(agree(&rows, "emulated").is_ok());
         rows[2].timing.as_mut().unwrap().nmi += f64::EPSILON;
-        assert!(agree(&rows).unwrap_err().to_string().contains("tiled and mbe-bc disagree"));
+        assert!(agree(&rows, "emulated").unwrap_err().to_string().contains("tiled and mbe-bc disagree"));
     }
 }

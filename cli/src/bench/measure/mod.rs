@@ -78,7 +78,7 @@ impl Session<'_> {
                     let row = histogram::measure(row, self.backend, pair, method, &transforms, self.arguments.seconds)?;
                     self.rows.push(row);
                 }
-                histogram::agree(&self.rows[first..])?;
+                histogram::agree(&self.rows[first..], self.backend.name())?;
             }
         }
         // A paper's comparison is of histograms.

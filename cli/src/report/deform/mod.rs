@@ -4,11 +4,13 @@ mod grid;
 mod jacobian;
 mod page;
 
+use std::path::Path;
+
 use image::ImageResult;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Kind, Report, Spent};
+use super::{Kind, Report, Spent, words};
 use mireg::deform::{self, Consistency, Deformation, Force, Options};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
@@ -17,27 +19,17 @@ use mireg::transform::{Field, Linear};
 use mireg::{Result, Volume};
 
 /// File names in the output folder, beside those of every registration.
-pub const DISPLACEMENTS: &str = "field.nii.gz";
-pub const INVERSE: &str = "inverse.nii.gz";
-pub const JACOBIAN: &str = "jacobian.nii.gz";
-pub const START: &str = "start.tfm";
+const DISPLACEMENTS: &str = "field.nii.gz";
+const INVERSE: &str = "inverse.nii.gz";
+const JACOBIAN: &str = "jacobian.nii.gz";
+const START: &str = "start.tfm";
 
 /// A deformation, how it was asked for, and where it started.
 pub struct Deformed<'a> {
     pub found: &'a Deformation,
     pub options: &'a Options,
-    pub start: Start<'a>,
-}
-
-/// Where a deformation started.
-pub struct Start<'a> {
-    pub transform: &'a Linear,
-    /// A registration, the headers, or the file that was given.
-    pub from: &'a str,
-    /// What speaks against it.
-    pub doubts: &'a [Doubt],
-    /// Seconds that finding it took.
-    pub seconds: f64,
+    /// The file of the initial transform, if one was given.
+    pub start: Option<&'a Path>,
 }
 
 /// What report.json says about it.
@@ -95,6 +87,8 @@ pub struct Seconds {
     pub read: f64,
     /// Finding the linear start.
     pub linear: f64,
+    /// Opening the device.
+    pub open: f64,
     /// Those of the deformation.
     #[serde(flatten)]
     pub parts: deform::Seconds,
@@ -108,7 +102,7 @@ impl Seconds {
         [
             ("reading", self.read),
             ("linear start", self.linear),
-            ("opening the device", self.parts.open),
+            ("opening the device", self.open),
             ("pyramid", self.parts.pyramid),
             ("deformation", self.parts.flow),
             ("inverse, Jacobian, moved image", self.parts.finish),
@@ -138,6 +132,7 @@ impl Displacement {
 impl Kind for Deformed<'_> {
     type Facts = Facts;
     type Pictures = page::Pictures;
+    const FILES: &'static [&'static str] = &[DISPLACEMENTS, INVERSE, JACOBIAN, START];
 
     fn device(&self) -> (&'static str, &str) {
         (self.found.backend, &self.found.device)
@@ -148,11 +143,11 @@ impl Kind for Deformed<'_> {
     }
 
     fn doubts(&self) -> Vec<Doubt> {
-        [self.start.doubts, &self.found.doubts].concat()
+        self.found.doubts.clone()
     }
 
     fn write(&self, folder: &OutputFolder) -> Result<()> {
-        transform::write(&folder.path(START), None, self.start.transform, &Grids::default())?;
+        transform::write(&folder.path(START), None, &self.found.start.transform, &Grids::default())?;
         for (name, field) in [(DISPLACEMENTS, &self.found.field), (INVERSE, &self.found.inverse)] {
             io::field::write(&folder.path(name), field)?;
         }
@@ -161,30 +156,52 @@ impl Kind for Deformed<'_> {
 
     fn facts(&self, spent: &Spent) -> Facts {
         let Self { found, options, start } = self;
+        let initial = &found.start;
         let [before, after] = found.values;
         let level = |found: &deform::Level| Level { iterations: found.values.len().max(1) - 1, found: found.clone() };
         Facts {
             force: options.force,
             bins: options.bins,
-            start: start.from.to_owned(),
-            transform: Motion::from(start.transform),
+            start: start.map_or_else(|| initial.from.to_owned(), |path| path.display().to_string()),
+            transform: Motion::from(&initial.transform),
             values: Values { before, after },
-            displacement: Displacement::new(&found.field, start.transform),
+            displacement: Displacement::new(&found.field, &initial.transform),
             jacobian_range: found.jacobian_range,
             inverse_consistency: found.consistency,
             levels: found.levels.iter().map(level).collect(),
             seconds: Seconds {
                 total: spent.total,
                 read: spent.read,
-                linear: start.seconds,
+                linear: initial.seconds,
+                open: spent.open,
                 parts: found.seconds,
                 write: spent.write,
             },
         }
     }
 
+    fn summary(&self, facts: &Facts) -> Vec<(&'static str, String)> {
+        let Facts { displacement, inverse_consistency: inverse, values, seconds, .. } = facts;
+        let [low, high] = facts.jacobian_range;
+        let lengths = format!(
+            "mean {:.2} mm after the initial transform, 95th percentile {:.2} mm, maximum {:.2} mm",
+            displacement.mean_mm, displacement.percentile_95_mm, displacement.largest_mm
+        );
+        let metric = words::metric_of(facts.force);
+        let error =
+            format!("inverse consistency error: mean {:.3} mm, maximum {:.2} mm", inverse.mean_mm, inverse.worst_mm);
+        let parts = format!("linear registration {:.2} s, deformation {:.2} s", seconds.linear, seconds.parts.register);
+        vec![
+            ("initial", words::began(&facts.start, &self.found.start.transform)),
+            ("displacement", lengths),
+            ("metric", format!("{metric} {:.5} -> {:.5} at the finest level", values.before, values.after)),
+            ("Jacobian", format!("determinant {low:.3} to {high:.3}; {error}")),
+            ("time", format!("{:.2} s, of which {parts}", seconds.total)),
+        ]
+    }
+
     fn draw(&self, images: [&Volume; 2]) -> ImageResult<page::Pictures> {
-        page::Pictures::new(images, self.start.transform, self.found)
+        page::Pictures::new(images, self.found)
     }
 
     fn page(&self, report: &Report<Facts>, images: [&Volume; 2], pictures: &page::Pictures) -> askama::Result<String> {

@@ -14,7 +14,6 @@ use glam::{DAffine3, DVec3};
 use image::ImageResult;
 use mireg::Volume;
 use mireg::deform::{Deformation, Level, Options};
-use mireg::transform::Linear;
 use rayon::prelude::*;
 
 /// Of JPEGs.
@@ -38,12 +37,12 @@ pub struct Pictures {
 }
 
 impl Pictures {
-    /// Draws the fixed and the moving image of a deformation that started from `start`.
+    /// Draws the fixed and the moving image of a deformation.
     ///
     /// # Errors
     /// Where a picture cannot be encoded.
-    pub fn new([fixed, moving]: [&Volume; 2], start: &Linear, found: &Deformation) -> ImageResult<Self> {
-        let map = start.to_affine();
+    pub fn new([fixed, moving]: [&Volume; 2], found: &Deformation) -> ImageResult<Self> {
+        let map = found.start.transform.to_affine();
         let window = Window::new(moving);
         let none = DAffine3::IDENTITY;
         let shown = [((fixed, Window::new(fixed)), none), ((moving, window), map), ((&found.moved, window), none)];
@@ -100,7 +99,7 @@ pub fn page(
         folded: facts.jacobian_range[0] <= 0.0,
         plot: Plot::new(of.found.levels.iter().map(curve).collect(), "iterations"),
         metric: words::metric_of(facts.force),
-        began: words::began(&facts.start, of.start.transform),
+        began: words::began(&facts.start, &of.found.start.transform),
     };
     page.render()
 }

@@ -2,42 +2,32 @@
 
 mod page;
 
+use std::path::Path;
+
 use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use image::ImageResult;
 use serde::Serialize;
 
 use super::{Kind, Report, Spent, TRANSFORM};
-use mireg::backend::BackendKind;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{Found, LevelFound, Mesh, MeshMap};
 use mireg::registration::Doubt;
-use mireg::transform::Linear;
 use mireg::{Resampling, Result, Volume, resample_through};
 
 /// File names in the output folder, beside those of every registration.
-pub const MESH: &str = "mesh.json";
-pub const VTK: &str = "mesh.vtk";
-pub const FIELD: &str = "field.mha";
+const MESH: &str = "mesh.json";
+const VTK: &str = "mesh.vtk";
+const FIELD: &str = "field.mha";
 
 /// A mesh, and where it started.
 pub struct Meshed<'a> {
     found: &'a Found,
-    start: Start<'a>,
+    /// The file of the initial transform, if one was given.
+    start: Option<&'a Path>,
     /// The moving image through the mesh, on the grid of the fixed one.
     moved: Volume,
-}
-
-/// Where a mesh started.
-pub struct Start<'a> {
-    pub transform: &'a Linear,
-    /// Which start won the affine registration, or the file that was given.
-    pub from: &'a str,
-    /// What speaks against it.
-    pub doubts: &'a [Doubt],
-    /// Seconds that finding it took.
-    pub seconds: f64,
 }
 
 /// What report.json says about it.
@@ -125,8 +115,8 @@ impl<'a> Meshed<'a> {
     ///
     /// # Errors
     /// As [`resample_through`].
-    pub fn new(found: &'a Found, start: Start<'a>, [fixed, moving]: [&Volume; 2]) -> Result<Self> {
-        let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0, backend: BackendKind::Cpu };
+    pub fn new(found: &'a Found, start: Option<&'a Path>, [fixed, moving]: [&Volume; 2]) -> Result<Self> {
+        let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
         let map = MeshMap::new(&found.after);
         let there = |point: DVec3| map.forward(point.truncate()).extend(point.z);
         let moved = resample_through(moving, &fixed.geometry, there, &how)?.volume;
@@ -137,6 +127,7 @@ impl<'a> Meshed<'a> {
 impl Kind for Meshed<'_> {
     type Facts = Facts;
     type Pictures = page::Pictures;
+    const FILES: &'static [&'static str] = &[MESH, VTK, FIELD, TRANSFORM];
 
     fn device(&self) -> (&'static str, &str) {
         (self.found.backend, &self.found.device)
@@ -147,12 +138,12 @@ impl Kind for Meshed<'_> {
     }
 
     fn doubts(&self) -> Vec<Doubt> {
-        [self.start.doubts, &self.found.doubts].concat()
+        self.found.doubts.clone()
     }
 
     fn write(&self, folder: &OutputFolder) -> Result<()> {
         let mesh = &self.found.after;
-        transform::write(&folder.path(TRANSFORM), None, self.start.transform, &Grids::default())?;
+        transform::write(&folder.path(TRANSFORM), None, &self.found.start.transform, &Grids::default())?;
         io::mesh::write(&folder.path(MESH), mesh)?;
         io::mesh::write_vtk(&folder.path(VTK), mesh)?;
         io::field::write(&folder.path(FIELD), &MeshMap::new(mesh).field(&self.moved.geometry))
@@ -160,22 +151,33 @@ impl Kind for Meshed<'_> {
 
     fn facts(&self, spent: &Spent) -> Facts {
         Facts {
-            start: self.start.from.to_owned(),
-            transform: Motion::from(self.start.transform),
+            start: self.start.map_or_else(|| self.found.start.from.to_owned(), |path| path.display().to_string()),
+            transform: Motion::from(&self.found.start.transform),
             mesh: Shape::new(self.found),
             levels: self.found.levels.clone(),
             seconds: Seconds {
                 total: spent.total,
                 read: spent.read,
-                align: self.start.seconds,
+                align: self.found.start.seconds,
                 mesh: self.found.seconds,
                 write: spent.write,
             },
         }
     }
 
+    fn summary(&self, facts: &Facts) -> Vec<(&'static str, String)> {
+        let Facts { mesh, seconds, .. } = facts;
+        let parts = format!("affine registration {:.2} s, mesh {:.2} s", seconds.align, seconds.mesh);
+        vec![
+            ("mesh", format!("{} triangles, {} vertices", mesh.triangles, mesh.corners)),
+            ("displacement", format!("mean {:.2} mm, maximum {:.2} mm", mesh.mean_mm, mesh.most_mm)),
+            ("metric", format!("MI {:.4} -> {:.4} nats, from {}", facts.before(), facts.after(), facts.start)),
+            ("time", format!("{:.2} s, of which {parts}", seconds.total)),
+        ]
+    }
+
     fn draw(&self, [fixed, moving]: [&Volume; 2]) -> ImageResult<page::Pictures> {
-        page::Pictures::new([fixed, moving, &self.moved], self.start.transform, self.found)
+        page::Pictures::new([fixed, moving, &self.moved], self.found)
     }
 
     fn page(&self, report: &Report<Facts>, images: [&Volume; 2], pictures: &page::Pictures) -> askama::Result<String> {

@@ -13,7 +13,6 @@ use glam::{DAffine3, DVec2};
 use image::ImageResult;
 use mireg::Volume;
 use mireg::mesh::{Found, LevelFound};
-use mireg::transform::Linear;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -70,11 +69,11 @@ fn curve(level: &LevelFound) -> Curve {
 }
 
 impl Pictures {
-    /// Draws the fixed and the moving image, and the moving one through the mesh that started from `start`.
+    /// Draws the fixed and the moving image, and the moving one through the mesh.
     ///
     /// # Errors
     /// Where a picture cannot be encoded.
-    pub fn new([fixed, moving, moved]: [&Volume; 3], start: &Linear, found: &Found) -> ImageResult<Self> {
+    pub fn new([fixed, moving, moved]: [&Volume; 3], found: &Found) -> ImageResult<Self> {
         let (fixed_window, moving_window) = (Window::new(fixed), Window::new(moving));
         let [view, moving_view] = [fixed, moving].map(|volume| View::flat(&volume.geometry));
         let none = DAffine3::IDENTITY;
@@ -102,7 +101,7 @@ impl Pictures {
                 ],
             },
         ];
-        let before = draw(&view, moving, moving_window, &start.to_affine())?;
+        let before = draw(&view, moving, moving_window, &found.start.transform.to_affine())?;
         let after = draw(&view, moved, moving_window, &none)?;
         Ok(Self { planes: [Plane { view, fixed, before, after }], drawings })
     }

@@ -8,7 +8,7 @@ mod tests;
 use image::ImageResult;
 use serde::Serialize;
 
-use super::{Kind, Report, Spent, TRANSFORM};
+use super::{Kind, Report, Spent, TRANSFORM, words};
 use mireg::io::OutputFolder;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::metric::{Evaluation, MetricKind};
@@ -63,6 +63,8 @@ pub struct Seconds {
     /// From volumes in memory to the transform: upload, pyramid and optimise.
     pub register: f64,
     pub read: f64,
+    /// Opening the device.
+    pub open: f64,
     /// Those of the registration.
     #[serde(flatten)]
     pub parts: registration::Seconds,
@@ -73,6 +75,7 @@ pub struct Seconds {
 impl Kind for Registered<'_> {
     type Facts = Facts;
     type Pictures = page::Pictures;
+    const FILES: &'static [&'static str] = &[TRANSFORM];
 
     fn device(&self) -> (&'static str, &str) {
         (self.found.backend, &self.found.device)
@@ -110,10 +113,26 @@ impl Kind for Registered<'_> {
                 total: spent.total,
                 register: parts.upload + parts.pyramid + parts.optimise,
                 read: spent.read,
+                open: spent.open,
                 parts: parts.clone(),
                 write: spent.write,
             },
         }
+    }
+
+    fn summary(&self, facts: &Facts) -> Vec<(&'static str, String)> {
+        let found = self.found;
+        let [before, after] = found.values;
+        let metric = format!("{} {before:.5} -> {after:.5}", facts.metric.name());
+        let other = format!("MI {:.4} -> {:.4} nats", found.start.mi, found.end.mi);
+        let seconds = &facts.seconds;
+        vec![
+            ("transform", words::motion(&found.transform)),
+            ("metric", format!("{metric}, {other}, from {}", found.started.from)),
+            ("overlap", format!("{:.1} % of the fixed image", 100.0 * facts.overlap_fraction)),
+            ("histogram", found.histogram.to_owned()),
+            ("time", format!("{:.2} s, of which registration {:.2} s", seconds.total, seconds.register)),
+        ]
     }
 
     fn draw(&self, images: [&Volume; 2]) -> ImageResult<page::Pictures> {

@@ -149,7 +149,7 @@ fn metric(before: &Evaluation, after: &Evaluation) -> Vec<[String; 3]> {
 fn seconds(Facts { seconds, .. }: &Facts) -> Vec<(&'static str, f64)> {
     vec![
         ("reading", seconds.read),
-        ("opening the device", seconds.parts.open),
+        ("opening the device", seconds.open),
         ("upload", seconds.parts.upload),
         ("pyramid", seconds.parts.pyramid),
         ("optimisation", seconds.parts.optimise),
