@@ -148,7 +148,8 @@ impl Run<'_> {
         let text = |path: &Path| path.display().to_string();
         let (backend, device) = found.device();
         let warnings = found.doubts();
-        let spent = Spent { total: self.invocation.started.elapsed().as_secs_f64(), read: self.read, open: self.open, write };
+        let spent =
+            Spent { total: self.invocation.started.elapsed().as_secs_f64(), read: self.read, open: self.open, write };
         Report {
             head: Head {
                 command: self.invocation.command(),
