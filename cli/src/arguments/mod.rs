@@ -6,5 +6,6 @@ pub mod gaussian;
 pub mod grids;
 pub mod histogram;
 pub mod interpolation;
+pub mod metric;
 pub mod pair;
 pub mod search;

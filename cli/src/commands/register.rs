@@ -3,13 +3,10 @@
 use clap::Args;
 use mireg::Result;
 use mireg::io::transform::Grids;
-use mireg::metric::MetricKind;
 use mireg::registration::Options;
 
-use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
-use crate::arguments::gaussian::Gaussian;
-use crate::arguments::histogram::Histogram;
+use crate::arguments::metric::Maximised;
 use crate::arguments::pair::Pair;
 use crate::arguments::search::Search;
 use crate::invocation::Invocation;
@@ -45,13 +42,8 @@ pub struct Register {
     pub pair: Pair,
     #[command(flatten)]
     pub search: Search,
-    /// Similarity metric [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
-    #[arg(long, value_parser = choice::<MetricKind>(), help_heading = "Metric")]
-    pub metric: Option<MetricKind>,
     #[command(flatten)]
-    pub histogram: Histogram,
-    #[command(flatten)]
-    pub gaussian: Gaussian,
+    pub maximised: Maximised,
     #[command(flatten)]
     pub compute: Compute,
 }
@@ -68,8 +60,8 @@ pub fn run(arguments: &Register, invocation: &Invocation) -> Result<()> {
 impl Register {
     /// What the library wants to know about images on these grids; reads masks and a transform to start from.
     fn options(&self, grids: &Grids) -> Result<Options> {
-        let others = self.histogram.options(self.metric)?;
-        let viola = self.gaussian.options(self.metric)?;
-        self.search.options(Options { viola, ..others }, grids)
+        let [fixed_mask, moving_mask] = self.maximised.histogram.masks()?;
+        let metric = self.maximised.metric(&self.search)?;
+        self.search.options(Options { metric, fixed_mask, moving_mask, ..Options::default() }, grids)
     }
 }

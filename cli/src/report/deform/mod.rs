@@ -147,7 +147,7 @@ impl Kind for Deformed<'_> {
     }
 
     fn write(&self, folder: &OutputFolder) -> Result<()> {
-        transform::write(&folder.path(START), None, &self.found.start.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(START), None, &self.found.start.transform, &Grids::default())?;
         for (name, field) in [(DISPLACEMENTS, &self.found.field), (INVERSE, &self.found.inverse)] {
             io::field::write(&folder.path(name), field)?;
         }

@@ -4,7 +4,6 @@ mod page;
 
 use std::path::Path;
 
-use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use image::ImageResult;
 use serde::Serialize;
@@ -12,8 +11,9 @@ use serde::Serialize;
 use super::{Kind, Report, Spent, TRANSFORM};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
-use mireg::mesh::{Found, LevelFound, Mesh, MeshMap};
+use mireg::mesh::{Found, LevelFound};
 use mireg::registration::Doubt;
+use mireg::transform::Mesh;
 use mireg::{Resampling, Result, Volume, resample_through};
 
 /// File names in the output folder, beside those of every registration.
@@ -117,9 +117,8 @@ impl<'a> Meshed<'a> {
     /// As [`resample_through`].
     pub fn new(found: &'a Found, start: Option<&'a Path>, [fixed, moving]: [&Volume; 2]) -> Result<Self> {
         let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
-        let map = MeshMap::new(&found.after);
-        let there = |point: DVec3| map.forward(point.truncate()).extend(point.z);
-        let moved = resample_through(moving, &fixed.geometry, there, &how)?.volume;
+        let map = found.after.map();
+        let moved = resample_through(moving, &fixed.geometry, |point| map.transform_point3(point), &how)?.volume;
         Ok(Self { found, start, moved })
     }
 }
@@ -143,10 +142,10 @@ impl Kind for Meshed<'_> {
 
     fn write(&self, folder: &OutputFolder) -> Result<()> {
         let mesh = &self.found.after;
-        transform::write(&folder.path(TRANSFORM), None, &self.found.start.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(TRANSFORM), None, &self.found.start.transform, &Grids::default())?;
         io::mesh::write(&folder.path(MESH), mesh)?;
         io::mesh::write_vtk(&folder.path(VTK), mesh)?;
-        io::field::write(&folder.path(FIELD), &MeshMap::new(mesh).field(&self.moved.geometry))
+        io::field::write(&folder.path(FIELD), &mesh.map().field(&self.moved.geometry))
     }
 
     fn facts(&self, spent: &Spent) -> Facts {

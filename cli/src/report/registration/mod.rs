@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{Kind, Report, Spent, TRANSFORM, words};
 use mireg::io::OutputFolder;
 use mireg::io::transform::{self, Grids, Motion};
-use mireg::metric::{Evaluation, MetricKind};
+use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
 use mireg::registration::{self, Doubt, Level, Options, Registration, Started};
 use mireg::{Result, Volume};
@@ -31,7 +31,7 @@ pub struct Facts {
     /// The method that counted the joint histograms.
     pub histogram: &'static str,
     /// What was maximised.
-    pub metric: MetricKind,
+    pub metric: Metric,
     pub optimizer: OptimizerKind,
     pub start: Value,
     #[serde(rename = "final")]
@@ -90,18 +90,19 @@ impl Kind for Registered<'_> {
     }
 
     fn write(&self, folder: &OutputFolder) -> Result<()> {
-        transform::write(&folder.path(TRANSFORM), None, &self.found.transform, &Grids::default())
+        transform::write_linear(&folder.path(TRANSFORM), None, &self.found.transform, &Grids::default())
     }
 
     fn facts(&self, spent: &Spent) -> Facts {
         let Self { found, options } = self;
+        let Histogram { bins, interpolator, .. } = options.metric.histogram();
         let [before, after] = found.values;
         let parts = &found.seconds;
         Facts {
-            bins: options.bins,
-            interpolation: options.interpolator.name(),
+            bins,
+            interpolation: interpolator.name(),
             histogram: found.histogram,
-            metric: options.metric(),
+            metric: options.metric,
             optimizer: options.optimizer(),
             start: Value { value: before, evaluation: found.start },
             end: Value { value: after, evaluation: found.end },

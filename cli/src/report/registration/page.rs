@@ -11,8 +11,8 @@ use askama::Template;
 use glam::DAffine3;
 use image::ImageResult;
 use mireg::Volume;
-use mireg::metric::{Evaluation, MetricKind};
-use mireg::registration::{Init, Level, Options, Registration, Rise, Sampling, ViolaOptions};
+use mireg::metric::{Evaluation, Metric, Viola};
+use mireg::registration::{Init, Level, Options, Registration, Rise, Sampling};
 
 /// What takes the most time of a page.
 pub struct Pictures {
@@ -88,7 +88,10 @@ fn curve(level: &Level) -> Curve {
 fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
     let masks = [("fixed", &options.fixed_mask), ("moving", &options.moving_mask)];
     let masks: Vec<_> = masks.iter().filter(|(_, mask)| mask.is_some()).map(|(name, _)| *name).collect();
-    let viola = facts.metric == MetricKind::Viola;
+    let samples = match &options.metric {
+        Metric::Viola(viola) => scattered(viola),
+        _ => sampling(options.sampling),
+    };
     vec![
         ("transform", options.dof.name().to_owned()),
         ("metric", facts.metric.name().to_owned()),
@@ -96,7 +99,7 @@ fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
         ("interpolation", facts.interpolation.to_owned()),
         ("optimizer", facts.optimizer.to_string()),
         ("initialisation", init(&options.init).to_owned()),
-        ("sampling", if viola { scattered(&options.viola) } else { sampling(options.sampling) }),
+        ("sampling", samples),
         ("masks", if masks.is_empty() { "none".to_owned() } else { masks.join(" and ") }),
         ("histogram", facts.histogram.to_owned()),
     ]
@@ -122,7 +125,7 @@ fn sampling(sampling: Sampling) -> String {
     }
 }
 
-fn scattered(viola: &ViolaOptions) -> String {
+fn scattered(viola: &Viola) -> String {
     format!("about {} at random, seed {}", viola.samples, viola.seed)
 }
 
