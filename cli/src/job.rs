@@ -5,14 +5,13 @@ use std::time::Instant;
 
 use mireg::io::OutputFolder;
 use mireg::io::transform::Grids;
-use mireg::registration::Doubt;
 use mireg::{Engine, Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::invocation::Invocation;
 use crate::progress::Progress;
-use crate::report::{self, Kind, REPORT, Report, Run};
+use crate::report::{self, Kind, REPORT, Report, Run, Warning};
 use crate::summary::line;
 
 /// A run under way: nothing is in the output folder until it ends.
@@ -100,7 +99,7 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// [`Error::File`] where the folder cannot be moved.
-    pub fn commit(self, warnings: &[Doubt], text: &str) -> Result<()> {
+    pub fn commit(self, warnings: &[Warning], text: &str) -> Result<()> {
         self.folder.commit()?;
         self.progress.finish();
         warnings.iter().for_each(|warning| crate::say(&format!("mireg: warning: {}", warning.text)));
@@ -121,7 +120,7 @@ impl<'a> Job<'a> {
     {
         let (pair, report) = (self.pair, self.write(loaded, found)?);
         self.commit(&report.warnings, &summary(pair, found, &report))?;
-        let grave: Vec<_> = report.warnings.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
+        let grave: Vec<_> = report.warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();
         match grave[..] {
             [] => Ok(()),
             _ => Err(Error::untrusted(format!(

@@ -13,10 +13,10 @@ use std::time::Instant;
 use image::ImageResult;
 use serde::Serialize;
 
+use crate::flags;
 use crate::invocation::Invocation;
 use mireg::io::{self, OutputFolder};
-use mireg::registration::Doubt;
-use mireg::{Error, Result, Volume};
+use mireg::{Check, Doubt, Error, Result, Volume};
 pub use words::motion;
 
 /// File names in the output folder.
@@ -55,7 +55,7 @@ pub trait Kind: Sync {
     /// The moving image on the grid of the fixed one.
     fn moved(&self) -> &Volume;
     /// What speaks against the result.
-    fn doubts(&self) -> Vec<Doubt>;
+    fn doubts(&self) -> &[Doubt];
     /// Writes [`Kind::FILES`].
     ///
     /// # Errors
@@ -91,7 +91,24 @@ pub struct Report<Facts> {
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: &'static str,
     /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Doubt>,
+    pub warnings: Vec<Warning>,
+}
+
+/// What speaks against a result, in the words of the command line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Warning {
+    #[serde(rename = "name")]
+    pub check: Check,
+    /// What was found, in a line.
+    pub text: String,
+    /// Whether the result should not be used.
+    pub grave: bool,
+}
+
+impl Warning {
+    fn new(doubt: &Doubt) -> Self {
+        Self { check: doubt.check, text: flags::message(&doubt.message), grave: doubt.grave }
+    }
 }
 
 /// What was run, and where.
@@ -147,7 +164,7 @@ impl Run<'_> {
     fn report<K: Kind>(&self, found: &K, write: f64) -> Report<K::Facts> {
         let text = |path: &Path| path.display().to_string();
         let (backend, device) = found.device();
-        let warnings = found.doubts();
+        let warnings: Vec<_> = found.doubts().iter().map(Warning::new).collect();
         let spent =
             Spent { total: self.invocation.started.elapsed().as_secs_f64(), read: self.read, open: self.open, write };
         Report {
@@ -160,7 +177,7 @@ impl Run<'_> {
                 device: device.to_owned(),
             },
             facts: found.facts(&spent),
-            trust: if warnings.iter().any(|doubt| doubt.grave) { "failed" } else { "passed" },
+            trust: if warnings.iter().any(|warning| warning.grave) { "failed" } else { "passed" },
             warnings,
         }
     }

@@ -14,9 +14,8 @@ use super::{Kind, Report, Spent, words};
 use mireg::deform::{self, Consistency, Deformation, Force, Options};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
-use mireg::registration::Doubt;
 use mireg::transform::{Field, Linear};
-use mireg::{Result, Volume};
+use mireg::{Doubt, Result, Volume};
 
 /// File names in the output folder, beside those of every registration.
 const DISPLACEMENTS: &str = "field.nii.gz";
@@ -142,8 +141,8 @@ impl Kind for Deformed<'_> {
         &self.found.moved
     }
 
-    fn doubts(&self) -> Vec<Doubt> {
-        self.found.doubts.clone()
+    fn doubts(&self) -> &[Doubt] {
+        &self.found.doubts
     }
 
     fn write(&self, folder: &OutputFolder) -> Result<()> {

@@ -8,17 +8,16 @@ pub mod verdict;
 pub mod view;
 pub mod viewer;
 
-use super::Report;
+use super::{Report, Warning};
 use facts::{Fact, ImageFacts};
 use mireg::Volume;
-use mireg::registration::Doubt;
 use verdict::Verdict;
 use viewer::Plane;
 
 /// What base.html shows around what a kind of report shows.
 pub struct Common<'a> {
     pub verdict: Verdict,
-    pub warnings: &'a [Doubt],
+    pub warnings: &'a [Warning],
     /// The fixed and the moving image.
     pub images: [ImageFacts<'a>; 2],
     pub planes: &'a [Plane],

@@ -12,9 +12,8 @@ use super::{Kind, Report, Spent, TRANSFORM};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{Found, LevelFound};
-use mireg::registration::Doubt;
 use mireg::transform::Mesh;
-use mireg::{Resampling, Result, Volume, resample_through};
+use mireg::{Doubt, Resampling, Result, Volume, resample_through};
 
 /// File names in the output folder, beside those of every registration.
 const MESH: &str = "mesh.json";
@@ -136,8 +135,8 @@ impl Kind for Meshed<'_> {
         &self.moved
     }
 
-    fn doubts(&self) -> Vec<Doubt> {
-        self.found.doubts.clone()
+    fn doubts(&self) -> &[Doubt] {
+        &self.found.doubts
     }
 
     fn write(&self, folder: &OutputFolder) -> Result<()> {

@@ -13,8 +13,8 @@ use mireg::io::OutputFolder;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{self, Doubt, Level, Options, Registration, Started};
-use mireg::{Result, Volume};
+use mireg::registration::{Options, Registration, RegistrationLevel, RegistrationSeconds, Started};
+use mireg::{Doubt, Result, Volume};
 
 /// A registration, and how it was asked for.
 pub struct Registered<'a> {
@@ -41,7 +41,7 @@ pub struct Facts {
     /// Which start won.
     pub started: Started,
     /// Coarse to fine.
-    pub levels: Vec<Level>,
+    pub levels: Vec<RegistrationLevel>,
     pub transform: Motion,
     pub seconds: Seconds,
 }
@@ -67,7 +67,7 @@ pub struct Seconds {
     pub open: f64,
     /// Those of the registration.
     #[serde(flatten)]
-    pub parts: registration::Seconds,
+    pub parts: RegistrationSeconds,
     /// Transform, moved image and the pictures of the page.
     pub write: f64,
 }
@@ -85,8 +85,8 @@ impl Kind for Registered<'_> {
         &self.found.moved
     }
 
-    fn doubts(&self) -> Vec<Doubt> {
-        self.found.doubts.clone()
+    fn doubts(&self) -> &[Doubt] {
+        &self.found.doubts
     }
 
     fn write(&self, folder: &OutputFolder) -> Result<()> {

@@ -12,7 +12,7 @@ use glam::DAffine3;
 use image::ImageResult;
 use mireg::Volume;
 use mireg::metric::{Evaluation, Metric, Viola};
-use mireg::registration::{Init, Level, Options, Registration, Rise, Sampling};
+use mireg::registration::{Init, Options, Registration, RegistrationLevel, Rise, Sampling};
 
 /// What takes the most time of a page.
 pub struct Pictures {
@@ -75,7 +75,7 @@ pub fn page(
     page.render()
 }
 
-fn curve(level: &Level) -> Curve {
+fn curve(level: &RegistrationLevel) -> Curve {
     let point = |rise: &Rise| (rise.evaluations, rise.value);
     Curve {
         title: plot::grid(&level.spacing_mm),
