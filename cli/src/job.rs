@@ -120,7 +120,8 @@ impl<'a> Job<'a> {
     {
         let (pair, report) = (self.pair, self.write(loaded, found)?);
         self.commit(&report.warnings, &summary(pair, found, &report))?;
-        let grave: Vec<_> = report.warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();
+        let grave: Vec<_> =
+            report.warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();
         match grave[..] {
             [] => Ok(()),
             _ => Err(Error::untrusted(format!(
