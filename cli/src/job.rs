@@ -10,10 +10,11 @@ use mireg::{Engine, Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
+use crate::files;
 use crate::invocation::Invocation;
 use crate::progress::Progress;
 use crate::report::{self, Kind, REPORT, Report, Run};
-use crate::summary::line;
+use crate::terminal::{self, line};
 
 /// A run under way: nothing is in the output folder until it ends.
 pub struct Job<'a> {
@@ -41,7 +42,7 @@ impl<'a> Job<'a> {
     pub fn open(pair: &'a Pair, outputs: &[&str], compute: &Compute, invocation: &'a Invocation) -> Result<Self> {
         let Pair { fixed, moving, out, quiet } = pair;
         for name in outputs.iter().copied().chain([report::moved(moving)]) {
-            crate::keep_inputs(&out.join(name), [fixed, moving])?;
+            files::keep_inputs(&out.join(name), [fixed, moving])?;
         }
         let folder = OutputFolder::create(out)?;
         let progress = Progress::new(*quiet);
@@ -70,7 +71,7 @@ impl<'a> Job<'a> {
         self.progress.step("reading");
         let reading = Instant::now();
         self.engine.install(|| {
-            let (fixed, moving) = crate::read(fixed, moving)?;
+            let (fixed, moving) = files::read(fixed, moving)?;
             let options = options(&Grids::of(&fixed.geometry, &moving.geometry))?;
             Ok(Loaded { fixed, moving, options, seconds: reading.elapsed().as_secs_f64() })
         })
@@ -103,9 +104,9 @@ impl<'a> Job<'a> {
     pub fn commit(self, warnings: &[Doubt], text: &str) -> Result<()> {
         self.folder.commit()?;
         self.progress.finish();
-        warnings.iter().for_each(|warning| crate::say(&format!("mireg: warning: {}", warning.text)));
+        warnings.iter().for_each(|warning| crate::terminal::say(&format!("mireg: warning: {}", warning.text)));
         if !self.pair.quiet {
-            crate::print(text);
+            terminal::print(text);
         }
         Ok(())
     }
