@@ -9,10 +9,16 @@ use mireg::{Engine, Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
+use crate::files;
 use crate::invocation::Invocation;
 use crate::progress::Progress;
+<<<<<<< HEAD
 use crate::report::{self, Kind, REPORT, Report, Run, Warning};
 use crate::summary::line;
+=======
+use crate::report::{self, Kind, REPORT, Report, Run};
+use crate::terminal::{self, line};
+>>>>>>> 202a087247a29e91a1488123ad58f7f93827ac58
 
 /// A run under way: nothing is in the output folder until it ends.
 pub struct Job<'a> {
@@ -40,7 +46,7 @@ impl<'a> Job<'a> {
     pub fn open(pair: &'a Pair, outputs: &[&str], compute: &Compute, invocation: &'a Invocation) -> Result<Self> {
         let Pair { fixed, moving, out, quiet } = pair;
         for name in outputs.iter().copied().chain([report::moved(moving)]) {
-            crate::keep_inputs(&out.join(name), [fixed, moving])?;
+            files::keep_inputs(&out.join(name), [fixed, moving])?;
         }
         let folder = OutputFolder::create(out)?;
         let progress = Progress::new(*quiet);
@@ -69,7 +75,7 @@ impl<'a> Job<'a> {
         self.progress.step("reading");
         let reading = Instant::now();
         self.engine.install(|| {
-            let (fixed, moving) = crate::read(fixed, moving)?;
+            let (fixed, moving) = files::read(fixed, moving)?;
             let options = options(&Grids::of(&fixed.geometry, &moving.geometry))?;
             Ok(Loaded { fixed, moving, options, seconds: reading.elapsed().as_secs_f64() })
         })
@@ -102,9 +108,9 @@ impl<'a> Job<'a> {
     pub fn commit(self, warnings: &[Warning], text: &str) -> Result<()> {
         self.folder.commit()?;
         self.progress.finish();
-        warnings.iter().for_each(|warning| crate::say(&format!("mireg: warning: {}", warning.text)));
+        warnings.iter().for_each(|warning| crate::terminal::say(&format!("mireg: warning: {}", warning.text)));
         if !self.pair.quiet {
-            crate::print(text);
+            terminal::print(text);
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use mireg::io::transform::{Format, Grids};
 use mireg::{Error, Geometry, Result, io};
 
 use super::choice::choice;
+use crate::files;
 
 /// Of a transform that is read and written.
 #[derive(Args)]
@@ -51,7 +52,7 @@ impl ImageGrids {
 
 /// Refuses an output file that would replace an input.
 pub fn keep_inputs(out: &Path, inputs: &[PathBuf], reading: &Reading) -> Result<()> {
-    match crate::replaced(out, inputs.iter().chain(&reading.fixed).chain(&reading.moving)) {
+    match files::replaced(out, inputs.iter().chain(&reading.fixed).chain(&reading.moving)) {
         Some(input) => Err(Error::file(input, "the result would replace this input; choose another name for it")),
         None => Ok(()),
     }

@@ -17,6 +17,7 @@ use mireg::io::OutputFolder;
 use mireg::{Error, Result};
 
 use crate::progress::Progress;
+use crate::terminal;
 use arguments::Bench;
 use cases::Plan;
 use results::Results;
@@ -32,7 +33,7 @@ pub fn run(arguments: &Bench) -> Result<()> {
         write(&results, folder, out)?;
     }
     progress.finish();
-    crate::print(&if arguments.json { format!("{}\n", json(&results)) } else { show::text(&results) });
+    terminal::print(&if arguments.json { format!("{}\n", json(&results)) } else { show::text(&results) });
     Ok(())
 }
 

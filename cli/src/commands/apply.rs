@@ -12,7 +12,8 @@ use mireg::{Error, Resampling, Result, Silent, io};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::interpolation::Interpolation;
-use crate::summary::line;
+use crate::files;
+use crate::terminal::{self, line};
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
@@ -72,7 +73,7 @@ pub struct Apply {
 /// Reads an image and a grid, resamples and writes.
 pub fn run(arguments: &Apply) -> Result<()> {
     let Apply { image, like, out, .. } = arguments;
-    crate::keep_inputs(out, [image, like])?;
+    files::keep_inputs(out, [image, like])?;
     // A device is opened for what it computes alone.
     let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
     let (like, volume, chain) = engine.install(|| {
@@ -100,8 +101,8 @@ pub fn run(arguments: &Apply) -> Result<()> {
     let ([i, j, k], spacing) = (grid.size, grid.spacing);
     let part = 100.0 * resampled.inside as f64 / grid.voxels() as f64;
     let size = format!("{i} x {j} x {k} voxels of {:.4} x {:.4} x {:.4} mm", spacing.x, spacing.y, spacing.z);
-    crate::print(&line("wrote", &format!("{}, {size}", out.display())));
-    crate::print(&line("inside", &format!("{part:.1} % of them lie in {}", image.display())));
+    terminal::print(&line("wrote", &format!("{}, {size}", out.display())));
+    terminal::print(&line("inside", &format!("{part:.1} % of them lie in {}", image.display())));
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::invocation::Invocation;
 use crate::job::{self, Job};
 use crate::report::registration::Registered;
 use crate::report::{Kind, motion};
-use crate::summary::line;
+use crate::terminal::line;
 
 pub const EXAMPLES: &str = "\
 Simulates a CT and an MR scan of a synthetic head with a known motion between them,

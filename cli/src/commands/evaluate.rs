@@ -12,7 +12,7 @@ use mireg::{Error, Geometry, Result, io};
 use rayon::prelude::*;
 
 use crate::arguments::choice::choice;
-use crate::summary::line;
+use crate::terminal::{self, line};
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
@@ -77,7 +77,7 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
     let after = Tre::of(|point| map.transform_point3(point), &points, &targets).ok_or_else(nothing)?;
     chain.met(&map)?;
-    crate::print(&match arguments.json {
+    terminal::print(&match arguments.json {
         true => {
             let object = serde_json::json!({ "over": over, "points": points.len(), "before": before, "after": after });
             format!("{object:#}\n")

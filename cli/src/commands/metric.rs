@@ -11,7 +11,8 @@ use mireg::{Result, Silent};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::histogram::Histogram;
-use crate::summary::line;
+use crate::files;
+use crate::terminal::{self, line};
 use crate::transforms;
 
 pub const EXAMPLES: &str = "\
@@ -51,7 +52,7 @@ pub struct Metric {
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
     let engine = arguments.compute.engine(&Silent)?;
-    let (fixed, moving) = engine.install(|| crate::read(&arguments.fixed, &arguments.moving))?;
+    let (fixed, moving) = engine.install(|| files::read(&arguments.fixed, &arguments.moving))?;
     let transform = match &arguments.transform {
         Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
@@ -60,7 +61,7 @@ pub fn run(arguments: &Metric) -> Result<()> {
     let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
     let comparison = Comparison { histogram, fixed_mask, moving_mask };
     let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
-    crate::print(&if arguments.json { json(&value, histogram.bins) } else { text(&value) });
+    terminal::print(&if arguments.json { json(&value, histogram.bins) } else { text(&value) });
     Ok(())
 }
 

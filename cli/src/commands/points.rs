@@ -7,8 +7,14 @@ use mireg::Result;
 use mireg::io::points::{Format, Frame, Landmarks};
 
 use crate::arguments::choice::choice;
+<<<<<<< HEAD
 use crate::arguments::grids::{ImageGrids, Reading};
 use crate::summary::line;
+=======
+use crate::arguments::grids::{Images, Reading};
+use crate::files;
+use crate::terminal::{self, line};
+>>>>>>> 202a087247a29e91a1488123ad58f7f93827ac58
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
@@ -53,7 +59,7 @@ pub struct Points {
 
 /// Reads points, takes them through the transforms and writes them.
 pub fn run(arguments: &Points) -> Result<()> {
-    crate::keep_inputs(&arguments.out, [&arguments.points])?;
+    files::keep_inputs(&arguments.out, [&arguments.points])?;
     let Points { transform, reading, invert, .. } = arguments;
     let images = ImageGrids::read(reading)?;
     let chain = Chain::read(transform, reading.from, &images.grids())?;
@@ -62,6 +68,6 @@ pub fn run(arguments: &Points) -> Result<()> {
     landmarks.transform(|point| map.transform_point3(point));
     chain.met(&map)?;
     landmarks.write(&arguments.out)?;
-    crate::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
+    terminal::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::arguments::histogram::DEFAULT_BINS;
 use crate::bench::arguments::Bench;
 use crate::bench::cases::Group;
 use crate::bench::choices::{Axis, BATCH, Data, TURN};
+use crate::files;
 
 /// Images as backends keep them.
 pub struct Subject {
@@ -30,7 +31,7 @@ impl Subject {
     pub fn new(group: &Group, arguments: &Bench) -> Result<Self> {
         let [fixed, moving] = match (group.data, &arguments.fixed, &arguments.moving) {
             (Data::Files, Some(fixed), Some(moving)) => {
-                let (fixed, moving) = crate::read(fixed, moving)?;
+                let (fixed, moving) = files::read(fixed, moving)?;
                 check(&fixed, &moving, &Options::default())?;
                 [fixed, moving]
             }
