@@ -12,13 +12,8 @@ use crate::arguments::pair::Pair;
 use crate::files;
 use crate::invocation::Invocation;
 use crate::progress::Progress;
-<<<<<<< HEAD
 use crate::report::{self, Kind, REPORT, Report, Run, Warning};
-use crate::summary::line;
-=======
-use crate::report::{self, Kind, REPORT, Report, Run};
 use crate::terminal::{self, line};
->>>>>>> 202a087247a29e91a1488123ad58f7f93827ac58
 
 /// A run under way: nothing is in the output folder until it ends.
 pub struct Job<'a> {

@@ -7,14 +7,9 @@ use mireg::Result;
 use mireg::io::points::{Format, Frame, Landmarks};
 
 use crate::arguments::choice::choice;
-<<<<<<< HEAD
 use crate::arguments::grids::{ImageGrids, Reading};
-use crate::summary::line;
-=======
-use crate::arguments::grids::{Images, Reading};
 use crate::files;
 use crate::terminal::{self, line};
->>>>>>> 202a087247a29e91a1488123ad58f7f93827ac58
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
