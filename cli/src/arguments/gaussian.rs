@@ -24,7 +24,7 @@ impl Gaussian {
     pub fn refuse(&self) -> Result<()> {
         match self.sigmas.is_some() || self.exponentials.is_some() {
             true => {
-                let text = "--sigmas and --exponentials are for --metric viola: leave them out";
+                let text = "--sigmas and --exponentials are for --metric viola; leave them out";
                 Err(Error::option(Setting::Sigmas, text))
             }
             false => Ok(()),

@@ -97,7 +97,7 @@ fn methods(arguments: &Bench, backend: &str) -> Result<Vec<HistogramMethod>> {
     match asked {
         Some(methods) if backend == "cpu" && methods != [HistogramMethod::Auto] => Err(Error::option(
             Setting::Histogram,
-            "the CPU counts in one way, rows, so there is nothing to choose: use --backend cuda, or leave out --histogram \
+            "the CPU counts in one way, rows, so there is nothing to choose; use --backend cuda, or leave out --histogram \
              and --paper",
         )),
         Some(methods) => Ok(methods),

@@ -93,7 +93,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
     chain.met(&map)?;
     if resampled.inside == 0 {
         return Err(Error::untrusted(format!(
-            "no voxel of the grid falls inside {}: check the headers, and whether the transform leads the other way (--invert)",
+            "no voxel of the grid falls inside {}; check the headers, and whether the transform leads the other way (--invert)",
             image.display()
         )));
     }
