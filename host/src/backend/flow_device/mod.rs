@@ -74,7 +74,7 @@ impl<Q: Queue> Flow for FlowDevice<Q> {
             }
             (Metric::Local(local), Score::Local) => local.force(&self.queue, images, grid, prior)?,
             _ => {
-                return Err(Error::option(Setting::Force, "the force is not of the metric that the level compares by"));
+                return Err(Error::option(Setting::Force, "the scores are not those of the force of this level"));
             }
         }
         grid.step(&self.queue, step)
