@@ -1,7 +1,7 @@
 //! The grids of the levels, and both images on them.
 
+use super::respaced::respaced;
 use super::{Force, Options, smallest};
-use crate::image::pyramid::resampled;
 use crate::image::{Geometry, StoredImage};
 use crate::registration::Range;
 use crate::{Error, Result, Volume};
@@ -31,8 +31,8 @@ fn pyramid<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
     let mut levels: Vec<Cow<Volume>> = Vec::with_capacity(spacings.len());
     for &mm in spacings.iter().rev() {
         levels.push(match levels.last() {
-            None => resampled(volume, mm),
-            Some(finer) => match resampled(finer, mm) {
+            None => respaced(volume, mm),
+            Some(finer) => match respaced(finer, mm) {
                 Cow::Owned(coarser) => Cow::Owned(coarser),
                 Cow::Borrowed(_) => finer.clone(),
             },

@@ -8,6 +8,7 @@ mod found;
 mod levels;
 mod memory;
 mod options;
+mod respaced;
 mod table;
 
 pub use found::{Consistency, Deformation, Level, Seconds};

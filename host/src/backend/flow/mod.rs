@@ -1,5 +1,8 @@
 //! A displacement field under way, where it is kept: what a flow does with it.
 
+pub(super) mod cpu;
+pub(super) mod device;
+
 use crate::Result;
 use crate::image::StoredImage;
 use gpu::math::interpolate;

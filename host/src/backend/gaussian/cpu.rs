@@ -3,8 +3,8 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::simd::widest;
-use crate::backend::gaussian::{Pass, passes};
+use super::{Pass, passes};
+use crate::backend::lanes::simd::widest;
 use gpu::math::recursive::{Coefficients, ORDER};
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis};
 use rayon::prelude::*;

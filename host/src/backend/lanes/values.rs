@@ -3,14 +3,13 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::rows::{CHUNK, Lanes, Task};
+use super::{CHUNK, Lanes};
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{cubic, linear};
 
-/// Trilinear values of 8-bit levels at positions inside.
+/// Trilinear values of 8-bit levels, in the [words](linear::word) of an image of `size` and its padding, at positions inside.
 #[inline(always)]
-pub fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
-    let size = task.moving_size;
+pub fn linear(words: &[u32], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
     let (mut index, mut weights, mut fraction) = ([0; CHUNK], [0; CHUNK], [0.0; CHUNK]);
     for l in 0..CHUNK {
         // SAFETY: inside.
@@ -18,7 +17,7 @@ pub fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
         index[l] = place.index;
         (weights[l], fraction[l]) = place.fraction;
     }
-    let planes = [gather(task, &index, 0), gather(task, &index, size[0] * size[1])];
+    let planes = [gather(words, &index, 0), gather(words, &index, size[0] * size[1])];
     let mut values = [0.0; CHUNK];
     for l in 0..CHUNK {
         let place = linear::Place { index: index[l], fraction: (weights[l], fraction[l]) };
@@ -29,13 +28,13 @@ pub fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
 
 /// The words `offset` voxels from each index.
 #[inline(always)]
-fn gather(task: &Task, index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
-    let mut words = [0; CHUNK];
+fn gather(words: &[u32], index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
+    let mut gathered = [0; CHUNK];
     for l in 0..CHUNK {
         // SAFETY: within the image and its padding. Signed offsets are what vector gathers take.
-        words[l] = unsafe { *task.words.as_ptr().offset((index[l] + offset) as i32 as isize) };
+        gathered[l] = unsafe { *words.as_ptr().offset((index[l] + offset) as i32 as isize) };
     }
-    words
+    gathered
 }
 
 /// Trilinear values of 16-bit voxels at positions inside; `moving` goes on for [`interpolate::padding`].
@@ -106,10 +105,10 @@ fn gather_pairs(moving: &[u16], index: &[u32; CHUNK], offset: u32) -> [u32; CHUN
     words
 }
 
-/// Cubic values at positions inside, clamped to the range.
+/// Cubic values, of the padded volume of an image of `size`, at positions inside, clamped to the range.
 #[inline(always)]
-pub fn cubic<const HOW: u32>(task: &Task, positions: &[Lanes; 3]) -> Lanes {
-    let size = cubic::padded(task.moving_size);
+pub fn cubic<const HOW: u32>(volume: &[f32], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
+    let size = cubic::padded(size);
     let mut index = [0; CHUNK];
     // By axis, tap and lane.
     let mut weights = [[[0.0; CHUNK]; 3]; 3];
@@ -131,7 +130,7 @@ pub fn cubic<const HOW: u32>(task: &Task, positions: &[Lanes; 3]) -> Lanes {
         // SAFETY: the padding goes as far as the taps.
         columns[l] = unsafe {
             let index = std::ptr::read_volatile(&index[l]);
-            cubic::columns(task.cubic, index, size, of_lane(1, l), of_lane(2, l))
+            cubic::columns(volume, index, size, of_lane(1, l), of_lane(2, l))
         };
     }
     let mut values = [0.0; CHUNK];
@@ -143,13 +142,12 @@ pub fn cubic<const HOW: u32>(task: &Task, positions: &[Lanes; 3]) -> Lanes {
 
 /// The nearest voxels' values at positions inside.
 #[inline(always)]
-pub fn nearest(task: &Task, positions: &[Lanes; 3]) -> Lanes {
+pub fn nearest(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
     let mut values = [0.0; CHUNK];
     for l in 0..CHUNK {
         // SAFETY: inside.
-        let index =
-            unsafe { interpolate::nearest([positions[0][l], positions[1][l], positions[2][l]], task.moving_size) };
-        values[l] = f32::from(task.moving[index as usize]);
+        let index = unsafe { interpolate::nearest([positions[0][l], positions[1][l], positions[2][l]], size) };
+        values[l] = f32::from(moving[index as usize]);
     }
     values
 }

@@ -1,25 +1,14 @@
 //! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
 
-use super::evaluator::{Loaded, Space};
-use super::flow_device::FlowDevice;
-use super::histogram::{self, HistogramMethod};
-use super::mattes_device::Mattes;
-use super::queue::{Element, Kernel, Limits, Memory, Queue, Shape};
-use super::{
-    Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, gaussian, resample,
-    viola,
-};
-use crate::{Error, Result, Volume};
+use super::{Element, Kernel, Limits, Memory, Opened, Queue, Shape};
+use crate::{Error, Result};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
-use gpu::math::entropy::Entropies;
-use gpu::math::interpolate::Interpolator;
-use gpu::params::Affine;
 
 /// Small blocks.
-const LIMITS: Limits = Limits { threads: 128, multiprocessors: 8, memory: 1 << 32 };
+const LIMITS: Limits = Limits { threads: 128, multiprocessors: 8, memory: 1 << 32, clock: false };
 
-/// The emulator as a backend.
+/// The emulator, as a device that is always there.
 #[derive(Debug, Clone, Copy)]
 pub struct Emulated {
     /// Order in which threads run; results do not depend on it.
@@ -45,61 +34,25 @@ impl Emulated {
     pub fn with_shared(kilobytes: u32) -> Self {
         Self { shared_bytes: kilobytes << 10, ..Self::default() }
     }
-
-    /// What is wanted of joint histograms of `bins` fixed and moving bins, one after the other.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where the emulator finds a fault in the kernel.
-    pub fn entropies(&self, counters: Vec<u32>, bins: [u32; 2], wanted: Wanted) -> Result<Vec<Entropies>> {
-        let batch = counters.len() / (bins[0] * bins[1]) as usize;
-        let mut space = Space::with(self, batch, bins, counters)?;
-        let entropies = space.entropies(self, bins, batch, wanted)?;
-        match space.is_clear() {
-            true => Ok(entropies),
-            false => Err(Error::Device("a kernel is wrong, please report it: entropies leaves counts behind".into())),
-        }
-    }
-
-    /// How often each of the numbers below `bins`, 1 to 65536, occurs. Others are not counted.
-    ///
-    /// # Errors
-    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
-    pub fn count_pairs(&self, numbers: &[u16], bins: u32) -> Result<Vec<u32>> {
-        Ok(histogram::count_pairs(self, numbers, bins, 0)?.0)
-    }
 }
 
-impl Backend for Emulated {
-    fn name(&self) -> &'static str {
+impl Opened for Emulated {
+    type Queue<'a> = Self;
+
+    fn kind(&self) -> &'static str {
         "emulated"
     }
 
-    fn device(&self) -> String {
+    fn describe(&self) -> String {
         "SIMT emulator".into()
     }
 
-    fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
-        Ok(Box::new(Loaded::new(*self, &pair, method)?))
+    fn free_bytes(&self) -> Option<u64> {
+        None
     }
 
-    fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
-        Ok(Box::new(Mattes::new(*self, &pair)?))
-    }
-
-    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-        viola::load(*self, pair)
-    }
-
-    fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
-        Ok(Box::new(FlowDevice::new(*self)))
-    }
-
-    fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
-        resample::resample(self, moving, size, affine, how)
-    }
-
-    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
-        gaussian::device::smooth(self, planes, size, sigmas)
+    fn queue(&self) -> Result<Self> {
+        Ok(*self)
     }
 }
 

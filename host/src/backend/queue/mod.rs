@@ -1,9 +1,20 @@
-//! Memory of a device and launches on it, in order: what the metric is written against, once for the GPU and for the emulator.
+//! Memory of a device and launches on it, in order: what the families' launchers are written against, once for the GPU and for the
+//! emulator.
+
+pub mod cuda;
+pub mod emulated;
+mod kernel;
+
+pub(crate) use kernel::kernels;
+pub use kernel::{Kernel, Shape};
 
 use crate::Result;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cust::memory::DeviceCopy;
 use std::ops::DerefMut;
+
+/// Transforms that one launch takes at most.
+pub const BATCH: usize = 64;
 
 /// What can lie in a device's memory.
 pub trait Element: DeviceCopy + Default + Send + Sync {}
@@ -19,24 +30,6 @@ pub trait Memory<T> {
     fn view_mut(&mut self) -> DeviceSliceMut<T>;
 }
 
-/// A kernel: the name of its entry point, and the same function for the emulator.
-#[derive(Clone, Copy)]
-pub struct Kernel<P> {
-    pub name: &'static str,
-    pub run: unsafe fn(P),
-}
-
-/// The shape of a launch.
-#[derive(Debug, Clone, Copy)]
-pub struct Shape {
-    /// Blocks along x, y and z.
-    pub grid: [u32; 3],
-    /// Threads of a block along x, y and z.
-    pub block: [u32; 3],
-    /// Dynamic shared memory of a block.
-    pub shared_bytes: u32,
-}
-
 /// What a device offers to a launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -46,11 +39,35 @@ pub struct Limits {
     pub multiprocessors: u32,
     /// Bytes that may be allocated.
     pub memory: u64,
+    /// Whether [`Queue::seconds`] knows the time.
+    pub clock: bool,
+}
+
+/// A device that was opened: what queues are made on, from any thread.
+pub trait Opened: Send + Sync {
+    type Queue<'a>: Queue + 'a
+    where
+        Self: 'a;
+
+    /// `cuda` or `emulated`.
+    fn kind(&self) -> &'static str;
+
+    /// The device's own name.
+    fn describe(&self) -> String;
+
+    /// Bytes of its own memory that can be allocated; `None` where it works in the host's, or does not know.
+    fn free_bytes(&self) -> Option<u64>;
+
+    /// A queue of its own, which waits for no other.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn queue(&self) -> Result<Self::Queue<'_>>;
 }
 
 /// Work in order on one device.
 pub trait Queue {
-    /// Memory of the device.
+    /// Memory of the device, to be used on this queue alone.
     type Memory<T: Element>: Memory<T>;
     /// Memory of the host that kernels reach, for a few numbers that are sooner read from there than copied.
     type Pinned<T: Element>: Memory<T> + DerefMut<Target = [T]>;

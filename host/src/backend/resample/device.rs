@@ -1,13 +1,17 @@
 //! Resampling on a device.
 
-use super::kernels::RESAMPLE;
-use super::queue::{Memory, Queue, Shape};
+use crate::backend::queue::{Memory, Queue, Shape, kernels};
 use crate::image::CubicImage;
 use crate::{Result, Volume};
+use gpu::kernels::resample;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
 
-/// The moving image's intensities at the voxels of a grid of `size`; see [`super::Backend::resample`].
+kernels! {
+    RESAMPLE = resample::resample(params::Resample);
+}
+
+/// The moving image's intensities at the voxels of a grid of `size`; see [`crate::backend::Backend::resample`].
 pub fn resample<Q: Queue>(
     queue: &Q,
     moving: &Volume,

@@ -1,25 +1,20 @@
-//! What every backend makes of the windows that Viola's mutual information is asked for with.
+//! The Gaussian windows of Viola's mutual information.
 
-mod device;
-
-use super::queue::Queue;
-use super::{Exponentials, Group, Sample, Sigmas, Viola, ViolaEvaluator, ViolaPair, cpu};
 use crate::{Error, Result};
 use gpu::math::log;
-use gpu::math::viola::{Entropies, Own, Scaled, WIDEST, scale};
+use gpu::math::viola::{Own, Scaled, WIDEST, scale};
 
 /// sqrt(2 pi).
 const ROOT: f64 = 2.506_628_274_631_000_2;
 
-/// Samples on a device; with tables of levels, which leave nothing to be done in parallel, on the CPU.
-///
-/// # Errors
-/// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
-pub fn load<'a, Q: Queue + 'a>(queue: Q, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-    Ok(match pair.exponentials {
-        Exponentials::Quantised => Box::new(cpu::viola::Loaded::new(pair)?),
-        Exponentials::Exact | Exponentials::Fast => Box::new(device::Loaded::new(queue, &pair)?),
-    })
+/// Standard deviations of the Gaussian windows, in stored values (0 to [`gpu::math::bin::FULL`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sigmas {
+    pub fixed: f64,
+    pub moving: f64,
+    /// Those of the joint density along the fixed and the moving intensity; `None` for the same again, which saves an exponential a
+    /// pair of samples.
+    pub joint: Option<[f64; 2]>,
 }
 
 impl Sigmas {
@@ -59,23 +54,5 @@ impl Sigmas {
         let norm = |sigma: f64| log::of(ROOT * sigma);
         let [u, v] = self.joint.unwrap_or([self.fixed, self.moving]);
         [norm(self.fixed), norm(self.moving), norm(u) + norm(v)]
-    }
-}
-
-impl Group {
-    /// Puts the samples of each set in the order of their fixed intensities, those of the same intensity as they are. Sums run in this order;
-    /// of intensities that lie far apart a GPU knows the windows without computing them.
-    pub fn sort(&self, samples: &mut [Sample]) {
-        for set in [&self.a, &self.b] {
-            samples[set.start as usize..set.end as usize].sort_by(|a, b| a.value.total_cmp(&b.value));
-        }
-    }
-}
-
-impl Viola {
-    /// From a group's entropies and its samples of A and of B inside.
-    pub(crate) fn new(entropies: Entropies, overlap: [u32; 2]) -> Self {
-        let Entropies { fixed, moving, joint, mi } = entropies;
-        Self { fixed, moving, joint, mi, overlap }
     }
 }

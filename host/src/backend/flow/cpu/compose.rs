@@ -3,9 +3,9 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{Grid, chunk, pieces, rows, store};
-use crate::backend::cpu::rows::{CHUNK, Lanes};
-use crate::backend::cpu::simd::widest;
+use super::task::{FieldView, chunk, pieces, rows, store};
+use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::{CHUNK, Lanes};
 use gpu::math::{field, flow};
 use rayon::prelude::*;
 
@@ -32,7 +32,7 @@ widest! {
 }
 
 /// Writes the field after a step, three planes, the square of whose largest move is known, and which is not to exceed a limit.
-pub fn compose(grid: &Grid, step: &[f32], (largest, limit): (f32, f32), out: &mut [f32]) {
+pub fn compose(grid: &FieldView, step: &[f32], (largest, limit): (f32, f32), out: &mut [f32]) {
     let factor = flow::limited(largest, limit);
     // Steps of less than a voxel lead into the cells around a voxel, as all do that a flow takes.
     let short = factor * largest.sqrt() < 0.9;
@@ -41,7 +41,7 @@ pub fn compose(grid: &Grid, step: &[f32], (largest, limit): (f32, f32), out: &mu
 
 widest! {
     fn compose_rows(
-        grid: &Grid, step: &[f32], how: (f32, bool), first: usize, planes: [&mut [f32]; 3],
+        grid: &FieldView, step: &[f32], how: (f32, bool), first: usize, planes: [&mut [f32]; 3],
     ) {
         let (factor, short) = how;
         let [width, height, depth] = grid.size.map(|n| n as usize);
@@ -67,7 +67,7 @@ widest! {
 }
 
 #[inline(always)]
-fn anywhere(grid: &Grid, step: &[Lanes; 3], [x, y, z]: [u32; 3]) -> [Lanes; 3] {
+fn anywhere(grid: &FieldView, step: &[Lanes; 3], [x, y, z]: [u32; 3]) -> [Lanes; 3] {
     let mut out = [[0.0; CHUNK]; 3];
     for l in 0..CHUNK {
         let step = [step[0][l], step[1][l], step[2][l]];
@@ -83,7 +83,7 @@ fn anywhere(grid: &Grid, step: &[Lanes; 3], [x, y, z]: [u32; 3]) -> [Lanes; 3] {
 /// [`anywhere`] for voxels not on the border and steps of less than a voxel. They lead into one of the eight cells around a voxel, so that
 /// instead of gathering numbers those around can be read in rows, mixed for both cells along an axis, and chosen from.
 #[inline(always)]
-fn beside(grid: &Grid, step: &[Lanes; 3], voxel: [u32; 3]) -> [Lanes; 3] {
+fn beside(grid: &FieldView, step: &[Lanes; 3], voxel: [u32; 3]) -> [Lanes; 3] {
     let (mut fraction, mut below) = ([[0.0; CHUNK]; 3], [[false; CHUNK]; 3]);
     for axis in 0..3 {
         for l in 0..CHUNK {
@@ -128,12 +128,12 @@ fn chosen(numbers: &[Lanes; 3], below: &[bool; CHUNK], fraction: &Lanes) -> Lane
 }
 
 /// Writes a field on a grid of `size` from that of another: see [`flow::refined`].
-pub fn refine(old: &Grid, from: [[f32; 3]; 2], size: [u32; 3], out: &mut [f32]) {
+pub fn refine(old: &FieldView, from: [[f32; 3]; 2], size: [u32; 3], out: &mut [f32]) {
     pieces(out, size[0] as usize, |first, planes| refine_rows(old, from, size, first, planes));
 }
 
 widest! {
-    fn refine_rows(old: &Grid, from: [[f32; 3]; 2], size: [u32; 3], first: usize, planes: [&mut [f32]; 3]) {
+    fn refine_rows(old: &FieldView, from: [[f32; 3]; 2], size: [u32; 3], first: usize, planes: [&mut [f32]; 3]) {
         let [width, height] = [size[0] as usize, size[1] as usize];
         let [xs, ys, zs] = planes;
         for i in 0..xs.len() {

@@ -1,9 +1,9 @@
 //! What is made from a field at the end: its Jacobian, the moved image, the way back.
 
-use super::task::{Grid, pieces};
+use super::task::{FieldView, pieces};
 use crate::Volume;
-use crate::backend::FlowInverse;
-use crate::backend::cpu::simd::widest;
+use crate::backend::flow::FlowInverse;
+use crate::backend::lanes::simd::widest;
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{field, flow};
 use gpu::params::Affine;
@@ -29,17 +29,17 @@ fn each(voxels: usize, work: impl Fn(usize, &mut [f32]) + Sync) -> Vec<f32> {
 
 /// A voxel's displacement.
 #[inline(always)]
-fn displacement(grid: &Grid, number: usize) -> [f32; 3] {
+fn displacement(grid: &FieldView, number: usize) -> [f32; 3] {
     let voxels = grid.voxels();
     [grid.field[number], grid.field[number + voxels], grid.field[number + 2 * voxels]]
 }
 
-pub fn jacobians(grid: &Grid) -> Vec<f32> {
+pub fn jacobians(grid: &FieldView) -> Vec<f32> {
     each(grid.voxels(), |first, numbers| jacobians_of(grid, first, numbers))
 }
 
 widest! {
-    fn jacobians_of(grid: &Grid, first: usize, numbers: &mut [f32]) {
+    fn jacobians_of(grid: &FieldView, first: usize, numbers: &mut [f32]) {
         for (i, number) in numbers.iter_mut().enumerate() {
             // SAFETY: the voxel is in the grid.
             *number = unsafe { field::jacobian(|i| grid.number(i), grid.size, voxel(grid.size, first + i)) };
@@ -57,12 +57,12 @@ pub fn range(numbers: &[f32]) -> [f32; 2] {
         .reduce(none, |a, b| [a[0].min(b[0]), a[1].max(b[1])])
 }
 
-pub fn moved(grid: &Grid, image: &Volume, map: &Affine) -> Vec<f32> {
+pub fn moved(grid: &FieldView, image: &Volume, map: &Affine) -> Vec<f32> {
     each(grid.voxels(), |first, numbers| moved_of(grid, image, map, first, numbers))
 }
 
 widest! {
-    fn moved_of(grid: &Grid, image: &Volume, map: &Affine, first: usize, numbers: &mut [f32]) {
+    fn moved_of(grid: &FieldView, image: &Volume, map: &Affine, first: usize, numbers: &mut [f32]) {
         let size = image.geometry.size.map(|n| n as u32);
         for (i, number) in numbers.iter_mut().enumerate() {
             let position = flow::position(map, voxel(grid.size, first + i), displacement(grid, first + i));
@@ -73,13 +73,13 @@ widest! {
 }
 
 /// See [`crate::backend::Flow::inverse`].
-pub fn inverse(grid: &Grid, spacing_mm: [f32; 3], size: [u32; 3], there: &Affine, back: &Affine) -> FlowInverse {
+pub fn inverse(grid: &FieldView, spacing_mm: [f32; 3], size: [u32; 3], there: &Affine, back: &Affine) -> FlowInverse {
     let voxels = size.iter().map(|&n| n as usize).product::<usize>();
     let mut planes = vec![0.0; 3 * voxels];
     let width = size[0] as usize;
     pieces(&mut planes, width, |first, planes| ways_back(grid, size, back, first * width, planes));
     planes.resize(planes.len() + interpolate::padding(size), 0.0);
-    let ways = Grid { size, field: &planes };
+    let ways = FieldView { size, field: &planes };
     let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter();
     let misses = pieces.map(|piece| {
         let end = grid.voxels().min((piece + 1) * PIECE);
@@ -95,7 +95,7 @@ pub fn inverse(grid: &Grid, spacing_mm: [f32; 3], size: [u32; 3], there: &Affine
 }
 
 widest! {
-    fn ways_back(grid: &Grid, size: [u32; 3], back: &Affine, first: usize, planes: [&mut [f32]; 3]) {
+    fn ways_back(grid: &FieldView, size: [u32; 3], back: &Affine, first: usize, planes: [&mut [f32]; 3]) {
         let [xs, ys, zs] = planes;
         for i in 0..xs.len() {
             let to = flow::through(back, voxel(size, first + i).map(|n| n as f32));
@@ -121,7 +121,7 @@ impl Misses {
 }
 
 widest! {
-    fn misses(grid: &Grid, ways: &Grid, maps: [&Affine; 2], spacing_mm: [f32; 3], voxels: Range<usize>) -> Misses {
+    fn misses(grid: &FieldView, ways: &FieldView, maps: [&Affine; 2], spacing_mm: [f32; 3], voxels: Range<usize>) -> Misses {
         let mut misses = Misses::default();
         for number in voxels {
             let (voxel, displacement) = (voxel(grid.size, number), displacement(grid, number));

@@ -3,10 +3,10 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{Task, rows, store};
-use crate::backend::cpu::rows::{CHUNK, Lanes};
-use crate::backend::cpu::simd::widest;
-use crate::backend::cpu::values::{fine_linear, linear_slope};
+use super::task::{FlowTask, rows, store};
+use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::values::{fine_linear, linear_slope};
+use crate::backend::lanes::{CHUNK, Lanes};
 use gpu::math::{bin, flow};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use std::ops::Range;
 const PIECE: usize = 1 << 17;
 
 /// The joint counts: the pair (f, m) is at `f + bins * m`.
-pub fn count(task: &Task, bins: u32) -> Vec<u32> {
+pub fn count(task: &FlowTask, bins: u32) -> Vec<u32> {
     let rows = PIECE.div_ceil(task.grid.size[0] as usize);
     let len = (bins * bins) as usize;
     // One more for voxels outside.
@@ -35,7 +35,7 @@ pub fn count(task: &Task, bins: u32) -> Vec<u32> {
 }
 
 widest! {
-    fn count_rows(task: &Task, bins: u32, rows: Range<usize>, counts: &mut [u32]) {
+    fn count_rows(task: &FlowTask, bins: u32, rows: Range<usize>, counts: &mut [u32]) {
         for row in rows {
             for x in (0..task.grid.size[0] as usize).step_by(CHUNK) {
                 for pair in pairs(task, bins, row, x) {
@@ -48,7 +48,7 @@ widest! {
 
 /// The joint indices of a chunk; the one after the last for voxels outside.
 #[inline(always)]
-fn pairs(task: &Task, bins: u32, row: usize, x: usize) -> [u32; CHUNK] {
+fn pairs(task: &FlowTask, bins: u32, row: usize, x: usize) -> [u32; CHUNK] {
     let (positions, inside) = task.positions(row, x);
     let moving = fine_linear(task.moving, task.moving_size, &positions);
     let fixed = task.fixed(row, x);
@@ -73,7 +73,7 @@ pub struct Tables<'a> {
 
 widest! {
     /// Writes how far voxels would go, from row `first` on, into rows of the three planes.
-    pub fn pull(task: &Task, tables: &Tables, first: usize, planes: [&mut [f32]; 3]) {
+    pub fn pull(task: &FlowTask, tables: &Tables, first: usize, planes: [&mut [f32]; 3]) {
         assert!(tables.scores.len() == (tables.bins * tables.bins) as usize);
         assert!(tables.information.len() == tables.bins as usize);
         let width = task.grid.size[0] as usize;
@@ -86,7 +86,7 @@ widest! {
 }
 
 #[inline(always)]
-fn pull_chunk(task: &Task, tables: &Tables, row: usize, x: usize) -> [Lanes; 3] {
+fn pull_chunk(task: &FlowTask, tables: &Tables, row: usize, x: usize) -> [Lanes; 3] {
     let (positions, inside) = task.positions(row, x);
     let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
     let fixed = task.fixed(row, x);

@@ -3,11 +3,11 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{Task, chunk, fractions, rows, store};
-use crate::backend::cpu::gaussian;
-use crate::backend::cpu::rows::{CHUNK, Lanes};
-use crate::backend::cpu::simd::widest;
-use crate::backend::cpu::values::{fine_linear, linear_slope};
+use super::task::{FlowTask, chunk, fractions, rows, store};
+use crate::backend::gaussian::cpu as gaussian;
+use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::values::{fine_linear, linear_slope};
+use crate::backend::lanes::{CHUNK, Lanes};
 use gpu::math::bin;
 use gpu::math::flow::{self, Moments};
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ pub fn of_fixed(fixed: &[u16], size: [usize; 3], sigmas: [f64; 3]) -> Vec<f32> {
 
 widest! {
     /// Writes m, m^2 and f m from row `first` on into rows of the three planes.
-    pub fn products(task: &Task, first: usize, planes: [&mut [f32]; 3]) {
+    pub fn products(task: &FlowTask, first: usize, planes: [&mut [f32]; 3]) {
         let width = task.grid.size[0] as usize;
         for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
@@ -65,13 +65,13 @@ impl Means<'_> {
 }
 
 /// The sum of the squared correlation in the fixed point of [`flow::CORRELATION_UNIT`], and the number of voxels inside the moving image.
-pub fn correlation(task: &Task, means: &Means) -> (u64, u64) {
+pub fn correlation(task: &FlowTask, means: &Means) -> (u64, u64) {
     let sums = (0..task.rows()).into_par_iter().with_min_len(64).map(|row| correlation_of(task, means, row));
     sums.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
 }
 
 widest! {
-    fn correlation_of(task: &Task, means: &Means, row: usize) -> (u64, u64) {
+    fn correlation_of(task: &FlowTask, means: &Means, row: usize) -> (u64, u64) {
         let (mut sum, mut count) = (0, 0);
         for x in (0..task.grid.size[0] as usize).step_by(CHUNK) {
             let (_, inside) = task.positions(row, x);
@@ -100,7 +100,7 @@ fn moments(means: &[Lanes; 5], l: usize) -> Moments {
 
 widest! {
     /// Writes how far voxels would go, from row `first` on, into rows of the three planes, which hold the means of [`products`].
-    pub fn pull(task: &Task, of_fixed: &[f32], how: ([f32; 3], f32), first: usize, planes: [&mut [f32]; 3]) {
+    pub fn pull(task: &FlowTask, of_fixed: &[f32], how: ([f32; 3], f32), first: usize, planes: [&mut [f32]; 3]) {
         let width = task.grid.size[0] as usize;
         let voxels = task.grid.voxels();
         let (per_square, prior) = how;
@@ -117,7 +117,7 @@ widest! {
 
 #[inline(always)]
 fn pull_chunk(
-    task: &Task,
+    task: &FlowTask,
     means: &[Lanes; 5],
     per_square: [f32; 3],
     prior: f32,

@@ -6,18 +6,18 @@ mod joint;
 mod local;
 mod task;
 
-use super::gaussian;
-use crate::backend::{Agreement, Compare, FlowInverse, FlowLevel, FlowStep, Score};
+use super::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score};
+use crate::backend::gaussian::cpu as gaussian;
 use crate::image::StoredImage;
 use crate::{Result, Volume};
 use gpu::math::{flow, interpolate};
 use gpu::params::Affine;
 use local::Means;
-use task::{Grid, Task, pieces};
+use task::{FieldView, FlowTask, pieces};
 
 /// A field under way.
 #[derive(Default)]
-pub struct Flow {
+pub struct FlowOnCpu {
     size: [u32; 3],
     spacing_mm: [f64; 3],
     /// Three planes and their padding.
@@ -26,11 +26,11 @@ pub struct Flow {
     step: Vec<f32>,
     /// The field after a step, with padding.
     next: Vec<f32>,
-    images: Option<Images>,
+    level: Option<LevelOnCpu>,
 }
 
-/// The images of a level.
-struct Images {
+/// The level of a level.
+struct LevelOnCpu {
     fixed: StoredImage,
     moving: StoredImage,
     map: Affine,
@@ -40,16 +40,16 @@ struct Images {
 }
 
 /// A field from its three planes.
-pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn crate::backend::Flow> {
-    let mut flow = Flow::default();
+pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flow> {
+    let mut flow = FlowOnCpu::default();
     flow.resize(size, spacing_mm, None);
     flow.field[..planes.len()].copy_from_slice(planes);
     Box::new(flow)
 }
 
-impl Flow {
-    fn grid(&self) -> Grid<'_> {
-        Grid { size: self.size, field: &self.field }
+impl FlowOnCpu {
+    fn grid(&self) -> FieldView<'_> {
+        FieldView { size: self.size, field: &self.field }
     }
 
     fn voxels(&self) -> usize {
@@ -79,13 +79,13 @@ impl Flow {
         self.field = field;
     }
 
-    fn images(&self) -> &Images {
-        self.images.as_ref().expect("a level comes first")
+    fn kept(&self) -> &LevelOnCpu {
+        self.level.as_ref().expect("a level comes first")
     }
 
-    fn task(&self) -> Task<'_> {
-        let Images { fixed, moving, map, .. } = self.images();
-        Task {
+    fn task(&self) -> FlowTask<'_> {
+        let LevelOnCpu { fixed, moving, map, .. } = self.kept();
+        FlowTask {
             grid: self.grid(),
             fixed: fixed.voxels(),
             moving: &moving.values,
@@ -101,13 +101,13 @@ impl Flow {
         let per_square = self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
         let prior = (1.0 / (prior_mm * prior_mm)) as f32;
         let width = self.sizes()[0];
-        match (score, self.images().compare) {
+        match (score, self.kept().compare) {
             (Score::Joint { scores, information }, Compare::Joint { bins }) => {
                 let tables = joint::Tables { bins, scores, information, per_square, prior };
                 pieces(&mut planes, width, |first, planes| joint::pull(&task, &tables, first, planes));
             }
             (Score::Local, Compare::Local { .. }) => {
-                let of_fixed = &self.images().of_fixed;
+                let of_fixed = &self.kept().of_fixed;
                 pieces(&mut planes, width, |first, planes| {
                     local::pull(&task, of_fixed, (per_square, prior), first, planes);
                 });
@@ -118,7 +118,7 @@ impl Flow {
     }
 }
 
-impl crate::backend::Flow for Flow {
+impl Flow for FlowOnCpu {
     fn level(&mut self, level: &FlowLevel) -> Result<()> {
         self.resize(level.fixed.size, level.spacing_mm, level.from);
         let of_fixed = match level.compare {
@@ -127,7 +127,7 @@ impl crate::backend::Flow for Flow {
             }
             Compare::Joint { .. } => Vec::new(),
         };
-        self.images = Some(Images {
+        self.level = Some(LevelOnCpu {
             fixed: level.fixed.clone(),
             moving: level.moving.clone(),
             map: level.map,
@@ -138,7 +138,7 @@ impl crate::backend::Flow for Flow {
     }
 
     fn agreement(&mut self) -> Result<Agreement> {
-        let window_mm = match self.images().compare {
+        let window_mm = match self.kept().compare {
             Compare::Joint { bins } => return Ok(Agreement::Joint(joint::count(&self.task(), bins))),
             Compare::Local { window_mm } => window_mm,
         };
@@ -146,7 +146,7 @@ impl crate::backend::Flow for Flow {
         let (task, size) = (self.task(), self.sizes());
         pieces(&mut planes, size[0], |first, planes| local::products(&task, first, planes));
         gaussian::smooth(&mut planes, size, self.sigmas(window_mm));
-        let (sum, overlap) = local::correlation(&task, &Means { fixed: &self.images().of_fixed, moving: &planes });
+        let (sum, overlap) = local::correlation(&task, &Means { fixed: &self.kept().of_fixed, moving: &planes });
         self.step = planes;
         Ok(Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap })
     }
@@ -175,7 +175,7 @@ impl crate::backend::Flow for Flow {
     }
 
     fn refine(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: [[f32; 3]; 2]) -> Result<()> {
-        self.images = None;
+        self.level = None;
         self.resize(size, spacing_mm, Some(from));
         Ok(())
     }

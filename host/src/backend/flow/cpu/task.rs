@@ -3,7 +3,7 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use crate::backend::cpu::rows::{CHUNK, Lanes};
+use crate::backend::lanes::{CHUNK, Lanes};
 use gpu::math::{bin, flow, interpolate};
 use gpu::params::Affine;
 use rayon::prelude::*;
@@ -13,13 +13,13 @@ const PIECE: usize = 1 << 14;
 
 /// A field on a grid.
 #[derive(Clone, Copy)]
-pub struct Grid<'a> {
+pub struct FieldView<'a> {
     pub size: [u32; 3],
     /// Three planes and their padding.
     pub field: &'a [f32],
 }
 
-impl Grid<'_> {
+impl FieldView<'_> {
     pub fn voxels(&self) -> usize {
         self.size.iter().map(|&n| n as usize).product()
     }
@@ -89,8 +89,8 @@ pub fn pieces(planes: &mut [f32], width: usize, work: impl Fn(usize, [&mut [f32]
 
 /// Two images and a field.
 #[derive(Clone, Copy)]
-pub struct Task<'a> {
-    pub grid: Grid<'a>,
+pub struct FlowTask<'a> {
+    pub grid: FieldView<'a>,
     /// 16-bit values.
     pub fixed: &'a [u16],
     /// 16-bit values and their padding.
@@ -99,7 +99,7 @@ pub struct Task<'a> {
     pub map: Affine,
 }
 
-impl Task<'_> {
+impl FlowTask<'_> {
     /// Rows, numbered with y fastest, then z.
     pub fn rows(&self) -> usize {
         (self.grid.size[1] * self.grid.size[2]) as usize
@@ -119,9 +119,9 @@ impl Task<'_> {
     }
 }
 
-/// Where the voxels of a chunk of `grid` lie in an image of `size`, as [`Task::positions`].
+/// Where the voxels of a chunk of `grid` lie in an image of `size`, as [`FlowTask::positions`].
 #[inline(always)]
-pub fn positions(grid: &Grid, map: &Affine, size: [u32; 3], row: usize, x: usize) -> ([Lanes; 3], [bool; CHUNK]) {
+pub fn positions(grid: &FieldView, map: &Affine, size: [u32; 3], row: usize, x: usize) -> ([Lanes; 3], [bool; CHUNK]) {
     let displacement = grid.chunk(row, x);
     let height = grid.size[1] as usize;
     let [y, z] = [row % height, row / height].map(|n| n as u32);

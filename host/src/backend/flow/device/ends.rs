@@ -1,9 +1,9 @@
 //! What is made of a field at the end.
 
-use super::grid::{Grid, room};
+use super::grid::{FieldOnDevice, room};
+use super::kernels::{FLOW_INVERSE, FLOW_JACOBIAN, FLOW_MISSES, FLOW_MOVED};
 use super::launch;
-use crate::backend::FlowInverse;
-use crate::backend::kernels::{FLOW_INVERSE, FLOW_JACOBIAN, FLOW_MISSES, FLOW_MOVED};
+use crate::backend::flow::FlowInverse;
 use crate::backend::queue::{Memory, Queue};
 use crate::{Result, Volume};
 use gpu::math::field::of_ordered;
@@ -11,7 +11,7 @@ use gpu::math::flow::{MM_UNIT, mean};
 use gpu::params::{self, Affine};
 
 /// Makes the Jacobian's determinants beside the field: the smallest and the largest.
-pub fn jacobian<Q: Queue>(queue: &Q, grid: &mut Grid<Q>) -> Result<[f32; 2]> {
+pub fn jacobian<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<[f32; 2]> {
     let mut range = queue.zeros(2)?;
     let params = params::FlowJacobian {
         field: grid.field.view(),
@@ -27,7 +27,7 @@ pub fn jacobian<Q: Queue>(queue: &Q, grid: &mut Grid<Q>) -> Result<[f32; 2]> {
 }
 
 /// The intensities of an image where the field and the map take the voxels; see [`crate::backend::Flow::moved`].
-pub fn moved<Q: Queue>(queue: &Q, grid: &mut Grid<Q>, image: &Volume, map: &Affine) -> Result<Vec<f32>> {
+pub fn moved<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, image: &Volume, map: &Affine) -> Result<Vec<f32>> {
     let voxels = queue.upload(&image.voxels)?;
     let params = params::FlowMoved {
         field: grid.field.view(),
@@ -45,7 +45,7 @@ pub fn moved<Q: Queue>(queue: &Q, grid: &mut Grid<Q>, image: &Volume, map: &Affi
 /// The way back on a grid of `size`; see [`crate::backend::Flow::inverse`].
 pub fn inverse<Q: Queue>(
     queue: &Q,
-    grid: &Grid<Q>,
+    grid: &FieldOnDevice<Q>,
     size: [usize; 3],
     [there, back]: [&Affine; 2],
 ) -> Result<FlowInverse> {

@@ -1,16 +1,16 @@
 //! A displacement field on its grid, and its steps.
 
+use super::kernels::{FLOW_COMPOSE, FLOW_LARGEST, FLOW_REFINE};
 use super::launch;
-use crate::backend::FlowStep;
+use crate::backend::flow::FlowStep;
 use crate::backend::gaussian::device::Smoother;
-use crate::backend::kernels::{FLOW_COMPOSE, FLOW_LARGEST, FLOW_REFINE};
 use crate::backend::queue::{Memory, Queue};
 use crate::{Error, Result};
 use gpu::math::interpolate;
 use gpu::params;
 
 /// A field in a device's memory.
-pub struct Grid<Q: Queue> {
+pub struct FieldOnDevice<Q: Queue> {
     pub size: [u32; 3],
     pub spacing_mm: [f64; 3],
     pub field: Q::Memory<f32>,
@@ -39,7 +39,7 @@ pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
     queue.zeros(numbers as usize)
 }
 
-impl<Q: Queue> Grid<Q> {
+impl<Q: Queue> FieldOnDevice<Q> {
     /// A field of 0, or an old one.
     pub fn new(queue: &Q, size: [usize; 3], spacing_mm: [f64; 3], old: Option<Old<Q>>) -> Result<Self> {
         let gaussians = Gaussians { size, spacing_mm, found: Vec::new() };

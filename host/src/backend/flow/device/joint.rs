@@ -1,10 +1,10 @@
 //! A joint histogram of the level's images, and the force of its tables.
 
-use super::grid::Grid;
+use super::grid::FieldOnDevice;
+use super::kernels::{COPY_WORDS, FLOW_FORCE, FLOW_PAIRS};
 use super::launch;
-use crate::backend::Agreement;
-use crate::backend::histogram::FromPairs;
-use crate::backend::kernels::{COPY_WORDS, FLOW_FORCE, FLOW_PAIRS};
+use crate::backend::flow::Agreement;
+use crate::backend::histogram::device::from_pairs::FromPairs;
 use crate::backend::queue::{Memory, Queue, Shape};
 use crate::{Error, Result};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -66,7 +66,7 @@ impl<Q: Queue> Joint<Q> {
         &mut self,
         queue: &Q,
         images: FlowImages,
-        grid: &mut Grid<Q>,
+        grid: &mut FieldOnDevice<Q>,
         [scores, information]: [&[f32]; 2],
         prior: f32,
     ) -> Result<()> {

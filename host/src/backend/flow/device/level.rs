@@ -1,15 +1,15 @@
 //! The two images of a level in a device's memory.
 
-use super::grid::Grid;
+use super::grid::FieldOnDevice;
 use super::joint::Joint;
 use super::local::Local;
 use crate::Result;
+use crate::backend::flow::{Compare, FlowLevel};
 use crate::backend::queue::{Memory, Queue};
-use crate::backend::{Compare, FlowLevel};
 use gpu::params::{self, Affine};
 
 /// A level's images, and how they are compared.
-pub struct Level<Q: Queue> {
+pub struct LevelOnDevice<Q: Queue> {
     fixed: Q::Memory<u16>,
     moving: Q::Memory<u32>,
     moving_size: [u32; 3],
@@ -23,9 +23,9 @@ pub enum Metric<Q: Queue> {
     Local(Local<Q>),
 }
 
-impl<Q: Queue> Level<Q> {
+impl<Q: Queue> LevelOnDevice<Q> {
     /// Uploads the images, the fixed one of the grid's size.
-    pub fn new(queue: &Q, grid: &mut Grid<Q>, level: &FlowLevel) -> Result<Self> {
+    pub fn new(queue: &Q, grid: &mut FieldOnDevice<Q>, level: &FlowLevel) -> Result<Self> {
         let metric = match level.compare {
             Compare::Joint { bins } => Metric::Joint(Joint::new(queue, grid.voxels(), bins)?),
             Compare::Local { window_mm } => Metric::Local(Local::new(queue, grid.voxels(), window_mm)?),
@@ -45,7 +45,7 @@ impl<Q: Queue> Level<Q> {
     }
 
     /// The images with the field as it is.
-    pub fn images(&self, grid: &Grid<Q>) -> params::FlowImages {
+    pub fn images(&self, grid: &FieldOnDevice<Q>) -> params::FlowImages {
         params::FlowImages {
             fixed: self.fixed.view(),
             moving: self.moving.view(),

@@ -1,12 +1,12 @@
 //! Local correlation of the level's images, and its force.
 
-use super::grid::Grid;
-use super::launch;
-use crate::Result;
-use crate::backend::Agreement;
-use crate::backend::kernels::{
+use super::grid::FieldOnDevice;
+use super::kernels::{
     FLOW_LOCAL_AGREEMENT, FLOW_LOCAL_FIXED, FLOW_LOCAL_FORCE, FLOW_LOCAL_MOVING, FLOW_LOCAL_VARIANCE,
 };
+use super::launch;
+use crate::Result;
+use crate::backend::flow::Agreement;
 use crate::backend::queue::{Memory, Queue};
 use gpu::math::flow::{CORRELATION_UNIT, mean};
 use gpu::params::{self, FlowImages};
@@ -23,7 +23,7 @@ impl<Q: Queue> Local<Q> {
         Ok(Self { window_mm, fixed: queue.zeros(2 * voxels)?, totals: queue.zeros(2)? })
     }
 
-    fn params(&mut self, images: FlowImages, grid: &mut Grid<Q>, prior: f32) -> params::FlowLocal {
+    fn params(&mut self, images: FlowImages, grid: &mut FieldOnDevice<Q>, prior: f32) -> params::FlowLocal {
         params::FlowLocal {
             images,
             fixed: self.fixed.view_mut(),
@@ -35,7 +35,7 @@ impl<Q: Queue> Local<Q> {
     }
 
     /// Makes the fixed image's local means, with the memory beside the field.
-    pub fn look_at_fixed(&mut self, queue: &Q, images: FlowImages, grid: &mut Grid<Q>) -> Result<()> {
+    pub fn look_at_fixed(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
         let params = self.params(images, grid, 0.0);
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe { launch::each(queue, &FLOW_LOCAL_FIXED, grid.size, params)? };
@@ -46,7 +46,7 @@ impl<Q: Queue> Local<Q> {
     }
 
     /// The mean squared correlation; leaves local means beside the field.
-    pub fn agreement(&mut self, queue: &Q, images: FlowImages, grid: &mut Grid<Q>) -> Result<Agreement> {
+    pub fn agreement(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<Agreement> {
         let params = self.params(images, grid, 0.0);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_MOVING, grid.size, params)? };
@@ -60,7 +60,7 @@ impl<Q: Queue> Local<Q> {
     }
 
     /// Queues the forces from the means that the last agreement left, in their place.
-    pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut Grid<Q>, prior: f32) -> Result<()> {
+    pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>, prior: f32) -> Result<()> {
         let params = self.params(images, grid, prior);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_FORCE, grid.size, params) }

@@ -3,40 +3,48 @@
 mod ends;
 mod grid;
 mod joint;
+mod kernels;
 mod launch;
 mod level;
 mod local;
 
-use super::queue::Queue;
 use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Score};
+use crate::backend::queue::Queue;
 use crate::{Error, Result, Volume};
 use gpu::params::Affine;
-use grid::Grid;
-use level::{Level, Metric};
+use grid::FieldOnDevice;
+#[cfg(test)]
+pub use kernels::NAMES;
+use level::{LevelOnDevice, Metric};
 
 /// A displacement field in a device's memory.
-pub struct FlowDevice<Q: Queue> {
+pub struct FlowOnDevice<Q: Queue> {
     queue: Q,
-    grid: Option<Grid<Q>>,
-    level: Option<Level<Q>>,
+    grid: Option<FieldOnDevice<Q>>,
+    level: Option<LevelOnDevice<Q>>,
 }
 
-impl<Q: Queue> FlowDevice<Q> {
+impl<Q: Queue> FlowOnDevice<Q> {
     pub fn new(queue: Q) -> Self {
         Self { queue, grid: None, level: None }
     }
 
     /// Where the field lies.
-    fn grid(&mut self) -> Result<(&Q, &mut Grid<Q>)> {
+    fn grid(&mut self) -> Result<(&Q, &mut FieldOnDevice<Q>)> {
         Ok((&self.queue, self.grid.as_mut().ok_or_else(no_level)?))
     }
 
     /// Takes the field to another grid, or begins one; what the level before held is gone.
-    fn regrid(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: Option<[[f32; 3]; 2]>) -> Result<&mut Grid<Q>> {
+    fn regrid(
+        &mut self,
+        size: [usize; 3],
+        spacing_mm: [f64; 3],
+        from: Option<[[f32; 3]; 2]>,
+    ) -> Result<&mut FieldOnDevice<Q>> {
         self.queue.wait()?;
         self.level = None;
         let old = self.grid.take().zip(from).map(|(grid, from)| grid.old(from));
-        Ok(self.grid.insert(Grid::new(&self.queue, size, spacing_mm, old)?))
+        Ok(self.grid.insert(FieldOnDevice::new(&self.queue, size, spacing_mm, old)?))
     }
 }
 
@@ -45,11 +53,11 @@ fn no_level() -> Error {
     Error::Input("a flow has no images before its first level".into())
 }
 
-impl<Q: Queue> Flow for FlowDevice<Q> {
+impl<Q: Queue> Flow for FlowOnDevice<Q> {
     fn level(&mut self, level: &FlowLevel) -> Result<()> {
         self.regrid(level.fixed.size, level.spacing_mm, level.from)?;
         let (queue, grid) = self.grid()?;
-        let level = Level::new(queue, grid, level)?;
+        let level = LevelOnDevice::new(queue, grid, level)?;
         self.level = Some(level);
         Ok(())
     }

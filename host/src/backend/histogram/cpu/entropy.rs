@@ -1,25 +1,10 @@
 //! The CPU's entropies: the order of additions is that of [`gpu::math::entropy`].
 
-use super::simd::widest;
-use crate::backend::Wanted;
+use crate::backend::histogram::Wanted;
+use crate::backend::lanes::order::ordered;
+use crate::backend::lanes::simd::widest;
 use gpu::math::correlation::{self, Moments};
-use gpu::math::entropy::{Entropies, LANES, Sums, finish, fold, term};
-
-/// Sums terms in lanes, then folds the lanes.
-#[inline(always)]
-pub fn ordered(terms: &[f64]) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let mut chunks = terms.chunks_exact(LANES);
-    for chunk in &mut chunks {
-        for lane in 0..LANES {
-            lanes[lane] += chunk[lane];
-        }
-    }
-    for (lane, term) in lanes.iter_mut().zip(chunks.remainder()) {
-        *lane += term;
-    }
-    fold(lanes)
-}
+use gpu::math::entropy::{Entropies, Sums, finish, term};
 
 /// The ordered sum of the counts' terms.
 #[inline(always)]

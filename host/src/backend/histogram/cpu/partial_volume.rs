@@ -1,14 +1,14 @@
 //! The CPU's joint histogram with partial volumes: see [`gpu::math::partial_volume`].
 
-use super::rows::Task;
-use super::simd::widest;
+use super::task::HistogramTask;
+use crate::backend::lanes::simd::widest;
 use gpu::math::partial_volume::{ROWS, pairs, weights};
 use gpu::math::{affine, bin, interpolate};
 use std::ops::Range;
 
 widest! {
     /// Adds the samples of some rows to `counters`.
-    pub fn count(task: &Task, rows: Range<usize>, counters: &mut [u32]) {
+    pub fn count(task: &HistogramTask, rows: Range<usize>, counters: &mut [u32]) {
         let [width, height, _] = task.fixed_size;
         for row in rows {
             let [y, z] = [row % height, row / height].map(|n| n as u32);
@@ -25,7 +25,7 @@ widest! {
 
 /// Adds one sample, at a position inside.
 #[inline(always)]
-fn add(task: &Task, fixed: u32, position: [f32; 3], counters: &mut [u32]) {
+fn add(task: &HistogramTask, fixed: u32, position: [f32; 3], counters: &mut [u32]) {
     let size = task.moving_size;
     // SAFETY: inside.
     let place = unsafe { interpolate::place(position, size) };

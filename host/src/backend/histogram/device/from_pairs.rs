@@ -1,11 +1,17 @@
 //! A histogram of 16-bit numbers that lie in the device's memory: counting alone.
 
-use crate::backend::kernels::{COUNT_PAIRS, COUNT_PAIRS_PACKED};
-use crate::backend::queue::{Kernel, Memory, Queue, Shape};
+use crate::backend::queue::cuda::Cuda;
+use crate::backend::queue::emulated::Emulated;
+use crate::backend::queue::{Kernel, Memory, Opened, Queue, Shape, kernels};
 use crate::{Error, Result};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
-use gpu::kernels::histogram::from_pairs::{TOGETHER, VECTOR};
+use gpu::kernels::histogram::from_pairs::{self, TOGETHER, VECTOR};
 use gpu::params;
+
+kernels! {
+    COUNT_PAIRS = from_pairs::count_pairs(params::FromPairs);
+    COUNT_PAIRS_PACKED = from_pairs::count_pairs_packed(params::FromPairs);
+}
 
 /// Numbers that there may be at most; their number and the last step fit in 32 bits.
 const MOST: usize = u32::MAX as usize - (1 << 24);
@@ -16,17 +22,17 @@ pub struct FromPairs<Q: Queue> {
     counters: Q::Memory<u32>,
     len: u32,
     bins: u32,
-    plan: Plan,
+    counting: Counting,
 }
 
 /// The launch.
-struct Plan {
+struct Counting {
     kernel: Kernel<params::FromPairs>,
     shape: Shape,
     range: u32,
 }
 
-impl Plan {
+impl Counting {
     /// Counters of 32 bits where a block has room for all of them, else of 16 bits, a range of them at a time where it must be. One word
     /// more is for what is not counted.
     fn new<Q: Queue>(queue: &Q, len: u32, bins: u32) -> Result<Self> {
@@ -60,8 +66,8 @@ impl<Q: Queue> FromPairs<Q> {
     }
 
     fn of(queue: &Q, pairs: Q::Memory<[u32; 4]>, len: u32, bins: u32) -> Result<Self> {
-        let plan = Plan::new(queue, len, bins)?;
-        Ok(Self { pairs, counters: queue.zeros(bins as usize)?, len, bins, plan })
+        let counting = Counting::new(queue, len, bins)?;
+        Ok(Self { pairs, counters: queue.zeros(bins as usize)?, len, bins, counting })
     }
 
     /// The numbers, for kernels to write.
@@ -87,11 +93,11 @@ impl<Q: Queue> FromPairs<Q> {
             counters: self.counters.view_mut(),
             len: self.len,
             bins: self.bins,
-            range: self.plan.range,
+            range: self.counting.range,
             unused: 0,
         };
         // SAFETY: the memory is as long as the lengths say and lives until the queue is done.
-        unsafe { queue.launch(&self.plan.kernel, self.plan.shape, params) }
+        unsafe { queue.launch(&self.counting.kernel, self.counting.shape, params) }
     }
 
     /// The counters.
@@ -131,4 +137,25 @@ pub fn count_pairs<Q: Queue>(queue: &Q, numbers: &[u16], bins: u32, times: u32) 
     from_pairs.count(queue)?;
     let counts = from_pairs.counts(queue)?;
     Ok((counts, from_pairs.seconds(queue, times)?))
+}
+
+impl Cuda {
+    /// How often each of the numbers below `bins`, 1 to 65536, occurs; others are not counted. Also the seconds that the device
+    /// spends on it, as the mean of `times` more in a row, if that is not 0.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the numbers do not fit or the device gives up.
+    pub fn count_pairs(&self, numbers: &[u16], bins: u32, times: u32) -> Result<(Vec<u32>, Option<f64>)> {
+        count_pairs(&self.queue()?, numbers, bins, times)
+    }
+}
+
+impl Emulated {
+    /// How often each of the numbers below `bins`, 1 to 65536, occurs. Others are not counted.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
+    pub fn count_pairs(&self, numbers: &[u16], bins: u32) -> Result<Vec<u32>> {
+        Ok(count_pairs(self, numbers, bins, 0)?.0)
+    }
 }

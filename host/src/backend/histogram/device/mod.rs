@@ -1,17 +1,22 @@
-//! A pair of images on a device, and its evaluation: the launches of a histogram method and one for the entropies.
+//! A pair of images on a device, and its evaluation: the launches of a method and one for the entropies.
 
-use super::emulated::Emulated;
-use super::histogram::{self, BATCH, Counter, HistogramMethod};
-use super::kernels::ENTROPIES;
-use super::queue::{Memory, Queue, Shape};
-use super::{Evaluator, Pair, Wanted, per_sample};
+mod counter;
+mod entropy;
+pub mod from_pairs;
+mod marginals;
+pub mod methods;
+mod partials;
+
+use super::{Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::Result;
-use gpu::kernels::entropy::{COLUMNS, RESULTS, THREADS};
+use crate::backend::queue::{BATCH, Queue};
+use counter::Counter;
+use entropy::Space;
 use gpu::math::entropy::Entropies;
-use gpu::params::{self, Affine};
+use gpu::params::Affine;
 
 /// A loaded pair.
-pub struct Loaded<'a, Q: Queue> {
+pub struct HistogramOnDevice<'a, Q: Queue> {
     queue: Q,
     bins: [u32; 2],
     /// What a sample counts.
@@ -22,11 +27,11 @@ pub struct Loaded<'a, Q: Queue> {
     space: Space<Q>,
 }
 
-impl<'a, Q: Queue + 'a> Loaded<'a, Q> {
+impl<'a, Q: Queue + 'a> HistogramOnDevice<'a, Q> {
     /// Uploads a pair.
     pub fn new(queue: Q, pair: &Pair, method: HistogramMethod) -> Result<Self> {
         let method = method.resolve(&queue, pair);
-        let counter = histogram::load(&queue, pair, method)?;
+        let counter = methods::load(&queue, pair, method)?;
         let space = Space::new(&queue, 1, pair.bins)?;
         Ok(Self { queue, bins: pair.bins, unit: pair.unit()?, method, counter, space })
     }
@@ -46,7 +51,7 @@ impl<'a, Q: Queue + 'a> Loaded<'a, Q> {
     }
 }
 
-impl<'a, Q: Queue + 'a> Evaluator for Loaded<'a, Q> {
+impl<'a, Q: Queue + 'a> Evaluator for HistogramOnDevice<'a, Q> {
     fn method(&self) -> &'static str {
         self.method.name()
     }
@@ -78,74 +83,6 @@ impl<'a, Q: Queue + 'a> Evaluator for Loaded<'a, Q> {
     }
 }
 
-/// What a batch of evaluations needs on the device, and its end on the host.
-pub struct Space<Q: Queue> {
-    batch: usize,
-    counters: Q::Memory<u32>,
-    columns: Q::Memory<f64>,
-    moving: Q::Memory<u32>,
-    fixed: Q::Memory<u32>,
-    moving_sums: Q::Memory<u64>,
-    fixed_sums: Q::Memory<u64>,
-    done: Q::Memory<u32>,
-    results: Q::Pinned<f64>,
-}
-
-impl<Q: Queue> Space<Q> {
-    pub fn new(queue: &Q, batch: usize, bins: [u32; 2]) -> Result<Self> {
-        let [fixed, moving] = bins.map(|n| n as usize);
-        Self::with(queue, batch, bins, queue.zeros(batch * fixed * moving)?)
-    }
-
-    /// With joint histograms that are counted already.
-    pub fn with(queue: &Q, batch: usize, bins: [u32; 2], counters: Q::Memory<u32>) -> Result<Self> {
-        let [fixed, moving] = bins.map(|n| n as usize);
-        Ok(Self {
-            batch,
-            counters,
-            columns: queue.zeros(batch * moving)?,
-            moving: queue.zeros(batch * moving)?,
-            fixed: queue.zeros(batch * fixed)?,
-            moving_sums: queue.zeros(batch * moving)?,
-            fixed_sums: queue.zeros(batch * fixed)?,
-            done: queue.zeros(batch)?,
-            results: queue.pinned(RESULTS * batch)?,
-        })
-    }
-
-    /// What is wanted of the first `batch` joint histograms, which are left at 0.
-    pub fn entropies(&mut self, queue: &Q, bins: [u32; 2], batch: usize, wanted: Wanted) -> Result<Vec<Entropies>> {
-        let params = params::Entropy {
-            counters: self.counters.view_mut(),
-            columns: self.columns.view_mut(),
-            moving: self.moving.view_mut(),
-            fixed: self.fixed.view_mut(),
-            moving_sums: self.moving_sums.view_mut(),
-            fixed_sums: self.fixed_sums.view_mut(),
-            done: self.done.view_mut(),
-            results: self.results.view_mut(),
-            bins,
-            ratios: u32::from(wanted == Wanted::Ratios),
-            unused: 0,
-        };
-        let shape =
-            Shape { grid: [bins[1].div_ceil(COLUMNS), batch as u32, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
-        // SAFETY: the memory is as long as the bins say and lives until the queue is done.
-        unsafe { queue.launch(&ENTROPIES, shape, params)? };
-        queue.wait()?;
-        Ok(self.results[..RESULTS * batch].chunks_exact(RESULTS).map(result).collect())
-    }
-}
-
-/// Entropies from the numbers that the kernel writes.
-fn result(n: &[f64]) -> Entropies {
-    Entropies { fixed: n[0], moving: n[1], joint: n[2], mi: n[3], nmi: n[4], counts: n[5] as u64, ratios: [n[6], n[7]] }
-}
-
-impl Space<Emulated> {
-    /// Whether everything that must be 0 before an evaluation is.
-    pub fn is_clear(&self) -> bool {
-        let zero = |counts: &[u32]| counts.iter().all(|&n| n == 0);
-        zero(&self.counters) && zero(&self.fixed) && zero(&self.done) && self.fixed_sums.iter().all(|&n| n == 0)
-    }
-}
+/// The kernels of the family.
+#[cfg(test)]
+pub const NAMES: &[&[&[&str]]] = &[methods::NAMES, &[entropy::NAMES, from_pairs::NAMES, partials::NAMES]];

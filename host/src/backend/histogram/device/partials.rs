@@ -1,11 +1,15 @@
 //! Partial histograms in a device's memory, and their sum.
 
 use crate::Result;
-use crate::backend::Pair;
-use crate::backend::kernels::ADD_PARTIALS;
-use crate::backend::queue::{Memory, Queue, Shape};
+use crate::backend::histogram::Pair;
+use crate::backend::queue::{Memory, Queue, Shape, kernels};
 use cuda_std::global::DeviceSliceMut;
+use gpu::kernels::histogram::partials;
 use gpu::params;
+
+kernels! {
+    ADD_PARTIALS = partials::add_partials(params::Partials);
+}
 
 /// Threads of a block that adds.
 const THREADS: u32 = 256;

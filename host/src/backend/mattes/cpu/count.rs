@@ -6,11 +6,11 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{Task, values, windows};
-use crate::backend::Windows;
-use crate::backend::cpu::rows::CHUNK;
-use crate::backend::cpu::simd::widest;
-use crate::backend::cpu::values::fine_linear;
+use super::task::{MattesTask, values, windows};
+use crate::backend::lanes::CHUNK;
+use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::values::fine_linear;
+use crate::backend::mattes::Windows;
 use gpu::math::mattes::{self, FILL};
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use std::ops::Range;
 struct Weights([u32; 4]);
 
 /// What a thread counts.
-pub struct Counters {
+pub struct WindowCounters {
     /// For each fixed bin, the moving windows by their first bin; then four fixed bins for samples that are not counted.
     windows: Vec<Weights>,
     /// Samples in them, at most [`FILL`].
@@ -29,14 +29,14 @@ pub struct Counters {
     sums: Vec<[u64; 4]>,
 }
 
-impl Counters {
-    pub fn new(task: &Task) -> Self {
+impl WindowCounters {
+    pub fn new(task: &MattesTask) -> Self {
         let len = ((task.bins[0] + 4) * task.stride()) as usize;
         Self { windows: vec![Weights::default(); len], filled: 0, sums: vec![[0; 4]; len] }
     }
 
     /// Adds the samples of some rows, at most [`FILL`].
-    pub fn add_rows(&mut self, task: &Task, rows: Range<usize>) {
+    pub fn add_rows(&mut self, task: &MattesTask, rows: Range<usize>) {
         let samples = rows.len() * task.chunks() * CHUNK;
         if self.filled + samples > FILL as usize {
             self.flush();
@@ -58,7 +58,7 @@ impl Counters {
     }
 
     /// The counts of a pair of bins at `moving + moving_bins * fixed`.
-    pub fn joint(mut self, task: &Task) -> Vec<u64> {
+    pub fn joint(mut self, task: &MattesTask) -> Vec<u64> {
         self.flush();
         let [fixed, moving] = task.bins.map(|n| n as usize);
         let mut joint = vec![0; fixed * moving];
@@ -80,19 +80,19 @@ impl Counters {
 }
 
 widest! {
-    fn count_moving(task: &Task, rows: Range<usize>, counters: &mut [Weights]) {
+    fn count_moving(task: &MattesTask, rows: Range<usize>, counters: &mut [Weights]) {
         count::<false>(task, rows, counters);
     }
 }
 
 widest! {
-    fn count_both(task: &Task, rows: Range<usize>, counters: &mut [Weights]) {
+    fn count_both(task: &MattesTask, rows: Range<usize>, counters: &mut [Weights]) {
         count::<true>(task, rows, counters);
     }
 }
 
 #[inline(always)]
-fn count<const BOTH: bool>(task: &Task, rows: Range<usize>, counters: &mut [Weights]) {
+fn count<const BOTH: bool>(task: &MattesTask, rows: Range<usize>, counters: &mut [Weights]) {
     for row in rows {
         for n in 0..task.chunks() {
             let chunk = task.chunk::<BOTH>(row, n);

@@ -5,22 +5,22 @@ mod slope;
 mod table;
 mod task;
 
-use super::PIECE;
+use super::{MattesPair, Slope, Smooth, SmoothEvaluator};
 use crate::Result;
-use crate::backend::{MattesPair, Slope, Smooth, SmoothEvaluator};
-use count::Counters;
+use crate::backend::lanes::PIECE;
+use count::WindowCounters;
 use gpu::math::{interpolate, mattes};
 use gpu::params::Affine;
 use rayon::prelude::*;
-use table::Table;
-use task::Task;
+use table::JointTable;
+use task::MattesTask;
 
 /// A pair that was loaded.
-pub struct Loaded<'a> {
+pub struct MattesOnCpu<'a> {
     pair: MattesPair<'a>,
 }
 
-impl<'a> Loaded<'a> {
+impl<'a> MattesOnCpu<'a> {
     pub fn new(pair: MattesPair<'a>) -> Self {
         let (fixed, moving) = (pair.fixed, pair.moving);
         assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
@@ -31,30 +31,30 @@ impl<'a> Loaded<'a> {
     }
 
     /// The joint counts at a map.
-    fn count(&self, map: &Affine) -> Table {
-        let task = Task::new(&self.pair, map);
+    fn count(&self, map: &Affine) -> JointTable {
+        let task = MattesTask::new(&self.pair, map);
         let all = task.rows();
         let piece = PIECE.div_ceil(task.fixed_size[0]);
-        let empty = || Counters::new(&task);
+        let empty = || WindowCounters::new(&task);
         let pieces = (0..all.div_ceil(piece)).into_par_iter();
         let counters = pieces
             .fold(empty, |mut counters, p| {
                 counters.add_rows(&task, p * piece..all.min((p + 1) * piece));
                 counters
             })
-            .reduce(empty, Counters::add);
-        Table::new(counters.joint(&task), self.pair.bins)
+            .reduce(empty, WindowCounters::add);
+        JointTable::new(counters.joint(&task), self.pair.bins)
     }
 }
 
-impl SmoothEvaluator for Loaded<'_> {
+impl SmoothEvaluator for MattesOnCpu<'_> {
     fn values(&mut self, maps: &[Affine]) -> Result<Vec<Smooth>> {
         Ok(maps.par_iter().map(|map| self.count(map).smooth()).collect())
     }
 
     fn slope(&mut self, map: &Affine) -> Result<Slope> {
         let table = self.count(map);
-        let task = Task::new(&self.pair, map);
+        let task = MattesTask::new(&self.pair, map);
         Ok(Slope { at: table.smooth(), by_map: slope::by_map(&task, &table) })
     }
 }

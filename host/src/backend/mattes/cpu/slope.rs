@@ -3,14 +3,13 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::table::Table;
-use super::task::{Chunk, Task, values, windows};
-use crate::backend::Windows;
-use crate::backend::cpu::PIECE;
-use crate::backend::cpu::entropy::ordered;
-use crate::backend::cpu::rows::{CHUNK, Lanes};
-use crate::backend::cpu::simd::widest;
-use crate::backend::cpu::values::linear_slope;
+use super::table::JointTable;
+use super::task::{Chunk, MattesTask, values, windows};
+use crate::backend::lanes::order::ordered;
+use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::values::linear_slope;
+use crate::backend::lanes::{CHUNK, Lanes, PIECE};
+use crate::backend::mattes::Windows;
 use gpu::math::entropy::{LANES, fold};
 use gpu::math::mattes::{self, BLOCK, RowSums};
 use rayon::prelude::*;
@@ -20,7 +19,7 @@ use std::ops::Range;
 type ByMap = [[f64; 4]; 3];
 
 /// The derivative of the mutual information by the map's twelve numbers; 0 without samples.
-pub fn by_map(task: &Task, table: &Table) -> ByMap {
+pub fn by_map(task: &MattesTask, table: &JointTable) -> ByMap {
     let quadratics = table.quadratics();
     let all = task.rows();
     let blocks = (0..all.div_ceil(BLOCK)).into_par_iter().with_min_len(PIECE.div_ceil(BLOCK * task.fixed_size[0]));
@@ -39,7 +38,7 @@ fn numbers(number: impl Fn(usize, usize) -> f64) -> ByMap {
     std::array::from_fn(|r| std::array::from_fn(|i| number(r, i)))
 }
 
-fn sum(task: &Task, quadratics: &[[f32; 3]], rows: Range<usize>, sums: &mut [ByMap; BLOCK]) {
+fn sum(task: &MattesTask, quadratics: &[[f32; 3]], rows: Range<usize>, sums: &mut [ByMap; BLOCK]) {
     match task.windows {
         Windows::Moving => sum_moving(task, quadratics, rows, sums),
         Windows::Both => sum_both(task, quadratics, rows, sums),
@@ -47,19 +46,24 @@ fn sum(task: &Task, quadratics: &[[f32; 3]], rows: Range<usize>, sums: &mut [ByM
 }
 
 widest! {
-    fn sum_moving(task: &Task, quadratics: &[[f32; 3]], rows: Range<usize>, sums: &mut [ByMap; BLOCK]) {
+    fn sum_moving(task: &MattesTask, quadratics: &[[f32; 3]], rows: Range<usize>, sums: &mut [ByMap; BLOCK]) {
         sum_rows::<false>(task, quadratics, rows, sums);
     }
 }
 
 widest! {
-    fn sum_both(task: &Task, quadratics: &[[f32; 3]], rows: Range<usize>, sums: &mut [ByMap; BLOCK]) {
+    fn sum_both(task: &MattesTask, quadratics: &[[f32; 3]], rows: Range<usize>, sums: &mut [ByMap; BLOCK]) {
         sum_rows::<true>(task, quadratics, rows, sums);
     }
 }
 
 #[inline(always)]
-fn sum_rows<const BOTH: bool>(task: &Task, quadratics: &[[f32; 3]], rows: Range<usize>, sums: &mut [ByMap; BLOCK]) {
+fn sum_rows<const BOTH: bool>(
+    task: &MattesTask,
+    quadratics: &[[f32; 3]],
+    rows: Range<usize>,
+    sums: &mut [ByMap; BLOCK],
+) {
     assert!(quadratics.len() == (task.bins[0] * task.stride()) as usize);
     for (row, sum) in rows.zip(sums) {
         let (mut ones, mut xs) = ([[0.0; LANES]; 3], [[0.0; LANES]; 3]);
@@ -85,7 +89,7 @@ fn sum_rows<const BOTH: bool>(task: &Task, quadratics: &[[f32; 3]], rows: Range<
 
 /// The slope of each sample of a chunk, from its moving value; 0 for those that are not counted.
 #[inline(always)]
-fn slopes<const BOTH: bool>(task: &Task, quadratics: &[[f32; 3]], chunk: &Chunk, moving: &Lanes) -> Lanes {
+fn slopes<const BOTH: bool>(task: &MattesTask, quadratics: &[[f32; 3]], chunk: &Chunk, moving: &Lanes) -> Lanes {
     let (first, into) = windows(moving, task.bins[1]);
     let fixed = values(&chunk.fixed);
     let (fixed, fixed_into) =

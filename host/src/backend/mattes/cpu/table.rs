@@ -1,12 +1,12 @@
 //! What follows from the joint counts: the value, and each window's slope.
 
-use crate::backend::Smooth;
-use crate::backend::cpu::entropy::ordered;
-use crate::backend::cpu::simd::widest;
+use crate::backend::lanes::order::ordered;
+use crate::backend::lanes::simd::widest;
+use crate::backend::mattes::Smooth;
 use gpu::math::mattes::{self, UNIT};
 
 /// Joint counts with what the value and the slope are made of.
-pub struct Table {
+pub struct JointTable {
     /// Moving bins vary fastest.
     joint: Vec<u64>,
     /// ln(c / c_m) of each.
@@ -14,7 +14,7 @@ pub struct Table {
     bins: [u32; 2],
 }
 
-impl Table {
+impl JointTable {
     pub fn new(joint: Vec<u64>, bins: [u32; 2]) -> Self {
         let mut log_ratios = Vec::with_capacity(joint.len());
         log_ratios_of(&joint, bins[1] as usize, &mut log_ratios);

@@ -3,13 +3,13 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use crate::backend::cpu::rows::{self, CHUNK, Lanes};
-use crate::backend::{MattesPair, Windows};
+use crate::backend::lanes::{self, CHUNK, Lanes};
+use crate::backend::mattes::{MattesPair, Windows};
 use gpu::math::{bin, mattes};
 use gpu::params::Affine;
 
 /// A pair of images and a map, ready to be counted.
-pub struct Task<'a> {
+pub struct MattesTask<'a> {
     fixed: &'a [u16],
     pub fixed_size: [usize; 3],
     pub moving: &'a [u16],
@@ -21,7 +21,7 @@ pub struct Task<'a> {
     columns: Vec<[Lanes; 3]>,
 }
 
-impl<'a> Task<'a> {
+impl<'a> MattesTask<'a> {
     pub fn new(pair: &MattesPair<'a>, map: &Affine) -> Self {
         Self {
             fixed: &pair.fixed.bins,
@@ -31,7 +31,7 @@ impl<'a> Task<'a> {
             bins: pair.bins,
             windows: pair.windows,
             affine: *map,
-            columns: rows::columns(map, pair.fixed.size[0]),
+            columns: lanes::columns(map, pair.fixed.size[0]),
         }
     }
 
@@ -76,7 +76,7 @@ impl<'a> Task<'a> {
     pub fn chunk<const BOTH: bool>(&self, row: usize, chunk: usize) -> Chunk {
         let [y, z] = self.row(row);
         let fixed = self.fixed(row, chunk);
-        let (positions, inside) = rows::positions(&self.affine, self.moving_size, &self.columns[chunk], y, z);
+        let (positions, inside) = lanes::positions(&self.affine, self.moving_size, &self.columns[chunk], y, z);
         // Of stored values all are bins but the masked one.
         let end = if BOTH { u32::from(bin::MASKED) } else { self.bins[0] };
         let mut counted = [false; CHUNK];

@@ -1,13 +1,13 @@
 //! The launches of a value and of its derivative, and their memory.
 
-use super::plan::Plan;
-use crate::Result;
-use crate::backend::kernels::{
+use super::kernels::{
     MATTES_FOLD, MATTES_HISTOGRAM, MATTES_HISTOGRAM_BOTH, MATTES_MARGINALS, MATTES_SLOPE, MATTES_SLOPE_BOTH,
     MATTES_VALUE,
 };
-use crate::backend::queue::{Memory, Queue, Shape};
-use crate::backend::{BATCH, MattesPair, Slope, Smooth, Windows};
+use super::shapes::Shapes;
+use crate::Result;
+use crate::backend::mattes::{MattesPair, Slope, Smooth, Windows};
+use crate::backend::queue::{BATCH, Memory, Queue, Shape};
 use gpu::kernels::mattes::slope::{FOLD_THREADS, FOLDS, NUMBERS, SUMS};
 use gpu::kernels::mattes::value::{RESULTS, ROWS, THREADS};
 use gpu::math::interpolate::Interpolator;
@@ -18,7 +18,7 @@ use gpu::params::{self, Affine};
 pub struct Launches<Q: Queue> {
     images: params::Images,
     windows: Windows,
-    plan: Plan,
+    shapes: Shapes,
     /// What `images` points to.
     _memory: (Q::Memory<u16>, Q::Memory<u32>, Q::Memory<f32>),
     counts: Q::Memory<u64>,
@@ -54,7 +54,7 @@ impl<Q: Queue> Launches<Q> {
             unit: UNIT,
             unused: 0,
         };
-        let plan = Plan::new(queue, &images, pair.windows)?;
+        let shapes = Shapes::new(queue, &images, pair.windows)?;
         let [fixed_bins, moving_bins] = pair.bins.map(|n| n as usize);
         Ok(Self {
             images,
@@ -65,11 +65,11 @@ impl<Q: Queue> Launches<Q> {
             fixed: queue.zeros(fixed_bins)?,
             terms: queue.zeros(fixed_bins)?,
             done: queue.zeros(1)?,
-            table: queue.zeros(plan.table as usize)?,
-            rows: queue.zeros(SUMS * plan.rows as usize)?,
-            blocks: queue.zeros(NUMBERS * (plan.rows as usize).div_ceil(BLOCK))?,
+            table: queue.zeros(shapes.table as usize)?,
+            rows: queue.zeros(SUMS * shapes.rows as usize)?,
+            blocks: queue.zeros(NUMBERS * (shapes.rows as usize).div_ceil(BLOCK))?,
             results: queue.pinned(DERIVATIVE + NUMBERS)?,
-            plan,
+            shapes,
         })
     }
 
@@ -79,11 +79,11 @@ impl<Q: Queue> Launches<Q> {
         let histogram = params::MattesHistogram {
             images: params::Images { transform: *map, ..self.images },
             counts: self.counts.view_mut(),
-            range: self.plan.range,
-            copies: self.plan.copies,
-            stride: self.plan.stride,
-            depth: self.plan.depth,
-            tiles: self.plan.tiles,
+            range: self.shapes.range,
+            copies: self.shapes.copies,
+            stride: self.shapes.stride,
+            depth: self.shapes.depth,
+            tiles: self.shapes.tiles,
             unused: 0,
         };
         let value = params::MattesValue {
@@ -106,7 +106,7 @@ impl<Q: Queue> Launches<Q> {
         let marginals = shape(moving_bins.div_ceil(THREADS), fixed_bins.div_ceil(ROWS));
         // SAFETY: the memory is as long as the sizes and bins say and lives until the queue is done.
         unsafe {
-            queue.launch(&count, self.plan.histogram, histogram)?;
+            queue.launch(&count, self.shapes.histogram, histogram)?;
             queue.launch(&MATTES_MARGINALS, marginals, value)?;
             queue.launch(&MATTES_VALUE, shape(fixed_bins, 1), value)
         }
@@ -118,17 +118,17 @@ impl<Q: Queue> Launches<Q> {
             images: params::Images { transform: *map, ..self.images },
             table: self.table.view(),
             rows: self.rows.view_mut(),
-            table_words: self.plan.slope.shared_bytes / 4,
+            table_words: self.shapes.slope.shared_bytes / 4,
             unused: 0,
         };
-        let blocks_len = self.plan.rows.div_ceil(BLOCK as u32);
+        let blocks_len = self.shapes.rows.div_ceil(BLOCK as u32);
         let fold = params::MattesFold {
             rows: self.rows.view(),
             blocks: self.blocks.view_mut(),
             done: self.done.view_mut(),
             results: self.results.view_mut(),
             height: self.images.fixed_size[1],
-            rows_len: self.plan.rows,
+            rows_len: self.shapes.rows,
             blocks_len,
             result: DERIVATIVE as u32,
         };
@@ -139,7 +139,7 @@ impl<Q: Queue> Launches<Q> {
         let shape = Shape { grid: [blocks_len.div_ceil(FOLDS), 1, 1], block: [FOLD_THREADS, 1, 1], shared_bytes: 0 };
         // SAFETY: as above.
         unsafe {
-            queue.launch(&sum, self.plan.slope, slope)?;
+            queue.launch(&sum, self.shapes.slope, slope)?;
             queue.launch(&MATTES_FOLD, shape, fold)
         }
     }

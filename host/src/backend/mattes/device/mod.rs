@@ -1,21 +1,24 @@
 //! Mattes windows on a device.
 
+mod kernels;
 mod launches;
-mod plan;
+mod shapes;
 
-use super::queue::Queue;
-use super::{BATCH, MattesPair, Slope, Smooth, SmoothEvaluator};
+use super::{MattesPair, Slope, Smooth, SmoothEvaluator};
 use crate::Result;
+use crate::backend::queue::{BATCH, Queue};
 use gpu::params::Affine;
+#[cfg(test)]
+pub use kernels::NAMES;
 use launches::Launches;
 
 /// A loaded pair.
-pub struct Mattes<Q: Queue> {
+pub struct MattesOnDevice<Q: Queue> {
     queue: Q,
     launches: Launches<Q>,
 }
 
-impl<Q: Queue> Mattes<Q> {
+impl<Q: Queue> MattesOnDevice<Q> {
     /// Uploads a pair.
     pub fn new(queue: Q, pair: &MattesPair) -> Result<Self> {
         Ok(Self { launches: Launches::new(&queue, pair)?, queue })
@@ -33,7 +36,7 @@ impl<Q: Queue> Mattes<Q> {
     }
 }
 
-impl<Q: Queue> SmoothEvaluator for Mattes<Q> {
+impl<Q: Queue> SmoothEvaluator for MattesOnDevice<Q> {
     fn values(&mut self, maps: &[Affine]) -> Result<Vec<Smooth>> {
         let mut values = Vec::with_capacity(maps.len());
         for batch in maps.chunks(BATCH) {

@@ -1,8 +1,8 @@
-//! The cuts of a pair's launches.
+//! The shapes of a pair's launches.
 
+use super::kernels::{MATTES_HISTOGRAM, MATTES_HISTOGRAM_BOTH, MATTES_SLOPE, MATTES_SLOPE_BOTH};
 use crate::Result;
-use crate::backend::Windows;
-use crate::backend::kernels::{MATTES_HISTOGRAM, MATTES_HISTOGRAM_BOTH, MATTES_SLOPE, MATTES_SLOPE_BOTH};
+use crate::backend::mattes::Windows;
 use crate::backend::queue::{Queue, Shape};
 use gpu::kernels::mattes::histogram::{COPIES, SHIFT, WIDTH};
 use gpu::math::mattes::FILL;
@@ -12,7 +12,7 @@ use gpu::params::Images;
 const ENOUGH: u32 = 3;
 
 /// What does not change from map to map.
-pub struct Plan {
+pub struct Shapes {
     pub histogram: Shape,
     /// Fixed bins that a block counts.
     pub range: u32,
@@ -31,7 +31,7 @@ pub struct Plan {
     pub rows: u32,
 }
 
-impl Plan {
+impl Shapes {
     pub fn new<Q: Queue>(queue: &Q, images: &Images, windows: Windows) -> Result<Self> {
         let (count, sum) = match windows {
             Windows::Moving => (MATTES_HISTOGRAM, MATTES_SLOPE),
@@ -41,7 +41,7 @@ impl Plan {
         let block = [WIDTH, threads / WIDTH, 1];
         let [fixed_bins, moving_bins] = images.bins;
 
-        let Counters { range, copies, stride } = Counters::new(images.bins, queue.shared_bytes(&count) / 4);
+        let CounterCopies { range, copies, stride } = CounterCopies::new(images.bins, queue.shared_bytes(&count) / 4);
         let shared_bytes = 4 * copies * stride;
         let resident = queue.resident(&count, threads, shared_bytes)?;
         let passes = fixed_bins.div_ceil(range);
@@ -59,13 +59,13 @@ impl Plan {
 
 /// A block's counters.
 #[derive(Debug, PartialEq)]
-struct Counters {
+struct CounterCopies {
     range: u32,
     copies: u32,
     stride: u32,
 }
 
-impl Counters {
+impl CounterCopies {
     /// As many copies as fit into so many words; if not even one does, as many fixed bins as do.
     fn new([fixed_bins, moving_bins]: [u32; 2], words: u32) -> Self {
         let stride = (fixed_bins * moving_bins).next_multiple_of(WIDTH) + SHIFT;
@@ -93,13 +93,13 @@ mod tests {
     #[test]
     fn counters_fit_and_ranges_cover_the_fixed_bins() {
         for (bins, words) in [5, 50, 64, 110, 111, 256, 1024].into_iter().flat_map(|n| [(n, 12_288), (n, 58_000)]) {
-            let Counters { range, copies, stride } = Counters::new([bins; 2], words);
+            let CounterCopies { range, copies, stride } = CounterCopies::new([bins; 2], words);
             assert!(copies * stride <= words && stride >= range * bins, "{bins} bins in {words} words");
             let passes = bins.div_ceil(range);
             assert!(passes == 1 || copies == 1);
             assert!(range * (passes - 1) < bins);
         }
-        assert_eq!(Counters::new([50; 2], 58_000), Counters { range: 50, copies: 8, stride: 2532 });
+        assert_eq!(CounterCopies::new([50; 2], 58_000), CounterCopies { range: 50, copies: 8, stride: 2532 });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Work that is recorded once and then launched as a whole: a short kernel takes less time than its launch.
 
-use super::kernel::check;
+use super::driver::check;
 use crate::Result;
 use cust::stream::Stream;
 use cust::sys;

@@ -1,30 +1,38 @@
 //! A stream of the device as a [`Queue`].
 
 use super::Cuda;
+use super::driver::check;
 use super::graph::Graph;
-use super::kernel::check;
+use super::memory::{DeviceMemory, PinnedMemory};
 use crate::Result;
 use crate::backend::queue::{Element, Kernel, Limits, Queue, Shape};
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
-use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Bytes that are many to copy to the host.
 const LARGE: usize = 1 << 24;
 
-/// A stream of its own, which waits for no other.
+/// A stream of its own, which waits for no other: none uses the one that all wait for.
 pub struct CudaQueue<'a> {
     cuda: &'a Cuda,
-    stream: Stream,
+    /// Its memory waits for it when it is dropped, which may be later than this.
+    stream: Arc<Stream>,
 }
 
 impl<'a> CudaQueue<'a> {
     pub fn new(cuda: &'a Cuda) -> Result<Self> {
         CurrentContext::set_current(&cuda.context)?;
-        Ok(Self { cuda, stream: Stream::new(StreamFlags::NON_BLOCKING, None)? })
+        Ok(Self { cuda, stream: Arc::new(Stream::new(StreamFlags::NON_BLOCKING, None)?) })
+    }
+
+    /// Memory that holds anything.
+    fn room<T: Element>(&self, len: usize) -> Result<DeviceMemory<'a, T>> {
+        self.enter()?;
+        DeviceMemory::new(&self.cuda.memory, &self.stream, len)
     }
 
     /// Makes the device this thread's.
@@ -33,9 +41,9 @@ impl<'a> CudaQueue<'a> {
     }
 }
 
-impl Queue for CudaQueue<'_> {
-    type Memory<T: Element> = DeviceBuffer<T>;
-    type Pinned<T: Element> = LockedBuffer<T>;
+impl<'a> Queue for CudaQueue<'a> {
+    type Memory<T: Element> = DeviceMemory<'a, T>;
+    type Pinned<T: Element> = PinnedMemory<'a, T>;
     type Graph = Graph;
 
     fn limits(&self) -> Limits {
@@ -52,53 +60,69 @@ impl Queue for CudaQueue<'_> {
         Ok(each.max(1) * self.cuda.limits.multiprocessors)
     }
 
-    fn upload<T: Element>(&self, host: &[T]) -> Result<DeviceBuffer<T>> {
-        self.enter()?;
-        // SAFETY: filled before anything reads it; both ends are there until the copy is done.
-        unsafe {
-            let mut buffer = DeviceBuffer::uninitialized(host.len())?;
-            buffer.async_copy_from(host, &self.stream)?;
-            self.stream.synchronize()?;
-            Ok(buffer)
+    fn upload<T: Element>(&self, host: &[T]) -> Result<DeviceMemory<'a, T>> {
+        let memory = self.room(host.len())?;
+        if !host.is_empty() {
+            // SAFETY: both ends are as long, and there until the copy is done.
+            check(unsafe {
+                sys::cuMemcpyHtoDAsync_v2(
+                    memory.address(),
+                    host.as_ptr().cast(),
+                    size_of_val(host),
+                    self.stream.as_inner(),
+                )
+            })?;
+            self.wait()?;
         }
+        Ok(memory)
     }
 
-    fn zeros<T: Element>(&self, len: usize) -> Result<DeviceBuffer<T>> {
-        self.enter()?;
-        // SAFETY: cleared before anything reads it.
-        let mut buffer = unsafe { DeviceBuffer::uninitialized(len)? };
-        self.clear(&mut buffer)?;
-        Ok(buffer)
+    fn zeros<T: Element>(&self, len: usize) -> Result<DeviceMemory<'a, T>> {
+        let mut memory = self.room(len)?;
+        self.clear(&mut memory)?;
+        Ok(memory)
     }
 
-    fn pinned<T: Element>(&self, len: usize) -> Result<LockedBuffer<T>> {
-        self.enter()?;
-        Ok(LockedBuffer::new(&T::default(), len)?)
+    fn pinned<T: Element>(&self, len: usize) -> Result<PinnedMemory<'a, T>> {
+        PinnedMemory::new(&self.cuda.pinned, &self.stream, len)
     }
 
-    fn clear<T: Element>(&self, memory: &mut DeviceBuffer<T>) -> Result<()> {
+    fn clear<T: Element>(&self, memory: &mut DeviceMemory<'a, T>) -> Result<()> {
         self.enter()?;
-        let (address, bytes) = (memory.as_device_ptr().as_raw(), memory.len() * size_of::<T>());
-        // SAFETY: the address and the size of an allocation.
-        check(unsafe { sys::cuMemsetD8Async(address, 0, bytes, self.stream.as_inner()) })
+        let bytes = memory.len() * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: within an allocation.
+        check(unsafe { sys::cuMemsetD8Async(memory.address(), 0, bytes, self.stream.as_inner()) })
     }
 
-    fn copy<T: Element>(&self, from: &DeviceBuffer<T>, to: &mut DeviceBuffer<T>) -> Result<()> {
+    fn copy<T: Element>(&self, from: &DeviceMemory<'a, T>, to: &mut DeviceMemory<'a, T>) -> Result<()> {
         self.enter()?;
-        // SAFETY: both ends are there until the queue is done, as for launches.
-        unsafe { to.async_copy_from(from, &self.stream)? };
-        Ok(())
+        assert!(from.len() == to.len(), "{} elements are not {}", from.len(), to.len());
+        let bytes = from.len() * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: both ends are as long, and there until the queue is done, as for launches.
+        check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, self.stream.as_inner()) })
     }
 
-    fn download<T: Element>(&self, memory: &DeviceBuffer<T>, len: usize) -> Result<Vec<T>> {
+    fn download<T: Element>(&self, memory: &DeviceMemory<'a, T>, len: usize) -> Result<Vec<T>> {
         self.enter()?;
+        assert!(len <= memory.len(), "{len} elements are more than {}", memory.len());
         let mut host = vec![T::default(); len];
-        if len * size_of::<T>() > LARGE {
+        let bytes = len * size_of::<T>();
+        if bytes > LARGE {
             // New pages are made ready by all threads: one alone takes longer for that than the copy.
             host.par_chunks_mut(LARGE / 64).for_each(|chunk| chunk.fill(T::default()));
         }
-        // SAFETY: both ends are there until the copy is done.
-        unsafe { memory.index(..len).async_copy_to(&mut host[..], &self.stream)? };
+        if bytes > 0 {
+            // SAFETY: both ends are as long, and there until the copy is done.
+            check(unsafe {
+                sys::cuMemcpyDtoHAsync_v2(host.as_mut_ptr().cast(), memory.address(), bytes, self.stream.as_inner())
+            })?;
+        }
         self.wait()?;
         Ok(host)
     }
@@ -118,6 +142,7 @@ impl Queue for CudaQueue<'_> {
     }
 
     fn wait(&self) -> Result<()> {
+        self.enter()?;
         Ok(self.stream.synchronize()?)
     }
 

@@ -1,7 +1,7 @@
 //! Where samples fall in the moving image.
 
-use super::super::simd::widest;
-use crate::backend::Sample;
+use crate::backend::lanes::simd::widest;
+use crate::backend::viola::Sample;
 use crate::image::StoredImage;
 use gpu::math::{affine, bin, interpolate};
 use gpu::params::Affine;

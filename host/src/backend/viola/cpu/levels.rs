@@ -1,10 +1,10 @@
 //! Samples of [`LEVELS`] levels: the sums over all pairs of samples are convolutions of how often each pair of levels occurs with the
 //! windows. The joint window is separable, so that these run along the rows and then along the columns.
 
-use super::super::simd::widest;
 use super::at::{At, LEVELS};
 use super::{Outer, Seen, add_in_order};
-use crate::backend::Sigmas;
+use crate::backend::lanes::simd::widest;
+use crate::backend::viola::Sigmas;
 use gpu::math::viola::{Own, Product, Sums, scale};
 use gpu::math::{bin, gauss};
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ type Line = [f64; SIDE];
 type Table = Vec<Line>;
 
 /// A number for each difference of levels, from 1 - [`SIDE`] to [`SIDE`] - 1.
-type Kernel = [f64; 2 * SIDE - 1];
+type ByDifference = [f64; 2 * SIDE - 1];
 
 /// Compares a group's sets.
 pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
@@ -67,14 +67,14 @@ fn look_up(set: &[At], table: &Table) -> Vec<f64> {
 
 /// Windows by the level that a density is looked at less that of a sample that it is made of.
 struct Kernels {
-    u: Kernel,
-    v: Kernel,
+    u: ByDifference,
+    v: ByDifference,
     /// Times the difference, scaled.
-    slope_v: Kernel,
+    slope_v: ByDifference,
     /// The joint window along the fixed and the moving intensity.
-    joint: [Kernel; 2],
+    joint: [ByDifference; 2],
     /// The latter times the difference, scaled as for `v`.
-    slope_joint: Kernel,
+    slope_joint: ByDifference,
 }
 
 impl Kernels {
@@ -82,7 +82,8 @@ impl Kernels {
         let Sigmas { fixed, moving, joint } = *sigmas;
         let difference = |n: usize| (n as f32 - (SIDE - 1) as f32) * STEP;
         let window = |sigma: f64| std::array::from_fn(|n| f64::from(gauss::window(difference(n) * scale(sigma))));
-        let slope = |kernel: &Kernel| std::array::from_fn(|n| f64::from(difference(n) * scale(moving)) * kernel[n]);
+        let slope =
+            |kernel: &ByDifference| std::array::from_fn(|n| f64::from(difference(n) * scale(moving)) * kernel[n]);
         let (v, joint) = (window(moving), joint.unwrap_or([fixed, moving]).map(window));
         Self { u: window(fixed), slope_v: slope(&v), v, slope_joint: slope(&joint[1]), joint }
     }
@@ -145,7 +146,7 @@ fn along_u(table: &Table) -> Line {
 }
 
 /// Along the columns with the first and along the rows with the second kernel.
-fn convolve_both(table: &Table, [u, v]: [&Kernel; 2]) -> Table {
+fn convolve_both(table: &Table, [u, v]: [&ByDifference; 2]) -> Table {
     let rows: Table = table.par_iter().map(|line| convolve(line, v)).collect();
     // Lines without counts add nothing.
     let rows: Vec<_> = rows.iter().enumerate().filter(|(row, _)| table[*row].iter().any(|n| *n != 0.0)).collect();
@@ -159,7 +160,7 @@ fn convolve_both(table: &Table, [u, v]: [&Kernel; 2]) -> Table {
 
 widest! {
     /// At each level, the sum over all levels of what is there times the kernel at the difference.
-    fn convolve(line: &Line, kernel: &Kernel) -> Line {
+    fn convolve(line: &Line, kernel: &ByDifference) -> Line {
         let mut sum = [0.0; SIDE];
         for (n, &there) in line.iter().enumerate().filter(|(_, there)| **there != 0.0) {
             for (sum, window) in sum.iter_mut().zip(&kernel[SIDE - 1 - n..][..SIDE]) {

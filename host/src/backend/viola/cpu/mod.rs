@@ -4,7 +4,7 @@ mod at;
 mod levels;
 mod pairs;
 
-use super::super::{Exponentials, Group, Sample, Viola, ViolaEvaluator, ViolaPair};
+use super::{Exponentials, Group, Sample, Viola, ViolaEvaluator, ViolaPair};
 use crate::{Error, Result};
 use at::At;
 use gpu::math::entropy::{LANES, fold};
@@ -40,9 +40,9 @@ struct Outer {
 }
 
 /// Samples ready to be compared.
-pub struct Loaded<'a>(ViolaPair<'a>);
+pub struct ViolaOnCpu<'a>(ViolaPair<'a>);
 
-impl<'a> Loaded<'a> {
+impl<'a> ViolaOnCpu<'a> {
     /// # Errors
     /// [`crate::Error::Input`] for standard deviations that windows cannot be made of.
     pub fn new(pair: ViolaPair<'a>) -> Result<Self> {
@@ -81,7 +81,7 @@ impl<'a> Loaded<'a> {
     }
 }
 
-impl ViolaEvaluator for Loaded<'_> {
+impl ViolaEvaluator for ViolaOnCpu<'_> {
     fn values(&mut self, maps: &[Affine]) -> Result<Vec<Viola>> {
         Ok(self.all(maps, false)?.into_iter().map(|(viola, _)| viola).collect())
     }

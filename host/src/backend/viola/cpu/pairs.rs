@@ -3,9 +3,9 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::super::simd::widest;
 use super::{At, Outer, Seen, add_in_order};
-use crate::backend::Sigmas;
+use crate::backend::lanes::simd::widest;
+use crate::backend::viola::Sigmas;
 use gpu::math::viola::{self, CHUNK, Joint, Own, Product, SEGMENT, STRETCH, Scaled, Sums, Weights};
 use rayon::prelude::*;
 

@@ -1,16 +1,31 @@
 //! Viola's mutual information on a device: where samples lie in its memory, and the launches.
 
+mod kernels;
 mod layout;
 
-use crate::backend::kernels::*;
+use super::cpu::ViolaOnCpu;
+use super::{Exponentials, Viola, ViolaEvaluator, ViolaPair};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape};
-use crate::backend::{Exponentials, Viola, ViolaEvaluator, ViolaPair};
 use crate::{Error, Result};
 use gpu::kernels::viola::{BLOCK, RESULTS, finish, sums, tile};
 use gpu::math::gauss::REACH;
 use gpu::math::viola::{Own, SEGMENT, STRETCH, derivative};
 use gpu::params::{self, Affine};
+#[cfg(test)]
+pub use kernels::NAMES;
+use kernels::*;
 use layout::{Layout, SLOTS_BEYOND};
+
+/// Samples on a device; with tables of levels, which leave nothing to be done in parallel, on the CPU.
+///
+/// # Errors
+/// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+pub fn load<'a, Q: Queue + 'a>(queue: Q, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+    Ok(match pair.exponentials {
+        Exponentials::Quantised => Box::new(ViolaOnCpu::new(pair)?),
+        Exponentials::Exact | Exponentials::Fast => Box::new(ViolaOnDevice::new(queue, &pair)?),
+    })
+}
 
 /// Samples of the largest set from which on a lane takes several, and from which on a part is a whole stretch.
 const MANY: u32 = 1 << 15;
@@ -42,8 +57,8 @@ impl Pairs {
     }
 }
 
-/// Loaded samples.
-pub struct Loaded<Q: Queue> {
+/// ViolaOnDevice samples.
+pub struct ViolaOnDevice<Q: Queue> {
     /// Values, and values with slopes. Before the memory that they point to.
     graphs: [Option<Q::Graph>; 2],
     work: Work<Q>,
@@ -217,7 +232,7 @@ impl<Q: Queue> Work<Q> {
     }
 }
 
-impl<Q: Queue> Loaded<Q> {
+impl<Q: Queue> ViolaOnDevice<Q> {
     /// # Errors
     /// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
     pub fn new(queue: Q, pair: &ViolaPair) -> Result<Self> {
@@ -243,7 +258,7 @@ fn far(own: Option<Own>) -> f32 {
     REACH * joint.max(1.0)
 }
 
-impl<Q: Queue> ViolaEvaluator for Loaded<Q> {
+impl<Q: Queue> ViolaEvaluator for ViolaOnDevice<Q> {
     fn values(&mut self, maps: &[Affine]) -> Result<Vec<Viola>> {
         Ok(self.run(maps, false)?.into_iter().map(|(value, _)| value).collect())
     }

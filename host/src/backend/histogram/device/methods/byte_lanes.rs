@@ -1,20 +1,25 @@
 //! `byte-lanes`: which marginals, and how the joint histogram is cut into ranges of counters.
 
-use super::marginals::Marginals;
-use super::{Counter, HistogramMethod, Images, cannot};
 use crate::Result;
-use crate::backend::Pair;
-use crate::backend::kernels::{BYTE_LANES_64, BYTE_LANES_256};
-use crate::backend::queue::{Kernel, Memory, Queue, Shape};
+use crate::backend::histogram::Pair;
+use crate::backend::histogram::device::counter::{Counter, UploadedPair, cannot};
+use crate::backend::histogram::device::marginals::Marginals;
+use crate::backend::queue::{Kernel, Memory, Queue, Shape, kernels};
+use gpu::kernels::histogram::byte_lanes;
 use gpu::kernels::histogram::byte_lanes::{Lanes, Marginals as _, Warps};
 use gpu::params::{self, Affine};
+
+kernels! {
+    BYTE_LANES_64 = byte_lanes::byte_lanes_64(params::ByteLanes);
+    BYTE_LANES_256 = byte_lanes::byte_lanes_256(params::ByteLanes);
+}
 
 /// Threads of a block with a byte a thread and bin, at most: with more, these take the room of the joint histogram.
 const LANES: u32 = 256;
 
 /// A pair and its launches.
 pub struct ByteLanes<Q: Queue> {
-    images: Images<Q>,
+    images: UploadedPair<Q>,
     marginals: Marginals<Q>,
     kernel: Kernel<params::ByteLanes>,
     shape: Shape,
@@ -28,7 +33,7 @@ impl<Q: Queue> ByteLanes<Q> {
         let (kernel, threads, bytes) = match pair.bins[0].max(pair.bins[1]) {
             ..=64 => (BYTE_LANES_64, threads.min(LANES), Lanes::bytes(bins, threads.min(LANES))),
             65..=256 => (BYTE_LANES_256, threads, Warps::bytes(bins, threads)),
-            _ => return Err(cannot(HistogramMethod::ByteLanes, "takes at most 256 bins a side")),
+            _ => return Err(cannot("byte-lanes", "takes at most 256 bins a side")),
         };
         let pairs = pair.bins[0] * pair.bins[1];
         let passes = pairs.div_ceil((queue.shared_bytes(&kernel) - bytes) / 4);
@@ -37,7 +42,7 @@ impl<Q: Queue> ByteLanes<Q> {
         let most = pair.fixed.bins.len().div_ceil(threads as usize) as u32;
         let blocks = (queue.resident(&kernel, threads, shared_bytes)? / passes).clamp(1, most);
         Ok(Self {
-            images: Images::upload(queue, pair)?,
+            images: UploadedPair::new(queue, pair)?,
             marginals: Marginals::new(queue, pair.bins)?,
             kernel,
             shape: Shape { grid: [blocks, 1, passes], block: [threads, 1, 1], shared_bytes },

@@ -1,21 +1,27 @@
 //! `global-copies` and `global-copies-marginals`: the copies, and where the marginals come from.
 
-use super::marginals::Marginals;
-use super::partials::{Partials, worth_having};
-use super::{Counter, HistogramMethod, Images};
 use crate::Result;
-use crate::backend::Pair;
-use crate::backend::kernels::{COUNT_COPIES, COUNT_COPIES_AND_MARGINALS, PROJECT};
-use crate::backend::queue::{Kernel, Memory, Queue, Shape};
+use crate::backend::histogram::Pair;
+use crate::backend::histogram::device::counter::{Counter, UploadedPair};
+use crate::backend::histogram::device::marginals::Marginals;
+use crate::backend::histogram::device::partials::{Partials, worth_having};
+use crate::backend::queue::{Kernel, Memory, Queue, Shape, kernels};
+use gpu::kernels::histogram::global_copies;
 use gpu::kernels::histogram::global_copies::{PROJECTING, THREADS};
 use gpu::params::{self, Affine};
+
+kernels! {
+    COUNT_COPIES = global_copies::count_copies(params::GlobalCopies);
+    COUNT_COPIES_AND_MARGINALS = global_copies::count_copies_and_marginals(params::GlobalCopies);
+    PROJECT = global_copies::project(params::Projection);
+}
 
 /// Counters in copies for each voxel.
 const A_VOXEL: u64 = 16;
 
 /// A pair and its launches.
 pub struct GlobalCopies<Q: Queue> {
-    images: Images<Q>,
+    images: UploadedPair<Q>,
     copies: Partials<Q>,
     copies_len: u32,
     marginals: Marginals<Q>,
@@ -26,8 +32,8 @@ pub struct GlobalCopies<Q: Queue> {
 }
 
 impl<Q: Queue> GlobalCopies<Q> {
-    pub fn new(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Self> {
-        let projected = method == HistogramMethod::GlobalCopies;
+    /// See [`Self::projected`].
+    pub fn new(queue: &Q, pair: &Pair, projected: bool) -> Result<Self> {
         let (kernel, shared_bytes) = match projected {
             true => (COUNT_COPIES, 0),
             false => (COUNT_COPIES_AND_MARGINALS, 4 * (pair.bins[0] + pair.bins[1])),
@@ -37,7 +43,7 @@ impl<Q: Queue> GlobalCopies<Q> {
         let blocks = queue.resident(&kernel, threads, shared_bytes)?.min(most);
         let copies_len = worth_having(queue, pair, THREADS, A_VOXEL);
         Ok(Self {
-            images: Images::upload(queue, pair)?,
+            images: UploadedPair::new(queue, pair)?,
             copies: Partials::new(queue, pair, copies_len)?,
             copies_len,
             marginals: Marginals::new(queue, pair.bins)?,

@@ -1,24 +1,18 @@
-//! The methods that count a joint histogram on a device: one method a file, all with the same counts.
+//! The methods that count a joint histogram on a device, all with the same counts. To add one, add its file and its rows here.
 
 mod byte_lanes;
-mod from_pairs;
 mod global_copies;
-mod marginals;
-mod partials;
 mod per_thread;
 mod shared_atomic;
 mod sort_count;
 mod tagged;
 mod tiled;
 
-pub use from_pairs::{FromPairs, count_pairs};
-
-use super::Pair;
-use super::queue::{Memory, Queue};
-use crate::image::CubicImage;
-use crate::{Error, Result};
+use super::counter::{Counter, cannot};
+use crate::Result;
+use crate::backend::histogram::Pair;
+use crate::backend::queue::Queue;
 use gpu::math::interpolate::Interpolator;
-use gpu::params::{self, Affine};
 
 /// How a joint histogram is counted. Every method gives the same counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
@@ -102,33 +96,14 @@ impl HistogramMethod {
     }
 }
 
-/// Transforms that are counted in one go at most.
-pub const BATCH: usize = 64;
-
-/// A pair of images on a device, ready to be counted.
-pub trait Counter<Q: Queue> {
-    /// Queues the joint histogram of each transform, 1 to [`BATCH`] of them, onto `counters`, which are 0: the pair (f, m) of transform t is at
-    /// `t * bins + f + fixed_bins * m`.
-    fn count(&mut self, queue: &Q, transforms: &[Affine], counters: &mut Q::Memory<u32>) -> Result<()>;
-
-    /// The marginal histograms of the fixed and the moving image for the last transform that was counted, where the
-    /// method counts them as well.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where the device gives up.
-    fn marginals(&self, _queue: &Q) -> Result<Option<[Vec<u32>; 2]>> {
-        Ok(None)
-    }
-}
-
 /// Uploads a pair for a method, which is [resolved](HistogramMethod::resolve).
 ///
 /// # Errors
-/// [`Error::Input`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
+/// [`crate::Error::Input`] where the method cannot count this pair, [`crate::Error::Device`] where it does not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
     let weighs = matches!(method, HistogramMethod::SharedAtomic | HistogramMethod::SortCount);
     if pair.interpolator == Interpolator::PartialVolume && !weighs {
-        return Err(cannot(method, "does not count partial volumes"));
+        return Err(cannot(method.name(), "does not count partial volumes"));
     }
     Ok(match method {
         // A resolved method is never `auto`.
@@ -143,58 +118,20 @@ pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) 
         HistogramMethod::Mbe => Box::new(tagged::combined(queue, pair, 2)?),
         HistogramMethod::MbeBc => Box::new(tagged::cached(queue, pair)?),
         HistogramMethod::MbeStl => Box::new(tagged::stl(queue, pair)?),
-        method @ (HistogramMethod::GlobalCopies | HistogramMethod::GlobalCopiesMarginals) => {
-            Box::new(global_copies::GlobalCopies::new(queue, pair, method)?)
-        }
+        HistogramMethod::GlobalCopies => Box::new(global_copies::GlobalCopies::new(queue, pair, true)?),
+        HistogramMethod::GlobalCopiesMarginals => Box::new(global_copies::GlobalCopies::new(queue, pair, false)?),
         HistogramMethod::ByteLanes => Box::new(byte_lanes::ByteLanes::new(queue, pair)?),
     })
 }
 
-/// A pair of images as most methods want it.
-struct Images<Q: Queue> {
-    /// What `params` points to.
-    _memory: (Q::Memory<u16>, Q::Memory<u32>, Q::Memory<f32>),
-    params: params::Images,
-}
-
-impl<Q: Queue> Images<Q> {
-    fn upload(queue: &Q, pair: &Pair) -> Result<Self> {
-        let how = pair.interpolator;
-        let (words, cubic) = match how.is_cubic() {
-            true => (vec![0], CubicImage::new(pair.moving, how)?.values),
-            false => (pair.moving.words(pair.fine()), vec![0.0]),
-        };
-        let (fixed, moving, cubic) = (queue.upload(&pair.fixed.bins)?, queue.upload(&words)?, queue.upload(&cubic)?);
-        let params = params::Images {
-            fixed: fixed.view(),
-            moving: moving.view(),
-            cubic: cubic.view(),
-            transform: Affine { rows: [[0.0; 4]; 3] },
-            fixed_size: pair.fixed.size.map(|n| n as u32),
-            moving_size: pair.moving.size.map(|n| n as u32),
-            bins: pair.bins,
-            interpolator: how as u32,
-            fine: u32::from(pair.fine()),
-            unit: pair.unit()?,
-            unused: 0,
-        };
-        Ok(Self { _memory: (fixed, moving, cubic), params })
-    }
-
-    /// What kernels take, for one transform.
-    fn params(&self, transform: &Affine) -> params::Images {
-        params::Images { transform: *transform, ..self.params }
-    }
-}
-
-/// Puts the coefficients of transforms where kernels read them.
-fn write(memory: &mut [f32], transforms: &[Affine]) {
-    for (coefficients, transform) in memory.chunks_exact_mut(12).zip(transforms) {
-        coefficients.copy_from_slice(transform.rows.as_flattened());
-    }
-}
-
-/// The error of a method that cannot count a pair.
-fn cannot(method: HistogramMethod, why: &str) -> Error {
-    Error::Input(format!("--histogram {} {why}: choose another, or auto", method.name()))
-}
+/// The kernels of all methods.
+#[cfg(test)]
+pub const NAMES: &[&[&str]] = &[
+    byte_lanes::NAMES,
+    global_copies::NAMES,
+    per_thread::NAMES,
+    shared_atomic::NAMES,
+    sort_count::NAMES,
+    tagged::NAMES,
+    tiled::NAMES,
+];

@@ -1,13 +1,17 @@
 //! `per-thread`: how many threads, and how many bits a counter.
 
-use super::partials::{Partials, worth_having};
-use super::{Counter, Images};
 use crate::Result;
-use crate::backend::Pair;
-use crate::backend::kernels::HISTOGRAM_PER_THREAD;
-use crate::backend::queue::{Queue, Shape};
+use crate::backend::histogram::Pair;
+use crate::backend::histogram::device::counter::{Counter, UploadedPair};
+use crate::backend::histogram::device::partials::{Partials, worth_having};
+use crate::backend::queue::{Queue, Shape, kernels};
+use gpu::kernels::histogram::per_thread;
 use gpu::kernels::histogram::per_thread::THREADS;
 use gpu::params::{self, Affine};
+
+kernels! {
+    HISTOGRAM_PER_THREAD = per_thread::histogram_per_thread(params::PerThread);
+}
 
 /// Blocks that are to share a multiprocessor's shared memory: each has but one warp.
 const BLOCKS: u32 = 8;
@@ -18,7 +22,7 @@ const A_VOXEL: u64 = 16;
 
 /// A pair and its launches.
 pub struct PerThread<Q: Queue> {
-    images: Images<Q>,
+    images: UploadedPair<Q>,
     partials: Partials<Q>,
     packing: Packing,
     shape: Shape,
@@ -50,7 +54,7 @@ impl<Q: Queue> PerThread<Q> {
         let useful = queue.resident(&HISTOGRAM_PER_THREAD, THREADS, shared_bytes)?.min(most);
         let blocks = worth_having(queue, pair, THREADS * useful, A_VOXEL).div_ceil(THREADS);
         Ok(Self {
-            images: Images::upload(queue, pair)?,
+            images: UploadedPair::new(queue, pair)?,
             partials: Partials::new(queue, pair, THREADS * blocks)?,
             packing,
             shape: Shape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes },

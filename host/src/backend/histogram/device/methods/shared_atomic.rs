@@ -1,30 +1,36 @@
 //! `shared-atomic`: how the volume is cut into tiles and the histogram into ranges of counters.
 
-use super::{Counter, Images};
 use crate::Result;
-use crate::backend::Pair;
-use crate::backend::kernels::{
-    SHARED_ATOMIC_CUBIC, SHARED_ATOMIC_FINE, SHARED_ATOMIC_LINEAR, SHARED_ATOMIC_NEAREST, SHARED_ATOMIC_PARTIAL_VOLUME,
-};
-use crate::backend::queue::{Kernel, Memory, Queue, Shape};
+use crate::backend::histogram::Pair;
+use crate::backend::histogram::device::counter::{Counter, UploadedPair, write};
+use crate::backend::queue::{BATCH, Kernel, Memory, Queue, Shape, kernels};
+use gpu::kernels::histogram::shared_atomic;
 use gpu::kernels::histogram::shared_atomic::WIDTH;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
+
+kernels! {
+    SHARED_ATOMIC_NEAREST = shared_atomic::joint_histogram_nearest(params::Histogram);
+    SHARED_ATOMIC_LINEAR = shared_atomic::joint_histogram_linear(params::Histogram);
+    SHARED_ATOMIC_FINE = shared_atomic::joint_histogram_fine(params::Histogram);
+    SHARED_ATOMIC_CUBIC = shared_atomic::joint_histogram_cubic(params::Histogram);
+    SHARED_ATOMIC_PARTIAL_VOLUME = shared_atomic::joint_histogram_partial_volume(params::Histogram);
+}
 
 /// Tiles a block that suffice to share the work evenly.
 const ENOUGH: u32 = 3;
 
 /// A pair and its launches.
 pub struct SharedAtomic<Q: Queue> {
-    images: Images<Q>,
+    images: UploadedPair<Q>,
     transforms: Q::Pinned<f32>,
     kernel: Kernel<params::Histogram>,
-    plan: Plan,
+    cuts: Cuts,
 }
 
 /// The cuts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Plan {
+struct Cuts {
     /// Warps of a block.
     rows: u32,
     /// Counters of a block.
@@ -39,7 +45,7 @@ struct Plan {
     resident: u32,
 }
 
-impl Plan {
+impl Cuts {
     /// The deepest tiles that still give every block some.
     fn new(size: [u32; 3], pairs: u32, words: u32, rows: u32, resident: u32) -> Self {
         let passes = pairs.div_ceil(words);
@@ -77,23 +83,23 @@ impl<Q: Queue> SharedAtomic<Q> {
         let threads = queue.limits().threads;
         let (pairs, words) = (pair.bins[0] * pair.bins[1], queue.shared_bytes(&kernel) / 4);
         let resident = queue.resident(&kernel, threads, 4 * pairs.min(words))?;
-        let plan = Plan::new(pair.fixed.size.map(|n| n as u32), pairs, words, threads / WIDTH, resident);
-        Ok(Self { images: Images::upload(queue, pair)?, transforms: queue.pinned(12 * super::BATCH)?, kernel, plan })
+        let cuts = Cuts::new(pair.fixed.size.map(|n| n as u32), pairs, words, threads / WIDTH, resident);
+        Ok(Self { images: UploadedPair::new(queue, pair)?, transforms: queue.pinned(12 * BATCH)?, kernel, cuts })
     }
 }
 
 impl<Q: Queue> Counter<Q> for SharedAtomic<Q> {
     fn count(&mut self, queue: &Q, transforms: &[Affine], counters: &mut Q::Memory<u32>) -> Result<()> {
-        super::write(&mut self.transforms, transforms);
+        write(&mut self.transforms, transforms);
         let params = params::Histogram {
             images: self.images.params(&transforms[0]),
             transforms: self.transforms.view(),
             counters: counters.view_mut(),
-            range: self.plan.range,
-            depth: self.plan.depth,
+            range: self.cuts.range,
+            depth: self.cuts.depth,
         };
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
-        unsafe { queue.launch(&self.kernel, self.plan.shape(transforms.len() as u32), params) }
+        unsafe { queue.launch(&self.kernel, self.cuts.shape(transforms.len() as u32), params) }
     }
 }
 
@@ -104,15 +110,15 @@ mod tests {
     #[test]
     fn counters_that_do_not_fit_are_counted_in_ranges() {
         for bins in [2, 50, 110, 111, 256, 1024] {
-            let plan = Plan::new([256; 3], bins * bins, 12_288, 32, 72);
-            assert!(plan.range <= 12_288 && plan.range * plan.passes >= bins * bins);
-            assert!(plan.passes == 1 || plan.range * (plan.passes - 1) < bins * bins);
+            let cuts = Cuts::new([256; 3], bins * bins, 12_288, 32, 72);
+            assert!(cuts.range <= 12_288 && cuts.range * cuts.passes >= bins * bins);
+            assert!(cuts.passes == 1 || cuts.range * (cuts.passes - 1) < bins * bins);
         }
     }
 
     #[test]
     fn small_images_get_shallow_tiles() {
-        let depth = |size, pairs| Plan::new(size, pairs, 58_000, 32, 132).depth;
+        let depth = |size, pairs| Cuts::new(size, pairs, 58_000, 32, 132).depth;
         assert_eq!(depth([256; 3], 100 * 100), 32);
         assert_eq!(depth([45, 54, 45], 64 * 64), 4);
     }

@@ -1,14 +1,20 @@
 //! `sort-count`: a partial histogram a block.
 
-use super::partials::{Partials, worth_having};
-use super::{Counter, Images};
 use crate::Result;
-use crate::backend::Pair;
-use crate::backend::kernels::{SORT_COUNT, SORT_COUNT_PARTIAL_VOLUME, SORT_COUNT_WIDE};
-use crate::backend::queue::{Kernel, Queue, Shape};
+use crate::backend::histogram::Pair;
+use crate::backend::histogram::device::counter::{Counter, UploadedPair};
+use crate::backend::histogram::device::partials::{Partials, worth_having};
+use crate::backend::queue::{Kernel, Queue, Shape, kernels};
+use gpu::kernels::histogram::sort_count;
 use gpu::math::interpolate::Interpolator;
 use gpu::math::partial_volume::ROWS;
 use gpu::params::{self, Affine};
+
+kernels! {
+    SORT_COUNT = sort_count::sort_count(params::SortCount);
+    SORT_COUNT_WIDE = sort_count::sort_count_wide(params::SortCount);
+    SORT_COUNT_PARTIAL_VOLUME = sort_count::sort_count_partial_volume(params::SortCount);
+}
 
 /// Threads of a block at most: with more, a step has more barriers at which all wait.
 const THREADS: u32 = 512;
@@ -18,7 +24,7 @@ const A_VOXEL: u64 = 2;
 
 /// A pair and its launches.
 pub struct SortCount<Q: Queue> {
-    images: Images<Q>,
+    images: UploadedPair<Q>,
     partials: Partials<Q>,
     kernel: Kernel<params::SortCount>,
     shape: Shape,
@@ -39,7 +45,7 @@ impl<Q: Queue> SortCount<Q> {
         let useful = queue.resident(&kernel, threads, shared_bytes)?.min(steps);
         let blocks = worth_having(queue, pair, useful, A_VOXEL);
         Ok(Self {
-            images: Images::upload(queue, pair)?,
+            images: UploadedPair::new(queue, pair)?,
             partials: Partials::new(queue, pair, blocks)?,
             kernel,
             shape: Shape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes },

@@ -1,12 +1,22 @@
 //! `warp-tagged`, `warp-tagged-direct`, `mbe`, `mbe-bc` and `mbe-stl`: which kernels are launched over which ranges of the histogram.
 
-use super::{Counter, Images, cannot};
 use crate::Result;
-use crate::backend::kernels::{COMBINE, MBE_CACHED, MBE_COMBINED, MBE_FIRST, MBE_STL, TAGGED_COMBINED, TAGGED_DIRECT};
-use crate::backend::queue::{Element, Kernel, Memory, Queue, Shape};
-use crate::backend::{HistogramMethod, Pair};
+use crate::backend::histogram::Pair;
+use crate::backend::histogram::device::counter::{Counter, UploadedPair, cannot};
+use crate::backend::queue::{Element, Kernel, Memory, Queue, Shape, kernels};
 use gpu::kernels::histogram::tagged::{LANES, VOXELS};
+use gpu::kernels::histogram::{mbe, warp_tagged};
 use gpu::params::{self, Affine};
+
+kernels! {
+    COMBINE = warp_tagged::combine(params::Tagged<[u32; 2]>);
+    TAGGED_COMBINED = warp_tagged::tagged_combined(params::Tagged<[u32; 2]>);
+    TAGGED_DIRECT = warp_tagged::tagged_direct(params::Tagged<u32>);
+    MBE_COMBINED = mbe::mbe_combined(params::Tagged<[u32; 2]>);
+    MBE_FIRST = mbe::mbe_first(params::Tagged<u32>);
+    MBE_CACHED = mbe::mbe_cached(params::Tagged<u32>);
+    MBE_STL = mbe::mbe_stl(params::Tagged<u32>);
+}
 
 /// Warps of a block, as in Ledig's comparison II.
 const WARPS: u32 = 4;
@@ -19,7 +29,7 @@ const NUMBERS: u32 = 1 << 16;
 
 /// A pair and its launches. `T` is what a launch leaves for later ones, an element for two voxels.
 pub struct Tagged<Q: Queue, T: Element> {
-    images: Images<Q>,
+    images: UploadedPair<Q>,
     stored: Q::Memory<T>,
     steps: Vec<Step<T>>,
 }
@@ -64,7 +74,7 @@ pub fn direct<Q: Queue>(queue: &Q, pair: &Pair) -> Result<Tagged<Q, u32>> {
 /// `mbe-bc`.
 pub fn cached<Q: Queue>(queue: &Q, pair: &Pair) -> Result<Tagged<Q, u32>> {
     if pair.bins[0] * pair.bins[1] > NUMBERS {
-        return Err(cannot(HistogramMethod::MbeBc, "takes at most 256 x 256 bins"));
+        return Err(cannot("mbe-bc", "takes at most 256 x 256 bins"));
     }
     let (first, later) = (MBE_FIRST, MBE_CACHED);
     Tagged::new(queue, pair, &Method { prepare: None, first, later, packed: 2, unit: 1, stores: true })
@@ -96,7 +106,7 @@ impl<Q: Queue, T: Element> Tagged<Q, T> {
             steps.push(step(if range.0 == 0 { method.first } else { method.later }, range)?);
         }
         let stored = queue.zeros(if method.stores { words } else { 1 })?;
-        Ok(Self { images: Images::upload(queue, pair)?, stored, steps })
+        Ok(Self { images: UploadedPair::new(queue, pair)?, stored, steps })
     }
 }
 

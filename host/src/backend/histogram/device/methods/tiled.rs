@@ -1,18 +1,27 @@
 //! `tiled`: the bricks and cells of a pair, and the launches over them.
 
-use super::{Counter, HistogramMethod, Images, cannot};
 use crate::Result;
-use crate::backend::Pair;
-use crate::backend::kernels::{
-    FIND_CELLS, LAY_BRICKS, TILED_CUBIC, TILED_CUBIC_HALVES, TILED_LINEAR, TILED_LINEAR_HALVES, TILED_NEAREST,
-    TILED_NEAREST_HALVES, WIDEN_CELLS,
-};
-use crate::backend::queue::{Kernel, Memory, Queue, Shape};
+use crate::backend::histogram::Pair;
+use crate::backend::histogram::device::counter::{Counter, UploadedPair, cannot, write};
+use crate::backend::queue::{BATCH, Kernel, Memory, Queue, Shape, kernels};
 use cuda_std::global::DeviceSliceMut;
 use gpu::kernels::histogram::tiled::brick::{CELL, GROUP, SIZE};
+use gpu::kernels::histogram::tiled::{self, brick};
 use gpu::math::bin;
 use gpu::math::interpolate::Interpolator;
 use gpu::params::{self, Affine};
+
+kernels! {
+    LAY_BRICKS = brick::lay_bricks(params::Tiled);
+    FIND_CELLS = brick::find_cells(params::Tiled);
+    WIDEN_CELLS = brick::widen_cells(params::Tiled);
+    TILED_NEAREST = tiled::tiled_nearest(params::Tiled);
+    TILED_LINEAR = tiled::tiled_linear(params::Tiled);
+    TILED_CUBIC = tiled::tiled_cubic(params::Tiled);
+    TILED_NEAREST_HALVES = tiled::tiled_nearest_halves(params::Tiled);
+    TILED_LINEAR_HALVES = tiled::tiled_linear_halves(params::Tiled);
+    TILED_CUBIC_HALVES = tiled::tiled_cubic_halves(params::Tiled);
+}
 
 /// What the lengths of rows of counters leave when divided by the banks of shared memory: neighbouring pairs, which occur together, then
 /// lie in different banks.
@@ -23,7 +32,7 @@ const PREPARING: u32 = 128;
 
 /// A pair in bricks.
 pub struct Tiled<Q: Queue> {
-    images: Images<Q>,
+    images: UploadedPair<Q>,
     transforms: Q::Pinned<f32>,
     bricks: Q::Memory<[u32; 4]>,
     bins: Q::Memory<u32>,
@@ -33,7 +42,7 @@ pub struct Tiled<Q: Queue> {
     groups: [u32; 3],
     cells_size: [u32; 3],
     kernel: Kernel<params::Tiled>,
-    counters: Counters,
+    counters: PackedCounters,
     /// Threads of a block.
     threads: u32,
     /// Blocks that run at the same time.
@@ -42,14 +51,14 @@ pub struct Tiled<Q: Queue> {
 
 /// The counters of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Counters {
+struct PackedCounters {
     stride: u32,
     words: u32,
     /// Two counters a word.
     halves: bool,
 }
 
-impl Counters {
+impl PackedCounters {
     /// Whole words where they fit into `most`, else halves, with rows as long as fit.
     fn new([fixed, moving]: [u32; 2], most: u32) -> Option<Self> {
         let spread = fixed + (SPREAD + 32 - fixed % 32) % 32;
@@ -65,23 +74,22 @@ impl Counters {
 impl<Q: Queue> Tiled<Q> {
     pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
         if pair.bins.into_iter().any(bin::fine) {
-            return Err(cannot(HistogramMethod::Tiled, "takes at most 256 bins a side"));
+            return Err(cannot("tiled", "takes at most 256 bins a side"));
         }
         if !can_be_numbered(pair) {
-            return Err(cannot(HistogramMethod::Tiled, "takes no fixed image that is so large and so thin"));
+            return Err(cannot("tiled", "takes no fixed image that is so large and so thin"));
         }
         let [whole, halves] = kernels(pair.interpolator);
-        let counters = counters(queue, pair).ok_or_else(|| {
-            cannot(HistogramMethod::Tiled, "needs more shared memory for so many bins than this device has")
-        })?;
+        let counters = counters(queue, pair)
+            .ok_or_else(|| cannot("tiled", "needs more shared memory for so many bins than this device has"))?;
         let kernel = if counters.halves { halves } else { whole };
         let (groups, cells_size) = (groups(pair), cells(pair));
         let bricks = 32 * groups.iter().product::<u32>() as usize;
         let cells = cells_size.iter().product::<u32>().max(1) as usize;
         let threads = queue.limits().threads;
         let mut tiled = Self {
-            images: Images::upload(queue, pair)?,
-            transforms: queue.pinned(12 * super::BATCH)?,
+            images: UploadedPair::new(queue, pair)?,
+            transforms: queue.pinned(12 * BATCH)?,
             bricks: queue.zeros(bricks)?,
             bins: queue.zeros(32 * bricks)?,
             masks: queue.zeros(bricks)?,
@@ -139,7 +147,7 @@ impl<Q: Queue> Tiled<Q> {
 
 impl<Q: Queue> Counter<Q> for Tiled<Q> {
     fn count(&mut self, queue: &Q, transforms: &[Affine], counters: &mut Q::Memory<u32>) -> Result<()> {
-        super::write(&mut self.transforms, transforms);
+        write(&mut self.transforms, transforms);
         let params = self.params(&transforms[0], counters.view_mut());
         let batch = transforms.len() as u32;
         let groups = self.groups.iter().product();
@@ -161,9 +169,9 @@ pub fn is_best<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
     known && pair.fixed.bins.len() >= WORTH_IT && can_be_numbered(pair) && counters(queue, pair).is_some()
 }
 
-fn counters<Q: Queue>(queue: &Q, pair: &Pair) -> Option<Counters> {
+fn counters<Q: Queue>(queue: &Q, pair: &Pair) -> Option<PackedCounters> {
     let [whole, halves] = kernels(pair.interpolator);
-    Counters::new(pair.bins, queue.shared_bytes(&whole).min(queue.shared_bytes(&halves)) / 4)
+    PackedCounters::new(pair.bins, queue.shared_bytes(&whole).min(queue.shared_bytes(&halves)) / 4)
 }
 
 /// The kernels that count in words and in halves.
@@ -198,13 +206,13 @@ mod tests {
     #[test]
     fn counters_are_words_while_they_fit() {
         // An H200's 227 KB, less the list of bricks.
-        let counters = |bins: u32| Counters::new([bins; 2], 57_000).unwrap();
+        let counters = |bins: u32| PackedCounters::new([bins; 2], 57_000).unwrap();
         for bins in [2, 50, 64, 100, 128, 200] {
-            let Counters { stride, words, halves } = counters(bins);
+            let PackedCounters { stride, words, halves } = counters(bins);
             assert!(!halves && stride >= bins && stride % 32 == SPREAD && words == stride * bins);
         }
-        let Counters { stride, words, halves } = counters(256);
+        let PackedCounters { stride, words, halves } = counters(256);
         assert!(halves && stride == 267 && 2 * words >= stride * 256);
-        assert_eq!(Counters::new([256; 2], 30_000), None);
+        assert_eq!(PackedCounters::new([256; 2], 30_000), None);
     }
 }
