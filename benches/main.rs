@@ -1,4 +1,4 @@
-//! How long the parts take: `cargo bench -p mireg`, under a minute; `cargo bench -p mireg -- metric` for one topic.
+//! How long the parts take: `cargo bench`, under a minute; `cargo bench -- metric` for one topic.
 
 mod files;
 mod metric;

@@ -15,7 +15,7 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, BackendKind, HistogramMethod, Pair, Wanted, cpu::Cpu};
 use mireg::image::pyramid;
-use mireg::registration::voxel_map;
+use mireg::image::voxel_map;
 use mireg::transform::Rigid;
 use mireg::{Geometry, Options, PixelType, Volume, io};
 

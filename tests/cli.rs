@@ -14,13 +14,13 @@ use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
-use clap::ValueEnum;
 use glam::DVec3;
 use libtest_mimic::Trial;
-use mireg::demo::Pair;
 use mireg::io::transform::Grids;
 use mireg::optimizer::OptimizerKind;
 use mireg::{Geometry, PixelType, Volume, io};
+use mireg_cli::demo::Pair;
+use strum::VariantArray;
 use tempfile::TempDir;
 
 use crate::support::trial;
@@ -205,8 +205,8 @@ fn every_metric_registers() {
 /// And gives the same bytes with any number of threads.
 fn every_optimizer_registers() {
     let (folder, pair) = patient();
-    for kind in OptimizerKind::value_variants() {
-        let name = kind.to_possible_value().unwrap().get_name().to_owned();
+    for kind in OptimizerKind::VARIANTS {
+        let name = kind.to_string();
         let run = |threads: &str| {
             let metric = if kind.needs_gradient() { "mattes" } else { "nmi" };
             let arguments =

@@ -69,7 +69,7 @@ impl Pair {
 fn truth(grid: &Geometry, p: DVec3) -> DVec3 {
     let from = (p - grid.centre()) / 40.0;
     let fade = (-from.length_squared()).exp();
-    let flat = if grid.size[2] == 1 { 0.0 } else { 2.0 };
+    let flat = if grid.is_flat() { 0.0 } else { 2.0 };
     p + fade * DVec3::new(4.0 * (p.y / 30.0).cos(), -3.0, flat)
 }
 

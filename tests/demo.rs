@@ -4,8 +4,8 @@ use std::fs;
 
 use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
-use mireg::demo::Pair;
 use mireg::{io, threads};
+use mireg_cli::demo::Pair;
 
 use crate::cli;
 use crate::support::trial;

@@ -13,8 +13,8 @@ mod trust;
 use glam::DAffine3;
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
-use mireg::demo::Pair;
 use mireg::{Options, Registration, Volume};
+use mireg_cli::demo::Pair;
 use std::sync::LazyLock;
 
 use crate::support::trial;

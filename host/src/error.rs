@@ -17,6 +17,9 @@ pub enum Error {
     /// The images were read but no registration of them can be trusted.
     #[error("{0}")]
     Untrusted(String),
+    /// The observer asked for an end.
+    #[error("stopped before the end")]
+    Stopped,
 }
 
 /// Short for a result, with mireg's [`enum@Error`] where no other is named.
@@ -26,14 +29,6 @@ impl Error {
     /// An error about `path`.
     pub fn file(path: impl AsRef<Path>, message: impl ToString) -> Self {
         Self::File { path: path.as_ref().to_owned(), message: message.to_string() }
-    }
-
-    /// The process's exit code: 1 for a registration that cannot be trusted, 2 for everything the user can mend.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Untrusted(_) => 1,
-            Self::File { .. } | Self::Input(_) | Self::Device(_) => 2,
-        }
     }
 }
 

@@ -6,8 +6,7 @@ use gpu::math::{affine, cubic};
 use rayon::prelude::*;
 
 use crate::backend::{self, BackendKind};
-use crate::image::CubicImage;
-use crate::registration::voxel_map;
+use crate::image::{CubicImage, voxel_map};
 use crate::{Error, Geometry, Result, Volume};
 
 /// What [`resample`] is to do.

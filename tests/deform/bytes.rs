@@ -2,15 +2,15 @@
 
 use super::{Pair, found, on_cpu, test};
 use crate::support::{gpu, gpu_is_absent};
-use clap::ValueEnum;
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
 use mireg::deform::{Deformation, Force, Options};
+use strum::VariantArray;
 
 pub fn tests() -> Vec<Trial> {
     vec![
         test("threads_do_not_matter", || {
-            for &force in Force::value_variants() {
+            for &force in Force::VARIANTS {
                 let found = |threads| bits(&pair_found([29, 26, 21], &Options { force, threads, ..short() }));
                 let one = found(1);
                 assert!([2, 3, 8].into_iter().all(|threads| found(threads) == one), "{force:?}");
@@ -53,7 +53,7 @@ fn bits(found: &Deformation) -> [Vec<u32>; 5] {
 
 fn agrees_with_the_cpu(backend: BackendKind, sizes: &[[usize; 3]], options: &Options) {
     for &size in sizes {
-        for &force in Force::value_variants() {
+        for &force in Force::VARIANTS {
             let found = |backend| bits(&pair_found(size, &Options { force, backend, ..options.clone() }));
             assert!(found(backend) == found(BackendKind::Cpu), "{force:?}, {size:?}");
         }

@@ -123,7 +123,7 @@ fn a_shift_by_whole_voxels() {
 }
 
 fn it_shares_nothing_with_what_it_checks() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/reference");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/src/reference");
     for file in std::fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         let source = std::fs::read_to_string(&path).unwrap();

@@ -1,14 +1,14 @@
 //! The same bits whatever computes them.
 
-use clap::ValueEnum;
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
-use mireg::demo::Pair;
 use mireg::metric::MetricKind;
 use mireg::optimizer::OptimizerKind;
 use mireg::transform::Kind;
 use mireg::{Options, Registration};
+use mireg_cli::demo::Pair;
 use std::sync::LazyLock;
+use strum::VariantArray;
 
 use super::{on_cpu, test};
 use crate::support::{gpu, gpu_is_absent};
@@ -24,7 +24,7 @@ pub fn tests() -> Vec<Trial> {
         }),
         Trial::test("registration::gpu_registers_as_the_cpu_with_every_optimizer", || {
             let _turn = gpu()?;
-            agrees_with_the_cpu(BackendKind::Cuda, OptimizerKind::value_variants(), Kind::value_variants());
+            agrees_with_the_cpu(BackendKind::Cuda, OptimizerKind::VARIANTS, Kind::VARIANTS);
             Ok(())
         })
         .with_ignored_flag(gpu_is_absent()),
@@ -50,8 +50,8 @@ fn bits(found: &Registration) -> (Vec<u64>, Vec<u32>, u64) {
 
 /// Nor does a second run.
 fn threads_do_not_matter_to_any_optimizer() {
-    for &optimizer in OptimizerKind::value_variants() {
-        for &dof in Kind::value_variants() {
+    for &optimizer in OptimizerKind::VARIANTS {
+        for &dof in Kind::VARIANTS {
             let found = |threads| bits(&register(&Options { dof, threads, ..by(optimizer) }));
             let one = found(1);
             // Every number of threads for the usual kind; for the others, one that differs.

@@ -4,15 +4,19 @@ pub(crate) use super::flow::cpu::of as flow_of;
 pub use super::gaussian::cpu::smooth;
 pub use super::histogram::cpu::entropies;
 
+use super::flow::Flow;
 use super::flow::cpu::FlowOnCpu;
 use super::histogram::cpu::HistogramOnCpu;
+use super::histogram::{Evaluator, HistogramMethod, Pair};
+use super::interface::Backend;
 use super::mattes::cpu::MattesOnCpu;
+use super::mattes::{MattesPair, SmoothEvaluator};
 use super::viola::cpu::ViolaOnCpu;
-use super::{
-    Affine, Backend, Evaluator, Flow, HistogramMethod, Interpolator, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator,
-    ViolaPair, gaussian, resample,
-};
+use super::viola::{ViolaEvaluator, ViolaPair};
+use super::{gaussian, resample};
 use crate::{Result, Volume};
+use gpu::math::interpolate::Interpolator;
+use gpu::params::Affine;
 
 /// The CPU backend; it works on the threads that it is called from (see [`crate::threads`]).
 #[derive(Debug, Clone, Copy, Default)]

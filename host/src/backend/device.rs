@@ -1,14 +1,19 @@
 //! Every device that can be opened, as a backend: the launchers of the families on queues of the device.
 
+use super::flow::Flow;
 use super::flow::device::FlowOnDevice;
+use super::gaussian::SmoothingSeconds;
 use super::histogram::device::{HistogramOnDevice, from_pairs};
+use super::histogram::{Evaluator, HistogramMethod, Pair};
+use super::interface::Backend;
 use super::mattes::device::MattesOnDevice;
+use super::mattes::{MattesPair, SmoothEvaluator};
 use super::queue::{Opened, Queue};
-use super::{
-    Affine, Backend, Evaluator, Flow, HistogramMethod, Interpolator, MattesPair, Pair, SmoothEvaluator,
-    SmoothingSeconds, ViolaEvaluator, ViolaPair, gaussian, resample, viola,
-};
+use super::viola::{ViolaEvaluator, ViolaPair};
+use super::{gaussian, resample, viola};
 use crate::{Result, Volume};
+use gpu::math::interpolate::Interpolator;
+use gpu::params::Affine;
 
 impl<D: Opened> Backend for D {
     fn name(&self) -> &'static str {
@@ -73,7 +78,8 @@ impl<D: Opened> Backend for D {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{cuda, flow, histogram, mattes};
+    use crate::backend::queue::cuda;
+    use crate::backend::{flow, histogram, mattes};
     use std::collections::BTreeSet;
 
     #[test]

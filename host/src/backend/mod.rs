@@ -1,12 +1,18 @@
-//! Where metrics are evaluated. The registration loop sees only [`Backend`] and what the families are asked for: a folder each.
+//! Where metrics are evaluated and images are smoothed, moved and resampled, always with the same bits: [`Backend`] says what can be
+//! asked for.
+//!
+//! A folder is a family: what it is asked for, its CPU side and its launchers on a device. Launchers are written against
+//! the queue, once for CUDA and the emulator.
 
 pub mod cpu;
 mod device;
 mod flow;
 mod gaussian;
 mod histogram;
+mod interface;
 mod lanes;
 mod mattes;
+mod open;
 mod queue;
 mod resample;
 mod viola;
@@ -20,141 +26,10 @@ pub use gpu::math::interpolate::Interpolator;
 pub use gpu::params::Affine;
 pub(crate) use histogram::per_sample;
 pub use histogram::{Evaluator, HistogramMethod, Pair, Wanted};
+pub use interface::Backend;
 pub(crate) use lanes::simd;
 pub use mattes::{MattesImages, MattesPair, Slope, Smooth, SmoothEvaluator, Windows};
+pub use open::{BackendKind, Device, devices, open};
 pub(crate) use queue::BATCH;
 pub use queue::{cuda, cuda::Cuda, emulated, emulated::Emulated};
 pub use viola::{Exponentials, Group, Sample, Sigmas, Viola, ViolaEvaluator, ViolaPair};
-
-use crate::{Observer, Result, Volume};
-
-/// The backend asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum BackendKind {
-    /// CUDA where there is a device, else the CPU.
-    Auto,
-    /// All cores of this machine.
-    Cpu,
-    /// The first NVIDIA GPU.
-    Cuda,
-    /// The GPU's kernels in the SIMT emulator: slow, for checking.
-    Emulated,
-}
-
-/// A place where metrics are evaluated and images resampled, always with the same bits.
-pub trait Backend: Send + Sync {
-    /// `cpu`, `cuda` or `emulated`.
-    fn name(&self) -> &'static str;
-
-    /// The device's own name.
-    fn device(&self) -> String;
-
-    /// Bytes of its own memory that are free; `None` where it works in the host's, or does not know.
-    fn free_memory(&self) -> Option<u64> {
-        None
-    }
-
-    /// Brings a pair of images to where the metric is evaluated, to be counted by `method`.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where the images do not fit, [`crate::Error::Input`] where the method is not there or cannot count
-    /// this pair.
-    fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>>;
-
-    /// Brings a pair of images to where it is compared by Mattes windows.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where the images do not fit.
-    fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>>;
-
-    /// Brings samples to where they are compared by Gaussian windows.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where they do not fit.
-    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>>;
-
-    /// A displacement field that is 0.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
-    fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>>;
-
-    /// Seconds that the device spends on a histogram of `bins` counters alone, from 16-bit numbers in its memory, as the mean of `times`
-    /// in a row; `None` where it has no clock.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where the numbers do not fit.
-    fn numbers_seconds(&self, _numbers: &[u16], _bins: u32, _times: u32) -> Result<Option<f64>> {
-        Ok(None)
-    }
-
-    /// The moving image's intensities at the voxels of a grid of `size`, through `affine` from that grid's voxels to the moving
-    /// image's; 0 outside.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where the images do not fit.
-    fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>>;
-
-    /// Smooths volumes of `size`, one after the other in `planes`, by a Gaussian of `sigmas` voxels: see [`cpu::smooth`].
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where the volumes do not fit.
-    ///
-    /// # Panics
-    /// Where `planes` are not whole volumes.
-    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()>;
-
-    /// Seconds that the device spends on smoothing this many volumes of `size`, on each pass over them, and on a plain copy of them, as the
-    /// means of `times` in a row; `None` where it has no clock.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where two copies of the volumes do not fit.
-    fn smoothing_seconds(
-        &self,
-        _size: [usize; 3],
-        _volumes: usize,
-        _sigmas: [f64; 3],
-        _times: u32,
-    ) -> Result<Option<SmoothingSeconds>> {
-        Ok(None)
-    }
-}
-
-/// Opens a backend, and tells the observer what `auto` chose.
-///
-/// # Errors
-/// [`crate::Error::Device`] where it is not there.
-pub fn open(kind: BackendKind, observer: &dyn Observer) -> Result<Box<dyn Backend>> {
-    match kind {
-        BackendKind::Cpu => Ok(Box::new(Cpu)),
-        BackendKind::Emulated => Ok(Box::new(Emulated::default())),
-        BackendKind::Cuda => Ok(Box::new(Cuda::open()?)),
-        BackendKind::Auto => match Cuda::open() {
-            Ok(cuda) => Ok(Box::new(cuda)),
-            Err(reason) => {
-                observer.note(&format!("{reason}: using the CPU"));
-                Ok(Box::new(Cpu))
-            }
-        },
-    }
-}
-
-/// A backend of this machine, for `mireg devices`.
-#[derive(Debug, Clone, serde::Serialize)]
-pub struct Device {
-    /// `cpu`, `cuda` or `emulated`.
-    pub backend: &'static str,
-    pub available: bool,
-    /// What it is, or why it is not there.
-    pub detail: String,
-}
-
-/// Every backend, and whether it can be used here.
-pub fn devices() -> Vec<Device> {
-    [("cpu", BackendKind::Cpu), ("cuda", BackendKind::Cuda), ("emulated", BackendKind::Emulated)]
-        .map(|(backend, kind)| match open(kind, &()) {
-            Ok(opened) => Device { backend, available: true, detail: opened.device() },
-            Err(error) => Device { backend, available: false, detail: error.to_string() },
-        })
-        .into()
-}

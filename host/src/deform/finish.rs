@@ -3,7 +3,7 @@
 use super::{Consistency, Deformation, Seconds};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::Geometry;
-use crate::registration::voxel_map;
+use crate::image::voxel_map;
 use crate::transform::Field;
 use crate::{PixelType, Result, Volume};
 use glam::{DAffine3, DVec3};

@@ -2,8 +2,7 @@
 
 use super::respaced::respaced;
 use super::{Force, Options, smallest};
-use crate::image::{Geometry, StoredImage};
-use crate::registration::Range;
+use crate::image::{Geometry, Range, StoredImage};
 use crate::{Error, Result, Volume};
 use std::borrow::Cow;
 

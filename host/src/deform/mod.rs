@@ -15,8 +15,8 @@ pub use found::{Consistency, Deformation, Level, Seconds};
 pub use options::{Force, Options};
 
 use crate::backend::{self, Backend, Flow, FlowLevel, cpu};
-use crate::image::{Geometry, StoredImage};
-use crate::registration::{Range, timed, voxel_map};
+use crate::image::{Geometry, Range, StoredImage, voxel_map};
+use crate::registration::timed;
 use crate::{Observer, Result, Volume, threads};
 use climb::Plan;
 use glam::DAffine3;

@@ -2,10 +2,12 @@
 
 use super::levels;
 use crate::backend::BackendKind;
-use crate::registration::{self, Init, Range};
+use crate::image::Range;
+use crate::registration::{self, Init};
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
 use std::ops::RangeInclusive;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// What [`deform`](super::deform) is to do.
 #[derive(Debug, Clone)]
@@ -89,7 +91,10 @@ impl Options {
 }
 
 /// What pulls the moving image onto the fixed one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray, serde::Serialize,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "lowercase")]
 pub enum Force {
     /// Mutual information: for images of any two kinds

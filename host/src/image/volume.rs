@@ -31,6 +31,9 @@ impl PixelType {
     }
 }
 
+/// The smallest and the largest intensity.
+pub type Range = (f32, f32);
+
 /// A three-dimensional scalar image, or a two-dimensional one.
 ///
 /// A 2-D image has one voxel along k, which is the z axis: its spacing along k is 1, its origin has z = 0, and its direction

@@ -83,7 +83,7 @@ pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat
     }
     // Adding zero turns -0 into 0, so that equal grids have equal bits.
     let grid = Geometry { size, spacing, origin: origin + DVec3::ZERO, direction: direction + DMat3::ZERO };
-    if size[2] == 1 { plane(grid) } else { Ok(grid) }
+    if grid.is_flat() { plane(grid) } else { Ok(grid) }
 }
 
 /// The grid of a 2-D image: as `slice` lies in x and y, at z = 0, its third axis that of z and 1 mm long.

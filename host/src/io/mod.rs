@@ -27,7 +27,7 @@ use crate::{Error, Geometry, Result, Volume};
 pub use output::OutputFolder;
 
 /// Whether a file is PNG, JPEG or TIFF, by the end of its name.
-pub(crate) fn is_picture(path: &Path) -> bool {
+pub fn is_picture(path: &Path) -> bool {
     matches!(Format::of(path), Some(Format::Picture(_)))
 }
 

@@ -8,8 +8,8 @@ use super::Options;
 use super::picture::{self, Even, Picture};
 use crate::backend::{self, Wanted};
 use crate::image::pyramid;
-use crate::metric::MetricKind;
-use crate::registration::{self, Images, Init, Registration, Sampled};
+use crate::metric::{Images, MetricKind, Sampled};
+use crate::registration::{self, Init, Registration};
 use crate::transform::Kind;
 use crate::{Error, Observer, Result, Volume, threads};
 use glam::{DAffine3, DMat3, DVec3};
@@ -43,7 +43,7 @@ pub fn align(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    if [fixed, moving].iter().any(|picture| picture.geometry.size[2] != 1) {
+    if [fixed, moving].iter().any(|picture| !picture.geometry.is_flat()) {
         return Err(Error::Input(
             "an image has several slices: a mesh is for 2-D images; use register for volumes".into(),
         ));

@@ -34,7 +34,7 @@ pub fn register(
     observer: &dyn Observer,
 ) -> Result<Found> {
     let clock = Instant::now();
-    if moving.geometry.size[2] != 1 {
+    if !moving.geometry.is_flat() {
         return Err(Error::Input("the moving image has several slices: a mesh is for 2-D images".into()));
     }
     threads::with(options.threads, || {

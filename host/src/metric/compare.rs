@@ -2,10 +2,10 @@
 
 use glam::DAffine3;
 
-use super::Evaluation;
+use super::{Evaluation, Images, Sampled, within};
 use crate::backend::{self, Wanted};
-use crate::image::pyramid;
-use crate::registration::{Images, Options, Range, Sampled, check, sampling};
+use crate::image::{Range, pyramid};
+use crate::registration::{Options, check};
 use crate::{Error, Result, Volume};
 
 /// Compares two images at full resolution through `transform`, from a point of `fixed` to the point of `moving`, LPS mm. Of the options
@@ -43,7 +43,7 @@ pub(crate) fn images(
         images.keep(|voxel| mask.voxels[voxel] >= 0.5);
     }
     if let Some(mask) = &options.moving_mask {
-        let within = sampling::within(&fixed.geometry, mask, transform);
+        let within = within(&fixed.geometry, mask, transform);
         images.keep(|voxel| within[voxel]);
     }
     images

@@ -1,15 +1,29 @@
 //! What is maximised, and what one evaluation returns.
 
+mod chain;
 mod compare;
+mod images;
+mod measure;
+mod samples;
+mod sampling;
 mod sigmas;
 
 use crate::backend::Wanted;
 pub use compare::evaluate;
 pub(crate) use compare::images;
 use gpu::math::entropy::Entropies;
+pub use images::{Images, Sampled};
+pub(crate) use measure::{At, Measure};
+pub(crate) use samples::Samples;
+pub use sampling::Sampling;
+pub(crate) use sampling::{picked, plan, thinned, within};
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// The metric to maximise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray, serde::Serialize,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum MetricKind {
     /// Normalised mutual information, (H(F) + H(M)) / H(F, M) (Shams 2009 eq. 5).

@@ -29,8 +29,8 @@ pub use simplex::Simplex;
 pub use standard_powell::StandardPowell;
 
 use crate::{Error, Result};
-use clap::ValueEnum;
 use serde::Serialize;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// A function of parameters, to be maximised.
 pub trait Objective {
@@ -101,7 +101,10 @@ pub trait Optimizer {
 }
 
 /// The optimizers by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum, Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray, Serialize,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum OptimizerKind {
     /// Newton steps from batches of evaluations

@@ -2,7 +2,7 @@
 
 use super::{Found, Objective, OptimizerKind, Problem, Slope, Stopped};
 use crate::{Error, Result};
-use clap::ValueEnum;
+use strum::VariantArray;
 
 const RESOLUTION: f64 = 0.01;
 const COUNTS: [usize; 4] = [1, 3, 6, 12];
@@ -100,7 +100,7 @@ fn climb(kind: OptimizerKind, hill: &mut Hill, problem: &Problem) -> Found {
 
 /// Each optimizer on each hill with each number of parameters.
 fn each(check: impl Fn(OptimizerKind, Height, usize, &str)) {
-    for &kind in OptimizerKind::value_variants() {
+    for &kind in OptimizerKind::VARIANTS {
         for (name, height) in HILLS {
             for count in COUNTS {
                 check(kind, height, count, &format!("{kind:?}, {name}, {count} parameters"));
@@ -147,7 +147,7 @@ fn none_asks_on_beyond_the_limit() {
 
 #[test]
 fn nothing_moves_on_flat_ground() {
-    for &kind in OptimizerKind::value_variants() {
+    for &kind in OptimizerKind::VARIANTS {
         for count in COUNTS {
             let flat = Problem { start: vec![100.0; count], ..problem(count) };
             let found = climb(kind, &mut Hill::new(plateau), &flat);
@@ -189,7 +189,7 @@ impl Objective for Fails {
 
 #[test]
 fn a_failure_ends_the_search() {
-    for &kind in OptimizerKind::value_variants() {
+    for &kind in OptimizerKind::VARIANTS {
         for batches in [0, 1, 2] {
             let failure = kind.optimizer().maximise(&mut Fails(batches), &problem(3)).unwrap_err();
             assert_eq!(failure.to_string(), "gone", "{kind:?}");
@@ -208,7 +208,7 @@ impl Objective for Rough {
 
 #[test]
 fn those_that_follow_a_gradient_say_that_they_need_one() {
-    for kind in OptimizerKind::value_variants().iter().filter(|kind| kind.needs_gradient()) {
+    for kind in OptimizerKind::VARIANTS.iter().filter(|kind| kind.needs_gradient()) {
         let refused = kind.optimizer().maximise(&mut Rough, &problem(3)).unwrap_err();
         assert!(matches!(&refused, Error::Input(line) if line.contains("gradient")), "{kind:?}: {refused}");
     }

@@ -1,8 +1,8 @@
 //! What can be registered at all.
 
-use super::images::Range;
 use super::{Init, Options, ViolaOptions};
 use crate::backend::HistogramMethod;
+use crate::image::Range;
 use crate::metric::MetricKind;
 use crate::{Error, Result, Volume};
 use glam::{DAffine3, DVec3};
@@ -46,7 +46,7 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
         Ok((low, high))
     };
     let ranges = [range("fixed", fixed)?, range("moving", moving)?];
-    if (fixed.geometry.size[2] == 1) != (moving.geometry.size[2] == 1) {
+    if fixed.geometry.is_flat() != moving.geometry.is_flat() {
         return Err(Error::Input(
             "one of the images is two-dimensional and the other is not: mireg registers images of the same number of axes".into(),
         ));
@@ -54,7 +54,7 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
     mask("fixed", options.fixed_mask.as_ref(), fixed)?;
     mask("moving", options.moving_mask.as_ref(), moving)?;
     levels(options.levels.as_deref().unwrap_or(&[1.0]))?;
-    if let (Init::Transform(start), 1) = (&options.init, fixed.geometry.size[2]) {
+    if let (Init::Transform(start), true) = (&options.init, fixed.geometry.is_flat()) {
         stays_in_plane(start)?;
     }
     Ok(ranges)

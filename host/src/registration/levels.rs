@@ -1,11 +1,9 @@
 //! The grids of the levels, and both images on them.
 
-use super::images::{Range, Sampled};
-use super::samples::Samples;
-use super::{Images, Options, sampling};
+use super::Options;
 use crate::backend::Windows;
-use crate::image::{Geometry, pyramid};
-use crate::metric::MetricKind;
+use crate::image::{Geometry, Range, pyramid};
+use crate::metric::{self, Images, MetricKind, Sampled, Samples};
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
 use gpu::math::mattes::PADDING;
@@ -86,7 +84,7 @@ impl<'a> Levels<'a> {
     /// [`Error::Input`] where the masks leave nothing of the finest level.
     pub fn images(&self, level: usize, transform: &DAffine3) -> Result<Images> {
         let (strides, picks) = self.plan(level);
-        let sampled = sampling::thinned(&self.sampled[level], strides);
+        let sampled = metric::thinned(&self.sampled[level], strides);
         let all = || vec![true; sampled.voxels.len()];
         let masked = self.masked(level, &sampled.geometry, strides, transform);
         let masked = masked.filter(|keep| level == 0 || count(keep) >= ENOUGH);
@@ -95,8 +93,7 @@ impl<'a> Levels<'a> {
             Some((seed, part)) => {
                 let left = masked.unwrap_or_else(all);
                 let voxels = left.par_iter().enumerate();
-                let keep: Vec<bool> =
-                    voxels.map(|(voxel, left)| *left && sampling::picked(voxel, seed, part)).collect();
+                let keep: Vec<bool> = voxels.map(|(voxel, left)| *left && metric::picked(voxel, seed, part)).collect();
                 // Of so few, chance may take none.
                 Some(if count(&keep) == 0 { left } else { keep })
             }
@@ -166,15 +163,15 @@ impl<'a> Levels<'a> {
         };
         let sampled = self.sampled_mask.as_ref().map_or(1.0, |masks| part(&masks[level]));
         let left = sampled * self.interpolated_mask.map_or(1.0, part);
-        sampling::plan(self.options.sampling, &self.sampled[level].geometry, left)
+        metric::plan(self.options.sampling, &self.sampled[level].geometry, left)
     }
 
     /// For each voxel of a level whether the masks leave it; none without masks.
     fn masked(&self, level: usize, grid: &Geometry, strides: [usize; 3], map: &DAffine3) -> Option<Vec<bool>> {
-        let inside = |mask: &Volume| sampling::thinned(mask, strides).voxels.par_iter().map(|&v| v >= 0.5).collect();
+        let inside = |mask: &Volume| metric::thinned(mask, strides).voxels.par_iter().map(|&v| v >= 0.5).collect();
         let sampled: Option<Vec<bool>> = self.sampled_mask.as_ref().map(|masks| inside(&masks[level]));
         let map = self.which.from_sampled(map);
-        let interpolated = self.interpolated_mask.map(|mask| sampling::within(grid, mask, &map));
+        let interpolated = self.interpolated_mask.map(|mask| metric::within(grid, mask, &map));
         match (sampled, interpolated) {
             (Some(one), Some(other)) => Some(one.into_par_iter().zip(other).map(|(one, other)| one && other).collect()),
             (one, other) => one.or(other),
@@ -203,7 +200,7 @@ fn windows(metric: MetricKind) -> Option<Windows> {
 
 /// From the grid itself, each twice as coarse as the one before.
 fn automatic(grid: &Geometry) -> Vec<f64> {
-    let (axes, fewest) = if grid.size[2] == 1 { (0..2, SHORTEST_IN_PLANE) } else { (0..3, SHORTEST) };
+    let (axes, fewest) = if grid.is_flat() { (0..2, SHORTEST_IN_PLANE) } else { (0..3, SHORTEST) };
     let finest = axes.clone().map(|axis| grid.spacing[axis]).fold(f64::INFINITY, f64::min);
     let shortest = axes.map(|axis| grid.size[axis] as f64 * grid.spacing[axis]).fold(f64::INFINITY, f64::min);
     let doubled = std::iter::successors(Some(finest), |mm| Some(2.0 * mm));

@@ -1,39 +1,33 @@
 //! The registration loop: a start, levels from coarse to fine, and the result.
 
-mod chain;
 mod check;
 mod found;
-mod images;
 mod levels;
-mod measure;
 pub(crate) mod memory;
 mod moments;
 mod objective;
 mod options;
 mod race;
-mod samples;
-pub(crate) mod sampling;
 mod start;
 mod trust;
 
 use crate::backend::{self, Backend, cpu};
-use crate::metric::Evaluation;
+use crate::image::{Range, voxel_map};
+use crate::metric::{Evaluation, Measure, Samples};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Geometry, Observer, Result, Volume, threads};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use levels::Levels;
-use measure::Measure;
 use objective::Metric;
 use race::Race;
-use samples::Samples;
 use std::time::Instant;
 use trust::Evidence;
 
+pub use crate::metric::Sampling;
 pub use check::check;
 pub use found::{Level, Registration, Rise, Seconds, Started};
-pub use images::{Images, Range, Sampled, voxel_map};
-pub use options::{Init, Options, Sampling, ViolaOptions};
+pub use options::{Init, Options, ViolaOptions};
 pub use trust::Doubt;
 
 /// Finds the transform that maximises the metric.
@@ -48,7 +42,7 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &d
         let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
         let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
         memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
-        let dimension = if fixed.geometry.size[2] == 1 { Dimension::Two } else { Dimension::Three };
+        let dimension = Dimension::of(&fixed.geometry);
         let run = Run {
             fixed,
             moving,

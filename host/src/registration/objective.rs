@@ -1,7 +1,7 @@
 //! The metric at one level as a function of steps away from a transform.
 
-use super::measure::{At, Measure};
-use super::{Images, Rise};
+use super::Rise;
+use crate::metric::{At, Images, Measure};
 use crate::optimizer::{Found, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
 use crate::{Observer, Result};
@@ -105,9 +105,8 @@ impl Objective for Away<'_, '_> {
 mod tests {
     use super::*;
     use crate::backend::{Windows, cpu::Cpu};
-    use crate::metric::MetricKind;
-    use crate::registration::samples::Samples;
-    use crate::registration::{Options, Sampled, ViolaOptions};
+    use crate::metric::{MetricKind, Sampled, Samples};
+    use crate::registration::{Options, ViolaOptions};
     use crate::transform::{Dimension, Kind};
     use crate::{Geometry, PixelType, Volume};
     use glam::{DMat3, DVec3};

@@ -2,7 +2,7 @@
 
 use crate::Volume;
 use crate::backend::{BackendKind, Exponentials, HistogramMethod, Sigmas};
-use crate::metric::MetricKind;
+use crate::metric::{MetricKind, Sampling};
 use crate::optimizer::OptimizerKind;
 use crate::transform::Kind;
 use glam::DAffine3;
@@ -58,23 +58,6 @@ pub enum Init {
     Search,
     /// From a map of points of the fixed image, LPS mm.
     Transform(DAffine3),
-}
-
-/// Which voxels of the sampled image are counted at each level. Numbers of samples are never fatal: where there are fewer voxels, all
-/// are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sampling {
-    /// All.
-    Full,
-    /// Those of a regular grid of about so many.
-    Grid { samples: usize },
-    /// About so many, scattered; the seed says which.
-    Random { samples: usize, seed: u64 },
-}
-
-impl Sampling {
-    /// Samples that say enough for any image.
-    pub const SAMPLES: usize = 1 << 21;
 }
 
 /// How samples are compared by Gaussian windows.

@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn the_way_back_leads_back_inside_and_beyond() {
         for grid in [grid([14, 12, 10]), flat()] {
-            let in_plane = |p: DVec3| if grid.size[2] == 1 { wave(p).with_z(p.z) } else { wave(p) };
+            let in_plane = |p: DVec3| if grid.is_flat() { wave(p).with_z(p.z) } else { wave(p) };
             let field = Field::of(&grid, in_plane);
             let map = field.map();
             for point in points(&grid).chain(grid.corners()).chain([DVec3::splat(500.0)]) {

@@ -14,10 +14,12 @@ pub use rigid::Rigid;
 pub use rotation::angle;
 #[cfg(test)]
 pub(crate) use rotation::exponential;
-pub(crate) use rotation::{euler_angles, nearest, plane};
+pub(crate) use rotation::plane;
+pub use rotation::{euler_angles, nearest};
 pub use step::{Steps, distance};
 
-use clap::ValueEnum;
+use crate::Geometry;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// One of the maps that a point goes through one after the other.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +29,24 @@ pub enum Part {
 }
 
 /// What a linear map may do; each kind can do what those before it can.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, ValueEnum, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Display,
+    EnumMessage,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Shifts: 3 parameters, or 2 in the plane
@@ -72,6 +91,11 @@ pub enum Dimension {
 }
 
 impl Dimension {
+    /// That of an image on this grid.
+    pub fn of(grid: &Geometry) -> Self {
+        if grid.is_flat() { Self::Two } else { Self::Three }
+    }
+
     /// 2 or 3.
     pub fn axes(self) -> usize {
         match self {

@@ -3,8 +3,8 @@
 pub(super) mod cpu;
 pub(super) mod device;
 
-use crate::Result;
 use crate::image::StoredImage;
+use crate::{Error, Result};
 use gpu::math::interpolate;
 use gpu::params::Affine;
 
@@ -136,6 +136,16 @@ pub trait Flow {
     /// # Errors
     /// [`crate::Error::Device`] where memory is short.
     fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse>;
+}
+
+/// The error of a flow that has not begun.
+fn no_level() -> Error {
+    Error::Input("a flow has no images before its first level".into())
+}
+
+/// The error of a step by another metric than the level's.
+fn other_metric() -> Error {
+    Error::Input("the force is not of the metric that the level compares by".into())
 }
 
 /// What allocations take beside what they hold, and small ones, bytes.

@@ -10,6 +10,7 @@ use crate::Result;
 use crate::image::StoredImage;
 use gpu::math::viola::Entropies;
 use gpu::params::Affine;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// A voxel of the fixed image.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +40,21 @@ impl Group {
 }
 
 /// How exponentials are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, serde::Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Display,
+    EnumMessage,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    serde::Serialize,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum Exponentials {
     /// By a polynomial, with the same bits on CPU and GPU

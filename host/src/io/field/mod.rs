@@ -127,7 +127,7 @@ impl Vectors {
 
 /// Numbers a voxel.
 fn channels(geometry: &Geometry) -> usize {
-    if geometry.size[2] == 1 { 2 } else { 3 }
+    geometry.dimensions()
 }
 
 fn planes(vectors: &[[f32; 3]], channels: usize) -> Vec<f32> {

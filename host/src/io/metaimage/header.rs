@@ -205,7 +205,7 @@ pub fn text(geometry: &Geometry, element: &Element, data: &str, compressed: Opti
         Some(bytes) => format!("CompressedData = True\nCompressedDataSize = {bytes}"),
         None => "CompressedData = False".into(),
     };
-    let n = if geometry.size[2] == 1 { 2 } else { 3 };
+    let n = geometry.dimensions();
     let axes = [geometry.direction.x_axis, geometry.direction.y_axis, geometry.direction.z_axis];
     format!(
         "ObjectType = Image\nNDims = {n}\nBinaryData = True\nBinaryDataByteOrderMSB = False\n{compression}\n\

@@ -105,7 +105,7 @@ fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, numbers: &[f
         PixelType::F32 => "float",
         PixelType::F64 => "double",
     };
-    let n = if geometry.size[2] == 1 { 2 } else { 3 };
+    let n = geometry.dimensions();
     // Vectors are an axis of their own, the fastest.
     let (along, sizes, kinds) = match channels {
         1 => (0, String::new(), ""),

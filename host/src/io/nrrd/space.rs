@@ -158,7 +158,7 @@ fn vector(text: &str) -> Result<Option<DVec3>, String> {
 
 /// The fields of a new header that say where `geometry` lies, each step and the origin to the last bit, after `inner` axes that are not of space.
 pub fn fields(geometry: &Geometry, inner: usize) -> String {
-    let n = if geometry.size[2] == 1 { 2 } else { 3 };
+    let n = geometry.dimensions();
     let axes = geometry.index_to_world();
     let vector = |v: DVec3| format!("({})", joined(v.to_array().into_iter().take(n)).replace(' ', ","));
     format!(

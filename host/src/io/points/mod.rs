@@ -5,8 +5,8 @@ mod table;
 mod text;
 
 use std::path::Path;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-use clap::ValueEnum;
 use glam::DVec3;
 
 use super::source::Source;
@@ -14,7 +14,8 @@ use super::{atomic, shortest};
 use crate::Error;
 
 /// How a file holds points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Format {
     /// Columns x, y and (but for points of a plane) z under a header; all others stay, as in the files of ANTs
     Csv,
@@ -39,7 +40,8 @@ impl Format {
 }
 
 /// Where the axes of coordinates point to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Frame {
     /// To the left, the back and the head: DICOM, ITK, ANTs
     Lps,

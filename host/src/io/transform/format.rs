@@ -1,13 +1,13 @@
 //! The formats, and how to tell one from another.
 
 use std::path::Path;
-
-use clap::ValueEnum;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use super::matrix;
 
 /// How a transform is written down.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Format {
     /// ITK text, as SimpleITK, 3D Slicer and ANTs read it: .tfm, .txt
     Itk,
@@ -43,7 +43,7 @@ impl Format {
         ];
         let known = ends.iter().find(|(end, _)| lower.ends_with(end)).map(|&(_, format)| format);
         known.ok_or_else(|| {
-            let formats: Vec<_> = Self::value_variants().iter().map(|format| format.name()).collect();
+            let formats: Vec<_> = Self::VARIANTS.iter().map(ToString::to_string).collect();
             format!(
                 "its name does not end like a transform (.tfm, .txt, .json, .mat, .standard); rename it, or name a format: {}",
                 formats.join(", ")
@@ -77,11 +77,6 @@ impl Format {
                        4x4 matrices and its own .json"
                 .into()),
         }
-    }
-
-    /// As it is typed.
-    fn name(self) -> String {
-        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 }
 

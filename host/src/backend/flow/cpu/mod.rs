@@ -6,7 +6,7 @@ mod joint;
 mod local;
 mod task;
 
-use super::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score};
+use super::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score, no_level, other_metric};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::image::StoredImage;
 use crate::{Result, Volume};
@@ -29,7 +29,7 @@ pub struct FlowOnCpu {
     level: Option<LevelOnCpu>,
 }
 
-/// The level of a level.
+/// The images of a level, and how they are compared.
 struct LevelOnCpu {
     fixed: StoredImage,
     moving: StoredImage,
@@ -79,42 +79,39 @@ impl FlowOnCpu {
         self.field = field;
     }
 
-    fn kept(&self) -> &LevelOnCpu {
-        self.level.as_ref().expect("a level comes first")
-    }
-
-    fn task(&self) -> FlowTask<'_> {
-        let LevelOnCpu { fixed, moving, map, .. } = self.kept();
-        FlowTask {
+    /// The level, and it with the field.
+    fn task(&self) -> Result<(&LevelOnCpu, FlowTask<'_>)> {
+        let level = self.level.as_ref().ok_or_else(no_level)?;
+        let LevelOnCpu { fixed, moving, map, .. } = level;
+        let task = FlowTask {
             grid: self.grid(),
             fixed: fixed.voxels(),
             moving: &moving.values,
             moving_size: moving.size.map(|n| n as u32),
             map: *map,
-        }
+        };
+        Ok((level, task))
     }
 
     /// Writes the step that the force alone would make.
-    fn pull(&mut self, score: &Score, prior_mm: f64) {
-        let mut planes = std::mem::take(&mut self.step);
-        let task = self.task();
+    fn pull(&self, score: &Score, prior_mm: f64, planes: &mut [f32]) -> Result<()> {
+        let (level, task) = self.task()?;
         let per_square = self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
         let prior = (1.0 / (prior_mm * prior_mm)) as f32;
         let width = self.sizes()[0];
-        match (score, self.kept().compare) {
+        match (score, level.compare) {
             (Score::Joint { scores, information }, Compare::Joint { bins }) => {
                 let tables = joint::Tables { bins, scores, information, per_square, prior };
-                pieces(&mut planes, width, |first, planes| joint::pull(&task, &tables, first, planes));
+                pieces(planes, width, |first, planes| joint::pull(&task, &tables, first, planes));
             }
             (Score::Local, Compare::Local { .. }) => {
-                let of_fixed = &self.kept().of_fixed;
-                pieces(&mut planes, width, |first, planes| {
-                    local::pull(&task, of_fixed, (per_square, prior), first, planes);
+                pieces(planes, width, |first, planes| {
+                    local::pull(&task, &level.of_fixed, (per_square, prior), first, planes);
                 });
             }
-            _ => panic!("a level is compared by one metric"),
+            _ => return Err(other_metric()),
         }
-        self.step = planes;
+        Ok(())
     }
 }
 
@@ -138,21 +135,26 @@ impl Flow for FlowOnCpu {
     }
 
     fn agreement(&mut self) -> Result<Agreement> {
-        let window_mm = match self.kept().compare {
-            Compare::Joint { bins } => return Ok(Agreement::Joint(joint::count(&self.task(), bins))),
+        let (level, task) = self.task()?;
+        let window_mm = match level.compare {
+            Compare::Joint { bins } => return Ok(Agreement::Joint(joint::count(&task, bins))),
             Compare::Local { window_mm } => window_mm,
         };
         let mut planes = std::mem::take(&mut self.step);
-        let (task, size) = (self.task(), self.sizes());
+        let (level, task) = self.task()?;
+        let size = self.sizes();
         pieces(&mut planes, size[0], |first, planes| local::products(&task, first, planes));
         gaussian::smooth(&mut planes, size, self.sigmas(window_mm));
-        let (sum, overlap) = local::correlation(&task, &Means { fixed: &self.kept().of_fixed, moving: &planes });
+        let (sum, overlap) = local::correlation(&task, &Means { fixed: &level.of_fixed, moving: &planes });
         self.step = planes;
         Ok(Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap })
     }
 
     fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()> {
-        self.pull(score, step.prior_mm);
+        let mut force = std::mem::take(&mut self.step);
+        let pulled = self.pull(score, step.prior_mm, &mut force);
+        self.step = force;
+        pulled?;
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
         gaussian::smooth(&mut self.step, size, of_step);

@@ -8,9 +8,9 @@ mod launch;
 mod level;
 mod local;
 
-use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Score};
+use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Score, no_level, other_metric};
 use crate::backend::queue::Queue;
-use crate::{Error, Result, Volume};
+use crate::{Result, Volume};
 use gpu::params::Affine;
 use grid::FieldOnDevice;
 #[cfg(test)]
@@ -48,11 +48,6 @@ impl<Q: Queue> FlowOnDevice<Q> {
     }
 }
 
-/// The error of a flow that has not begun.
-fn no_level() -> Error {
-    Error::Input("a flow has no images before its first level".into())
-}
-
 impl<Q: Queue> Flow for FlowOnDevice<Q> {
     fn level(&mut self, level: &FlowLevel) -> Result<()> {
         self.regrid(level.fixed.size, level.spacing_mm, level.from)?;
@@ -80,7 +75,7 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
                 joint.force(&self.queue, images, grid, [scores, information], prior)?;
             }
             (Metric::Local(local), Score::Local) => local.force(&self.queue, images, grid, prior)?,
-            _ => return Err(Error::Input("the force is not of the metric that the level compares by".into())),
+            _ => return Err(other_metric()),
         }
         grid.step(&self.queue, step)
     }

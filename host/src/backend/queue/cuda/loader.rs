@@ -59,6 +59,11 @@ impl Kernels {
         self.shared - shared.get_or_init(|| static_shared(self.preamble, ptx))
     }
 
+    /// Entry points that were compiled.
+    pub fn len(&self) -> usize {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// The entry point of this name; the device's context is this thread's.
     ///
     /// # Errors

@@ -75,6 +75,12 @@ impl Cuda {
             context,
         })
     }
+
+    /// How often memory was allocated and how many kernels were compiled since it was opened: as it is kept for later, running the same
+    /// once more adds nothing.
+    pub fn made(&self) -> (u64, usize) {
+        (self.memory.allocations() + self.pinned.allocations(), self.kernels.len())
+    }
 }
 
 /// A device's compute capability as one number: 90 for 9.0.

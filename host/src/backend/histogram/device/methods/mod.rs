@@ -13,9 +13,24 @@ use crate::Result;
 use crate::backend::histogram::Pair;
 use crate::backend::queue::Queue;
 use gpu::math::interpolate::Interpolator;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// How a joint histogram is counted. Every method gives the same counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Display,
+    EnumMessage,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    serde::Serialize,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum HistogramMethod {
     /// What was fastest for the device, the bins and the size.
@@ -49,38 +64,14 @@ pub enum HistogramMethod {
 
 impl HistogramMethod {
     /// All methods, without `auto`.
-    pub const ALL: &[Self] = &[
-        Self::WarpTagged,
-        Self::WarpTaggedDirect,
-        Self::Mbe,
-        Self::MbeBc,
-        Self::MbeStl,
-        Self::PerThread,
-        Self::SortCount,
-        Self::GlobalCopies,
-        Self::GlobalCopiesMarginals,
-        Self::ByteLanes,
-        Self::SharedAtomic,
-        Self::Tiled,
-    ];
+    pub const ALL: &[Self] = match Self::VARIANTS {
+        [_, all @ ..] => all,
+        [] => &[],
+    };
 
-    /// The name on the command line.
+    /// Its name, as in `shared-atomic`.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::WarpTagged => "warp-tagged",
-            Self::WarpTaggedDirect => "warp-tagged-direct",
-            Self::Mbe => "mbe",
-            Self::MbeBc => "mbe-bc",
-            Self::MbeStl => "mbe-stl",
-            Self::PerThread => "per-thread",
-            Self::SortCount => "sort-count",
-            Self::GlobalCopies => "global-copies",
-            Self::GlobalCopiesMarginals => "global-copies-marginals",
-            Self::ByteLanes => "byte-lanes",
-            Self::SharedAtomic => "shared-atomic",
-            Self::Tiled => "tiled",
-        }
+        self.into()
     }
 
     /// What `auto` stands for with this pair on this device, from what was measured on an H200 (docs/histograms.md).

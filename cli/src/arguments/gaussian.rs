@@ -1,0 +1,43 @@
+//! The arguments of Gaussian windows.
+
+use super::choice::choice;
+use clap::Args;
+use gpu::math::bin::FULL;
+use mireg::backend::{Exponentials, Sigmas};
+use mireg::metric::MetricKind;
+use mireg::registration::ViolaOptions;
+use mireg::{Error, Result};
+
+#[derive(Args)]
+#[command(next_help_heading = "Metric")]
+pub struct Gaussian {
+    /// Standard deviations of viola's windows as parts of the intensity ranges, as 0.02,0.03; a third one for both sides of the joint
+    /// density [default: what suits each level's samples]
+    #[arg(long, value_name = "FIXED,MOVING[,JOINT]", value_parser = sigmas, allow_negative_numbers = true)]
+    pub sigmas: Option<Sigmas>,
+    /// How viola's exponentials are computed
+    #[arg(long, value_parser = choice::<Exponentials>(), value_name = "HOW")]
+    pub exponentials: Option<Exponentials>,
+}
+
+impl Gaussian {
+    /// What the library wants to know.
+    pub fn options(&self, metric: Option<MetricKind>) -> Result<ViolaOptions> {
+        if metric != Some(MetricKind::Viola) && (self.sigmas.is_some() || self.exponentials.is_some()) {
+            return Err(Error::Input("--sigmas and --exponentials are for --metric viola: leave them out".into()));
+        }
+        let exponentials = self.exponentials.unwrap_or_default();
+        Ok(ViolaOptions { sigmas: self.sigmas, exponentials, ..ViolaOptions::default() })
+    }
+}
+
+/// Two or three parts of a range.
+fn sigmas(text: &str) -> std::result::Result<Sigmas, String> {
+    let part = |text: &str| text.trim().parse().ok().filter(|part: &f64| *part > 0.0 && *part <= 1.0);
+    let parts: Option<Vec<f64>> = text.split(',').map(|text| Some(part(text)? * f64::from(FULL))).collect();
+    match parts.as_deref() {
+        Some(&[fixed, moving]) => Ok(Sigmas { fixed, moving, joint: None }),
+        Some(&[fixed, moving, joint]) => Ok(Sigmas { fixed, moving, joint: Some([joint; 2]) }),
+        _ => Err("two or three numbers above 0 and up to 1 are possible, such as 0.02,0.03".into()),
+    }
+}

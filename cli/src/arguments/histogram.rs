@@ -1,0 +1,53 @@
+//! The arguments that say how the metric is counted.
+
+use std::path::PathBuf;
+
+use clap::{Args, value_parser};
+use mireg::backend::HistogramMethod;
+use mireg::io;
+use mireg::metric::MetricKind;
+use mireg::registration::Options;
+
+use super::choice::choice;
+use super::compute::Compute;
+use crate::bench::Interpolation;
+
+/// Bins a side where nothing else is said.
+pub const DEFAULT_BINS: u32 = 64;
+
+#[derive(Args)]
+pub struct Histogram {
+    /// Bins a side of the joint histogram, 2 to 1024; for mattes with two empty ones at either end, 5 or more
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, help_heading = "Metric")]
+    #[arg(value_parser = value_parser!(u32).range(2..=1024), allow_negative_numbers = true)]
+    pub bins: u32,
+    /// What lies between the voxels of MOVING
+    #[arg(long, value_enum, default_value_t = Interpolation::Linear, help_heading = "Metric")]
+    pub interpolation: Interpolation,
+    /// Count only where this image, on the grid of FIXED, is 0.5 or more
+    #[arg(long, value_name = "FILE", help_heading = "Metric")]
+    pub fixed_mask: Option<PathBuf>,
+    /// Count only what falls where this image, on the grid of MOVING, is 0.5 or more
+    #[arg(long, value_name = "FILE", help_heading = "Metric")]
+    pub moving_mask: Option<PathBuf>,
+    /// How a GPU counts the joint histogram; `mireg bench --help` lists the ways. All give the same counts, auto takes the fastest
+    #[arg(long, value_parser = choice::<HistogramMethod>(), default_value_t = HistogramMethod::Auto, help_heading = "Computing", hide_possible_values = true)]
+    pub histogram: HistogramMethod,
+}
+
+impl Histogram {
+    /// What the library wants to know; reads the masks.
+    pub fn options(&self, metric: Option<MetricKind>, compute: &Compute) -> mireg::Result<Options> {
+        Ok(Options {
+            metric,
+            bins: self.bins,
+            interpolator: self.interpolation.into(),
+            histogram: self.histogram,
+            fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
+            moving_mask: self.moving_mask.as_deref().map(io::read).transpose()?,
+            backend: compute.backend,
+            threads: compute.threads(),
+            ..Options::default()
+        })
+    }
+}

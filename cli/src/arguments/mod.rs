@@ -1,0 +1,8 @@
+//! Arguments that several commands share.
+
+pub mod choice;
+pub mod compute;
+pub mod gaussian;
+pub mod grids;
+pub mod histogram;
+pub mod search;

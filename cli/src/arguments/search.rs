@@ -1,0 +1,138 @@
+//! The arguments that say how `mireg register` searches.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum, value_parser};
+use mireg::Result;
+use mireg::io::transform::{Format, Grids};
+use mireg::metric::MetricKind;
+use mireg::optimizer::OptimizerKind;
+use mireg::registration::{Init, Options, Sampling, ViolaOptions};
+use mireg::transform::Kind;
+
+use super::choice::choice;
+use crate::transforms;
+
+#[derive(Args)]
+#[command(next_help_heading = "Registration")]
+pub struct Search {
+    /// What the transform may do
+    #[arg(long, value_parser = choice::<Kind>(), value_name = "KIND", default_value_t = Kind::Rigid)]
+    pub dof: Kind,
+    /// Where to start:
+    /// - header:   as the files place the images
+    /// - geometry: the middles of the grids on each other
+    /// - mass:     the centres of mass on each other
+    /// - moments:  the principal axes too
+    /// - search:   600 rotations, the centres of mass on each other
+    /// - auto:     all of these, and what fits best goes on
+    /// - FILE:     a transform in any format that `mireg convert` reads
+    #[arg(long, value_name = "START|FILE", default_value = "auto", verbatim_doc_comment)]
+    pub init: Start,
+    /// Format of an --init FILE [default: what the content looks like]; `mireg convert --help` lists them
+    #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
+    /// Who searches [default: batch; lbfgs for mattes, mattes-symmetric and viola]
+    #[arg(long, value_parser = choice::<OptimizerKind>(), value_name = "NAME")]
+    pub optimizer: Option<OptimizerKind>,
+    /// Grids of the levels in mm, coarse to fine, as 8mm,4mm,2mm,1mm [default: the images' own, doubled while 16 voxels remain]
+    #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
+    pub levels: Vec<f64>,
+    /// Which voxels are counted at each level: full takes all, grid a regular grid of them, random scattered ones
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = How::Grid)]
+    pub sampling: How,
+    /// How many voxels, about, grid and random take; where there are fewer, all [default: 2097152]. Of these viola compares N on the
+    /// finest level, and fewer on others [default: 8000]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u64).range(1..))]
+    pub samples: Option<u64>,
+    /// Which ones random and viola take
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl Search {
+    /// `others` with what is said here; reads the transform to start from, between images of these grids.
+    pub fn options(&self, others: Options, grids: &Grids) -> Result<Options> {
+        let samples = self.samples.map(|samples| usize::try_from(samples).unwrap_or(usize::MAX));
+        let viola = ViolaOptions { seed: self.seed, ..others.viola };
+        let (samples, viola) = match others.metric {
+            Some(MetricKind::Viola) => {
+                (Sampling::SAMPLES, ViolaOptions { samples: samples.unwrap_or(ViolaOptions::SAMPLES), ..viola })
+            }
+            _ => (samples.unwrap_or(Sampling::SAMPLES), viola),
+        };
+        Ok(Options {
+            dof: self.dof,
+            init: self.init.read(self.from, grids)?,
+            optimizer: self.optimizer,
+            levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
+            sampling: match self.sampling {
+                How::Full => Sampling::Full,
+                How::Grid => Sampling::Grid { samples },
+                How::Random => Sampling::Random { samples, seed: self.seed },
+            },
+            viola,
+            ..others
+        })
+    }
+}
+
+/// A start by its name, or in a file.
+#[derive(Debug, Clone)]
+pub enum Start {
+    Named(Init),
+    File(PathBuf),
+}
+
+impl FromStr for Start {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
+        Ok(match text {
+            "auto" => Self::Named(Init::Auto),
+            "header" => Self::Named(Init::Header),
+            "geometry" => Self::Named(Init::Geometry),
+            "mass" => Self::Named(Init::Mass),
+            "moments" => Self::Named(Init::Moments),
+            "search" => Self::Named(Init::Search),
+            file => Self::File(file.into()),
+        })
+    }
+}
+
+impl Start {
+    /// As the library wants it; reads a file in `format`, between images of these grids.
+    pub fn read(&self, format: Option<Format>, grids: &Grids) -> Result<Init> {
+        match self {
+            Self::Named(init) => Ok(init.clone()),
+            Self::File(path) => transforms::read(path, format, grids).map(Init::Transform),
+        }
+    }
+}
+
+/// How voxels are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum How {
+    Full,
+    Grid,
+    Random,
+}
+
+/// A length with or without its unit.
+pub fn millimetres(text: &str) -> std::result::Result<f64, String> {
+    let mm = length(text).filter(|mm| *mm > 0.0);
+    mm.ok_or_else(|| "lengths above 0 are possible, such as 4mm".into())
+}
+
+/// The same, or 0.
+pub fn millimetres_or_none(text: &str) -> std::result::Result<f64, String> {
+    let mm = length(text).filter(|mm| *mm >= 0.0);
+    mm.ok_or_else(|| "0 and lengths above it are possible, such as 2mm".into())
+}
+
+fn length(text: &str) -> Option<f64> {
+    let number = text.trim().trim_end_matches("mm").trim_end();
+    number.parse().ok().filter(|mm: &f64| mm.is_finite())
+}

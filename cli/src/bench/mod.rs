@@ -1,0 +1,60 @@
+//! `mireg bench`.
+
+pub mod arguments;
+mod cases;
+mod choices;
+mod compare;
+mod gaussian;
+mod measure;
+mod papers;
+mod plot;
+mod results;
+mod subject;
+mod table;
+mod viola;
+mod windows;
+
+pub use choices::Interpolation;
+
+use std::path::Path;
+
+use crate::demo::picture;
+use mireg::io::OutputFolder;
+use mireg::{Error, Result, backend};
+
+use crate::progress::Progress;
+use arguments::Bench;
+use cases::Plan;
+use results::Results;
+
+/// Measures, prints a table or JSON, and writes the plots.
+pub fn run(arguments: &Bench) -> Result<()> {
+    let folder = arguments.out.as_deref().map(OutputFolder::create).transpose()?;
+    let progress = Progress::new(arguments.json);
+    let backend = backend::open(arguments.compute.backend, &progress)?;
+    let plan = Plan::new(arguments, backend.name())?;
+    let results = Results::measure(&plan, &*backend, arguments, &progress)?;
+    if let (Some(folder), Some(out)) = (folder, &arguments.out) {
+        write(&results, folder, out)?;
+    }
+    progress.finish();
+    crate::print(&if arguments.json { format!("{}\n", json(&results)) } else { table::text(&results) });
+    Ok(())
+}
+
+fn json(results: &Results) -> String {
+    format!("{:#}", serde_json::json!(results))
+}
+
+/// Puts the plots and the numbers into `out`.
+fn write(results: &Results, folder: OutputFolder, out: &Path) -> Result<()> {
+    let file =
+        |name: &str, text: &str| std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e));
+    file("bench.json", &json(results))?;
+    if !results.rows.is_empty() {
+        let plot = plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;
+        file("bench.svg", &plot.svg)?;
+        picture::save(&plot.png, &folder.path("bench.png"))?;
+    }
+    folder.commit()
+}

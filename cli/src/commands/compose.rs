@@ -1,0 +1,49 @@
+//! `mireg compose`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mireg::io::transform::{self, Grids};
+use mireg::{Result, io};
+
+use crate::arguments::grids::{Files, Images, keep_inputs};
+use crate::transforms;
+
+pub const EXAMPLES: &str = "\
+A point goes through the files in the order in which they are named: through A, then
+through B. So the first starts from the fixed image of the whole, and the last ends
+in its moving image. (antsApplyTransforms has the same order.) Where a displacement
+field is among them the result is one, .nii.gz, .mha or .nrrd, on the grid of --fixed or
+else of the first field; of linear transforms it is linear.
+
+Examples:
+  mireg compose ct_to_t1.tfm t1_to_t2.tfm --out ct_to_t2.tfm
+      ct_to_t1.tfm is what `mireg register ct t1` found, t1_to_t2.tfm that of
+      `mireg register t1 t2`; `mireg apply` moves t2 onto ct with the result.
+  mireg compose 1Warp.nii.gz 0GenericAffine.mat --fixed mni.nii.gz --out total.nii.gz";
+
+#[derive(Args)]
+pub struct Compose {
+    /// The transform that comes first, those after it in their order
+    #[arg(value_name = "TRANSFORM", num_args = 1.., required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// The file that is written
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub files: Files,
+}
+
+/// Reads transforms and writes the one that does what they do one after the other.
+pub fn run(arguments: &Compose) -> Result<()> {
+    let Compose { inputs, out, files } = arguments;
+    keep_inputs(out, inputs, &files.reading)?;
+    let images = Images::read(&files.reading)?;
+    // What lies between the first and the last is not known, so formats that need both grids are refused.
+    let grids = Grids { moving: None, ..images.grids() };
+    let steps = transforms::each_of(inputs, files.reading.from, &grids)?;
+    match transforms::whole(&steps) {
+        Some(whole) => transform::write(out, files.to, &whole, &images.grids()),
+        None => io::field::write(out, &transforms::field(&steps, false, grids.fixed)?),
+    }
+}

@@ -1,0 +1,49 @@
+//! `mireg convert`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mireg::io::transform;
+use mireg::transform::Part;
+use mireg::{Error, Result, io};
+
+use crate::arguments::grids::{Files, Images, keep_inputs};
+
+pub const EXAMPLES: &str = "\
+Whatever the format, IN takes a point of FIXED to the point of MOVING; FLIRT's
+matrices, which say the reverse, are turned round on the way. Displacement fields go
+from and to .nii.gz, .mha and .nrrd. OUT appears whole or not at all.
+
+Examples:
+  mireg convert out/transform.tfm flirt.mat --fixed ct.nii.gz --moving mr.nii.gz
+  mireg convert flirt.mat transform.tfm --fixed ct.nii.gz --moving mr.nii.gz
+  mireg convert greedy.txt transform.tfm --from matrix-ras
+  mireg convert transform.tfm 0GenericAffine.mat --to ants
+  mireg convert transform.tfm TransformParameters.0.txt --fixed ct.nii.gz";
+
+#[derive(Args)]
+pub struct Convert {
+    /// The transform that is read
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file that is written
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub files: Files,
+}
+
+/// Reads a transform and writes it in another format.
+pub fn run(arguments: &Convert) -> Result<()> {
+    let Convert { input, out, files } = arguments;
+    keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
+    let images = Images::read(&files.reading)?;
+    let grids = images.grids();
+    match &transform::parts(input, files.reading.from, &grids)?[..] {
+        [Part::Field(field)] => io::field::write(out, field),
+        parts if parts.iter().all(|part| matches!(part, Part::Linear(_))) => {
+            transform::write(out, files.to, &transform::read(input, files.reading.from, &grids)?, &grids)
+        }
+        _ => Err(Error::file(input, "holds fields among other transforms; `mireg compose` makes one field of them")),
+    }
+}

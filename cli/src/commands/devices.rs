@@ -1,0 +1,15 @@
+//! `mireg devices`.
+
+use mireg::Result;
+
+use crate::summary::line;
+
+/// Prints a line for every backend.
+pub fn run() -> Result<()> {
+    let lines = mireg::backend::devices().into_iter().map(|device| {
+        let state = if device.available { "yes" } else { "no " };
+        line(device.backend, &format!("{state}  {}", device.detail))
+    });
+    crate::print(&lines.collect::<String>());
+    Ok(())
+}

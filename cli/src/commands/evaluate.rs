@@ -1,0 +1,146 @@
+//! `mireg evaluate`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, Args};
+use glam::DVec3;
+use mireg::io::points::{Frame, Landmarks};
+use mireg::io::transform::{Format, Grids};
+use mireg::tre::{self, Tre};
+use mireg::{Error, Geometry, Result, io};
+use rayon::prelude::*;
+
+use crate::arguments::choice::choice;
+use crate::summary::line;
+use crate::transforms;
+
+pub const EXAMPLES: &str = "\
+The error at a point of the fixed image is how far, in mm, the transform takes it from
+where it belongs: from where the truth takes it or from its counterpart among the moving
+image's points. `before` is the same without any transform. Displacement fields are
+transforms too.
+
+Examples:
+  mireg evaluate out/transform.tfm --truth truth.tfm --fixed ct.nii.gz
+  mireg evaluate out/transform.tfm --truth truth.tfm --mask ct_brain.nii.gz --limit 1
+  mireg evaluate out/warp.nii.gz --truth true_field.mha --mask ct_brain.nii.gz
+  mireg evaluate out/transform.tfm --points ct.csv --moving-points mr.csv --json";
+
+#[derive(Args)]
+#[command(group = ArgGroup::new("over").required(true).multiple(true).args(["fixed", "mask", "points"]))]
+pub struct Evaluate {
+    /// From a point of the fixed image to the point of the moving image
+    #[arg(value_name = "TRANSFORM")]
+    pub transform: PathBuf,
+    /// Format of TRANSFORM [default: what the content looks like]; `mireg convert --help` lists them
+    #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", hide_possible_values = true)]
+    pub from: Option<Format>,
+    /// The transform that is known to be right
+    #[arg(long, value_name = "FILE", required_unless_present = "moving_points")]
+    pub truth: Option<PathBuf>,
+    /// The fixed image; without --mask or --points over its eight outermost voxel centres
+    #[arg(long, value_name = "FILE")]
+    pub fixed: Option<PathBuf>,
+    /// The moving image, for transforms of FSL and RIRE; only its header counts
+    #[arg(long, value_name = "FILE")]
+    pub moving: Option<PathBuf>,
+    /// Over the voxels of this image that are 0.5 or more
+    #[arg(long, value_name = "FILE", conflicts_with = "points")]
+    pub mask: Option<PathBuf>,
+    /// Over these points of the fixed image: .csv, .mrk.json, .fcsv, .vtk or .txt
+    #[arg(long, value_name = "FILE")]
+    pub points: Option<PathBuf>,
+    /// Where those points belong in the moving image, in the same order
+    #[arg(long, value_name = "FILE", requires = "points", conflicts_with = "truth")]
+    pub moving_points: Option<PathBuf>,
+    /// Axes of the points' coordinates [default: what the file says, or else lps]
+    #[arg(long, value_parser = choice::<Frame>())]
+    pub frame: Option<Frame>,
+    /// Exit with code 1 where the mean error is larger
+    #[arg(long, value_name = "MM", value_parser = limit, allow_negative_numbers = true)]
+    pub limit: Option<f64>,
+    /// Print JSON with every digit
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Reads a transform and what is true, and prints the errors before and after.
+pub fn run(arguments: &Evaluate) -> Result<()> {
+    let moving = arguments.moving.as_deref().map(io::geometry).transpose()?;
+    let Over { what: over, points, grid } = over(arguments)?;
+    let grids = Grids { fixed: grid.as_ref(), moving: moving.as_ref() };
+    let steps = transforms::steps(std::slice::from_ref(&arguments.transform), arguments.from, &grids)?;
+    let targets = targets(arguments, &points, &grids)?;
+    let nothing = || Error::Input(format!("{over}: nothing to measure"));
+    let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
+    let after = Tre::of(transforms::map(&steps, false), &points, &targets).ok_or_else(nothing)?;
+    transforms::met(&steps)?;
+    crate::print(&match arguments.json {
+        true => {
+            let object = serde_json::json!({ "over": over, "points": points.len(), "before": before, "after": after });
+            format!("{object:#}\n")
+        }
+        false => [line("over", &over), line("before", &text(&before)), line("after", &text(&after))].concat(),
+    });
+    match arguments.limit {
+        Some(limit) if after.mean_mm > limit => {
+            Err(Error::Untrusted(format!("the mean error is {:.3} mm, more than {limit} mm", after.mean_mm)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the error is measured over.
+struct Over {
+    what: String,
+    /// Of the fixed image, LPS mm.
+    points: Vec<DVec3>,
+    /// The fixed image's, where it is known.
+    grid: Option<Geometry>,
+}
+
+fn over(arguments: &Evaluate) -> Result<Over> {
+    let Evaluate { fixed, mask, points, .. } = arguments;
+    let fixed_grid = fixed.as_deref().map(io::geometry).transpose()?;
+    let (kind, path, points, grid) = match (fixed, mask, points) {
+        (_, Some(path), _) => {
+            let mask = io::read(path)?;
+            ("voxels", path, tre::mask_points(&mask), fixed_grid.or(Some(mask.geometry)))
+        }
+        (_, _, Some(path)) => ("points", path, landmarks(path, arguments)?, fixed_grid),
+        (Some(path), ..) => ("corners", path, fixed_grid.iter().flat_map(Geometry::corners).collect(), fixed_grid),
+        _ => return Err(Error::Input("give --fixed, --mask or --points".into())),
+    };
+    Ok(Over { what: format!("{} {kind} of {}", points.len(), path.display()), points, grid })
+}
+
+/// Where those points belong in the moving image.
+fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids) -> Result<Vec<DVec3>> {
+    let Some(path) = &arguments.moving_points else {
+        let truth = transforms::steps(arguments.truth.as_slice(), None, grids)?;
+        let map = transforms::map(&truth, false);
+        let targets = points.par_iter().map(|&point| map(point)).collect();
+        drop(map);
+        transforms::met(&truth)?;
+        return Ok(targets);
+    };
+    let targets = landmarks(path, arguments)?;
+    match targets.len() == points.len() {
+        true => Ok(targets),
+        false => Err(Error::file(path, format!("has {} points, not {}", targets.len(), points.len()))),
+    }
+}
+
+fn landmarks(path: &Path, arguments: &Evaluate) -> Result<Vec<DVec3>> {
+    Ok(Landmarks::read(path, None, arguments.frame)?.points().to_vec())
+}
+
+fn text(error: &Tre) -> String {
+    let Tre { mean_mm, median_mm, percentile_95_mm, max_mm } = error;
+    format!("mean {mean_mm:.3} mm, median {median_mm:.3}, 95th percentile {percentile_95_mm:.3}, max {max_mm:.3}")
+}
+
+fn limit(text: &str) -> std::result::Result<f64, String> {
+    let limit = text.parse().ok().filter(|limit: &f64| limit.is_finite() && *limit >= 0.0);
+    limit.ok_or_else(|| "it must be a number of mm, 0 or more".into())
+}

@@ -1,0 +1,45 @@
+//! `mireg invert`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mireg::io::transform;
+use mireg::{Result, io};
+
+use crate::arguments::grids::{Files, Images, keep_inputs};
+use crate::transforms;
+
+pub const EXAMPLES: &str = "\
+Where IN takes a point of FIXED to MOVING, FILE takes one of MOVING to FIXED. --fixed
+and --moving are those of IN. The way back of a displacement field is one on the grid
+of --moving, or else on its own.
+
+Examples:
+  mireg invert ct_to_mr.tfm --out mr_to_ct.tfm
+  mireg invert ct_to_mr.mat --fixed ct.nii.gz --moving mr.nii.gz --out mr_to_ct.mat
+  mireg invert 1Warp.nii.gz --moving mr.nii.gz --out 1InverseWarp.nii.gz";
+
+#[derive(Args)]
+pub struct Invert {
+    /// The transform that is read
+    #[arg(value_name = "IN")]
+    pub input: PathBuf,
+    /// The file that is written
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub files: Files,
+}
+
+/// Reads a transform and writes the way back.
+pub fn run(arguments: &Invert) -> Result<()> {
+    let Invert { input, out, files } = arguments;
+    keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
+    let images = Images::read(&files.reading)?;
+    let grids = images.grids();
+    let steps = transforms::steps(std::slice::from_ref(input), files.reading.from, &grids)?;
+    match transforms::whole(&steps) {
+        Some(linear) => transform::write(out, files.to, &linear.inverse(), &grids.swapped()),
+        None => io::field::write(out, &transforms::field(&steps, true, grids.moving)?),
+    }
+}

@@ -1,0 +1,105 @@
+//! How far a registration is: a bar on a terminal, lines elsewhere, nothing when it must be quiet.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mireg::Observer;
+
+/// Shows progress on stderr.
+pub enum Progress {
+    Bar(ProgressBar),
+    /// Lines are held back until the search is under way, so that a refusal stands alone.
+    Lines(Mutex<Vec<String>>),
+    Quiet,
+}
+
+impl Progress {
+    /// Nothing is shown when `quiet`.
+    pub fn new(quiet: bool) -> Self {
+        if quiet {
+            return Self::Quiet;
+        }
+        let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr());
+        if bar.is_hidden() {
+            return Self::Lines(Mutex::default());
+        }
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {bar:8} {prefix}{wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Self::Bar(bar)
+    }
+
+    /// A new step starts.
+    pub fn step(&self, text: &str) {
+        match self {
+            Self::Bar(bar) => {
+                bar.set_prefix(text.to_owned());
+                bar.set_message("");
+            }
+            Self::Lines(held) => held.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
+            Self::Quiet => {}
+        }
+    }
+
+    /// A measurement of many starts. Lines would be more than anyone reads.
+    pub fn row(&self, number: usize, of: usize, text: &str) {
+        if let Self::Bar(bar) = self {
+            bar.set_length(of as u64);
+            bar.set_position(number as u64);
+            self.step(text);
+        }
+    }
+
+    /// Takes the bar away, so that what is printed next stands alone.
+    pub fn finish(&self) {
+        self.release();
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn release(&self) {
+        if let Self::Lines(held) = self {
+            held.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|line| crate::say(&line));
+        }
+    }
+}
+
+/// However a command ends, its bar does not stay on the terminal.
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn level(&self, number: usize, of: usize, [x, y, z]: [f64; 3]) {
+        if let Self::Bar(bar) = self {
+            bar.set_length(of as u64);
+            bar.set_position(number as u64);
+        }
+        self.step(&format!("level {} of {of}, {x:.1} x {y:.1} x {z:.1} mm", number + 1));
+    }
+
+    fn evaluated(&self, evaluations: usize, best: f64) {
+        // 0 is where nothing overlaps, and that is refused.
+        if best != 0.0 {
+            self.release();
+        }
+        if let Self::Bar(bar) = self {
+            bar.set_message(format!(", {evaluations} evaluations, best {best:.5}"));
+        }
+    }
+
+    fn note(&self, text: &str) {
+        match self {
+            Self::Bar(bar) => bar.println(text),
+            Self::Lines(held) => held.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned()),
+            Self::Quiet => {}
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The metric over evaluations or iterations: lines in the coordinates of an SVG.
+
+use mireg::deform;
+use mireg::mesh::LevelFound;
+use mireg::registration::{Level, Rise};
+
+/// Of the whole plot.
+pub const WIDTH: f64 = 760.0;
+pub const HEIGHT: f64 = 240.0;
+/// Of the axes' text.
+pub const LEFT: f64 = 64.0;
+pub const TOP: f64 = 28.0;
+pub const BOTTOM: f64 = 26.0;
+
+/// A plot with a band of the same width for every level; values have one axis.
+pub struct Plot {
+    pub bands: Vec<Band>,
+    pub ticks: Vec<Tick>,
+    /// What values are plotted over.
+    pub unit: &'static str,
+}
+
+/// What a level's line is made of.
+struct Curve {
+    title: String,
+    steps: usize,
+    /// Value by step.
+    points: Vec<(usize, f64)>,
+}
+
+/// A level.
+pub struct Band {
+    pub left: f64,
+    pub middle: f64,
+    /// Grid of the level, mm.
+    pub title: String,
+    pub steps: usize,
+    /// Of the line.
+    pub points: String,
+}
+
+/// A value of the vertical axis.
+pub struct Tick {
+    pub y: f64,
+    pub label: String,
+}
+
+impl Plot {
+    /// Of a registration.
+    pub fn new(levels: &[Level]) -> Self {
+        let point = |rise: &Rise| (rise.evaluations, rise.value);
+        let curve = |level: &Level| Curve {
+            title: title(level.spacing_mm.into_iter().fold(f64::INFINITY, f64::min)),
+            steps: level.evaluations,
+            points: level.trace.iter().map(point).collect(),
+        };
+        Self::of(levels.iter().map(curve).collect(), "evaluations")
+    }
+
+    /// Of a mesh.
+    pub fn of_mesh(levels: &[LevelFound]) -> Self {
+        let curve = |level: &LevelFound| Curve {
+            title: title(level.pixel_mm),
+            steps: level.iterations,
+            points: level.trace.iter().copied().enumerate().collect(),
+        };
+        Self::of(levels.iter().map(curve).collect(), "iterations")
+    }
+
+    /// Of a deformation.
+    pub fn of_flow(levels: &[deform::Level]) -> Self {
+        let curve = |level: &deform::Level| Curve {
+            title: title(level.spacing_mm.into_iter().fold(f64::INFINITY, f64::min)),
+            steps: level.values.len().max(1) - 1,
+            points: level.values.iter().copied().enumerate().collect(),
+        };
+        Self::of(levels.iter().map(curve).collect(), "iterations")
+    }
+
+    fn of(curves: Vec<Curve>, unit: &'static str) -> Self {
+        // A 0 stands for a transform with too little overlap.
+        let values =
+            || curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).filter(|&value| value != 0.0);
+        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = if low < high { (low, high) } else { (0.0, 1.0) };
+        let y = |value: f64| TOP + (HEIGHT - TOP - BOTTOM) * (1.0 - (value.clamp(low, high) - low) / (high - low));
+        let width = (WIDTH - LEFT) / curves.len().max(1) as f64;
+        let band = |(n, curve): (usize, &Curve)| {
+            let left = LEFT + width * n as f64;
+            Band {
+                left,
+                middle: left + width / 2.0,
+                title: curve.title.clone(),
+                steps: curve.steps,
+                points: curve.stairs(|part| left + width * part, y),
+            }
+        };
+        let tick = |(value, label)| Tick { y: y(value), label };
+        Self {
+            bands: curves.iter().enumerate().map(band).collect(),
+            ticks: ticks(low, high).into_iter().map(tick).collect(),
+            unit,
+        }
+    }
+}
+
+impl Curve {
+    /// The best value so far is a staircase.
+    fn stairs(&self, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -> String {
+        let part = |step: usize| x(step as f64 / self.steps.max(1) as f64);
+        let ends = self.points.iter().skip(1).map(|point| point.0).chain([self.steps]);
+        let stair = |(&(step, value), end): (&(usize, f64), usize)| {
+            let y = y(value);
+            format!("{:.1},{y:.1} {:.1},{y:.1}", part(step), part(end))
+        };
+        self.points.iter().zip(ends).map(stair).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn title(mm: f64) -> String {
+    format!("{} mm", (mm * 100.0).round() / 100.0)
+}
+
+/// Round values, about four, with as many digits as tell them apart.
+fn ticks(low: f64, high: f64) -> Vec<(f64, String)> {
+    let rough = (high - low) / 4.0;
+    let decade = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * decade).find(|&step| step >= rough).unwrap_or(rough);
+    let digits = (-step.log10().floor()).max(0.0) as usize;
+    // A value that is round but for its last bits is round.
+    let first = (low / step - 1e-9).ceil() as i64;
+    let last = (high / step + 1e-9).floor() as i64;
+    (first..=last).map(|n| n as f64 * step).map(|value| (value, format!("{value:.digits$}"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mireg::optimizer::Stopped;
+    use mireg::registration::Rise;
+
+    fn level(mm: f64, evaluations: usize, trace: &[(usize, f64)]) -> Level {
+        let trace = trace.iter().map(|&(evaluations, value)| Rise { evaluations, value }).collect();
+        let spacing_mm = [mm, mm, 2.0 * mm];
+        Level { spacing_mm, samples: 1, sigmas: None, evaluations, value: 1.1, stopped: Stopped::Converged, trace }
+    }
+
+    #[test]
+    fn every_level_has_its_stairs() {
+        let plot = Plot::new(&[level(8.0, 10, &[(1, 0.0), (2, 1.0), (5, 1.1)]), level(4.0, 4, &[(1, 1.2)])]);
+        assert_eq!(plot.bands[0].points, "98.8,214.0 133.6,214.0 133.6,214.0 238.0,214.0 238.0,121.0 412.0,121.0");
+        assert_eq!(plot.bands[1].points, "499.0,28.0 760.0,28.0");
+        assert_eq!((plot.bands[1].title.as_str(), plot.bands[1].left), ("4 mm", 412.0));
+        let labels: Vec<_> = plot.ticks.iter().map(|tick| tick.label.as_str()).collect();
+        assert_eq!(labels, ["1.00", "1.05", "1.10", "1.15", "1.20"]);
+    }
+
+    #[test]
+    fn nothing_traced_is_a_plot_without_lines() {
+        let plot = Plot::new(&[level(1.0, 0, &[])]);
+        assert_eq!(plot.bands[0].points, "");
+    }
+}

@@ -1,0 +1,99 @@
+//! A transform as people say it.
+
+use glam::{DAffine3, DVec3};
+use mireg::deform::Force;
+use mireg::transform::{Dimension, Kind, Linear, angle, euler_angles, nearest};
+
+/// A motion from the fixed to the moving image: degrees, percent and mm.
+pub fn motion(transform: &Linear) -> String {
+    let shift = shift(transform.translation());
+    let turn = angle(&transform.matrix()).to_degrees();
+    let size = 100.0 * (transform.matrix().determinant() - 1.0);
+    match transform.kind {
+        Kind::Translation => shift,
+        Kind::Rigid => format!("{turn:.2} degrees and {shift}"),
+        Kind::Similarity | Kind::Affine => format!("{turn:.2} degrees, {size:+.2} % volume and {shift}"),
+    }
+}
+
+fn shift(shift: DVec3) -> String {
+    let towards =
+        |value: f64, plus: &str, minus: &str| format!("{:.2} {}", value.abs(), if value < 0.0 { minus } else { plus });
+    format!(
+        "{:.2} mm ({}, {}, {})",
+        shift.length(),
+        towards(shift.x, "left", "right"),
+        towards(shift.y, "back", "front"),
+        towards(shift.z, "up", "down"),
+    )
+}
+
+/// What a force climbs.
+pub fn climbed(force: Force) -> &'static str {
+    match force {
+        Force::Mi => "mutual information",
+        Force::Nmi => "normalised mutual information",
+        Force::Lcc => "mean squared local correlation",
+        Force::Ssd => "squared difference, with a minus",
+    }
+}
+
+/// Where something started: who says so, and what it is.
+pub fn began(from: &str, start: &Linear) -> String {
+    if start.to_affine() == DAffine3::IDENTITY { from.to_owned() } else { format!("{from}: {}", motion(start)) }
+}
+
+/// A motion axis by axis: turns by the right hand about the LPS axes, as in Rz Rx Ry, shifts of the centre, and sizes along the
+/// axes of the fixed image's frame.
+pub fn parts(transform: &Linear) -> Vec<(&'static str, String)> {
+    let matrix = transform.matrix();
+    let degrees = euler_angles(&nearest(&matrix)).map(f64::to_degrees);
+    let shift = transform.translation();
+    let degree = |value: f64| format!("{value:+.3}°");
+    let mm = |value: f64| format!("{value:+.3} mm");
+    let percent = |axis: DVec3| format!("{:+.3} %", 100.0 * ((matrix * axis).length() - 1.0));
+    let turns = [
+        ("turn about the axis to the left (x)", degree(degrees.x)),
+        ("turn about the axis to the back (y)", degree(degrees.y)),
+        ("turn about the axis to the head (z)", degree(degrees.z)),
+    ];
+    let shifts = [
+        ("shift to the left (x)", mm(shift.x)),
+        ("shift to the back (y)", mm(shift.y)),
+        ("shift to the head (z)", mm(shift.z)),
+    ];
+    let sizes =
+        [("size along x", percent(DVec3::X)), ("size along y", percent(DVec3::Y)), ("size along z", percent(DVec3::Z))];
+    let flat = transform.dimension == Dimension::Two;
+    let turns = turns.into_iter().filter(|_| transform.kind > Kind::Translation).skip(if flat { 2 } else { 0 });
+    let axes = transform.dimension.axes();
+    let sizes = sizes.into_iter().take(axes).filter(|_| transform.kind > Kind::Rigid);
+    turns.chain(shifts.into_iter().take(axes)).chain(sizes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DQuat;
+    use mireg::transform::Rigid;
+
+    #[test]
+    fn a_motion_reads_like_a_sentence() {
+        let angles = DVec3::new(0.0, 0.0, -90f64.to_radians());
+        let rigid = Rigid { angles, translation: DVec3::new(3.0, -4.0, 0.0), centre: DVec3::ONE };
+        assert_eq!(motion(&rigid.into()), "90.00 degrees and 5.00 mm (3.00 left, 4.00 front, 0.00 up)");
+    }
+
+    #[test]
+    fn a_motion_has_the_parts_that_it_can_have() {
+        let all = DAffine3::from_scale_rotation_translation(DVec3::splat(1.1), DQuat::from_rotation_z(0.1), DVec3::X);
+        let parts = |kind, dimension, map: &DAffine3| parts(&Linear::new(kind, dimension, DVec3::ZERO, map));
+        let count = |kind, dimension| parts(kind, dimension, &DAffine3::IDENTITY).len();
+        assert_eq!([Kind::Translation, Kind::Rigid, Kind::Affine].map(|kind| count(kind, Dimension::Three)), [3, 6, 9]);
+        assert_eq!([Kind::Translation, Kind::Rigid, Kind::Affine].map(|kind| count(kind, Dimension::Two)), [2, 3, 5]);
+        let said =
+            parts(Kind::Similarity, Dimension::Three, &all).into_iter().map(|(_, value)| value).collect::<Vec<_>>();
+        assert_eq!(&said[2..4], ["+5.730°", "+1.000 mm"]);
+        assert_eq!(said[8], "+10.000 %");
+    }
+}
