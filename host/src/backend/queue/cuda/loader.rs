@@ -60,7 +60,7 @@ impl Kernels {
     }
 
     /// Entry points that were compiled.
-    pub fn len(&self) -> usize {
+    pub fn compiled(&self) -> usize {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 

@@ -79,7 +79,7 @@ impl Cuda {
     /// How often memory was allocated and how many kernels were compiled since it was opened: as it is kept for later, running the same
     /// once more adds nothing.
     pub fn made(&self) -> (u64, usize) {
-        (self.memory.allocations() + self.pinned.allocations(), self.kernels.len())
+        (self.memory.allocations() + self.pinned.allocations(), self.kernels.compiled())
     }
 }
 
