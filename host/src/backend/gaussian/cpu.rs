@@ -5,18 +5,13 @@
 
 use super::{Pass, passes};
 use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::{CHUNK, Lanes};
 use gpu::math::recursive::{Coefficients, ORDER};
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis};
 use rayon::prelude::*;
 
-/// Lines that are filtered together.
-const CHUNK: usize = 16;
-
 /// Lines of a tile, which is read once and written once: so many lie side by side that rows of it are worth fetching.
 const TILE: usize = 64;
-
-/// A sample of each of a chunk's lines.
-type Lanes = [f32; CHUNK];
 
 /// Smooths volumes of `size`, x fastest, one after the other in memory, by a Gaussian of `sigmas` voxels along x, y and z; an axis of 0
 /// stays as it is. Beyond its borders an image goes on as its border values. The bits do not depend on the threads.

@@ -10,7 +10,7 @@ pub mod values;
 use gpu::math::{affine, interpolate};
 use gpu::params::Affine;
 
-/// Samples that go through each step together.
+/// Samples, or lines of them, that go through each step together.
 pub const CHUNK: usize = 16;
 
 /// Samples a piece of work has at least: below, starting it costs more than doing it.

@@ -144,12 +144,12 @@ mod tests {
     const MEGABYTE: usize = 1 << 20;
 
     /// A device of so many bytes: what is allocated, by address, and how often.
-    struct Device {
+    struct FakeDevice {
         bytes: usize,
         state: Mutex<(HashMap<u64, usize>, u64)>,
     }
 
-    impl Device {
+    impl FakeDevice {
         fn new(bytes: usize) -> Self {
             Self { bytes, state: Mutex::default() }
         }
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    impl Allocator for &Device {
+    impl Allocator for &FakeDevice {
         fn allocate(&self, bytes: usize) -> Result<u64> {
             if self.used() + bytes > self.bytes {
                 return Err(Error::Device("memory is short".into()));
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_size_is_allocated_once_however_often_it_is_asked_for() {
-        let device = Device::new(64 * MEGABYTE);
+        let device = FakeDevice::new(64 * MEGABYTE);
         let pool = Pool::new(&device, 32 * MEGABYTE);
         for _ in 0..5 {
             let blocks = [300, 3000, 3 * MEGABYTE, 3 * MEGABYTE].map(|bytes| pool.take(bytes).unwrap());
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn sizes_of_one_class_share_blocks() {
-        let device = Device::new(64 * MEGABYTE);
+        let device = FakeDevice::new(64 * MEGABYTE);
         let pool = Pool::new(&device, 64 * MEGABYTE);
         for class in [[0, 1, 512].as_slice(), &[513, 1024], &[MEGABYTE - 1, MEGABYTE], &[MEGABYTE + 1, 2 * MEGABYTE]] {
             let before = device.allocations();
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_was_said_and_the_oldest_goes_first() {
-        let device = Device::new(64 * MEGABYTE);
+        let device = FakeDevice::new(64 * MEGABYTE);
         let pool = Pool::new(&device, 8 * MEGABYTE);
         let blocks = [2, 4, 6].map(|megabytes| pool.take(megabytes * MEGABYTE).unwrap());
         blocks.into_iter().for_each(|block| pool.give(block));
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_gives_way_where_memory_is_short() {
-        let device = Device::new(16 * MEGABYTE);
+        let device = FakeDevice::new(16 * MEGABYTE);
         let pool = Pool::new(&device, 16 * MEGABYTE);
         let blocks = [4, 6].map(|megabytes| pool.take(megabytes * MEGABYTE).unwrap());
         blocks.into_iter().for_each(|block| pool.give(block));
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn threads_get_blocks_of_their_own() {
-        let device = Device::new(64 * MEGABYTE);
+        let device = FakeDevice::new(64 * MEGABYTE);
         let pool = Pool::new(&device, 64 * MEGABYTE);
         let owners: Mutex<HashMap<u64, usize>> = Mutex::default();
         std::thread::scope(|scope| {

@@ -26,7 +26,7 @@ type ByDifference = [f64; 2 * SIDE - 1];
 
 /// Compares a group's sets.
 pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
-    let kernels = Kernels::new(sigmas);
+    let kernels = WindowTables::new(sigmas);
     let counts = count(b);
     let seen = see(&count(a), &counts, sigmas.own(), &kernels);
     let mut logarithms = [0.0; 3];
@@ -66,7 +66,7 @@ fn look_up(set: &[At], table: &Table) -> Vec<f64> {
 }
 
 /// Windows by the level that a density is looked at less that of a sample that it is made of.
-struct Kernels {
+struct WindowTables {
     u: ByDifference,
     v: ByDifference,
     /// Times the difference, scaled.
@@ -77,7 +77,7 @@ struct Kernels {
     slope_joint: ByDifference,
 }
 
-impl Kernels {
+impl WindowTables {
     fn new(sigmas: &Sigmas) -> Self {
         let Sigmas { fixed, moving, joint } = *sigmas;
         let difference = |n: usize| (n as f32 - (SIDE - 1) as f32) * STEP;
@@ -90,7 +90,7 @@ impl Kernels {
 }
 
 /// What a sample of B comes to at each pair of levels that occurs, from the counts of A and B.
-fn see(a: &Table, b: &Table, own: Option<Own>, kernels: &Kernels) -> Vec<[Seen; SIDE]> {
+fn see(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> Vec<[Seen; SIDE]> {
     let mut of_u = [0.0; SIDE];
     of_u.iter_mut().zip(a).for_each(|(sum, line)| *sum = line.iter().sum());
     let of_v = along_u(a);
@@ -125,7 +125,7 @@ widest! {
 }
 
 /// How the mutual information changes with v of a sample of A at each pair of levels: [`gpu::math::viola::pull`] over B.
-fn pulls(b: &Table, seen: &[[Seen; SIDE]], kernels: &Kernels) -> Table {
+fn pulls(b: &Table, seen: &[[Seen; SIDE]], kernels: &WindowTables) -> Table {
     let weigh = |weight: fn(&Seen) -> f32| -> Table {
         let line =
             |(counts, seen): (&Line, &[Seen; SIDE])| std::array::from_fn(|n| counts[n] * f64::from(weight(&seen[n])));

@@ -5,14 +5,10 @@
 
 use super::{At, Outer, Seen, add_in_order};
 use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::{CHUNK as LANES, Lanes};
 use crate::backend::viola::Sigmas;
 use gpu::math::viola::{self, CHUNK, Joint, Own, Product, SEGMENT, STRETCH, Scaled, Sums, Weights};
 use rayon::prelude::*;
-
-/// Samples that go through each step together.
-const LANES: usize = 16;
-
-type Lanes = [f32; LANES];
 
 /// Pairs a piece of work has at least.
 const PIECE: usize = 1 << 16;
