@@ -63,7 +63,8 @@ pub trait Backend: Send + Sync {
     /// [`crate::Error::Device`] where the images do not fit.
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>>;
 
-    /// Smooths volumes of `size`, one after the other in `planes`, by a Gaussian of `sigmas` voxels: see [`smooth`](crate::backend::cpu::smooth).
+    /// Smooths volumes of `size`, one after the other in `planes`, by a Gaussian of `sigmas` voxels, as [`smooth`](crate::backend::cpu::smooth)
+    /// does.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the volumes do not fit.
