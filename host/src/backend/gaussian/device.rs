@@ -3,14 +3,14 @@
 use super::{Pass, SmoothingSeconds, passes};
 use crate::Result;
 use crate::backend::queue::{Memory, Queue, Shape, kernels};
-use gpu::kernels::recursive::{self, LINES, bytes_across, bytes_along};
+use gpu::kernels::gaussian::{self, LINES, bytes_across, bytes_along};
 use gpu::params::{self, Recursive};
 
 kernels! {
-    RECURSIVE_ALONG = recursive::recursive_along(params::Recursive);
-    RECURSIVE_ALONG_LONG = recursive::recursive_along_long(params::Recursive);
-    RECURSIVE_ACROSS = recursive::recursive_across(params::Recursive);
-    RECURSIVE_ACROSS_LONG = recursive::recursive_across_long(params::Recursive);
+    RECURSIVE_ALONG = gaussian::recursive_along(params::Recursive);
+    RECURSIVE_ALONG_LONG = gaussian::recursive_along_long(params::Recursive);
+    RECURSIVE_ACROSS = gaussian::recursive_across(params::Recursive);
+    RECURSIVE_ACROSS_LONG = gaussian::recursive_across_long(params::Recursive);
 }
 
 /// A Gaussian for volumes of one size, to be used many times.

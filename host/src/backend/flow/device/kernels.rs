@@ -1,9 +1,8 @@
 //! The kernels of a displacement field that flows.
 
 use crate::backend::queue::kernels;
-use gpu::kernels::copy;
 use gpu::kernels::flow::{
-    field as flow_field, force as flow_force, inverse as flow_inverse, local as flow_local, pairs as flow_pairs,
+    copy, field as flow_field, force as flow_force, inverse as flow_inverse, local as flow_local, pairs as flow_pairs,
     step as flow_step,
 };
 use gpu::params;

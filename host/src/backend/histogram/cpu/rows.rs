@@ -8,7 +8,7 @@ use super::task::HistogramTask;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK, Lanes, positions, values};
 use gpu::math::interpolate::Interpolator;
-use gpu::math::{bin, linear};
+use gpu::math::{bin, eight_bit};
 use std::ops::Range;
 
 /// Adds the samples of some rows to `counters`.
@@ -96,7 +96,7 @@ fn pairs<const HOW: u32>(
     let (positions, inside) = positions(&task.affine, task.moving_size, terms, y, z);
     let (values, full) = match HOW {
         NEAREST => (values::nearest(task.moving, task.moving_size, &positions), bin::FULL),
-        LINEAR => (values::linear(task.words, task.moving_size, &positions), linear::FULL),
+        LINEAR => (values::linear(task.words, task.moving_size, &positions), eight_bit::FULL),
         FINE_LINEAR => (values::fine_linear(task.moving, task.moving_size, &positions), bin::FULL),
         _ => (values::cubic::<HOW>(task.cubic, task.moving_size, &positions), bin::FULL),
     };

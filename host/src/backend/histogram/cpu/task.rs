@@ -12,7 +12,7 @@ use gpu::params::Affine;
 pub enum Samples<'a> {
     /// 16-bit values.
     Values(&'a [u16]),
-    /// [Words](gpu::math::linear::word) of 8-bit levels.
+    /// [Words](gpu::math::eight_bit::word) of 8-bit levels.
     Words(Vec<u32>),
     /// A padded volume.
     Cubic(CubicImage),

@@ -4,7 +4,7 @@ use crate::backend::histogram::Wanted;
 use crate::backend::queue::emulated::Emulated;
 use crate::backend::queue::{Memory, Queue, Shape, kernels};
 use crate::{Error, Result};
-use gpu::kernels::entropy::{self, COLUMNS, RESULTS, THREADS};
+use gpu::kernels::histogram::entropy::{self, COLUMNS, RESULTS, THREADS};
 use gpu::math::entropy::Entropies;
 use gpu::params;
 
