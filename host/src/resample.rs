@@ -5,7 +5,7 @@ use gpu::math::interpolate::{self, Interpolator, inside, last};
 use gpu::math::{affine, cubic};
 use rayon::prelude::*;
 
-use crate::backend::{self, BackendKind};
+use crate::backend::Backend;
 use crate::image::{CubicImage, voxel_map};
 use crate::{Error, Geometry, Result, Volume};
 
@@ -16,8 +16,6 @@ pub struct Resampling {
     pub interpolator: Interpolator,
     /// The intensity where the image does not reach.
     pub outside: f32,
-    /// Where it runs.
-    pub backend: BackendKind,
 }
 
 /// What [`resample`] makes.
@@ -32,13 +30,19 @@ pub struct Resampled {
 /// is. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what these can hold.
 ///
 /// # Errors
-/// [`Error::Input`] for an image or a grid too large, [`Error::Device`] where the backend is not there or too small.
-pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Resampling) -> Result<Resampled> {
+/// [`Error::Input`] for an image or a grid too large, [`Error::Device`] where the backend is too small.
+pub fn resample(
+    image: &Volume,
+    grid: &Geometry,
+    transform: &DAffine3,
+    how: &Resampling,
+    backend: &dyn Backend,
+) -> Result<Resampled> {
     check("the image", &image.geometry)?;
     check("the grid to resample on", grid)?;
     filled(image)?;
     let map = voxel_map(grid, &image.geometry, transform);
-    let mut voxels = backend::open(how.backend, &())?.resample(image, grid.size, &map, how.interpolator)?;
+    let mut voxels = backend.resample(image, grid.size, &map, how.interpolator)?;
     let last = last(image.geometry.size.map(|n| n as u32));
     let height = grid.size[1];
     let rows = voxels.par_chunks_mut(grid.size[0]).enumerate().map(|(row, voxels)| {

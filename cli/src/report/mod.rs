@@ -38,6 +38,8 @@ pub struct Run<'a> {
     pub moving: &'a Path,
     /// Seconds that reading both took.
     pub read: f64,
+    /// The same of opening the device.
+    pub open: f64,
     pub options: &'a Options,
 }
 
@@ -97,6 +99,8 @@ pub struct Seconds {
     /// From volumes in memory to the transform: upload, pyramid and optimise.
     pub register: f64,
     pub read: f64,
+    /// Opening the device.
+    pub open: f64,
     /// Those of the registration.
     #[serde(flatten)]
     pub parts: registration::Seconds,
@@ -161,6 +165,7 @@ impl Run<'_> {
             total: self.started.elapsed().as_secs_f64(),
             register: parts.upload + parts.pyramid + parts.optimise,
             read: self.read,
+            open: self.open,
             parts: parts.clone(),
             write,
         }

@@ -1,6 +1,6 @@
 //! Whether a flow fits into memory, before it starts.
 
-use super::{Options, smallest};
+use super::smallest;
 use crate::backend::{Backend, BackendKind, cpu::Cpu, flow_bytes};
 use crate::image::Geometry;
 use crate::registration::memory;
@@ -34,18 +34,18 @@ pub fn fits(backend: &dyn Backend, fixed: &Geometry, moving: &Geometry) -> bool 
 ///
 /// # Errors
 /// [`Error::Device`] says what would fit.
-pub fn choose(
-    backend: Box<dyn Backend>,
+pub fn choose<'a>(
+    backend: &'a dyn Backend,
+    asked: BackendKind,
     [fixed, moving]: [&Geometry; 2],
-    options: &Options,
     observer: &dyn Observer,
-) -> Result<Box<dyn Backend>> {
+) -> Result<&'a dyn Backend> {
     let free = backend.free_memory().unwrap_or(u64::MAX);
-    match short(bytes(fixed, moving), free, options.backend, smallest(fixed))? {
+    match short(bytes(fixed, moving), free, asked, smallest(fixed))? {
         None => Ok(backend),
         Some(note) => {
             observer.note(&note);
-            Ok(Box::new(Cpu))
+            Ok(&Cpu)
         }
     }
 }

@@ -1,17 +1,19 @@
 //! What the user may choose.
 
-use super::levels;
-use crate::backend::BackendKind;
+use super::{Start, levels};
 use crate::image::Range;
 use crate::registration::{self, Init};
+use crate::transform::Kind;
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
 use std::ops::RangeInclusive;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// What [`deform`](super::deform) is to do.
+/// What [`Engine::deform`](crate::Engine::deform) is to do.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// Where the flow starts.
+    pub start: Start,
     /// What pulls.
     pub force: Force,
     /// Grids of the levels, mm, coarse to fine; `None` for 8, 4, 2 and 1 times the fixed image's smallest spacing, of which small images get fewer.
@@ -25,23 +27,18 @@ pub struct Options {
     pub smooth_field_mm: Option<f64>,
     /// Bins a side of the joint histogram, 8 to 255.
     pub bins: u32,
-    /// Where it runs.
-    pub backend: BackendKind,
-    /// CPU threads; 0 for one a core.
-    pub threads: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
+            start: Start::Register(Kind::Affine),
             force: Force::Mi,
             levels: None,
             iterations: None,
             smooth_mm: None,
             smooth_field_mm: None,
             bins: 100,
-            backend: BackendKind::Auto,
-            threads: 0,
         }
     }
 }
@@ -54,7 +51,7 @@ impl Options {
     ///
     /// # Errors
     /// [`Error::Input`] says why.
-    pub fn allow(&self, fixed: &Volume, moving: &Volume) -> Result<()> {
+    pub(super) fn allow(&self, fixed: &Volume, moving: &Volume) -> Result<()> {
         self.check(fixed, moving, &DAffine3::IDENTITY).map(|_| ())
     }
 
