@@ -68,7 +68,7 @@ impl Engine {
     /// Finds the linear transform that maximises a metric.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
+    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
     /// memory is short or the device gives up, [`Error::Untrusted`](crate::Error::Untrusted) where the volumes do not overlap.
     pub fn register(
         &self,
@@ -83,7 +83,7 @@ impl Engine {
     /// Deforms the moving image onto the fixed one: a linear start, then a flow of diffeomorphisms.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
+    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
     /// memory is short or the device gives up; with a registration at the start also its errors.
     pub fn deform(
         &self,
@@ -98,7 +98,7 @@ impl Engine {
     /// Finds the piecewise-affine map between two 2-D images: an affine start, then a mesh of triangles.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) for images of several slices, a mesh that does not fit and images without contrast,
+    /// [`Error::Option`](crate::Error::Option) for images of several slices, a mesh that does not fit and images without contrast,
     /// [`Error::Device`](crate::Error::Device) where the device gives up, [`Error::Untrusted`](crate::Error::Untrusted) where the images do
     /// not overlap.
     pub fn mesh(

@@ -39,7 +39,7 @@ impl Threads {
 
 fn pool(count: usize) -> Result<ThreadPool> {
     let pool = ThreadPoolBuilder::new().num_threads(count).build();
-    pool.map_err(|e| Error::Device(format!("cannot start {count} threads: {e}")))
+    pool.map_err(|e| Error::device("cpu", format!("cannot start {count} threads: {e}")))
 }
 
 /// Runs `work` with this many threads for everything parallel in it; 0 for one per core.

@@ -71,7 +71,7 @@ fn a_start_that_leaves_the_plane_is_refused() {
     let tilted = DAffine3::from_rotation_x(0.1);
     let options = Options { init: mireg::registration::Init::Transform(tilted), ..Options::default() };
     let error = CPU.register(ct, mr, &options, &Silent).unwrap_err();
-    assert!(matches!(error, Error::Input(_)) && error.to_string().contains("plane"), "{error}");
+    assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("plane"), "{error}");
 }
 
 fn pictures_go_in_and_out() {
@@ -106,7 +106,7 @@ fn pictures_go_in_and_out() {
 
 fn a_slice_and_a_volume_are_refused() {
     let error = CPU.register(&SLICES[0], &PAIR.mr, &Options::default(), &Silent).unwrap_err();
-    assert!(matches!(error, Error::Input(_)) && error.to_string().contains("two-dimensional"), "{error}");
+    assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("two-dimensional"), "{error}");
 }
 
 /// Real slices of a T1 and of a PD that was moved, from ITK's examples; see the README beside them for the truth, pixels.

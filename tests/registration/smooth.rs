@@ -147,11 +147,11 @@ fn what_smooth_metrics_refuse() {
     let narrow = Sigmas { fixed: 0.0, moving: 1.0, joint: None };
     let cases = [
         (Options { bins: 4, ..mattes() }, "5 to 1024"),
-        (Options { interpolator: Interpolator::BSpline, ..mattes() }, "--interpolation linear"),
-        (Options { interpolator: Interpolator::PartialVolume, ..viola() }, "--interpolation linear"),
-        (Options { histogram: HistogramMethod::Tiled, ..mattes() }, "--histogram"),
+        (Options { interpolator: Interpolator::BSpline, ..mattes() }, "`interpolator` linear"),
+        (Options { interpolator: Interpolator::PartialVolume, ..viola() }, "`interpolator` linear"),
+        (Options { histogram: HistogramMethod::Tiled, ..mattes() }, "`histogram`"),
         (Options { optimizer: Some(OptimizerKind::Lbfgs), ..with(MetricKind::Nmi) }, "gradient"),
-        (Options { optimizer: Some(OptimizerKind::RegularStep), ..with(MetricKind::Nmi) }, "--metric mattes"),
+        (Options { optimizer: Some(OptimizerKind::RegularStep), ..with(MetricKind::Nmi) }, "`metric` mattes"),
         (Options { viola: ViolaOptions { samples: 99, ..ViolaOptions::default() }, ..viola() }, "100 or more"),
         (Options { viola: ViolaOptions { sigmas: Some(narrow), ..ViolaOptions::default() }, ..viola() }, "above 0"),
         (Options { fixed_mask: Some(few), ..viola() }, "too few"),
@@ -159,9 +159,9 @@ fn what_smooth_metrics_refuse() {
     for (options, says) in cases {
         let error = CPU.register(&PAIR.ct, &PAIR.mr, &options, &Silent).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, Error::Input(_)) && text.contains(says) && text.lines().count() == 1, "{text}");
+        assert!(matches!(error, Error::Option { .. }) && text.contains(says) && text.lines().count() == 1, "{text}");
     }
     // One voxel of all differs, and is no sample.
     let error = CPU.register(&flat, &PAIR.mr, &viola(), &Silent).unwrap_err();
-    assert!(matches!(error, Error::Input(_)) && error.to_string().contains("fixed"), "{error}");
+    assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("fixed"), "{error}");
 }

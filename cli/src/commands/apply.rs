@@ -114,7 +114,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
     };
     transforms::met(&steps)?;
     if resampled.inside == 0 {
-        return Err(Error::Untrusted(format!(
+        return Err(Error::untrusted(format!(
             "no voxel of the grid falls inside {}: check the headers, and whether the transform leads the other way (--invert)",
             image.display()
         )));

@@ -127,5 +127,5 @@ fn trusted(after: Misplacement) -> Result<()> {
     if after.mean_mm <= TOLERANCE_MM {
         return Ok(());
     }
-    Err(Error::Untrusted(format!("the error is {:.2} mm, more than {TOLERANCE_MM} mm: the demo failed", after.mean_mm)))
+    Err(Error::untrusted(format!("the error is {:.2} mm, more than {TOLERANCE_MM} mm: the demo failed", after.mean_mm)))
 }

@@ -106,7 +106,7 @@ pub fn trusted(doubts: &[Doubt], out: &Path) -> Result<()> {
     let grave: Vec<_> = doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
     match grave[..] {
         [] => Ok(()),
-        _ => Err(Error::Untrusted(format!(
+        _ => Err(Error::untrusted(format!(
             "the result should not be used ({}); look at {}",
             grave.join(", "),
             out.join(crate::report::REPORT).display()

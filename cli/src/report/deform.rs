@@ -161,11 +161,11 @@ impl DeformRun<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
         let path = folder.path(PAGE);
         let page = html::deform::page(&report, images, self.options, found);
         let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 

@@ -129,7 +129,7 @@ impl MeshRun<'_> {
     /// Writes all results into `folder` and returns what the report says. `images`: the fixed and the moving one.
     ///
     /// # Errors
-    /// [`Error::File`] where a file cannot be written, [`Error::Input`] for pictures too large.
+    /// [`Error::File`] where a file cannot be written, [`Error::Option`] for pictures too large.
     pub fn write(&self, [fixed, moving]: [&Volume; 2], found: &Found, folder: &OutputFolder) -> Result<MeshReport> {
         let writing = Instant::now();
         transform::write(&folder.path(TRANSFORM), None, &found.start.transform, &Grids::default())?;
@@ -145,11 +145,11 @@ impl MeshRun<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
         let path = folder.path(PAGE);
         let page = html::mesh::page(&report, [fixed, moving, &image], found);
         let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 

@@ -122,12 +122,13 @@ impl Run<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
 
         let path = folder.path(PAGE);
-        let pictures = pictures.map_err(|e| Error::file(&path, e))?;
-        let page = html::page(&report, images, found, self.options, &pictures).map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;
+        let page = html::page(&report, images, found, self.options, &pictures)
+            .map_err(|e| Error::file(&path, e.to_string()))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 
@@ -179,5 +180,5 @@ fn command() -> Vec<String> {
 
 /// A report as JSON, for the file at `path`.
 fn text_of(report: &impl Serialize, path: &Path) -> Result<String> {
-    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|e| Error::file(path, e))
+    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|e| Error::file(path, e.to_string()))
 }

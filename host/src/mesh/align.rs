@@ -7,6 +7,7 @@
 use super::Options;
 use super::picture::{self, Even, Picture};
 use crate::backend::{Backend, Wanted};
+use crate::error::{Setting, message};
 use crate::image::pyramid;
 use crate::metric::{Images, MetricKind, Sampled};
 use crate::observer::go_on;
@@ -36,7 +37,7 @@ const SHIFTED: f64 = 0.3;
 /// pixels along the longer side.
 ///
 /// # Errors
-/// Those of [`Engine::register`](crate::Engine::register), and [`Error::Input`] for volumes and for pictures without contrast.
+/// Those of [`Engine::register`](crate::Engine::register), and [`Error::Option`] for volumes and for pictures without contrast.
 pub fn align(
     fixed: &Volume,
     moving: &Volume,
@@ -46,11 +47,12 @@ pub fn align(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     if [fixed, moving].iter().any(|picture| !picture.geometry.is_flat()) {
-        return Err(Error::Input(
-            "an image has several slices: a mesh is for 2-D images; use register for volumes".into(),
+        return Err(Error::option(
+            Setting::Fixed,
+            message!("an image has several slices, and a mesh is for 2-D images"; "register volumes instead"),
         ));
     }
-    let pair = [even("fixed", fixed, options.fixed_mask.as_ref())?, even("moving", moving, None)?];
+    let pair = [even(Setting::Fixed, fixed, options.fixed_mask.as_ref())?, even(Setting::Moving, moving, None)?];
     let init = match init {
         Init::Auto => Init::Transform(search(&pair, backend, observer)?),
         other => other.clone(),
@@ -67,9 +69,9 @@ pub fn align(
     registration::register(&fixed.picture, &moving.picture, &options, backend, observer)
 }
 
-fn even(name: &'static str, picture: &Volume, mask: Option<&Volume>) -> Result<Even> {
+fn even(which: Setting, picture: &Volume, mask: Option<&Volume>) -> Result<Even> {
     let longer = picture::longer_side(&picture.geometry);
-    Picture::new(name, picture, mask, &[longer / LONGER_SIDE], picture::neighbourhood(&picture.geometry)).even(0)
+    Picture::new(which, picture, mask, &[longer / LONGER_SIDE], picture::neighbourhood(&picture.geometry)).even(0)
 }
 
 /// The place, turn and size at which small pictures have the most mutual information, times the samples that it is of: how unlikely it is

@@ -6,6 +6,7 @@ use super::objective::Objective;
 use super::picture::{self, DEVIATION, Picture, Prepared};
 use super::{Found, LevelFound, Mesh, MeshMap, Options, Samples, Start, align::align, twice_area};
 use crate::backend::{Backend, Sigmas, ViolaPair};
+use crate::error::{Setting, message};
 use crate::registration::{Doubt, Init, LinearStart};
 use crate::{Error, Observer, Result, Volume};
 use glam::{DAffine3, DVec2};
@@ -32,7 +33,10 @@ pub(crate) fn mesh(
     // What cannot be meshed is told before the affine registration, not after it.
     build(&DAffine3::IDENTITY)?;
     if !moving.geometry.is_flat() {
-        return Err(Error::Input("the moving image has several slices: a mesh is for 2-D images".into()));
+        return Err(Error::option(
+            Setting::Moving,
+            message!("the moving image has several slices, and a mesh is for 2-D images"; "register volumes instead"),
+        ));
     }
     let (found, mut doubts) = begin(fixed, moving, options, backend, observer)?;
     observer.stage("mesh");
@@ -45,8 +49,8 @@ pub(crate) fn mesh(
     let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
     let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
     let pictures = [
-        Picture::new("fixed", fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
-        Picture::new("moving", moving, None, &scaled, neighbourhood * scale),
+        Picture::new(Setting::Fixed, fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
+        Picture::new(Setting::Moving, moving, None, &scaled, neighbourhood * scale),
     ];
     let run = Run { fixed, start: &start, options, observer, backend, pictures, plan };
     let (after, levels) = run.levels(&before)?;
@@ -163,9 +167,10 @@ impl Run<'_> {
         };
         let samples = Samples::new(mesh, &fixed.geometry, values);
         if samples.samples.is_empty() {
-            return Err(Error::Untrusted(
-                "no triangle of the mesh has pixels enough inside the moving picture: check the start".into(),
-            ));
+            return Err(Error::Untrusted(message!(
+                "no triangle of the mesh has pixels enough inside the moving picture";
+                "check where the mesh starts"
+            )));
         }
         let sigmas = self.sigmas(&samples)?;
         let pair = ViolaPair {

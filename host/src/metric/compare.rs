@@ -1,5 +1,6 @@
 //! The metric of two images in one position.
 
+use crate::error::message;
 use glam::DAffine3;
 
 use super::{Evaluation, Images, Sampled, within};
@@ -12,7 +13,7 @@ use crate::{Error, Result, Volume};
 /// it heeds bins, interpolator, histogram and masks.
 ///
 /// # Errors
-/// [`Error::Input`] for images or bins that cannot be used, [`Error::Device`] where the device gives up,
+/// [`Error::Option`] for images or bins that cannot be used, [`Error::Device`] where the device gives up,
 /// [`Error::Untrusted`] where the images do not overlap.
 pub fn evaluate(
     fixed: &Volume,
@@ -26,7 +27,7 @@ pub fn evaluate(
     let mut evaluator = images.load(backend)?;
     let value = images.evaluate(&mut *evaluator, &[*transform], Wanted::Ratios)?[0];
     if value.overlap == 0 {
-        return Err(Error::Untrusted("the images do not overlap: check the headers and the transform".into()));
+        return Err(Error::Untrusted(message!("the images do not overlap"; "check the headers and the transform")));
     }
     Ok(value)
 }
