@@ -77,6 +77,10 @@ impl Drop for Progress {
 }
 
 impl Observer for Progress {
+    fn stage(&self, name: &str) {
+        self.step(name);
+    }
+
     fn level(&self, number: usize, of: usize, [x, y, z]: [f64; 3]) {
         if let Self::Bar(bar) = self {
             bar.set_length(of as u64);

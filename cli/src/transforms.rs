@@ -1,5 +1,6 @@
 //! Transforms named on the command line.
 
+use mireg::error::Setting;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -100,7 +101,7 @@ pub fn field(steps: &[Step], invert: bool, grid: Option<&Geometry>) -> Result<Fi
         steps.iter().find_map(|step| if let Step::Field(placed) = step { Some(&placed.field.geometry) } else { None });
     let Some(grid) = grid.or(own) else {
         let image = if invert { "--moving" } else { "--fixed" };
-        return Err(Error::Input(format!("a mesh has no grid of its own; give one with {image}")));
+        return Err(Error::option(Setting::Fixed, format!("a mesh has no grid of its own; give one with {image}")));
     };
     let field = Field::of(grid, map(steps, invert));
     met(steps)?;

@@ -24,7 +24,7 @@
 //! # io::write(&ct, &scan(0.0, false))?;
 //! # io::write(&mr, &scan(6.0, true))?;
 //! let (fixed, moving) = (io::read(&ct)?, io::read(&mr)?);
-//! let found = register(&fixed, &moving, &Options::default(), &())?;
+//! let found = register(&fixed, &moving, &Options::default())?;
 //! if found.trusted() {
 //!     transform::write(&out, None, &found.transform, &Grids::default())?;
 //!     let there = found.transform.to_affine().transform_point3(fixed.geometry.centre());
@@ -37,6 +37,7 @@
 
 pub mod backend;
 pub mod deform;
+mod engine;
 pub mod error;
 pub mod image;
 pub mod io;
@@ -47,13 +48,14 @@ pub mod optimizer;
 pub mod random;
 pub mod reference;
 pub mod registration;
-mod resample;
+pub mod resample;
 pub mod threads;
 pub mod transform;
 pub mod tre;
 
+pub use engine::{Engine, deform, mesh, register};
 pub use error::{Error, Result};
 pub use image::{Geometry, PixelType, Volume};
-pub use observer::Observer;
-pub use registration::{Options, Registration, register};
-pub use resample::{Resampled, Resampling, resample, resample_through};
+pub use observer::{Observer, Silent};
+pub use registration::{Options, Registration};
+pub use resample::{Resampled, Resampling, resample_through};

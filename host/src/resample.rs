@@ -1,11 +1,12 @@
 //! An image on another grid, through a transform.
 
+use crate::error::{Setting, message};
 use glam::{DAffine3, DVec3, Vec3};
 use gpu::math::interpolate::{self, Interpolator, inside, last};
 use gpu::math::{affine, cubic};
 use rayon::prelude::*;
 
-use crate::backend::{self, BackendKind};
+use crate::backend::Backend;
 use crate::image::{CubicImage, voxel_map};
 use crate::{Error, Geometry, Result, Volume};
 
@@ -16,8 +17,6 @@ pub struct Resampling {
     pub interpolator: Interpolator,
     /// The intensity where the image does not reach.
     pub outside: f32,
-    /// Where it runs.
-    pub backend: BackendKind,
 }
 
 /// What [`resample`] makes.
@@ -32,13 +31,19 @@ pub struct Resampled {
 /// is. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what these can hold.
 ///
 /// # Errors
-/// [`Error::Input`] for an image or a grid too large, [`Error::Device`] where the backend is not there or too small.
-pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Resampling) -> Result<Resampled> {
-    check("the image", &image.geometry)?;
-    check("the grid to resample on", grid)?;
+/// [`Error::Option`] for an image or a grid too large, [`Error::Device`] where the backend is too small.
+pub fn resample(
+    image: &Volume,
+    grid: &Geometry,
+    transform: &DAffine3,
+    how: &Resampling,
+    backend: &dyn Backend,
+) -> Result<Resampled> {
+    check(Setting::Moving, &image.geometry)?;
+    check(Setting::Fixed, grid)?;
     filled(image)?;
     let map = voxel_map(grid, &image.geometry, transform);
-    let mut voxels = backend::open(how.backend, &())?.resample(image, grid.size, &map, how.interpolator)?;
+    let mut voxels = backend.resample(image, grid.size, &map, how.interpolator)?;
     let last = last(image.geometry.size.map(|n| n as u32));
     let height = grid.size[1];
     let rows = voxels.par_chunks_mut(grid.size[0]).enumerate().map(|(row, voxels)| {
@@ -53,15 +58,15 @@ pub fn resample(image: &Volume, grid: &Geometry, transform: &DAffine3, how: &Res
 /// The same through a `map` of points (grid to image, LPS mm) that is not linear, on the CPU.
 ///
 /// # Errors
-/// [`Error::Input`] for an image or a grid too large.
+/// [`Error::Option`] for an image or a grid too large.
 pub fn resample_through(
     image: &Volume,
     grid: &Geometry,
     map: impl Fn(DVec3) -> DVec3 + Sync,
     how: &Resampling,
 ) -> Result<Resampled> {
-    check("the image", &image.geometry)?;
-    check("the grid to resample on", grid)?;
+    check(Setting::Moving, &image.geometry)?;
+    check(Setting::Fixed, grid)?;
     filled(image)?;
     let samples = CubicImage::samples(image, how.interpolator)?;
     let size = image.geometry.size.map(|n| n as u32);
@@ -96,17 +101,25 @@ pub fn resample_through(
 fn filled(image: &Volume) -> Result<()> {
     match image.voxels.len() == image.geometry.voxels() {
         true => Ok(()),
-        false => Err(Error::Input(format!("the image's {} voxels do not fill its grid", image.voxels.len()))),
+        false => Err(Error::option(
+            Setting::Moving,
+            format!("the image's {} voxels do not fill its grid", image.voxels.len()),
+        )),
     }
 }
 
 /// Refuses what cannot be addressed.
-fn check(what: &str, grid: &Geometry) -> Result<()> {
+fn check(which: Setting, grid: &Geometry) -> Result<()> {
     let [i, j, k] = grid.size;
     if grid.size.contains(&0) || !grid.is_addressable() {
-        return Err(Error::Input(format!(
-            "{what} has {i} x {j} x {k} voxels: 2^31 in all and 32768 along an axis are the most; make it coarser"
-        )));
+        let what = if which == Setting::Moving { "the image" } else { "the grid to resample on" };
+        return Err(Error::option(
+            which,
+            message!(
+                "{what} has {i} x {j} x {k} voxels: 2^31 in all and 32768 along an axis are the most";
+                "make it coarser"
+            ),
+        ));
     }
     Ok(())
 }

@@ -1,17 +1,18 @@
 //! Metrics with a gradient, and the optimizers that climb by it.
 
+use crate::support::{CPU, engine};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use libtest_mimic::Trial;
-use mireg::backend::{Exponentials, HistogramMethod, Sigmas};
+use mireg::backend::{BackendKind, Exponentials, HistogramMethod, Sigmas};
 use mireg::metric::MetricKind;
 use mireg::optimizer::OptimizerKind;
 use mireg::registration::{Sampling, ViolaOptions};
 use mireg::transform::{Dimension, Kind, distance};
-use mireg::{Error, Options, Registration, Volume};
+use mireg::{Error, Options, Registration, Silent, Volume};
 use strum::VariantArray;
 
-use super::{GOOD_MM, PAIR, error, on_cpu, plane, register, test};
+use super::{GOOD_MM, PAIR, error, plane, register, test};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -34,7 +35,7 @@ fn good(metric: MetricKind) -> f64 {
 }
 
 fn with(metric: MetricKind) -> Options {
-    Options { metric: Some(metric), ..on_cpu() }
+    Options { metric: Some(metric), ..Options::default() }
 }
 
 fn is_good(found: &Registration, metric: MetricKind, what: &str) {
@@ -106,7 +107,8 @@ fn smooth_metrics_heed_masks_and_sampling() {
 fn threads_do_not_matter_to_smooth_metrics() {
     for metric in SMOOTH {
         let bits = |threads| {
-            let found = register(&PAIR.ct, &PAIR.mr, &Options { threads, ..with(metric) });
+            let engine = engine(BackendKind::Cpu, threads);
+            let found = engine.register(&PAIR.ct, &PAIR.mr, &with(metric), &Silent).unwrap();
             let parameters: Vec<u64> = found.transform.parameters.iter().map(|number| number.to_bits()).collect();
             (parameters, found.values.map(f64::to_bits))
         };
@@ -145,21 +147,21 @@ fn what_smooth_metrics_refuse() {
     let narrow = Sigmas { fixed: 0.0, moving: 1.0, joint: None };
     let cases = [
         (Options { bins: 4, ..mattes() }, "5 to 1024"),
-        (Options { interpolator: Interpolator::BSpline, ..mattes() }, "--interpolation linear"),
-        (Options { interpolator: Interpolator::PartialVolume, ..viola() }, "--interpolation linear"),
-        (Options { histogram: HistogramMethod::Tiled, ..mattes() }, "--histogram"),
+        (Options { interpolator: Interpolator::BSpline, ..mattes() }, "`interpolator` linear"),
+        (Options { interpolator: Interpolator::PartialVolume, ..viola() }, "`interpolator` linear"),
+        (Options { histogram: HistogramMethod::Tiled, ..mattes() }, "`histogram`"),
         (Options { optimizer: Some(OptimizerKind::Lbfgs), ..with(MetricKind::Nmi) }, "gradient"),
-        (Options { optimizer: Some(OptimizerKind::RegularStep), ..with(MetricKind::Nmi) }, "--metric mattes"),
+        (Options { optimizer: Some(OptimizerKind::RegularStep), ..with(MetricKind::Nmi) }, "`metric` mattes"),
         (Options { viola: ViolaOptions { samples: 99, ..ViolaOptions::default() }, ..viola() }, "100 or more"),
         (Options { viola: ViolaOptions { sigmas: Some(narrow), ..ViolaOptions::default() }, ..viola() }, "above 0"),
         (Options { fixed_mask: Some(few), ..viola() }, "too few"),
     ];
     for (options, says) in cases {
-        let error = mireg::register(&PAIR.ct, &PAIR.mr, &options, &()).unwrap_err();
+        let error = CPU.register(&PAIR.ct, &PAIR.mr, &options, &Silent).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, Error::Input(_)) && text.contains(says) && text.lines().count() == 1, "{text}");
+        assert!(matches!(error, Error::Option { .. }) && text.contains(says) && text.lines().count() == 1, "{text}");
     }
     // One voxel of all differs, and is no sample.
-    let error = mireg::register(&flat, &PAIR.mr, &viola(), &()).unwrap_err();
-    assert!(matches!(error, Error::Input(_)) && error.to_string().contains("fixed"), "{error}");
+    let error = CPU.register(&flat, &PAIR.mr, &viola(), &Silent).unwrap_err();
+    assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("fixed"), "{error}");
 }

@@ -3,6 +3,7 @@
 use super::choice::choice;
 use clap::{Args, value_parser};
 use mireg::backend::BackendKind;
+use mireg::{Engine, Observer, Result};
 
 #[derive(Args)]
 pub struct Compute {
@@ -16,8 +17,13 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// As the library wants it: 0 for one a core.
-    pub fn threads(&self) -> usize {
-        self.threads.unwrap_or(0) as usize
+    /// Opens what was asked for.
+    pub fn engine(&self, observer: &dyn Observer) -> Result<Engine> {
+        self.engine_on(self.backend, observer)
+    }
+
+    /// The same threads with another backend.
+    pub fn engine_on(&self, backend: BackendKind, observer: &dyn Observer) -> Result<Engine> {
+        Engine::open(backend, self.threads.unwrap_or(0) as usize, observer)
     }
 }

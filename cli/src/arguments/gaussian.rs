@@ -4,6 +4,7 @@ use super::choice::choice;
 use clap::Args;
 use gpu::math::bin::FULL;
 use mireg::backend::{Exponentials, Sigmas};
+use mireg::error::Setting;
 use mireg::metric::MetricKind;
 use mireg::registration::ViolaOptions;
 use mireg::{Error, Result};
@@ -24,7 +25,10 @@ impl Gaussian {
     /// What the library wants to know.
     pub fn options(&self, metric: Option<MetricKind>) -> Result<ViolaOptions> {
         if metric != Some(MetricKind::Viola) && (self.sigmas.is_some() || self.exponentials.is_some()) {
-            return Err(Error::Input("--sigmas and --exponentials are for --metric viola: leave them out".into()));
+            return Err(Error::option(
+                Setting::Sigmas,
+                "--sigmas and --exponentials are for --metric viola: leave them out",
+            ));
         }
         let exponentials = self.exponentials.unwrap_or_default();
         Ok(ViolaOptions { sigmas: self.sigmas, exponentials, ..ViolaOptions::default() })

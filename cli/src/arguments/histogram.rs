@@ -9,7 +9,6 @@ use mireg::metric::MetricKind;
 use mireg::registration::Options;
 
 use super::choice::choice;
-use super::compute::Compute;
 use crate::bench::Interpolation;
 
 /// Bins a side where nothing else is said.
@@ -37,7 +36,7 @@ pub struct Histogram {
 
 impl Histogram {
     /// What the library wants to know; reads the masks.
-    pub fn options(&self, metric: Option<MetricKind>, compute: &Compute) -> mireg::Result<Options> {
+    pub fn options(&self, metric: Option<MetricKind>) -> mireg::Result<Options> {
         Ok(Options {
             metric,
             bins: self.bins,
@@ -45,8 +44,6 @@ impl Histogram {
             histogram: self.histogram,
             fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
             moving_mask: self.moving_mask.as_deref().map(io::read).transpose()?,
-            backend: compute.backend,
-            threads: compute.threads(),
             ..Options::default()
         })
     }

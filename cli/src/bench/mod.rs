@@ -20,7 +20,7 @@ use std::path::Path;
 
 use crate::demo::picture;
 use mireg::io::OutputFolder;
-use mireg::{Error, Result, backend};
+use mireg::{Error, Result};
 
 use crate::progress::Progress;
 use arguments::Bench;
@@ -31,9 +31,9 @@ use results::Results;
 pub fn run(arguments: &Bench) -> Result<()> {
     let folder = arguments.out.as_deref().map(OutputFolder::create).transpose()?;
     let progress = Progress::new(arguments.json);
-    let backend = backend::open(arguments.compute.backend, &progress)?;
-    let plan = Plan::new(arguments, backend.name())?;
-    let results = Results::measure(&plan, &*backend, arguments, &progress)?;
+    let engine = arguments.compute.engine(&progress)?;
+    let plan = Plan::new(arguments, engine.backend().name())?;
+    let results = engine.install(|| Results::measure(&plan, engine.backend(), arguments, &progress))?;
     if let (Some(folder), Some(out)) = (folder, &arguments.out) {
         write(&results, folder, out)?;
     }
@@ -48,8 +48,9 @@ fn json(results: &Results) -> String {
 
 /// Puts the plots and the numbers into `out`.
 fn write(results: &Results, folder: OutputFolder, out: &Path) -> Result<()> {
-    let file =
-        |name: &str, text: &str| std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e));
+    let file = |name: &str, text: &str| {
+        std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e.to_string()))
+    };
     file("bench.json", &json(results))?;
     if !results.rows.is_empty() {
         let plot = plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
+use mireg::backend::BackendKind;
 use mireg::io::transform::{Format, Grids};
-use mireg::{Error, Resampling, Result, io};
+use mireg::{Error, Resampling, Result, Silent, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
@@ -92,27 +93,33 @@ impl From<Interpolation> for Interpolator {
 pub fn run(arguments: &Apply) -> Result<()> {
     let Apply { image, like, out, .. } = arguments;
     crate::keep_inputs(out, [image, like])?;
-    let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
-    let (like, volume) = (like?, volume?);
-    let steps = between(arguments, &Grids::of(&like, &volume.geometry))?;
+    // A device is opened for what it computes alone.
+    let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
+    let (like, volume, steps) = engine.install(|| {
+        let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
+        let (like, volume) = (like?, volume?);
+        let steps = between(arguments, &Grids::of(&like, &volume.geometry))?;
+        Ok((like, volume, steps))
+    })?;
     let grid = arguments.spacing.map_or(like, |spacing| like.respaced(spacing));
     let how = Resampling {
         interpolator: if arguments.labels { Interpolator::Nearest } else { arguments.interpolation.into() },
         outside: arguments.outside,
-        backend: arguments.compute.backend,
     };
-    let resampled = match transforms::linear(&steps, arguments.invert) {
-        Some(map) => mireg::resample(&volume, &grid, &map, &how)?,
-        None => mireg::resample_through(&volume, &grid, transforms::map(&steps, arguments.invert), &how)?,
+    let map = transforms::linear(&steps, arguments.invert);
+    let engine = if map.is_some() { engine.on(arguments.compute.backend, &Silent)? } else { engine };
+    let resampled = match map {
+        Some(map) => engine.resample(&volume, &grid, &map, &how)?,
+        None => engine.resample_through(&volume, &grid, transforms::map(&steps, arguments.invert), &how)?,
     };
     transforms::met(&steps)?;
     if resampled.inside == 0 {
-        return Err(Error::Untrusted(format!(
+        return Err(Error::untrusted(format!(
             "no voxel of the grid falls inside {}: check the headers, and whether the transform leads the other way (--invert)",
             image.display()
         )));
     }
-    io::write(out, &resampled.volume)?;
+    engine.install(|| io::write(out, &resampled.volume))?;
     let ([i, j, k], spacing) = (grid.size, grid.spacing);
     let part = 100.0 * resampled.inside as f64 / grid.voxels() as f64;
     let size = format!("{i} x {j} x {k} voxels of {:.4} x {:.4} x {:.4} mm", spacing.x, spacing.y, spacing.z);

@@ -6,12 +6,11 @@ use std::time::Instant;
 use crate::arguments::choice::choice;
 use crate::report::{self, DeformReport, DeformRun};
 use clap::{Args, ValueEnum, value_parser};
-use mireg::deform::{self, Force, Options};
+use mireg::Result;
+use mireg::deform::{Force, Options, Start};
 use mireg::io::OutputFolder;
 use mireg::io::transform::{self, Format, Grids};
-use mireg::registration::{self, Doubt};
-use mireg::transform::{Dimension, Kind, Linear};
-use mireg::{Result, Volume};
+use mireg::transform::{Kind, Linear};
 
 use super::register;
 use crate::arguments::compute::Compute;
@@ -113,13 +112,6 @@ pub enum First {
     None,
 }
 
-/// Where the flow starts.
-struct Begin {
-    transform: Linear,
-    from: String,
-    doubts: Vec<Doubt>,
-}
-
 /// Reads two images, deforms the moving one, writes the results and prints a summary.
 pub fn run(arguments: &Deform, started: Instant) -> Result<()> {
     let Deform { fixed, moving, out, .. } = arguments;
@@ -130,76 +122,47 @@ pub fn run(arguments: &Deform, started: Instant) -> Result<()> {
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
     let reading = Instant::now();
-    let images = crate::read(fixed, moving)?;
-    let read = reading.elapsed().as_secs_f64();
-    let options = arguments.options();
-    // What cannot be deformed is told before the registration, not after it.
-    options.allow(&images.0, &images.1)?;
-
-    let registering = Instant::now();
-    let begin = begin(arguments, &images, &progress)?;
-    let linear = registering.elapsed().as_secs_f64();
-    let found = deform::deform(&images.0, &images.1, &begin.transform.to_affine(), &options, &progress)?;
+    let engine = arguments.compute.engine(&progress)?;
+    let (images, options) = engine.install(|| {
+        let images = crate::read(fixed, moving)?;
+        let options = arguments.options(&Grids::of(&images.0.geometry, &images.1.geometry))?;
+        Ok((images, options))
+    })?;
+    let open = engine.opening_seconds();
+    let read = reading.elapsed().as_secs_f64() - open;
+    let found = engine.deform(&images.0, &images.1, &options, &progress)?;
     progress.step("writing");
-    let Begin { transform: start, from, doubts } = &begin;
-    let run = DeformRun { started, fixed, moving, read, linear, options: &options, start, from, doubts };
-    let report = run.write([&images.0, &images.1], &found, &folder)?;
+    let run = DeformRun { started, fixed, moving, read, open, options: &options, start: arguments.start.as_deref() };
+    let report = engine.install(|| run.write([&images.0, &images.1], &found, &folder))?;
     folder.commit()?;
     progress.finish();
     register::warn(&report.warnings);
     if !arguments.quiet {
-        crate::print(&summary(&report, start, moving, out));
+        crate::print(&summary(&report, &found.start.transform, moving, out));
     }
     register::trusted(&report.warnings, out)
 }
 
 impl Deform {
-    fn options(&self) -> Options {
+    /// What the library wants to know about images on these grids; reads the transform to start from.
+    fn options(&self, grids: &Grids) -> Result<Options> {
+        let start = match (&self.start, self.linear) {
+            (Some(path), _) => Start::Transform(transform::read(path, self.from, grids)?),
+            (None, First::Affine) => Start::Register(Kind::Affine),
+            (None, First::Rigid) => Start::Register(Kind::Rigid),
+            (None, First::None) => Start::Headers,
+        };
         let iterations = self.iterations.iter().map(|&n| n as usize).collect();
-        Options {
+        Ok(Options {
+            start,
             force: self.force,
             levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
             iterations: Some(iterations).filter(|iterations: &Vec<_>| !iterations.is_empty()),
             smooth_mm: self.smooth,
             smooth_field_mm: self.smooth_field,
             bins: self.bins,
-            backend: self.compute.backend,
-            threads: self.compute.threads(),
-        }
+        })
     }
-}
-
-/// The transform that was given, or what a registration finds; the headers where that should not be used.
-fn begin(arguments: &Deform, (fixed, moving): &(Volume, Volume), progress: &Progress) -> Result<Begin> {
-    if let Some(path) = &arguments.start {
-        let transform = transform::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?;
-        return Ok(Begin { transform, from: path.display().to_string(), doubts: Vec::new() });
-    }
-    let dimension = Dimension::of(&fixed.geometry);
-    let headers = Begin {
-        transform: Linear::identity(Kind::Translation, dimension, fixed.geometry.centre()),
-        from: "the headers".to_owned(),
-        doubts: Vec::new(),
-    };
-    let kind = match arguments.linear {
-        First::None => return Ok(headers),
-        First::Rigid => Kind::Rigid,
-        First::Affine => Kind::Affine,
-    };
-    let Compute { backend, .. } = arguments.compute;
-    let options =
-        registration::Options { dof: kind, backend, threads: arguments.compute.threads(), ..Default::default() };
-    let found = mireg::register(fixed, moving, &options, progress)?;
-    let doubt = |text| Doubt { name: "start", text, grave: false };
-    let (name, texts) = (kind.name(), found.doubts.iter().map(|doubt| &doubt.text));
-    if found.trusted() {
-        let doubts = texts.map(|text| doubt(format!("of the {name} registration: {text}"))).collect();
-        let article = if kind == Kind::Affine { "an" } else { "a" };
-        return Ok(Begin { transform: found.transform, from: format!("{article} {name} registration"), doubts });
-    }
-    let why = texts.cloned().collect::<Vec<_>>().join("; ");
-    let text = format!("the {name} registration should not be used ({why}): starting as the headers place the images");
-    Ok(Begin { doubts: vec![doubt(text)], ..headers })
 }
 
 /// What came out, a line a fact.

@@ -48,23 +48,27 @@ pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
     let folder = OutputFolder::create(&arguments.out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step(&format!("making patient {}", arguments.seed));
-    let pair = Pair::new(arguments.seed, 1.0);
-    let making = started.elapsed().as_secs_f64();
-    let [ct, mr] = write_scans(&pair, &folder)?;
+    let engine = arguments.compute.engine(&progress)?;
+    let (pair, making, [ct, mr]) = engine.install(|| {
+        let pair = Pair::new(arguments.seed, 1.0);
+        let making = started.elapsed().as_secs_f64();
+        let scans = write_scans(&pair, &folder)?;
+        Ok((pair, making, scans))
+    })?;
 
     // The files are registered, not what they were made from, so that `mireg register` gives the same.
     let reading = Instant::now();
-    let (fixed, moving) = crate::read(&ct, &mr)?;
-    let options =
-        Options { backend: arguments.compute.backend, threads: arguments.compute.threads(), ..Options::default() };
+    let (fixed, moving) = engine.install(|| crate::read(&ct, &mr))?;
+    let options = Options::default();
     let run = Run {
         started,
         fixed: &arguments.out.join(CT),
         moving: &arguments.out.join(MR),
         read: reading.elapsed().as_secs_f64(),
+        open: engine.opening_seconds(),
         options: &options,
     };
-    let (registration, report) = super::register::align(&fixed, &moving, &run, &folder, &progress)?;
+    let (registration, report) = super::register::align(&engine, [&fixed, &moving], &run, &folder, &progress)?;
     let found = registration.transform.to_affine();
     let before = pair.misplacement(&DAffine3::IDENTITY);
     let after = pair.misplacement(&found);
@@ -123,5 +127,5 @@ fn trusted(after: Misplacement) -> Result<()> {
     if after.mean_mm <= TOLERANCE_MM {
         return Ok(());
     }
-    Err(Error::Untrusted(format!("the error is {:.2} mm, more than {TOLERANCE_MM} mm: the demo failed", after.mean_mm)))
+    Err(Error::untrusted(format!("the error is {:.2} mm, more than {TOLERANCE_MM} mm: the demo failed", after.mean_mm)))
 }

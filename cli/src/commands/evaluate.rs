@@ -1,5 +1,6 @@
 //! `mireg evaluate`.
 
+use mireg::error::Setting;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
@@ -71,7 +72,7 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     let grids = Grids { fixed: grid.as_ref(), moving: moving.as_ref() };
     let steps = transforms::steps(std::slice::from_ref(&arguments.transform), arguments.from, &grids)?;
     let targets = targets(arguments, &points, &grids)?;
-    let nothing = || Error::Input(format!("{over}: nothing to measure"));
+    let nothing = || Error::option(Setting::FixedMask, format!("{over}: nothing to measure"));
     let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
     let after = Tre::of(transforms::map(&steps, false), &points, &targets).ok_or_else(nothing)?;
     transforms::met(&steps)?;
@@ -84,7 +85,7 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     });
     match arguments.limit {
         Some(limit) if after.mean_mm > limit => {
-            Err(Error::Untrusted(format!("the mean error is {:.3} mm, more than {limit} mm", after.mean_mm)))
+            Err(Error::untrusted(format!("the mean error is {:.3} mm, more than {limit} mm", after.mean_mm)))
         }
         _ => Ok(()),
     }
@@ -109,7 +110,7 @@ fn over(arguments: &Evaluate) -> Result<Over> {
         }
         (_, _, Some(path)) => ("points", path, landmarks(path, arguments)?, fixed_grid),
         (Some(path), ..) => ("corners", path, fixed_grid.iter().flat_map(Geometry::corners).collect(), fixed_grid),
-        _ => return Err(Error::Input("give --fixed, --mask or --points".into())),
+        _ => return Err(Error::option(Setting::Fixed, "give --fixed, --mask or --points")),
     };
     Ok(Over { what: format!("{} {kind} of {}", points.len(), path.display()), points, grid })
 }

@@ -6,14 +6,11 @@ use std::time::Instant;
 use crate::arguments::choice::choice;
 use crate::report::{self, MeshReport, MeshRun};
 use clap::{Args, value_parser};
-use glam::DAffine3;
+use mireg::Result;
 use mireg::backend::Exponentials;
 use mireg::io::transform::{self, Format, Grids};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{self, Found};
-use mireg::registration::{Doubt, Init};
-use mireg::transform::Linear;
-use mireg::{Result, Volume};
 
 use super::register;
 use crate::arguments::compute::Compute;
@@ -88,13 +85,6 @@ pub struct Mesh {
     pub quiet: bool,
 }
 
-/// Where the mesh starts.
-struct Begin {
-    transform: Linear,
-    from: String,
-    doubts: Vec<Doubt>,
-}
-
 /// Reads two pictures, finds the mesh, writes the results and prints a summary.
 pub fn run(arguments: &Mesh, started: Instant) -> Result<()> {
     let Mesh { fixed, moving, out, .. } = arguments;
@@ -104,21 +94,17 @@ pub fn run(arguments: &Mesh, started: Instant) -> Result<()> {
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
     let reading = Instant::now();
-    let images = crate::read(fixed, moving)?;
-    let options = arguments.options()?;
-    let read = reading.elapsed().as_secs_f64();
-    // What cannot be meshed is told before the affine registration, not after it.
-    mesh::Mesh::build(&images.0, &DAffine3::IDENTITY, options.spacing, options.fixed_mask.as_ref())?;
-
-    let aligning = Instant::now();
-    let begin = begin(arguments, &images, &options, &progress)?;
-    let align = aligning.elapsed().as_secs_f64();
-    progress.step("mesh");
-    let found = mesh::register(&images.0, &images.1, &begin.transform.to_affine(), &options, &progress)?;
+    let engine = arguments.compute.engine(&progress)?;
+    let (images, options) = engine.install(|| {
+        let images = crate::read(fixed, moving)?;
+        let options = arguments.options(&Grids::of(&images.0.geometry, &images.1.geometry))?;
+        Ok((images, options))
+    })?;
+    let read = reading.elapsed().as_secs_f64() - engine.opening_seconds();
+    let found = engine.mesh(&images.0, &images.1, &options, &progress)?;
     progress.step("writing");
-    let Begin { transform: start, from, doubts } = &begin;
-    let run = MeshRun { started, fixed, moving, read, align, start, from, doubts };
-    let report = run.write([&images.0, &images.1], &found, &folder)?;
+    let run = MeshRun { started, fixed, moving, read, start: arguments.start.as_deref() };
+    let report = engine.install(|| run.write([&images.0, &images.1], &found, &folder))?;
     folder.commit()?;
     progress.finish();
     register::warn(&report.warnings);
@@ -129,35 +115,21 @@ pub fn run(arguments: &Mesh, started: Instant) -> Result<()> {
 }
 
 impl Mesh {
-    fn options(&self) -> Result<mesh::Options> {
+    /// What the library wants to know about pictures on these grids; reads the mask and the transform to start from.
+    fn options(&self, grids: &Grids) -> Result<mesh::Options> {
+        let start = match &self.start {
+            Some(path) => mesh::Start::Transform(transform::read(path, self.from, grids)?),
+            None => mesh::Start::Register(self.init.read(self.from, grids)?),
+        };
         Ok(mesh::Options {
+            start,
             spacing: self.spacing,
             iterations: self.iterations as usize,
             sigmas: self.sigmas,
             exponentials: self.exponentials,
-            backend: self.compute.backend,
-            threads: self.compute.threads(),
             fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
         })
     }
-}
-
-/// The transform that was given, or what an affine registration finds.
-fn begin(
-    arguments: &Mesh,
-    (fixed, moving): &(Volume, Volume),
-    options: &mesh::Options,
-    progress: &Progress,
-) -> Result<Begin> {
-    let grids = Grids::of(&fixed.geometry, &moving.geometry);
-    if let Some(path) = &arguments.start {
-        let transform = transform::read(path, arguments.from, &grids)?;
-        return Ok(Begin { transform, from: path.display().to_string(), doubts: Vec::new() });
-    }
-    let init = arguments.init.read(arguments.from, &grids)?;
-    let found = mesh::align(fixed, moving, &init, options, progress)?;
-    let from = if init == Init::Auto { "a search" } else { found.started.from };
-    Ok(Begin { transform: found.transform, from: from.to_owned(), doubts: found.doubts })
 }
 
 /// What came out, a line a fact.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use glam::DAffine3;
-use mireg::Result;
 use mireg::io::transform::{Format, Grids};
 use mireg::metric::{Evaluation, MetricKind};
+use mireg::{Result, Silent};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
@@ -50,13 +50,14 @@ pub struct Metric {
 
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
-    let (fixed, moving) = crate::read(&arguments.fixed, &arguments.moving)?;
+    let engine = arguments.compute.engine(&Silent)?;
+    let (fixed, moving) = engine.install(|| crate::read(&arguments.fixed, &arguments.moving))?;
     let transform = match &arguments.transform {
         Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
     };
-    let options = arguments.histogram.options(Some(MetricKind::Nmi), &arguments.compute)?;
-    let value = mireg::metric::evaluate(&fixed, &moving, &transform, &options)?;
+    let options = arguments.histogram.options(Some(MetricKind::Nmi))?;
+    let value = engine.evaluate(&fixed, &moving, &transform, &options)?;
     crate::print(&if arguments.json { json(&value, options.bins) } else { text(&value) });
     Ok(())
 }

@@ -16,7 +16,7 @@ mod register;
 use std::time::Instant;
 
 use clap::{Parser, Subcommand};
-use mireg::{Result, threads};
+use mireg::Result;
 
 use crate::bench;
 
@@ -94,19 +94,19 @@ impl Command {
     /// Runs it. `started`: when the process did.
     pub fn run(&self, started: Instant) -> Result<()> {
         match self {
-            Self::Register(register) => threads::with(register.compute.threads(), || register::run(register, started)),
-            Self::Deform(deform) => threads::with(deform.compute.threads(), || deform::run(deform, started)),
-            Self::Mesh(mesh) => threads::with(mesh.compute.threads(), || mesh::run(mesh, started)),
-            Self::Apply(apply) => threads::with(apply.compute.threads(), || apply::run(apply)),
+            Self::Register(register) => register::run(register, started),
+            Self::Deform(deform) => deform::run(deform, started),
+            Self::Mesh(mesh) => mesh::run(mesh, started),
+            Self::Apply(apply) => apply::run(apply),
             Self::Points(points) => points::run(points),
-            Self::Metric(metric) => threads::with(metric.compute.threads(), || metric::run(metric)),
+            Self::Metric(metric) => metric::run(metric),
             Self::Evaluate(evaluate) => evaluate::run(evaluate),
             Self::Convert(convert) => convert::run(convert),
             Self::Compose(compose) => compose::run(compose),
             Self::Invert(invert) => invert::run(invert),
-            Self::Demo(demo) => threads::with(demo.compute.threads(), || demo::run(demo, started)),
+            Self::Demo(demo) => demo::run(demo, started),
             Self::Devices => devices::run(),
-            Self::Bench(bench) => threads::with(bench.compute.threads(), || bench::run(bench)),
+            Self::Bench(bench) => bench::run(bench),
         }
     }
 }

@@ -10,7 +10,7 @@ use mireg::io::OutputFolder;
 use mireg::io::transform::Grids;
 use mireg::metric::MetricKind;
 use mireg::registration::{Doubt, Options, Registration};
-use mireg::{Error, Result, Volume};
+use mireg::{Engine, Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::gaussian::Gaussian;
@@ -74,13 +74,15 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
     let reading = Instant::now();
-    let (fixed_volume, moving_volume) = crate::read(fixed, moving)?;
-    let others = arguments.histogram.options(arguments.metric, &arguments.compute)?;
-    let viola = arguments.gaussian.options(arguments.metric)?;
-    let others = Options { viola, ..others };
-    let options = arguments.search.options(others, &Grids::of(&fixed_volume.geometry, &moving_volume.geometry))?;
-    let run = Run { started, fixed, moving, read: reading.elapsed().as_secs_f64(), options: &options };
-    let (registration, report) = align(&fixed_volume, &moving_volume, &run, &folder, &progress)?;
+    let engine = arguments.compute.engine(&progress)?;
+    let (images, options) = engine.install(|| {
+        let images = crate::read(fixed, moving)?;
+        let options = arguments.options(&Grids::of(&images.0.geometry, &images.1.geometry))?;
+        Ok((images, options))
+    })?;
+    let read = reading.elapsed().as_secs_f64() - engine.opening_seconds();
+    let run = Run { started, fixed, moving, read, open: engine.opening_seconds(), options: &options };
+    let (registration, report) = align(&engine, [&images.0, &images.1], &run, &folder, &progress)?;
     folder.commit()?;
     progress.finish();
     warn(&report.warnings);
@@ -90,12 +92,21 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     trusted(&registration.doubts, out)
 }
 
+impl Register {
+    /// What the library wants to know about images on these grids; reads masks and a transform to start from.
+    fn options(&self, grids: &Grids) -> Result<Options> {
+        let others = self.histogram.options(self.metric)?;
+        let viola = self.gaussian.options(self.metric)?;
+        self.search.options(Options { viola, ..others }, grids)
+    }
+}
+
 /// The results are there for the eye, but a script is to stop here.
 pub fn trusted(doubts: &[Doubt], out: &Path) -> Result<()> {
     let grave: Vec<_> = doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
     match grave[..] {
         [] => Ok(()),
-        _ => Err(Error::Untrusted(format!(
+        _ => Err(Error::untrusted(format!(
             "the result should not be used ({}); look at {}",
             grave.join(", "),
             out.join(crate::report::REPORT).display()
@@ -105,15 +116,15 @@ pub fn trusted(doubts: &[Doubt], out: &Path) -> Result<()> {
 
 /// Registers and puts the results into `folder`.
 pub fn align(
-    fixed: &Volume,
-    moving: &Volume,
+    engine: &Engine,
+    images: [&Volume; 2],
     run: &Run,
     folder: &OutputFolder,
     progress: &Progress,
 ) -> Result<(Registration, Report)> {
-    let registration = mireg::register(fixed, moving, run.options, progress)?;
+    let registration = engine.register(images[0], images[1], run.options, progress)?;
     progress.step("writing");
-    let report = run.write([fixed, moving], &registration, folder)?;
+    let report = engine.install(|| run.write(images, &registration, folder))?;
     Ok((registration, report))
 }
 

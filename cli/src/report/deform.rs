@@ -26,15 +26,12 @@ pub struct DeformRun<'a> {
     pub started: Instant,
     pub fixed: &'a Path,
     pub moving: &'a Path,
-    /// Seconds that reading both took, and finding where to start.
+    /// Seconds that reading both took, and opening the device.
     pub read: f64,
-    pub linear: f64,
+    pub open: f64,
     pub options: &'a Options,
-    /// Where the flow started, and who says so.
-    pub start: &'a Linear,
-    pub from: &'a str,
-    /// What speaks against the start.
-    pub doubts: &'a [Doubt],
+    /// The file with the transform that the flow started from, if there is one.
+    pub start: Option<&'a Path>,
 }
 
 /// The content of report.json. Lengths in mm.
@@ -106,6 +103,8 @@ pub struct Seconds {
     pub read: f64,
     /// Finding the linear start.
     pub linear: f64,
+    /// Opening the device.
+    pub open: f64,
     /// Those of the deformation.
     #[serde(flatten)]
     pub parts: deform::Seconds,
@@ -119,7 +118,7 @@ impl Seconds {
         [
             ("reading", self.read),
             ("linear start", self.linear),
-            ("opening the device", self.parts.open),
+            ("opening the device", self.open),
             ("pyramid", self.parts.pyramid),
             ("flow", self.parts.flow),
             ("inverse, Jacobian, moved image", self.parts.finish),
@@ -153,7 +152,7 @@ impl DeformRun<'_> {
     /// [`Error::File`] where a file cannot be written.
     pub fn write(&self, images: [&Volume; 2], found: &Deformation, folder: &OutputFolder) -> Result<DeformReport> {
         let writing = Instant::now();
-        transform::write(&folder.path(START), None, self.start, &Grids::default())?;
+        transform::write(&folder.path(START), None, &found.start.transform, &Grids::default())?;
         for (name, field) in [(DISPLACEMENTS, &found.field), (INVERSE, &found.inverse)] {
             io::field::write(&folder.path(name), field)?;
         }
@@ -162,17 +161,17 @@ impl DeformRun<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
         let path = folder.path(PAGE);
-        let page = html::deform::page(&report, images, self.start, self.options, found);
+        let page = html::deform::page(&report, images, self.options, found);
         let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 
     pub(super) fn report(&self, found: &Deformation, write: f64) -> DeformReport {
         let text = |path: &Path| path.display().to_string();
-        let warnings = [self.doubts, &found.doubts].concat();
+        let warnings = found.doubts.clone();
         let [before, after] = found.values;
         let level = |found: &deform::Level| Level { iterations: found.values.len().max(1) - 1, found: found.clone() };
         DeformReport {
@@ -184,17 +183,18 @@ impl DeformRun<'_> {
             device: found.device.clone(),
             force: self.options.force,
             bins: self.options.bins,
-            start: self.from.to_owned(),
-            transform: Motion::from(self.start),
+            start: self.start.map_or_else(|| found.start.from.to_owned(), text),
+            transform: Motion::from(&found.start.transform),
             values: Values { before, after },
-            displacement: Displacement::new(&found.field, self.start),
+            displacement: Displacement::new(&found.field, &found.start.transform),
             jacobian_range: found.jacobian_range,
             inverse_consistency: found.consistency,
             levels: found.levels.iter().map(level).collect(),
             seconds: Seconds {
                 total: self.started.elapsed().as_secs_f64(),
                 read: self.read,
-                linear: self.linear,
+                linear: found.start.seconds,
+                open: self.open,
                 parts: found.seconds,
                 write,
             },

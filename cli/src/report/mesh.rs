@@ -8,12 +8,10 @@ use gpu::math::interpolate::Interpolator;
 use serde::Serialize;
 
 use super::{PAGE, REPORT, TRANSFORM, html, moved, text_of};
-use mireg::backend::BackendKind;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{Found, LevelFound, Mesh, MeshMap};
 use mireg::registration::Doubt;
-use mireg::transform::Linear;
 use mireg::{Error, Resampling, Result, Volume, resample_through};
 
 /// File names in the output folder, beside those of every registration.
@@ -27,14 +25,10 @@ pub struct MeshRun<'a> {
     pub started: Instant,
     pub fixed: &'a Path,
     pub moving: &'a Path,
-    /// Seconds that reading both took, and finding where to start.
+    /// Seconds that reading both took.
     pub read: f64,
-    pub align: f64,
-    /// Where the mesh started, and who says so.
-    pub start: &'a Linear,
-    pub from: &'a str,
-    /// What speaks against the start.
-    pub doubts: &'a [Doubt],
+    /// The file with the transform that the mesh started from, if there is one.
+    pub start: Option<&'a Path>,
 }
 
 /// The content of report.json. Lengths in mm; mutual information in nats.
@@ -135,33 +129,33 @@ impl MeshRun<'_> {
     /// Writes all results into `folder` and returns what the report says. `images`: the fixed and the moving one.
     ///
     /// # Errors
-    /// [`Error::File`] where a file cannot be written, [`Error::Input`] for pictures too large.
+    /// [`Error::File`] where a file cannot be written, [`Error::Option`] for pictures too large.
     pub fn write(&self, [fixed, moving]: [&Volume; 2], found: &Found, folder: &OutputFolder) -> Result<MeshReport> {
         let writing = Instant::now();
-        transform::write(&folder.path(TRANSFORM), None, self.start, &Grids::default())?;
+        transform::write(&folder.path(TRANSFORM), None, &found.start.transform, &Grids::default())?;
         io::mesh::write(&folder.path(MESH), &found.after)?;
         io::mesh::write_vtk(&folder.path(VTK), &found.after)?;
         let grid = &fixed.geometry;
         let map = MeshMap::new(&found.after);
         io::field::write(&folder.path(FIELD), &map.field(grid))?;
-        let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0, backend: BackendKind::Cpu };
+        let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
         let there = |point: DVec3| map.forward(point.truncate()).extend(point.z);
         let image = resample_through(moving, grid, there, &how)?.volume;
         io::write(&folder.path(moved(self.moving)), &image)?;
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
         let path = folder.path(PAGE);
-        let page = html::mesh::page(&report, [fixed, moving, &image], self.start, found);
+        let page = html::mesh::page(&report, [fixed, moving, &image], found);
         let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 
     fn report(&self, found: &Found, write: f64) -> MeshReport {
         let text = |path: &Path| path.display().to_string();
-        let warnings = [self.doubts, &found.doubts].concat();
+        let warnings = found.doubts.clone();
         MeshReport {
             command: super::command(),
             version: env!("CARGO_PKG_VERSION"),
@@ -169,14 +163,14 @@ impl MeshRun<'_> {
             moving: text(self.moving),
             backend: found.backend,
             device: found.device.clone(),
-            start: self.from.to_owned(),
-            transform: Motion::from(self.start),
+            start: self.start.map_or_else(|| found.start.from.to_owned(), text),
+            transform: Motion::from(&found.start.transform),
             mesh: Shape::new(found),
             levels: found.levels.clone(),
             seconds: MeshSeconds {
                 total: self.started.elapsed().as_secs_f64(),
                 read: self.read,
-                align: self.align,
+                align: found.start.seconds,
                 mesh: found.seconds,
                 write,
             },

@@ -38,6 +38,8 @@ pub struct Run<'a> {
     pub moving: &'a Path,
     /// Seconds that reading both took.
     pub read: f64,
+    /// The same of opening the device.
+    pub open: f64,
     pub options: &'a Options,
 }
 
@@ -97,6 +99,8 @@ pub struct Seconds {
     /// From volumes in memory to the transform: upload, pyramid and optimise.
     pub register: f64,
     pub read: f64,
+    /// Opening the device.
+    pub open: f64,
     /// Those of the registration.
     #[serde(flatten)]
     pub parts: registration::Seconds,
@@ -118,12 +122,13 @@ impl Run<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
 
         let path = folder.path(PAGE);
-        let pictures = pictures.map_err(|e| Error::file(&path, e))?;
-        let page = html::page(&report, images, found, self.options, &pictures).map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;
+        let page = html::page(&report, images, found, self.options, &pictures)
+            .map_err(|e| Error::file(&path, e.to_string()))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 
@@ -161,6 +166,7 @@ impl Run<'_> {
             total: self.started.elapsed().as_secs_f64(),
             register: parts.upload + parts.pyramid + parts.optimise,
             read: self.read,
+            open: self.open,
             parts: parts.clone(),
             write,
         }
@@ -174,5 +180,5 @@ fn command() -> Vec<String> {
 
 /// A report as JSON, for the file at `path`.
 fn text_of(report: &impl Serialize, path: &Path) -> Result<String> {
-    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|e| Error::file(path, e))
+    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|e| Error::file(path, e.to_string()))
 }

@@ -25,7 +25,7 @@ pub trait Backend: Send + Sync {
     /// Brings a pair of images to where the metric is evaluated, to be counted by `method`.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the images do not fit, [`crate::Error::Input`] where the method is not there or cannot count
+    /// [`crate::Error::Device`] where the images do not fit, [`crate::Error::Option`] where the method is not there or cannot count
     /// this pair.
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>>;
 

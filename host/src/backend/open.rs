@@ -4,7 +4,7 @@ use super::cpu::Cpu;
 use super::interface::Backend;
 use super::queue::cuda::Cuda;
 use super::queue::emulated::Emulated;
-use crate::{Observer, Result};
+use crate::{Observer, Result, Silent};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// The backend asked for.
@@ -53,7 +53,7 @@ pub struct Device {
 /// Every backend, and whether it can be used here.
 pub fn devices() -> Vec<Device> {
     [("cpu", BackendKind::Cpu), ("cuda", BackendKind::Cuda), ("emulated", BackendKind::Emulated)]
-        .map(|(backend, kind)| match open(kind, &()) {
+        .map(|(backend, kind)| match open(kind, &Silent) {
             Ok(opened) => Device { backend, available: true, detail: opened.device() },
             Err(error) => Device { backend, available: false, detail: error.to_string() },
         })

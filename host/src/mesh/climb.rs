@@ -2,6 +2,7 @@
 
 use super::objective::Objective;
 use super::twice_area;
+use crate::observer::go_on;
 use crate::optimizer::Stopped;
 use crate::{Observer, Result};
 use glam::DVec2;
@@ -44,6 +45,7 @@ pub fn climb(
     let mut trace = vec![mean];
     let mut stopped = Stopped::Exhausted;
     while trace.len() <= iterations {
+        go_on(observer)?;
         let Some(direction) = direction(objective, slope) else { return Ok(end(corners, trace, Stopped::Converged)) };
         let Some(better) = search(objective, guard, &corners, &direction, value)? else {
             stopped = Stopped::Converged;

@@ -19,11 +19,10 @@ mod samples;
 
 use glam::DVec2;
 
-pub use align::align;
 pub use locate::{Locator, Place};
 pub use map::MeshMap;
-pub use options::{Found, LevelFound, Options};
-pub use register::register;
+pub use options::{Found, LevelFound, Options, Start};
+pub(crate) use register::mesh;
 use samples::Samples;
 
 /// Triangles over the fixed picture, and where each of their corners lies in the moving one. Points are LPS mm in the plane z = 0.

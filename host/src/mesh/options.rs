@@ -1,15 +1,18 @@
-//! What [`register`](super::register) may be told, and what it tells.
+//! What [`Engine::mesh`](crate::Engine::mesh) may be told, and what it tells.
 
 use super::Mesh;
 use crate::Volume;
-use crate::backend::{BackendKind, Exponentials};
+use crate::backend::Exponentials;
 use crate::optimizer::Stopped;
-use crate::registration::Doubt;
+use crate::registration::{Doubt, Init, LinearStart};
+use crate::transform::Linear;
 use serde::Serialize;
 
 /// How a mesh is registered.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// Where the mesh starts.
+    pub start: Start,
     /// The side of a mesh's cell, pixels of the fixed picture; `None` for what [`Mesh::build`] chooses.
     pub spacing: Option<f64>,
     /// At most, on each level.
@@ -18,23 +21,28 @@ pub struct Options {
     /// those under which samples are most likely, each left out in turn.
     pub sigmas: Option<[f64; 2]>,
     pub exponentials: Exponentials,
-    /// Where it runs.
-    pub backend: BackendKind,
-    /// CPU threads; 0 for one a core.
-    pub threads: usize,
     /// On the fixed picture's grid: pixels of less than 0.5 are no image. Without it, those nearly as dark as the darkest are none.
     pub fixed_mask: Option<Volume>,
+}
+
+/// Where a mesh starts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// From an affine registration of the pictures with even contrast that starts there: [`Init::Auto`] searches magnifications of a half
+    /// to twice what makes the longer sides the same, rotations of up to 30 degrees, and shifts of up to 0.3 of the longer side.
+    Register(Init),
+    /// From a transform, fixed point to moving point, LPS mm, near enough for what shall meet to overlap at a twentieth of the resolution.
+    Transform(Linear),
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
+            start: Start::Register(Init::Auto),
             spacing: None,
             iterations: 50,
             sigmas: None,
             exponentials: Exponentials::Exact,
-            backend: BackendKind::Auto,
-            threads: 0,
             fixed_mask: None,
         }
     }
@@ -43,17 +51,19 @@ impl Default for Options {
 /// A registered mesh, and how it came about.
 #[derive(Debug, Clone)]
 pub struct Found {
+    pub start: LinearStart,
     /// As the start places it.
     pub before: Mesh,
     pub after: Mesh,
     /// Coarse to fine.
     pub levels: Vec<LevelFound>,
+    /// Moving the corners.
     pub seconds: f64,
     /// `cpu`, `cuda` or `emulated`.
     pub backend: &'static str,
     /// The device's own name.
     pub device: String,
-    /// What speaks against the result.
+    /// What speaks against the result and its start.
     pub doubts: Vec<Doubt>,
 }
 

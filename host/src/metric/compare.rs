@@ -1,27 +1,33 @@
 //! The metric of two images in one position.
 
+use crate::error::message;
 use glam::DAffine3;
 
 use super::{Evaluation, Images, Sampled, within};
-use crate::backend::{self, Wanted};
+use crate::backend::{Backend, Wanted};
 use crate::image::{Range, pyramid};
 use crate::registration::{Options, check};
 use crate::{Error, Result, Volume};
 
 /// Compares two images at full resolution through `transform`, from a point of `fixed` to the point of `moving`, LPS mm. Of the options
-/// it heeds bins, interpolator, histogram, masks and backend.
+/// it heeds bins, interpolator, histogram and masks.
 ///
 /// # Errors
-/// [`Error::Input`] for images or bins that cannot be used, [`Error::Device`] where the backend is not there,
+/// [`Error::Option`] for images or bins that cannot be used, [`Error::Device`] where the device gives up,
 /// [`Error::Untrusted`] where the images do not overlap.
-pub fn evaluate(fixed: &Volume, moving: &Volume, transform: &DAffine3, options: &Options) -> Result<Evaluation> {
+pub fn evaluate(
+    fixed: &Volume,
+    moving: &Volume,
+    transform: &DAffine3,
+    options: &Options,
+    backend: &dyn Backend,
+) -> Result<Evaluation> {
     let ranges = check(fixed, moving, options)?;
-    let backend = backend::open(options.backend, &())?;
     let images = images(fixed, moving, ranges, transform, options);
-    let mut evaluator = images.load(&*backend)?;
+    let mut evaluator = images.load(backend)?;
     let value = images.evaluate(&mut *evaluator, &[*transform], Wanted::Ratios)?[0];
     if value.overlap == 0 {
-        return Err(Error::Untrusted("the images do not overlap: check the headers and the transform".into()));
+        return Err(Error::Untrusted(message!("the images do not overlap"; "check the headers and the transform")));
     }
     Ok(value)
 }

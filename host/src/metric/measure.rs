@@ -2,6 +2,7 @@
 
 use super::{Images, Samples};
 use crate::backend::{Backend, Evaluator, SmoothEvaluator, ViolaEvaluator, Windows};
+use crate::error::Setting;
 use crate::metric::MetricKind;
 use crate::registration::Options;
 use crate::{Error, Result};
@@ -72,11 +73,11 @@ impl<'a> Measure<'a> {
     /// The metric at a map, and its derivatives by the numbers of [`Images::map`].
     ///
     /// # Errors
-    /// Those of the backend; [`Error::Input`] for a metric without a gradient.
+    /// Those of the backend; [`Error::Option`] for a metric without a gradient.
     pub fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
         let map = self.images.map(transform);
         match &mut self.loaded {
-            Loaded::Counts(_, kind) => Err(Error::Input(format!("{} has no gradient", kind.name()))),
+            Loaded::Counts(_, kind) => Err(Error::option(Setting::Metric, format!("{} has no gradient", kind.name()))),
             Loaded::Mattes(evaluator) => {
                 let slope = evaluator.slope(&map)?;
                 Ok((At::from(&slope.at), slope.by_map))

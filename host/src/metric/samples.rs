@@ -2,6 +2,7 @@
 
 use super::{Images, Sampled, sampling};
 use crate::backend::{Exponentials, Group, Sample, Sigmas, ViolaPair};
+use crate::error::{Setting, message};
 use crate::image::{BinImage, StoredImage};
 use crate::random::mix;
 use crate::registration::ViolaOptions;
@@ -26,16 +27,20 @@ impl Samples {
     /// About `count` of the sampled image's voxels that count, half of them in either set, and windows that suit them.
     ///
     /// # Errors
-    /// [`Error::Input`] where there are too few, or where all are of one intensity.
+    /// [`Error::Option`] where there are too few, or where all are of one intensity.
     pub fn new(images: &Images, count: usize, viola: &ViolaOptions) -> Result<Self> {
         let (sampled, interpolated) = images.stored();
         let which = images.which();
         let left = sampled.bins.par_iter().filter(|&&value| value != MASKED).count();
         if left < ViolaOptions::LEAST {
             let least = ViolaOptions::LEAST;
-            return Err(Error::Input(format!(
-                "{left} voxels are too few for Viola's metric, which compares {least} or more: make the masks larger, or leave them out"
-            )));
+            return Err(Error::option(
+                Setting::FixedMask,
+                message!(
+                    "{left} voxels are too few for Viola's metric, which compares {least} or more";
+                    "make the masks larger, or leave them out"
+                ),
+            ));
         }
         let [a, b] = sets(sampled, count as f64 / left as f64, viola.seed);
         let group = Group { a: 0..a.len() as u32, b: a.len() as u32..(a.len() + b.len()) as u32 };
@@ -184,6 +189,9 @@ mod tests {
     fn too_few_voxels_are_refused() {
         let images = images(Sampled::Fixed, [9, 11, 1]);
         let error = Samples::new(&images, 4000, &ViolaOptions::default()).unwrap_err();
-        assert!(error.to_string().contains("99 voxels are too few") && matches!(error, Error::Input(_)), "{error}");
+        assert!(
+            error.to_string().contains("99 voxels are too few") && matches!(error, Error::Option { .. }),
+            "{error}"
+        );
     }
 }

@@ -54,6 +54,17 @@ pub struct Started {
     pub candidates: usize,
 }
 
+/// The linear transform that a deformation or a mesh started from.
+#[derive(Debug, Clone)]
+pub struct LinearStart {
+    /// Fixed point to moving point, LPS mm.
+    pub transform: Linear,
+    /// Where it is from, such as `an affine registration` or `the headers`.
+    pub from: &'static str,
+    /// Finding it.
+    pub seconds: f64,
+}
+
 /// One level of the pyramid.
 #[derive(Debug, Clone, Serialize)]
 pub struct Level {
@@ -86,8 +97,6 @@ pub struct Rise {
 /// Seconds spent in each part.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Seconds {
-    /// Opening the backend; on a GPU mostly the driver's start.
-    pub open: f64,
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,

@@ -2,6 +2,7 @@
 
 use super::Options;
 use crate::backend::Windows;
+use crate::error::{Setting, message};
 use crate::image::{Geometry, Range, pyramid};
 use crate::metric::{self, Images, MetricKind, Sampled, Samples};
 use crate::{Error, Result, Volume};
@@ -81,7 +82,7 @@ impl<'a> Levels<'a> {
     /// and where the sampling picks it. A coarse level on which masks leave too little does without them.
     ///
     /// # Errors
-    /// [`Error::Input`] where the masks leave nothing of the finest level.
+    /// [`Error::Option`] where the masks leave nothing of the finest level.
     pub fn images(&self, level: usize, transform: &DAffine3) -> Result<Images> {
         let (strides, picks) = self.plan(level);
         let sampled = metric::thinned(&self.sampled[level], strides);
@@ -100,7 +101,10 @@ impl<'a> Levels<'a> {
         };
         let samples = keep.as_ref().map_or(sampled.voxels.len(), |keep| count(keep));
         if samples == 0 {
-            return Err(Error::Input("the masks leave no voxel to be counted: make them larger".into()));
+            return Err(Error::option(
+                Setting::FixedMask,
+                message!("the masks leave no voxel to be counted"; "make them larger"),
+            ));
         }
         let [sampled_range, interpolated_range] = self.ranges;
         let interpolated = self.as_thick(&self.interpolated[level], &self.sampled[level].geometry, transform);
@@ -131,7 +135,7 @@ impl<'a> Levels<'a> {
     /// levels have fewer.
     ///
     /// # Errors
-    /// [`Error::Input`] where there are too few, or one of the images is constant there.
+    /// [`Error::Option`] where there are too few, or one of the images is constant there.
     pub fn scattered(&self, images: &Images, level: usize) -> Result<Option<Samples>> {
         let wanted = self.options.viola.samples;
         let count = (wanted >> level).max(wanted.min(FEWEST_OF_VIOLA));

@@ -3,6 +3,7 @@
 use super::Options;
 use super::levels;
 use crate::backend::BATCH;
+use crate::error::message;
 use crate::metric::{MetricKind, Sampled, Sampling};
 use crate::{Error, Geometry, Result};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -21,9 +22,8 @@ struct Need {
 /// [`Error::Device`] names what is needed and what is there.
 pub fn check(fixed: &Geometry, moving: &Geometry, options: &Options, on_device: Option<u64>) -> Result<()> {
     let need = need(fixed, moving, options);
-    enough(need.host, free(), "memory", "crop the images, make them coarser, or end other programs")?;
-    let advice = "crop the images, make them coarser, or use --backend cpu";
-    enough(need.device, on_device, "the GPU's memory", advice)
+    enough(need.host, free(), Place::Host)?;
+    enough(need.device, on_device, Place::Device)
 }
 
 /// What lives at the same time: the pyramids, the images of one level as they are counted, and the result.
@@ -61,16 +61,33 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
 ///
 /// # Errors
 /// [`Error::Device`] names both.
-pub fn enough(need: u64, free: Option<u64>, of: &str, advice: &str) -> Result<()> {
-    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
-    match free {
-        Some(free) if free < need => Err(Error::Device(format!(
-            "registering these images needs about {:.2} GB of {of}, and {:.2} GB are free: {advice}",
-            gigabytes(need),
-            gigabytes(free)
-        ))),
-        _ => Ok(()),
-    }
+pub fn enough(need: u64, free: Option<u64>, place: Place) -> Result<()> {
+    let Some(free) = free.filter(|&free| free < need) else { return Ok(()) };
+    let [need, free] = [need, free].map(|bytes| bytes as f64 / 1e9);
+    Err(match place {
+        Place::Host => Error::device(
+            "cpu",
+            message!(
+                "registering these images needs about {need:.2} GB of memory, and {free:.2} GB are free";
+                "crop the images, make them coarser, or end other programs"
+            ),
+        ),
+        Place::Device => Error::device(
+            "cuda",
+            message!(
+                "registering these images needs about {need:.2} GB of the GPU's memory, and {free:.2} GB are free";
+                "crop the images, make them coarser, or use ", Backend, " cpu"
+            ),
+        ),
+    })
+}
+
+/// Whose memory is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Host,
+    /// A GPU.
+    Device,
 }
 
 /// Memory of the host that this process may still take, where the operating system says.
@@ -126,12 +143,15 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_numbers() {
-        assert!(enough(2_000_000_000, None, "memory", "crop them").is_ok());
-        assert!(enough(2_000_000_000, Some(2_000_000_000), "memory", "crop them").is_ok());
-        let refused = enough(3_100_000_000, Some(2_000_000_000), "memory", "crop them").unwrap_err();
-        assert!(matches!(refused, Error::Device(_)));
+        assert!(enough(2_000_000_000, None, Place::Host).is_ok());
+        assert!(enough(2_000_000_000, Some(2_000_000_000), Place::Host).is_ok());
+        let refused = enough(3_100_000_000, Some(2_000_000_000), Place::Host).unwrap_err();
+        assert!(matches!(refused, Error::Device { backend: "cpu", .. }));
         let told = refused.to_string();
-        assert!(told.contains("3.10 GB of memory") && told.contains("2.00 GB") && told.contains("crop them"), "{told}");
+        assert!(
+            told.contains("3.10 GB of memory") && told.contains("2.00 GB") && told.contains("crop the images"),
+            "{told}"
+        );
     }
 
     #[test]
@@ -143,6 +163,6 @@ mod tests {
     fn a_gpu_is_asked_too() {
         let small = grid([16; 3], [1.0; 3]);
         let told = check(&small, &small, &Options::default(), Some(1000)).unwrap_err().to_string();
-        assert!(told.contains("GPU") && told.contains("--backend cpu"), "{told}");
+        assert!(told.contains("GPU") && told.contains("`backend` cpu"), "{told}");
     }
 }

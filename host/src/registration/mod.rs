@@ -11,11 +11,12 @@ mod race;
 mod start;
 mod trust;
 
-use crate::backend::{self, Backend, cpu};
+use crate::backend::{Backend, cpu};
 use crate::image::{Range, voxel_map};
 use crate::metric::{Evaluation, Measure, Samples};
+use crate::observer::go_on;
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
-use crate::{Geometry, Observer, Result, Volume, threads};
+use crate::{Geometry, Observer, Result, Volume};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use levels::Levels;
@@ -26,37 +27,35 @@ use trust::Evidence;
 
 pub use crate::metric::Sampling;
 pub use check::check;
-pub use found::{Level, Registration, Rise, Seconds, Started};
+pub use found::{Level, LinearStart, Registration, Rise, Seconds, Started};
 pub use options::{Init, Options, ViolaOptions};
 pub use trust::Doubt;
 
-/// Finds the transform that maximises the metric.
-///
-/// # Errors
-/// [`crate::Error::Input`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not there or
-/// memory is short,
-/// [`crate::Error::Untrusted`] where the volumes do not overlap.
-pub fn register(fixed: &Volume, moving: &Volume, options: &Options, observer: &dyn Observer) -> Result<Registration> {
-    threads::with(options.threads, || {
-        let mut seconds = Seconds::default();
-        let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
-        let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
-        memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
-        let dimension = Dimension::of(&fixed.geometry);
-        let run = Run {
-            fixed,
-            moving,
-            ranges,
-            options,
-            backend: &*backend,
-            observer,
-            dimension,
-            levels: Vec::new(),
-            values: [0.0; 2],
-            seconds,
-        };
-        run.finish()
-    })
+/// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
+pub(crate) fn register(
+    fixed: &Volume,
+    moving: &Volume,
+    options: &Options,
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<Registration> {
+    let mut seconds = Seconds::default();
+    let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
+    memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
+    let dimension = Dimension::of(&fixed.geometry);
+    let run = Run {
+        fixed,
+        moving,
+        ranges,
+        options,
+        backend,
+        observer,
+        dimension,
+        levels: Vec::new(),
+        values: [0.0; 2],
+        seconds,
+    };
+    run.finish()
 }
 
 /// A registration under way.
@@ -86,6 +85,7 @@ impl Run<'_> {
         let best = race.best()?;
         let transform = Linear::new(self.options.dof, self.dimension, self.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
+        go_on(self.observer)?;
         let compared = self.compare(&map)?;
         let metric = self.options.metric();
         let values = [0, 1].map(|n| compared.values[n].value(metric).unwrap_or(self.values[n]));
@@ -123,6 +123,7 @@ impl Run<'_> {
     fn level(&mut self, levels: &Levels, level: usize, race: &mut Race) -> Result<()> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map_or(DAffine3::IDENTITY, |pose| pose.transform);
+        go_on(self.observer)?;
         let images = timed(&mut self.seconds.pyramid, || levels.images(level, &at))?;
         let samples = timed(&mut self.seconds.pyramid, || levels.scattered(&images, level))?;
         let load = || Measure::load(&images, samples.as_ref(), self.backend, self.options);
@@ -176,6 +177,7 @@ impl Run<'_> {
 
     /// The moving image on the fixed image's grid.
     fn resample(&mut self, map: &DAffine3) -> Result<Volume> {
+        go_on(self.observer)?;
         let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, map);
         let size = self.fixed.geometry.size;
         let resample = || self.backend.resample(self.moving, size, &map, Interpolator::Linear);

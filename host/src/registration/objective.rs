@@ -2,6 +2,7 @@
 
 use super::Rise;
 use crate::metric::{At, Images, Measure};
+use crate::observer::go_on;
 use crate::optimizer::{Found, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
 use crate::{Observer, Result};
@@ -34,7 +35,7 @@ impl<'a> Metric<'a> {
 
     /// The metric at each map of points in LPS mm, none where little overlaps; what is little follows from the most that overlaps here.
     pub fn scores(&mut self, transforms: &[DAffine3]) -> Result<Vec<Option<f64>>> {
-        let found = self.measure.values(transforms)?;
+        let found = self.measured(transforms)?;
         let most = found.iter().map(|at| at.overlap).max().unwrap_or(0);
         self.least_overlap = ((LEAST_OVERLAP * most as f64) as u64).max(1);
         let values = self.values(&found);
@@ -43,7 +44,7 @@ impl<'a> Metric<'a> {
 
     /// The metric at a map, of which nobody hears.
     pub fn at(&mut self, transform: &DAffine3) -> Result<f64> {
-        let at = self.measure.values(&[*transform])?[0];
+        let at = self.measured(&[*transform])?[0];
         Ok(if self.overlaps(&at) { at.value } else { self.worst })
     }
 
@@ -56,6 +57,11 @@ impl<'a> Metric<'a> {
         problem: &Problem,
     ) -> Result<Found> {
         optimizer.maximise(&mut Away { metric: self, base, steps }, problem)
+    }
+
+    fn measured(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+        go_on(self.observer)?;
+        self.measure.values(transforms)
     }
 
     fn overlaps(&self, at: &At) -> bool {
@@ -86,11 +92,12 @@ struct Away<'m, 'a> {
 impl Objective for Away<'_, '_> {
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
         let transforms: Vec<_> = points.iter().map(|mm| self.base * self.steps.map(mm)).collect();
-        let found = self.metric.measure.values(&transforms)?;
+        let found = self.metric.measured(&transforms)?;
         Ok(self.metric.values(&found))
     }
 
     fn slope(&mut self, point: &[f64]) -> Result<Slope> {
+        go_on(self.metric.observer)?;
         let (at, by_map) = self.metric.measure.slope(&(self.base * self.steps.map(point)))?;
         let value = self.metric.values(&[at])[0];
         let by = match self.metric.overlaps(&at) {
@@ -156,7 +163,7 @@ mod tests {
         let viola = kind == MetricKind::Viola;
         let samples = viola.then(|| Samples::new(&images, 4000, &options.viola).unwrap());
         let measure = Measure::load(&images, samples.as_ref(), &Cpu, &options).unwrap();
-        let mut metric = Metric::new(&images, measure, true, &());
+        let mut metric = Metric::new(&images, measure, true, &crate::Silent);
         let dimension = if flat { Dimension::Two } else { Dimension::Three };
         // So short that few samples pass a voxel, where the slope of what is interpolated jumps; longer where weights are rounded.
         // Of Viola's few samples one that does shows.

@@ -1,14 +1,14 @@
 //! What the user may choose.
 
 use crate::Volume;
-use crate::backend::{BackendKind, Exponentials, HistogramMethod, Sigmas};
+use crate::backend::{Exponentials, HistogramMethod, Sigmas};
 use crate::metric::{MetricKind, Sampling};
 use crate::optimizer::OptimizerKind;
 use crate::transform::Kind;
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 
-/// What [`register`](super::register) is to do.
+/// What [`Engine::register`](crate::Engine::register) is to do.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// What the motion may be.
@@ -35,10 +35,6 @@ pub struct Options {
     pub fixed_mask: Option<Volume>,
     /// On the moving image's grid: voxels that fall where it is less than 0.5 are not counted.
     pub moving_mask: Option<Volume>,
-    /// Where it runs.
-    pub backend: BackendKind,
-    /// CPU threads; 0 for one a core.
-    pub threads: usize,
 }
 
 /// Where a search starts.
@@ -104,7 +100,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// Rigid, NMI at 64 bins, linear, on the fastest device there is.
+    /// Rigid, by Mattes mutual information with 64 bins, from the best of all starts.
     fn default() -> Self {
         Self {
             dof: Kind::Rigid,
@@ -119,8 +115,6 @@ impl Default for Options {
             histogram: HistogramMethod::Auto,
             fixed_mask: None,
             moving_mask: None,
-            backend: BackendKind::Auto,
-            threads: 0,
         }
     }
 }

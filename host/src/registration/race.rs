@@ -2,6 +2,7 @@
 
 use super::objective::Metric;
 use super::start::Start;
+use crate::error::message;
 use crate::optimizer::{Batch, Optimizer, Problem, Quadratic, Stopped};
 use crate::transform::{Steps, distance};
 use crate::{Error, Geometry, Result};
@@ -24,7 +25,7 @@ const FIRST_EVALUATIONS: usize = 200;
 /// A start that is still in the race.
 #[derive(Debug, Clone)]
 pub struct Pose {
-    /// The `--init` that gave it.
+    /// The [`Init`](super::Init) that gave it.
     pub from: &'static str,
     /// Where it started and where it is now, fixed point to moving point, LPS mm.
     pub start: DAffine3,
@@ -65,7 +66,7 @@ impl Race {
     pub fn best(&self) -> Result<&Pose> {
         let none = || {
             Error::Untrusted(
-                "the images do not overlap where they start; check the headers, or use --init search".into(),
+                message!("the images do not overlap where they start"; "check the headers, or use ", Init, " search"),
             )
         };
         self.poses.first().ok_or_else(none)

@@ -58,7 +58,7 @@ fn bad_itk_files() {
 fn bad_files_of_others() {
     let matrix = "1 0 0 5\n0 1 0 6\n0 0 1 7\n0 0 0 1\n";
     let bad: &[(&str, &str, Option<Format>, &str)] = &[
-        ("a.txt", matrix, None, "mireg convert --from matrix-lps"),
+        ("a.txt", matrix, None, "`format` matrix-lps"),
         ("a.mat", "1 0 0\n0 1 0\n0 0 1\n", None, "four lines of four numbers"),
         ("a.txt", "1 0 0 0\n1 0 0 0\n0 0 1 0\n0 0 0 1\n", Some(Format::MatrixRas), "no inverse"),
         ("a.txt", "1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 1 1\n", Some(Format::Niftyreg), "last row"),
@@ -91,12 +91,12 @@ fn what_needs_grids_says_so() {
     for (name, needs_moving) in [("a.mat", true), ("a.standard", true), ("TransformParameters.0.txt", false)] {
         let path = folder.path(name);
         let message = write(&path, None, &linear, &Grids { fixed: None, ..all }).unwrap_err().to_string();
-        assert!(message.contains("--fixed"), "{message}");
+        assert!(message.contains("`fixed`"), "{message}");
         let alone = write(&path, None, &linear, &Grids { moving: None, ..all });
         assert_eq!(alone.is_err(), needs_moving);
         write(&path, None, &linear, &all).unwrap();
         let blind = read(&path, None, &Grids::default());
-        assert!(!needs_moving || blind.unwrap_err().to_string().contains("--fixed and --moving"));
+        assert!(!needs_moving || blind.unwrap_err().to_string().contains("`fixed` and `moving`"));
     }
     let message = write(&folder.path("a.h5"), None, &linear, &all).unwrap_err().to_string();
     assert!(message.contains(".tfm") && message.contains("matrix-ras"), "{message}");

@@ -14,7 +14,6 @@ use image::ImageResult;
 use mireg::Volume;
 use mireg::deform::{Deformation, Options};
 use mireg::registration::Doubt;
-use mireg::transform::Linear;
 use rayon::prelude::*;
 
 /// Of JPEGs.
@@ -50,17 +49,17 @@ struct Page<'a> {
     command: String,
 }
 
-/// The content of report.html. `images`: the fixed and the moving one; `start`: what the flow started from.
+/// The content of report.html. `images`: the fixed and the moving one.
 ///
 /// # Errors
 /// Where a picture cannot be encoded or the template fails.
 pub fn page(
     report: &DeformReport,
     [fixed, moving]: [&Volume; 2],
-    start: &Linear,
     options: &Options,
     found: &Deformation,
 ) -> Result<String, String> {
+    let start = &found.start.transform;
     let map = start.to_affine();
     let window = Window::new(moving);
     let none = DAffine3::IDENTITY;

@@ -2,10 +2,11 @@
 
 use crate::report::{DeformReport, Report, Seconds};
 use glam::DVec3;
+use mireg::deform::{self};
 use mireg::metric::{Evaluation, MetricKind};
 use mireg::optimizer::Stopped;
 use mireg::registration::{Init, Options, Sampling, ViolaOptions};
-use mireg::{Geometry, Volume, deform};
+use mireg::{Geometry, Volume};
 
 /// A label and what is said about it.
 pub type Fact = (&'static str, String);
@@ -170,7 +171,7 @@ pub fn metric(before: &Evaluation, after: &Evaluation) -> Vec<[String; 3]> {
 pub fn seconds(seconds: &Seconds) -> Vec<(&'static str, f64)> {
     vec![
         ("reading", seconds.read),
-        ("opening the device", seconds.parts.open),
+        ("opening the device", seconds.open),
         ("upload", seconds.parts.upload),
         ("pyramid", seconds.parts.pyramid),
         ("optimising", seconds.parts.optimise),

@@ -12,7 +12,6 @@ use image::ImageResult;
 use mireg::Volume;
 use mireg::mesh::Found;
 use mireg::registration::Doubt;
-use mireg::transform::Linear;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -43,14 +42,13 @@ struct Page<'a> {
     command: String,
 }
 
-/// The content of report.html. `images`: the fixed and the moving one, and the moving one through the mesh; `start`: what the mesh started
-/// from.
+/// The content of report.html. `images`: the fixed and the moving one, and the moving one through the mesh.
 ///
 /// # Errors
 /// Where a picture cannot be encoded or the template fails.
-pub fn page(report: &MeshReport, images: [&Volume; 3], start: &Linear, found: &Found) -> Result<String, String> {
+pub fn page(report: &MeshReport, images: [&Volume; 3], found: &Found) -> Result<String, String> {
     let [fixed, moving, _] = images;
-    let pictures = pictures(images, start, found).map_err(|e| e.to_string())?;
+    let pictures = pictures(images, found).map_err(|e| e.to_string())?;
     let page = Page {
         report,
         warnings: &report.warnings,
@@ -64,7 +62,7 @@ pub fn page(report: &MeshReport, images: [&Volume; 3], start: &Linear, found: &F
     page.render().map_err(|e| e.to_string())
 }
 
-fn pictures([fixed, moving, moved]: [&Volume; 3], start: &Linear, found: &Found) -> ImageResult<(Plane, [Drawing; 2])> {
+fn pictures([fixed, moving, moved]: [&Volume; 3], found: &Found) -> ImageResult<(Plane, [Drawing; 2])> {
     let (fixed_window, moving_window) = (Window::new(fixed), Window::new(moving));
     let [view, moving_view] = [fixed, moving].map(|volume| View::flat(&volume.geometry));
     let none = DAffine3::IDENTITY;
@@ -91,7 +89,7 @@ fn pictures([fixed, moving, moved]: [&Volume; 3], start: &Linear, found: &Found)
             ],
         },
     ];
-    let before = draw(&view, moving, moving_window, &start.to_affine())?;
+    let before = draw(&view, moving, moving_window, &found.start.transform.to_affine())?;
     let after = draw(&view, moved, moving_window, &none)?;
     Ok((Plane { view, fixed, before, after }, drawings))
 }

@@ -39,7 +39,7 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
     };
     let options = Options::default();
     let path = Path::new(file);
-    let run = Run { started: Instant::now(), fixed: path, moving: path, read: 0.0, options: &options };
+    let run = Run { started: Instant::now(), fixed: path, moving: path, read: 0.0, open: 0.0, options: &options };
     let pictures = Pictures::new([volume; 2], &found).unwrap();
     page(&run.report(&found, 0.0), [volume; 2], &found, &options, &pictures).unwrap()
 }

@@ -3,6 +3,7 @@
 pub(super) mod cpu;
 pub(super) mod device;
 
+use crate::error::Setting;
 use crate::image::StoredImage;
 use crate::{Error, Result};
 use gpu::math::interpolate;
@@ -140,12 +141,12 @@ pub trait Flow {
 
 /// The error of a flow that has not begun.
 fn no_level() -> Error {
-    Error::Input("a flow has no images before its first level".into())
+    Error::option(Setting::Levels, "a flow has no images before its first level")
 }
 
 /// The error of a step by another metric than the level's.
 fn other_metric() -> Error {
-    Error::Input("the force is not of the metric that the level compares by".into())
+    Error::option(Setting::Force, "the force is not of the metric that the level compares by")
 }
 
 /// What allocations take beside what they hold, and small ones, bytes.

@@ -5,6 +5,7 @@ pub(super) mod device;
 
 pub use device::methods::HistogramMethod;
 
+use crate::error::{Setting, message};
 use crate::image::{BinImage, StoredImage};
 use crate::{Error, Result};
 use gpu::math::entropy::Entropies;
@@ -32,13 +33,18 @@ impl Pair<'_> {
     /// What a sample counts: 1, or with partial volumes the unit of its neighbours' weights.
     ///
     /// # Errors
-    /// [`Error::Input`] where the counts of a fixed image with partial volumes would not fit 32 bits.
+    /// [`Error::Option`] where the counts of a fixed image with partial volumes would not fit 32 bits.
     pub fn unit(&self) -> Result<u32> {
         if self.interpolator != Interpolator::PartialVolume {
             return Ok(1);
         }
         let [x, y, z] = self.fixed.size;
-        let refused = || Error::Input(format!("{x} x {y} x {z} voxels are too many for partial volumes: use linear"));
+        let refused = || {
+            Error::option(
+                Setting::Interpolator,
+                message!("{x} x {y} x {z} voxels are too many for partial volumes"; "use ", Interpolator, " linear"),
+            )
+        };
         partial_volume::unit(x as u64 * y as u64 * z as u64).ok_or_else(refused)
     }
 }

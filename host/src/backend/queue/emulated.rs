@@ -1,6 +1,7 @@
 //! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
 
 use super::{Element, Kernel, Limits, Memory, Opened, Queue, Shape};
+use crate::error::message;
 use crate::{Error, Result};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -134,5 +135,5 @@ impl Queue for Emulated {
 }
 
 fn fault(fault: Fault) -> Error {
-    Error::Device(format!("a kernel is wrong, please report it: {fault}"))
+    Error::device("emulated", message!("a kernel is wrong: {fault}"; "please report it"))
 }

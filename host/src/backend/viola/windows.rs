@@ -1,5 +1,6 @@
 //! The Gaussian windows of Viola's mutual information.
 
+use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::math::log;
 use gpu::math::viola::{Own, Scaled, WIDEST, scale};
@@ -21,18 +22,24 @@ impl Sigmas {
     /// Refuses what windows cannot be made of.
     ///
     /// # Errors
-    /// [`Error::Input`] for one that is not a positive number, and for a joint one too wide beside that of its image.
+    /// [`Error::Option`] for one that is not a positive number, and for a joint one too wide beside that of its image.
     pub fn check(&self) -> Result<()> {
         let joint = self.joint.unwrap_or([self.fixed, self.moving]);
         for (own, joint, image) in [(self.fixed, joint[0], "fixed"), (self.moving, joint[1], "moving")] {
             if ![own, joint].iter().all(|sigma| sigma.is_normal() && *sigma > 0.0) {
-                return Err(Error::Input(format!("Gaussian windows of the {image} image need a sigma above 0")));
+                return Err(Error::option(
+                    Setting::Sigmas,
+                    format!("Gaussian windows of the {image} image need a sigma above 0"),
+                ));
             }
             if joint > WIDEST * own {
-                return Err(Error::Input(format!(
-                    "the joint window is {} times as wide as that of the {image} image: at most {WIDEST} are possible",
-                    joint / own
-                )));
+                return Err(Error::option(
+                    Setting::Sigmas,
+                    format!(
+                        "the joint window is {} times as wide as that of the {image} image: at most {WIDEST} are possible",
+                        joint / own
+                    ),
+                ));
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! One image of a series: which series it is of and where it lies (PS3.3 C.7.6.2).
 
+use crate::error::Message;
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
@@ -93,7 +94,7 @@ impl Slice {
     }
 
     /// An error about this file.
-    pub fn error(&self, message: impl ToString) -> Error {
+    pub fn error(&self, message: impl Into<Message>) -> Error {
         Error::file(&self.path, message)
     }
 

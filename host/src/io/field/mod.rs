@@ -4,6 +4,7 @@
 
 mod itk;
 
+use crate::error::{Setting, message};
 use std::path::Path;
 
 use super::voxels::Order;
@@ -81,16 +82,19 @@ pub fn read(path: &Path) -> Result<Field> {
 ///
 /// # Errors
 /// [`Error::File`] for a name of another end, for a field that leads points of a 2-D image out of its plane, and where the file cannot be
-/// written; [`Error::Input`] where vectors and grid differ in number.
+/// written; [`Error::Option`] where vectors and grid differ in number.
 pub fn write(path: &Path, field: &Field) -> Result<()> {
     let Field { geometry, vectors } = field;
     if vectors.len() != geometry.voxels() {
-        return Err(Error::Input(format!("the field's {} vectors do not fill its grid", vectors.len())));
+        return Err(Error::option(
+            Setting::Transform,
+            format!("the field's {} vectors do not fill its grid", vectors.len()),
+        ));
     }
     if leaves_plane(field) {
         return Err(Error::file(
             path,
-            "would lead points of a 2-D image out of its plane; give a 3-D image as --fixed",
+            message!("would lead points of a 2-D image out of its plane"; "give a 3-D image as ", Fixed),
         ));
     }
     let channels = channels(geometry);

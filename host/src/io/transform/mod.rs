@@ -69,26 +69,26 @@ impl<'a> Grids<'a> {
 /// [`Error::File`] for a file that is not there, is damaged, holds no linear map with an inverse, is a plain matrix of unknown
 /// convention, or cannot be understood without `grids`.
 pub fn read(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Linear> {
-    let wrong = |message: String| Error::file(path, message);
     if format.is_none() && field::is(path) {
-        return Err(wrong(
-            "is an image or a displacement field, by its name, where a linear transform is needed".into(),
+        return Err(Error::file(
+            path,
+            "is an image or a displacement field, by its name, where a linear transform is needed",
         ));
     }
     let bytes = content(path)?;
-    let format = format.map_or_else(|| Format::sniff(path, &bytes), Ok).map_err(wrong)?;
+    let format = format.map_or_else(|| Format::sniff(path, &bytes), Ok).map_err(Error::at(path))?;
     let text = String::from_utf8_lossy(&bytes);
     let linear = match format {
-        Format::Itk => itk::read(&text).map_err(wrong),
-        Format::Ants => matlab::read(&bytes).map_err(wrong),
-        Format::Json => json::read(&text, grids).map_err(wrong),
+        Format::Itk => itk::read(&text).map_err(Error::at(path)),
+        Format::Ants => matlab::read(&bytes).map_err(Error::at(path)),
+        Format::Json => json::read(&text, grids).map_err(Error::at(path)),
         Format::Elastix => elastix::read(path, &text),
-        Format::MatrixLps => matrix::read_lps(&text, grids).map_err(wrong),
-        Format::MatrixRas | Format::Niftyreg => matrix::read_ras(&text, grids).map_err(wrong),
-        Format::Fsl => fsl::read(&text, grids).map_err(wrong),
-        Format::Rire => rire::read(&text, grids).map_err(wrong),
+        Format::MatrixLps => matrix::read_lps(&text, grids).map_err(Error::at(path)),
+        Format::MatrixRas | Format::Niftyreg => matrix::read_ras(&text, grids).map_err(Error::at(path)),
+        Format::Fsl => fsl::read(&text, grids).map_err(Error::at(path)),
+        Format::Rire => rire::read(&text, grids).map_err(Error::at(path)),
     }?;
-    invertible(&linear).map_err(wrong)?;
+    invertible(&linear).map_err(Error::at(path))?;
     Ok(linear)
 }
 
@@ -105,10 +105,9 @@ pub fn parts(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Vec<P
     if !text || !Source::open(path)?.rest(itk::MAGIC.len() as u64)?.starts_with(itk::MAGIC.as_bytes()) {
         return Ok(vec![Part::Linear(read(path, format, grids)?)]);
     }
-    let wrong = |message: String| Error::file(path, message);
-    let parts = itk::parts(&Source::open(path)?.text()?).map_err(wrong)?;
+    let parts = itk::parts(&Source::open(path)?.text()?).map_err(Error::at(path))?;
     let linears = parts.iter().filter_map(|part| if let Part::Linear(linear) = part { Some(linear) } else { None });
-    linears.into_iter().try_for_each(invertible).map_err(wrong)?;
+    linears.into_iter().try_for_each(invertible).map_err(Error::at(path))?;
     Ok(parts)
 }
 
@@ -122,16 +121,15 @@ pub fn parts(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Vec<P
 /// [`Error::File`] for a name of another end, where the format needs a grid that is not in `grids`, and where the file cannot be
 /// written.
 pub fn write(path: &Path, format: Option<Format>, transform: &Linear, grids: &Grids) -> Result<()> {
-    let wrong = |message: String| Error::file(path, message);
-    let bytes = match format.map_or_else(|| Format::of_name(path), Ok).map_err(wrong)? {
+    let bytes = match format.map_or_else(|| Format::of_name(path), Ok).map_err(Error::at(path))? {
         Format::Itk => itk::text(transform).into_bytes(),
         Format::Ants => matlab::bytes(transform),
         Format::Json => json::text(transform).into_bytes(),
-        Format::Elastix => elastix::text(transform, grids).map_err(wrong)?.into_bytes(),
+        Format::Elastix => elastix::text(transform, grids).map_err(Error::at(path))?.into_bytes(),
         Format::MatrixLps => matrix::lps(transform).into_bytes(),
         Format::MatrixRas | Format::Niftyreg => matrix::ras(transform).into_bytes(),
-        Format::Fsl => fsl::text(transform, grids).map_err(wrong)?.into_bytes(),
-        Format::Rire => rire::text(transform, grids).map_err(wrong)?.into_bytes(),
+        Format::Fsl => fsl::text(transform, grids).map_err(Error::at(path))?.into_bytes(),
+        Format::Rire => rire::text(transform, grids).map_err(Error::at(path))?.into_bytes(),
     };
     atomic::write(path, &[&bytes])
 }

@@ -9,6 +9,7 @@ pub use entropy::entropies;
 
 use super::{Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::backend::lanes::PIECE;
+use crate::error::{Setting, message};
 use crate::{Error, Result};
 use gpu::math::entropy::Entropies;
 use gpu::params::Affine;
@@ -26,13 +27,14 @@ pub struct HistogramOnCpu<'a> {
 
 impl<'a> HistogramOnCpu<'a> {
     /// # Errors
-    /// [`Error::Input`] for a method other than `auto`, and for a pair that cannot be counted.
+    /// [`Error::Option`] for a method other than `auto`, and for a pair that cannot be counted.
     pub fn new(pair: Pair<'a>, method: HistogramMethod) -> Result<Self> {
         if method != HistogramMethod::Auto {
             let name = method.name();
-            return Err(Error::Input(format!(
-                "--histogram {name} runs on a GPU and in the emulator: on the CPU leave it at auto"
-            )));
+            return Err(Error::option(
+                Setting::Histogram,
+                message!(Histogram, " {name} runs on a GPU and in the emulator"; "leave it at auto on the CPU"),
+            ));
         }
         Ok(Self { pair, unit: pair.unit()?, samples: Samples::new(&pair)? })
     }

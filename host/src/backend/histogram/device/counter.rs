@@ -2,6 +2,7 @@
 
 use crate::backend::histogram::Pair;
 use crate::backend::queue::{Memory, Queue};
+use crate::error::{Setting, message};
 use crate::image::CubicImage;
 use crate::{Error, Result};
 use gpu::params::{self, Affine};
@@ -68,5 +69,5 @@ pub fn write(memory: &mut [f32], transforms: &[Affine]) {
 
 /// The error of a method that cannot count a pair.
 pub fn cannot(method: &str, why: &str) -> Error {
-    Error::Input(format!("--histogram {method} {why}: choose another, or auto"))
+    Error::option(Setting::Histogram, message!(Histogram, " {method} {why}"; "choose another, or auto"))
 }

@@ -3,6 +3,7 @@
 use crate::backend::histogram::Wanted;
 use crate::backend::queue::emulated::Emulated;
 use crate::backend::queue::{Memory, Queue, Shape, kernels};
+use crate::error::message;
 use crate::{Error, Result};
 use gpu::kernels::histogram::entropy::{self, COLUMNS, RESULTS, THREADS};
 use gpu::math::entropy::Entropies;
@@ -95,7 +96,10 @@ impl Emulated {
         let entropies = space.entropies(self, bins, batch, wanted)?;
         match space.is_clear() {
             true => Ok(entropies),
-            false => Err(Error::Device("a kernel is wrong, please report it: entropies leaves counts behind".into())),
+            false => Err(Error::device(
+                "emulated",
+                message!("a kernel is wrong: entropies leaves counts behind"; "please report it"),
+            )),
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::backend::queue::cuda::Cuda;
 use crate::backend::queue::emulated::Emulated;
 use crate::backend::queue::{Kernel, Memory, Opened, Queue, Shape, kernels};
+use crate::error::Setting;
 use crate::{Error, Result};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use gpu::kernels::histogram::from_pairs::{self, TOGETHER, VECTOR};
@@ -116,7 +117,7 @@ impl<Q: Queue> FromPairs<Q> {
 fn checked(len: usize, bins: u32) -> Result<u32> {
     match (1..=1 << 16).contains(&bins) && len <= MOST {
         true => Ok(len as u32),
-        false => Err(Error::Input(format!("{len} numbers in {bins} bins cannot be counted"))),
+        false => Err(Error::option(Setting::Bins, format!("{len} numbers in {bins} bins cannot be counted"))),
     }
 }
 
@@ -144,7 +145,7 @@ impl Cuda {
     /// spends on it, as the mean of `times` more in a row, if that is not 0.
     ///
     /// # Errors
-    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the numbers do not fit or the device gives up.
+    /// [`Error::Option`] for other `bins`, [`Error::Device`] where the numbers do not fit or the device gives up.
     pub fn count_pairs(&self, numbers: &[u16], bins: u32, times: u32) -> Result<(Vec<u32>, Option<f64>)> {
         count_pairs(&self.queue()?, numbers, bins, times)
     }
@@ -154,7 +155,7 @@ impl Emulated {
     /// How often each of the numbers below `bins`, 1 to 65536, occurs. Others are not counted.
     ///
     /// # Errors
-    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
+    /// [`Error::Option`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
     pub fn count_pairs(&self, numbers: &[u16], bins: u32) -> Result<Vec<u32>> {
         Ok(count_pairs(self, numbers, bins, 0)?.0)
     }

@@ -11,7 +11,7 @@ use std::ptr;
 pub fn check(code: sys::CUresult) -> Result<()> {
     match code {
         sys::CUresult::CUDA_SUCCESS => Ok(()),
-        code => Err(Error::Device(format!("the CUDA driver says {}", cuda_driver::describe(code)))),
+        code => Err(Error::device("cuda", format!("the CUDA driver says {}", cuda_driver::describe(code)))),
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Cuda {
 /// # Errors
 /// [`Error::Device`]
 pub fn available() -> Result<()> {
-    cuda_driver::available().map_err(Error::Device)
+    cuda_driver::available().map_err(|why| Error::device("cuda", why))
 }
 
 impl Cuda {

@@ -166,7 +166,7 @@ mod tests {
     impl Allocator for &FakeDevice {
         fn allocate(&self, bytes: usize) -> Result<u64> {
             if self.used() + bytes > self.bytes {
-                return Err(Error::Device("memory is short".into()));
+                return Err(Error::device("fake", "memory is short"));
             }
             let mut state = self.state.lock().unwrap();
             state.1 += 1;

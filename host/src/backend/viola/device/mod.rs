@@ -6,6 +6,7 @@ mod layout;
 use super::cpu::ViolaOnCpu;
 use super::{Exponentials, Viola, ViolaEvaluator, ViolaPair};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape};
+use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::kernels::viola::{BLOCK, RESULTS, finish, sums, tile};
 use gpu::math::gauss::REACH;
@@ -19,7 +20,7 @@ use layout::{Layout, SLOTS_BEYOND};
 /// Samples on a device; with tables of levels, which leave nothing to be done in parallel, on the CPU.
 ///
 /// # Errors
-/// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+/// [`Error::Option`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: Q, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
     Ok(match pair.exponentials {
         Exponentials::Quantised => Box::new(ViolaOnCpu::new(pair)?),
@@ -214,7 +215,10 @@ impl<Q: Queue> Work<Q> {
 
     fn write(&mut self, maps: &[Affine]) -> Result<()> {
         if maps.len() != self.groups {
-            return Err(Error::Input(format!("{} maps for {} groups of samples", maps.len(), self.groups)));
+            return Err(Error::option(
+                Setting::Samples,
+                format!("{} maps for {} groups of samples", maps.len(), self.groups),
+            ));
         }
         for (coefficients, map) in self.maps.chunks_exact_mut(12).zip(maps) {
             coefficients.copy_from_slice(map.rows.as_flattened());
@@ -234,7 +238,7 @@ impl<Q: Queue> Work<Q> {
 
 impl<Q: Queue> ViolaOnDevice<Q> {
     /// # Errors
-    /// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+    /// [`Error::Option`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
     pub fn new(queue: Q, pair: &ViolaPair) -> Result<Self> {
         Ok(Self { graphs: [None, None], work: Work::new(queue, pair)? })
     }

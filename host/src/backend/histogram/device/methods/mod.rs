@@ -90,7 +90,7 @@ impl HistogramMethod {
 /// Uploads a pair for a method, which is [resolved](HistogramMethod::resolve).
 ///
 /// # Errors
-/// [`crate::Error::Input`] where the method cannot count this pair, [`crate::Error::Device`] where it does not fit.
+/// [`crate::Error::Option`] where the method cannot count this pair, [`crate::Error::Device`] where it does not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
     let weighs = matches!(method, HistogramMethod::SharedAtomic | HistogramMethod::SortCount);
     if pair.interpolator == Interpolator::PartialVolume && !weighs {
