@@ -26,7 +26,7 @@
 //! let (fixed, moving) = (io::read(&ct)?, io::read(&mr)?);
 //! let found = register(&fixed, &moving, &Options::default())?;
 //! if found.trusted() {
-//!     transform::write(&out, None, &found.transform, &Grids::default())?;
+//!     transform::write_linear(&out, None, &found.transform, &Grids::default())?;
 //!     let there = found.transform.to_affine().transform_point3(fixed.geometry.centre());
 //!     println!("the middle of the fixed image is at {there} mm in the moving one");
 //! }

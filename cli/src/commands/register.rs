@@ -3,18 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::arguments::choice::choice;
 use crate::report::{Report, Run};
 use clap::Args;
 use mireg::io::OutputFolder;
 use mireg::io::transform::Grids;
-use mireg::metric::MetricKind;
 use mireg::registration::{Doubt, Options, Registration};
 use mireg::{Engine, Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
-use crate::arguments::gaussian::Gaussian;
-use crate::arguments::histogram::Histogram;
+use crate::arguments::metric::Maximised;
 use crate::arguments::search::Search;
 use crate::progress::Progress;
 use crate::summary;
@@ -52,13 +49,8 @@ pub struct Register {
     pub out: PathBuf,
     #[command(flatten)]
     pub search: Search,
-    /// What is maximised [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
-    #[arg(long, value_parser = choice::<MetricKind>(), help_heading = "Metric")]
-    pub metric: Option<MetricKind>,
     #[command(flatten)]
-    pub histogram: Histogram,
-    #[command(flatten)]
-    pub gaussian: Gaussian,
+    pub maximised: Maximised,
     #[command(flatten)]
     pub compute: Compute,
     /// Print errors and warnings only
@@ -95,9 +87,9 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
 impl Register {
     /// What the library wants to know about images on these grids; reads masks and a transform to start from.
     fn options(&self, grids: &Grids) -> Result<Options> {
-        let others = self.histogram.options(self.metric)?;
-        let viola = self.gaussian.options(self.metric)?;
-        self.search.options(Options { viola, ..others }, grids)
+        let [fixed_mask, moving_mask] = self.maximised.histogram.masks()?;
+        let metric = self.maximised.metric(&self.search)?;
+        self.search.options(Options { metric, fixed_mask, moving_mask, ..Options::default() }, grids)
     }
 }
 

@@ -152,7 +152,7 @@ impl DeformRun<'_> {
     /// [`Error::File`] where a file cannot be written.
     pub fn write(&self, images: [&Volume; 2], found: &Deformation, folder: &OutputFolder) -> Result<DeformReport> {
         let writing = Instant::now();
-        transform::write(&folder.path(START), None, &found.start.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(START), None, &found.start.transform, &Grids::default())?;
         for (name, field) in [(DISPLACEMENTS, &found.field), (INVERSE, &found.inverse)] {
             io::field::write(&folder.path(name), field)?;
         }

@@ -14,7 +14,7 @@ pub use deform::{DISPLACEMENTS, DeformReport, DeformRun, Displacement, INVERSE, 
 pub use mesh::{FIELD, MESH, MeshReport, MeshRun, MeshSeconds, Shape, VTK};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
-use mireg::metric::{Evaluation, MetricKind};
+use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
 use mireg::registration::{self, Doubt, Level, Options, Registration, Started};
 use mireg::{Error, Result, Volume};
@@ -62,7 +62,7 @@ pub struct Report {
     /// What counted the joint histograms.
     pub histogram: &'static str,
     /// What was maximised.
-    pub metric: MetricKind,
+    pub metric: Metric,
     /// Who searched.
     pub optimizer: OptimizerKind,
     pub start: Value,
@@ -115,7 +115,7 @@ impl Run<'_> {
     /// [`Error::File`] where a file cannot be written.
     pub fn write(&self, images: [&Volume; 2], found: &Registration, folder: &OutputFolder) -> Result<Report> {
         let writing = Instant::now();
-        transform::write(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
         let write = || io::write(&folder.path(moved(self.moving)), &found.moved);
         let (written, pictures) = rayon::join(write, || html::Pictures::new(images, found));
         written?;
@@ -133,7 +133,7 @@ impl Run<'_> {
     }
 
     fn report(&self, found: &Registration, write: f64) -> Report {
-        let kind = self.options.metric();
+        let Histogram { bins, interpolator, .. } = self.options.metric.histogram();
         let [before, after] = found.values;
         let text = |path: &Path| path.display().to_string();
         Report {
@@ -143,10 +143,10 @@ impl Run<'_> {
             moving: text(self.moving),
             backend: found.backend,
             device: found.device.clone(),
-            bins: self.options.bins,
-            interpolation: self.options.interpolator.name(),
+            bins,
+            interpolation: interpolator.name(),
             histogram: found.histogram,
-            metric: kind,
+            metric: self.options.metric,
             optimizer: self.options.optimizer(),
             start: Value { value: before, evaluation: found.start },
             end: Value { value: after, evaluation: found.end },

@@ -4,10 +4,12 @@ use super::climb::{Guard, climb};
 use super::links::Links;
 use super::objective::Objective;
 use super::picture::{self, DEVIATION, Picture, Prepared};
-use super::{Found, LevelFound, Mesh, MeshMap, Options, Samples, Start, align::align, twice_area};
+use super::{Found, LevelFound, Options, Samples, Start, align::align};
 use crate::backend::{Backend, Sigmas, ViolaPair};
 use crate::error::{Setting, message};
 use crate::registration::{Doubt, Init, LinearStart};
+use crate::transform::Mesh;
+use crate::transform::mesh::{corners, twice_area};
 use crate::{Error, Observer, Result, Volume};
 use glam::{DAffine3, DVec2};
 use std::time::Instant;
@@ -99,7 +101,7 @@ struct Plan {
 
 impl Plan {
     fn new(fixed: &Volume, mesh: &Mesh) -> Self {
-        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&mesh.fixed, triangle)).abs());
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(corners(&mesh.fixed, triangle)).abs());
         let cell = (areas.sum::<f64>() / mesh.triangles.len() as f64).sqrt();
         let side = (fixed.geometry.spacing.x * fixed.geometry.spacing.y).sqrt();
         let thinned = (cell / side / (2.0 * ENOUGH).sqrt()).round().max(1.0);
@@ -147,7 +149,7 @@ impl Run<'_> {
             };
             let start = next.clone();
             if let Some(coarser) = &mesh {
-                let map = MeshMap::new(coarser);
+                let map = coarser.map();
                 next.moving = next.fixed.iter().map(|&point| map.forward(point)).collect();
                 unfold(&mut next, &start);
             }
@@ -185,7 +187,7 @@ impl Run<'_> {
         let from = pixels(&mesh.moving);
         let mut objective = Objective::new(evaluator, &samples, mesh, &fixed.geometry, from.clone());
         let start = pixels(&start.moving);
-        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&start, triangle))).collect();
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(corners(&start, triangle))).collect();
         let guard = Guard { triangles: mesh.triangles.clone(), areas };
         let climbed = climb(&mut objective, &guard, from, self.options.iterations, self.observer)?;
         mesh.moving = millimetres(&moving, &climbed.corners);

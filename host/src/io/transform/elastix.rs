@@ -3,7 +3,7 @@
 use crate::error::{Message, message};
 use std::path::Path;
 
-use super::super::joined;
+use super::super::number::joined;
 use super::parameters::linear;
 use super::text::{numbers, shown};
 use super::{Grids, content};
