@@ -37,6 +37,7 @@
 
 pub mod backend;
 pub mod deform;
+mod doubt;
 mod engine;
 pub mod error;
 pub mod image;
@@ -53,6 +54,7 @@ pub mod threads;
 pub mod transform;
 pub mod tre;
 
+pub use doubt::{Check, Doubt};
 pub use engine::{Engine, deform, mesh, register};
 pub use error::{Error, Result};
 pub use image::{Geometry, PixelType, Volume};

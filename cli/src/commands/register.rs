@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::report::{Report, Run};
+use crate::report::{Report, Run, Warning};
 use clap::Args;
 use mireg::io::OutputFolder;
 use mireg::io::transform::Grids;
-use mireg::registration::{Doubt, Options, Registration};
+use mireg::registration::{Options, Registration};
 use mireg::{Engine, Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
@@ -81,7 +81,7 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     if !arguments.quiet {
         crate::print(&summary::registration(&registration, &report, moving, out));
     }
-    trusted(&registration.doubts, out)
+    trusted(&report.warnings, out)
 }
 
 impl Register {
@@ -94,8 +94,8 @@ impl Register {
 }
 
 /// The results are there for the eye, but a script is to stop here.
-pub fn trusted(doubts: &[Doubt], out: &Path) -> Result<()> {
-    let grave: Vec<_> = doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
+pub fn trusted(warnings: &[Warning], out: &Path) -> Result<()> {
+    let grave: Vec<_> = warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();
     match grave[..] {
         [] => Ok(()),
         _ => Err(Error::untrusted(format!(
@@ -121,6 +121,6 @@ pub fn align(
 }
 
 /// Says what speaks against a result. `--quiet` does not silence it.
-pub fn warn(doubts: &[Doubt]) {
-    doubts.iter().for_each(|warning| crate::say(&format!("mireg: warning: {}", warning.text)));
+pub fn warn(warnings: &[Warning]) {
+    warnings.iter().for_each(|warning| crate::say(&format!("mireg: warning: {}", warning.text)));
 }

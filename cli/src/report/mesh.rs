@@ -6,11 +6,10 @@ use std::time::Instant;
 use gpu::math::interpolate::Interpolator;
 use serde::Serialize;
 
-use super::{PAGE, REPORT, TRANSFORM, html, moved, text_of};
+use super::{PAGE, REPORT, TRANSFORM, Warning, html, moved, text_of};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{Found, LevelFound};
-use mireg::registration::Doubt;
 use mireg::transform::Mesh;
 use mireg::{Error, Resampling, Result, Volume, resample_through};
 
@@ -55,7 +54,7 @@ pub struct MeshReport {
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: &'static str,
     /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Doubt>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A mesh in numbers.
@@ -154,7 +153,7 @@ impl MeshRun<'_> {
 
     fn report(&self, found: &Found, write: f64) -> MeshReport {
         let text = |path: &Path| path.display().to_string();
-        let warnings = found.doubts.clone();
+        let warnings = super::warnings(&found.doubts);
         MeshReport {
             command: super::command(),
             version: env!("CARGO_PKG_VERSION"),

@@ -8,6 +8,7 @@ mod words;
 use std::path::Path;
 use std::time::Instant;
 
+use crate::flags;
 use serde::Serialize;
 
 pub use deform::{DISPLACEMENTS, DeformReport, DeformRun, Displacement, INVERSE, JACOBIAN, START};
@@ -16,8 +17,8 @@ use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{self, Doubt, Level, Options, Registration, Started};
-use mireg::{Error, Result, Volume};
+use mireg::registration::{self, Options, Registration, RegistrationLevel, Started};
+use mireg::{Check, Doubt, Error, Result, Volume};
 pub use words::{began, climbed, motion};
 
 /// File names in the output folder.
@@ -41,6 +42,24 @@ pub struct Run<'a> {
     /// The same of opening the device.
     pub open: f64,
     pub options: &'a Options,
+}
+
+/// What speaks against a result, as report.json has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Warning {
+    #[serde(rename = "name")]
+    pub check: Check,
+    /// What was found, in a line.
+    pub text: String,
+    /// Whether the result should not be used.
+    pub grave: bool,
+}
+
+/// The library's doubts in the words of the command line.
+fn warnings(doubts: &[Doubt]) -> Vec<Warning> {
+    let warning =
+        |doubt: &Doubt| Warning { check: doubt.check, text: flags::message(&doubt.message), grave: doubt.grave };
+    doubts.iter().map(warning).collect()
 }
 
 /// The content of report.json. Lengths in mm, angles in degrees, LPS; entropies and MI in nats.
@@ -73,13 +92,13 @@ pub struct Report {
     /// Which start won.
     pub started: Started,
     /// Coarse to fine.
-    pub levels: Vec<Level>,
+    pub levels: Vec<RegistrationLevel>,
     pub transform: Motion,
     pub seconds: Seconds,
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: &'static str,
     /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Doubt>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Both images at full resolution in one position.
@@ -103,7 +122,7 @@ pub struct Seconds {
     pub open: f64,
     /// Those of the registration.
     #[serde(flatten)]
-    pub parts: registration::Seconds,
+    pub parts: registration::RegistrationSeconds,
     /// Transform, moved image and the pictures of the page.
     pub write: f64,
 }
@@ -156,7 +175,7 @@ impl Run<'_> {
             transform: Motion::from(&found.transform),
             seconds: self.seconds(found, write),
             trust: if found.trusted() { "passed" } else { "failed" },
-            warnings: found.doubts.clone(),
+            warnings: warnings(&found.doubts),
         }
     }
 

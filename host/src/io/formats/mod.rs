@@ -8,19 +8,20 @@ mod picture;
 
 use std::path::Path;
 
-use super::format::{Format, ends};
+use super::format::{ImageFormat, ends};
 use crate::{Error, Result};
 
 /// All formats. Messages list them in this order.
-const FORMATS: [&dyn Format; 5] = [&nifti::Nifti, &metaimage::MetaImage, &nrrd::Nrrd, &dicom::Dicom, &picture::Picture];
+const FORMATS: [&dyn ImageFormat; 5] =
+    [&nifti::Nifti, &metaimage::MetaImage, &nrrd::Nrrd, &dicom::Dicom, &picture::Picture];
 
 /// The format of a file, by the end of its name.
-pub fn of_name(path: &Path) -> Option<&'static dyn Format> {
+pub fn of_name(path: &Path) -> Option<&'static dyn ImageFormat> {
     FORMATS.into_iter().find(|format| ends(path, format.names().read))
 }
 
 /// The format of a file or folder that is to be read, by the end of its name or by what it holds.
-pub fn to_read(path: &Path) -> Result<&'static dyn Format> {
+pub fn to_read(path: &Path) -> Result<&'static dyn ImageFormat> {
     if let Some(format) = of_name(path).filter(|_| !path.is_dir()) {
         return Ok(format);
     }
@@ -34,7 +35,7 @@ pub fn to_read(path: &Path) -> Result<&'static dyn Format> {
 }
 
 /// The format of an image that is to be written.
-pub fn to_write(path: &Path) -> Result<&'static dyn Format> {
+pub fn to_write(path: &Path) -> Result<&'static dyn ImageFormat> {
     let format = FORMATS.into_iter().find(|format| ends(path, format.names().written));
     format.ok_or_else(|| {
         let written = |pictures: bool| {
@@ -47,12 +48,12 @@ pub fn to_write(path: &Path) -> Result<&'static dyn Format> {
 }
 
 /// The format of a displacement field that is to be read.
-pub fn of_field(path: &Path) -> Option<&'static dyn Format> {
+pub fn of_field(path: &Path) -> Option<&'static dyn ImageFormat> {
     of_name(path).filter(|format| !format.names().fields.is_empty())
 }
 
 /// The format of a displacement field that is to be written.
-pub fn to_write_field(path: &Path) -> Option<&'static dyn Format> {
+pub fn to_write_field(path: &Path) -> Option<&'static dyn ImageFormat> {
     FORMATS.into_iter().find(|format| ends(path, format.names().fields))
 }
 

@@ -34,7 +34,9 @@ const FLAT: f64 = 1e-9;
 /// fixed one into its files; the other formats can do without.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Grids<'a> {
+    /// That of the fixed image, from whose points a transform leads.
     pub fixed: Option<&'a Geometry>,
+    /// That of the moving image, to whose points it leads.
     pub moving: Option<&'a Geometry>,
 }
 
