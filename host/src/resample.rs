@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::backend::Backend;
 use crate::image::{CubicImage, voxel_map};
+use crate::transform::TransformMap;
 use crate::{Error, Geometry, Result, Volume};
 
 /// What [`resample`] is to do.
@@ -22,27 +23,46 @@ pub struct Resampling {
 /// What [`resample`] makes.
 #[derive(Debug, Clone)]
 pub struct Resampled {
+    /// The image on the new grid, stored as it was.
     pub volume: Volume,
     /// Voxels that lie on or between the outermost voxel centres of the image.
     pub inside: usize,
 }
 
-/// An image's intensities at the voxels of `grid`, each taken through `transform` (grid point to image point, LPS mm); stored as the image
-/// is. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what these can hold.
+/// An image's intensities at the voxels of `grid`, each taken through `map` (grid point to image point, LPS mm): [`Transform::map`],
+/// [`Transform::inverse_map`] or a matrix, `&matrix.into()`. Stored as the image is. A linear map runs on
+/// the backend, any other on the CPU. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what
+/// these can hold.
 ///
 /// # Errors
 /// [`Error::Option`] for an image or a grid too large, [`Error::Device`] where the backend is too small.
+///
+/// [`Transform::map`]: crate::transform::Transform::map
+/// [`Transform::inverse_map`]: crate::transform::Transform::inverse_map
 pub fn resample(
     image: &Volume,
     grid: &Geometry,
-    transform: &DAffine3,
+    map: &TransformMap,
+    how: &Resampling,
+    backend: &dyn Backend,
+) -> Result<Resampled> {
+    match map.affine() {
+        Some(affine) => resample_linear(image, grid, affine, how, backend),
+        None => resample_through(image, grid, |point| map.transform_point3(point), how),
+    }
+}
+
+fn resample_linear(
+    image: &Volume,
+    grid: &Geometry,
+    map: &DAffine3,
     how: &Resampling,
     backend: &dyn Backend,
 ) -> Result<Resampled> {
     check(Setting::Moving, &image.geometry)?;
     check(Setting::Fixed, grid)?;
     filled(image)?;
-    let map = voxel_map(grid, &image.geometry, transform);
+    let map = voxel_map(grid, &image.geometry, map);
     let mut voxels = backend.resample(image, grid.size, &map, how.interpolator)?;
     let last = last(image.geometry.size.map(|n| n as u32));
     let height = grid.size[1];
@@ -55,7 +75,7 @@ pub fn resample(
     Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
 }
 
-/// The same through a `map` of points (grid to image, LPS mm) that is not linear, on the CPU.
+/// The same through any `map` of points (grid to image, LPS mm), on the CPU.
 ///
 /// # Errors
 /// [`Error::Option`] for an image or a grid too large.

@@ -6,8 +6,8 @@ use clap::Args;
 use mireg::io::transform::{self, Grids};
 use mireg::{Result, io};
 
-use crate::arguments::grids::{Files, Images, keep_inputs};
-use crate::transforms;
+use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
+use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
 A point goes through the files in the order in which they are named: through A, then
@@ -38,12 +38,12 @@ pub struct Compose {
 pub fn run(arguments: &Compose) -> Result<()> {
     let Compose { inputs, out, files } = arguments;
     keep_inputs(out, inputs, &files.reading)?;
-    let images = Images::read(&files.reading)?;
+    let images = ImageGrids::read(&files.reading)?;
     // What lies between the first and the last is not known, so formats that need both grids are refused.
     let grids = Grids { moving: None, ..images.grids() };
-    let steps = transforms::each_of(inputs, files.reading.from, &grids)?;
-    match transforms::whole(&steps) {
-        Some(whole) => transform::write(out, files.to, &whole, &images.grids()),
-        None => io::field::write(out, &transforms::field(&steps, false, grids.fixed)?),
+    let chain = Chain::read_each(inputs, files.reading.from, &grids)?;
+    match chain.transform.to_linear() {
+        Some(whole) => transform::write_linear(out, files.to, &whole, &images.grids()),
+        None => io::field::write(out, &chain.field(false, grids.fixed)?),
     }
 }

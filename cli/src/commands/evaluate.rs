@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::arguments::choice::choice;
 use crate::summary::line;
-use crate::transforms;
+use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
 The error at a point of the fixed image is how far, in mm, the transform takes it from
@@ -70,12 +70,13 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     let moving = arguments.moving.as_deref().map(io::geometry).transpose()?;
     let Over { what: over, points, grid } = over(arguments)?;
     let grids = Grids { fixed: grid.as_ref(), moving: moving.as_ref() };
-    let steps = transforms::steps(std::slice::from_ref(&arguments.transform), arguments.from, &grids)?;
+    let chain = Chain::read(std::slice::from_ref(&arguments.transform), arguments.from, &grids)?;
+    let map = chain.map(false);
     let targets = targets(arguments, &points, &grids)?;
     let nothing = || Error::option(Setting::FixedMask, format!("{over}: nothing to measure"));
     let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
-    let after = Tre::of(transforms::map(&steps, false), &points, &targets).ok_or_else(nothing)?;
-    transforms::met(&steps)?;
+    let after = Tre::of(|point| map.transform_point3(point), &points, &targets).ok_or_else(nothing)?;
+    chain.met(&map)?;
     crate::print(&match arguments.json {
         true => {
             let object = serde_json::json!({ "over": over, "points": points.len(), "before": before, "after": after });
@@ -118,11 +119,10 @@ fn over(arguments: &Evaluate) -> Result<Over> {
 /// Where those points belong in the moving image.
 fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids) -> Result<Vec<DVec3>> {
     let Some(path) = &arguments.moving_points else {
-        let truth = transforms::steps(arguments.truth.as_slice(), None, grids)?;
-        let map = transforms::map(&truth, false);
-        let targets = points.par_iter().map(|&point| map(point)).collect();
-        drop(map);
-        transforms::met(&truth)?;
+        let truth = Chain::read(arguments.truth.as_slice(), None, grids)?;
+        let map = truth.map(false);
+        let targets = points.par_iter().map(|&point| map.transform_point3(point)).collect();
+        truth.met(&map)?;
         return Ok(targets);
     };
     let targets = landmarks(path, arguments)?;

@@ -6,8 +6,8 @@ use clap::Args;
 use mireg::io::transform;
 use mireg::{Result, io};
 
-use crate::arguments::grids::{Files, Images, keep_inputs};
-use crate::transforms;
+use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
+use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
 Where IN takes a point of FIXED to MOVING, FILE takes one of MOVING to FIXED. --fixed
@@ -35,11 +35,11 @@ pub struct Invert {
 pub fn run(arguments: &Invert) -> Result<()> {
     let Invert { input, out, files } = arguments;
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
-    let images = Images::read(&files.reading)?;
+    let images = ImageGrids::read(&files.reading)?;
     let grids = images.grids();
-    let steps = transforms::steps(std::slice::from_ref(input), files.reading.from, &grids)?;
-    match transforms::whole(&steps) {
-        Some(linear) => transform::write(out, files.to, &linear.inverse(), &grids.swapped()),
-        None => io::field::write(out, &transforms::field(&steps, true, grids.moving)?),
+    let chain = Chain::read(std::slice::from_ref(input), files.reading.from, &grids)?;
+    match chain.transform.to_linear() {
+        Some(linear) => transform::write_linear(out, files.to, &linear.inverse(), &grids.swapped()),
+        None => io::field::write(out, &chain.field(true, grids.moving)?),
     }
 }

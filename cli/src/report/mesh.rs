@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::time::Instant;
 
-use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use serde::Serialize;
 
-use super::{PAGE, REPORT, TRANSFORM, html, moved, text_of};
+use super::{PAGE, REPORT, TRANSFORM, Warning, html, moved, text_of};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
-use mireg::mesh::{Found, LevelFound, Mesh, MeshMap};
-use mireg::registration::Doubt;
+use mireg::mesh::{Found, LevelFound};
+use mireg::transform::Mesh;
 use mireg::{Error, Resampling, Result, Volume, resample_through};
 
 /// File names in the output folder, beside those of every registration.
@@ -55,7 +54,7 @@ pub struct MeshReport {
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: &'static str,
     /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Doubt>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A mesh in numbers.
@@ -132,15 +131,14 @@ impl MeshRun<'_> {
     /// [`Error::File`] where a file cannot be written, [`Error::Option`] for pictures too large.
     pub fn write(&self, [fixed, moving]: [&Volume; 2], found: &Found, folder: &OutputFolder) -> Result<MeshReport> {
         let writing = Instant::now();
-        transform::write(&folder.path(TRANSFORM), None, &found.start.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(TRANSFORM), None, &found.start.transform, &Grids::default())?;
         io::mesh::write(&folder.path(MESH), &found.after)?;
         io::mesh::write_vtk(&folder.path(VTK), &found.after)?;
         let grid = &fixed.geometry;
-        let map = MeshMap::new(&found.after);
+        let map = found.after.map();
         io::field::write(&folder.path(FIELD), &map.field(grid))?;
         let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
-        let there = |point: DVec3| map.forward(point.truncate()).extend(point.z);
-        let image = resample_through(moving, grid, there, &how)?.volume;
+        let image = resample_through(moving, grid, |point| map.transform_point3(point), &how)?.volume;
         io::write(&folder.path(moved(self.moving)), &image)?;
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
@@ -155,7 +153,7 @@ impl MeshRun<'_> {
 
     fn report(&self, found: &Found, write: f64) -> MeshReport {
         let text = |path: &Path| path.display().to_string();
-        let warnings = found.doubts.clone();
+        let warnings = super::warnings(&found.doubts);
         MeshReport {
             command: super::command(),
             version: env!("CARGO_PKG_VERSION"),

@@ -22,6 +22,13 @@ pub enum Piece {
 }
 
 impl Message {
+    /// The message with `next` behind it, in the same sentence.
+    pub fn then(mut self, next: &Self) -> Self {
+        self.wrong.extend(next.wrong.iter().cloned());
+        self.advice.extend(next.advice.iter().cloned());
+        self
+    }
+
     /// The message in one line, with options called what `name` calls them.
     pub fn line(&self, name: impl Fn(Setting) -> String) -> String {
         let sentence = |pieces: &[Piece]| -> String {

@@ -19,6 +19,7 @@ pub struct StoredImage {
 /// Bin numbers of an image that is never interpolated, x fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinImage {
+    /// Voxels along x, y and z.
     pub size: [usize; 3],
     /// Bin numbers; [`MASKED`](gpu::math::bin::MASKED) where a voxel is not to be counted.
     pub bins: Vec<u16>,

@@ -1,7 +1,7 @@
 //! A regular mesh over the part of a picture that is image.
 
-use super::Mesh;
 use crate::error::{Setting, message};
+use crate::transform::Mesh;
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec2, DVec3};
 
@@ -198,7 +198,7 @@ fn rises(row: usize) -> bool {
 mod tests {
     use super::*;
     use crate::PixelType;
-    use crate::mesh::Locator;
+    use crate::transform::mesh::{Locator, corners};
 
     fn picture(size: [usize; 2], pixel: impl Fn(usize, usize) -> f32) -> Volume {
         let geometry = Geometry::axis_aligned([size[0], size[1], 1], DVec3::ONE, DVec3::ZERO);
@@ -228,7 +228,7 @@ mod tests {
         let noise = |x: usize, y: usize| (x * 31 + y * 17) as f32 % 5.0;
         let retina = picture([401, 321], |x, y| if disc(x, y) { 60.0 + 20.0 * noise(x, y) } else { noise(x, y) });
         let mesh = build(&retina, None).unwrap();
-        let middle = |t: &[u32; 3]| super::super::corners(&mesh.fixed, t).iter().sum::<DVec2>() / 3.0;
+        let middle = |t: &[u32; 3]| corners(&mesh.fixed, t).iter().sum::<DVec2>() / 3.0;
         let farthest = mesh.triangles.iter().map(|t| middle(t).distance(DVec2::new(200.0, 160.0))).fold(0.0, f64::max);
         assert!((125.0..145.0).contains(&farthest), "{farthest}");
         let area = mesh.triangles.len() as f64 * (400.0 / 16.0) * (320.0 / 12.0) / 2.0;

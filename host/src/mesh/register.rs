@@ -4,10 +4,13 @@ use super::climb::{Guard, climb};
 use super::links::Links;
 use super::objective::Objective;
 use super::picture::{self, DEVIATION, Picture, Prepared};
-use super::{Found, LevelFound, Mesh, MeshMap, Options, Samples, Start, align::align, twice_area};
+use super::{Found, LevelFound, Options, Samples, Start, align::align};
 use crate::backend::{Backend, Sigmas, ViolaPair};
+use crate::doubt::{Check, Doubt};
 use crate::error::{Setting, message};
-use crate::registration::{Doubt, Init, LinearStart};
+use crate::registration::{Init, LinearStart};
+use crate::transform::Mesh;
+use crate::transform::mesh::{corners, twice_area};
 use crate::{Error, Observer, Result, Volume};
 use glam::{DAffine3, DVec2};
 use std::time::Instant;
@@ -43,7 +46,7 @@ pub(crate) fn mesh(
     let clock = Instant::now();
     let start = found.transform.to_affine();
     let before = build(&start)?;
-    let plan = Plan::new(fixed, &before);
+    let plan = MeshLevels::new(fixed, &before);
     let scale = start.matrix3.determinant().abs().sqrt();
     let neighbourhood = picture::neighbourhood(&fixed.geometry);
     let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
@@ -88,7 +91,7 @@ fn begin(
 }
 
 /// Which levels there are. Each has pixels and cells twice as large as the next finer one, and so as many samples a triangle.
-struct Plan {
+struct MeshLevels {
     /// The side of a cell of the finest mesh, pixels of the fixed picture.
     cell: f64,
     /// The side of a pixel of the fixed picture, mm, and that at the finest level.
@@ -97,9 +100,9 @@ struct Plan {
     count: u32,
 }
 
-impl Plan {
+impl MeshLevels {
     fn new(fixed: &Volume, mesh: &Mesh) -> Self {
-        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&mesh.fixed, triangle)).abs());
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(corners(&mesh.fixed, triangle)).abs());
         let cell = (areas.sum::<f64>() / mesh.triangles.len() as f64).sqrt();
         let side = (fixed.geometry.spacing.x * fixed.geometry.spacing.y).sqrt();
         let thinned = (cell / side / (2.0 * ENOUGH).sqrt()).round().max(1.0);
@@ -127,7 +130,7 @@ struct Run<'a> {
     backend: &'a dyn Backend,
     /// Fixed and moving.
     pictures: [Picture<'a>; 2],
-    plan: Plan,
+    plan: MeshLevels,
 }
 
 impl Run<'_> {
@@ -147,7 +150,7 @@ impl Run<'_> {
             };
             let start = next.clone();
             if let Some(coarser) = &mesh {
-                let map = MeshMap::new(coarser);
+                let map = coarser.map();
                 next.moving = next.fixed.iter().map(|&point| map.forward(point)).collect();
                 unfold(&mut next, &start);
             }
@@ -185,7 +188,7 @@ impl Run<'_> {
         let from = pixels(&mesh.moving);
         let mut objective = Objective::new(evaluator, &samples, mesh, &fixed.geometry, from.clone());
         let start = pixels(&start.moving);
-        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&start, triangle))).collect();
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(corners(&start, triangle))).collect();
         let guard = Guard { triangles: mesh.triangles.clone(), areas };
         let climbed = climb(&mut objective, &guard, from, self.options.iterations, self.observer)?;
         mesh.moving = millimetres(&moving, &climbed.corners);
@@ -240,12 +243,12 @@ fn doubts(mesh: &Mesh, levels: &[LevelFound]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     if last.after < LITTLE_INFORMATION {
         let text = format!("the pictures tell almost nothing about each other (MI {:.4} nats a triangle)", last.after);
-        doubts.push(Doubt { name: "information", text, grave: true });
+        doubts.push(Doubt::grave(Check::Information, text));
     }
     let part = last.patches as f64 / mesh.triangles.len() as f64;
     if part < SMALL_OVERLAP {
         let text = format!("only {:.0} % of the triangles have pixels enough inside the moving picture", 100.0 * part);
-        doubts.push(Doubt { name: "overlap", text, grave: false });
+        doubts.push(Doubt::slight(Check::Overlap, text));
     }
     doubts
 }

@@ -4,7 +4,7 @@ use super::Options;
 use super::levels;
 use crate::backend::BATCH;
 use crate::error::message;
-use crate::metric::{MetricKind, Sampled, Sampling};
+use crate::metric::{Histogram, Sampled, Sampling};
 use crate::{Error, Geometry, Result};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
@@ -37,24 +37,18 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
         Sampling::Full => sampled,
         Sampling::Grid { samples } | Sampling::Random { samples, .. } => sampled.min(samples as u64),
     };
+    let Histogram { bins, interpolator, .. } = options.metric.histogram();
     // 16-bit values, then words of four levels or f32 coefficients made from as many voxels.
-    let stored = if options.interpolator.is_cubic() { 2 + 8 } else { 2 + 4 };
+    let stored = if interpolator.is_cubic() { 2 + 8 } else { 2 + 4 };
     // Coarser levels and what they are thinned from, f32.
     let pyramids = f + m;
     // Samples as f32, stored and as bins; a mask; the other image smoothed to their thickness.
     let level = 9 * samples + (stored + 4) * interpolated;
     let compared = 4 * f + (stored + 2) * m;
-    let histograms = 4 * u64::from(options.bins).pow(2) * BATCH as u64;
-    // For each pair of bins what every thread counts, in 32 and in 64 bits for each of a window's four, and what is made of it.
-    let windows = match options.metric() {
-        MetricKind::Mattes | MetricKind::MattesSymmetric => {
-            u64::from(options.bins).pow(2) * (48 * rayon::current_num_threads() as u64 + 40)
-        }
-        _ => 0,
-    };
+    let histograms = 4 * u64::from(bins).pow(2) * BATCH as u64;
     // The moving image and the moved one as f32; what is counted is no larger.
     let device = 4 * (f + m) + 2 * histograms;
-    Need { host: pyramids + level.max(compared) + histograms + windows, device }
+    Need { host: pyramids + level.max(compared) + histograms + options.metric.bytes(), device }
 }
 
 /// Refuses where less is free than is needed.
@@ -102,6 +96,7 @@ pub fn free() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::{Counted, Mattes, Metric, Viola};
     use glam::DVec3;
     use gpu::math::interpolate::Interpolator;
 
@@ -112,7 +107,8 @@ mod tests {
     /// Megabytes with the images themselves.
     fn megabytes(fixed: Geometry, moving: Geometry, interpolator: Interpolator) -> f64 {
         let images = 4 * (fixed.voxels() + moving.voxels()) as u64;
-        (need(&fixed, &moving, &Options { interpolator, ..Options::default() }).host + images) as f64 / 1e6
+        let metric = Metric::Counted(Counted { interpolator, ..Counted::default() });
+        (need(&fixed, &moving, &Options { metric, ..Options::default() }).host + images) as f64 / 1e6
     }
 
     /// The measured ones are what `/usr/bin/time` prints as the most that `mireg register` had resident, with 2 threads.
@@ -135,10 +131,10 @@ mod tests {
     #[test]
     fn windows_on_many_bins_need_memory_for_every_thread() {
         let small = grid([64; 3], [1.0; 3]);
-        let host =
-            |metric| need(&small, &small, &Options { metric: Some(metric), bins: 1024, ..Options::default() }).host;
-        assert!(host(MetricKind::Mattes) > host(MetricKind::Nmi) + (48 << 20));
-        assert_eq!(host(MetricKind::Viola), host(MetricKind::Nmi));
+        let host = |metric| need(&small, &small, &Options { metric, ..Options::default() }).host;
+        let counted = host(Metric::Counted(Counted { bins: 1024, ..Counted::default() }));
+        assert!(host(Metric::Mattes(Mattes { bins: 1024, ..Mattes::default() })) > counted + (48 << 20));
+        assert_eq!(host(Metric::Viola(Viola { bins: 1024, ..Viola::default() })), counted);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The race of the starts: many poses are looked at, some of them climb, the best goes on to the end.
 
-use super::objective::Metric;
+use super::objective::LevelMetric;
 use super::start::Start;
 use crate::error::message;
 use crate::optimizer::{Batch, Optimizer, Problem, Quadratic, Stopped};
@@ -75,7 +75,7 @@ impl Race {
     /// Looks at all starts at a level of `mm`; where there are several, the best climb by `steps` and the best of those stay.
     pub fn begin(
         &mut self,
-        metric: &mut Metric,
+        metric: &mut LevelMetric,
         starts: &[Start],
         steps: &Steps,
         mm: f64,
@@ -109,7 +109,7 @@ impl Race {
     /// Every pose climbs at a level of `mm`; then the best goes on alone, where this level decides.
     pub fn go_on(
         &mut self,
-        metric: &mut Metric,
+        metric: &mut LevelMetric,
         optimizer: &dyn Optimizer,
         steps: &Steps,
         (mm, decides): (f64, bool),
@@ -132,7 +132,7 @@ impl Race {
 
     fn climb(
         &mut self,
-        metric: &mut Metric,
+        metric: &mut LevelMetric,
         optimizer: &dyn Optimizer,
         steps: &Steps,
         problem: &Problem,

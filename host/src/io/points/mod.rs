@@ -10,8 +10,9 @@ use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use glam::DVec3;
 
+use super::atomic;
+use super::number::shortest;
 use super::source::Source;
-use super::{atomic, shortest};
 use crate::Error;
 
 /// How a file holds points.

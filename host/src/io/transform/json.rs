@@ -14,6 +14,7 @@ const SAME: f64 = 1e-6;
 /// From a point of the fixed image to the point of the moving image.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Motion {
+    /// What it may do.
     pub kind: Kind,
     /// Those of ITK's transform of this kind: radians, mm.
     pub parameters: Vec<f64>,
