@@ -146,7 +146,7 @@ fn no_level() -> Error {
 
 /// The error of a step by another metric than the level's.
 fn other_metric() -> Error {
-    Error::option(Setting::Force, "the force is not of the metric that the level compares by")
+    Error::option(Setting::Force, "the scores are not those of the force of this level")
 }
 
 /// What allocations take beside what they hold, and small ones, bytes.

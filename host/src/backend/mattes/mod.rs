@@ -13,7 +13,7 @@ use gpu::params::Affine;
 /// A pair of images to compare by Mattes windows.
 #[derive(Debug, Clone, Copy)]
 pub struct MattesPair<'a> {
-    /// With windows on the moving side alone a bin number a voxel; with both, the stored 16-bit value, which [`gpu::math::bin::MASKED`] is not.
+    /// With windows on the moving side alone a bin number per voxel; with both, the stored 16-bit value, which [`gpu::math::bin::MASKED`] is not.
     /// [`gpu::math::bin::MASKED`] where a voxel is not to be counted.
     pub fixed: &'a BinImage,
     /// 16-bit values.

@@ -124,14 +124,15 @@ impl Landmarks {
         };
         let Parsed { points, axes, frame: said, document } = parsed.map_err(Error::at(path))?;
         if points.is_empty() {
-            return Err(Error::file(path, "has no points"));
+            return Err(Error::file(path, "has no points; check the file"));
         }
         if let (Some(said), Some(frame)) = (said, frame)
             && said != frame
         {
+            let said = said.to_string().to_uppercase();
             return Err(Error::file(
                 path,
-                message!("says itself that its coordinates are {said:?}"; "leave out ", Frame),
+                message!("says itself that its coordinates are in {said}"; "leave out ", Frame),
             ));
         }
         let frame = said.or(frame).unwrap_or(Frame::Lps);

@@ -4,8 +4,9 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::grids::Grids;
+use super::matrix;
 use super::text::shown;
-use super::{Grids, matrix};
 use crate::transform::{Dimension, Kind, Linear};
 
 /// Most by which a number of the matrix may differ from what the parameters make.

@@ -33,7 +33,7 @@ impl<Q: Queue> ByteLanes<Q> {
         let (kernel, threads, bytes) = match pair.bins[0].max(pair.bins[1]) {
             ..=64 => (BYTE_LANES_64, threads.min(LANES), Lanes::bytes(bins, threads.min(LANES))),
             65..=256 => (BYTE_LANES_256, threads, Warps::bytes(bins, threads)),
-            _ => return Err(cannot("byte-lanes", "takes at most 256 bins a side")),
+            _ => return Err(cannot("byte-lanes", "takes at most 256 bins per side")),
         };
         let pairs = pair.bins[0] * pair.bins[1];
         let passes = pairs.div_ceil((queue.shared_bytes(&kernel) - bytes) / 4);

@@ -74,10 +74,10 @@ impl PackedCounters {
 impl<Q: Queue> Tiled<Q> {
     pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
         if pair.bins.into_iter().any(bin::fine) {
-            return Err(cannot("tiled", "takes at most 256 bins a side"));
+            return Err(cannot("tiled", "takes at most 256 bins per side"));
         }
         if !can_be_numbered(pair) {
-            return Err(cannot("tiled", "takes no fixed image that is so large and so thin"));
+            return Err(cannot("tiled", "cannot count a fixed image so large and so thin"));
         }
         let [whole, halves] = kernels(pair.interpolator);
         let counters = counters(queue, pair)

@@ -1,54 +1,7 @@
-//! Mattes windows: seconds of a value, and of a value with its derivative.
+//! Mattes windows: microseconds by bins.
 
-use gpu::math::mattes::LEAST_BINS;
-use gpu::params::Affine;
-use mireg::Result;
-use mireg::backend::{Backend, MattesImages, Windows};
-use serde::Serialize;
-
-use super::choices::Data;
-use super::measure::{median, repeat};
-use super::subject::{Subject, range};
-use super::table::{dimensions, groups, line};
-
-/// One kind of windows on one pair of images.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Mattes {
-    pub data: Data,
-    /// Whether both images have cubic windows, or the moving one alone.
-    pub both: bool,
-    pub bins: u32,
-    /// Voxels of the fixed image.
-    pub fixed_size: [usize; 3],
-    /// By the wall clock, the medians: a value, and one with its derivative.
-    pub seconds: [f64; 2],
-    /// The same by the device's clock, where it has one: the means.
-    pub device_seconds: Option<[f64; 2]>,
-}
-
-impl Mattes {
-    /// Measures for about `budget` seconds; `None` where there are too few bins.
-    pub fn measure(
-        backend: &dyn Backend,
-        subject: &Subject,
-        (data, bins, both): (Data, u32, bool),
-        map: &Affine,
-        budget: f64,
-    ) -> Result<Option<Self>> {
-        if bins < LEAST_BINS {
-            return Ok(None);
-        }
-        let windows = if both { Windows::Both } else { Windows::Moving };
-        let [fixed, moving] = &subject.volumes;
-        let images = MattesImages::new((fixed, range(fixed)), (moving, range(moving)), bins, windows);
-        let mut evaluator = backend.load_mattes(images.pair())?;
-        let value = median(&repeat(0.25 * budget, 1, || evaluator.values(&[*map]))?);
-        let slope = median(&repeat(0.25 * budget, 1, || evaluator.slope(map))?);
-        let times = (0.25 * budget / slope).clamp(1.0, 1000.0) as u32;
-        let device_seconds = evaluator.seconds(map, times)?;
-        Ok(Some(Self { data, both, bins, fixed_size: images.fixed.size, seconds: [value, slope], device_seconds }))
-    }
-}
+use super::layout::{dimensions, groups, line};
+use crate::bench::rows::Mattes;
 
 /// A block an image and kind of windows, a column a number of bins.
 pub fn text(rows: &[Mattes]) -> String {
@@ -78,6 +31,7 @@ fn block(rows: &[&Mattes]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::choices::Data;
 
     #[test]
     fn a_block_has_a_column_for_each_number_of_bins() {

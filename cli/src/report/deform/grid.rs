@@ -1,6 +1,6 @@
 //! A regular grid of lines, and where a deformation takes it.
 
-use super::view::View;
+use crate::report::html::view::View;
 use glam::{DVec2, DVec3};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! How a deformation changes volumes, in colours.
 
-use super::strip;
-use super::view::View;
+use crate::report::html::strip;
+use crate::report::html::view::View;
 use glam::{DAffine3, Vec3};
 use image::{Rgb, RgbImage};
 use mireg::Volume;

@@ -4,13 +4,13 @@ use gpu::math::bin::FULL;
 use gpu::params::Affine;
 use mireg::backend::{Backend, Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, cpu::Cpu};
 use mireg::{Error, Result, threads};
-use serde::Serialize;
 
-use super::arguments::Bench;
-use super::cases;
-use super::choices::Data;
-use super::measure::{median, repeat};
+use super::clock::{median, repeat};
 use super::subject::Subject;
+use crate::bench::arguments::Bench;
+use crate::bench::cases;
+use crate::bench::choices::Data;
+use crate::bench::rows::{Pairs, mode_name};
 use crate::progress::Progress;
 
 /// Voxels a side of the images: as many in the middle half as the largest two sets have samples.
@@ -21,40 +21,17 @@ const SIGMA: f64 = 0.05 * FULL as f64;
 const MOST_ON_A_CORE: u32 = 10_000;
 const MODES: [Exponentials; 3] = [Exponentials::Exact, Exponentials::Fast, Exponentials::Quantised];
 
-/// Evaluations of two sets of samples of one size in one way.
-#[derive(Debug, Clone, Serialize)]
-pub struct Row {
-    /// A backend's name, or `one core` of the CPU.
-    pub place: &'static str,
-    pub exponentials: Exponentials,
-    /// Whether the derivative by the map is computed too.
-    pub derivative: bool,
-    /// Of each set; all lie inside the moving image.
-    pub samples: u32,
-    /// By the wall clock: the median.
-    pub seconds: f64,
-    /// By the device's own clock, where it has one: the mean.
-    pub device_seconds: Option<f64>,
-}
-
-impl Row {
-    /// Pairs of samples a second, for either clock's seconds.
-    pub fn rate(&self, seconds: f64) -> f64 {
-        f64::from(self.samples) * f64::from(self.samples) / seconds
-    }
-}
-
 /// Measures a backend, and one core of the CPU beside it.
 ///
 /// # Errors
 /// Of the device. What it cannot do has no rows.
-pub fn measure(backend: &dyn Backend, arguments: &Bench, progress: &Progress) -> Result<Vec<Row>> {
+pub fn measure(backend: &dyn Backend, arguments: &Bench, progress: &Progress) -> Result<Vec<Pairs>> {
     let images = Images::new(arguments)?;
     let sizes = if arguments.samples.is_empty() { sizes(backend.name()) } else { &arguments.samples };
     let mut rows = Vec::new();
     for (number, &samples) in sizes.iter().enumerate() {
         for mode in MODES {
-            let step = format!("Viola's mutual information of {samples} samples, {}", name(mode));
+            let step = format!("Viola's mutual information of {samples} samples, {}", mode_name(mode));
             progress.row(number, sizes.len(), &step);
             // The CPU has no fast mode of its own.
             if samples <= MOST_ON_A_CORE && mode != Exponentials::Fast {
@@ -75,15 +52,6 @@ fn sizes(backend: &str) -> &'static [u32] {
         "cuda" => &[1_000, 10_000, 100_000],
         "cpu" => &[1_000, 10_000],
         _ => &[64],
-    }
-}
-
-/// The mode as a table calls it.
-pub fn name(mode: Exponentials) -> &'static str {
-    match mode {
-        Exponentials::Exact => "exact",
-        Exponentials::Fast => "fast",
-        Exponentials::Quantised => "quantised",
     }
 }
 
@@ -121,7 +89,7 @@ impl Images {
         samples: u32,
         exponentials: Exponentials,
         budget: f64,
-    ) -> Result<Vec<Row>> {
+    ) -> Result<Vec<Pairs>> {
         let mut sets = self.samples(samples);
         let groups = [Group { a: 0..samples, b: samples..2 * samples }];
         groups[0].sort(&mut sets);
@@ -136,7 +104,7 @@ impl Images {
             let seconds = median(&repeat(0.5 * budget, 3, || self.evaluate(&mut *evaluator, derivative))?);
             let times = (0.5 * budget / seconds).clamp(1.0, 1000.0) as u32;
             let device_seconds = evaluator.seconds(&[self.map], derivative, times)?;
-            Ok(Row { place, exponentials, derivative, samples, seconds, device_seconds })
+            Ok(Pairs { place, exponentials, derivative, samples, seconds, device_seconds })
         };
         [false, true].into_iter().map(row).collect()
     }
@@ -149,78 +117,13 @@ impl Images {
     }
 }
 
-/// A line a place, mode and clock, a column a number of samples.
-pub fn table(rows: &[Row]) -> String {
-    if rows.is_empty() {
-        return String::new();
-    }
-    let mut sizes: Vec<u32> = rows.iter().map(|row| row.samples).collect();
-    sizes.dedup();
-    let mut text = "Viola's mutual information: 10^9 pairs of samples a second\n".to_owned();
-    text += &line("samples each", "", sizes.iter().map(|size| size.to_string()));
-    for (derivative, title) in [(false, "value"), (true, "and derivative")] {
-        let mut title = title;
-        for (clock, read) in CLOCKS {
-            for of in super::table::groups(rows.iter(), |row| (row.place, row.exponentials)) {
-                let found = |&size: &u32| {
-                    let row = of.iter().find(|row| row.samples == size && row.derivative == derivative)?;
-                    Some(row.rate(read(row)?) * 1e-9)
-                };
-                let rates: Vec<Option<f64>> = sizes.iter().map(found).collect();
-                if rates.iter().any(Option::is_some) {
-                    let how = format!("{}{clock}, {}", of[0].place, name(of[0].exponentials));
-                    let shown = |rate: Option<f64>| rate.map_or("-".into(), |rate| format!("{rate:.3}"));
-                    text += &line(title, &how, rates.into_iter().map(shown));
-                    title = "";
-                }
-            }
-        }
-    }
-    text
-}
-
-/// How lines by a clock are marked, and how its seconds are read.
-type Clock = (&'static str, fn(&Row) -> Option<f64>);
-
-const CLOCKS: [Clock; 2] = [("", |row| Some(row.seconds)), (" itself", |row| row.device_seconds)];
-
-fn line(title: &str, how: &str, values: impl Iterator<Item = String>) -> String {
-    let values: String = values.map(|value| format!(" {value:>8}")).collect();
-    format!("  {title:<14} {how:<22}{values}\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_line_has_the_pairs_a_second_of_each_size_and_a_dash_where_there_are_none() {
-        let row = |place, samples, derivative, device_seconds| {
-            let exponentials = Exponentials::Exact;
-            Row { place, exponentials, derivative, samples, seconds: 1e-3, device_seconds }
-        };
-        let rows = [
-            row("one core", 1000, false, None),
-            row("cuda", 1000, false, Some(1e-5)),
-            row("cuda", 1000, true, None),
-            row("cuda", 100_000, false, Some(5e-4)),
-        ];
-        let expected = "\
-Viola's mutual information: 10^9 pairs of samples a second
-  samples each                              1000   100000
-  value          one core, exact           1.000        -
-                 cuda, exact               1.000 10000.000
-                 cuda itself, exact      100.000 20000.000
-  and derivative cuda, exact               1.000        -
-";
-        assert_eq!(table(&rows), expected);
-    }
-
-    #[test]
     fn all_samples_are_different_voxels_that_the_rotation_leaves_inside() {
-        use clap::Parser;
-        let arguments = crate::commands::Arguments::try_parse_from(["mireg", "bench"]).unwrap();
-        let crate::commands::Command::Bench(arguments) = arguments.command else { unreachable!() };
+        let arguments = crate::bench::arguments::tests::parse("");
         let images = Images::new(&arguments).unwrap();
         let samples = images.samples(100_000);
         let mut voxels: Vec<[u32; 3]> = samples.iter().map(|sample| sample.voxel).collect();

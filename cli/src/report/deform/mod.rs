@@ -1,59 +1,47 @@
 //! What `mireg deform` leaves behind.
 
-use std::path::Path;
-use std::time::Instant;
+mod grid;
+mod jacobian;
+mod page;
 
+use std::path::Path;
+
+use image::ImageResult;
+use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{PAGE, REPORT, Warning, html, moved, text_of};
+use super::{Kind, Report, Spent, words};
 use mireg::deform::{self, Consistency, Deformation, Force, Options};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::transform::{Field, Linear};
-use mireg::{Error, Result, Volume};
-use rayon::prelude::*;
+use mireg::{Doubt, Result, Volume};
 
 /// File names in the output folder, beside those of every registration.
-pub const DISPLACEMENTS: &str = "field.nii.gz";
-pub const INVERSE: &str = "inverse.nii.gz";
-pub const JACOBIAN: &str = "jacobian.nii.gz";
-pub const START: &str = "start.tfm";
+const DISPLACEMENTS: &str = "field.nii.gz";
+const INVERSE: &str = "inverse.nii.gz";
+const JACOBIAN: &str = "jacobian.nii.gz";
+const START: &str = "start.tfm";
 
-/// What a run knows beyond the deformation itself.
-pub struct DeformRun<'a> {
-    /// When the process started.
-    pub started: Instant,
-    pub fixed: &'a Path,
-    pub moving: &'a Path,
-    /// Seconds that reading both took, and opening the device.
-    pub read: f64,
-    pub open: f64,
+/// A deformation, how it was asked for, and where it started.
+pub struct Deformed<'a> {
+    pub found: &'a Deformation,
     pub options: &'a Options,
-    /// The file with the transform that the flow started from, if there is one.
+    /// The file of the initial transform, if one was given.
     pub start: Option<&'a Path>,
 }
 
-/// The content of report.json. Lengths in mm.
+/// What report.json says about it.
 #[derive(Debug, Serialize)]
-pub struct DeformReport {
-    /// The command line as it was typed, a part an argument.
-    pub command: Vec<String>,
-    /// mireg's version.
-    pub version: &'static str,
-    pub fixed: String,
-    pub moving: String,
-    /// `cpu`, `cuda` or `emulated`.
-    pub backend: &'static str,
-    /// The device's own name.
-    pub device: String,
-    /// What pulled.
+pub struct Facts {
+    /// The metric whose gradient is the force.
     pub force: Force,
     pub bins: u32,
     /// What the start is: a registration, the headers, or the file that was given.
     pub start: String,
     /// Where the flow started.
     pub transform: Motion,
-    /// What the force climbs, see [`Deformation::values`].
+    /// Of the metric behind the force, see [`Deformation::values`].
     pub values: Values,
     /// How far voxels of the fixed image end from where the start puts them.
     pub displacement: Displacement,
@@ -64,10 +52,6 @@ pub struct DeformReport {
     /// Coarse to fine.
     pub levels: Vec<Level>,
     pub seconds: Seconds,
-    /// `passed`, or `failed` for a result that should not be used.
-    pub trust: &'static str,
-    /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Warning>,
 }
 
 /// At the finest level.
@@ -107,7 +91,7 @@ pub struct Seconds {
     /// Those of the deformation.
     #[serde(flatten)]
     pub parts: deform::Seconds,
-    /// Fields, Jacobian and moved image.
+    /// Fields, Jacobian, moved image and the pictures of the page.
     pub write: f64,
 }
 
@@ -119,10 +103,10 @@ impl Seconds {
             ("linear start", self.linear),
             ("opening the device", self.open),
             ("pyramid", self.parts.pyramid),
-            ("flow", self.parts.flow),
+            ("deformation", self.parts.flow),
             ("inverse, Jacobian, moved image", self.parts.finish),
             ("writing", self.write),
-            ("in all", self.total),
+            ("total", self.total),
         ]
     }
 }
@@ -144,62 +128,83 @@ impl Displacement {
     }
 }
 
-impl DeformRun<'_> {
-    /// Writes all results into `folder` and returns what the report says. `images`: the fixed and the moving one.
-    ///
-    /// # Errors
-    /// [`Error::File`] where a file cannot be written.
-    pub fn write(&self, images: [&Volume; 2], found: &Deformation, folder: &OutputFolder) -> Result<DeformReport> {
-        let writing = Instant::now();
-        transform::write_linear(&folder.path(START), None, &found.start.transform, &Grids::default())?;
-        for (name, field) in [(DISPLACEMENTS, &found.field), (INVERSE, &found.inverse)] {
-            io::field::write(&folder.path(name), field)?;
-        }
-        io::write(&folder.path(JACOBIAN), &found.jacobian)?;
-        io::write(&folder.path(moved(self.moving)), &found.moved)?;
-        let report = self.report(found, writing.elapsed().as_secs_f64());
+impl Kind for Deformed<'_> {
+    type Facts = Facts;
+    type Pictures = page::Pictures;
+    const FILES: &'static [&'static str] = &[DISPLACEMENTS, INVERSE, JACOBIAN, START];
 
-        let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
-        let path = folder.path(PAGE);
-        let page = html::deform::page(&report, images, self.options, found);
-        let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
-        Ok(report)
+    fn device(&self) -> (&'static str, &str) {
+        (self.found.backend, &self.found.device)
     }
 
-    pub(super) fn report(&self, found: &Deformation, write: f64) -> DeformReport {
-        let text = |path: &Path| path.display().to_string();
-        let warnings = super::warnings(&found.doubts);
+    fn moved(&self) -> &Volume {
+        &self.found.moved
+    }
+
+    fn doubts(&self) -> &[Doubt] {
+        &self.found.doubts
+    }
+
+    fn write(&self, folder: &OutputFolder) -> Result<()> {
+        transform::write_linear(&folder.path(START), None, &self.found.start.transform, &Grids::default())?;
+        for (name, field) in [(DISPLACEMENTS, &self.found.field), (INVERSE, &self.found.inverse)] {
+            io::field::write(&folder.path(name), field)?;
+        }
+        io::write(&folder.path(JACOBIAN), &self.found.jacobian)
+    }
+
+    fn facts(&self, spent: &Spent) -> Facts {
+        let Self { found, options, start } = self;
+        let initial = &found.start;
         let [before, after] = found.values;
         let level = |found: &deform::Level| Level { iterations: found.values.len().max(1) - 1, found: found.clone() };
-        DeformReport {
-            command: super::command(),
-            version: env!("CARGO_PKG_VERSION"),
-            fixed: text(self.fixed),
-            moving: text(self.moving),
-            backend: found.backend,
-            device: found.device.clone(),
-            force: self.options.force,
-            bins: self.options.bins,
-            start: self.start.map_or_else(|| found.start.from.to_owned(), text),
-            transform: Motion::from(&found.start.transform),
+        Facts {
+            force: options.force,
+            bins: options.bins,
+            start: start.map_or_else(|| initial.from.to_owned(), |path| path.display().to_string()),
+            transform: Motion::from(&initial.transform),
             values: Values { before, after },
-            displacement: Displacement::new(&found.field, &found.start.transform),
+            displacement: Displacement::new(&found.field, &initial.transform),
             jacobian_range: found.jacobian_range,
             inverse_consistency: found.consistency,
             levels: found.levels.iter().map(level).collect(),
             seconds: Seconds {
-                total: self.started.elapsed().as_secs_f64(),
-                read: self.read,
-                linear: found.start.seconds,
-                open: self.open,
+                total: spent.total,
+                read: spent.read,
+                linear: initial.seconds,
+                open: spent.open,
                 parts: found.seconds,
-                write,
+                write: spent.write,
             },
-            trust: if warnings.iter().any(|doubt| doubt.grave) { "failed" } else { "passed" },
-            warnings,
         }
+    }
+
+    fn summary(&self, facts: &Facts) -> Vec<(&'static str, String)> {
+        let Facts { displacement, inverse_consistency: inverse, values, seconds, .. } = facts;
+        let [low, high] = facts.jacobian_range;
+        let lengths = format!(
+            "mean {:.2} mm after the initial transform, 95th percentile {:.2} mm, maximum {:.2} mm",
+            displacement.mean_mm, displacement.percentile_95_mm, displacement.largest_mm
+        );
+        let metric = words::metric_of(facts.force);
+        let error =
+            format!("inverse consistency error: mean {:.3} mm, maximum {:.2} mm", inverse.mean_mm, inverse.worst_mm);
+        let parts = format!("linear registration {:.2} s, deformation {:.2} s", seconds.linear, seconds.parts.register);
+        vec![
+            ("initial", words::began(&facts.start, &self.found.start.transform)),
+            ("displacement", lengths),
+            ("metric", format!("{metric} {:.5} -> {:.5} at the finest level", values.before, values.after)),
+            ("Jacobian", format!("determinant {low:.3} to {high:.3}; {error}")),
+            ("time", format!("{:.2} s, of which {parts}", seconds.total)),
+        ]
+    }
+
+    fn draw(&self, images: [&Volume; 2]) -> ImageResult<page::Pictures> {
+        page::Pictures::new(images, self.found)
+    }
+
+    fn page(&self, report: &Report<Facts>, images: [&Volume; 2], pictures: &page::Pictures) -> askama::Result<String> {
+        page::page(self, report, images, pictures)
     }
 }
 

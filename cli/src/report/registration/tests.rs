@@ -1,11 +1,12 @@
 use super::*;
+use crate::invocation::Invocation;
 use crate::report::Run;
 use glam::DVec3;
-use mireg::metric::Evaluation;
-use mireg::registration::{RegistrationSeconds, Started};
-use mireg::transform::{Dimension, Kind, Linear};
-use mireg::{Check, Doubt};
+use mireg::Check;
+use mireg::registration::RegistrationSeconds;
+use mireg::transform::{self, Dimension, Linear};
 use mireg::{Geometry, PixelType};
+use rayon::prelude::*;
 use std::path::Path;
 use std::time::Instant;
 
@@ -24,7 +25,7 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
     let counts: Vec<u32> = noise([1024, 1024, 1]).voxels.iter().map(|&value| value as u32).collect();
     let dimension = Dimension::of(&volume.geometry);
     let found = Registration {
-        transform: Linear::identity(Kind::Rigid, dimension, volume.geometry.centre()),
+        transform: Linear::identity(transform::Kind::Rigid, dimension, volume.geometry.centre()),
         moved: volume.clone(),
         start: Evaluation::default(),
         end: Evaluation::default(),
@@ -40,9 +41,12 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
     };
     let options = Options::default();
     let path = Path::new(file);
-    let run = Run { started: Instant::now(), fixed: path, moving: path, read: 0.0, open: 0.0, options: &options };
-    let pictures = Pictures::new([volume; 2], &found).unwrap();
-    page(&run.report(&found, 0.0), [volume; 2], &found, &options, &pictures).unwrap()
+    let invocation = Invocation { started: Instant::now(), words: vec!["mireg".into()] };
+    let images = [volume; 2];
+    let run = Run { invocation: &invocation, fixed: path, moving: path, images, read: 0.0, open: 0.0 };
+    let registered = Registered { found: &found, options: &options };
+    let pictures = registered.draw(images).unwrap();
+    registered.page(&run.report(&registered, 0.0), images, &pictures).unwrap()
 }
 
 #[test]

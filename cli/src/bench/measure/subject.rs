@@ -8,15 +8,11 @@ use mireg::image::voxel_map;
 use mireg::registration::{Options, check};
 use mireg::{Geometry, Result, Volume};
 
-use super::arguments::Bench;
-use super::cases::Group;
-use super::choices::Axis;
-use super::choices::Data;
-use super::measure::BATCH;
 use crate::arguments::histogram::DEFAULT_BINS;
-
-/// The rotation, radians.
-pub const TURN: f64 = 0.1;
+use crate::bench::arguments::Bench;
+use crate::bench::cases::Group;
+use crate::bench::choices::{Axis, BATCH, Data, TURN};
+use crate::files;
 
 /// Images as backends keep them.
 pub struct Subject {
@@ -35,7 +31,7 @@ impl Subject {
     pub fn new(group: &Group, arguments: &Bench) -> Result<Self> {
         let [fixed, moving] = match (group.data, &arguments.fixed, &arguments.moving) {
             (Data::Files, Some(fixed), Some(moving)) => {
-                let (fixed, moving) = crate::read(fixed, moving)?;
+                let (fixed, moving) = files::read(fixed, moving)?;
                 check(&fixed, &moving, &Options::default())?;
                 [fixed, moving]
             }

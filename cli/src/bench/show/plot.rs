@@ -4,8 +4,9 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::register_font;
 
-use super::results::{Results, Row};
-use super::table::groups;
+use super::layout::groups;
+use crate::bench::results::Results;
+use crate::bench::rows::Counted;
 
 /// The font, ASCII alone: nothing of the system's is needed. See font-licence.txt.
 const FONT: &[u8] = include_bytes!("font.ttf");
@@ -43,22 +44,22 @@ impl Plot {
 /// What is drawn.
 struct Page<'a> {
     /// Rows of the same images and interpolation; of more than one bin count, if any are.
-    panels: Vec<Vec<&'a Row>>,
+    panels: Vec<Vec<&'a Counted>>,
     methods: Vec<&'static str>,
     /// Bins, and milliseconds: the same axes in every panel.
     axes: [[f64; 2]; 2],
 }
 
 impl<'a> Page<'a> {
-    fn new(rows: &'a [Row]) -> Self {
+    fn new(rows: &'a [Counted]) -> Self {
         let timed = || rows.iter().filter(|row| row.timing.is_some());
         let mut panels = groups(timed(), |row| (row.data.name(), row.interpolation.name(), row.fixed_size));
-        let curve = |panel: &Vec<&Row>| panel.iter().any(|row| row.bins != panel[0].bins);
+        let curve = |panel: &Vec<&Counted>| panel.iter().any(|row| row.bins != panel[0].bins);
         if panels.iter().any(curve) {
             panels.retain(curve);
         }
         let methods = groups(timed(), |row| row.label()).iter().map(|rows| rows[0].label()).collect();
-        let ends = |value: fn(&Row) -> f64, margin: f64| {
+        let ends = |value: fn(&Counted) -> f64, margin: f64| {
             let values = || panels.iter().flatten().map(|row| value(row));
             [values().fold(f64::INFINITY, f64::min) / margin, values().fold(0.0, f64::max) * margin]
         };
@@ -90,7 +91,7 @@ impl<'a> Page<'a> {
         Ok(page.present()?)
     }
 
-    fn panel<B: DrawingBackend>(&self, place: &DrawingArea<B, Shift>, rows: &[&Row]) -> Result<(), Failed>
+    fn panel<B: DrawingBackend>(&self, place: &DrawingArea<B, Shift>, rows: &[&Counted]) -> Result<(), Failed>
     where
         B::ErrorType: 'static,
     {
@@ -107,7 +108,7 @@ impl<'a> Page<'a> {
         let number = |value: &f64| format!("{value}");
         mesh.label_style((FAMILY, 15)).axis_desc_style((FAMILY, 16)).light_line_style(TRANSPARENT);
         mesh.x_desc("bins a side").x_label_formatter(&number);
-        mesh.y_desc("milliseconds an evaluation").y_label_formatter(&number).draw()?;
+        mesh.y_desc("milliseconds per evaluation").y_label_formatter(&number).draw()?;
         for method in groups(rows.iter(), |row| row.label()) {
             let style = self.style(method[0].label());
             let points: Vec<(f64, f64)> = method.iter().map(|row| (f64::from(row.bins), milliseconds(row))).collect();
@@ -145,14 +146,15 @@ fn ticks(bottom: f64, top: f64) -> Vec<f64> {
     if fine.len() <= 8 { fine } else { of(&[1.0]) }
 }
 
-fn milliseconds(row: &Row) -> f64 {
+fn milliseconds(row: &Counted) -> f64 {
     row.timing.map_or(f64::NAN, |timing| 1e3 * timing.seconds)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::results::tests::{results, row};
+    use crate::bench::results::tests::results;
+    use crate::bench::rows::tests::row;
 
     fn plot() -> Plot {
         let seconds = |bins: u32, factor: f64| Some(factor * f64::from(bins) * 1e-6);
