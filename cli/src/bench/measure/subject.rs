@@ -2,7 +2,7 @@
 
 use crate::demo::cubes;
 use glam::{DAffine3, DMat3, DVec3};
-use gpu::params::Affine;
+use mireg::backend::Affine;
 use mireg::image::StoredImage;
 use mireg::image::voxel_map;
 use mireg::registration::{Options, check};
