@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use gpu::math::interpolate::Interpolator;
+use mireg::metric::Interpolator;
 use serde::Serialize;
 
 /// How values between the voxels of the moving image are made.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use glam::DVec3;
-use gpu::math::interpolate::Interpolator;
 use mireg::backend::BackendKind;
 use mireg::io::transform::{Format, Grids};
+use mireg::metric::Interpolator;
 use mireg::{Error, Resampling, Result, Silent, io};
 
 use crate::arguments::choice::choice;
@@ -30,9 +30,9 @@ clamped.
 Examples:
   mireg apply mr.nii.gz --like ct.nii.gz -t out/transform.tfm --out mr_on_ct.nii.gz
   mireg apply labels.nii.gz --like ct.nii.gz -t out/transform.tfm --labels --out on_ct.nii.gz
-  mireg apply ct.nii.gz --like mr.nii.gz -t out/transform.tfm --invert --outside -1000 --out b.nii.gz
+  mireg apply ct.nii.gz --like mr.nii.gz -t out/transform.tfm --invert --outside -1000 --out b.nii
   mireg apply mr.nii.gz --like ct.nii.gz -t 1Warp.nii.gz -t 0GenericAffine.mat --out moved.nii.gz
-  mireg apply mr.nii.gz --like ct.nii.gz -t flirt.mat --spacing 1 --interpolation b-spline --out c.nii";
+  mireg apply mr.nii.gz --like ct.nii.gz -t fsl.mat --spacing 1 --interpolation b-spline --out c.nii";
 
 #[derive(Args)]
 pub struct Apply {

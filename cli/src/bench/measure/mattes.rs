@@ -1,9 +1,8 @@
 //! Mattes windows: seconds of a value, and of a value with its derivative.
 
-use gpu::math::mattes::LEAST_BINS;
 use gpu::params::Affine;
-use mireg::Result;
 use mireg::backend::{Backend, MattesImages, Windows};
+use mireg::{Result, metric};
 
 use super::clock::{median, repeat};
 use super::subject::{Subject, range};
@@ -18,7 +17,7 @@ pub fn measure(
     map: &Affine,
     budget: f64,
 ) -> Result<Option<Mattes>> {
-    if bins < LEAST_BINS {
+    if bins < metric::Mattes::LEAST_BINS {
         return Ok(None);
     }
     let windows = if both { Windows::Both } else { Windows::Moving };

@@ -4,7 +4,6 @@ mod page;
 
 use std::path::Path;
 
-use gpu::math::interpolate::Interpolator;
 use image::ImageResult;
 use serde::Serialize;
 
@@ -12,6 +11,7 @@ use super::{Kind, Report, Spent, TRANSFORM};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{Found, LevelFound};
+use mireg::metric::Interpolator;
 use mireg::transform::Mesh;
 use mireg::{Doubt, Resampling, Result, Volume, resample_through};
 
