@@ -8,7 +8,7 @@ use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
 use mireg::backend::{Backend, HistogramMethod, Pair, Wanted, cpu, cuda::Cuda};
 use mireg::image::StoredImage;
-use mireg::registration::voxel_map;
+use mireg::image::voxel_map;
 use mireg::transform::Rigid;
 use mireg::{Geometry, Volume};
 use std::hint::black_box;

@@ -1,12 +1,11 @@
 //! Registrations of real heads against their exact truth. The error is the distance between where a point of the fixed image should
 //! go and where it goes, mm.
 
-use crate::support::data_dir;
+use crate::support::{CPU, data_dir};
 use glam::{DAffine3, DMat3, DVec3};
 use libtest_mimic::{Failed, Trial};
-use mireg::backend::BackendKind;
 use mireg::transform::Kind;
-use mireg::{Options, Volume, io};
+use mireg::{Options, Silent, Volume, io};
 use std::path::{Path, PathBuf};
 
 /// Mean error that no rigid and no affine pair may exceed, mm.
@@ -66,8 +65,8 @@ fn register(
     points: &[DVec3],
     limit: f64,
 ) -> Result<(), Failed> {
-    let options = Options { dof, backend: BackendKind::Cpu, ..Options::default() };
-    let found = mireg::register(fixed, moving, &options, &())?.transform.to_affine();
+    let options = Options { dof, ..Options::default() };
+    let found = CPU.register(fixed, moving, &options, &Silent)?.transform.to_affine();
     let error = |map: &DAffine3| {
         let distance = |p: &DVec3| map.transform_point3(*p).distance(truth.transform_point3(*p));
         points.iter().map(distance).sum::<f64>() / points.len() as f64

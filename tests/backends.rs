@@ -5,9 +5,10 @@ mod from_pairs;
 mod gaussian;
 mod mattes;
 mod methods;
+mod threads;
 mod viola;
 
-use crate::support::{data_dir, gpu, gpu_is_absent, random, stored};
+use crate::support::{data_dir, engine, gpu, gpu_is_absent, random, stored};
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
@@ -15,9 +16,10 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, BackendKind, HistogramMethod, Pair, Wanted, cpu::Cpu};
 use mireg::image::pyramid;
-use mireg::registration::voxel_map;
+use mireg::image::voxel_map;
+use mireg::metric::{Mattes, Metric};
 use mireg::transform::Rigid;
-use mireg::{Geometry, Options, PixelType, Volume, io};
+use mireg::{Geometry, Options, PixelType, Silent, Volume, io};
 
 pub fn tests() -> Vec<Trial> {
     let absent = gpu_is_absent();
@@ -46,6 +48,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(gaussian::tests());
     tests.extend(mattes::tests());
     tests.extend(methods::tests());
+    tests.extend(threads::tests());
     tests.extend(viola::tests());
     tests
 }
@@ -132,8 +135,9 @@ fn registrations_agree(backend: BackendKind) -> Result<(), Failed> {
     let [fixed, mut moving] = [1, 2].map(|seed| volumes([40, 36, 24], seed).remove(1));
     moving.geometry.origin += DVec3::new(2.0, -1.0, 3.0);
     let register = |backend| {
-        let options = Options { bins: 32, backend, ..Options::default() };
-        mireg::register(&fixed, &moving, &options, &())
+        let metric = Metric::Mattes(Mattes { bins: 32, ..Mattes::default() });
+        let options = Options { metric, ..Options::default() };
+        engine(backend, 0).register(&fixed, &moving, &options, &Silent)
     };
     let (ours, theirs) = (register(BackendKind::Cpu)?, register(backend)?);
     if ours.transform != theirs.transform || ours.moved != theirs.moved || ours.end != theirs.end {

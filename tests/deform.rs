@@ -5,12 +5,12 @@ mod real;
 mod refused;
 mod truth;
 
-use crate::support::trial;
+use crate::support::{CPU, trial};
 use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
-use mireg::backend::BackendKind;
-use mireg::deform::{Deformation, Options, deform};
-use mireg::{Geometry, PixelType, Resampling, Volume, resample_through};
+use mireg::deform::{Deformation, Options, Start};
+use mireg::transform::{Dimension, Kind, Linear};
+use mireg::{Geometry, PixelType, Resampling, Silent, Volume, resample_through};
 
 pub fn tests() -> Vec<Trial> {
     [bytes::tests(), real::tests(), refused::tests(), truth::tests()].into_iter().flatten().collect()
@@ -20,12 +20,17 @@ fn test(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
     trial(format!("deform::{name}"), test)
 }
 
-fn on_cpu() -> Options {
-    Options { backend: BackendKind::Cpu, ..Options::default() }
+/// From a map that is given.
+fn from(start: &DAffine3) -> Start {
+    Start::Transform(Linear::new(Kind::Affine, Dimension::Three, DVec3::ZERO, start))
+}
+
+fn from_headers() -> Options {
+    Options { start: Start::Headers, ..Options::default() }
 }
 
 fn found(pair: &Pair, options: &Options) -> Deformation {
-    deform(&pair.fixed, &pair.moving, &DAffine3::IDENTITY, options, &()).expect("this pair can be registered")
+    CPU.deform(&pair.fixed, &pair.moving, options, &Silent).expect("this pair can be registered")
 }
 
 /// Two images of one object, of which the moving one is the fixed one through a known map.
@@ -47,11 +52,7 @@ impl Pair {
         }
         // Finer than both, so that making the fixed image blurs little.
         let object = Volume { geometry: moving, voxels: object(&moving), pixel: PixelType::F32 };
-        let how = Resampling {
-            interpolator: gpu::math::interpolate::Interpolator::CatmullRom,
-            outside: 0.0,
-            backend: BackendKind::Cpu,
-        };
+        let how = Resampling { interpolator: gpu::math::interpolate::Interpolator::CatmullRom, outside: 0.0 };
         let fixed = resample_through(&object, &grid, |p| truth(&grid, p), &how).expect("it can be resampled").volume;
         let voxels = object.voxels.iter().map(|&v| contrast(v)).collect();
         Self { fixed, moving: Volume { voxels, ..object } }
@@ -69,7 +70,7 @@ impl Pair {
 fn truth(grid: &Geometry, p: DVec3) -> DVec3 {
     let from = (p - grid.centre()) / 40.0;
     let fade = (-from.length_squared()).exp();
-    let flat = if grid.size[2] == 1 { 0.0 } else { 2.0 };
+    let flat = if grid.is_flat() { 0.0 } else { 2.0 };
     p + fade * DVec3::new(4.0 * (p.y / 30.0).cos(), -3.0, flat)
 }
 

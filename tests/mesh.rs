@@ -3,14 +3,14 @@
 #[path = "mesh/fundus.rs"]
 mod fundus;
 
-use crate::support::{data_dir, random};
+use crate::support::{CPU, data_dir, engine, random};
 use fundus::Fundus;
-use glam::{DAffine3, DVec2};
+use glam::{DAffine3, DVec2, DVec3};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
-use mireg::mesh::{self, Mesh, MeshMap, Options};
-use mireg::registration::Init;
-use mireg::{Error, Volume, io};
+use mireg::mesh::{Options, Start};
+use mireg::transform::{Dimension, Kind, Linear, Mesh, MeshMap};
+use mireg::{Error, Silent, Volume, io};
 
 pub fn tests() -> Vec<Trial> {
     let data = data_dir().map(|data| data.join("retina"));
@@ -23,8 +23,10 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-fn options(threads: usize) -> Options {
-    Options { backend: BackendKind::Cpu, threads, ..Options::default() }
+/// From a map that is given.
+fn from(start: &DAffine3) -> Options {
+    let start = Linear::new(Kind::Affine, Dimension::Two, DVec3::ZERO, start);
+    Options { start: Start::Transform(start), ..Options::default() }
 }
 
 /// The corners of a mesh of such cells, pixels, each moved somewhere by up to 12 pixels.
@@ -58,7 +60,7 @@ fn bent() -> Result<(), Failed> {
     // Corners that lie closer and move each its own way are beyond what the pictures tell.
     let truth = truth(&fixed, 160.0)?;
     let moving = fundus.remapped(&truth);
-    let found = mesh::register(&fixed, &moving, &DAffine3::IDENTITY, &options(0), &())?;
+    let found = CPU.mesh(&fixed, &moving, &from(&DAffine3::IDENTITY), &Silent)?;
     let map = MeshMap::new(&truth);
     // Where both pictures are.
     let [right, bottom] = [width, height].map(|n| n as f64 - 4.0);
@@ -79,8 +81,10 @@ fn threads() -> Result<(), Failed> {
     let fixed = fundus.picture();
     let moving = fundus.remapped(&truth(&fixed, 60.0)?);
     let register = |threads| {
-        let options = Options { iterations: 5, ..options(threads) };
-        mesh::register(&fixed, &moving, &DAffine3::IDENTITY, &options, &()).map(|found| (found.after, found.levels))
+        let options = Options { iterations: 5, ..from(&DAffine3::IDENTITY) };
+        engine(BackendKind::Cpu, threads)
+            .mesh(&fixed, &moving, &options, &Silent)
+            .map(|found| (found.after, found.levels))
     };
     let one = register(1)?;
     assert_eq!(one, register(2)?);
@@ -93,19 +97,16 @@ fn refused() -> Result<(), Failed> {
     let flat = Volume { voxels: vec![7.0; good.voxels.len()], ..good.clone() };
     let slices = Volume { geometry: mireg::Geometry { size: [160, 60, 2], ..good.geometry }, ..good.clone() };
     let away = DAffine3::from_translation(glam::DVec3::new(500.0, 0.0, 0.0));
-    let at = DAffine3::IDENTITY;
-    let told = |moving: &Volume, start: &DAffine3, options: &Options| {
-        let error = mesh::register(&good, moving, start, options, &()).map(|_| ()).unwrap_err();
+    let at = from(&DAffine3::IDENTITY);
+    let told = |moving: &Volume, options: &Options| {
+        let error = CPU.mesh(&good, moving, options, &Silent).map(|_| ()).unwrap_err();
         (matches!(error, Error::Untrusted(_)), error.to_string())
     };
-    assert_eq!(
-        told(&flat, &at, &options(0)).1,
-        "the moving picture is the same everywhere: there is nothing to register"
-    );
-    assert!(told(&slices, &at, &options(0)).1.contains("2-D"));
-    assert!(told(&good, &away, &options(0)).0);
-    let zero = Options { sigmas: Some([0.3, 0.0]), ..options(0) };
-    assert!(told(&good, &at, &zero).1.contains("sigma above 0"));
+    assert_eq!(told(&flat, &at).1, "the moving picture is the same everywhere: there is nothing to register");
+    assert!(told(&slices, &at).1.contains("2-D"));
+    assert!(told(&good, &from(&away)).0);
+    let zero = Options { sigmas: Some([0.3, 0.0]), ..at.clone() };
+    assert!(told(&good, &zero).1.contains("sigma above 0"));
     Ok(())
 }
 
@@ -118,8 +119,7 @@ fn retina(folder: &std::path::Path) -> Result<(), Failed> {
         numbers.map(|n| [DVec2::new(n[0], n[1]), DVec2::new(n[2], n[3])])
     });
     let landmarks: Vec<[DVec2; 2]> = landmarks.collect::<Result<_, _>>()?;
-    let start = mesh::align(&fixed, &moving, &Init::Auto, &options(0), &())?;
-    let found = mesh::register(&fixed, &moving, &start.transform.to_affine(), &options(0), &())?;
+    let found = CPU.mesh(&fixed, &moving, &Options::default(), &Silent)?;
     let [affine, mesh] = [&found.before, &found.after].map(|mesh| median(&errors(mesh, landmarks.iter().copied())));
     assert!(affine < 2.5 && mesh < 1.0, "half of the landmarks are off by more than {affine} px and {mesh} px");
     Ok(())

@@ -12,12 +12,11 @@ mod trust;
 
 use glam::DAffine3;
 use libtest_mimic::Trial;
-use mireg::backend::BackendKind;
-use mireg::{Options, Registration, Volume};
+use mireg::{Options, Registration, Silent, Volume};
 use mireg_cli::demo::Pair;
 use std::sync::LazyLock;
 
-use crate::support::trial;
+use crate::support::{CPU, trial};
 
 pub fn tests() -> Vec<Trial> {
     [
@@ -45,12 +44,8 @@ fn test(name: &str, run: fn()) -> Trial {
     trial(format!("registration::{name}"), run)
 }
 
-fn on_cpu() -> Options {
-    Options { backend: BackendKind::Cpu, ..Options::default() }
-}
-
 fn register(fixed: &Volume, moving: &Volume, options: &Options) -> Registration {
-    mireg::register(fixed, moving, options, &()).unwrap()
+    CPU.register(fixed, moving, options, &Silent).unwrap()
 }
 
 /// What a registration of the CT with the MR is off by on average, mm, where the MR was moved by `moved`.

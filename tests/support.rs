@@ -1,12 +1,13 @@
 //! What several topics need.
 
 use libtest_mimic::{Failed, Trial};
-use mireg::Volume;
+use mireg::backend::BackendKind;
 use mireg::backend::cuda::{self, Cuda};
 use mireg::image::StoredImage;
+use mireg::{Engine, Silent, Volume};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Whether tests on a GPU are to report themselves as ignored: where there is none, unless `MIREG_REQUIRE_GPU` is set.
 pub fn gpu_is_absent() -> bool {
@@ -26,6 +27,14 @@ impl Deref for Gpu {
         &self.cuda
     }
 }
+
+/// An engine of this backend with so many threads.
+pub fn engine(backend: BackendKind, threads: usize) -> Engine {
+    Engine::open(backend, threads, &Silent).expect("it opens")
+}
+
+/// The CPU, for all tests.
+pub static CPU: LazyLock<Engine> = LazyLock::new(|| engine(BackendKind::Cpu, 0));
 
 /// Waits for its turn and opens the GPU.
 pub fn gpu() -> Result<Gpu, Failed> {

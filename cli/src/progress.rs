@@ -62,7 +62,7 @@ impl Progress {
 
     fn release(&self) {
         if let Self::Lines(held) = self {
-            held.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|line| crate::say(&line));
+            held.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|line| crate::terminal::say(&line));
         }
     }
 }
@@ -77,6 +77,10 @@ impl Drop for Progress {
 }
 
 impl Observer for Progress {
+    fn stage(&self, name: &str) {
+        self.step(name);
+    }
+
     fn level(&self, number: usize, of: usize, [x, y, z]: [f64; 3]) {
         if let Self::Bar(bar) = self {
             bar.set_length(of as u64);

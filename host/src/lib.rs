@@ -24,9 +24,9 @@
 //! # io::write(&ct, &scan(0.0, false))?;
 //! # io::write(&mr, &scan(6.0, true))?;
 //! let (fixed, moving) = (io::read(&ct)?, io::read(&mr)?);
-//! let found = register(&fixed, &moving, &Options::default(), &())?;
+//! let found = register(&fixed, &moving, &Options::default())?;
 //! if found.trusted() {
-//!     transform::write(&out, None, &found.transform, &Grids::default())?;
+//!     transform::write_linear(&out, None, &found.transform, &Grids::default())?;
 //!     let there = found.transform.to_affine().transform_point3(fixed.geometry.centre());
 //!     println!("the middle of the fixed image is at {there} mm in the moving one");
 //! }
@@ -37,6 +37,8 @@
 
 pub mod backend;
 pub mod deform;
+mod doubt;
+mod engine;
 pub mod error;
 pub mod image;
 pub mod io;
@@ -47,13 +49,15 @@ pub mod optimizer;
 pub mod random;
 pub mod reference;
 pub mod registration;
-mod resample;
+pub mod resample;
 pub mod threads;
 pub mod transform;
 pub mod tre;
 
+pub use doubt::{Check, Doubt};
+pub use engine::{Engine, deform, mesh, register};
 pub use error::{Error, Result};
 pub use image::{Geometry, PixelType, Volume};
-pub use observer::Observer;
-pub use registration::{Options, Registration, register};
-pub use resample::{Resampled, Resampling, resample, resample_through};
+pub use observer::{Observer, Silent};
+pub use registration::{Options, Registration};
+pub use resample::{Resampled, Resampling, resample_through};

@@ -8,7 +8,7 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{Agreement, Backend, Compare, Flow, FlowLevel, FlowStep, Score, cpu::Cpu};
 use mireg::image::StoredImage;
-use mireg::registration::voxel_map;
+use mireg::image::voxel_map;
 use mireg::transform::Rigid;
 use mireg::{Geometry, Volume};
 
@@ -153,7 +153,7 @@ const SPACING_MM: [f64; 3] = [1.0, 1.2, 2.5];
 /// A map that leaves most of the images inside each other.
 fn map(fixed: &Geometry, moving: &Geometry) -> Affine {
     let angles = DVec3::new(0.05, 0.0, 0.1);
-    let angles = if fixed.size[2] == 1 { DVec3::new(0.0, 0.0, 0.1) } else { angles };
+    let angles = if fixed.is_flat() { DVec3::new(0.0, 0.0, 0.1) } else { angles };
     let turned = Rigid { angles, translation: DVec3::new(0.3, -0.2, 0.0), centre: fixed.centre() };
     voxel_map(fixed, moving, &turned.to_affine())
 }

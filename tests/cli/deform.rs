@@ -106,7 +106,7 @@ fn errors(folder: &Path) -> [f64; 2] {
 fn finds_a_bend_and_writes_its_files() {
     let folder = volumes();
     let shown = stdout(&mut mireg(folder.path(), &DEFORM));
-    for word in ["the headers", "mutual information 0.", "Jacobian", "there and back", "field.nii.gz", "out"] {
+    for word in ["the headers", "mutual information 0.", "Jacobian", "inverse consistency", "field.nii.gz", "out"] {
         assert!(shown.contains(word), "{word} is not in\n{shown}");
     }
     let out = folder.path().join("out");
@@ -164,7 +164,7 @@ fn starts_from_a_transform_or_a_registration() {
     let folder = volumes();
     let start = DAffine3::from_translation(DVec3::new(1.0, 2.0, -0.5));
     let start = Linear::new(Kind::Translation, Dimension::Three, DVec3::ZERO, &start);
-    io::transform::write(&folder.path().join("shift.tfm"), None, &start, &Grids::default()).unwrap();
+    io::transform::write_linear(&folder.path().join("shift.tfm"), None, &start, &Grids::default()).unwrap();
     for (more, said) in [
         (&["--start", "shift.tfm"], "shift.tfm"),
         (&["--linear", "rigid"], "a rigid registration"),
@@ -178,7 +178,7 @@ fn starts_from_a_transform_or_a_registration() {
         let out = folder.path().join("out");
         let report = report(&out);
         assert_eq!(report["start"], said);
-        let written = io::transform::read(&out.join("start.tfm"), None, &Grids::default()).unwrap();
+        let written = io::transform::read_linear(&out.join("start.tfm"), None, &Grids::default()).unwrap();
         assert_eq!(report["transform"]["parameters"], serde_json::json!(written.parameters));
         if said == "shift.tfm" {
             assert_eq!(written, start);
@@ -220,8 +220,8 @@ fn every_force_climbs() {
     let folder = volumes();
     for (force, said, moving) in [
         ("nmi", "normalised mutual information 1.", "moving.nii"),
-        ("lcc", "mean squared local correlation 0.", "same.nii"),
-        ("ssd", "squared difference, with a minus -0.", "same.nii"),
+        ("lcc", "mean squared local cross-correlation 0.", "same.nii"),
+        ("ssd", "negative mean squared difference -0.", "same.nii"),
     ] {
         let arguments = DEFORM.map(|argument| if argument == "moving.nii" { moving } else { argument });
         let shown = stdout(mireg(folder.path(), &arguments).args(["--force", force]));

@@ -1,17 +1,20 @@
 //! The same bits whatever computes them.
 
-use super::{Pair, found, on_cpu, test};
-use crate::support::{gpu, gpu_is_absent};
+use super::{Pair, from_headers, test};
+use crate::support::{CPU, engine, gpu, gpu_is_absent};
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
 use mireg::deform::{Deformation, Force, Options};
+use mireg::{Engine, Silent};
 use strum::VariantArray;
 
 pub fn tests() -> Vec<Trial> {
     vec![
         test("threads_do_not_matter", || {
             for &force in Force::VARIANTS {
-                let found = |threads| bits(&pair_found([29, 26, 21], &Options { force, threads, ..short() }));
+                let found = |threads| {
+                    bits(&pair_found(&engine(BackendKind::Cpu, threads), [29, 26, 21], &Options { force, ..short() }))
+                };
                 let one = found(1);
                 assert!([2, 3, 8].into_iter().all(|threads| found(threads) == one), "{force:?}");
             }
@@ -30,11 +33,12 @@ pub fn tests() -> Vec<Trial> {
 }
 
 fn short() -> Options {
-    Options { iterations: Some(vec![15]), bins: 64, ..on_cpu() }
+    Options { iterations: Some(vec![15]), bins: 64, ..from_headers() }
 }
 
-fn pair_found(size: [usize; 3], options: &Options) -> Deformation {
-    found(&Pair::new(size, |v| (v - 60.0).abs()), options)
+fn pair_found(engine: &Engine, size: [usize; 3], options: &Options) -> Deformation {
+    let pair = Pair::new(size, |v| (v - 60.0).abs());
+    engine.deform(&pair.fixed, &pair.moving, options, &Silent).expect("this pair can be registered")
 }
 
 /// What the files hold.
@@ -52,10 +56,11 @@ fn bits(found: &Deformation) -> [Vec<u32>; 5] {
 }
 
 fn agrees_with_the_cpu(backend: BackendKind, sizes: &[[usize; 3]], options: &Options) {
+    let other = engine(backend, 0);
     for &size in sizes {
         for &force in Force::VARIANTS {
-            let found = |backend| bits(&pair_found(size, &Options { force, backend, ..options.clone() }));
-            assert!(found(backend) == found(BackendKind::Cpu), "{force:?}, {size:?}");
+            let found = |engine| bits(&pair_found(engine, size, &Options { force, ..options.clone() }));
+            assert!(found(&other) == found(&CPU), "{force:?}, {size:?}");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Real volumes with a known deformation: BrainWeb's T1 through a thin-plate spline, and livers in breath with landmarks.
 
+use super::from_headers;
 use crate::support::data_dir;
-use glam::{DAffine3, DVec3};
+use glam::DVec3;
 use libtest_mimic::{Failed, Trial};
-use mireg::deform::{Force, Options, deform};
+use mireg::deform::{Force, Options};
 use mireg::io::points::Landmarks;
 use mireg::{Volume, io};
 use std::path::Path;
@@ -54,7 +55,7 @@ fn head(fixed: &Volume) -> Vec<DVec3> {
 fn brainweb(folder: &Path, name: &str) -> Result<(), Failed> {
     let (fixed, moving) = (io::read(&folder.join("t1_tps.mha"))?, io::read(&folder.join(format!("{name}.mha")))?);
     let truth = io::field::read(&folder.join("t1_tps_field.mha"))?;
-    let found = deform(&fixed, &moving, &DAffine3::IDENTITY, &Options::default(), &())?;
+    let found = mireg::deform(&fixed, &moving, &from_headers())?;
     let points = head(&fixed);
     let (truth, field) = (truth.map(), found.field.map());
     let mean = points.iter().map(|&p| field.at(p).distance(truth.at(p))).sum::<f64>() / points.len() as f64;
@@ -78,12 +79,12 @@ fn livers(folder: &Path, breaths: &[[&str; 2]]) -> Result<(), Failed> {
         iterations: Some(vec![200, 200, 200, 200, 100]),
         smooth_mm: Some(4.0),
         smooth_field_mm: Some(1.0),
-        ..Options::default()
+        ..from_headers()
     };
     let mut errors = Vec::new();
     for [breath, image] in breaths {
         let (moving, to) = (io::read(&folder.join(image))?, landmarks(breath)?);
-        let found = deform(&fixed, &moving, &DAffine3::IDENTITY, &options, &())?;
+        let found = mireg::deform(&fixed, &moving, &options)?;
         let mean = |map: &dyn Fn(DVec3) -> DVec3| {
             let errors = from.points().iter().zip(to.points()).map(|(&from, &to)| map(from).distance(to));
             errors.sum::<f64>() / from.points().len() as f64

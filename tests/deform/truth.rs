@@ -1,6 +1,6 @@
 //! Known maps are found, by every force for the pairs that it is for.
 
-use super::{Pair, found, on_cpu, test};
+use super::{Pair, found, from_headers, test};
 use libtest_mimic::Trial;
 use mireg::deform::{Force, Options};
 
@@ -33,7 +33,7 @@ pub fn tests() -> Vec<Trial> {
 /// The mean error before is about 2.5 mm, more than a voxel.
 fn finds(force: Force, contrast: fn(f32) -> f32, size: [usize; 3], most_mm: f64) {
     let pair = Pair::new(size, contrast);
-    let found = found(&pair, &Options { force, smooth_mm: Some(6.0), ..on_cpu() });
+    let found = found(&pair, &Options { force, smooth_mm: Some(6.0), ..from_headers() });
     let [mean, worst] = pair.errors(&found);
     assert!(mean < most_mm && worst < 6.0 * most_mm, "{mean:.3} mm on average, {worst:.3} mm at most");
     assert!(found.jacobian_range[0] > 0.2 && found.trusted(), "{:?}, {:?}", found.jacobian_range, found.doubts);
@@ -44,7 +44,7 @@ fn finds(force: Force, contrast: fn(f32) -> f32, size: [usize; 3], most_mm: f64)
 
 fn the_way_back_is_the_inverse() {
     let pair = Pair::new([36, 32, 30], other_kind);
-    let found = found(&pair, &on_cpu());
+    let found = found(&pair, &from_headers());
     let misses: Vec<f64> = super::inner(&pair.fixed.geometry)
         .map(|p| found.inverse.transform_point3(found.field.transform_point3(p)).distance(p))
         .collect();
@@ -57,7 +57,7 @@ fn the_way_back_is_the_inverse() {
 fn more_smoothing_stretches_less() {
     let pair = Pair::new([36, 32, 30], other_kind);
     let spread = |mm| {
-        let [low, high] = found(&pair, &Options { smooth_mm: Some(mm), ..on_cpu() }).jacobian_range;
+        let [low, high] = found(&pair, &Options { smooth_mm: Some(mm), ..from_headers() }).jacobian_range;
         high - low
     };
     assert!(spread(20.0) < 0.7 * spread(6.0));
@@ -65,7 +65,7 @@ fn more_smoothing_stretches_less() {
 
 fn coarse_levels_alone() {
     let pair = Pair::new([40, 38, 34], other_kind);
-    let found = found(&pair, &Options { levels: Some(vec![8.0, 4.0]), smooth_mm: Some(8.0), ..on_cpu() });
+    let found = found(&pair, &Options { levels: Some(vec![8.0, 4.0]), smooth_mm: Some(8.0), ..from_headers() });
     assert_eq!(found.field.geometry, pair.fixed.geometry);
     let [mean, _] = pair.errors(&found);
     assert!(mean < 0.8, "{mean:.3} mm on average");

@@ -8,7 +8,7 @@ use std::fs;
 use glam::{DMat3, DVec3};
 use libtest_mimic::Trial;
 use mireg::io::transform;
-use mireg::transform::{Field, Part};
+use mireg::transform::{Field, Transform};
 use mireg::{Geometry, io};
 
 use super::{Folder, bits, fixture, gzip};
@@ -154,8 +154,8 @@ fn what_is_no_field_is_refused() {
         bytes
     };
     let cases: [(usize, &[u8], &str); 7] = [
-        (50, &4i16.to_le_bytes(), "has 4 numbers a voxel, and a displacement field of 5x4x3 voxels has 3"),
-        (50, &2i16.to_le_bytes(), "has 2 numbers a voxel"),
+        (50, &4i16.to_le_bytes(), "has 4 numbers per voxel, and a displacement field of 5x4x3 voxels has 3"),
+        (50, &2i16.to_le_bytes(), "has 2 numbers per voxel"),
         (48, &3i16.to_le_bytes(), "are not those of a displacement field"),
         (68, &0i16.to_le_bytes(), "its intent code is 0, not 1007"),
         (328, b"NREG_TRANS", "NiftyReg"),
@@ -176,9 +176,9 @@ fn what_is_no_field_is_refused() {
 fn itk_text_is_checked() {
     let folder = Folder::new();
     let text = fs::read_to_string(file("chain.tfm")).unwrap();
-    let read = |text: String| transform::parts(&folder.file("a.tfm", text), None, &transform::Grids::default());
-    let parts = read(text.clone()).unwrap();
-    assert!(matches!(&parts[..], [Part::Field(_), Part::Linear(_)]));
+    let read = |text: String| transform::read(&folder.file("a.tfm", text), None, &transform::Grids::default());
+    let chain = read(text.clone()).unwrap();
+    assert!(matches!(&chain.parts()[..], [Transform::Field(_), Transform::Linear(_)]));
     for (from, to, expected) in [
         ("FixedParameters: 4 3 5", "FixedParameters: 4 3 6", "has 180 parameters, not 216"),
         ("FixedParameters: 4 3 5", "FixedParameters: 3 5", "has 17 fixed parameters, not 18"),
@@ -212,7 +212,7 @@ fn what_no_file_can_hold_is_refused() {
 fn fields_are_no_images() {
     for name in ["space.nii.gz", "space.mha", "space.nrrd", "plane.nii.gz", "plane.mha", "plane.nrrd"] {
         let message = io::read(&file(name)).unwrap_err().to_string();
-        assert!(message.contains("displacement field: give it as --transform"), "{message}");
+        assert!(message.contains("displacement field, give it as a transform"), "{message}");
     }
     assert!(io::geometry(&file("space.nii.gz")).is_err());
 }

@@ -7,8 +7,8 @@ use glam::{DAffine3, DMat3};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, cpu::Cpu};
+use mireg::image::voxel_map;
 use mireg::reference::{self, Interpolator};
-use mireg::registration::voxel_map;
 
 pub fn tests() -> Vec<Trial> {
     let absent = gpu_is_absent();

@@ -7,7 +7,7 @@ use crate::support::data_dir;
 use glam::{DAffine3, DMat3, DVec3};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::{Backend, MattesImages, Windows, cpu::Cpu};
-use mireg::registration::voxel_map;
+use mireg::image::voxel_map;
 use mireg::{Geometry, PixelType, Volume, io};
 
 pub fn tests() -> Vec<Trial> {

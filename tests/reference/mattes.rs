@@ -5,8 +5,8 @@ use crate::support::random;
 use glam::{DAffine3, DMat3, DVec3};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::{Backend, MattesImages, Slope, Windows, cpu::Cpu};
+use mireg::image::voxel_map;
 use mireg::reference::{self, Mattes};
-use mireg::registration::voxel_map;
 use mireg::{Geometry, PixelType, Volume};
 
 pub fn tests() -> Vec<Trial> {

@@ -2,16 +2,16 @@
 
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
-use mireg::metric::MetricKind;
+use mireg::metric::{Counted, Mattes, Metric};
 use mireg::optimizer::OptimizerKind;
 use mireg::transform::Kind;
-use mireg::{Options, Registration};
+use mireg::{Engine, Options, Registration, Silent};
 use mireg_cli::demo::Pair;
 use std::sync::LazyLock;
 use strum::VariantArray;
 
-use super::{on_cpu, test};
-use crate::support::{gpu, gpu_is_absent};
+use super::test;
+use crate::support::{CPU, engine, gpu, gpu_is_absent};
 
 /// Voxels of 5.4 x 5.4 x 15 and of 6 mm: bits agree or differ at any size.
 static TINY: LazyLock<Pair> = LazyLock::new(|| Pair::new(5, 6.0));
@@ -31,14 +31,17 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-fn register(options: &Options) -> Registration {
-    super::register(&TINY.ct, &TINY.mr, options)
+fn register(engine: &Engine, options: &Options) -> Registration {
+    engine.register(&TINY.ct, &TINY.mr, options, &Silent).unwrap()
 }
 
 /// An optimizer with a metric that it can climb.
-fn by(optimizer: OptimizerKind) -> Options {
-    let metric = if optimizer.needs_gradient() { MetricKind::Mattes } else { MetricKind::Nmi };
-    Options { optimizer: Some(optimizer), metric: Some(metric), ..on_cpu() }
+fn by(optimizer: OptimizerKind, bins: u32) -> Options {
+    let metric = match optimizer.needs_gradient() {
+        true => Metric::Mattes(Mattes { bins, ..Mattes::default() }),
+        false => Metric::Counted(Counted { bins, ..Counted::default() }),
+    };
+    Options { optimizer: Some(optimizer), metric, ..Options::default() }
 }
 
 /// What the files hold.
@@ -52,7 +55,8 @@ fn bits(found: &Registration) -> (Vec<u64>, Vec<u32>, u64) {
 fn threads_do_not_matter_to_any_optimizer() {
     for &optimizer in OptimizerKind::VARIANTS {
         for &dof in Kind::VARIANTS {
-            let found = |threads| bits(&register(&Options { dof, threads, ..by(optimizer) }));
+            let found =
+                |threads| bits(&register(&engine(BackendKind::Cpu, threads), &Options { dof, ..by(optimizer, 64) }));
             let one = found(1);
             // Every number of threads for the usual kind; for the others, one that differs.
             let counts: &[usize] = if dof == Kind::Rigid { &[1, 2, 3, 8] } else { &[3] };
@@ -64,10 +68,11 @@ fn threads_do_not_matter_to_any_optimizer() {
 }
 
 fn agrees_with_the_cpu(backend: BackendKind, optimizers: &[OptimizerKind], kinds: &[Kind]) {
+    let other = engine(backend, 0);
     for &optimizer in optimizers {
         for &dof in kinds {
-            let found = |backend| bits(&register(&Options { dof, backend, bins: 32, ..by(optimizer) }));
-            assert!(found(backend) == found(BackendKind::Cpu), "{optimizer:?}, {dof:?}");
+            let found = |engine| bits(&register(engine, &Options { dof, ..by(optimizer, 32) }));
+            assert!(found(&other) == found(&CPU), "{optimizer:?}, {dof:?}");
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Masks of either image.
 
+use crate::support::CPU;
 use glam::DAffine3;
 use libtest_mimic::Trial;
-use mireg::{Options, Volume};
+use mireg::{Error, Options, Silent, Volume};
 
-use super::{GOOD_MM, PAIR, error, on_cpu, register, test};
+use super::{GOOD_MM, PAIR, error, register, test};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -29,7 +30,7 @@ fn a_mask_of_half_the_head() {
         [(Some(half(&PAIR.ct)), None), (None, Some(half(&PAIR.mr))), (Some(half(&PAIR.ct)), Some(half(&PAIR.mr)))];
     for (fixed_mask, moving_mask) in masks {
         let which = (fixed_mask.is_some(), moving_mask.is_some());
-        let found = register(&PAIR.ct, &PAIR.mr, &Options { fixed_mask, moving_mask, ..on_cpu() });
+        let found = register(&PAIR.ct, &PAIR.mr, &Options { fixed_mask, moving_mask, ..Options::default() });
         let error = error(&found, &DAffine3::IDENTITY);
         assert!(error < 2.0 * GOOD_MM && found.trusted(), "{which:?}: {error:.3} mm, {:?}", found.doubts);
         assert!(found.end.samples < PAIR.ct.voxels.len() as u64 * 3 / 4, "{}", found.end.samples);
@@ -46,7 +47,7 @@ fn a_mask_of_a_thousand_voxels() {
     assert_eq!(ct.voxels.iter().sum::<f32>(), 1000.0);
     for (fixed_mask, moving_mask) in [(Some(ct), None), (None, Some(mr))] {
         let which = fixed_mask.is_some();
-        let found = register(&PAIR.ct, &PAIR.mr, &Options { fixed_mask, moving_mask, ..on_cpu() });
+        let found = register(&PAIR.ct, &PAIR.mr, &Options { fixed_mask, moving_mask, ..Options::default() });
         let error = error(&found, &DAffine3::IDENTITY);
         assert!(error < 4.0, "fixed mask: {which}: {error:.3} mm, {:?}", found.doubts);
     }
@@ -63,7 +64,8 @@ fn masks_that_are_refused() {
         (None, Some(none(mr)), "moving mask has no voxel"),
     ];
     for (fixed_mask, moving_mask, says) in cases {
-        let error = mireg::register(ct, mr, &Options { fixed_mask, moving_mask, ..on_cpu() }, &()).unwrap_err();
-        assert!(error.exit_code() == 2 && error.to_string().contains(says), "{error}");
+        let error =
+            CPU.register(ct, mr, &Options { fixed_mask, moving_mask, ..Options::default() }, &Silent).unwrap_err();
+        assert!(matches!(error, Error::Option { .. }) && error.to_string().contains(says), "{error}");
     }
 }

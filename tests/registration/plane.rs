@@ -3,15 +3,14 @@
 use glam::{DAffine3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use libtest_mimic::Trial;
-use mireg::backend::BackendKind;
 use mireg::transform::{Dimension, Kind, Linear, distance};
-use mireg::{Geometry, Options, PixelType, Resampling, Volume, io};
+use mireg::{Error, Geometry, Options, PixelType, Resampling, Silent, Volume, io};
 use mireg_cli::demo::Pair;
 use std::sync::LazyLock;
 
-use super::{PAIR, on_cpu, register, test};
+use super::{PAIR, register, test};
 use crate::cli::{mireg, names, stdout};
-use crate::support::data_dir;
+use crate::support::{CPU, data_dir};
 
 pub fn tests() -> Vec<Trial> {
     let absent = data_dir().is_none();
@@ -39,8 +38,8 @@ static SLICES: LazyLock<[Volume; 2]> = LazyLock::new(|| {
 });
 
 fn resampled(volume: &Volume, grid: &Geometry, map: &DAffine3) -> Volume {
-    let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0, backend: BackendKind::Cpu };
-    mireg::resample(volume, grid, map, &how).unwrap().volume
+    let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
+    CPU.resample(volume, grid, &(*map).into(), &how).unwrap().volume
 }
 
 /// The CT slice.
@@ -60,7 +59,7 @@ fn slices_that_were_moved() {
     let [ct, _] = &*SLICES;
     for dof in [Kind::Translation, Kind::Rigid] {
         let (moving, truth) = moved(dof);
-        let found = register(ct, &moving, &Options { dof, ..on_cpu() });
+        let found = register(ct, &moving, &Options { dof, ..Options::default() });
         assert_eq!((found.transform.kind, found.transform.dimension), (dof, Dimension::Two));
         let apart = distance(&found.transform.to_affine(), &truth, &ct.geometry);
         assert!(apart < 0.5, "{dof:?}: {apart:.3} mm, {:?}", found.doubts);
@@ -70,9 +69,9 @@ fn slices_that_were_moved() {
 fn a_start_that_leaves_the_plane_is_refused() {
     let [ct, mr] = &*SLICES;
     let tilted = DAffine3::from_rotation_x(0.1);
-    let options = Options { init: mireg::registration::Init::Transform(tilted), ..on_cpu() };
-    let error = mireg::register(ct, mr, &options, &()).unwrap_err();
-    assert!(error.exit_code() == 2 && error.to_string().contains("plane"), "{error}");
+    let options = Options { init: mireg::registration::Init::Transform(tilted), ..Options::default() };
+    let error = CPU.register(ct, mr, &options, &Silent).unwrap_err();
+    assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("plane"), "{error}");
 }
 
 fn pictures_go_in_and_out() {
@@ -97,7 +96,8 @@ fn pictures_go_in_and_out() {
     let report = std::fs::read_to_string(folder.path().join("png/report.json")).unwrap();
     let [metric, report] = [text, report].map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap());
     assert_eq!(metric["nmi"], report["final"]["nmi"]);
-    let found = io::transform::read(&folder.path().join("png/transform.tfm"), None, &Default::default()).unwrap();
+    let found =
+        io::transform::read_linear(&folder.path().join("png/transform.tfm"), None, &Default::default()).unwrap();
     assert!(distance(&found.to_affine(), &truth, &moving.geometry) < 0.5);
 
     let before = std::fs::read(folder.path().join("png/moved.png")).unwrap();
@@ -106,8 +106,8 @@ fn pictures_go_in_and_out() {
 }
 
 fn a_slice_and_a_volume_are_refused() {
-    let error = mireg::register(&SLICES[0], &PAIR.mr, &on_cpu(), &()).unwrap_err();
-    assert!(error.exit_code() == 2 && error.to_string().contains("two-dimensional"), "{error}");
+    let error = CPU.register(&SLICES[0], &PAIR.mr, &Options::default(), &Silent).unwrap_err();
+    assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("two-dimensional"), "{error}");
 }
 
 /// Real slices of a T1 and of a PD that was moved, from ITK's examples; see the README beside them for the truth, pixels.
@@ -124,14 +124,15 @@ fn brainweb_slices() {
     ];
     for (name, kind, parameters) in cases {
         let truth = Linear { kind, dimension: Dimension::Two, parameters, centre }.to_affine();
-        let found = register(&fixed, &read(&format!("ProtonDensitySlice{name}")), &Options { dof: kind, ..on_cpu() });
+        let found =
+            register(&fixed, &read(&format!("ProtonDensitySlice{name}")), &Options { dof: kind, ..Options::default() });
         let apart = distance(&found.transform.to_affine(), &truth, &fixed.geometry);
         // Of the first pair, mutual information is largest 0.3 degrees off.
         assert!(apart < 0.6 && found.trusted(), "{name}: {apart:.3} px, {:?}, {:?}", found.transform, found.doubts);
     }
     // Of the scaled one, the scale and the angle are known.
     for dof in [Kind::Similarity, Kind::Affine] {
-        let found = register(&fixed, &read("ProtonDensitySliceR10X13Y17S12"), &Options { dof, ..on_cpu() });
+        let found = register(&fixed, &read("ProtonDensitySliceR10X13Y17S12"), &Options { dof, ..Options::default() });
         let matrix = found.transform.to_affine().matrix3;
         let (scale, angle) = (matrix.determinant().sqrt(), matrix.x_axis.y.atan2(matrix.x_axis.x).to_degrees());
         assert!((scale - 0.833).abs() < 0.01 && (angle + 10.0).abs() < 0.5, "{dof:?}: {scale}, {angle} degrees");

@@ -5,7 +5,7 @@ use libtest_mimic::Trial;
 use mireg::registration::Sampling;
 use mireg::{Options, Registration};
 
-use super::{GOOD_MM, PAIR, error, on_cpu, register, test};
+use super::{GOOD_MM, PAIR, error, register, test};
 use crate::cli::{self, mireg};
 
 pub fn tests() -> Vec<Trial> {
@@ -19,7 +19,7 @@ pub fn tests() -> Vec<Trial> {
 }
 
 fn sampled(sampling: Sampling) -> Registration {
-    register(&PAIR.ct, &PAIR.mr, &Options { sampling, ..on_cpu() })
+    register(&PAIR.ct, &PAIR.mr, &Options { sampling, ..Options::default() })
 }
 
 fn no_number_of_samples_is_fatal() {
@@ -60,7 +60,7 @@ fn a_seed_decides_which_samples() {
 
 fn levels_as_they_were_asked_for() {
     for levels in [vec![8.0, 4.0], vec![16.0, 8.0, 4.0], vec![8.0], vec![4.0]] {
-        let found = register(&PAIR.ct, &PAIR.mr, &Options { levels: Some(levels.clone()), ..on_cpu() });
+        let found = register(&PAIR.ct, &PAIR.mr, &Options { levels: Some(levels.clone()), ..Options::default() });
         assert_eq!(found.levels.len(), levels.len());
         let counts: Vec<u64> = found.levels.iter().map(|level| level.samples).collect();
         assert!(counts.windows(2).all(|pair| pair[0] < pair[1]), "{counts:?}");

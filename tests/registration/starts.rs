@@ -6,7 +6,7 @@ use mireg::io::{self, transform::Grids};
 use mireg::registration::{Init, Options};
 use mireg::transform::{Dimension, Kind, Linear, distance};
 
-use super::{GOOD_MM, PAIR, error, on_cpu, placed, register, test};
+use super::{GOOD_MM, PAIR, error, placed, register, test};
 use crate::cli::{self, mireg};
 
 pub fn tests() -> Vec<Trial> {
@@ -29,7 +29,7 @@ fn moved(axis: DVec3, degrees: f64, shift: DVec3) -> DAffine3 {
 
 /// Registers with the MR moved by `by`.
 fn brings_home(by: DAffine3, init: Init) {
-    let options = Options { init: init.clone(), ..on_cpu() };
+    let options = Options { init: init.clone(), ..Options::default() };
     let found = register(&PAIR.ct, &placed(&PAIR.mr, &by), &options);
     let error = error(&found, &by);
     assert!(error < GOOD_MM, "{init:?} from {by}: {error:.3} mm");
@@ -62,7 +62,7 @@ fn each_start_from_what_it_must_solve() {
 fn moments_turn_an_image_onto_itself() {
     for degrees in [60.0, 150.0] {
         let by = moved(DVec3::new(0.3, 1.0, 0.2), degrees, DVec3::new(-400.0, 200.0, 0.0));
-        let found = register(&PAIR.mr, &placed(&PAIR.mr, &by), &Options { init: Init::Moments, ..on_cpu() });
+        let found = register(&PAIR.mr, &placed(&PAIR.mr, &by), &Options { init: Init::Moments, ..Options::default() });
         let apart = distance(&found.transform.to_affine(), &by, &PAIR.mr.geometry);
         assert!(apart < 0.2, "{degrees} degrees: {apart} mm");
     }
@@ -73,13 +73,13 @@ fn a_start_in_a_file() {
     let by = moved(DVec3::new(1.0, 2.0, 0.5), 120.0, DVec3::new(90.0, 0.0, 500.0));
     io::write(&folder.path().join("far.mha"), &placed(&pair.mr, &by)).unwrap();
     let start = Linear::new(Kind::Rigid, Dimension::Three, DVec3::ZERO, &by);
-    io::transform::write(&folder.path().join("start.tfm"), None, &start, &Grids::default()).unwrap();
+    io::transform::write_linear(&folder.path().join("start.tfm"), None, &start, &Grids::default()).unwrap();
     let arguments = ["register", "ct.nii.gz", "far.mha", "--out", "out", "--init", "start.tfm", "--backend", "cpu"];
     mireg(folder.path(), &arguments).assert().success();
     let read = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
     let report: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();
     assert_eq!((&report["started"]["from"], &report["started"]["candidates"]), (&"file".into(), &1.into()));
-    let found = io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap();
+    let found = io::transform::read_linear(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap();
     let error = pair.misplacement(&(by.inverse() * found.to_affine())).mean_mm;
     assert!(error < 1.5, "{error:.3} mm with voxels of 4.5 x 4.5 x 12.5 mm");
     // What a good start is off by is little more than what the patient moved.

@@ -1,13 +1,13 @@
 //! The same head in other voxels.
 
+use crate::support::CPU;
 use glam::{DAffine3, DMat3, DVec3};
 use gpu::math::interpolate::Interpolator;
 use libtest_mimic::Trial;
-use mireg::backend::BackendKind;
 use mireg::transform::distance;
 use mireg::{Geometry, Options, Resampling, Volume};
 
-use super::{GOOD_MM, PAIR, error, on_cpu, register, test};
+use super::{GOOD_MM, PAIR, error, register, test};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -46,7 +46,7 @@ fn restored(volume: &Volume, axes: [usize; 3], flips: [bool; 3]) -> Volume {
 }
 
 fn axes_in_any_order_and_sense() {
-    let found = |moving: &Volume| register(&PAIR.ct, moving, &on_cpu()).transform.to_affine();
+    let found = |moving: &Volume| register(&PAIR.ct, moving, &Options::default()).transform.to_affine();
     let (first, mut worst) = (found(&PAIR.mr), 0_f64);
     let orders = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [0, 2, 1], [1, 0, 2]];
     for (n, axes) in orders.into_iter().enumerate() {
@@ -82,7 +82,7 @@ fn half_a_head() {
             let (mut first, mut half) = ([0; 3], size);
             half[axis] = size[axis] / 2;
             first[axis] = if second { size[axis] - half[axis] } else { 0 };
-            let found = register(&PAIR.ct, &cropped(&PAIR.mr, first, half), &on_cpu());
+            let found = register(&PAIR.ct, &cropped(&PAIR.mr, first, half), &Options::default());
             let error = error(&found, &DAffine3::IDENTITY);
             assert!(error < 2.0 * GOOD_MM || !found.trusted(), "axis {axis}, second: {second}: {error:.3} mm");
         }
@@ -91,12 +91,12 @@ fn half_a_head() {
 
 /// Both ways: the fixed image in slices five times as thick as the moving one's voxels, and the moving one.
 fn thick_slices_and_thin_ones() {
-    let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0, backend: BackendKind::Cpu };
+    let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
     let spacing = PAIR.mr.geometry.spacing * DVec3::new(1.0, 1.0, 5.0);
-    let thick = mireg::resample(&PAIR.mr, &PAIR.mr.geometry.respaced(spacing), &DAffine3::IDENTITY, &how).unwrap();
-    let found = register(&PAIR.ct, &thick.volume, &on_cpu());
+    let thick = CPU.resample(&PAIR.mr, &PAIR.mr.geometry.respaced(spacing), &DAffine3::IDENTITY.into(), &how).unwrap();
+    let found = register(&PAIR.ct, &thick.volume, &Options::default());
     assert!(error(&found, &DAffine3::IDENTITY) < 2.0 * GOOD_MM);
-    let options = Options { init: mireg::registration::Init::Header, ..on_cpu() };
+    let options = Options { init: mireg::registration::Init::Header, ..Options::default() };
     let back = register(&thick.volume, &PAIR.ct, &options).transform.to_affine().inverse();
     let error = PAIR.misplacement(&back).mean_mm;
     assert!(error < 2.0 * GOOD_MM, "{error:.3} mm");

@@ -2,9 +2,9 @@
 
 use glam::DVec3;
 use libtest_mimic::Trial;
-use mireg::{Geometry, PixelType, Registration, Volume, io};
+use mireg::{Geometry, Options, PixelType, Registration, Volume, io};
 
-use super::{PAIR, on_cpu, register, test};
+use super::{PAIR, register, test};
 use crate::cli::{self, mireg, names};
 use crate::support::random;
 
@@ -23,12 +23,12 @@ fn noise() -> Volume {
 }
 
 fn grave(found: &Registration) -> Vec<&str> {
-    found.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect()
+    found.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.check.name()).collect()
 }
 
 fn noise_tells_nothing_about_a_head() {
     for (fixed, moving) in [(&PAIR.ct, &noise()), (&noise(), &PAIR.ct)] {
-        let found = register(fixed, moving, &on_cpu());
+        let found = register(fixed, moving, &Options::default());
         assert!(grave(&found).contains(&"information"), "{:?}, {:?}", found.end, found.doubts);
     }
 }
@@ -37,7 +37,7 @@ fn an_image_that_is_almost_constant_tells_nothing() {
     let mut flat = PAIR.mr.clone();
     flat.voxels.fill(0.0);
     flat.voxels[12_345] = 1.0;
-    let found = register(&PAIR.ct, &flat, &on_cpu());
+    let found = register(&PAIR.ct, &flat, &Options::default());
     assert!(grave(&found).contains(&"information"), "{:?}, {:?}", found.end, found.doubts);
 }
 
@@ -51,7 +51,7 @@ fn what_looks_the_same_from_two_sides_has_a_rival() {
         (1000.0 * (1.0 - from_middle).max(0.0)) as f32
     };
     let volume = Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::I16 };
-    let found = register(&volume, &volume, &on_cpu());
+    let found = register(&volume, &volume, &Options::default());
     assert_eq!(grave(&found), ["rival"], "{:?}", found.doubts);
 }
 

@@ -3,31 +3,38 @@
 use super::choice::choice;
 use clap::Args;
 use gpu::math::bin::FULL;
-use mireg::backend::{Exponentials, Sigmas};
-use mireg::metric::MetricKind;
-use mireg::registration::ViolaOptions;
+use mireg::error::Setting;
+use mireg::metric::{Exponentials, Metric, Sigmas, Viola};
 use mireg::{Error, Result};
 
 #[derive(Args)]
 #[command(next_help_heading = "Metric")]
 pub struct Gaussian {
-    /// Standard deviations of viola's windows as parts of the intensity ranges, as 0.02,0.03; a third one for both sides of the joint
-    /// density [default: what suits each level's samples]
+    /// Standard deviations of viola's Gaussian windows, as fractions of the intensity ranges: 0.02,0.03. A third number is for the
+    /// joint density [default: estimated from the samples of each level]
     #[arg(long, value_name = "FIXED,MOVING[,JOINT]", value_parser = sigmas, allow_negative_numbers = true)]
     pub sigmas: Option<Sigmas>,
-    /// How viola's exponentials are computed
+    /// How the exponentials of viola are computed
     #[arg(long, value_parser = choice::<Exponentials>(), value_name = "HOW")]
     pub exponentials: Option<Exponentials>,
 }
 
 impl Gaussian {
-    /// What the library wants to know.
-    pub fn options(&self, metric: Option<MetricKind>) -> Result<ViolaOptions> {
-        if metric != Some(MetricKind::Viola) && (self.sigmas.is_some() || self.exponentials.is_some()) {
-            return Err(Error::Input("--sigmas and --exponentials are for --metric viola: leave them out".into()));
+    /// Refuses them beside another metric.
+    pub fn refuse(&self) -> Result<()> {
+        match self.sigmas.is_some() || self.exponentials.is_some() {
+            true => {
+                let text = "--sigmas and --exponentials are for --metric viola; leave them out";
+                Err(Error::option(Setting::Sigmas, text))
+            }
+            false => Ok(()),
         }
-        let exponentials = self.exponentials.unwrap_or_default();
-        Ok(ViolaOptions { sigmas: self.sigmas, exponentials, ..ViolaOptions::default() })
+    }
+
+    /// The metric with what is said here.
+    pub fn windows(&self, viola: Viola) -> Metric {
+        let exponentials = self.exponentials.unwrap_or(viola.exponentials);
+        Metric::Viola(Viola { sigmas: self.sigmas, exponentials, ..viola })
     }
 }
 

@@ -3,51 +3,44 @@
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
-use mireg::backend::HistogramMethod;
-use mireg::io;
-use mireg::metric::MetricKind;
-use mireg::registration::Options;
+use mireg::metric::{self, HistogramMethod};
+use mireg::{Volume, io};
 
 use super::choice::choice;
-use super::compute::Compute;
-use crate::bench::Interpolation;
+use super::interpolation::Interpolation;
 
 /// Bins a side where nothing else is said.
-pub const DEFAULT_BINS: u32 = 64;
+pub const DEFAULT_BINS: u32 = metric::Histogram::BINS;
 
 #[derive(Args)]
 pub struct Histogram {
-    /// Bins a side of the joint histogram, 2 to 1024; for mattes with two empty ones at either end, 5 or more
+    /// Histogram bins per image, 2 to 1024. Mattes needs 5 or more: it keeps two empty bins at either end
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, help_heading = "Metric")]
     #[arg(value_parser = value_parser!(u32).range(2..=1024), allow_negative_numbers = true)]
     pub bins: u32,
-    /// What lies between the voxels of MOVING
+    /// Interpolator of the moving image
     #[arg(long, value_enum, default_value_t = Interpolation::Linear, help_heading = "Metric")]
     pub interpolation: Interpolation,
-    /// Count only where this image, on the grid of FIXED, is 0.5 or more
+    /// Mask on the grid of FIXED: only voxels where it is 0.5 or more are sampled
     #[arg(long, value_name = "FILE", help_heading = "Metric")]
     pub fixed_mask: Option<PathBuf>,
-    /// Count only what falls where this image, on the grid of MOVING, is 0.5 or more
+    /// Mask on the grid of MOVING: samples that fall where it is below 0.5 are left out
     #[arg(long, value_name = "FILE", help_heading = "Metric")]
     pub moving_mask: Option<PathBuf>,
-    /// How a GPU counts the joint histogram; `mireg bench --help` lists the ways. All give the same counts, auto takes the fastest
+    /// Histogram method on a GPU; `mireg bench --help` lists them. All give the same counts; auto takes the fastest
     #[arg(long, value_parser = choice::<HistogramMethod>(), default_value_t = HistogramMethod::Auto, help_heading = "Computing", hide_possible_values = true)]
     pub histogram: HistogramMethod,
 }
 
 impl Histogram {
-    /// What the library wants to know; reads the masks.
-    pub fn options(&self, metric: Option<MetricKind>, compute: &Compute) -> mireg::Result<Options> {
-        Ok(Options {
-            metric,
-            bins: self.bins,
-            interpolator: self.interpolation.into(),
-            histogram: self.histogram,
-            fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
-            moving_mask: self.moving_mask.as_deref().map(io::read).transpose()?,
-            backend: compute.backend,
-            threads: compute.threads(),
-            ..Options::default()
-        })
+    /// As the library wants it.
+    pub fn counted(&self) -> metric::Histogram {
+        metric::Histogram { bins: self.bins, interpolator: self.interpolation.into(), method: self.histogram }
+    }
+
+    /// Reads the masks of FIXED and MOVING.
+    pub fn masks(&self) -> mireg::Result<[Option<Volume>; 2]> {
+        let read = |mask: &Option<PathBuf>| mask.as_deref().map(io::read).transpose();
+        Ok([read(&self.fixed_mask)?, read(&self.moving_mask)?])
     }
 }

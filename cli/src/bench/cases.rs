@@ -1,10 +1,12 @@
 //! What is measured: methods by images by interpolation by bins.
 
 use mireg::backend::HistogramMethod;
+use mireg::error::Setting;
 use mireg::{Error, Result};
 
 use super::arguments::Bench;
-use super::choices::{Data, Interpolation, Paper};
+use super::choices::{Data, Paper};
+use crate::arguments::interpolation::Interpolation;
 
 /// Bins a side where nothing else is said: what registrations use.
 const BINS: [u32; 5] = [64, 100, 128, 200, 256];
@@ -36,7 +38,7 @@ impl Plan {
     /// What was asked for; the rest from the paper, if one is named, else from what suits the backend.
     ///
     /// # Errors
-    /// [`Error::Input`] for methods that the backend does not have.
+    /// [`Error::Option`] for methods that the backend does not have.
     pub fn new(arguments: &Bench, backend: &str) -> Result<Self> {
         let paper = arguments.paper;
         let side = arguments.size.map_or_else(|| default_side(backend), |side| side as usize);
@@ -93,10 +95,10 @@ fn sizes(side: usize) -> Vec<Group> {
 fn methods(arguments: &Bench, backend: &str) -> Result<Vec<HistogramMethod>> {
     let asked = given(&arguments.histogram).or(arguments.paper.map(Paper::methods));
     match asked {
-        Some(methods) if backend == "cpu" && methods != [HistogramMethod::Auto] => Err(Error::Input(
-            "the CPU counts in one way, rows, so there is nothing to choose: use --backend cuda, or leave out --histogram \
-             and --paper"
-                .into(),
+        Some(methods) if backend == "cpu" && methods != [HistogramMethod::Auto] => Err(Error::option(
+            Setting::Histogram,
+            "the CPU counts in one way, rows, so there is nothing to choose; use --backend cuda, or leave out --histogram \
+             and --paper",
         )),
         Some(methods) => Ok(methods),
         None if backend == "cpu" => Ok(vec![HistogramMethod::Auto]),
@@ -107,13 +109,10 @@ fn methods(arguments: &Bench, backend: &str) -> Result<Vec<HistogramMethod>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::{Arguments, Command};
-    use clap::Parser;
+    use crate::bench::arguments::tests::parse;
 
-    fn plan(arguments: &str, backend: &str) -> Result<Plan> {
-        let words = ["mireg", "bench"].into_iter().chain(arguments.split_whitespace());
-        let Command::Bench(bench) = Arguments::try_parse_from(words).unwrap().command else { unreachable!() };
-        Plan::new(&bench, backend)
+    fn plan(words: &str, backend: &str) -> Result<Plan> {
+        Plan::new(&parse(words), backend)
     }
 
     #[test]

@@ -4,25 +4,20 @@ pub mod arguments;
 mod cases;
 mod choices;
 mod compare;
-mod gaussian;
 mod measure;
 mod papers;
-mod plot;
 mod results;
-mod subject;
-mod table;
-mod viola;
-mod windows;
-
-pub use choices::Interpolation;
+mod rows;
+mod show;
 
 use std::path::Path;
 
 use crate::demo::picture;
 use mireg::io::OutputFolder;
-use mireg::{Error, Result, backend};
+use mireg::{Error, Result};
 
 use crate::progress::Progress;
+use crate::terminal;
 use arguments::Bench;
 use cases::Plan;
 use results::Results;
@@ -31,14 +26,14 @@ use results::Results;
 pub fn run(arguments: &Bench) -> Result<()> {
     let folder = arguments.out.as_deref().map(OutputFolder::create).transpose()?;
     let progress = Progress::new(arguments.json);
-    let backend = backend::open(arguments.compute.backend, &progress)?;
-    let plan = Plan::new(arguments, backend.name())?;
-    let results = Results::measure(&plan, &*backend, arguments, &progress)?;
+    let engine = arguments.compute.engine(&progress)?;
+    let plan = Plan::new(arguments, engine.backend().name())?;
+    let results = engine.install(|| measure::all(&plan, engine.backend(), arguments, &progress))?;
     if let (Some(folder), Some(out)) = (folder, &arguments.out) {
         write(&results, folder, out)?;
     }
     progress.finish();
-    crate::print(&if arguments.json { format!("{}\n", json(&results)) } else { table::text(&results) });
+    terminal::print(&if arguments.json { format!("{}\n", json(&results)) } else { show::text(&results) });
     Ok(())
 }
 
@@ -48,11 +43,13 @@ fn json(results: &Results) -> String {
 
 /// Puts the plots and the numbers into `out`.
 fn write(results: &Results, folder: OutputFolder, out: &Path) -> Result<()> {
-    let file =
-        |name: &str, text: &str| std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e));
+    let file = |name: &str, text: &str| {
+        std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e.to_string()))
+    };
     file("bench.json", &json(results))?;
     if !results.rows.is_empty() {
-        let plot = plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;
+        let plot =
+            show::plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;
         file("bench.svg", &plot.svg)?;
         picture::save(&plot.png, &folder.path("bench.png"))?;
     }

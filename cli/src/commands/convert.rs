@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mireg::io::transform;
-use mireg::transform::Part;
+use mireg::transform::Transform;
 use mireg::{Error, Result, io};
 
-use crate::arguments::grids::{Files, Images, keep_inputs};
+use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
 
 pub const EXAMPLES: &str = "\
-Whatever the format, IN takes a point of FIXED to the point of MOVING; FLIRT's
-matrices, which say the reverse, are turned round on the way. Displacement fields go
-from and to .nii.gz, .mha and .nrrd. OUT appears whole or not at all.
+In every format the transform maps points of FIXED to points of MOVING. FLIRT matrices,
+which map from MOVING to FIXED, are inverted when read and written. Displacement fields
+are converted between .nii.gz, .mha and .nrrd.
 
 Examples:
   mireg convert out/transform.tfm flirt.mat --fixed ct.nii.gz --moving mr.nii.gz
@@ -23,10 +23,10 @@ Examples:
 
 #[derive(Args)]
 pub struct Convert {
-    /// The transform that is read
+    /// Transform to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file that is written
+    /// Output file
     #[arg(value_name = "OUT")]
     pub out: PathBuf,
     #[command(flatten)]
@@ -37,12 +37,14 @@ pub struct Convert {
 pub fn run(arguments: &Convert) -> Result<()> {
     let Convert { input, out, files } = arguments;
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
-    let images = Images::read(&files.reading)?;
+    let images = ImageGrids::read(&files.reading)?;
     let grids = images.grids();
-    match &transform::parts(input, files.reading.from, &grids)?[..] {
-        [Part::Field(field)] => io::field::write(out, field),
-        parts if parts.iter().all(|part| matches!(part, Part::Linear(_))) => {
-            transform::write(out, files.to, &transform::read(input, files.reading.from, &grids)?, &grids)
+    match transform::read(input, files.reading.from, &grids)? {
+        Transform::Field(field) => io::field::write(out, &field),
+        // Several linear ones are read again as one; a mesh is refused then.
+        read if read.to_linear().is_some() || matches!(read, Transform::Mesh(_)) => {
+            let linear = transform::read_linear(input, files.reading.from, &grids)?;
+            transform::write_linear(out, files.to, &linear, &grids)
         }
         _ => Err(Error::file(input, "holds fields among other transforms; `mireg compose` makes one field of them")),
     }

@@ -3,6 +3,7 @@
 use super::table::Table;
 use super::{Force, Options};
 use crate::backend::{Agreement, Compare, Flow, FlowStep, Score};
+use crate::observer::go_on;
 use crate::{Observer, Result};
 
 /// No voxel moves further in an iteration, voxels.
@@ -69,6 +70,7 @@ impl Plan {
     pub fn climb(&self, flow: &mut dyn Flow, observer: &dyn Observer) -> Result<(Vec<f64>, bool)> {
         let mut values = Vec::with_capacity(self.iterations + 1);
         loop {
+            go_on(observer)?;
             let (value, score) = self.look(flow)?;
             values.push(value);
             observer.evaluated(values.len(), value);
@@ -78,6 +80,7 @@ impl Plan {
             if converged(&values) {
                 return Ok((values, true));
             }
+            go_on(observer)?;
             flow.step(&score, &self.step)?;
         }
     }

@@ -3,10 +3,11 @@
 use super::{Consistency, Deformation, Seconds};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::Geometry;
-use crate::registration::voxel_map;
+use crate::image::voxel_map;
+use crate::registration::LinearStart;
 use crate::transform::Field;
 use crate::{PixelType, Result, Volume};
-use glam::{DAffine3, DVec3};
+use glam::DVec3;
 use rayon::prelude::*;
 
 /// What a flow on the fixed image's grid makes of the two images: what of it is left to fill in are the levels and what follows from
@@ -16,10 +17,10 @@ pub fn deformation(
     backend: &dyn Backend,
     fixed: &Geometry,
     moving_image: &Volume,
-    start: &DAffine3,
+    begin: LinearStart,
 ) -> Result<Deformation> {
-    let moving = &moving_image.geometry;
-    let there = voxel_map(fixed, moving, start);
+    let (moving, start) = (&moving_image.geometry, begin.transform.to_affine());
+    let there = voxel_map(fixed, moving, &start);
     let back = voxel_map(moving, fixed, &start.inverse());
 
     let FlowInverse { planes, mean_mm, worst_mm } = flow.inverse(moving.size, &there, &back)?;
@@ -28,7 +29,7 @@ pub fn deformation(
     let way_back = |voxel: DVec3, way: DVec3| to_mm.transform_point3(to_fixed_voxels.transform_point3(voxel) + way);
     let inverse = field(moving, &planes, way_back);
 
-    let whole = *start * to_mm;
+    let whole = start * to_mm;
     let field = field(fixed, &flow.field()?, |voxel, way| whole.transform_point3(voxel + way));
 
     let voxels = flow.moved(moving_image, &there)?;
@@ -40,6 +41,7 @@ pub fn deformation(
     let jacobian = Volume { geometry: *fixed, voxels, pixel: PixelType::F32 };
     let (low, high) = jacobian.range();
     Ok(Deformation {
+        start: begin,
         field,
         inverse,
         consistency: Consistency { mean_mm, worst_mm },

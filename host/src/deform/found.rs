@@ -1,12 +1,15 @@
 //! What a deformation is.
 
 use crate::Volume;
-use crate::registration::Doubt;
+use crate::doubt::Doubt;
+use crate::registration::LinearStart;
 use crate::transform::Field;
 
 /// A deformation that was found.
 #[derive(Debug, Clone)]
 pub struct Deformation {
+    /// Where the flow started.
+    pub start: LinearStart,
     /// Takes a point of the fixed image to the point of the moving image, the start included; on the fixed image's grid.
     pub field: Field,
     /// The way back, on the moving image's grid.
@@ -24,7 +27,7 @@ pub struct Deformation {
     pub values: [f64; 2],
     /// Coarse to fine.
     pub levels: Vec<Level>,
-    /// What speaks against it.
+    /// What speaks against it and its start.
     pub doubts: Vec<Doubt>,
     pub seconds: Seconds,
     /// `cpu`, `cuda` or `emulated`.
@@ -65,14 +68,12 @@ impl Level {
 /// Where the time went.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Seconds {
-    /// Opening the device.
-    pub open: f64,
     /// Grids of the levels and intensities as bits.
     pub pyramid: f64,
     /// The flow.
     pub flow: f64,
     /// Inverse, Jacobian, moved image.
     pub finish: f64,
-    /// All of these but opening the device.
+    /// All of these.
     pub register: f64,
 }

@@ -1,9 +1,9 @@
 //! The grids of the levels, and both images on them.
 
+use super::respaced::respaced;
 use super::{Force, Options, smallest};
-use crate::image::pyramid::resampled;
-use crate::image::{Geometry, StoredImage};
-use crate::registration::Range;
+use crate::error::Setting;
+use crate::image::{Geometry, Range, StoredImage};
 use crate::{Error, Result, Volume};
 use std::borrow::Cow;
 
@@ -31,8 +31,8 @@ fn pyramid<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
     let mut levels: Vec<Cow<Volume>> = Vec::with_capacity(spacings.len());
     for &mm in spacings.iter().rev() {
         levels.push(match levels.last() {
-            None => resampled(volume, mm),
-            Some(finer) => match resampled(finer, mm) {
+            None => respaced(volume, mm),
+            Some(finer) => match respaced(finer, mm) {
                 Cow::Owned(coarser) => Cow::Owned(coarser),
                 Cow::Borrowed(_) => finer.clone(),
             },
@@ -83,10 +83,10 @@ pub fn between(old: &Geometry, new: &Geometry) -> [[f32; 3]; 2] {
 /// Refuses levels that do not get finer.
 ///
 /// # Errors
-/// [`Error::Input`]
+/// [`Error::Option`]
 pub fn check(levels: &[f64]) -> Result<()> {
     match levels.windows(2).any(|pair| pair[1] >= pair[0]) {
-        true => Err(Error::Input("levels go from coarse to fine, as in 4,2,1".into())),
+        true => Err(Error::option(Setting::Levels, "levels go from coarse to fine, as in 4,2,1")),
         false => Ok(()),
     }
 }

@@ -8,44 +8,45 @@ mod found;
 mod levels;
 mod memory;
 mod options;
+mod respaced;
+mod start;
 mod table;
 
 pub use found::{Consistency, Deformation, Level, Seconds};
 pub use options::{Force, Options};
+pub use start::Start;
 
-use crate::backend::{self, Backend, Flow, FlowLevel, cpu};
-use crate::image::{Geometry, StoredImage};
-use crate::registration::{Range, timed, voxel_map};
-use crate::{Observer, Result, Volume, threads};
+use crate::backend::{Backend, BackendKind, Flow, FlowLevel, cpu};
+use crate::image::{Geometry, Range, StoredImage, voxel_map};
+use crate::registration::{LinearStart, timed};
+use crate::{Observer, Result, Volume};
 use climb::Plan;
 use glam::DAffine3;
 use std::time::Instant;
 
-/// Deforms the moving image onto the fixed one, from `start`, a map of points of the fixed image to points of the moving image, LPS mm.
-///
-/// # Errors
-/// [`crate::Error::Input`] for options or volumes that cannot be registered, [`crate::Error::Device`] where the backend is not there or
-/// memory is short.
-pub fn deform(
+/// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). With the backend comes the kind that was
+/// asked for.
+pub(crate) fn deform(
     fixed: &Volume,
     moving: &Volume,
-    start: &DAffine3,
     options: &Options,
+    (backend, asked): (&dyn Backend, BackendKind),
     observer: &dyn Observer,
 ) -> Result<Deformation> {
-    threads::with(options.threads, || {
-        let mut seconds = Seconds::default();
-        let clock = Instant::now();
-        let ranges = levels::ranges(options.check(fixed, moving, start)?, options.force);
-        let backend = timed(&mut seconds.open, || backend::open(options.backend, observer))?;
-        let levels = timed(&mut seconds.pyramid, || levels::levels(fixed, moving, options));
-        let backend = memory::choose(backend, levels::finest(&levels), options, observer)?;
-        memory::check(&*backend, &fixed.geometry, &moving.geometry)?;
-        let run = Run { fixed, moving, start, options, ranges, observer, backend: &*backend };
-        let found = run.finish(&levels, &mut seconds)?;
-        seconds.register = clock.elapsed().as_secs_f64() - seconds.open;
-        Ok(Deformation { seconds, ..found })
-    })
+    // What cannot be deformed is told before the registration, not after it.
+    options.allow(fixed, moving)?;
+    let (start, doubts) = options.start.find(fixed, moving, backend, observer)?;
+    let mut seconds = Seconds::default();
+    let clock = Instant::now();
+    let map = start.transform.to_affine();
+    let ranges = levels::ranges(options.check(fixed, moving, &map)?, options.force);
+    let levels = timed(&mut seconds.pyramid, || levels::levels(fixed, moving, options));
+    let backend = memory::choose(backend, asked, levels::finest(&levels), observer)?;
+    memory::check(backend, &fixed.geometry, &moving.geometry)?;
+    let run = Run { fixed, moving, start: &map, options, ranges, observer, backend };
+    let found = run.finish(&levels, &mut seconds, start)?;
+    seconds.register = clock.elapsed().as_secs_f64();
+    Ok(Deformation { seconds, doubts: [doubts, found.doubts].concat(), ..found })
 }
 
 /// A deformation under way.
@@ -60,7 +61,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
+    fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds, start: LinearStart) -> Result<Deformation> {
         let mut flow = self.backend.flow()?;
         let [finest, _] = levels::finest(levels);
         let mut climbed = Vec::with_capacity(levels.len());
@@ -73,7 +74,7 @@ impl Run<'_> {
             climbed.push(timed(&mut seconds.flow, || self.level(&mut *flow, level, &stored, &plan, place, before))?);
             before = Some(grid);
         }
-        let made = timed(&mut seconds.finish, || self.made(flow, finest))?;
+        let made = timed(&mut seconds.finish, || self.made(flow, finest, start))?;
         Ok(Deformation {
             doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),
             values: climbed.last().map_or([0.0; 2], Level::ends),
@@ -83,7 +84,7 @@ impl Run<'_> {
     }
 
     /// What the flow, which is on the `finest` grid, makes of the images.
-    fn made(&self, mut flow: Box<dyn Flow + '_>, finest: &Geometry) -> Result<Deformation> {
+    fn made(&self, mut flow: Box<dyn Flow + '_>, finest: &Geometry, start: LinearStart) -> Result<Deformation> {
         let grid = &self.fixed.geometry;
         if !memory::fits(self.backend, grid, &self.moving.geometry) {
             flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
@@ -91,7 +92,7 @@ impl Run<'_> {
         if finest != grid {
             flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
         }
-        finish::deformation(&mut *flow, self.backend, grid, self.moving, self.start)
+        finish::deformation(&mut *flow, self.backend, grid, self.moving, start)
     }
 
     /// Climbs a level, and sees that space is not folded.

@@ -1,16 +1,20 @@
 //! What the user may choose.
 
-use super::levels;
-use crate::backend::BackendKind;
-use crate::registration::{self, Init, Range};
+use super::{Start, levels};
+use crate::error::Setting;
+use crate::image::Range;
+use crate::registration::{self, Init};
+use crate::transform::Kind;
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
 use std::ops::RangeInclusive;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// What [`deform`](super::deform) is to do.
+/// What [`Engine::deform`](crate::Engine::deform) is to do.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// Where the flow starts.
+    pub start: Start,
     /// What pulls.
     pub force: Force,
     /// Grids of the levels, mm, coarse to fine; `None` for 8, 4, 2 and 1 times the fixed image's smallest spacing, of which small images get fewer.
@@ -24,23 +28,18 @@ pub struct Options {
     pub smooth_field_mm: Option<f64>,
     /// Bins a side of the joint histogram, 8 to 255.
     pub bins: u32,
-    /// Where it runs.
-    pub backend: BackendKind,
-    /// CPU threads; 0 for one a core.
-    pub threads: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
+            start: Start::Register(Kind::Affine),
             force: Force::Mi,
             levels: None,
             iterations: None,
             smooth_mm: None,
             smooth_field_mm: None,
             bins: 100,
-            backend: BackendKind::Auto,
-            threads: 0,
         }
     }
 }
@@ -52,34 +51,37 @@ impl Options {
     /// Refuses what cannot be registered, whatever the start.
     ///
     /// # Errors
-    /// [`Error::Input`] says why.
-    pub fn allow(&self, fixed: &Volume, moving: &Volume) -> Result<()> {
+    /// [`Error::Option`] says why.
+    pub(super) fn allow(&self, fixed: &Volume, moving: &Volume) -> Result<()> {
         self.check(fixed, moving, &DAffine3::IDENTITY).map(|_| ())
     }
 
     /// The intensity ranges of the two images, unless they cannot be registered.
     ///
     /// # Errors
-    /// [`Error::Input`] says why.
+    /// [`Error::Option`] says why.
     pub(super) fn check(&self, fixed: &Volume, moving: &Volume, start: &DAffine3) -> Result<[Range; 2]> {
-        let input = |text: String| Err(Error::Input(text));
+        let refused = |setting, text: String| Err(Error::option(setting, text));
         if !Self::BINS.contains(&self.bins) {
             let (bins, most) = (self.bins, Self::BINS.end());
-            return input(format!("{bins} bins: a flow takes {} to {most} bins a side", Self::BINS.start()));
+            return refused(
+                Setting::Bins,
+                format!("{bins} bins: a deformation takes {} to {most} bins per side", Self::BINS.start()),
+            );
         }
         let positive =
             |mm: Option<f64>, zero: bool| mm.is_none_or(|mm| mm.is_finite() && (mm > 0.0 || zero && mm == 0.0));
         if !positive(self.smooth_mm, false) {
-            return input("the step is smoothed by more than 0 mm".into());
+            return refused(Setting::SmoothMm, "the update field must be smoothed by more than 0 mm".into());
         }
         if !positive(self.smooth_field_mm, true) {
-            return input("the field is smoothed by 0 mm or more".into());
+            return refused(Setting::SmoothFieldMm, "the field must be smoothed by 0 mm or more".into());
         }
         if self.iterations.as_ref().is_some_and(|all| all.is_empty() || all.contains(&0)) {
-            return input("a level takes 1 iteration or more".into());
+            return refused(Setting::Iterations, "each level takes 1 iteration or more".into());
         }
         if !start.is_finite() || start.matrix3.determinant() == 0.0 {
-            return input("the transform to start from has no inverse".into());
+            return refused(Setting::Start, "the transform to start from has no inverse".into());
         }
         if let Some(levels) = &self.levels {
             levels::check(levels)?;

@@ -1,7 +1,8 @@
 //! The grid of a volume: voxel indices to millimetres and back.
 
 use glam::{DAffine3, DMat3, DVec3};
-use gpu::math::linear::REACH;
+use gpu::math::eight_bit::REACH;
+use gpu::params::Affine;
 
 /// A grid of voxels in space. Voxel centres have whole indices; index (0, 0, 0) lies at `origin`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +26,16 @@ impl Geometry {
     /// Number of voxels.
     pub fn voxels(&self) -> usize {
         self.size.iter().product()
+    }
+
+    /// Whether it is that of a two-dimensional image: one voxel along k.
+    pub fn is_flat(&self) -> bool {
+        self.size[2] == 1
+    }
+
+    /// Axes of the image: 2 or 3.
+    pub fn dimensions(&self) -> usize {
+        if self.is_flat() { 2 } else { 3 }
     }
 
     /// The grid of another spacing, mm, with the same middle, that fills about the same box. An axis with a single voxel stays.
@@ -76,4 +87,17 @@ impl Geometry {
             map.transform_point3(DVec3::new(pick(0), pick(1), pick(2)))
         })
     }
+}
+
+/// Steps a unit that the numbers of a map are rounded to.
+const ROUND: f64 = (1_u64 << 36) as f64;
+
+/// From voxels of one grid to voxels of another, through a map of points in LPS mm.
+pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine {
+    let map = to.world_to_index() * *transform * from.index_to_world();
+    // To 2^-36, less than f32 resolves, so that round-off pushes no border out of an image on the same grid. Adding 0 makes a -0
+    // a 0, so that no position is -0.
+    let number = |v: f64| ((v * ROUND).round() / ROUND) as f32 + 0.0;
+    let row = |i: usize| [map.x_axis[i], map.y_axis[i], map.z_axis[i], map.translation[i]].map(number);
+    Affine { rows: [row(0), row(1), row(2)] }
 }

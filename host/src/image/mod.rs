@@ -9,6 +9,6 @@ mod stored;
 mod volume;
 
 pub use cubic::CubicImage;
-pub use geometry::Geometry;
+pub use geometry::{Geometry, voxel_map};
 pub use stored::{BinImage, StoredImage};
-pub use volume::{PixelType, Volume};
+pub use volume::{PixelType, Range, Volume};

@@ -8,18 +8,18 @@ use crate::Geometry;
 const ORTHONORMAL: f64 = 1e-3;
 
 /// What is said of a displacement field where an image should be.
-pub const NO_IMAGE: &str = "is no image: it is a displacement field: give it as --transform";
+pub const NO_IMAGE: &str = "is no image, but a displacement field; give it as a transform";
 /// The same where that cannot be known.
-pub const IF_FIELD: &str = "If it is a displacement field: give it as --transform";
+pub const IF_FIELD: &str = "If it is a displacement field, give it as a transform";
 
-/// Whether a displacement field of `size` has this many numbers a voxel: 3, and 2 where it is one of a 2-D image.
+/// Whether a displacement field of `size` has this many numbers per voxel: 3, and 2 where it is one of a 2-D image.
 pub fn numbers(size: [usize; 3], numbers: usize) -> Result<(), String> {
     match (size[2], numbers) {
         (_, 3) | (1, 2) => Ok(()),
-        (_, 1) => Err("is an image of one number a voxel, and no displacement field; give it as an image".into()),
+        (_, 1) => Err("is an image of one number per voxel, and no displacement field; give it as an image".into()),
         (slices, _) => {
             let right = if slices == 1 { 2 } else { 3 };
-            Err(format!("has {numbers} numbers a voxel, and a displacement field of {} voxels has {right}", by(size)))
+            Err(format!("has {numbers} numbers per voxel, and a displacement field of {} voxels has {right}", by(size)))
         }
     }
 }
@@ -83,7 +83,7 @@ pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat
     }
     // Adding zero turns -0 into 0, so that equal grids have equal bits.
     let grid = Geometry { size, spacing, origin: origin + DVec3::ZERO, direction: direction + DMat3::ZERO };
-    if size[2] == 1 { plane(grid) } else { Ok(grid) }
+    if grid.is_flat() { plane(grid) } else { Ok(grid) }
 }
 
 /// The grid of a 2-D image: as `slice` lies in x and y, at z = 0, its third axis that of z and 1 mm long.

@@ -1,15 +1,18 @@
-//! What [`register`](super::register) may be told, and what it tells.
+//! What [`Engine::mesh`](crate::Engine::mesh) may be told, and what it tells.
 
-use super::Mesh;
 use crate::Volume;
-use crate::backend::{BackendKind, Exponentials};
+use crate::backend::Exponentials;
+use crate::doubt::Doubt;
 use crate::optimizer::Stopped;
-use crate::registration::Doubt;
+use crate::registration::{Init, LinearStart};
+use crate::transform::{Linear, Mesh};
 use serde::Serialize;
 
 /// How a mesh is registered.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// Where the mesh starts.
+    pub start: Start,
     /// The side of a mesh's cell, pixels of the fixed picture; `None` for what [`Mesh::build`] chooses.
     pub spacing: Option<f64>,
     /// At most, on each level.
@@ -17,24 +20,30 @@ pub struct Options {
     /// Sigmas of the Gaussian windows of the fixed and the moving picture, in local standard deviations of their intensities; `None` for
     /// those under which samples are most likely, each left out in turn.
     pub sigmas: Option<[f64; 2]>,
+    /// How the windows' exponentials are computed.
     pub exponentials: Exponentials,
-    /// Where it runs.
-    pub backend: BackendKind,
-    /// CPU threads; 0 for one a core.
-    pub threads: usize,
     /// On the fixed picture's grid: pixels of less than 0.5 are no image. Without it, those nearly as dark as the darkest are none.
     pub fixed_mask: Option<Volume>,
+}
+
+/// Where a mesh starts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Start {
+    /// From an affine registration of the pictures with even contrast that starts there: [`Init::Auto`] searches magnifications of a half
+    /// to twice what makes the longer sides the same, rotations of up to 30 degrees, and shifts of up to 0.3 of the longer side.
+    Register(Init),
+    /// From a transform, fixed point to moving point, LPS mm, near enough for what shall meet to overlap at a twentieth of the resolution.
+    Transform(Linear),
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
+            start: Start::Register(Init::Auto),
             spacing: None,
             iterations: 50,
             sigmas: None,
             exponentials: Exponentials::Exact,
-            backend: BackendKind::Auto,
-            threads: 0,
             fixed_mask: None,
         }
     }
@@ -43,17 +52,21 @@ impl Default for Options {
 /// A registered mesh, and how it came about.
 #[derive(Debug, Clone)]
 pub struct Found {
+    /// The affine transform that the mesh started from.
+    pub start: LinearStart,
     /// As the start places it.
     pub before: Mesh,
+    /// The result.
     pub after: Mesh,
     /// Coarse to fine.
     pub levels: Vec<LevelFound>,
+    /// Moving the corners.
     pub seconds: f64,
     /// `cpu`, `cuda` or `emulated`.
     pub backend: &'static str,
     /// The device's own name.
     pub device: String,
-    /// What speaks against the result.
+    /// What speaks against the result and its start.
     pub doubts: Vec<Doubt>,
 }
 
@@ -66,15 +79,20 @@ pub struct LevelFound {
     pub pixel_mm: f64,
     /// Those with samples, of `triangles` in all.
     pub patches: usize,
+    /// Triangles of the level's mesh.
     pub triangles: usize,
+    /// Samples of all triangles together.
     pub samples: usize,
     /// Of the windows, in local standard deviations of the fixed and of the moving picture.
     pub sigmas: [f64; 2],
+    /// Steps that were taken.
     pub iterations: usize,
-    /// The mean mutual information of the triangles at the level's start and end, nats.
+    /// The mean mutual information of the triangles at the level's start, nats.
     pub before: f64,
+    /// At the end.
     pub after: f64,
     /// The same after each iteration, beginning with `before`.
     pub trace: Vec<f64>,
+    /// Why no more steps were taken.
     pub stopped: Stopped,
 }

@@ -4,10 +4,14 @@ use super::climb::{Guard, climb};
 use super::links::Links;
 use super::objective::Objective;
 use super::picture::{self, DEVIATION, Picture, Prepared};
-use super::{Found, LevelFound, Mesh, MeshMap, Options, Samples, twice_area};
-use crate::backend::{self, Backend, Sigmas, ViolaPair};
-use crate::registration::Doubt;
-use crate::{Error, Observer, Result, Volume, threads};
+use super::{Found, LevelFound, Options, Samples, Start, align::align};
+use crate::backend::{Backend, Sigmas, ViolaPair};
+use crate::doubt::{Check, Doubt};
+use crate::error::{Setting, message};
+use crate::registration::{Init, LinearStart};
+use crate::transform::Mesh;
+use crate::transform::mesh::{corners, twice_area};
+use crate::{Error, Observer, Result, Volume};
 use glam::{DAffine3, DVec2};
 use std::time::Instant;
 
@@ -20,60 +24,74 @@ const LITTLE_INFORMATION: f64 = 0.02;
 /// Part of the triangles with samples below which there is little to go by.
 const SMALL_OVERLAP: f64 = 0.25;
 
-/// Moves the corners of a mesh over `fixed` to where its triangles have the most mutual information with `moving`. `start` is a map of points
-/// of the fixed picture to points of the moving one, LPS mm, near enough for what shall meet to overlap at a twentieth of the resolution.
-///
-/// # Errors
-/// [`Error::Input`] for what [`Mesh::build`] refuses and pictures without contrast, [`Error::Device`] where the backend is not there,
-/// [`Error::Untrusted`] where the pictures do not overlap.
-pub fn register(
+/// Finds where a mesh starts, and moves its corners from there: see [`Engine::mesh`](crate::Engine::mesh).
+pub(crate) fn mesh(
     fixed: &Volume,
     moving: &Volume,
-    start: &DAffine3,
     options: &Options,
+    backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Found> {
-    let clock = Instant::now();
-    if moving.geometry.size[2] != 1 {
-        return Err(Error::Input("the moving image has several slices: a mesh is for 2-D images".into()));
+    let build = |start: &DAffine3| Mesh::build(fixed, start, options.spacing, options.fixed_mask.as_ref());
+    // What cannot be meshed is told before the affine registration, not after it.
+    build(&DAffine3::IDENTITY)?;
+    if !moving.geometry.is_flat() {
+        return Err(Error::option(
+            Setting::Moving,
+            message!("the moving image has several slices, and a mesh is for 2-D images"; "register volumes instead"),
+        ));
     }
-    threads::with(options.threads, || {
-        let before = Mesh::build(fixed, start, options.spacing, options.fixed_mask.as_ref())?;
-        let backend = backend::open(options.backend, observer)?;
-        let plan = Plan::new(fixed, &before);
-        let scale = start.matrix3.determinant().abs().sqrt();
-        let neighbourhood = picture::neighbourhood(&fixed.geometry);
-        let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
-        let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
-        let run = Run {
-            fixed,
-            start,
-            options,
-            observer,
-            backend: &*backend,
-            pictures: [
-                Picture::new("fixed", fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
-                Picture::new("moving", moving, None, &scaled, neighbourhood * scale),
-            ],
-            plan,
-        };
-        let (after, levels) = run.levels(&before)?;
-        let doubts = doubts(&after, &levels);
-        let device = backend.device();
-        Ok(Found {
-            before,
-            after,
-            levels,
-            seconds: clock.elapsed().as_secs_f64(),
-            backend: backend.name(),
-            device,
-            doubts,
-        })
+    let (found, mut doubts) = begin(fixed, moving, options, backend, observer)?;
+    observer.stage("mesh");
+    let clock = Instant::now();
+    let start = found.transform.to_affine();
+    let before = build(&start)?;
+    let plan = MeshLevels::new(fixed, &before);
+    let scale = start.matrix3.determinant().abs().sqrt();
+    let neighbourhood = picture::neighbourhood(&fixed.geometry);
+    let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
+    let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
+    let pictures = [
+        Picture::new(Setting::Fixed, fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
+        Picture::new(Setting::Moving, moving, None, &scaled, neighbourhood * scale),
+    ];
+    let run = Run { fixed, start: &start, options, observer, backend, pictures, plan };
+    let (after, levels) = run.levels(&before)?;
+    doubts.extend(self::doubts(&after, &levels));
+    Ok(Found {
+        start: found,
+        before,
+        after,
+        levels,
+        seconds: clock.elapsed().as_secs_f64(),
+        backend: backend.name(),
+        device: backend.device(),
+        doubts,
     })
 }
 
+/// The transform that was given, or what an affine registration finds; and what speaks against it.
+fn begin(
+    fixed: &Volume,
+    moving: &Volume,
+    options: &Options,
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<(LinearStart, Vec<Doubt>)> {
+    let clock = Instant::now();
+    let (transform, from, doubts) = match &options.start {
+        Start::Transform(transform) => (transform.clone(), "a transform", Vec::new()),
+        Start::Register(init) => {
+            let found = align(fixed, moving, init, options, backend, observer)?;
+            let from = if *init == Init::Auto { "a search" } else { found.started.from };
+            (found.transform, from, found.doubts)
+        }
+    };
+    Ok((LinearStart { transform, from, seconds: clock.elapsed().as_secs_f64() }, doubts))
+}
+
 /// Which levels there are. Each has pixels and cells twice as large as the next finer one, and so as many samples a triangle.
-struct Plan {
+struct MeshLevels {
     /// The side of a cell of the finest mesh, pixels of the fixed picture.
     cell: f64,
     /// The side of a pixel of the fixed picture, mm, and that at the finest level.
@@ -82,9 +100,9 @@ struct Plan {
     count: u32,
 }
 
-impl Plan {
+impl MeshLevels {
     fn new(fixed: &Volume, mesh: &Mesh) -> Self {
-        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&mesh.fixed, triangle)).abs());
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(corners(&mesh.fixed, triangle)).abs());
         let cell = (areas.sum::<f64>() / mesh.triangles.len() as f64).sqrt();
         let side = (fixed.geometry.spacing.x * fixed.geometry.spacing.y).sqrt();
         let thinned = (cell / side / (2.0 * ENOUGH).sqrt()).round().max(1.0);
@@ -112,7 +130,7 @@ struct Run<'a> {
     backend: &'a dyn Backend,
     /// Fixed and moving.
     pictures: [Picture<'a>; 2],
-    plan: Plan,
+    plan: MeshLevels,
 }
 
 impl Run<'_> {
@@ -132,7 +150,7 @@ impl Run<'_> {
             };
             let start = next.clone();
             if let Some(coarser) = &mesh {
-                let map = MeshMap::new(coarser);
+                let map = coarser.map();
                 next.moving = next.fixed.iter().map(|&point| map.forward(point)).collect();
                 unfold(&mut next, &start);
             }
@@ -152,9 +170,10 @@ impl Run<'_> {
         };
         let samples = Samples::new(mesh, &fixed.geometry, values);
         if samples.samples.is_empty() {
-            return Err(Error::Untrusted(
-                "no triangle of the mesh has pixels enough inside the moving picture: check the start".into(),
-            ));
+            return Err(Error::Untrusted(message!(
+                "no triangle of the mesh has enough pixels inside the moving picture";
+                "check where the mesh starts"
+            )));
         }
         let sigmas = self.sigmas(&samples)?;
         let pair = ViolaPair {
@@ -169,7 +188,7 @@ impl Run<'_> {
         let from = pixels(&mesh.moving);
         let mut objective = Objective::new(evaluator, &samples, mesh, &fixed.geometry, from.clone());
         let start = pixels(&start.moving);
-        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&start, triangle))).collect();
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(corners(&start, triangle))).collect();
         let guard = Guard { triangles: mesh.triangles.clone(), areas };
         let climbed = climb(&mut objective, &guard, from, self.options.iterations, self.observer)?;
         mesh.moving = millimetres(&moving, &climbed.corners);
@@ -224,12 +243,12 @@ fn doubts(mesh: &Mesh, levels: &[LevelFound]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     if last.after < LITTLE_INFORMATION {
         let text = format!("the pictures tell almost nothing about each other (MI {:.4} nats a triangle)", last.after);
-        doubts.push(Doubt { name: "information", text, grave: true });
+        doubts.push(Doubt::grave(Check::Information, text));
     }
     let part = last.patches as f64 / mesh.triangles.len() as f64;
     if part < SMALL_OVERLAP {
         let text = format!("only {:.0} % of the triangles have pixels enough inside the moving picture", 100.0 * part);
-        doubts.push(Doubt { name: "overlap", text, grave: false });
+        doubts.push(Doubt::slight(Check::Overlap, text));
     }
     doubts
 }

@@ -28,6 +28,7 @@ pub use regular_step::RegularStep;
 pub use simplex::Simplex;
 pub use standard_powell::StandardPowell;
 
+use crate::error::{Setting, message};
 use crate::{Error, Result};
 use serde::Serialize;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
@@ -43,10 +44,15 @@ pub trait Objective {
     /// The value and its derivatives at a point.
     ///
     /// # Errors
-    /// [`Error::Input`] where the function has no derivatives; else whatever evaluating them brings. The search ends with it.
+    /// [`Error::Option`] where the function has no derivatives; else whatever evaluating them brings. The search ends with it.
     fn slope(&mut self, _point: &[f64]) -> Result<Slope> {
-        let needs = "--optimizer gradient-ascent, regular-step and lbfgs need a metric with a gradient";
-        Err(Error::Input(format!("{needs}: use --metric mattes or viola, or another --optimizer")))
+        Err(Error::option(
+            Setting::Optimizer,
+            message!(
+                Optimizer, " gradient-ascent, regular-step and lbfgs need a metric with a gradient";
+                "use ", Metric, " mattes or viola, or another ", Optimizer
+            ),
+        ))
     }
 }
 
@@ -81,7 +87,7 @@ pub enum Stopped {
 
 /// Where a search ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct Maximum {
     pub parameters: Vec<f64>,
     pub value: f64,
     /// Points at which the objective was evaluated.
@@ -97,7 +103,7 @@ pub trait Optimizer {
     ///
     /// # Errors
     /// What the objective returns.
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found>;
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum>;
 }
 
 /// The optimizers by name.
@@ -113,9 +119,9 @@ pub enum OptimizerKind {
     Powell,
     /// Powell's directions without the memory
     StandardPowell,
-    /// Downhill simplex, as Jung & Wesarg take it
+    /// Downhill simplex, as in Jung & Wesarg
     Simplex,
-    /// Steps to the best neighbour, halved where none is better, as Ledig & Chefd'hotel, section 3.2
+    /// Steps to the best neighbour; the step length is halved if none is better (Ledig & Chefd'hotel, section 3.2)
     HillClimbing,
     /// Along the gradient, the step doubled while the metric rises, as Lin & Medioni, sections 4 and 5
     GradientAscent,

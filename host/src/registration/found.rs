@@ -1,7 +1,7 @@
 //! What a registration found.
 
-use super::trust::Doubt;
 use crate::Volume;
+use crate::doubt::Doubt;
 use crate::metric::Evaluation;
 use crate::optimizer::Stopped;
 use crate::transform::Linear;
@@ -24,10 +24,10 @@ pub struct Registration {
     pub histograms: [Vec<u32>; 2],
     pub started: Started,
     /// Coarse to fine.
-    pub levels: Vec<Level>,
+    pub levels: Vec<RegistrationLevel>,
     /// What speaks against the result.
     pub doubts: Vec<Doubt>,
-    pub seconds: Seconds,
+    pub seconds: RegistrationSeconds,
     /// What counted the joint histograms at full resolution.
     pub histogram: &'static str,
     /// `cpu`, `cuda` or `emulated`.
@@ -54,9 +54,20 @@ pub struct Started {
     pub candidates: usize,
 }
 
+/// The linear transform that a deformation or a mesh started from.
+#[derive(Debug, Clone)]
+pub struct LinearStart {
+    /// Fixed point to moving point, LPS mm.
+    pub transform: Linear,
+    /// Where it is from, such as `an affine registration` or `the headers`.
+    pub from: &'static str,
+    /// Finding it.
+    pub seconds: f64,
+}
+
 /// One level of the pyramid.
 #[derive(Debug, Clone, Serialize)]
-pub struct Level {
+pub struct RegistrationLevel {
     /// Grid of the sampled image at this level, mm.
     pub spacing_mm: [f64; 3],
     /// Voxels that are counted.
@@ -83,11 +94,9 @@ pub struct Rise {
     pub value: f64,
 }
 
-/// Seconds spent in each part.
+/// RegistrationSeconds spent in each part.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Seconds {
-    /// Opening the backend; on a GPU mostly the driver's start.
-    pub open: f64,
+pub struct RegistrationSeconds {
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,

@@ -38,7 +38,7 @@ impl View {
     /// Axial, coronal and sagittal planes through the fixed image, `slices` each; a flat image has only itself.
     pub fn all(fixed: &Geometry, slices: usize) -> Vec<Self> {
         let (x, y, z) = (DVec3::X, DVec3::Y, DVec3::Z);
-        if fixed.size[2] == 1 {
+        if fixed.is_flat() {
             return vec![Self::flat(fixed)];
         }
         let view = |name, edges, axes| Self::new(name, edges, axes, fixed, slices, VOLUME_SIDE);
@@ -64,7 +64,7 @@ impl View {
     ) -> Self {
         let (extent, middle) = (extent(fixed), fixed.centre());
         // All views have the same scale; the depth of a flat image is never drawn.
-        let longest = if fixed.size[2] == 1 { extent.truncate().max_element() } else { extent.max_element() };
+        let longest = if fixed.is_flat() { extent.truncate().max_element() } else { extent.max_element() };
         let mm = fixed.spacing.min_element().max(longest / side);
         let elements = |axis: DVec3| ((extent.dot(axis.abs()) / mm / BLOCK).ceil().max(1.0) * BLOCK) as u32;
         let offset = |n: usize| {

@@ -1,11 +1,12 @@
 //! elastix's TransformParameters files: `(Key value ...)` lines, the parameters those of ITK.
 
+use crate::error::{Message, message};
 use std::path::Path;
 
-use super::super::joined;
+use super::super::number::joined;
+use super::grids::Grids;
 use super::parameters::linear;
-use super::text::{numbers, shown};
-use super::{Grids, content};
+use super::text::{content, numbers, shown};
 use crate::transform::{Dimension, Kind, Linear};
 use crate::{Error, Geometry, Result};
 
@@ -33,14 +34,14 @@ pub fn read(path: &Path, text: &str) -> Result<Linear> {
 
 /// The transform of one file, and the name of the one that comes before.
 fn parse(text: &str) -> Parsed<(Linear, Option<String>)> {
-    let fields = Fields::new(text)?;
+    let fields = Entries::new(text)?;
     Ok((fields.linear()?, fields.initial()?))
 }
 
 /// The lines of a file, key and rest.
-struct Fields(Vec<(String, String)>);
+struct Entries(Vec<(String, String)>);
 
-impl Fields {
+impl Entries {
     fn new(text: &str) -> Parsed<Self> {
         let inside = |line: &str| {
             let (key, value) = line.rsplit_once(')')?.0.split_once(char::is_whitespace)?;
@@ -70,7 +71,7 @@ impl Fields {
                     .into())
             }
             name if name.contains(char::is_control) => {
-                Err(format!("its ({} ...) is no name; correct the file", INITIAL[0]))
+                Err(format!("its line ({} ...) names no file; correct it", INITIAL[0]))
             }
             // Written on any system: only the last part of the path is looked for.
             name => Ok(name.rsplit(['/', '\\']).next().map(str::to_owned)),
@@ -89,12 +90,12 @@ impl Fields {
         let dimension = match self.numbers("FixedImageDimension").unwrap_or_default()[..] {
             [2.0] => Dimension::Two,
             [3.0] => Dimension::Three,
-            _ => return Err("has no line (FixedImageDimension 2) or 3; correct the file".into()),
+            _ => return Err("has no line (FixedImageDimension 2) or (FixedImageDimension 3); correct the file".into()),
         };
         let axes = dimension.axes();
         if self.get("UseDirectionCosines") == Some("false") {
             return Err(
-                "ignores the directions of its images (UseDirectionCosines); say \"true\" if both are those of space"
+                "ignores the directions of its images (UseDirectionCosines); set it to \"true\" if both images lie along the axes of space"
                     .into(),
             );
         }
@@ -114,8 +115,10 @@ impl Fields {
 }
 
 /// A file for elastix and transformix, which resamples on the fixed grid.
-pub fn text(transform: &Linear, grids: &Grids) -> Parsed<String> {
-    let grid = grids.fixed.ok_or("elastix writes the fixed grid into its files; give --fixed, or write .tfm")?;
+pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
+    let grid = grids
+        .fixed
+        .ok_or_else(|| message!("elastix writes the fixed grid into its files"; "give ", Fixed, ", or write .tfm"))?;
     let axes = transform.dimension.axes();
     let kind = match transform.kind {
         Kind::Translation => "Translation",

@@ -2,8 +2,8 @@
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::super::joined;
-use super::Grids;
+use super::super::number::joined;
+use super::grids::Grids;
 use super::text::numbers;
 use crate::transform::Linear;
 

@@ -1,0 +1,178 @@
+//! The doors of the library: an [`Engine`], and a function for each of its runs.
+
+use crate::backend::{self, Backend, BackendKind};
+use crate::deform::{self, Deformation};
+use crate::mesh::{self, Found};
+use crate::metric::{self, Comparison, Evaluation};
+use crate::registration::{self, Options, Registration};
+use crate::threads::Threads;
+use crate::transform::TransformMap;
+use crate::{Geometry, Observer, Resampled, Resampling, Result, Silent, Volume, resample};
+use glam::{DAffine3, DVec3};
+use std::time::Instant;
+
+/// An opened device with threads beside it, for any number of runs, from any number of threads at once.
+///
+/// A run has the engine's number of CPU threads; runs that are under way together have as many each. Results depend neither on the device
+/// nor on the threads.
+///
+/// # Errors
+/// Every run ends with [`Error::Stopped`](crate::Error::Stopped) once its observer does not [proceed](Observer::proceed).
+pub struct Engine {
+    backend: Box<dyn Backend>,
+    kind: BackendKind,
+    threads: Threads,
+    seconds: f64,
+}
+
+impl Engine {
+    /// Opens a backend and starts CPU threads, 0 for one per core. Where [`BackendKind::Auto`] finds no GPU, the observer gets a note.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where the backend is not there, or the operating system refuses the threads.
+    pub fn open(kind: BackendKind, threads: usize, observer: &dyn Observer) -> Result<Self> {
+        Self::with(kind, Threads::start(threads)?, observer)
+    }
+
+    fn with(kind: BackendKind, threads: Threads, observer: &dyn Observer) -> Result<Self> {
+        let clock = Instant::now();
+        let backend = backend::open(kind, observer)?;
+        Ok(Self { backend, kind, threads, seconds: clock.elapsed().as_secs_f64() })
+    }
+
+    /// The same threads with another backend.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where the backend is not there.
+    pub fn on(self, kind: BackendKind, observer: &dyn Observer) -> Result<Self> {
+        Self::with(kind, self.threads, observer)
+    }
+
+    /// Where it runs.
+    pub fn backend(&self) -> &dyn Backend {
+        &*self.backend
+    }
+
+    /// Seconds that opening the backend took; on a GPU mostly the driver's start.
+    pub fn opening_seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// Runs `work` of the caller's with the engine's threads for everything parallel in it.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where the operating system refuses threads; else what `work` returns.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        self.threads.run(work)
+    }
+
+    /// Finds the linear transform that maximises a metric.
+    ///
+    /// # Errors
+    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
+    /// memory is short or the device gives up, [`Error::Untrusted`](crate::Error::Untrusted) where the volumes do not overlap.
+    pub fn register(
+        &self,
+        fixed: &Volume,
+        moving: &Volume,
+        options: &Options,
+        observer: &dyn Observer,
+    ) -> Result<Registration> {
+        self.install(|| registration::register(fixed, moving, options, &*self.backend, observer))
+    }
+
+    /// Deforms the moving image onto the fixed one: a linear start, then a flow of diffeomorphisms.
+    ///
+    /// # Errors
+    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
+    /// memory is short or the device gives up; with a registration at the start also its errors.
+    pub fn deform(
+        &self,
+        fixed: &Volume,
+        moving: &Volume,
+        options: &deform::Options,
+        observer: &dyn Observer,
+    ) -> Result<Deformation> {
+        self.install(|| deform::deform(fixed, moving, options, (&*self.backend, self.kind), observer))
+    }
+
+    /// Finds the piecewise-affine map between two 2-D images: an affine start, then a mesh of triangles.
+    ///
+    /// # Errors
+    /// [`Error::Option`](crate::Error::Option) for images of several slices, a mesh that does not fit and images without contrast,
+    /// [`Error::Device`](crate::Error::Device) where the device gives up, [`Error::Untrusted`](crate::Error::Untrusted) where the images do
+    /// not overlap.
+    pub fn mesh(
+        &self,
+        fixed: &Volume,
+        moving: &Volume,
+        options: &mesh::Options,
+        observer: &dyn Observer,
+    ) -> Result<Found> {
+        self.install(|| mesh::mesh(fixed, moving, options, &*self.backend, observer))
+    }
+
+    /// Compares two images at full resolution: see [`metric::evaluate`].
+    ///
+    /// # Errors
+    /// Those of [`metric::evaluate`].
+    pub fn evaluate(
+        &self,
+        fixed: &Volume,
+        moving: &Volume,
+        transform: &DAffine3,
+        comparison: &Comparison,
+    ) -> Result<Evaluation> {
+        self.install(|| metric::evaluate(fixed, moving, transform, comparison, &*self.backend))
+    }
+
+    /// Resamples an image on another grid, through a transform or back: see [`resample::resample`].
+    ///
+    /// # Errors
+    /// Those of [`resample::resample`].
+    pub fn resample(&self, image: &Volume, grid: &Geometry, map: &TransformMap, how: &Resampling) -> Result<Resampled> {
+        self.install(|| resample::resample(image, grid, map, how, &*self.backend))
+    }
+
+    /// The same through any map of points, on the CPU: see [`resample::resample_through`].
+    ///
+    /// # Errors
+    /// Those of [`resample::resample_through`].
+    pub fn resample_through(
+        &self,
+        image: &Volume,
+        grid: &Geometry,
+        map: impl Fn(DVec3) -> DVec3 + Sync,
+        how: &Resampling,
+    ) -> Result<Resampled> {
+        self.install(|| resample::resample_through(image, grid, &map, how))
+    }
+}
+
+/// [`Engine::register`] on an engine that is opened for it: the GPU if there is one, one thread per core.
+///
+/// # Errors
+/// Those of [`Engine::open`] and [`Engine::register`].
+pub fn register(fixed: &Volume, moving: &Volume, options: &Options) -> Result<Registration> {
+    opened()?.register(fixed, moving, options, &Silent)
+}
+
+/// [`Engine::deform`] on an engine that is opened for it: the GPU if there is one, one thread per core.
+///
+/// # Errors
+/// Those of [`Engine::open`] and [`Engine::deform`].
+pub fn deform(fixed: &Volume, moving: &Volume, options: &deform::Options) -> Result<Deformation> {
+    opened()?.deform(fixed, moving, options, &Silent)
+}
+
+/// [`Engine::mesh`] on an engine that is opened for it: the GPU if there is one, one thread per core.
+///
+/// # Errors
+/// Those of [`Engine::open`] and [`Engine::mesh`].
+pub fn mesh(fixed: &Volume, moving: &Volume, options: &mesh::Options) -> Result<Found> {
+    opened()?.mesh(fixed, moving, options, &Silent)
+}
+
+fn opened() -> Result<Engine> {
+    Engine::open(BackendKind::Auto, 0, &Silent)
+}

@@ -1,0 +1,173 @@
+//! Which voxels of the sampled image are counted.
+
+use crate::random::{GOLDEN, mix};
+use crate::{Geometry, Volume};
+use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// Which voxels of the sampled image are counted at each level. Numbers of samples are never fatal: where there are fewer voxels, all
+/// are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sampling {
+    /// All.
+    Full,
+    /// Those of a regular grid of about so many.
+    Grid { samples: usize },
+    /// About so many, scattered; the seed says which.
+    Random { samples: usize, seed: u64 },
+}
+
+impl Sampling {
+    /// Samples that say enough for any image.
+    pub const SAMPLES: usize = 1 << 21;
+}
+
+/// Every how many voxels along each axis a regular grid takes one, so that about `samples` are left: first along the axis where they
+/// lie closest.
+pub fn strides(grid: &Geometry, samples: usize) -> [usize; 3] {
+    let mut strides = [1; 3];
+    let left = |strides: [usize; 3]| (0..3).map(|axis| grid.size[axis].div_ceil(strides[axis])).product::<usize>();
+    while left(strides) > samples.max(1) {
+        let along = |axis: &usize| grid.spacing[*axis] * strides[*axis] as f64;
+        let wide = (0..3).filter(|&axis| strides[axis] < grid.size[axis] / 2);
+        let Some(axis) = wide.min_by(|a, b| along(a).total_cmp(&along(b))) else { break };
+        strides[axis] += 1;
+    }
+    strides
+}
+
+/// The voxels of a regular grid, without smoothing.
+pub fn thinned<'a>(volume: &'a Volume, strides: [usize; 3]) -> Cow<'a, Volume> {
+    if strides == [1; 3] {
+        return Cow::Borrowed(volume);
+    }
+    let old = volume.geometry;
+    let size = [0, 1, 2].map(|axis| old.size[axis].div_ceil(strides[axis]));
+    // Half of what is left over comes before the first.
+    let first = [0, 1, 2].map(|axis| (old.size[axis] - 1 - (size[axis] - 1) * strides[axis]) / 2);
+    let mut voxels = vec![0.0; size.iter().product()];
+    voxels.par_chunks_mut(size[0]).enumerate().for_each(|(row, out)| {
+        let [y, z] = [row % size[1] * strides[1] + first[1], row / size[1] * strides[2] + first[2]];
+        let row = &volume.voxels[(y + old.size[1] * z) * old.size[0] + first[0]..];
+        out.iter_mut().zip(row.iter().step_by(strides[0])).for_each(|(out, voxel)| *out = *voxel);
+    });
+    let origin = old.index_to_world().transform_point3(DVec3::from_array(first.map(|n| n as f64)));
+    let spacing = old.spacing * DVec3::from_array(strides.map(|n| n as f64));
+    Cow::Owned(Volume { geometry: Geometry { size, spacing, origin, ..old }, voxels, pixel: volume.pixel })
+}
+
+/// Whether a voxel belongs to the part of all voxels that a seed picks; 2^64 parts are all.
+pub fn picked(voxel: usize, seed: u64, part: u64) -> bool {
+    // Number `voxel` of SplitMix64's stream from `seed` (Steele and others 2014): every voxel has its own, whoever asks.
+    mix(seed.wrapping_add((voxel as u64).wrapping_mul(GOLDEN))) < part
+}
+
+/// For every voxel of a mask whether it is at least 0.5.
+pub fn inside(mask: &Volume) -> Vec<bool> {
+    mask.voxels.par_iter().map(|&voxel| voxel >= 0.5).collect()
+}
+
+/// How many are true.
+pub fn count(keep: &[bool]) -> usize {
+    keep.par_iter().filter(|keep| **keep).count()
+}
+
+/// Voxels that both keep; all where neither says anything.
+pub fn both(one: Option<Vec<bool>>, other: Option<Vec<bool>>) -> Option<Vec<bool>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.into_par_iter().zip(other).map(|(one, other)| one && other).collect()),
+        (one, other) => one.or(other),
+    }
+}
+
+/// For every voxel of a grid whether it lies where a mask, through a map of points in LPS mm, is at least 0.5.
+pub fn within(grid: &Geometry, mask: &Volume, map: &DAffine3) -> Vec<bool> {
+    let to_mask = mask.geometry.world_to_index() * *map * grid.index_to_world();
+    let [width, height, _] = grid.size;
+    let [mask_width, mask_height, _] = mask.geometry.size;
+    let last = DVec3::from_array(mask.geometry.size.map(|n| n as f64 - 0.5));
+    let lies = |index: DVec3| {
+        let place = to_mask.transform_point3(index);
+        let inside = place.cmpge(DVec3::splat(-0.5)).all() && place.cmplt(last).all();
+        let [x, y, z] = (place + 0.5).to_array().map(|n| n as usize);
+        inside && mask.voxels[x + mask_width * (y + mask_height * z)] >= 0.5
+    };
+    let mut out = vec![false; grid.voxels()];
+    out.par_chunks_mut(width).enumerate().for_each(|(row, out)| {
+        let [y, z] = [row % height, row / height].map(|n| n as f64);
+        out.iter_mut().enumerate().for_each(|(x, out)| *out = lies(DVec3::new(x as f64, y, z)));
+    });
+    out
+}
+
+/// How `sampling` thins a grid of which masks leave a part of `left`, and what it then picks: a seed and a part of 2^64.
+pub fn plan(sampling: Sampling, grid: &Geometry, left: f64) -> ([usize; 3], Option<(u64, u64)>) {
+    let voxels = grid.voxels() as f64 * left;
+    match sampling {
+        Sampling::Full => ([1; 3], None),
+        Sampling::Grid { samples } => (strides(grid, (samples as f64 / left) as usize), None),
+        Sampling::Random { samples, .. } if samples as f64 >= voxels => ([1; 3], None),
+        Sampling::Random { samples, seed } => {
+            let part = (samples as f64 / voxels * 2_f64.powi(64)) as u64;
+            ([1; 3], Some((seed, part)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PixelType;
+
+    fn ramp(size: [usize; 3], spacing: DVec3) -> Volume {
+        let geometry = Geometry::axis_aligned(size, spacing, DVec3::new(5.0, -3.0, 11.0));
+        let voxels = (0..geometry.voxels()).map(|i| i as f32).collect();
+        Volume { geometry, voxels, pixel: PixelType::F32 }
+    }
+
+    #[test]
+    fn a_regular_grid_keeps_values_and_places() {
+        let volume = ramp([50, 41, 13], DVec3::new(1.0, 1.0, 4.0));
+        let strides = strides(&volume.geometry, 3000);
+        let thin = thinned(&volume, strides);
+        assert!(thin.voxels.len() <= 3000 && thin.voxels.len() > 1500, "{strides:?}");
+        let back = volume.geometry.world_to_index() * thin.geometry.index_to_world();
+        let [nx, ny, _] = thin.geometry.size;
+        for (n, &voxel) in thin.voxels.iter().enumerate() {
+            let index = DVec3::new((n % nx) as f64, (n / nx % ny) as f64, (n / nx / ny) as f64);
+            let [x, y, z] = back.transform_point3(index).round().to_array().map(|n| n as usize);
+            assert_eq!(voxel, volume.voxels[x + 50 * (y + 41 * z)]);
+        }
+    }
+
+    #[test]
+    fn samples_are_never_too_few_to_go_on() {
+        let volume = ramp([5, 4, 3], DVec3::ONE);
+        for samples in [0, 1, 60, 1000] {
+            assert!(thinned(&volume, strides(&volume.geometry, samples)).geometry.size.iter().all(|&n| n >= 2));
+        }
+    }
+
+    #[test]
+    fn as_many_are_picked_as_were_asked_for_and_others_by_another_seed() {
+        let grid = Geometry::axis_aligned([100, 100, 10], DVec3::ONE, DVec3::ZERO);
+        let chosen = |seed| {
+            let (_, picks) = plan(Sampling::Random { samples: 20_000, seed }, &grid, 1.0);
+            let (seed, part) = picks.unwrap();
+            (0..grid.voxels()).filter(|&voxel| picked(voxel, seed, part)).collect::<Vec<_>>()
+        };
+        let (one, two) = (chosen(1), chosen(2));
+        assert!(one.len().abs_diff(20_000) < 500 && one != two && one == chosen(1));
+    }
+
+    #[test]
+    fn what_falls_into_a_mask_is_within() {
+        let mut mask = ramp([10, 10, 10], DVec3::ONE);
+        mask.voxels.iter_mut().for_each(|voxel| *voxel = f32::from(u8::from(*voxel >= 500.0)));
+        let shifted = DAffine3::from_translation(DVec3::new(0.0, 0.0, 3.0));
+        let found = within(&mask.geometry, &mask, &shifted);
+        let expected: Vec<bool> = (0..1000).map(|n| (200..700).contains(&n)).collect();
+        assert_eq!(found, expected);
+    }
+}
