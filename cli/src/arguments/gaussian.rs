@@ -2,7 +2,7 @@
 
 use super::choice::choice;
 use clap::Args;
-use gpu::math::bin::FULL;
+use mireg::backend::FULL;
 use mireg::error::Setting;
 use mireg::metric::{Exponentials, Metric, Sigmas, Viola};
 use mireg::{Error, Result};

@@ -9,13 +9,10 @@ use mireg::{Volume, io};
 use super::choice::choice;
 use super::interpolation::Interpolation;
 
-/// Bins a side where nothing else is said.
-pub const DEFAULT_BINS: u32 = metric::Histogram::BINS;
-
 #[derive(Args)]
 pub struct Histogram {
     /// Histogram bins per image, 2 to 1024. Mattes needs 5 or more: it keeps two empty bins at either end
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, help_heading = "Metric")]
+    #[arg(long, value_name = "N", default_value_t = metric::Histogram::BINS, help_heading = "Metric")]
     #[arg(value_parser = value_parser!(u32).range(2..=1024), allow_negative_numbers = true)]
     pub bins: u32,
     /// Interpolator of the moving image

@@ -21,6 +21,7 @@ pub use cpu::Cpu;
 pub(crate) use flow::bytes as flow_bytes;
 pub use flow::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score};
 pub use gaussian::SmoothingSeconds;
+pub use gpu::math::bin::FULL;
 pub use gpu::math::entropy::Entropies;
 pub use gpu::math::interpolate::Interpolator;
 pub use gpu::params::Affine;

@@ -1,7 +1,6 @@
 //! Joint histograms: whole evaluations, and counting alone.
 
-use gpu::params::Affine;
-use mireg::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
+use mireg::backend::{Affine, Backend, Evaluator, HistogramMethod, Pair, Wanted};
 use mireg::{Error, Result};
 
 use super::clock::{median, repeat};

@@ -1,7 +1,6 @@
 //! Mattes windows: seconds of a value, and of a value with its derivative.
 
-use gpu::params::Affine;
-use mireg::backend::{Backend, MattesImages, Windows};
+use mireg::backend::{Affine, Backend, MattesImages, Windows};
 use mireg::{Result, metric};
 
 use super::clock::{median, repeat};

@@ -2,13 +2,13 @@
 
 use crate::demo::cubes;
 use glam::{DAffine3, DMat3, DVec3};
-use gpu::params::Affine;
+use mireg::backend::Affine;
 use mireg::image::StoredImage;
 use mireg::image::voxel_map;
+use mireg::metric::Histogram;
 use mireg::registration::{Options, check};
 use mireg::{Geometry, Result, Volume};
 
-use crate::arguments::histogram::DEFAULT_BINS;
 use crate::bench::arguments::Bench;
 use crate::bench::cases::Group;
 use crate::bench::choices::{Axis, BATCH, Data, TURN};
@@ -65,7 +65,7 @@ impl Subject {
 }
 
 fn stored(volume: &Volume) -> StoredImage {
-    StoredImage::new(volume, range(volume), DEFAULT_BINS)
+    StoredImage::new(volume, range(volume), Histogram::BINS)
 }
 
 /// A volume's own range; that of a constant is made up, with the constant in the middle.

@@ -1,8 +1,6 @@
 //! Viola's mutual information: how many pairs of samples a second.
 
-use gpu::math::bin::FULL;
-use gpu::params::Affine;
-use mireg::backend::{Backend, Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, cpu::Cpu};
+use mireg::backend::{Affine, Backend, Exponentials, FULL, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, cpu::Cpu};
 use mireg::{Error, Result, threads};
 
 use super::clock::{median, repeat};

@@ -3,7 +3,6 @@
 use super::{MattesPair, Windows};
 use crate::Volume;
 use crate::image::{BinImage, StoredImage};
-use gpu::math::bin;
 use gpu::math::mattes::PADDING;
 use rayon::prelude::*;
 
@@ -30,7 +29,7 @@ impl MattesImages {
     ) -> Self {
         let fixed = match windows {
             Windows::Moving => bins_of(fixed, fixed_range, bins),
-            Windows::Both => values_of(fixed, fixed_range),
+            Windows::Both => BinImage::fine(fixed, fixed_range),
         };
         Self { fixed, moving: StoredImage::fine(moving, moving_range), bins, windows }
     }
@@ -49,13 +48,6 @@ fn bins_of(volume: &Volume, (low, high): (f32, f32), bins: u32) -> BinImage {
     let last = bins - 1 - PADDING;
     let bin = |&v: &f32| ((f64::from(v) / width - normalised_low) as u32).clamp(PADDING, last) as u16;
     BinImage { size: volume.geometry.size, bins: volume.voxels.par_iter().map(bin).collect() }
-}
-
-/// Every voxel as a 16-bit fraction of the range, of which the topmost, being [`bin::MASKED`], gives way.
-fn values_of(volume: &Volume, range: (f32, f32)) -> BinImage {
-    let stored = StoredImage::fine(volume, range);
-    let bins = stored.voxels().par_iter().map(|&value| value.min(bin::MASKED - 1)).collect();
-    BinImage { size: volume.geometry.size, bins }
 }
 
 #[cfg(test)]

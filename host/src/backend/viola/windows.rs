@@ -8,7 +8,7 @@ use gpu::math::viola::{Own, Scaled, WIDEST, scale};
 /// sqrt(2 pi).
 const ROOT: f64 = 2.506_628_274_631_000_2;
 
-/// Standard deviations of the Gaussian windows, in stored values (0 to [`gpu::math::bin::FULL`]).
+/// Standard deviations of the Gaussian windows, in stored values (0 to [`FULL`](crate::backend::FULL)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sigmas {
     pub fixed: f64,

@@ -33,32 +33,32 @@ use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 #[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum HistogramMethod {
-    /// What was fastest for the device, the bins and the size.
+    /// The method that was fastest for the device, the bins and the image size.
     Auto,
-    /// A histogram a warp in shared memory, counters tagged with the thread, from a combined image (Shams & Kennedy's Method 1: Shams 2009
+    /// One histogram per warp in shared memory, counters tagged by thread, from a combined image (Shams & Kennedy's Method 1: Shams 2009
     /// section 4.1.1, Ledig section 2.2).
     WarpTagged,
-    /// The same without the combined image: every launch samples again.
+    /// warp-tagged without the combined image: every launch samples again.
     WarpTaggedDirect,
     /// Two counters under one tag (Ledig section 2.3).
     Mbe,
-    /// The same, reading 16-bit bin pairs that the first launch stored (Ledig section 2.4).
+    /// mbe, reading 16-bit bin pairs that the first launch stored (Ledig section 2.4).
     MbeBc,
-    /// The same without memory, skipping samples that the fixed bin rules out (Ledig section 2.5).
+    /// mbe without stored bin pairs, skipping samples that the fixed bin rules out (Ledig section 2.5).
     MbeStl,
-    /// A histogram a thread, with packed counters in shared memory (Method 2: Shams 2009 section 4.1.2).
+    /// One histogram per thread, with packed counters in shared memory (Method 2: Shams 2009 section 4.1.2).
     PerThread,
     /// Bitonic sort and count (Method 3: Shams 2009 sections 3.2 to 3.8).
     SortCount,
     /// Copies of the histogram in global memory, then the marginals by projection (Jung & Wesarg section 2.2).
     GlobalCopies,
-    /// The same, the marginals counted beside it in shared memory (Jung & Wesarg section 2.1).
+    /// global-copies, with the marginals counted in shared memory (Jung & Wesarg section 2.1).
     GlobalCopiesMarginals,
-    /// Byte counters a thread for the marginals, atomics for the joint histogram (Ge's slides, after Podlozhnyuk).
+    /// Byte counters per thread for the marginals, atomics for the joint histogram (Ge's slides, after Podlozhnyuk).
     ByteLanes,
-    /// A block's counters in shared memory, with the hardware's atomics.
+    /// One histogram per block in shared memory, by hardware atomics.
     SharedAtomic,
-    /// Ours: bricks, packed counters, and no sample where a brick falls into one pair of bins.
+    /// mireg's own: bricks, packed counters, and no sampling where a brick falls into one pair of bins.
     Tiled,
 }
 
