@@ -1,8 +1,8 @@
 //! The grids of the levels, and both images on them.
 
+use super::respaced::respaced;
 use super::{Force, Options, smallest};
 use crate::error::Setting;
-use crate::image::pyramid::resampled;
 use crate::image::{Geometry, Range, StoredImage};
 use crate::{Error, Result, Volume};
 use std::borrow::Cow;
@@ -31,8 +31,8 @@ fn pyramid<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
     let mut levels: Vec<Cow<Volume>> = Vec::with_capacity(spacings.len());
     for &mm in spacings.iter().rev() {
         levels.push(match levels.last() {
-            None => resampled(volume, mm),
-            Some(finer) => match resampled(finer, mm) {
+            None => respaced(volume, mm),
+            Some(finer) => match respaced(finer, mm) {
                 Cow::Owned(coarser) => Cow::Owned(coarser),
                 Cow::Borrowed(_) => finer.clone(),
             },
