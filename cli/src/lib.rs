@@ -5,6 +5,7 @@ mod bench;
 mod commands;
 pub mod demo;
 pub mod fault;
+mod interrupt;
 mod progress;
 pub mod report;
 mod summary;
@@ -21,11 +22,10 @@ use mireg::{Error, Result, Volume, io};
 
 /// Bad usage has the code of bad input.
 const BAD_INPUT: u8 = 2;
-/// 128 and the number of SIGINT, as shells have it.
-const INTERRUPTED: u8 = 130;
 
 /// Runs the command that was typed and returns the exit code. `started`: when the process did.
 pub fn run(started: Instant) -> u8 {
+    interrupt::listen();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
@@ -36,12 +36,12 @@ pub fn run(started: Instant) -> u8 {
     exit_code(&error)
 }
 
-/// 1 for a registration that cannot be trusted, 2 for everything the user can mend, 130 for one that was interrupted.
+/// 1 for a registration that cannot be trusted, 2 for everything the user can mend, 130 or 143 for one that a signal stopped.
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Untrusted(_) => 1,
         Error::File { .. } | Error::Input(_) | Error::Device(_) => BAD_INPUT,
-        Error::Stopped => INTERRUPTED,
+        Error::Stopped => interrupt::exit_code(),
     }
 }
 
@@ -76,6 +76,7 @@ fn one_line(text: &str) -> String {
 /// Reads the fixed and the moving image at the same time.
 fn read(fixed: &Path, moving: &Path) -> Result<(Volume, Volume)> {
     let (fixed, moving) = rayon::join(|| io::read(fixed), || io::read(moving));
+    interrupt::proceed()?;
     Ok((fixed?, moving?))
 }
 

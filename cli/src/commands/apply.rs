@@ -11,6 +11,7 @@ use mireg::{Error, Resampling, Result, Silent, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
+use crate::interrupt::Held;
 use crate::summary::line;
 use crate::transforms::{self, Step};
 
@@ -119,6 +120,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
             image.display()
         )));
     }
+    let _held = Held::new();
     engine.install(|| io::write(out, &resampled.volume))?;
     let ([i, j, k], spacing) = (grid.size, grid.spacing);
     let part = 100.0 * resampled.inside as f64 / grid.voxels() as f64;

@@ -7,6 +7,7 @@ use mireg::io::transform::{self, Grids};
 use mireg::{Result, io};
 
 use crate::arguments::grids::{Files, Images, keep_inputs};
+use crate::interrupt::Held;
 use crate::transforms;
 
 pub const EXAMPLES: &str = "\
@@ -42,6 +43,7 @@ pub fn run(arguments: &Compose) -> Result<()> {
     // What lies between the first and the last is not known, so formats that need both grids are refused.
     let grids = Grids { moving: None, ..images.grids() };
     let steps = transforms::each_of(inputs, files.reading.from, &grids)?;
+    let _held = Held::new();
     match transforms::whole(&steps) {
         Some(whole) => transform::write(out, files.to, &whole, &images.grids()),
         None => io::field::write(out, &transforms::field(&steps, false, grids.fixed)?),

@@ -8,6 +8,7 @@ use mireg::transform::Part;
 use mireg::{Error, Result, io};
 
 use crate::arguments::grids::{Files, Images, keep_inputs};
+use crate::interrupt::Held;
 
 pub const EXAMPLES: &str = "\
 Whatever the format, IN takes a point of FIXED to the point of MOVING; FLIRT's
@@ -39,6 +40,7 @@ pub fn run(arguments: &Convert) -> Result<()> {
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
     let images = Images::read(&files.reading)?;
     let grids = images.grids();
+    let _held = Held::new();
     match &transform::parts(input, files.reading.from, &grids)?[..] {
         [Part::Field(field)] => io::field::write(out, field),
         parts if parts.iter().all(|part| matches!(part, Part::Linear(_))) => {

@@ -15,6 +15,7 @@ use mireg::transform::{Kind, Linear};
 use super::register;
 use crate::arguments::compute::Compute;
 use crate::arguments::search::{millimetres, millimetres_or_none};
+use crate::interrupt::{self, Held};
 use crate::progress::Progress;
 use crate::summary::line;
 
@@ -118,6 +119,7 @@ pub fn run(arguments: &Deform, started: Instant) -> Result<()> {
     for name in [report::moved(moving), report::DISPLACEMENTS, report::INVERSE, report::JACOBIAN] {
         crate::keep_inputs(&out.join(name), [fixed, moving])?;
     }
+    let _held = Held::new();
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
@@ -134,6 +136,7 @@ pub fn run(arguments: &Deform, started: Instant) -> Result<()> {
     progress.step("writing");
     let run = DeformRun { started, fixed, moving, read, open, options: &options, start: arguments.start.as_deref() };
     let report = engine.install(|| run.write([&images.0, &images.1], &found, &folder))?;
+    interrupt::proceed()?;
     folder.commit()?;
     progress.finish();
     register::warn(&report.warnings);

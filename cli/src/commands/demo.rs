@@ -13,6 +13,7 @@ use mireg::registration::Options;
 use mireg::{Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
+use crate::interrupt::{self, Held};
 use crate::progress::Progress;
 use crate::summary::{self, line};
 
@@ -45,12 +46,14 @@ const TOLERANCE_MM: f64 = 1.0;
 
 /// Makes a patient, registers the two scans, writes everything and prints the error.
 pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
+    let _held = Held::new();
     let folder = OutputFolder::create(&arguments.out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step(&format!("making patient {}", arguments.seed));
     let engine = arguments.compute.engine(&progress)?;
     let (pair, making, [ct, mr]) = engine.install(|| {
         let pair = Pair::new(arguments.seed, 1.0);
+        interrupt::proceed()?;
         let making = started.elapsed().as_secs_f64();
         let scans = write_scans(&pair, &folder)?;
         Ok((pair, making, scans))
@@ -74,6 +77,7 @@ pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
     let after = pair.misplacement(&found);
     let checkerboards = picture::checkerboards(&pair.ct, &pair.mr, &[DAffine3::IDENTITY, found]);
     picture::save(&checkerboards, &folder.path("demo.png"))?;
+    interrupt::proceed()?;
     folder.commit()?;
     progress.finish();
 

@@ -7,6 +7,7 @@ use mireg::io::transform;
 use mireg::{Result, io};
 
 use crate::arguments::grids::{Files, Images, keep_inputs};
+use crate::interrupt::Held;
 use crate::transforms;
 
 pub const EXAMPLES: &str = "\
@@ -38,6 +39,7 @@ pub fn run(arguments: &Invert) -> Result<()> {
     let images = Images::read(&files.reading)?;
     let grids = images.grids();
     let steps = transforms::steps(std::slice::from_ref(input), files.reading.from, &grids)?;
+    let _held = Held::new();
     match transforms::whole(&steps) {
         Some(linear) => transform::write(out, files.to, &linear.inverse(), &grids.swapped()),
         None => io::field::write(out, &transforms::field(&steps, true, grids.moving)?),

@@ -15,6 +15,7 @@ use mireg::mesh::{self, Found};
 use super::register;
 use crate::arguments::compute::Compute;
 use crate::arguments::search::Start;
+use crate::interrupt::{self, Held};
 use crate::progress::Progress;
 use crate::summary::line;
 
@@ -90,6 +91,7 @@ pub fn run(arguments: &Mesh, started: Instant) -> Result<()> {
     let Mesh { fixed, moving, out, .. } = arguments;
     crate::keep_inputs(&out.join(report::moved(moving)), [fixed, moving])?;
     crate::keep_inputs(&out.join(report::FIELD), [fixed, moving])?;
+    let _held = Held::new();
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
@@ -105,6 +107,7 @@ pub fn run(arguments: &Mesh, started: Instant) -> Result<()> {
     progress.step("writing");
     let run = MeshRun { started, fixed, moving, read, start: arguments.start.as_deref() };
     let report = engine.install(|| run.write([&images.0, &images.1], &found, &folder))?;
+    interrupt::proceed()?;
     folder.commit()?;
     progress.finish();
     register::warn(&report.warnings);

@@ -8,6 +8,7 @@ use mireg::io::points::{Format, Frame, Landmarks};
 
 use crate::arguments::choice::choice;
 use crate::arguments::grids::{Images, Reading};
+use crate::interrupt::Held;
 use crate::summary::line;
 use crate::transforms;
 
@@ -60,6 +61,7 @@ pub fn run(arguments: &Points) -> Result<()> {
     let map = transforms::map(&steps, *invert);
     landmarks.transform(map);
     transforms::met(&steps)?;
+    let _held = Held::new();
     landmarks.write(&arguments.out)?;
     crate::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
     Ok(())

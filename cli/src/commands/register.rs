@@ -16,6 +16,7 @@ use crate::arguments::compute::Compute;
 use crate::arguments::gaussian::Gaussian;
 use crate::arguments::histogram::Histogram;
 use crate::arguments::search::Search;
+use crate::interrupt::{self, Held};
 use crate::progress::Progress;
 use crate::summary;
 
@@ -70,6 +71,7 @@ pub struct Register {
 pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let Register { fixed, moving, out, .. } = arguments;
     crate::keep_inputs(&out.join(crate::report::moved(moving)), [fixed, moving])?;
+    let _held = Held::new();
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(arguments.quiet);
     progress.step("reading");
@@ -83,6 +85,7 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     let read = reading.elapsed().as_secs_f64() - engine.opening_seconds();
     let run = Run { started, fixed, moving, read, open: engine.opening_seconds(), options: &options };
     let (registration, report) = align(&engine, [&images.0, &images.1], &run, &folder, &progress)?;
+    interrupt::proceed()?;
     folder.commit()?;
     progress.finish();
     warn(&report.warnings);

@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::interrupt;
+
 use super::{PAGE, REPORT, html, moved, text_of};
 use mireg::deform::{self, Consistency, Deformation, Force, Options};
 use mireg::io::transform::{self, Grids, Motion};
@@ -155,9 +157,12 @@ impl DeformRun<'_> {
         transform::write(&folder.path(START), None, &found.start.transform, &Grids::default())?;
         for (name, field) in [(DISPLACEMENTS, &found.field), (INVERSE, &found.inverse)] {
             io::field::write(&folder.path(name), field)?;
+            interrupt::proceed()?;
         }
         io::write(&folder.path(JACOBIAN), &found.jacobian)?;
+        interrupt::proceed()?;
         io::write(&folder.path(moved(self.moving)), &found.moved)?;
+        interrupt::proceed()?;
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);

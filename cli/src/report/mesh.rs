@@ -7,6 +7,8 @@ use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use serde::Serialize;
 
+use crate::interrupt;
+
 use super::{PAGE, REPORT, TRANSFORM, html, moved, text_of};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
@@ -141,7 +143,9 @@ impl MeshRun<'_> {
         let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
         let there = |point: DVec3| map.forward(point.truncate()).extend(point.z);
         let image = resample_through(moving, grid, there, &how)?.volume;
+        interrupt::proceed()?;
         io::write(&folder.path(moved(self.moving)), &image)?;
+        interrupt::proceed()?;
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);

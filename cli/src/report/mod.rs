@@ -18,6 +18,8 @@ use mireg::metric::{Evaluation, MetricKind};
 use mireg::optimizer::OptimizerKind;
 use mireg::registration::{self, Doubt, Level, Options, Registration, Started};
 use mireg::{Error, Result, Volume};
+
+use crate::interrupt;
 pub use words::{began, climbed, motion};
 
 /// File names in the output folder.
@@ -119,6 +121,7 @@ impl Run<'_> {
         let write = || io::write(&folder.path(moved(self.moving)), &found.moved);
         let (written, pictures) = rayon::join(write, || html::Pictures::new(images, found));
         written?;
+        interrupt::proceed()?;
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
