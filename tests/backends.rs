@@ -16,6 +16,7 @@ use mireg::backend::emulated::Emulated;
 use mireg::backend::{Backend, BackendKind, HistogramMethod, Pair, Wanted, cpu::Cpu};
 use mireg::image::pyramid;
 use mireg::image::voxel_map;
+use mireg::metric::{Mattes, Metric};
 use mireg::transform::Rigid;
 use mireg::{Geometry, Options, PixelType, Silent, Volume, io};
 
@@ -132,7 +133,8 @@ fn registrations_agree(backend: BackendKind) -> Result<(), Failed> {
     let [fixed, mut moving] = [1, 2].map(|seed| volumes([40, 36, 24], seed).remove(1));
     moving.geometry.origin += DVec3::new(2.0, -1.0, 3.0);
     let register = |backend| {
-        let options = Options { bins: 32, ..Options::default() };
+        let metric = Metric::Mattes(Mattes { bins: 32, ..Mattes::default() });
+        let options = Options { metric, ..Options::default() };
         engine(backend, 0).register(&fixed, &moving, &options, &Silent)
     };
     let (ours, theirs) = (register(BackendKind::Cpu)?, register(backend)?);

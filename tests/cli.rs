@@ -174,7 +174,7 @@ fn register_writes_its_files() {
     assert!(told.contains("level 1 of "), "{told}");
 
     let out = folder.path().join("out");
-    let found = io::transform::read(&out.join("transform.tfm"), None, &Grids::default()).unwrap().to_affine();
+    let found = io::transform::read_linear(&out.join("transform.tfm"), None, &Grids::default()).unwrap().to_affine();
     let error = pair.misplacement(&found);
     assert!(error.mean_mm < 1.5, "{error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
     assert_eq!(io::read(&out.join("moved.nii.gz")).unwrap().geometry.size, pair.ct.geometry.size);
@@ -196,8 +196,9 @@ fn every_metric_registers() {
         let shown = stdout(mireg(folder.path(), &REGISTER).args(arguments));
         let starts = ["0.", "-0."].map(|zero| format!("{name} {zero}"));
         assert!(starts.iter().any(|start| shown.contains(start)), "{name} is not in\n{shown}");
-        let found =
-            io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap().to_affine();
+        let found = io::transform::read_linear(&folder.path().join("out/transform.tfm"), None, &Grids::default())
+            .unwrap()
+            .to_affine();
         let error = pair.misplacement(&found);
         assert!(error.mean_mm < 3.0, "{metric}: {error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
         let report = fs::read_to_string(folder.path().join("out/report.json")).unwrap();
@@ -221,8 +222,9 @@ fn every_optimizer_registers() {
         };
         let ([transform, report], [again, _]) = (run("1"), run("3"));
         assert_eq!(transform, again, "{name}");
-        let found =
-            io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap().to_affine();
+        let found = io::transform::read_linear(&folder.path().join("out/transform.tfm"), None, &Grids::default())
+            .unwrap()
+            .to_affine();
         let error = pair.misplacement(&found);
         assert!(error.mean_mm < 1.5, "{name}: {error:?} with voxels of 4.5 x 4.5 x 12.5 mm");
         let report: serde_json::Value = serde_json::from_str(&report).unwrap();
@@ -346,7 +348,7 @@ fn every_interpolation_and_1024_bins_register() {
 
 fn metric_rises_with_the_transform() {
     let (folder, pair) = patient();
-    io::transform::write(&folder.path().join("truth.tfm"), None, &pair.truth.into(), &Grids::default()).unwrap();
+    io::transform::write_linear(&folder.path().join("truth.tfm"), None, &pair.truth.into(), &Grids::default()).unwrap();
     let nmi = |arguments: &[&str]| metric_of(folder.path(), arguments)["nmi"].as_f64().unwrap();
     let images = ["ct.nii.gz", "mr.nii.gz"];
     let aligned = nmi(&[&images[..], &["--transform", "truth.tfm"]].concat());

@@ -8,8 +8,8 @@ use fundus::Fundus;
 use glam::{DAffine3, DVec2, DVec3};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
-use mireg::mesh::{Mesh, MeshMap, Options, Start};
-use mireg::transform::{Dimension, Kind, Linear};
+use mireg::mesh::{Options, Start};
+use mireg::transform::{Dimension, Kind, Linear, Mesh, MeshMap};
 use mireg::{Error, Silent, Volume, io};
 
 pub fn tests() -> Vec<Trial> {

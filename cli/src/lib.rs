@@ -5,6 +5,7 @@ mod bench;
 mod commands;
 pub mod demo;
 pub mod fault;
+mod flags;
 mod interrupt;
 mod progress;
 pub mod report;
@@ -32,7 +33,7 @@ pub fn run(started: Instant) -> u8 {
     };
     let outcome = arguments.command.run(started);
     let Err(error) = outcome else { return 0 };
-    say(&format!("mireg: {error}"));
+    say(&format!("mireg: {}", flags::error(&error)));
     exit_code(&error)
 }
 
@@ -40,7 +41,7 @@ pub fn run(started: Instant) -> u8 {
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Untrusted(_) => 1,
-        Error::File { .. } | Error::Input(_) | Error::Device(_) => BAD_INPUT,
+        Error::File { .. } | Error::Option { .. } | Error::Device { .. } => BAD_INPUT,
         Error::Stopped => interrupt::exit_code(),
     }
 }

@@ -3,9 +3,10 @@
 use crate::backend::{self, Backend, BackendKind};
 use crate::deform::{self, Deformation};
 use crate::mesh::{self, Found};
-use crate::metric::{self, Evaluation};
+use crate::metric::{self, Comparison, Evaluation};
 use crate::registration::{self, Options, Registration};
 use crate::threads::Threads;
+use crate::transform::TransformMap;
 use crate::{Geometry, Observer, Resampled, Resampling, Result, Silent, Volume, resample};
 use glam::{DAffine3, DVec3};
 use std::time::Instant;
@@ -68,7 +69,7 @@ impl Engine {
     /// Finds the linear transform that maximises a metric.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
+    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
     /// memory is short or the device gives up, [`Error::Untrusted`](crate::Error::Untrusted) where the volumes do not overlap.
     pub fn register(
         &self,
@@ -83,7 +84,7 @@ impl Engine {
     /// Deforms the moving image onto the fixed one: a linear start, then a flow of diffeomorphisms.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
+    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
     /// memory is short or the device gives up; with a registration at the start also its errors.
     pub fn deform(
         &self,
@@ -98,7 +99,7 @@ impl Engine {
     /// Finds the piecewise-affine map between two 2-D images: an affine start, then a mesh of triangles.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) for images of several slices, a mesh that does not fit and images without contrast,
+    /// [`Error::Option`](crate::Error::Option) for images of several slices, a mesh that does not fit and images without contrast,
     /// [`Error::Device`](crate::Error::Device) where the device gives up, [`Error::Untrusted`](crate::Error::Untrusted) where the images do
     /// not overlap.
     pub fn mesh(
@@ -120,26 +121,20 @@ impl Engine {
         fixed: &Volume,
         moving: &Volume,
         transform: &DAffine3,
-        options: &Options,
+        comparison: &Comparison,
     ) -> Result<Evaluation> {
-        self.install(|| metric::evaluate(fixed, moving, transform, options, &*self.backend))
+        self.install(|| metric::evaluate(fixed, moving, transform, comparison, &*self.backend))
     }
 
-    /// Resamples an image on another grid: see [`resample::resample`].
+    /// Resamples an image on another grid, through a transform or back: see [`resample::resample`].
     ///
     /// # Errors
     /// Those of [`resample::resample`].
-    pub fn resample(
-        &self,
-        image: &Volume,
-        grid: &Geometry,
-        transform: &DAffine3,
-        how: &Resampling,
-    ) -> Result<Resampled> {
-        self.install(|| resample::resample(image, grid, transform, how, &*self.backend))
+    pub fn resample(&self, image: &Volume, grid: &Geometry, map: &TransformMap, how: &Resampling) -> Result<Resampled> {
+        self.install(|| resample::resample(image, grid, map, how, &*self.backend))
     }
 
-    /// The same through a map that is not linear, on the CPU: see [`resample::resample_through`].
+    /// The same through any map of points, on the CPU: see [`resample::resample_through`].
     ///
     /// # Errors
     /// Those of [`resample::resample_through`].

@@ -26,7 +26,7 @@
 //! let (fixed, moving) = (io::read(&ct)?, io::read(&mr)?);
 //! let found = register(&fixed, &moving, &Options::default())?;
 //! if found.trusted() {
-//!     transform::write(&out, None, &found.transform, &Grids::default())?;
+//!     transform::write_linear(&out, None, &found.transform, &Grids::default())?;
 //!     let there = found.transform.to_affine().transform_point3(fixed.geometry.centre());
 //!     println!("the middle of the fixed image is at {there} mm in the moving one");
 //! }
@@ -37,6 +37,7 @@
 
 pub mod backend;
 pub mod deform;
+mod doubt;
 mod engine;
 pub mod error;
 pub mod image;
@@ -53,6 +54,7 @@ pub mod threads;
 pub mod transform;
 pub mod tre;
 
+pub use doubt::{Check, Doubt};
 pub use engine::{Engine, deform, mesh, register};
 pub use error::{Error, Result};
 pub use image::{Geometry, PixelType, Volume};

@@ -1,5 +1,6 @@
 //! An image on another grid, through a transform.
 
+use crate::error::{Setting, message};
 use glam::{DAffine3, DVec3, Vec3};
 use gpu::math::interpolate::{self, Interpolator, inside, last};
 use gpu::math::{affine, cubic};
@@ -7,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::backend::Backend;
 use crate::image::{CubicImage, voxel_map};
+use crate::transform::TransformMap;
 use crate::{Error, Geometry, Result, Volume};
 
 /// What [`resample`] is to do.
@@ -26,22 +28,40 @@ pub struct Resampled {
     pub inside: usize,
 }
 
-/// An image's intensities at the voxels of `grid`, each taken through `transform` (grid point to image point, LPS mm); stored as the image
-/// is. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what these can hold.
+/// An image's intensities at the voxels of `grid`, each taken through `map` (grid point to image point, LPS mm): [`Transform::map`],
+/// [`Transform::inverse_map`] or a matrix, `&matrix.into()`. Stored as the image is. A linear map runs on
+/// the backend, any other on the CPU. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what
+/// these can hold.
 ///
 /// # Errors
-/// [`Error::Input`] for an image or a grid too large, [`Error::Device`] where the backend is too small.
+/// [`Error::Option`] for an image or a grid too large, [`Error::Device`] where the backend is too small.
+///
+/// [`Transform::map`]: crate::transform::Transform::map
+/// [`Transform::inverse_map`]: crate::transform::Transform::inverse_map
 pub fn resample(
     image: &Volume,
     grid: &Geometry,
-    transform: &DAffine3,
+    map: &TransformMap,
     how: &Resampling,
     backend: &dyn Backend,
 ) -> Result<Resampled> {
-    check("the image", &image.geometry)?;
-    check("the grid to resample on", grid)?;
+    match map.affine() {
+        Some(affine) => resample_linear(image, grid, affine, how, backend),
+        None => resample_through(image, grid, |point| map.transform_point3(point), how),
+    }
+}
+
+fn resample_linear(
+    image: &Volume,
+    grid: &Geometry,
+    map: &DAffine3,
+    how: &Resampling,
+    backend: &dyn Backend,
+) -> Result<Resampled> {
+    check(Setting::Moving, &image.geometry)?;
+    check(Setting::Fixed, grid)?;
     filled(image)?;
-    let map = voxel_map(grid, &image.geometry, transform);
+    let map = voxel_map(grid, &image.geometry, map);
     let mut voxels = backend.resample(image, grid.size, &map, how.interpolator)?;
     let last = last(image.geometry.size.map(|n| n as u32));
     let height = grid.size[1];
@@ -54,18 +74,18 @@ pub fn resample(
     Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
 }
 
-/// The same through a `map` of points (grid to image, LPS mm) that is not linear, on the CPU.
+/// The same through any `map` of points (grid to image, LPS mm), on the CPU.
 ///
 /// # Errors
-/// [`Error::Input`] for an image or a grid too large.
+/// [`Error::Option`] for an image or a grid too large.
 pub fn resample_through(
     image: &Volume,
     grid: &Geometry,
     map: impl Fn(DVec3) -> DVec3 + Sync,
     how: &Resampling,
 ) -> Result<Resampled> {
-    check("the image", &image.geometry)?;
-    check("the grid to resample on", grid)?;
+    check(Setting::Moving, &image.geometry)?;
+    check(Setting::Fixed, grid)?;
     filled(image)?;
     let samples = CubicImage::samples(image, how.interpolator)?;
     let size = image.geometry.size.map(|n| n as u32);
@@ -100,17 +120,25 @@ pub fn resample_through(
 fn filled(image: &Volume) -> Result<()> {
     match image.voxels.len() == image.geometry.voxels() {
         true => Ok(()),
-        false => Err(Error::Input(format!("the image's {} voxels do not fill its grid", image.voxels.len()))),
+        false => Err(Error::option(
+            Setting::Moving,
+            format!("the image's {} voxels do not fill its grid", image.voxels.len()),
+        )),
     }
 }
 
 /// Refuses what cannot be addressed.
-fn check(what: &str, grid: &Geometry) -> Result<()> {
+fn check(which: Setting, grid: &Geometry) -> Result<()> {
     let [i, j, k] = grid.size;
     if grid.size.contains(&0) || !grid.is_addressable() {
-        return Err(Error::Input(format!(
-            "{what} has {i} x {j} x {k} voxels: 2^31 in all and 32768 along an axis are the most; make it coarser"
-        )));
+        let what = if which == Setting::Moving { "the image" } else { "the grid to resample on" };
+        return Err(Error::option(
+            which,
+            message!(
+                "{what} has {i} x {j} x {k} voxels: 2^31 in all and 32768 along an axis are the most";
+                "make it coarser"
+            ),
+        ));
     }
     Ok(())
 }

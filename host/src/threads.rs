@@ -2,7 +2,9 @@
 
 use crate::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
+use std::thread::available_parallelism;
 
 /// Threads that are started once and used again and again.
 ///
@@ -38,8 +40,10 @@ impl Threads {
 }
 
 fn pool(count: usize) -> Result<ThreadPool> {
+    // Rayon's own default would read the environment.
+    let count = if count == 0 { available_parallelism().map_or(1, NonZero::get) } else { count };
     let pool = ThreadPoolBuilder::new().num_threads(count).build();
-    pool.map_err(|e| Error::Device(format!("cannot start {count} threads: {e}")))
+    pool.map_err(|e| Error::device("cpu", format!("cannot start {count} threads: {e}")))
 }
 
 /// Runs `work` with this many threads for everything parallel in it; 0 for one per core.

@@ -145,7 +145,7 @@ fn others_refuse_weights() -> Result<(), Failed> {
     let emulator = Emulated::default();
     for (found, expected) in [
         (of(Cpu.load(pair, HistogramMethod::Auto)), "1024 x 1024 x 256 voxels are too many for partial volumes"),
-        (of(emulator.load(pair, HistogramMethod::PerThread)), "--histogram per-thread does not count partial volumes"),
+        (of(emulator.load(pair, HistogramMethod::PerThread)), "`histogram` per-thread does not count partial volumes"),
     ] {
         if !found.starts_with(expected) || found.contains('\n') {
             return Err(format!("it says: {found}").into());

@@ -164,7 +164,7 @@ fn starts_from_a_transform_or_a_registration() {
     let folder = volumes();
     let start = DAffine3::from_translation(DVec3::new(1.0, 2.0, -0.5));
     let start = Linear::new(Kind::Translation, Dimension::Three, DVec3::ZERO, &start);
-    io::transform::write(&folder.path().join("shift.tfm"), None, &start, &Grids::default()).unwrap();
+    io::transform::write_linear(&folder.path().join("shift.tfm"), None, &start, &Grids::default()).unwrap();
     for (more, said) in [
         (&["--start", "shift.tfm"], "shift.tfm"),
         (&["--linear", "rigid"], "a rigid registration"),
@@ -178,7 +178,7 @@ fn starts_from_a_transform_or_a_registration() {
         let out = folder.path().join("out");
         let report = report(&out);
         assert_eq!(report["start"], said);
-        let written = io::transform::read(&out.join("start.tfm"), None, &Grids::default()).unwrap();
+        let written = io::transform::read_linear(&out.join("start.tfm"), None, &Grids::default()).unwrap();
         assert_eq!(report["transform"]["parameters"], serde_json::json!(written.parameters));
         if said == "shift.tfm" {
             assert_eq!(written, start);

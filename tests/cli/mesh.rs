@@ -6,8 +6,8 @@ use glam::{DAffine3, DVec2, DVec3};
 use image::{DynamicImage, ImageBuffer, Rgba};
 use libtest_mimic::Trial;
 use mireg::io::transform::Grids;
-use mireg::mesh::{Mesh, MeshMap};
 use mireg::transform::{Dimension, Kind, Linear};
+use mireg::transform::{Mesh, MeshMap};
 use mireg::{Geometry, PixelType, Volume, io};
 use tempfile::TempDir;
 
@@ -61,7 +61,7 @@ fn pictures() -> TempDir {
         if value == 0.0 { 0.0 } else { 30.0 + 220.0 * (1.0 - value) * (1.0 - value) }
     });
     let none = Linear::identity(Kind::Affine, Dimension::Two, DVec3::ZERO);
-    io::transform::write(&folder.path().join("none.tfm"), None, &none, &Grids::default()).unwrap();
+    io::transform::write_linear(&folder.path().join("none.tfm"), None, &none, &Grids::default()).unwrap();
     folder
 }
 
@@ -167,7 +167,7 @@ fn takes_points_there_and_back() {
     // After another transform, and back through both.
     let shift = DAffine3::from_translation(DVec3::new(1.5, -2.0, 0.0));
     let shift = Linear::new(Kind::Translation, Dimension::Two, DVec3::ZERO, &shift);
-    io::transform::write(&folder.path().join("shift.tfm"), None, &shift, &Grids::default()).unwrap();
+    io::transform::write_linear(&folder.path().join("shift.tfm"), None, &shift, &Grids::default()).unwrap();
     let both = run("a.csv", "d.csv", &["-t", "shift.tfm"]);
     assert!(there.iter().zip(&both).all(|(one, both)| (*one + DVec2::new(1.5, -2.0)).distance(*both) < 1e-9));
     let back = run("d.csv", "e.csv", &["-t", "shift.tfm", "--invert"]);
@@ -178,7 +178,7 @@ fn moves_an_image_as_its_affine_map_does() {
     let folder = pictures();
     let affine = DAffine3::from_rotation_z(0.1) * DAffine3::from_translation(DVec3::new(3.0, -8.0, 0.0));
     let linear = Linear::new(Kind::Affine, Dimension::Two, DVec3::ZERO, &affine);
-    io::transform::write(&folder.path().join("affine.tfm"), None, &linear, &Grids::default()).unwrap();
+    io::transform::write_linear(&folder.path().join("affine.tfm"), None, &linear, &Grids::default()).unwrap();
     let fixed = io::read(&folder.path().join("fixed.png")).unwrap();
     let mesh = Mesh::build(&fixed, &affine, Some(20.0), None).unwrap();
     io::mesh::write(&folder.path().join("mesh.json"), &mesh).unwrap();

@@ -40,7 +40,7 @@ fn prepared() -> (TempDir, DAffine3) {
     io::write(&path("moving.nii"), &Volume { pixel: mireg::PixelType::U16, ..moving }).unwrap();
     let angles = DVec3::new(0.1, -0.2, 0.3);
     let rigid = Rigid { angles, translation: DVec3::new(1.0, -2.0, 3.0), centre: DVec3::splat(15.0) };
-    transform::write(&path("a.tfm"), None, &rigid.into(), &Grids::default()).unwrap();
+    transform::write_linear(&path("a.tfm"), None, &rigid.into(), &Grids::default()).unwrap();
     (folder, rigid.to_affine())
 }
 
@@ -49,7 +49,7 @@ fn run(folder: &Path, arguments: &[&str]) {
 }
 
 fn map(folder: &Path, name: &str) -> DAffine3 {
-    transform::read(&folder.join(name), None, &Grids::default()).unwrap().to_affine()
+    transform::read_linear(&folder.join(name), None, &Grids::default()).unwrap().to_affine()
 }
 
 fn every_format_and_back() {

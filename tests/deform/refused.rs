@@ -17,7 +17,7 @@ pub fn tests() -> Vec<Trial> {
 
 fn line(pair: &Pair, options: &Options) -> String {
     match CPU.deform(&pair.fixed, &pair.moving, options, &Silent) {
-        Err(Error::Input(line)) => line,
+        Err(Error::Option { message, .. }) => message.to_string(),
         other => panic!("{:?}", other.map(|found| found.values)),
     }
 }

@@ -8,7 +8,7 @@ use std::fs;
 use glam::{DMat3, DVec3};
 use libtest_mimic::Trial;
 use mireg::io::transform;
-use mireg::transform::{Field, Part};
+use mireg::transform::{Field, Transform};
 use mireg::{Geometry, io};
 
 use super::{Folder, bits, fixture, gzip};
@@ -176,9 +176,9 @@ fn what_is_no_field_is_refused() {
 fn itk_text_is_checked() {
     let folder = Folder::new();
     let text = fs::read_to_string(file("chain.tfm")).unwrap();
-    let read = |text: String| transform::parts(&folder.file("a.tfm", text), None, &transform::Grids::default());
-    let parts = read(text.clone()).unwrap();
-    assert!(matches!(&parts[..], [Part::Field(_), Part::Linear(_)]));
+    let read = |text: String| transform::read(&folder.file("a.tfm", text), None, &transform::Grids::default());
+    let chain = read(text.clone()).unwrap();
+    assert!(matches!(&chain.parts()[..], [Transform::Field(_), Transform::Linear(_)]));
     for (from, to, expected) in [
         ("FixedParameters: 4 3 5", "FixedParameters: 4 3 6", "has 180 parameters, not 216"),
         ("FixedParameters: 4 3 5", "FixedParameters: 3 5", "has 17 fixed parameters, not 18"),
@@ -212,7 +212,7 @@ fn what_no_file_can_hold_is_refused() {
 fn fields_are_no_images() {
     for name in ["space.nii.gz", "space.mha", "space.nrrd", "plane.nii.gz", "plane.mha", "plane.nrrd"] {
         let message = io::read(&file(name)).unwrap_err().to_string();
-        assert!(message.contains("displacement field: give it as --transform"), "{message}");
+        assert!(message.contains("displacement field, give it as a transform"), "{message}");
     }
     assert!(io::geometry(&file("space.nii.gz")).is_err());
 }

@@ -7,7 +7,7 @@ use flate2::read::ZlibDecoder;
 use glam::{DAffine3, DVec2, DVec3};
 use libtest_mimic::Trial;
 use mireg::io::transform::{self, Grids};
-use mireg::mesh::{Mesh, MeshMap};
+use mireg::transform::{Mesh, MeshMap};
 use mireg::{Error, Geometry, PixelType, Volume, io};
 
 use super::Folder;
@@ -75,7 +75,7 @@ fn what_is_no_mesh_is_refused() {
     assert!(refused(io::mesh::read(&folder.path("none.json"))).contains("no such file"));
     // A mesh is no linear transform, and a transform no mesh.
     std::fs::write(&path, &good).unwrap();
-    let told = transform::read(&path, None, &Grids::default()).unwrap_err().to_string();
+    let told = transform::read_linear(&path, None, &Grids::default()).unwrap_err().to_string();
     assert!(told.contains("mesh") && told.contains("mireg points"), "{told}");
     let linear = folder.file("linear.json", "{\"lps\": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}");
     assert!(!io::mesh::is(&linear));

@@ -10,7 +10,7 @@ use std::path::Path;
 use glam::{DMat3, DVec3};
 use libtest_mimic::Trial;
 use mireg::Geometry;
-use mireg::io::transform::{Format, Grids, read, write};
+use mireg::io::transform::{Format, Grids, read_linear, write_linear};
 use mireg::transform::{Linear, Rigid};
 
 use super::Folder;
@@ -60,7 +60,7 @@ fn grid(size: [usize; 3], columns: [DVec3; 3], origin: DVec3) -> Geometry {
 
 /// Reads a file that needs no grids.
 fn plain(path: &Path) -> Linear {
-    read(path, None, &Grids::default()).unwrap()
+    read_linear(path, None, &Grids::default()).unwrap()
 }
 
 fn what_is_written_is_what_was_written_before() {
@@ -69,7 +69,7 @@ fn what_is_written_is_what_was_written_before() {
     let angles = DVec3::new(0.1, -0.2, 0.3);
     let translation = DVec3::new(1e-7, -12.345_678_901_234_567, 1.0 / 3.0);
     let rigid = Rigid { angles, translation, centre: DVec3::new(5.0, 6.0, 7.0) };
-    write(&path, None, &rigid.into(), &Grids::default()).unwrap();
+    write_linear(&path, None, &rigid.into(), &Grids::default()).unwrap();
     let expected = "#Insight Transform File V1.0\n#Transform 0\nTransform: Euler3DTransform_double_3_3\n\
                     Parameters: 0.1 -0.2 0.3 1e-7 -12.345678901234567 0.3333333333333333\nFixedParameters: 5 6 7 0\n";
     assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);

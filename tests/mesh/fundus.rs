@@ -2,7 +2,7 @@
 
 use crate::support::random;
 use glam::{DVec2, DVec3};
-use mireg::mesh::{Mesh, MeshMap};
+use mireg::transform::{Mesh, MeshMap};
 use mireg::{Geometry, PixelType, Volume};
 
 /// A piece of a vessel.

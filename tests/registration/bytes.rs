@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
-use mireg::metric::MetricKind;
+use mireg::metric::{Counted, Mattes, Metric};
 use mireg::optimizer::OptimizerKind;
 use mireg::transform::Kind;
 use mireg::{Engine, Options, Registration, Silent};
@@ -36,9 +36,12 @@ fn register(engine: &Engine, options: &Options) -> Registration {
 }
 
 /// An optimizer with a metric that it can climb.
-fn by(optimizer: OptimizerKind) -> Options {
-    let metric = if optimizer.needs_gradient() { MetricKind::Mattes } else { MetricKind::Nmi };
-    Options { optimizer: Some(optimizer), metric: Some(metric), ..Options::default() }
+fn by(optimizer: OptimizerKind, bins: u32) -> Options {
+    let metric = match optimizer.needs_gradient() {
+        true => Metric::Mattes(Mattes { bins, ..Mattes::default() }),
+        false => Metric::Counted(Counted { bins, ..Counted::default() }),
+    };
+    Options { optimizer: Some(optimizer), metric, ..Options::default() }
 }
 
 /// What the files hold.
@@ -53,7 +56,7 @@ fn threads_do_not_matter_to_any_optimizer() {
     for &optimizer in OptimizerKind::VARIANTS {
         for &dof in Kind::VARIANTS {
             let found =
-                |threads| bits(&register(&engine(BackendKind::Cpu, threads), &Options { dof, ..by(optimizer) }));
+                |threads| bits(&register(&engine(BackendKind::Cpu, threads), &Options { dof, ..by(optimizer, 64) }));
             let one = found(1);
             // Every number of threads for the usual kind; for the others, one that differs.
             let counts: &[usize] = if dof == Kind::Rigid { &[1, 2, 3, 8] } else { &[3] };
@@ -68,7 +71,7 @@ fn agrees_with_the_cpu(backend: BackendKind, optimizers: &[OptimizerKind], kinds
     let other = engine(backend, 0);
     for &optimizer in optimizers {
         for &dof in kinds {
-            let found = |engine| bits(&register(engine, &Options { dof, bins: 32, ..by(optimizer) }));
+            let found = |engine| bits(&register(engine, &Options { dof, ..by(optimizer, 32) }));
             assert!(found(&other) == found(&CPU), "{optimizer:?}, {dof:?}");
         }
     }

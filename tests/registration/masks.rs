@@ -66,6 +66,6 @@ fn masks_that_are_refused() {
     for (fixed_mask, moving_mask, says) in cases {
         let error =
             CPU.register(ct, mr, &Options { fixed_mask, moving_mask, ..Options::default() }, &Silent).unwrap_err();
-        assert!(matches!(error, Error::Input(_)) && error.to_string().contains(says), "{error}");
+        assert!(matches!(error, Error::Option { .. }) && error.to_string().contains(says), "{error}");
     }
 }

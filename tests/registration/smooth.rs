@@ -2,12 +2,11 @@
 
 use crate::support::{CPU, engine};
 use glam::DAffine3;
-use gpu::math::interpolate::Interpolator;
 use libtest_mimic::Trial;
-use mireg::backend::{BackendKind, Exponentials, HistogramMethod, Sigmas};
-use mireg::metric::MetricKind;
+use mireg::backend::BackendKind;
+use mireg::metric::{Counted, Exponentials, Mattes, Metric, Sigmas, Viola, Windows};
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{Sampling, ViolaOptions};
+use mireg::registration::Sampling;
 use mireg::transform::{Dimension, Kind, distance};
 use mireg::{Error, Options, Registration, Silent, Volume};
 use strum::VariantArray;
@@ -27,18 +26,25 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-const SMOOTH: [MetricKind; 3] = [MetricKind::Mattes, MetricKind::MattesSymmetric, MetricKind::Viola];
+fn counted() -> Metric {
+    Metric::Counted(Counted::default())
+}
+
+fn smooth() -> [Metric; 3] {
+    let symmetric = Mattes { windows: Windows::Both, ..Mattes::default() };
+    [Metric::default(), Metric::Mattes(symmetric), Metric::Viola(Viola::default())]
+}
 
 /// Off by on average at most, mm: 8000 samples say less than all.
-fn good(metric: MetricKind) -> f64 {
-    if metric == MetricKind::Viola { 2.0 * GOOD_MM } else { GOOD_MM }
+fn good(metric: Metric) -> f64 {
+    if matches!(metric, Metric::Viola(_)) { 2.0 * GOOD_MM } else { GOOD_MM }
 }
 
-fn with(metric: MetricKind) -> Options {
-    Options { metric: Some(metric), ..Options::default() }
+fn with(metric: Metric) -> Options {
+    Options { metric, ..Options::default() }
 }
 
-fn is_good(found: &Registration, metric: MetricKind, what: &str) {
+fn is_good(found: &Registration, metric: Metric, what: &str) {
     let error = error(found, &DAffine3::IDENTITY);
     assert!(error < good(metric) && found.trusted(), "{metric:?}, {what}: {error:.3} mm, {:?}", found.doubts);
     let [before, after] = found.values;
@@ -46,18 +52,18 @@ fn is_good(found: &Registration, metric: MetricKind, what: &str) {
 }
 
 fn every_smooth_metric_registers_with_every_optimizer() {
-    for metric in SMOOTH {
+    for metric in smooth() {
         for &optimizer in OptimizerKind::VARIANTS {
             let found = register(&PAIR.ct, &PAIR.mr, &Options { optimizer: Some(optimizer), ..with(metric) });
             is_good(&found, metric, &format!("{optimizer:?}"));
         }
     }
-    assert_eq!(with(MetricKind::Mattes).optimizer(), OptimizerKind::Lbfgs);
-    assert_eq!(with(MetricKind::Nmi).optimizer(), OptimizerKind::Batch);
+    assert_eq!(with(Metric::default()).optimizer(), OptimizerKind::Lbfgs);
+    assert_eq!(with(counted()).optimizer(), OptimizerKind::Batch);
 }
 
 fn smooth_metrics_find_every_kind_of_motion() {
-    for metric in SMOOTH {
+    for metric in smooth() {
         for dof in [Kind::Rigid, Kind::Similarity, Kind::Affine] {
             let found = register(&PAIR.ct, &PAIR.mr, &Options { dof, ..with(metric) });
             assert_eq!(found.transform.kind, dof);
@@ -69,7 +75,7 @@ fn smooth_metrics_find_every_kind_of_motion() {
 
 fn smooth_metrics_of_slices() {
     let ct = plane::fixed();
-    for metric in SMOOTH {
+    for metric in smooth() {
         for dof in [Kind::Translation, Kind::Rigid] {
             let (moving, truth) = plane::moved(dof);
             let found = register(ct, &moving, &Options { dof, ..with(metric) });
@@ -82,7 +88,7 @@ fn smooth_metrics_of_slices() {
 
 /// The CT has the larger voxels.
 fn smooth_metrics_sample_either_image() {
-    for metric in SMOOTH {
+    for metric in smooth() {
         let found = register(&PAIR.mr, &PAIR.ct, &with(metric));
         let error = PAIR.misplacement(&found.transform.to_affine().inverse()).mean_mm;
         assert!(error < good(metric), "{metric:?}: {error:.3} mm, {:?}", found.doubts);
@@ -94,10 +100,10 @@ fn smooth_metrics_heed_masks_and_sampling() {
     let voxels = (0..PAIR.ct.voxels.len()).map(|n| f32::from(u8::from(n > third))).collect();
     let fixed_mask = Some(Volume { voxels, ..PAIR.ct.clone() });
     let sampling = Sampling::Random { samples: 20_000, seed: 2 };
-    for metric in SMOOTH {
+    for metric in smooth() {
         let found = register(&PAIR.ct, &PAIR.mr, &Options { fixed_mask: fixed_mask.clone(), sampling, ..with(metric) });
         let samples = found.levels.last().unwrap().samples;
-        let expected = if metric == MetricKind::Viola { ViolaOptions::SAMPLES as u64 } else { 20_000 };
+        let expected = if matches!(metric, Metric::Viola(_)) { Viola::SAMPLES as u64 } else { 20_000 };
         assert!(samples.abs_diff(expected) < 600, "{metric:?}: {samples}");
         let error = error(&found, &DAffine3::IDENTITY);
         assert!(error < 2.0 * good(metric), "{metric:?}: {error:.3} mm");
@@ -105,7 +111,7 @@ fn smooth_metrics_heed_masks_and_sampling() {
 }
 
 fn threads_do_not_matter_to_smooth_metrics() {
-    for metric in SMOOTH {
+    for metric in smooth() {
         let bits = |threads| {
             let engine = engine(BackendKind::Cpu, threads);
             let found = engine.register(&PAIR.ct, &PAIR.mr, &with(metric), &Silent).unwrap();
@@ -118,19 +124,20 @@ fn threads_do_not_matter_to_smooth_metrics() {
 }
 
 fn viola_takes_windows_and_samples() {
-    let with_viola = |viola| register(&PAIR.ct, &PAIR.mr, &Options { viola, ..with(MetricKind::Viola) });
+    let with_viola = |viola| register(&PAIR.ct, &PAIR.mr, &with(Metric::Viola(viola)));
     let [fixed, moving] = [0.02, 0.03].map(|part| part * 65535.0);
     let sigmas = Some(Sigmas { fixed, moving, joint: None });
     let quantised = Exponentials::Quantised;
     for exponentials in [Exponentials::Exact, quantised] {
-        let found = with_viola(ViolaOptions { samples: 4000, sigmas, exponentials, ..ViolaOptions::default() });
-        is_good(&found, MetricKind::Viola, &format!("{exponentials:?}"));
+        let viola = Viola { samples: 4000, sigmas, exponentials, ..Viola::default() };
+        let found = with_viola(viola);
+        is_good(&found, Metric::Viola(viola), &format!("{exponentials:?}"));
         let last = found.levels.last().unwrap();
         assert!(last.samples.abs_diff(4000) < 300, "{}", last.samples);
         let parts = last.sigmas.as_ref().unwrap();
         assert!((parts[0] - 0.02).abs() < 1e-12 && (parts[1] - 0.03).abs() < 1e-12 && parts.len() == 2, "{parts:?}");
     }
-    let seed = |seed| with_viola(ViolaOptions { samples: 1000, seed, ..ViolaOptions::default() }).transform.parameters;
+    let seed = |seed| with_viola(Viola { samples: 1000, seed, ..Viola::default() }).transform.parameters;
     assert_eq!(seed(1), seed(1));
     assert_ne!(seed(1), seed(2));
 }
@@ -142,26 +149,24 @@ fn what_smooth_metrics_refuse() {
     };
     let few =
         Volume { voxels: (0..PAIR.ct.voxels.len()).map(|n| f32::from(u8::from(n < 60))).collect(), ..PAIR.ct.clone() };
-    let mattes = || with(MetricKind::Mattes);
-    let viola = || with(MetricKind::Viola);
+    let mattes = |bins| with(Metric::Mattes(Mattes { bins, ..Mattes::default() }));
+    let viola = || with(Metric::Viola(Viola::default()));
     let narrow = Sigmas { fixed: 0.0, moving: 1.0, joint: None };
     let cases = [
-        (Options { bins: 4, ..mattes() }, "5 to 1024"),
-        (Options { interpolator: Interpolator::BSpline, ..mattes() }, "--interpolation linear"),
-        (Options { interpolator: Interpolator::PartialVolume, ..viola() }, "--interpolation linear"),
-        (Options { histogram: HistogramMethod::Tiled, ..mattes() }, "--histogram"),
-        (Options { optimizer: Some(OptimizerKind::Lbfgs), ..with(MetricKind::Nmi) }, "gradient"),
-        (Options { optimizer: Some(OptimizerKind::RegularStep), ..with(MetricKind::Nmi) }, "--metric mattes"),
-        (Options { viola: ViolaOptions { samples: 99, ..ViolaOptions::default() }, ..viola() }, "100 or more"),
-        (Options { viola: ViolaOptions { sigmas: Some(narrow), ..ViolaOptions::default() }, ..viola() }, "above 0"),
+        (mattes(4), "5 to 1024"),
+        (mattes(1025), "2 to 1024"),
+        (Options { optimizer: Some(OptimizerKind::Lbfgs), ..with(counted()) }, "gradient"),
+        (Options { optimizer: Some(OptimizerKind::RegularStep), ..with(counted()) }, "`metric` mattes"),
+        (with(Metric::Viola(Viola { samples: 99, ..Viola::default() })), "100 or more"),
+        (with(Metric::Viola(Viola { sigmas: Some(narrow), ..Viola::default() })), "above 0"),
         (Options { fixed_mask: Some(few), ..viola() }, "too few"),
     ];
     for (options, says) in cases {
         let error = CPU.register(&PAIR.ct, &PAIR.mr, &options, &Silent).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, Error::Input(_)) && text.contains(says) && text.lines().count() == 1, "{text}");
+        assert!(matches!(error, Error::Option { .. }) && text.contains(says) && text.lines().count() == 1, "{text}");
     }
     // One voxel of all differs, and is no sample.
     let error = CPU.register(&flat, &PAIR.mr, &viola(), &Silent).unwrap_err();
-    assert!(matches!(error, Error::Input(_)) && error.to_string().contains("fixed"), "{error}");
+    assert!(matches!(error, Error::Option { .. }) && error.to_string().contains("fixed"), "{error}");
 }

@@ -73,13 +73,13 @@ fn a_start_in_a_file() {
     let by = moved(DVec3::new(1.0, 2.0, 0.5), 120.0, DVec3::new(90.0, 0.0, 500.0));
     io::write(&folder.path().join("far.mha"), &placed(&pair.mr, &by)).unwrap();
     let start = Linear::new(Kind::Rigid, Dimension::Three, DVec3::ZERO, &by);
-    io::transform::write(&folder.path().join("start.tfm"), None, &start, &Grids::default()).unwrap();
+    io::transform::write_linear(&folder.path().join("start.tfm"), None, &start, &Grids::default()).unwrap();
     let arguments = ["register", "ct.nii.gz", "far.mha", "--out", "out", "--init", "start.tfm", "--backend", "cpu"];
     mireg(folder.path(), &arguments).assert().success();
     let read = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
     let report: serde_json::Value = serde_json::from_str(&read("report.json")).unwrap();
     assert_eq!((&report["started"]["from"], &report["started"]["candidates"]), (&"file".into(), &1.into()));
-    let found = io::transform::read(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap();
+    let found = io::transform::read_linear(&folder.path().join("out/transform.tfm"), None, &Grids::default()).unwrap();
     let error = pair.misplacement(&(by.inverse() * found.to_affine())).mean_mm;
     assert!(error < 1.5, "{error:.3} mm with voxels of 4.5 x 4.5 x 12.5 mm");
     // What a good start is off by is little more than what the patient moved.

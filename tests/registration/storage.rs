@@ -93,7 +93,7 @@ fn half_a_head() {
 fn thick_slices_and_thin_ones() {
     let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
     let spacing = PAIR.mr.geometry.spacing * DVec3::new(1.0, 1.0, 5.0);
-    let thick = CPU.resample(&PAIR.mr, &PAIR.mr.geometry.respaced(spacing), &DAffine3::IDENTITY, &how).unwrap();
+    let thick = CPU.resample(&PAIR.mr, &PAIR.mr.geometry.respaced(spacing), &DAffine3::IDENTITY.into(), &how).unwrap();
     let found = register(&PAIR.ct, &thick.volume, &Options::default());
     assert!(error(&found, &DAffine3::IDENTITY) < 2.0 * GOOD_MM);
     let options = Options { init: mireg::registration::Init::Header, ..Options::default() };

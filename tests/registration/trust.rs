@@ -23,7 +23,7 @@ fn noise() -> Volume {
 }
 
 fn grave(found: &Registration) -> Vec<&str> {
-    found.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect()
+    found.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.check.name()).collect()
 }
 
 fn noise_tells_nothing_about_a_head() {

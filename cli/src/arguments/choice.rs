@@ -1,6 +1,7 @@
 //! Arguments that are one of the library's choices.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use mireg::metric::Metric;
 use strum::{EnumMessage, VariantArray};
 
 /// Takes the names of `T`, and lists them in the help with what their documentation says.
@@ -8,13 +9,28 @@ pub fn choice<T>() -> impl TypedValueParser<Value = T>
 where
     T: VariantArray + EnumMessage + Into<&'static str> + Copy + Send + Sync,
 {
-    let value = |&choice: &T| {
-        let value = PossibleValue::new(choice.into());
-        match choice.get_documentation() {
+    let named = |&choice: &T| (choice.into(), choice.get_documentation(), choice);
+    among(T::VARIANTS.iter().map(named).collect())
+}
+
+/// Takes the name of a metric, which has its defaults.
+pub fn metric() -> impl TypedValueParser<Value = Metric> {
+    among(Metric::all().into_iter().map(|metric| (metric.key(), Some(metric.summary()), metric)).collect())
+}
+
+/// Takes the names of choices, and lists them in the help with what is said about them.
+fn among<T: Copy + Send + Sync + 'static>(
+    choices: Vec<(&'static str, Option<&'static str>, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let value = |(name, text, _): &(&'static str, Option<&'static str>, T)| {
+        let value = PossibleValue::new(*name);
+        match text {
             Some(text) => value.help(text.replace('\n', " ").trim_end_matches('.').to_owned()),
             None => value,
         }
     };
-    let names = PossibleValuesParser::new(T::VARIANTS.iter().map(value));
-    names.try_map(|name| T::VARIANTS.iter().copied().find(|&choice| choice.into() == name).ok_or("is not a name"))
+    let names = PossibleValuesParser::new(choices.iter().map(value));
+    names.try_map(move |name| {
+        choices.iter().find(|choice| choice.0 == name).map(|choice| choice.2).ok_or("is not a name")
+    })
 }

@@ -3,9 +3,8 @@
 use super::choice::choice;
 use clap::Args;
 use gpu::math::bin::FULL;
-use mireg::backend::{Exponentials, Sigmas};
-use mireg::metric::MetricKind;
-use mireg::registration::ViolaOptions;
+use mireg::error::Setting;
+use mireg::metric::{Exponentials, Metric, Sigmas, Viola};
 use mireg::{Error, Result};
 
 #[derive(Args)]
@@ -21,13 +20,21 @@ pub struct Gaussian {
 }
 
 impl Gaussian {
-    /// What the library wants to know.
-    pub fn options(&self, metric: Option<MetricKind>) -> Result<ViolaOptions> {
-        if metric != Some(MetricKind::Viola) && (self.sigmas.is_some() || self.exponentials.is_some()) {
-            return Err(Error::Input("--sigmas and --exponentials are for --metric viola: leave them out".into()));
+    /// Refuses them beside another metric.
+    pub fn refuse(&self) -> Result<()> {
+        match self.sigmas.is_some() || self.exponentials.is_some() {
+            true => {
+                let text = "--sigmas and --exponentials are for --metric viola: leave them out";
+                Err(Error::option(Setting::Sigmas, text))
+            }
+            false => Ok(()),
         }
-        let exponentials = self.exponentials.unwrap_or_default();
-        Ok(ViolaOptions { sigmas: self.sigmas, exponentials, ..ViolaOptions::default() })
+    }
+
+    /// The metric with what is said here.
+    pub fn windows(&self, viola: Viola) -> Metric {
+        let exponentials = self.exponentials.unwrap_or(viola.exponentials);
+        Metric::Viola(Viola { sigmas: self.sigmas, exponentials, ..viola })
     }
 }
 

@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
-use mireg::backend::HistogramMethod;
-use mireg::io;
-use mireg::metric::MetricKind;
-use mireg::registration::Options;
+use mireg::metric::{self, HistogramMethod};
+use mireg::{Volume, io};
 
 use super::choice::choice;
 use crate::bench::Interpolation;
 
 /// Bins a side where nothing else is said.
-pub const DEFAULT_BINS: u32 = 64;
+pub const DEFAULT_BINS: u32 = metric::Histogram::BINS;
 
 #[derive(Args)]
 pub struct Histogram {
@@ -35,16 +33,14 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// What the library wants to know; reads the masks.
-    pub fn options(&self, metric: Option<MetricKind>) -> mireg::Result<Options> {
-        Ok(Options {
-            metric,
-            bins: self.bins,
-            interpolator: self.interpolation.into(),
-            histogram: self.histogram,
-            fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
-            moving_mask: self.moving_mask.as_deref().map(io::read).transpose()?,
-            ..Options::default()
-        })
+    /// As the library wants it.
+    pub fn counted(&self) -> metric::Histogram {
+        metric::Histogram { bins: self.bins, interpolator: self.interpolation.into(), method: self.histogram }
+    }
+
+    /// Reads the masks of FIXED and MOVING.
+    pub fn masks(&self) -> mireg::Result<[Option<Volume>; 2]> {
+        let read = |mask: &Option<PathBuf>| mask.as_deref().map(io::read).transpose();
+        Ok([read(&self.fixed_mask)?, read(&self.moving_mask)?])
     }
 }

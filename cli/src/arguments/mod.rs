@@ -5,4 +5,5 @@ pub mod compute;
 pub mod gaussian;
 pub mod grids;
 pub mod histogram;
+pub mod metric;
 pub mod search;

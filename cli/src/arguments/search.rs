@@ -6,9 +6,9 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum, value_parser};
 use mireg::Result;
 use mireg::io::transform::{Format, Grids};
-use mireg::metric::MetricKind;
+use mireg::metric::Metric;
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{Init, Options, Sampling, ViolaOptions};
+use mireg::registration::{Init, Options, Sampling};
 use mireg::transform::Kind;
 
 use super::choice::choice;
@@ -53,16 +53,16 @@ pub struct Search {
 }
 
 impl Search {
+    /// How many voxels are asked for.
+    pub fn samples(&self) -> Option<usize> {
+        self.samples.map(|samples| usize::try_from(samples).unwrap_or(usize::MAX))
+    }
+
     /// `others` with what is said here; reads the transform to start from, between images of these grids.
     pub fn options(&self, others: Options, grids: &Grids) -> Result<Options> {
-        let samples = self.samples.map(|samples| usize::try_from(samples).unwrap_or(usize::MAX));
-        let viola = ViolaOptions { seed: self.seed, ..others.viola };
-        let (samples, viola) = match others.metric {
-            Some(MetricKind::Viola) => {
-                (Sampling::SAMPLES, ViolaOptions { samples: samples.unwrap_or(ViolaOptions::SAMPLES), ..viola })
-            }
-            _ => (samples.unwrap_or(Sampling::SAMPLES), viola),
-        };
+        // Viola's samples are of those that sampling leaves.
+        let asked = self.samples().filter(|_| !matches!(others.metric, Metric::Viola(_)));
+        let samples = asked.unwrap_or(Sampling::SAMPLES);
         Ok(Options {
             dof: self.dof,
             init: self.init.read(self.from, grids)?,
@@ -73,7 +73,6 @@ impl Search {
                 How::Grid => Sampling::Grid { samples },
                 How::Random => Sampling::Random { samples, seed: self.seed },
             },
-            viola,
             ..others
         })
     }

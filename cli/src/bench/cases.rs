@@ -1,6 +1,7 @@
 //! What is measured: methods by images by interpolation by bins.
 
 use mireg::backend::HistogramMethod;
+use mireg::error::Setting;
 use mireg::{Error, Result};
 
 use super::arguments::Bench;
@@ -36,7 +37,7 @@ impl Plan {
     /// What was asked for; the rest from the paper, if one is named, else from what suits the backend.
     ///
     /// # Errors
-    /// [`Error::Input`] for methods that the backend does not have.
+    /// [`Error::Option`] for methods that the backend does not have.
     pub fn new(arguments: &Bench, backend: &str) -> Result<Self> {
         let paper = arguments.paper;
         let side = arguments.size.map_or_else(|| default_side(backend), |side| side as usize);
@@ -93,10 +94,10 @@ fn sizes(side: usize) -> Vec<Group> {
 fn methods(arguments: &Bench, backend: &str) -> Result<Vec<HistogramMethod>> {
     let asked = given(&arguments.histogram).or(arguments.paper.map(Paper::methods));
     match asked {
-        Some(methods) if backend == "cpu" && methods != [HistogramMethod::Auto] => Err(Error::Input(
+        Some(methods) if backend == "cpu" && methods != [HistogramMethod::Auto] => Err(Error::option(
+            Setting::Histogram,
             "the CPU counts in one way, rows, so there is nothing to choose: use --backend cuda, or leave out --histogram \
-             and --paper"
-                .into(),
+             and --paper",
         )),
         Some(methods) => Ok(methods),
         None if backend == "cpu" => Ok(vec![HistogramMethod::Auto]),

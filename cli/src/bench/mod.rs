@@ -50,8 +50,9 @@ fn json(results: &Results) -> String {
 
 /// Puts the plots and the numbers into `out`.
 fn write(results: &Results, folder: OutputFolder, out: &Path) -> Result<()> {
-    let file =
-        |name: &str, text: &str| std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e));
+    let file = |name: &str, text: &str| {
+        std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e.to_string()))
+    };
     file("bench.json", &json(results))?;
     if !results.rows.is_empty() {
         let plot = plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;

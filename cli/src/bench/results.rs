@@ -1,5 +1,6 @@
 //! What was measured, as `--json` prints it.
 
+use crate::flags;
 use gpu::params::Affine;
 use mireg::backend::{Backend, HistogramMethod, Pair};
 use mireg::{Error, Result};
@@ -143,7 +144,7 @@ impl Session<'_> {
                     let row = row.measure(self.backend, pair, method, &transforms, self.arguments.seconds)?;
                     self.rows.push(row);
                 }
-                agree(&self.rows[first..])?;
+                agree(&self.rows[first..], self.backend.name())?;
             }
         }
         // A paper's comparison is of histograms.
@@ -163,19 +164,22 @@ impl Session<'_> {
 }
 
 /// Checks that all methods that counted a pair gave the same bits.
-fn agree(rows: &[Row]) -> Result<()> {
+fn agree(rows: &[Row], backend: &'static str) -> Result<()> {
     let mut timed = rows.iter().filter_map(|row| Some((row, row.timing?.nmi)));
     let Some((first, nmi)) = timed.next() else { return Ok(()) };
     match timed.find(|(_, other)| other.to_bits() != nmi.to_bits()) {
         None => Ok(()),
-        Some((other, _)) => Err(Error::Device(format!(
-            "a kernel is wrong, please report it: {} and {} disagree on {} images with {} bins, {}",
-            first.label(),
-            other.label(),
-            first.data.name(),
-            first.bins,
-            first.interpolation.name()
-        ))),
+        Some((other, _)) => Err(Error::device(
+            backend,
+            format!(
+                "a kernel is wrong: {} and {} disagree on {} images with {} bins, {}; please report it",
+                first.label(),
+                other.label(),
+                first.data.name(),
+                first.bins,
+                first.interpolation.name()
+            ),
+        )),
     }
 }
 
@@ -208,7 +212,7 @@ impl Row {
                 timing: Some(Timing::new(&mut *evaluator, transforms, budget)?),
                 ..self
             }),
-            Err(Error::Input(reason)) => Ok(Self { reason: Some(reason), ..self }),
+            Err(Error::Option { message, .. }) => Ok(Self { reason: Some(flags::message(&message)), ..self }),
             Err(error) => Err(error),
         }
     }
@@ -248,9 +252,9 @@ pub mod tests {
     #[test]
     fn methods_that_disagree_are_found() {
         let mut rows = vec![row("mbe", 64, None), row("tiled", 64, Some(1.0)), row("mbe-bc", 64, Some(2.0))];
-        assert!(agree(&rows).is_ok());
+        assert!(agree(&rows, "emulated").is_ok());
         rows[2].timing.as_mut().unwrap().nmi += f64::EPSILON;
-        assert!(agree(&rows).unwrap_err().to_string().contains("tiled and mbe-bc disagree"));
+        assert!(agree(&rows, "emulated").unwrap_err().to_string().contains("tiled and mbe-bc disagree"));
     }
 
     pub fn results(rows: Vec<Row>) -> Results {

@@ -129,7 +129,7 @@ impl Images {
         let moving = &self.subject.moving;
         let loaded = backend.load_viola(ViolaPair { samples: &sets, groups: &groups, moving, sigmas, exponentials });
         let mut evaluator = match loaded {
-            Err(Error::Input(_)) => return Ok(Vec::new()),
+            Err(Error::Option { .. }) => return Ok(Vec::new()),
             loaded => loaded?,
         };
         let row = |derivative| {

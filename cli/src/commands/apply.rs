@@ -13,7 +13,7 @@ use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::interrupt::Held;
 use crate::summary::line;
-use crate::transforms::{self, Step};
+use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
 A transform takes a point of LIKE to the point of IMAGE, as the one that `mireg register LIKE
@@ -96,26 +96,23 @@ pub fn run(arguments: &Apply) -> Result<()> {
     crate::keep_inputs(out, [image, like])?;
     // A device is opened for what it computes alone.
     let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
-    let (like, volume, steps) = engine.install(|| {
+    let (like, volume, chain) = engine.install(|| {
         let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
         let (like, volume) = (like?, volume?);
-        let steps = between(arguments, &Grids::of(&like, &volume.geometry))?;
-        Ok((like, volume, steps))
+        let chain = between(arguments, &Grids::of(&like, &volume.geometry))?;
+        Ok((like, volume, chain))
     })?;
+    let map = chain.map(arguments.invert);
     let grid = arguments.spacing.map_or(like, |spacing| like.respaced(spacing));
     let how = Resampling {
         interpolator: if arguments.labels { Interpolator::Nearest } else { arguments.interpolation.into() },
         outside: arguments.outside,
     };
-    let map = transforms::linear(&steps, arguments.invert);
-    let engine = if map.is_some() { engine.on(arguments.compute.backend, &Silent)? } else { engine };
-    let resampled = match map {
-        Some(map) => engine.resample(&volume, &grid, &map, &how)?,
-        None => engine.resample_through(&volume, &grid, transforms::map(&steps, arguments.invert), &how)?,
-    };
-    transforms::met(&steps)?;
+    let engine = if map.affine().is_some() { engine.on(arguments.compute.backend, &Silent)? } else { engine };
+    let resampled = engine.resample(&volume, &grid, &map, &how)?;
+    chain.met(&map)?;
     if resampled.inside == 0 {
-        return Err(Error::Untrusted(format!(
+        return Err(Error::untrusted(format!(
             "no voxel of the grid falls inside {}: check the headers, and whether the transform leads the other way (--invert)",
             image.display()
         )));
@@ -131,10 +128,10 @@ pub fn run(arguments: &Apply) -> Result<()> {
 }
 
 /// What is between points of LIKE and of IMAGE, whose grids these are.
-fn between(arguments: &Apply, grids: &Grids) -> Result<Vec<Step>> {
+fn between(arguments: &Apply, grids: &Grids) -> Result<Chain> {
     let Apply { transform, from, invert, .. } = arguments;
     let grids = if *invert { grids.swapped() } else { *grids };
-    transforms::steps(transform, *from, &grids)
+    Chain::read(transform, *from, &grids)
 }
 
 fn finite(text: &str) -> std::result::Result<f32, String> {

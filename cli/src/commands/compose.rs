@@ -8,7 +8,7 @@ use mireg::{Result, io};
 
 use crate::arguments::grids::{Files, Images, keep_inputs};
 use crate::interrupt::Held;
-use crate::transforms;
+use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
 A point goes through the files in the order in which they are named: through A, then
@@ -42,10 +42,10 @@ pub fn run(arguments: &Compose) -> Result<()> {
     let images = Images::read(&files.reading)?;
     // What lies between the first and the last is not known, so formats that need both grids are refused.
     let grids = Grids { moving: None, ..images.grids() };
-    let steps = transforms::each_of(inputs, files.reading.from, &grids)?;
+    let chain = Chain::read_each(inputs, files.reading.from, &grids)?;
     let _held = Held::new();
-    match transforms::whole(&steps) {
-        Some(whole) => transform::write(out, files.to, &whole, &images.grids()),
-        None => io::field::write(out, &transforms::field(&steps, false, grids.fixed)?),
+    match chain.transform.to_linear() {
+        Some(whole) => transform::write_linear(out, files.to, &whole, &images.grids()),
+        None => io::field::write(out, &chain.field(false, grids.fixed)?),
     }
 }

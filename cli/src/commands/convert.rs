@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mireg::io::transform;
-use mireg::transform::Part;
+use mireg::transform::Transform;
 use mireg::{Error, Result, io};
 
 use crate::arguments::grids::{Files, Images, keep_inputs};
@@ -41,10 +41,12 @@ pub fn run(arguments: &Convert) -> Result<()> {
     let images = Images::read(&files.reading)?;
     let grids = images.grids();
     let _held = Held::new();
-    match &transform::parts(input, files.reading.from, &grids)?[..] {
-        [Part::Field(field)] => io::field::write(out, field),
-        parts if parts.iter().all(|part| matches!(part, Part::Linear(_))) => {
-            transform::write(out, files.to, &transform::read(input, files.reading.from, &grids)?, &grids)
+    match transform::read(input, files.reading.from, &grids)? {
+        Transform::Field(field) => io::field::write(out, &field),
+        // Several linear ones are read again as one; a mesh is refused then.
+        read if read.to_linear().is_some() || matches!(read, Transform::Mesh(_)) => {
+            let linear = transform::read_linear(input, files.reading.from, &grids)?;
+            transform::write_linear(out, files.to, &linear, &grids)
         }
         _ => Err(Error::file(input, "holds fields among other transforms; `mireg compose` makes one field of them")),
     }

@@ -150,7 +150,7 @@ impl Deform {
     /// What the library wants to know about images on these grids; reads the transform to start from.
     fn options(&self, grids: &Grids) -> Result<Options> {
         let start = match (&self.start, self.linear) {
-            (Some(path), _) => Start::Transform(transform::read(path, self.from, grids)?),
+            (Some(path), _) => Start::Transform(transform::read_linear(path, self.from, grids)?),
             (None, First::Affine) => Start::Register(Kind::Affine),
             (None, First::Rigid) => Start::Register(Kind::Rigid),
             (None, First::None) => Start::Headers,

@@ -95,7 +95,7 @@ fn write_scans(pair: &Pair, folder: &OutputFolder) -> Result<[PathBuf; 2]> {
     let [ct, mr] = [CT, MR].map(|name| folder.path(name));
     let (ct_written, mr_written) = rayon::join(|| io::write(&ct, &pair.ct), || io::write(&mr, &pair.mr));
     ct_written.and(mr_written)?;
-    transform::write(&folder.path("truth.tfm"), None, &pair.truth.into(), &Grids::default())?;
+    transform::write_linear(&folder.path("truth.tfm"), None, &pair.truth.into(), &Grids::default())?;
     Ok([ct, mr])
 }
 
@@ -131,5 +131,5 @@ fn trusted(after: Misplacement) -> Result<()> {
     if after.mean_mm <= TOLERANCE_MM {
         return Ok(());
     }
-    Err(Error::Untrusted(format!("the error is {:.2} mm, more than {TOLERANCE_MM} mm: the demo failed", after.mean_mm)))
+    Err(Error::untrusted(format!("the error is {:.2} mm, more than {TOLERANCE_MM} mm: the demo failed", after.mean_mm)))
 }

@@ -1,5 +1,6 @@
 //! `mireg evaluate`.
 
+use mireg::error::Setting;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
@@ -12,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::arguments::choice::choice;
 use crate::summary::line;
-use crate::transforms;
+use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
 The error at a point of the fixed image is how far, in mm, the transform takes it from
@@ -69,12 +70,13 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     let moving = arguments.moving.as_deref().map(io::geometry).transpose()?;
     let Over { what: over, points, grid } = over(arguments)?;
     let grids = Grids { fixed: grid.as_ref(), moving: moving.as_ref() };
-    let steps = transforms::steps(std::slice::from_ref(&arguments.transform), arguments.from, &grids)?;
+    let chain = Chain::read(std::slice::from_ref(&arguments.transform), arguments.from, &grids)?;
+    let map = chain.map(false);
     let targets = targets(arguments, &points, &grids)?;
-    let nothing = || Error::Input(format!("{over}: nothing to measure"));
+    let nothing = || Error::option(Setting::FixedMask, format!("{over}: nothing to measure"));
     let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
-    let after = Tre::of(transforms::map(&steps, false), &points, &targets).ok_or_else(nothing)?;
-    transforms::met(&steps)?;
+    let after = Tre::of(|point| map.transform_point3(point), &points, &targets).ok_or_else(nothing)?;
+    chain.met(&map)?;
     crate::print(&match arguments.json {
         true => {
             let object = serde_json::json!({ "over": over, "points": points.len(), "before": before, "after": after });
@@ -84,7 +86,7 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     });
     match arguments.limit {
         Some(limit) if after.mean_mm > limit => {
-            Err(Error::Untrusted(format!("the mean error is {:.3} mm, more than {limit} mm", after.mean_mm)))
+            Err(Error::untrusted(format!("the mean error is {:.3} mm, more than {limit} mm", after.mean_mm)))
         }
         _ => Ok(()),
     }
@@ -109,7 +111,7 @@ fn over(arguments: &Evaluate) -> Result<Over> {
         }
         (_, _, Some(path)) => ("points", path, landmarks(path, arguments)?, fixed_grid),
         (Some(path), ..) => ("corners", path, fixed_grid.iter().flat_map(Geometry::corners).collect(), fixed_grid),
-        _ => return Err(Error::Input("give --fixed, --mask or --points".into())),
+        _ => return Err(Error::option(Setting::Fixed, "give --fixed, --mask or --points")),
     };
     Ok(Over { what: format!("{} {kind} of {}", points.len(), path.display()), points, grid })
 }
@@ -117,11 +119,10 @@ fn over(arguments: &Evaluate) -> Result<Over> {
 /// Where those points belong in the moving image.
 fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids) -> Result<Vec<DVec3>> {
     let Some(path) = &arguments.moving_points else {
-        let truth = transforms::steps(arguments.truth.as_slice(), None, grids)?;
-        let map = transforms::map(&truth, false);
-        let targets = points.par_iter().map(|&point| map(point)).collect();
-        drop(map);
-        transforms::met(&truth)?;
+        let truth = Chain::read(arguments.truth.as_slice(), None, grids)?;
+        let map = truth.map(false);
+        let targets = points.par_iter().map(|&point| map.transform_point3(point)).collect();
+        truth.met(&map)?;
         return Ok(targets);
     };
     let targets = landmarks(path, arguments)?;

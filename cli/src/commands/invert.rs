@@ -8,7 +8,7 @@ use mireg::{Result, io};
 
 use crate::arguments::grids::{Files, Images, keep_inputs};
 use crate::interrupt::Held;
-use crate::transforms;
+use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
 Where IN takes a point of FIXED to MOVING, FILE takes one of MOVING to FIXED. --fixed
@@ -38,10 +38,10 @@ pub fn run(arguments: &Invert) -> Result<()> {
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
     let images = Images::read(&files.reading)?;
     let grids = images.grids();
-    let steps = transforms::steps(std::slice::from_ref(input), files.reading.from, &grids)?;
+    let chain = Chain::read(std::slice::from_ref(input), files.reading.from, &grids)?;
     let _held = Held::new();
-    match transforms::whole(&steps) {
-        Some(linear) => transform::write(out, files.to, &linear.inverse(), &grids.swapped()),
-        None => io::field::write(out, &transforms::field(&steps, true, grids.moving)?),
+    match chain.transform.to_linear() {
+        Some(linear) => transform::write_linear(out, files.to, &linear.inverse(), &grids.swapped()),
+        None => io::field::write(out, &chain.field(true, grids.moving)?),
     }
 }

@@ -121,7 +121,7 @@ impl Mesh {
     /// What the library wants to know about pictures on these grids; reads the mask and the transform to start from.
     fn options(&self, grids: &Grids) -> Result<mesh::Options> {
         let start = match &self.start {
-            Some(path) => mesh::Start::Transform(transform::read(path, self.from, grids)?),
+            Some(path) => mesh::Start::Transform(transform::read_linear(path, self.from, grids)?),
             None => mesh::Start::Register(self.init.read(self.from, grids)?),
         };
         Ok(mesh::Options {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use glam::DAffine3;
 use mireg::io::transform::{Format, Grids};
-use mireg::metric::{Evaluation, MetricKind};
+use mireg::metric::{Comparison, Evaluation};
 use mireg::{Result, Silent};
 
 use crate::arguments::choice::choice;
@@ -56,9 +56,11 @@ pub fn run(arguments: &Metric) -> Result<()> {
         Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
     };
-    let options = arguments.histogram.options(Some(MetricKind::Nmi))?;
-    let value = engine.evaluate(&fixed, &moving, &transform, &options)?;
-    crate::print(&if arguments.json { json(&value, options.bins) } else { text(&value) });
+    let (histogram, masks) = (arguments.histogram.counted(), arguments.histogram.masks()?);
+    let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
+    let comparison = Comparison { histogram, fixed_mask, moving_mask };
+    let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
+    crate::print(&if arguments.json { json(&value, histogram.bins) } else { text(&value) });
     Ok(())
 }
 

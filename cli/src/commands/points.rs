@@ -10,7 +10,7 @@ use crate::arguments::choice::choice;
 use crate::arguments::grids::{Images, Reading};
 use crate::interrupt::Held;
 use crate::summary::line;
-use crate::transforms;
+use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
 Without --invert the points are of the fixed image and go to the moving image, mm.
@@ -56,11 +56,11 @@ pub fn run(arguments: &Points) -> Result<()> {
     crate::keep_inputs(&arguments.out, [&arguments.points])?;
     let Points { transform, reading, invert, .. } = arguments;
     let images = Images::read(reading)?;
-    let steps = transforms::steps(transform, reading.from, &images.grids())?;
+    let chain = Chain::read(transform, reading.from, &images.grids())?;
     let mut landmarks = Landmarks::read(&arguments.points, arguments.format, arguments.frame)?;
-    let map = transforms::map(&steps, *invert);
-    landmarks.transform(map);
-    transforms::met(&steps)?;
+    let map = chain.map(*invert);
+    landmarks.transform(|point| map.transform_point3(point));
+    chain.met(&map)?;
     let _held = Held::new();
     landmarks.write(&arguments.out)?;
     crate::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));

@@ -3,18 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::arguments::choice::choice;
-use crate::report::{Report, Run};
+use crate::report::{Report, Run, Warning};
 use clap::Args;
 use mireg::io::OutputFolder;
 use mireg::io::transform::Grids;
-use mireg::metric::MetricKind;
-use mireg::registration::{Doubt, Options, Registration};
+use mireg::registration::{Options, Registration};
 use mireg::{Engine, Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
-use crate::arguments::gaussian::Gaussian;
-use crate::arguments::histogram::Histogram;
+use crate::arguments::metric::Maximised;
 use crate::arguments::search::Search;
 use crate::interrupt::{self, Held};
 use crate::progress::Progress;
@@ -53,13 +50,8 @@ pub struct Register {
     pub out: PathBuf,
     #[command(flatten)]
     pub search: Search,
-    /// What is maximised [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
-    #[arg(long, value_parser = choice::<MetricKind>(), help_heading = "Metric")]
-    pub metric: Option<MetricKind>,
     #[command(flatten)]
-    pub histogram: Histogram,
-    #[command(flatten)]
-    pub gaussian: Gaussian,
+    pub maximised: Maximised,
     #[command(flatten)]
     pub compute: Compute,
     /// Print errors and warnings only
@@ -92,24 +84,24 @@ pub fn run(arguments: &Register, started: Instant) -> Result<()> {
     if !arguments.quiet {
         crate::print(&summary::registration(&registration, &report, moving, out));
     }
-    trusted(&registration.doubts, out)
+    trusted(&report.warnings, out)
 }
 
 impl Register {
     /// What the library wants to know about images on these grids; reads masks and a transform to start from.
     fn options(&self, grids: &Grids) -> Result<Options> {
-        let others = self.histogram.options(self.metric)?;
-        let viola = self.gaussian.options(self.metric)?;
-        self.search.options(Options { viola, ..others }, grids)
+        let [fixed_mask, moving_mask] = self.maximised.histogram.masks()?;
+        let metric = self.maximised.metric(&self.search)?;
+        self.search.options(Options { metric, fixed_mask, moving_mask, ..Options::default() }, grids)
     }
 }
 
 /// The results are there for the eye, but a script is to stop here.
-pub fn trusted(doubts: &[Doubt], out: &Path) -> Result<()> {
-    let grave: Vec<_> = doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.name).collect();
+pub fn trusted(warnings: &[Warning], out: &Path) -> Result<()> {
+    let grave: Vec<_> = warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();
     match grave[..] {
         [] => Ok(()),
-        _ => Err(Error::Untrusted(format!(
+        _ => Err(Error::untrusted(format!(
             "the result should not be used ({}); look at {}",
             grave.join(", "),
             out.join(crate::report::REPORT).display()
@@ -132,6 +124,6 @@ pub fn align(
 }
 
 /// Says what speaks against a result. `--quiet` does not silence it.
-pub fn warn(doubts: &[Doubt]) {
-    doubts.iter().for_each(|warning| crate::say(&format!("mireg: warning: {}", warning.text)));
+pub fn warn(warnings: &[Warning]) {
+    warnings.iter().for_each(|warning| crate::say(&format!("mireg: warning: {}", warning.text)));
 }

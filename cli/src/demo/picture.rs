@@ -40,9 +40,9 @@ pub fn checkerboards(ct: &Volume, mr: &Volume, transforms: &[DAffine3]) -> RgbIm
 /// # Errors
 /// [`Error::File`] where it cannot be written.
 pub fn save(picture: &RgbImage, path: &Path) -> Result<()> {
-    let file = std::fs::File::create(path).map_err(|e| Error::file(path, e))?;
+    let file = std::fs::File::create(path).map_err(|e| Error::file(path, e.to_string()))?;
     let encoder = PngEncoder::new_with_quality(file, CompressionType::Best, FilterType::Adaptive);
-    picture.write_with_encoder(encoder).map_err(|e| Error::file(path, e))
+    picture.write_with_encoder(encoder).map_err(|e| Error::file(path, e.to_string()))
 }
 
 /// A plane through the middle of the fixed image, as radiologists look at it.

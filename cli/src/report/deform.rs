@@ -7,11 +7,10 @@ use serde::Serialize;
 
 use crate::interrupt;
 
-use super::{PAGE, REPORT, html, moved, text_of};
+use super::{PAGE, REPORT, Warning, html, moved, text_of};
 use mireg::deform::{self, Consistency, Deformation, Force, Options};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
-use mireg::registration::Doubt;
 use mireg::transform::{Field, Linear};
 use mireg::{Error, Result, Volume};
 use rayon::prelude::*;
@@ -70,7 +69,7 @@ pub struct DeformReport {
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: &'static str,
     /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Doubt>,
+    pub warnings: Vec<Warning>,
 }
 
 /// At the finest level.
@@ -154,7 +153,7 @@ impl DeformRun<'_> {
     /// [`Error::File`] where a file cannot be written.
     pub fn write(&self, images: [&Volume; 2], found: &Deformation, folder: &OutputFolder) -> Result<DeformReport> {
         let writing = Instant::now();
-        transform::write(&folder.path(START), None, &found.start.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(START), None, &found.start.transform, &Grids::default())?;
         for (name, field) in [(DISPLACEMENTS, &found.field), (INVERSE, &found.inverse)] {
             io::field::write(&folder.path(name), field)?;
             interrupt::proceed()?;
@@ -166,17 +165,17 @@ impl DeformRun<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
         let path = folder.path(PAGE);
         let page = html::deform::page(&report, images, self.options, found);
         let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 
     pub(super) fn report(&self, found: &Deformation, write: f64) -> DeformReport {
         let text = |path: &Path| path.display().to_string();
-        let warnings = found.doubts.clone();
+        let warnings = super::warnings(&found.doubts);
         let [before, after] = found.values;
         let level = |found: &deform::Level| Level { iterations: found.values.len().max(1) - 1, found: found.clone() };
         DeformReport {

@@ -3,17 +3,16 @@
 use std::path::Path;
 use std::time::Instant;
 
-use glam::DVec3;
 use gpu::math::interpolate::Interpolator;
 use serde::Serialize;
 
 use crate::interrupt;
 
-use super::{PAGE, REPORT, TRANSFORM, html, moved, text_of};
+use super::{PAGE, REPORT, TRANSFORM, Warning, html, moved, text_of};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
-use mireg::mesh::{Found, LevelFound, Mesh, MeshMap};
-use mireg::registration::Doubt;
+use mireg::mesh::{Found, LevelFound};
+use mireg::transform::Mesh;
 use mireg::{Error, Resampling, Result, Volume, resample_through};
 
 /// File names in the output folder, beside those of every registration.
@@ -57,7 +56,7 @@ pub struct MeshReport {
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: &'static str,
     /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Doubt>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A mesh in numbers.
@@ -131,35 +130,34 @@ impl MeshRun<'_> {
     /// Writes all results into `folder` and returns what the report says. `images`: the fixed and the moving one.
     ///
     /// # Errors
-    /// [`Error::File`] where a file cannot be written, [`Error::Input`] for pictures too large.
+    /// [`Error::File`] where a file cannot be written, [`Error::Option`] for pictures too large.
     pub fn write(&self, [fixed, moving]: [&Volume; 2], found: &Found, folder: &OutputFolder) -> Result<MeshReport> {
         let writing = Instant::now();
-        transform::write(&folder.path(TRANSFORM), None, &found.start.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(TRANSFORM), None, &found.start.transform, &Grids::default())?;
         io::mesh::write(&folder.path(MESH), &found.after)?;
         io::mesh::write_vtk(&folder.path(VTK), &found.after)?;
         let grid = &fixed.geometry;
-        let map = MeshMap::new(&found.after);
+        let map = found.after.map();
         io::field::write(&folder.path(FIELD), &map.field(grid))?;
         let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
-        let there = |point: DVec3| map.forward(point.truncate()).extend(point.z);
-        let image = resample_through(moving, grid, there, &how)?.volume;
+        let image = resample_through(moving, grid, |point| map.transform_point3(point), &how)?.volume;
         interrupt::proceed()?;
         io::write(&folder.path(moved(self.moving)), &image)?;
         interrupt::proceed()?;
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
         let path = folder.path(PAGE);
         let page = html::mesh::page(&report, [fixed, moving, &image], found);
         let page = page.map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 
     fn report(&self, found: &Found, write: f64) -> MeshReport {
         let text = |path: &Path| path.display().to_string();
-        let warnings = found.doubts.clone();
+        let warnings = super::warnings(&found.doubts);
         MeshReport {
             command: super::command(),
             version: env!("CARGO_PKG_VERSION"),

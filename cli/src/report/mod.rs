@@ -8,16 +8,17 @@ mod words;
 use std::path::Path;
 use std::time::Instant;
 
+use crate::flags;
 use serde::Serialize;
 
 pub use deform::{DISPLACEMENTS, DeformReport, DeformRun, Displacement, INVERSE, JACOBIAN, START};
 pub use mesh::{FIELD, MESH, MeshReport, MeshRun, MeshSeconds, Shape, VTK};
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
-use mireg::metric::{Evaluation, MetricKind};
+use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{self, Doubt, Level, Options, Registration, Started};
-use mireg::{Error, Result, Volume};
+use mireg::registration::{self, Level, Options, Registration, Started};
+use mireg::{Check, Doubt, Error, Result, Volume};
 
 use crate::interrupt;
 pub use words::{began, climbed, motion};
@@ -45,6 +46,24 @@ pub struct Run<'a> {
     pub options: &'a Options,
 }
 
+/// What speaks against a result, as report.json has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Warning {
+    #[serde(rename = "name")]
+    pub check: Check,
+    /// What was found, in a line.
+    pub text: String,
+    /// Whether the result should not be used.
+    pub grave: bool,
+}
+
+/// The library's doubts in the words of the command line.
+fn warnings(doubts: &[Doubt]) -> Vec<Warning> {
+    let warning =
+        |doubt: &Doubt| Warning { check: doubt.check, text: flags::message(&doubt.message), grave: doubt.grave };
+    doubts.iter().map(warning).collect()
+}
+
 /// The content of report.json. Lengths in mm, angles in degrees, LPS; entropies and MI in nats.
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -64,7 +83,7 @@ pub struct Report {
     /// What counted the joint histograms.
     pub histogram: &'static str,
     /// What was maximised.
-    pub metric: MetricKind,
+    pub metric: Metric,
     /// Who searched.
     pub optimizer: OptimizerKind,
     pub start: Value,
@@ -81,7 +100,7 @@ pub struct Report {
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: &'static str,
     /// What speaks against the result; empty when nothing does.
-    pub warnings: Vec<Doubt>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Both images at full resolution in one position.
@@ -117,7 +136,7 @@ impl Run<'_> {
     /// [`Error::File`] where a file cannot be written.
     pub fn write(&self, images: [&Volume; 2], found: &Registration, folder: &OutputFolder) -> Result<Report> {
         let writing = Instant::now();
-        transform::write(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
+        transform::write_linear(&folder.path(TRANSFORM), None, &found.transform, &Grids::default())?;
         let write = || io::write(&folder.path(moved(self.moving)), &found.moved);
         let (written, pictures) = rayon::join(write, || html::Pictures::new(images, found));
         written?;
@@ -125,17 +144,18 @@ impl Run<'_> {
         let report = self.report(found, writing.elapsed().as_secs_f64());
 
         let path = folder.path(REPORT);
-        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e))?;
+        std::fs::write(&path, text_of(&report, &path)?).map_err(|e| Error::file(&path, e.to_string()))?;
 
         let path = folder.path(PAGE);
-        let pictures = pictures.map_err(|e| Error::file(&path, e))?;
-        let page = html::page(&report, images, found, self.options, &pictures).map_err(|e| Error::file(&path, e))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e))?;
+        let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;
+        let page = html::page(&report, images, found, self.options, &pictures)
+            .map_err(|e| Error::file(&path, e.to_string()))?;
+        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
         Ok(report)
     }
 
     fn report(&self, found: &Registration, write: f64) -> Report {
-        let kind = self.options.metric();
+        let Histogram { bins, interpolator, .. } = self.options.metric.histogram();
         let [before, after] = found.values;
         let text = |path: &Path| path.display().to_string();
         Report {
@@ -145,10 +165,10 @@ impl Run<'_> {
             moving: text(self.moving),
             backend: found.backend,
             device: found.device.clone(),
-            bins: self.options.bins,
-            interpolation: self.options.interpolator.name(),
+            bins,
+            interpolation: interpolator.name(),
             histogram: found.histogram,
-            metric: kind,
+            metric: self.options.metric,
             optimizer: self.options.optimizer(),
             start: Value { value: before, evaluation: found.start },
             end: Value { value: after, evaluation: found.end },
@@ -158,7 +178,7 @@ impl Run<'_> {
             transform: Motion::from(&found.transform),
             seconds: self.seconds(found, write),
             trust: if found.trusted() { "passed" } else { "failed" },
-            warnings: found.doubts.clone(),
+            warnings: warnings(&found.doubts),
         }
     }
 
@@ -182,5 +202,5 @@ fn command() -> Vec<String> {
 
 /// A report as JSON, for the file at `path`.
 fn text_of(report: &impl Serialize, path: &Path) -> Result<String> {
-    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|e| Error::file(path, e))
+    serde_json::to_string_pretty(report).map(|text| text + "\n").map_err(|e| Error::file(path, e.to_string()))
 }

@@ -9,6 +9,7 @@ use super::{
     Backend, Evaluator, Flow, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted, gaussian, resample,
     viola,
 };
+use crate::error::message;
 use crate::{Error, Result, Volume};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -56,14 +57,17 @@ impl Emulated {
         let entropies = space.entropies(self, bins, batch, wanted)?;
         match space.is_clear() {
             true => Ok(entropies),
-            false => Err(Error::Device("a kernel is wrong, please report it: entropies leaves counts behind".into())),
+            false => Err(Error::device(
+                "emulated",
+                message!("a kernel is wrong: entropies leaves counts behind"; "please report it"),
+            )),
         }
     }
 
     /// How often each of the numbers below `bins`, 1 to 65536, occurs. Others are not counted.
     ///
     /// # Errors
-    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
+    /// [`Error::Option`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
     pub fn count_pairs(&self, numbers: &[u16], bins: u32) -> Result<Vec<u32>> {
         Ok(histogram::count_pairs(self, numbers, bins, 0)?.0)
     }
@@ -181,5 +185,5 @@ impl Queue for Emulated {
 }
 
 fn fault(fault: Fault) -> Error {
-    Error::Device(format!("a kernel is wrong, please report it: {fault}"))
+    Error::device("emulated", message!("a kernel is wrong: {fault}"; "please report it"))
 }

@@ -21,6 +21,7 @@ pub(crate) use histogram::BATCH;
 pub use histogram::HistogramMethod;
 pub use mattes::MattesImages;
 
+use crate::error::{Setting, message};
 use crate::image::{BinImage, StoredImage};
 use crate::{Error, Observer, Result};
 use gpu::math::entropy::Entropies;
@@ -63,13 +64,18 @@ impl Pair<'_> {
     /// What a sample counts: 1, or with partial volumes the unit of its neighbours' weights.
     ///
     /// # Errors
-    /// [`crate::Error::Input`] where the counts of a fixed image with partial volumes would not fit 32 bits.
+    /// [`crate::Error::Option`] where the counts of a fixed image with partial volumes would not fit 32 bits.
     pub fn unit(&self) -> Result<u32> {
         if self.interpolator != Interpolator::PartialVolume {
             return Ok(1);
         }
         let [x, y, z] = self.fixed.size;
-        let refused = || Error::Input(format!("{x} x {y} x {z} voxels are too many for partial volumes: use linear"));
+        let refused = || {
+            Error::option(
+                Setting::Interpolator,
+                message!("{x} x {y} x {z} voxels are too many for partial volumes"; "use ", Interpolator, " linear"),
+            )
+        };
         partial_volume::unit(x as u64 * y as u64 * z as u64).ok_or_else(refused)
     }
 }
@@ -268,7 +274,7 @@ pub trait Backend: Send + Sync {
     /// Brings a pair of images to where the metric is evaluated, to be counted by `method`.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the images do not fit, [`crate::Error::Input`] where the method is not there or cannot count
+    /// [`crate::Error::Device`] where the images do not fit, [`crate::Error::Option`] where the method is not there or cannot count
     /// this pair.
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>>;
 

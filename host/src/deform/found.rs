@@ -1,7 +1,8 @@
 //! What a deformation is.
 
 use crate::Volume;
-use crate::registration::{Doubt, LinearStart};
+use crate::doubt::Doubt;
+use crate::registration::LinearStart;
 use crate::transform::Field;
 
 /// A deformation that was found.

@@ -1,6 +1,7 @@
 //! The grids of the levels, and both images on them.
 
 use super::{Force, Options, smallest};
+use crate::error::Setting;
 use crate::image::pyramid::resampled;
 use crate::image::{Geometry, Range, StoredImage};
 use crate::{Error, Result, Volume};
@@ -82,10 +83,10 @@ pub fn between(old: &Geometry, new: &Geometry) -> [[f32; 3]; 2] {
 /// Refuses levels that do not get finer.
 ///
 /// # Errors
-/// [`Error::Input`]
+/// [`Error::Option`]
 pub fn check(levels: &[f64]) -> Result<()> {
     match levels.windows(2).any(|pair| pair[1] >= pair[0]) {
-        true => Err(Error::Input("levels go from coarse to fine, as in 4,2,1".into())),
+        true => Err(Error::option(Setting::Levels, "levels go from coarse to fine, as in 4,2,1")),
         false => Ok(()),
     }
 }

@@ -2,8 +2,9 @@
 
 use super::smallest;
 use crate::backend::{Backend, BackendKind, cpu::Cpu, flow_bytes};
+use crate::error::message;
 use crate::image::Geometry;
-use crate::registration::memory;
+use crate::registration::memory::{self, Place};
 use crate::{Error, Observer, Result};
 
 /// Refuses images for whose deformation the host's memory is short.
@@ -12,7 +13,7 @@ use crate::{Error, Observer, Result};
 /// [`Error::Device`] names what is needed and what is there.
 pub fn check(backend: &dyn Backend, fixed: &Geometry, moving: &Geometry) -> Result<()> {
     let need = host_bytes(fixed, moving, backend.free_memory().is_some());
-    memory::enough(need, memory::free(), "memory", "crop the images, make them coarser, or end other programs")
+    memory::enough(need, memory::free(), Place::Host)
 }
 
 /// Bytes of the host's memory beside the images themselves.
@@ -60,7 +61,10 @@ fn short(need: u64, free: u64, asked: BackendKind, mm: f64) -> Result<Option<Str
         return Ok(Some(format!("{short}: using the CPU, which gives the same result")));
     }
     let mm = (10.0 * mm * (need as f64 / free.max(1) as f64).cbrt()).ceil() / 10.0;
-    Err(Error::Device(format!("{short}: use --levels that end at {mm} mm or more, or --backend cpu")))
+    Err(Error::device(
+        "cuda",
+        message!("{short}"; "use ", Levels, " that end at {mm} mm or more, or ", Backend, " cpu"),
+    ))
 }
 
 fn bytes(fixed: &Geometry, moving: &Geometry) -> u64 {
@@ -82,7 +86,7 @@ mod tests {
         let note = short(8_000_000_000, 1_000_000_000, BackendKind::Auto, 1.0).unwrap().unwrap();
         assert!(note.contains("8.00 GB") && note.contains("1.00 GB") && note.contains("CPU"), "{note}");
         let told = short(8_000_000_000, 1_000_000_000, BackendKind::Cuda, 1.0).unwrap_err().to_string();
-        assert!(told.contains("end at 2 mm or more") && told.contains("--backend cpu"), "{told}");
+        assert!(told.contains("end at 2 mm or more") && told.contains("`backend` cpu"), "{told}");
     }
 
     /// Measured as the most that `mireg deform` had resident, with 2 threads: 700 MB by joint histograms and 763 MB by local correlation.

@@ -1,6 +1,7 @@
 //! What the user may choose.
 
 use super::{Start, levels};
+use crate::error::Setting;
 use crate::image::Range;
 use crate::registration::{self, Init};
 use crate::transform::Kind;
@@ -50,7 +51,7 @@ impl Options {
     /// Refuses what cannot be registered, whatever the start.
     ///
     /// # Errors
-    /// [`Error::Input`] says why.
+    /// [`Error::Option`] says why.
     pub(super) fn allow(&self, fixed: &Volume, moving: &Volume) -> Result<()> {
         self.check(fixed, moving, &DAffine3::IDENTITY).map(|_| ())
     }
@@ -58,26 +59,29 @@ impl Options {
     /// The intensity ranges of the two images, unless they cannot be registered.
     ///
     /// # Errors
-    /// [`Error::Input`] says why.
+    /// [`Error::Option`] says why.
     pub(super) fn check(&self, fixed: &Volume, moving: &Volume, start: &DAffine3) -> Result<[Range; 2]> {
-        let input = |text: String| Err(Error::Input(text));
+        let refused = |setting, text: String| Err(Error::option(setting, text));
         if !Self::BINS.contains(&self.bins) {
             let (bins, most) = (self.bins, Self::BINS.end());
-            return input(format!("{bins} bins: a flow takes {} to {most} bins a side", Self::BINS.start()));
+            return refused(
+                Setting::Bins,
+                format!("{bins} bins: a flow takes {} to {most} bins a side", Self::BINS.start()),
+            );
         }
         let positive =
             |mm: Option<f64>, zero: bool| mm.is_none_or(|mm| mm.is_finite() && (mm > 0.0 || zero && mm == 0.0));
         if !positive(self.smooth_mm, false) {
-            return input("the step is smoothed by more than 0 mm".into());
+            return refused(Setting::SmoothMm, "the step is smoothed by more than 0 mm".into());
         }
         if !positive(self.smooth_field_mm, true) {
-            return input("the field is smoothed by 0 mm or more".into());
+            return refused(Setting::SmoothFieldMm, "the field is smoothed by 0 mm or more".into());
         }
         if self.iterations.as_ref().is_some_and(|all| all.is_empty() || all.contains(&0)) {
-            return input("a level takes 1 iteration or more".into());
+            return refused(Setting::Iterations, "a level takes 1 iteration or more".into());
         }
         if !start.is_finite() || start.matrix3.determinant() == 0.0 {
-            return input("the transform to start from has no inverse".into());
+            return refused(Setting::Start, "the transform to start from has no inverse".into());
         }
         if let Some(levels) = &self.levels {
             levels::check(levels)?;

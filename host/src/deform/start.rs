@@ -1,7 +1,9 @@
 //! The linear transform that a flow starts from.
 
 use crate::backend::Backend;
-use crate::registration::{self, Doubt, LinearStart};
+use crate::doubt::{Check, Doubt};
+use crate::error::Message;
+use crate::registration::{self, LinearStart};
 use crate::transform::{Dimension, Kind, Linear};
 use crate::{Observer, Result, Volume};
 use std::time::Instant;
@@ -54,15 +56,19 @@ fn registered(
 ) -> Result<Found> {
     let options = registration::Options { dof: kind, ..Default::default() };
     let found = registration::register(fixed, moving, &options, backend, observer)?;
-    let doubt = |text| Doubt { name: "start", text, grave: false };
-    let (name, texts) = (kind.name(), found.doubts.iter().map(|doubt| &doubt.text));
+    let (name, messages) = (kind.name(), found.doubts.iter().map(|doubt| &doubt.message));
     if found.trusted() {
-        let doubts = texts.map(|text| doubt(format!("of the {name} registration: {text}"))).collect();
+        let of = |message: &Message| Message::from(format!("of the {name} registration: ")).then(message);
+        let doubts = messages.map(|message| Doubt::slight(Check::Start, of(message))).collect();
         return Ok((found.transform, from(kind), doubts));
     }
-    let why = texts.cloned().collect::<Vec<_>>().join("; ");
-    let text = format!("the {name} registration should not be used ({why}): starting as the headers place the images");
-    Ok(headers(fixed, vec![doubt(text)]))
+    let begun = Message::from(format!("the {name} registration should not be used ("));
+    let why = messages.enumerate().fold(begun, |whole, (n, message)| {
+        let whole = if n == 0 { whole } else { whole.then(&"; ".into()) };
+        whole.then(message)
+    });
+    let message = why.then(&"): starting as the headers place the images".into());
+    Ok(headers(fixed, vec![Doubt::slight(Check::Start, message)]))
 }
 
 fn from(kind: Kind) -> &'static str {

@@ -1,6 +1,7 @@
 //! What cubic interpolation samples.
 
 use super::{StoredImage, Volume, prefilter};
+use crate::error::{Setting, message};
 use crate::{Error, Result};
 use gpu::math::interpolate::Interpolator;
 use rayon::prelude::*;
@@ -20,7 +21,7 @@ impl CubicImage {
     /// Of an image's 16-bit fractions.
     ///
     /// # Errors
-    /// [`Error::Input`] where the padded volume has 2^31 voxels or more.
+    /// [`Error::Option`] where the padded volume has 2^31 voxels or more.
     pub fn new(stored: &StoredImage, how: Interpolator) -> Result<Self> {
         Self::of(stored.size, stored.voxels().par_iter().map(|&v| f32::from(v)).collect(), how)
     }
@@ -42,10 +43,13 @@ impl CubicImage {
         let padded = padded_width * padded_height * padded_depth;
         // Voxels are numbered in 31 bits.
         if padded >= 1 << 31 {
-            return Err(Error::Input(format!(
-                "an image of {width} x {height} x {depth} voxels is too large for cubic interpolation: \
-                 make it coarser, or interpolate linearly"
-            )));
+            return Err(Error::option(
+                Setting::Interpolator,
+                message!(
+                    "an image of {width} x {height} x {depth} voxels is too large for cubic interpolation";
+                    "make it coarser, or interpolate linearly"
+                ),
+            ));
         }
         if how == Interpolator::BSpline {
             prefilter::filter(&mut voxels, size);

@@ -8,9 +8,9 @@ use crate::Geometry;
 const ORTHONORMAL: f64 = 1e-3;
 
 /// What is said of a displacement field where an image should be.
-pub const NO_IMAGE: &str = "is no image: it is a displacement field: give it as --transform";
+pub const NO_IMAGE: &str = "is no image, but a displacement field; give it as a transform";
 /// The same where that cannot be known.
-pub const IF_FIELD: &str = "If it is a displacement field: give it as --transform";
+pub const IF_FIELD: &str = "If it is a displacement field, give it as a transform";
 
 /// Whether a displacement field of `size` has this many numbers a voxel: 3, and 2 where it is one of a 2-D image.
 pub fn numbers(size: [usize; 3], numbers: usize) -> Result<(), String> {

@@ -6,66 +6,26 @@
 mod atomic;
 mod check;
 mod deflate;
-mod dicom;
 pub mod field;
+mod format;
+mod formats;
 pub mod mesh;
-mod metaimage;
-mod nifti;
-mod nrrd;
+mod number;
 mod output;
-mod picture;
 pub mod points;
 mod source;
 pub mod transform;
+mod vectors;
 mod voxels;
 
 use std::path::Path;
 
-use image::ImageFormat;
-
-use crate::{Error, Geometry, Result, Volume};
+use crate::{Geometry, Result, Volume};
 pub use output::OutputFolder;
 
 /// Whether a file is PNG, JPEG or TIFF, by the end of its name.
 pub fn is_picture(path: &Path) -> bool {
-    matches!(Format::of(path), Some(Format::Picture(_)))
-}
-
-/// A kind of file, known by the end of its name.
-#[derive(Clone, Copy)]
-enum Format {
-    NiftiGz,
-    Nifti,
-    NiftiPair,
-    Mha,
-    Mhd,
-    Nrrd,
-    Nhdr,
-    Picture(ImageFormat),
-    Dicom,
-}
-
-impl Format {
-    fn of(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_string_lossy().to_lowercase();
-        let ends = [
-            (".nii.gz", Self::NiftiGz),
-            (".nii", Self::Nifti),
-            (".hdr", Self::NiftiPair),
-            (".img", Self::NiftiPair),
-            (".mha", Self::Mha),
-            (".mhd", Self::Mhd),
-            (".nrrd", Self::Nrrd),
-            (".nhdr", Self::Nhdr),
-            (".png", Self::Picture(ImageFormat::Png)),
-            (".jpg", Self::Picture(ImageFormat::Jpeg)),
-            (".jpeg", Self::Picture(ImageFormat::Jpeg)),
-            (".tif", Self::Picture(ImageFormat::Tiff)),
-            (".tiff", Self::Picture(ImageFormat::Tiff)),
-            (".dcm", Self::Dicom),
-        ];
-        ends.iter().find(|(end, _)| name.ends_with(end)).map(|&(_, format)| format)
-    }
+    formats::of_name(path).is_some_and(|format| format.is_picture())
 }
 
 /// Reads a scalar image of 3 or 2 dimensions: NIfTI-1 and NIfTI-2 (`.nii`, `.nii.gz`, `.hdr` with `.img`), MetaImage (`.mha`,
@@ -87,22 +47,7 @@ impl Format {
 /// not finite; and for a DICOM series whose slices are missing, doubled, unevenly spaced, of differing grids, or sheared by a
 /// tilted gantry.
 pub fn read(path: &Path) -> Result<Volume> {
-    if path.is_dir() {
-        return dicom::read_folder(path);
-    }
-    match Format::of(path) {
-        Some(Format::NiftiGz | Format::Nifti) => nifti::read(path),
-        Some(Format::NiftiPair) => nifti::read(&path.with_extension("hdr")),
-        Some(Format::Mha | Format::Mhd) => metaimage::read(path),
-        Some(Format::Nrrd | Format::Nhdr) => nrrd::read(path),
-        Some(Format::Picture(format)) => picture::read(path, format),
-        Some(Format::Dicom) => dicom::read_file(path),
-        None if dicom::is(path)? => dicom::read_file(path),
-        None => {
-            let formats = ".nii, .nii.gz, .hdr with .img, .mha, .mhd, .nrrd, .nhdr, DICOM, .png, .jpg and .tif";
-            Err(Error::file(path, format!("its name does not end like a file that mireg reads; it reads {formats}")))
-        }
-    }
+    formats::to_read(path)?.read(path)
 }
 
 /// Reads the grid of a volume alone, from its header where that is quicker than reading all.
@@ -110,12 +55,7 @@ pub fn read(path: &Path) -> Result<Volume> {
 /// # Errors
 /// Those of [`read`], but for what is wrong with the voxels.
 pub fn geometry(path: &Path) -> Result<Geometry> {
-    match Format::of(path) {
-        Some(Format::NiftiGz | Format::Nifti) => nifti::geometry(path),
-        Some(Format::NiftiPair) => nifti::geometry(&path.with_extension("hdr")),
-        Some(Format::Mha | Format::Mhd) => metaimage::geometry(path),
-        _ => Ok(read(path)?.geometry),
-    }
+    formats::to_read(path)?.geometry(path)
 }
 
 /// Writes `volume` in the format that the end of the name says: `.nii`, `.nii.gz`, `.mha` (compressed), `.mhd` with a
@@ -132,26 +72,5 @@ pub fn geometry(path: &Path) -> Result<Geometry> {
 /// [`Error::File`] for a name of another end, for a volume of several slices in a format that holds one, and for a file that
 /// cannot be written.
 pub fn write(path: &Path, volume: &Volume) -> Result<()> {
-    match Format::of(path) {
-        Some(Format::NiftiGz) => nifti::write(path, volume, true),
-        Some(Format::Nifti) => nifti::write(path, volume, false),
-        Some(Format::Mha) => metaimage::write_mha(path, volume),
-        Some(Format::Mhd) => metaimage::write_mhd(path, volume),
-        Some(Format::Nrrd) => nrrd::write(path, volume),
-        Some(Format::Picture(format)) => picture::write(path, volume, format),
-        Some(Format::NiftiPair | Format::Nhdr | Format::Dicom) | None => {
-            let formats = ".nii, .nii.gz, .mha, .mhd and .nrrd, and 2-D images also as .png, .jpg and .tif";
-            Err(Error::file(path, format!("its name does not end like a file that mireg writes; it writes {formats}")))
-        }
-    }
-}
-
-/// The shortest decimal number that reads back as `value`.
-fn shortest(value: f64) -> String {
-    if value != 0.0 && !(1e-5..1e16).contains(&value.abs()) { format!("{value:e}") } else { value.to_string() }
-}
-
-/// `values` in [`shortest`] form with spaces between.
-fn joined(values: impl IntoIterator<Item = f64>) -> String {
-    values.into_iter().map(shortest).collect::<Vec<_>>().join(" ")
+    formats::to_write(path)?.write(path, volume)
 }

@@ -1,5 +1,6 @@
 //! The bytes of an input file, decompressed on the way, with an upper bound on how many there can be.
 
+use crate::error::Message;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -142,7 +143,7 @@ impl Source {
     }
 
     /// An error about this file.
-    pub fn error(&self, message: impl ToString) -> Error {
+    pub fn error(&self, message: impl Into<Message>) -> Error {
         Error::file(&self.path, message)
     }
 }

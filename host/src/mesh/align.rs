@@ -7,13 +7,15 @@
 use super::Options;
 use super::picture::{self, Even, Picture};
 use crate::backend::{Backend, Wanted};
+use crate::error::{Setting, message};
 use crate::image::pyramid;
-use crate::metric::{Images, MetricKind, Sampled};
+use crate::metric::{Counted, Histogram, ImagePair, JointImages, Metric, Sampled, sampling};
 use crate::observer::go_on;
 use crate::registration::{self, Init, Registration};
 use crate::transform::Kind;
 use crate::{Error, Observer, Result, Volume};
 use glam::{DAffine3, DMat3, DVec3};
+use std::borrow::Cow;
 
 /// Pixels along the longer side of pictures that are large enough to be registered by an affine map.
 const LONGER_SIDE: f64 = 1000.0;
@@ -36,7 +38,7 @@ const SHIFTED: f64 = 0.3;
 /// pixels along the longer side.
 ///
 /// # Errors
-/// Those of [`Engine::register`](crate::Engine::register), and [`Error::Input`] for volumes and for pictures without contrast.
+/// Those of [`Engine::register`](crate::Engine::register), and [`Error::Option`] for volumes and for pictures without contrast.
 pub fn align(
     fixed: &Volume,
     moving: &Volume,
@@ -46,11 +48,12 @@ pub fn align(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     if [fixed, moving].iter().any(|picture| !picture.geometry.is_flat()) {
-        return Err(Error::Input(
-            "an image has several slices: a mesh is for 2-D images; use register for volumes".into(),
+        return Err(Error::option(
+            Setting::Fixed,
+            message!("an image has several slices, and a mesh is for 2-D images"; "register volumes instead"),
         ));
     }
-    let pair = [even("fixed", fixed, options.fixed_mask.as_ref())?, even("moving", moving, None)?];
+    let pair = [even(Setting::Fixed, fixed, options.fixed_mask.as_ref())?, even(Setting::Moving, moving, None)?];
     let init = match init {
         Init::Auto => Init::Transform(search(&pair, backend, observer)?),
         other => other.clone(),
@@ -59,7 +62,7 @@ pub fn align(
     let options = registration::Options {
         dof: Kind::Affine,
         init,
-        metric: Some(MetricKind::Nmi),
+        metric: Metric::Counted(Counted::default()),
         fixed_mask: Some(fixed.mask()),
         moving_mask: Some(moving.mask()),
         ..registration::Options::default()
@@ -67,9 +70,9 @@ pub fn align(
     registration::register(&fixed.picture, &moving.picture, &options, backend, observer)
 }
 
-fn even(name: &'static str, picture: &Volume, mask: Option<&Volume>) -> Result<Even> {
+fn even(which: Setting, picture: &Volume, mask: Option<&Volume>) -> Result<Even> {
     let longer = picture::longer_side(&picture.geometry);
-    Picture::new(name, picture, mask, &[longer / LONGER_SIDE], picture::neighbourhood(&picture.geometry)).even(0)
+    Picture::new(which, picture, mask, &[longer / LONGER_SIDE], picture::neighbourhood(&picture.geometry)).even(0)
 }
 
 /// The place, turn and size at which small pictures have the most mutual information, times the samples that it is of: how unlikely it is
@@ -79,15 +82,16 @@ fn search([fixed, moving]: &[Even; 2], backend: &dyn Backend, observer: &dyn Obs
     let small = |picture: &Volume, side: f64| pyramid::levels(picture, &[side / SMALL]).remove(0).into_owned();
     let volumes = [small(&fixed.picture, sides[0]), small(&moving.picture, sides[1])];
     let mask = small(&fixed.mask(), sides[0]);
-    let [range, moving_range] = [volumes[0].range(), volumes[1].range()];
-    let plain = registration::Options::default();
-    let mut images = Images::new(Sampled::Fixed, (&volumes[0], range), (&volumes[1], moving_range), BINS, &plain);
-    images.keep(|pixel| mask.voxels[pixel] >= 0.5);
-    let mut evaluator = images.load(backend)?;
+    let ranges = [volumes[0].range(), volumes[1].range()];
+    let [sampled, interpolated] = volumes.map(Cow::Owned);
+    let keep = Some(sampling::inside(&mask));
+    let pair = ImagePair { which: Sampled::Fixed, sampled, interpolated, ranges, keep, level: 0 };
+    let images = JointImages::new(&pair, Histogram { bins: BINS, ..Histogram::default() });
+    let mut histograms = images.load(backend)?;
     let mut best = (0.0, DAffine3::IDENTITY);
     for transforms in candidates(sides, &fixed.picture, &moving.picture) {
         go_on(observer)?;
-        let found = images.evaluate(&mut *evaluator, &transforms, Wanted::Entropies)?;
+        let found = histograms.evaluate(&transforms, Wanted::Entropies)?;
         for (evaluation, transform) in found.iter().zip(transforms) {
             let unlikely = evaluation.mi * evaluation.overlap as f64;
             if unlikely > best.0 {

@@ -1,6 +1,7 @@
 //! A regular mesh over the part of a picture that is image.
 
-use super::Mesh;
+use crate::error::{Setting, message};
+use crate::transform::Mesh;
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec2, DVec3};
 
@@ -26,7 +27,7 @@ impl Mesh {
     /// so that cells fill the picture. By default it is a sixteenth of the picture's longer side, but as much as gives a triangle 300 pixels.
     ///
     /// # Errors
-    /// [`Error::Input`] for a volume, a spacing that leaves triangles fewer than 50 pixels, a picture without triangles of image, a mask on
+    /// [`Error::Option`] for a volume, a spacing that leaves triangles fewer than 50 pixels, a picture without triangles of image, a mask on
     /// another grid, and a start that leads out of the plane or mirrors it.
     pub fn build(fixed: &Volume, start: &DAffine3, spacing: Option<f64>, mask: Option<&Volume>) -> Result<Self> {
         let lattice = Lattice::new(&fixed.geometry, spacing)?;
@@ -35,24 +36,29 @@ impl Mesh {
             None => lattice.full(&bright(&fixed.voxels)),
         };
         if !full.contains(&true) {
-            let message = "no part of the fixed picture that is as large as a triangle is image: check it and the mask, or make the mesh finer";
-            return Err(Error::Input(message.into()));
+            let message = message!(
+                "no part of the fixed picture that is as large as a triangle is image";
+                "check it and the mask, or make the mesh finer"
+            );
+            return Err(Error::option(Setting::FixedMask, message));
         }
         let to_mm = fixed.geometry.index_to_world();
         let (points, triangles) = lattice.mesh(&full);
         let fixed: Vec<DVec2> = points.iter().map(|p| to_mm.transform_point3(p.extend(0.0)).truncate()).collect();
         let moved: Vec<DVec3> = fixed.iter().map(|p| start.transform_point3(p.extend(0.0))).collect();
         if moved.iter().any(|p| !p.is_finite() || p.z.abs() > 1e-6) {
-            return Err(Error::Input(
-                "the start of the mesh leads out of the plane: start from a 2-D transform".into(),
+            return Err(Error::option(
+                Setting::Start,
+                message!("the start of the mesh leads out of the plane"; "start from a 2-D transform"),
             ));
         }
         let mesh = Self { fixed, moving: moved.iter().map(|p| p.truncate()).collect(), triangles };
         match mesh.least_area_ratio() > 0.0 {
             true => Ok(mesh),
-            false => {
-                Err(Error::Input("the start of the mesh mirrors the picture: flip one of the pictures first".into()))
-            }
+            false => Err(Error::option(
+                Setting::Start,
+                message!("the start of the mesh mirrors the picture"; "flip one of the pictures first"),
+            )),
         }
     }
 }
@@ -61,8 +67,9 @@ impl Mesh {
 fn masked(picture: &Volume, mask: &Volume) -> Result<Vec<bool>> {
     match mask.geometry.is_close(&picture.geometry) && mask.voxels.len() == picture.voxels.len() {
         true => Ok(mask.voxels.iter().map(|&pixel| pixel >= 0.5).collect()),
-        false => Err(Error::Input(
-            "the fixed mask is not on the fixed image's grid: resample it, nearest, onto the fixed image".into(),
+        false => Err(Error::option(
+            Setting::FixedMask,
+            message!("the fixed mask is not on the fixed image's grid"; "resample it, nearest, onto the fixed image"),
         )),
     }
 }
@@ -91,9 +98,13 @@ impl Lattice {
     fn new(geometry: &Geometry, spacing: Option<f64>) -> Result<Self> {
         let [width, height, slices] = geometry.size;
         if slices != 1 {
-            return Err(Error::Input(format!(
-                "the fixed image has {slices} slices: a mesh is for 2-D images; use register for volumes"
-            )));
+            return Err(Error::option(
+                Setting::Fixed,
+                message!(
+                    "the fixed image has {slices} slices, and a mesh is for 2-D images";
+                    "register volumes instead"
+                ),
+            ));
         }
         let least = (2.0 * LEAST).sqrt();
         let extent = DVec2::new(width as f64 - 1.0, height as f64 - 1.0);
@@ -103,16 +114,23 @@ impl Lattice {
         let automatic = (2.0 * ENOUGH).sqrt().max((extent / shape).max_element() / CELLS);
         let spacing = spacing.unwrap_or(automatic);
         if !spacing.is_finite() || spacing < least {
-            return Err(Error::Input(format!(
-                "a mesh of {spacing} pixels a side is too fine: triangles need {LEAST} pixels, so the least spacing is {least}"
-            )));
+            return Err(Error::option(
+                Setting::Spacing,
+                message!(
+                    "a mesh of {spacing} pixels a side is too fine: triangles need {LEAST} pixels";
+                    "use a ", Spacing, " of {least} or more"
+                ),
+            ));
         }
         let cells = (extent / (shape * spacing)).floor().max(DVec2::ONE);
         let side = extent / cells;
         if side.x * side.y < 2.0 * LEAST {
-            return Err(Error::Input(format!(
-                "the fixed image of {width} x {height} pixels is too small for a mesh: triangles need {LEAST} pixels"
-            )));
+            return Err(Error::option(
+                Setting::Fixed,
+                format!(
+                    "the fixed image of {width} x {height} pixels is too small for a mesh: triangles need {LEAST} pixels"
+                ),
+            ));
         }
         Ok(Self { size: [width, height], cells: [cells.x as usize, cells.y as usize], side })
     }
@@ -180,7 +198,7 @@ fn rises(row: usize) -> bool {
 mod tests {
     use super::*;
     use crate::PixelType;
-    use crate::mesh::Locator;
+    use crate::transform::mesh::{Locator, corners};
 
     fn picture(size: [usize; 2], pixel: impl Fn(usize, usize) -> f32) -> Volume {
         let geometry = Geometry::axis_aligned([size[0], size[1], 1], DVec3::ONE, DVec3::ZERO);
@@ -210,7 +228,7 @@ mod tests {
         let noise = |x: usize, y: usize| (x * 31 + y * 17) as f32 % 5.0;
         let retina = picture([401, 321], |x, y| if disc(x, y) { 60.0 + 20.0 * noise(x, y) } else { noise(x, y) });
         let mesh = build(&retina, None).unwrap();
-        let middle = |t: &[u32; 3]| super::super::corners(&mesh.fixed, t).iter().sum::<DVec2>() / 3.0;
+        let middle = |t: &[u32; 3]| corners(&mesh.fixed, t).iter().sum::<DVec2>() / 3.0;
         let farthest = mesh.triangles.iter().map(|t| middle(t).distance(DVec2::new(200.0, 160.0))).fold(0.0, f64::max);
         assert!((125.0..145.0).contains(&farthest), "{farthest}");
         let area = mesh.triangles.len() as f64 * (400.0 / 16.0) * (320.0 / 12.0) / 2.0;

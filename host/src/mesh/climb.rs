@@ -1,9 +1,9 @@
 //! Steepest ascent of a mesh's corners: Lin & Medioni, sections 4 and 5.
 
 use super::objective::Objective;
-use super::twice_area;
 use crate::observer::go_on;
 use crate::optimizer::Stopped;
+use crate::transform::mesh::{corners as corners_of, twice_area};
 use crate::{Observer, Result};
 use glam::DVec2;
 
@@ -108,7 +108,7 @@ impl Guard {
         loop {
             let mut kept = false;
             for (triangle, &area) in self.triangles.iter().zip(&self.areas) {
-                let part = |points: &[DVec2]| twice_area(super::corners(points, triangle)) / area;
+                let part = |points: &[DVec2]| twice_area(corners_of(points, triangle)) / area;
                 let now = part(&moved);
                 if now < LEAST_AREA && now < part(corners) {
                     triangle.iter().for_each(|&corner| moved[corner as usize] = corners[corner as usize]);

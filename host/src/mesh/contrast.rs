@@ -3,6 +3,7 @@
 //! A lamp's shading, a vignette and a pigment's slow changes tell nothing about where a vessel lies, but Gaussian windows that are wide
 //! enough for them no longer see the vessel.
 
+use crate::error::Setting;
 use crate::image::pyramid;
 use crate::{Error, Result, Volume};
 use rayon::prelude::*;
@@ -29,8 +30,8 @@ pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Vec<bool> {
 /// neighbours, of which those outside `inner` have no weight. Beyond [`REACH`] it is that; 0 outside `inner`.
 ///
 /// # Errors
-/// [`Error::Input`] for a picture without contrast; `which` is its name.
-pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: &str) -> Result<Volume> {
+/// [`Error::Option`] for a picture without contrast; `which` is its name.
+pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> Result<Volume> {
     let weight = |n: usize| f32::from(u8::from(inner[n]));
     let weights = smoothed(&with(picture, weight), mm);
     let sums = smoothed(&with(picture, |n| weight(n) * picture.voxels[n]), mm);
@@ -42,7 +43,11 @@ pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: &str) -> Res
     let typical = (total / inner.iter().filter(|inner| **inner).count().max(1) as f64) as f32;
     let brightest = picture.voxels.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
     if !typical.is_normal() || typical.sqrt() < ROUND_OFF * brightest {
-        return Err(Error::Input(format!("the {which} picture is the same everywhere: there is nothing to register")));
+        let name = which.name();
+        return Err(Error::option(
+            which,
+            format!("the {name} picture is the same everywhere: there is nothing to register"),
+        ));
     }
     let even = |n: usize| off.voxels[n] / (variance(n) + FLAT * FLAT * typical).sqrt();
     Ok(with(picture, |n| even(n).clamp(-REACH, REACH)))
@@ -75,9 +80,9 @@ mod tests {
     fn shading_and_gain_fall_out() {
         let texture = |x: f32, y: f32| (0.9 * x).sin() + (1.1 * y).cos();
         let all = vec![true; 80 * 60];
-        let plain = normalised(&picture(texture), &all, 5.0, "fixed").unwrap();
+        let plain = normalised(&picture(texture), &all, 5.0, Setting::Fixed).unwrap();
         let shaded = picture(|x, y| 100.0 + 2.0 * x + (1.0 + 0.01 * y) * 30.0 * texture(x, y));
-        let shaded = normalised(&shaded, &all, 5.0, "fixed").unwrap();
+        let shaded = normalised(&shaded, &all, 5.0, Setting::Fixed).unwrap();
         let inside = |n: &usize| (20..60).contains(&(n % 80)) && (20..40).contains(&(n / 80));
         let off = |n: usize| (plain.voxels[n] - shaded.voxels[n]).abs();
         assert!((0..80 * 60).filter(inside).all(|n| off(n) < 0.15), "differ");
@@ -92,7 +97,7 @@ mod tests {
             let picture = picture(|x, y| if x < 50.0 { texture(x, y) } else { outside });
             let inner = inner(&picture, &area, 4.0);
             assert!(inner.iter().enumerate().all(|(n, &is)| is == (n % 80 < 47)), "the rim is three pixels wide");
-            normalised(&picture, &inner, 4.0, "fixed").unwrap()
+            normalised(&picture, &inner, 4.0, Setting::Fixed).unwrap()
         };
         assert_eq!(cut(0.0), cut(1e4));
     }
@@ -100,7 +105,7 @@ mod tests {
     #[test]
     fn a_picture_without_contrast_is_refused() {
         let all = vec![true; 80 * 60];
-        let error = normalised(&picture(|_, _| 7.0), &all, 5.0, "moving").unwrap_err().to_string();
+        let error = normalised(&picture(|_, _| 7.0), &all, 5.0, Setting::Moving).unwrap_err().to_string();
         assert!(error.starts_with("the moving picture is the same everywhere"), "{error}");
     }
 }

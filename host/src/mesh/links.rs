@@ -1,6 +1,6 @@
 //! Which corners of a mesh are neighbours.
 
-use super::Mesh;
+use crate::transform::Mesh;
 use glam::DVec2;
 use std::collections::BTreeSet;
 

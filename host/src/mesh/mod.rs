@@ -1,47 +1,16 @@
-//! Piecewise-affine maps between two pictures: Lin & Medioni, section 4.
+//! Finds the triangle mesh that takes one picture to another: Lin & Medioni, section 4.
 
 mod align;
-mod border;
 mod build;
-mod check;
 mod climb;
 mod contrast;
-mod field;
-mod fold;
 mod links;
-mod locate;
-mod map;
 mod objective;
 mod options;
 mod picture;
 mod register;
 mod samples;
 
-use glam::DVec2;
-
-pub use locate::{Locator, Place};
-pub use map::MeshMap;
 pub use options::{Found, LevelFound, Options, Start};
 pub(crate) use register::mesh;
 use samples::Samples;
-
-/// Triangles over the fixed picture, and where each of their corners lies in the moving one. Points are LPS mm in the plane z = 0.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mesh {
-    /// The corners in the fixed picture.
-    pub fixed: Vec<DVec2>,
-    /// The same corners in the moving picture.
-    pub moving: Vec<DVec2>,
-    /// Numbers of three corners each, all in the same sense of rotation in the fixed picture.
-    pub triangles: Vec<[u32; 3]>,
-}
-
-/// The corners of a triangle.
-fn corners(points: &[DVec2], triangle: &[u32; 3]) -> [DVec2; 3] {
-    triangle.map(|corner| points[corner as usize])
-}
-
-/// Twice the area of a triangle, negative where it turns the other way round.
-fn twice_area([a, b, c]: [DVec2; 3]) -> f64 {
-    (b - a).perp_dot(c - a)
-}

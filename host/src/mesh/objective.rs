@@ -1,9 +1,11 @@
 //! The mutual information of a mesh's triangles as a function of where its corners lie in the moving picture, and how it changes
 //! with them: Lin & Medioni, sections 2.2 and 4.
 
+use super::Samples;
 use super::links::Links;
-use super::{Mesh, Samples, corners};
 use crate::backend::{Viola, ViolaEvaluator};
+use crate::transform::Mesh;
+use crate::transform::mesh::corners;
 use crate::{Geometry, Result};
 use glam::{DMat3, DVec2, DVec3};
 use gpu::params::Affine;

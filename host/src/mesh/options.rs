@@ -1,11 +1,11 @@
 //! What [`Engine::mesh`](crate::Engine::mesh) may be told, and what it tells.
 
-use super::Mesh;
 use crate::Volume;
 use crate::backend::Exponentials;
+use crate::doubt::Doubt;
 use crate::optimizer::Stopped;
-use crate::registration::{Doubt, Init, LinearStart};
-use crate::transform::Linear;
+use crate::registration::{Init, LinearStart};
+use crate::transform::{Linear, Mesh};
 use serde::Serialize;
 
 /// How a mesh is registered.

@@ -2,6 +2,7 @@
 
 use super::build;
 use super::contrast::{self, REACH};
+use crate::error::Setting;
 use crate::image::{Geometry, StoredImage, pyramid};
 use crate::{Result, Volume};
 use glam::DVec2;
@@ -13,7 +14,7 @@ const NEIGHBOURHOOD: f64 = 0.02;
 
 /// A picture at each level, fine to coarse.
 pub struct Picture<'a> {
-    name: &'static str,
+    which: Setting,
     levels: Vec<Cow<'a, Volume>>,
     masks: Option<Vec<Cow<'a, Volume>>>,
     /// The sigma of neighbourhoods, mm.
@@ -42,7 +43,7 @@ pub const DEVIATION: f64 = gpu::math::bin::FULL as f64 / (2.0 * REACH as f64);
 impl<'a> Picture<'a> {
     /// On grids of about these spacings, mm, each at least as fine as the next.
     pub fn new(
-        name: &'static str,
+        which: Setting,
         picture: &'a Volume,
         mask: Option<&'a Volume>,
         spacings: &[f64],
@@ -50,7 +51,7 @@ impl<'a> Picture<'a> {
     ) -> Self {
         let levels = pyramid::levels(picture, spacings);
         let masks = mask.map(|mask| pyramid::levels(mask, spacings));
-        Self { name, levels, masks, neighbourhood }
+        Self { which, levels, masks, neighbourhood }
     }
 
     /// Of a level.
@@ -64,7 +65,7 @@ impl<'a> Picture<'a> {
             None => build::bright(&picture.voxels),
         };
         let inner = contrast::inner(picture, &area, self.neighbourhood);
-        let picture = contrast::normalised(picture, &inner, self.neighbourhood, self.name)?;
+        let picture = contrast::normalised(picture, &inner, self.neighbourhood, self.which)?;
         Ok(Even { picture, inner })
     }
 

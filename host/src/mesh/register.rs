@@ -4,9 +4,13 @@ use super::climb::{Guard, climb};
 use super::links::Links;
 use super::objective::Objective;
 use super::picture::{self, DEVIATION, Picture, Prepared};
-use super::{Found, LevelFound, Mesh, MeshMap, Options, Samples, Start, align::align, twice_area};
+use super::{Found, LevelFound, Options, Samples, Start, align::align};
 use crate::backend::{Backend, Sigmas, ViolaPair};
-use crate::registration::{Doubt, Init, LinearStart};
+use crate::doubt::{Check, Doubt};
+use crate::error::{Setting, message};
+use crate::registration::{Init, LinearStart};
+use crate::transform::Mesh;
+use crate::transform::mesh::{corners, twice_area};
 use crate::{Error, Observer, Result, Volume};
 use glam::{DAffine3, DVec2};
 use std::time::Instant;
@@ -32,7 +36,10 @@ pub(crate) fn mesh(
     // What cannot be meshed is told before the affine registration, not after it.
     build(&DAffine3::IDENTITY)?;
     if !moving.geometry.is_flat() {
-        return Err(Error::Input("the moving image has several slices: a mesh is for 2-D images".into()));
+        return Err(Error::option(
+            Setting::Moving,
+            message!("the moving image has several slices, and a mesh is for 2-D images"; "register volumes instead"),
+        ));
     }
     let (found, mut doubts) = begin(fixed, moving, options, backend, observer)?;
     observer.stage("mesh");
@@ -45,8 +52,8 @@ pub(crate) fn mesh(
     let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
     let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
     let pictures = [
-        Picture::new("fixed", fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
-        Picture::new("moving", moving, None, &scaled, neighbourhood * scale),
+        Picture::new(Setting::Fixed, fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
+        Picture::new(Setting::Moving, moving, None, &scaled, neighbourhood * scale),
     ];
     let run = Run { fixed, start: &start, options, observer, backend, pictures, plan };
     let (after, levels) = run.levels(&before)?;
@@ -95,7 +102,7 @@ struct Plan {
 
 impl Plan {
     fn new(fixed: &Volume, mesh: &Mesh) -> Self {
-        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&mesh.fixed, triangle)).abs());
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(corners(&mesh.fixed, triangle)).abs());
         let cell = (areas.sum::<f64>() / mesh.triangles.len() as f64).sqrt();
         let side = (fixed.geometry.spacing.x * fixed.geometry.spacing.y).sqrt();
         let thinned = (cell / side / (2.0 * ENOUGH).sqrt()).round().max(1.0);
@@ -143,7 +150,7 @@ impl Run<'_> {
             };
             let start = next.clone();
             if let Some(coarser) = &mesh {
-                let map = MeshMap::new(coarser);
+                let map = coarser.map();
                 next.moving = next.fixed.iter().map(|&point| map.forward(point)).collect();
                 unfold(&mut next, &start);
             }
@@ -163,9 +170,10 @@ impl Run<'_> {
         };
         let samples = Samples::new(mesh, &fixed.geometry, values);
         if samples.samples.is_empty() {
-            return Err(Error::Untrusted(
-                "no triangle of the mesh has pixels enough inside the moving picture: check the start".into(),
-            ));
+            return Err(Error::Untrusted(message!(
+                "no triangle of the mesh has pixels enough inside the moving picture";
+                "check where the mesh starts"
+            )));
         }
         let sigmas = self.sigmas(&samples)?;
         let pair = ViolaPair {
@@ -180,7 +188,7 @@ impl Run<'_> {
         let from = pixels(&mesh.moving);
         let mut objective = Objective::new(evaluator, &samples, mesh, &fixed.geometry, from.clone());
         let start = pixels(&start.moving);
-        let areas = mesh.triangles.iter().map(|triangle| twice_area(super::corners(&start, triangle))).collect();
+        let areas = mesh.triangles.iter().map(|triangle| twice_area(corners(&start, triangle))).collect();
         let guard = Guard { triangles: mesh.triangles.clone(), areas };
         let climbed = climb(&mut objective, &guard, from, self.options.iterations, self.observer)?;
         mesh.moving = millimetres(&moving, &climbed.corners);
@@ -235,12 +243,12 @@ fn doubts(mesh: &Mesh, levels: &[LevelFound]) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     if last.after < LITTLE_INFORMATION {
         let text = format!("the pictures tell almost nothing about each other (MI {:.4} nats a triangle)", last.after);
-        doubts.push(Doubt { name: "information", text, grave: true });
+        doubts.push(Doubt::grave(Check::Information, text));
     }
     let part = last.patches as f64 / mesh.triangles.len() as f64;
     if part < SMALL_OVERLAP {
         let text = format!("only {:.0} % of the triangles have pixels enough inside the moving picture", 100.0 * part);
-        doubts.push(Doubt { name: "overlap", text, grave: false });
+        doubts.push(Doubt::slight(Check::Overlap, text));
     }
     doubts
 }

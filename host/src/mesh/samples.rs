@@ -1,8 +1,9 @@
 //! Which pixels of a picture stand for each triangle: Lin & Medioni, section 5.
 
-use super::{Locator, Mesh};
 use crate::Geometry;
 use crate::backend::{Group, Sample};
+use crate::transform::Mesh;
+use crate::transform::mesh::{Locator, corners};
 use glam::{DVec2, DVec3};
 
 /// Pixels below which the mutual information of a triangle's two halves says nothing.
@@ -29,7 +30,7 @@ impl Samples {
             let [x, y] = [pixel % width, pixel / width];
             let point = to_mm.transform_point3(DVec3::new(x as f64, y as f64, 0.0)).truncate();
             let Some(place) = locator.find(point) else { continue };
-            let at = place.among(super::corners(&mesh.moving, &mesh.triangles[place.triangle]));
+            let at = place.among(corners(&mesh.moving, &mesh.triangles[place.triangle]));
             if let Some([value, moving]) = values(pixel, at) {
                 let sample = Sample { voxel: [x as u32, y as u32, 0], value };
                 members[place.triangle].push((sample, moving));

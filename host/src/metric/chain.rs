@@ -1,15 +1,12 @@
 //! The chain rule from the numbers of a voxel map to the parameters of a step.
 
-use super::Sampled;
-use crate::Geometry;
+use super::pair::{GridPair, Sampled};
 use crate::transform::Steps;
 use glam::{DAffine3, DMat3};
 
 /// From voxels of one grid to voxels of the other, through a transform that takes steps.
 pub struct Chain<'a> {
-    /// Of the sampled and of the interpolated image.
-    pub grids: [&'a Geometry; 2],
-    pub which: Sampled,
+    pub grids: &'a GridPair,
     /// What the steps come before: fixed point to moving point, LPS mm.
     pub base: &'a DAffine3,
     pub steps: &'a Steps,
@@ -33,14 +30,14 @@ impl Chain<'_> {
 
     /// What a change of the step's map has after and before it in the change of the voxel map.
     fn around(&self, mm: &[f64]) -> (DMat3, DAffine3) {
-        let [from, to] = self.grids;
-        let (first, last) = (from.index_to_world(), to.world_to_index().matrix3);
-        match self.which {
+        let GridPair { which, sampled, interpolated } = self.grids;
+        let (first, last) = (sampled.index_to_world(), interpolated.world_to_index().matrix3);
+        match which {
             Sampled::Fixed => (last * self.base.matrix3, first),
             // The change of an inverse: what is changed has the inverse on either side, and the other sign.
             Sampled::Moving => {
                 let transform = *self.base * self.steps.map(mm);
-                let back = self.which.from_sampled(&transform);
+                let back = which.from_sampled(&transform);
                 (last * back.matrix3 * self.base.matrix3 * -1.0, back * first)
             }
         }
@@ -50,6 +47,7 @@ impl Chain<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Geometry;
     use crate::transform::{Dimension, Kind};
     use glam::DVec3;
 
@@ -58,8 +56,8 @@ mod tests {
 
     /// The sum of the numbers of the voxel map, each times the derivative by it.
     fn value(chain: &Chain, mm: &[f64]) -> f64 {
-        let transform = chain.which.from_sampled(&(*chain.base * chain.steps.map(mm)));
-        let map = chain.grids[1].world_to_index() * transform * chain.grids[0].index_to_world();
+        let transform = chain.grids.which.from_sampled(&(*chain.base * chain.steps.map(mm)));
+        let map = chain.grids.interpolated.world_to_index() * transform * chain.grids.sampled.index_to_world();
         let row = |r: usize| [map.x_axis[r], map.y_axis[r], map.z_axis[r], map.translation[r]];
         (0..3).flat_map(|r| row(r).into_iter().zip(BY_MAP[r])).map(|(number, by)| number * by).sum()
     }
@@ -77,7 +75,8 @@ mod tests {
             for kind in [Kind::Translation, Kind::Rigid, Kind::Similarity, Kind::Affine] {
                 for which in [Sampled::Fixed, Sampled::Moving] {
                     let steps = Steps::new(kind, dimension, &from);
-                    let chain = Chain { grids: [&from, &to], which, base: &base, steps: &steps };
+                    let grids = GridPair { which, sampled: from, interpolated: to };
+                    let chain = Chain { grids: &grids, base: &base, steps: &steps };
                     let mm: Vec<f64> = (0..steps.count()).map(|n| 1.7 * (1.0 + n as f64).sin()).collect();
                     let found = chain.by_parameters(&BY_MAP, &mm);
                     for parameter in 0..steps.count() {

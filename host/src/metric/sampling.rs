@@ -63,6 +63,24 @@ pub fn picked(voxel: usize, seed: u64, part: u64) -> bool {
     mix(seed.wrapping_add((voxel as u64).wrapping_mul(GOLDEN))) < part
 }
 
+/// For every voxel of a mask whether it is at least 0.5.
+pub fn inside(mask: &Volume) -> Vec<bool> {
+    mask.voxels.par_iter().map(|&voxel| voxel >= 0.5).collect()
+}
+
+/// How many are true.
+pub fn count(keep: &[bool]) -> usize {
+    keep.par_iter().filter(|keep| **keep).count()
+}
+
+/// Voxels that both keep; all where neither says anything.
+pub fn both(one: Option<Vec<bool>>, other: Option<Vec<bool>>) -> Option<Vec<bool>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.into_par_iter().zip(other).map(|(one, other)| one && other).collect()),
+        (one, other) => one.or(other),
+    }
+}
+
 /// For every voxel of a grid whether it lies where a mask, through a map of points in LPS mm, is at least 0.5.
 pub fn within(grid: &Geometry, mask: &Volume, map: &DAffine3) -> Vec<bool> {
     let to_mask = mask.geometry.world_to_index() * *map * grid.index_to_world();

@@ -5,6 +5,7 @@
 
 use crate::backend::Sigmas;
 use crate::backend::cpu::simd::widest;
+use crate::error::{Setting, message};
 use crate::{Error, Result};
 use gpu::math::viola::scale;
 use gpu::math::{gauss, log};
@@ -35,17 +36,21 @@ impl Sigmas {
     /// windows of no width.
     ///
     /// # Errors
-    /// [`Error::Input`] for fewer than two samples, and where all fixed or all moving intensities are the same.
+    /// [`Error::Option`] for fewer than two samples, and where all fixed or all moving intensities are the same.
     pub fn likeliest(fixed: &[f32], moving: &[f32]) -> Result<Self> {
         let n = fixed.len().min(moving.len());
         if n < 2 {
-            return Err(Error::Input(format!(
-                "{n} samples are too few to choose Gaussian windows from: check the masks and the overlap, or sample more"
-            )));
+            return Err(Error::option(
+                Setting::Samples,
+                message!(
+                    "{n} samples are too few to choose Gaussian windows from";
+                    "check the masks and the overlap, or sample more"
+                ),
+            ));
         }
         let picked = n.min(MOST);
         let pairs: Vec<[f32; 2]> = (0..picked).map(|k| k * n / picked).map(|i| [fixed[i], moving[i]]).collect();
-        let [fixed, moving] = [of_one(&pairs, 0, "fixed")?, of_one(&pairs, 1, "moving")?];
+        let [fixed, moving] = [of_one(&pairs, 0, Setting::Fixed)?, of_one(&pairs, 1, Setting::Moving)?];
         let narrowest = NARROWEST / fixed.min(moving);
         let factor = best(narrowest, WIDER, |factor| likelihood(&pairs, [Some(factor * fixed), Some(factor * moving)]));
         Ok(Self { fixed, moving, joint: Some([factor * fixed, factor * moving]) })
@@ -53,15 +58,20 @@ impl Sigmas {
 }
 
 /// That of one image.
-fn of_one(pairs: &[[f32; 2]], image: usize, name: &str) -> Result<f64> {
+fn of_one(pairs: &[[f32; 2]], image: usize, which: Setting) -> Result<f64> {
     let values = pairs.iter().map(|pair| f64::from(pair[image]));
     let n = pairs.len() as f64;
     let mean = values.clone().sum::<f64>() / n;
     let deviation = libm::sqrt(values.clone().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n);
     if values.clone().all(|value| value == f64::from(pairs[0][image])) {
-        return Err(Error::Input(format!(
-            "the {name} image has the same intensity at all samples: check the image, its mask and its intensity range"
-        )));
+        let name = which.name();
+        return Err(Error::option(
+            which,
+            message!(
+                "the {name} image has the same intensity at all samples";
+                "check the image, its mask and its intensity range"
+            ),
+        ));
     }
     let alone: Vec<[f32; 2]> = pairs.iter().map(|pair| [pair[image], 0.0]).collect();
     Ok(best(NARROWEST, (WIDEST * deviation).max(NARROWEST), |sigma| likelihood(&alone, [Some(sigma), None])))
@@ -160,7 +170,7 @@ mod tests {
             };
             values.iter().map(mean).sum::<f64>()
         };
-        let found = of_one(&values, 0, "fixed").unwrap();
+        let found = of_one(&values, 0, Setting::Fixed).unwrap();
         assert!(
             likelihood(found) > likelihood(0.95 * found) && likelihood(found) > likelihood(1.05 * found),
             "{found}"

@@ -28,6 +28,7 @@ pub use regular_step::RegularStep;
 pub use simplex::Simplex;
 pub use standard_powell::StandardPowell;
 
+use crate::error::{Setting, message};
 use crate::{Error, Result};
 use serde::Serialize;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
@@ -43,10 +44,15 @@ pub trait Objective {
     /// The value and its derivatives at a point.
     ///
     /// # Errors
-    /// [`Error::Input`] where the function has no derivatives; else whatever evaluating them brings. The search ends with it.
+    /// [`Error::Option`] where the function has no derivatives; else whatever evaluating them brings. The search ends with it.
     fn slope(&mut self, _point: &[f64]) -> Result<Slope> {
-        let needs = "--optimizer gradient-ascent, regular-step and lbfgs need a metric with a gradient";
-        Err(Error::Input(format!("{needs}: use --metric mattes or viola, or another --optimizer")))
+        Err(Error::option(
+            Setting::Optimizer,
+            message!(
+                Optimizer, " gradient-ascent, regular-step and lbfgs need a metric with a gradient";
+                "use ", Metric, " mattes or viola, or another ", Optimizer
+            ),
+        ))
     }
 }
 

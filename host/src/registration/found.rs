@@ -1,7 +1,7 @@
 //! What a registration found.
 
-use super::trust::Doubt;
 use crate::Volume;
+use crate::doubt::Doubt;
 use crate::metric::Evaluation;
 use crate::optimizer::Stopped;
 use crate::transform::Linear;

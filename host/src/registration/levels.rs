@@ -1,12 +1,12 @@
 //! The grids of the levels, and both images on them.
 
 use super::Options;
-use crate::backend::Windows;
+use crate::error::{Setting, message};
 use crate::image::{Geometry, Range, pyramid};
-use crate::metric::{self, Images, MetricKind, Sampled, Samples};
+use crate::metric::sampling::{self, count};
+use crate::metric::{ImagePair, Sampled};
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
-use gpu::math::mattes::PADDING;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -20,15 +20,6 @@ const THICK: f64 = 1.5;
 const AS_THICK: f64 = 0.5;
 /// Samples that a coarse level must have for masks to be heeded there.
 const ENOUGH: usize = 3000;
-/// Samples that a counter of the joint histogram has on average at least, and the fewest bins a side.
-const SAMPLES_A_BIN: f64 = 4.0;
-/// The same for mutual information by windows, which is not normalised: on slices of 57,000 voxels 64 bins turned heads by 0.3 degrees.
-const SAMPLES_A_WINDOW: f64 = 48.0;
-const LEAST_BINS: u32 = 8;
-/// The fewest bins a side for windows: with 8 a slice ended upside down.
-const LEAST_WINDOWS: u32 = 24;
-/// Samples for Viola's metric that a coarse level keeps.
-const FEWEST_OF_VIOLA: usize = 1000;
 
 /// Both images and their masks on the grids of all levels, fine to coarse.
 pub struct Levels<'a> {
@@ -81,10 +72,10 @@ impl<'a> Levels<'a> {
     /// and where the sampling picks it. A coarse level on which masks leave too little does without them.
     ///
     /// # Errors
-    /// [`Error::Input`] where the masks leave nothing of the finest level.
-    pub fn images(&self, level: usize, transform: &DAffine3) -> Result<Images> {
+    /// [`Error::Option`] where the masks leave nothing of the finest level.
+    pub fn images(&self, level: usize, transform: &DAffine3) -> Result<ImagePair<'_>> {
         let (strides, picks) = self.plan(level);
-        let sampled = metric::thinned(&self.sampled[level], strides);
+        let sampled = sampling::thinned(&self.sampled[level], strides);
         let all = || vec![true; sampled.voxels.len()];
         let masked = self.masked(level, &sampled.geometry, strides, transform);
         let masked = masked.filter(|keep| level == 0 || count(keep) >= ENOUGH);
@@ -93,50 +84,21 @@ impl<'a> Levels<'a> {
             Some((seed, part)) => {
                 let left = masked.unwrap_or_else(all);
                 let voxels = left.par_iter().enumerate();
-                let keep: Vec<bool> = voxels.map(|(voxel, left)| *left && metric::picked(voxel, seed, part)).collect();
+                let keep: Vec<bool> =
+                    voxels.map(|(voxel, left)| *left && sampling::picked(voxel, seed, part)).collect();
                 // Of so few, chance may take none.
                 Some(if count(&keep) == 0 { left } else { keep })
             }
         };
-        let samples = keep.as_ref().map_or(sampled.voxels.len(), |keep| count(keep));
-        if samples == 0 {
-            return Err(Error::Input("the masks leave no voxel to be counted: make them larger".into()));
-        }
-        let [sampled_range, interpolated_range] = self.ranges;
         let interpolated = self.as_thick(&self.interpolated[level], &self.sampled[level].geometry, transform);
-        let interpolated = (&*interpolated, interpolated_range);
-        let sampled = (&*sampled, sampled_range);
-        let mut images = match windows(self.options.metric()) {
-            None => Images::new(
-                self.which,
-                sampled,
-                interpolated,
-                bins(self.options.bins, samples, (SAMPLES_A_BIN, LEAST_BINS)),
-                self.options,
-            ),
-            Some(windows) => {
-                let bins =
-                    bins(self.options.bins.saturating_sub(2 * PADDING), samples, (SAMPLES_A_WINDOW, LEAST_WINDOWS))
-                        + 2 * PADDING;
-                Images::for_windows(self.which, sampled, interpolated, (bins, windows), self.options)
-            }
-        };
-        if let Some(keep) = keep {
-            images.keep(|voxel| keep[voxel]);
+        let pair = ImagePair { which: self.which, sampled, interpolated, ranges: self.ranges, keep, level };
+        match pair.samples() {
+            0 => Err(Error::option(
+                Setting::FixedMask,
+                message!("the masks leave no voxel to be counted"; "make them larger"),
+            )),
+            _ => Ok(pair),
         }
-        Ok(images)
-    }
-
-    /// The samples of a level's images that Viola's metric compares, with windows that suit them; none for another metric. Coarse
-    /// levels have fewer.
-    ///
-    /// # Errors
-    /// [`Error::Input`] where there are too few, or one of the images is constant there.
-    pub fn scattered(&self, images: &Images, level: usize) -> Result<Option<Samples>> {
-        let wanted = self.options.viola.samples;
-        let count = (wanted >> level).max(wanted.min(FEWEST_OF_VIOLA));
-        let viola = self.options.metric() == MetricKind::Viola;
-        viola.then(|| Samples::new(images, count, &self.options.viola)).transpose()
     }
 
     /// The interpolated image smoothed along the axes where the sampled one's slices are thicker.
@@ -163,38 +125,16 @@ impl<'a> Levels<'a> {
         };
         let sampled = self.sampled_mask.as_ref().map_or(1.0, |masks| part(&masks[level]));
         let left = sampled * self.interpolated_mask.map_or(1.0, part);
-        metric::plan(self.options.sampling, &self.sampled[level].geometry, left)
+        sampling::plan(self.options.sampling, &self.sampled[level].geometry, left)
     }
 
     /// For each voxel of a level whether the masks leave it; none without masks.
     fn masked(&self, level: usize, grid: &Geometry, strides: [usize; 3], map: &DAffine3) -> Option<Vec<bool>> {
-        let inside = |mask: &Volume| metric::thinned(mask, strides).voxels.par_iter().map(|&v| v >= 0.5).collect();
-        let sampled: Option<Vec<bool>> = self.sampled_mask.as_ref().map(|masks| inside(&masks[level]));
+        let inside = |masks: &Vec<Cow<Volume>>| sampling::inside(&sampling::thinned(&masks[level], strides));
+        let sampled = self.sampled_mask.as_ref().map(inside);
         let map = self.which.from_sampled(map);
-        let interpolated = self.interpolated_mask.map(|mask| metric::within(grid, mask, &map));
-        match (sampled, interpolated) {
-            (Some(one), Some(other)) => Some(one.into_par_iter().zip(other).map(|(one, other)| one && other).collect()),
-            (one, other) => one.or(other),
-        }
-    }
-}
-
-fn count(keep: &[bool]) -> usize {
-    keep.par_iter().filter(|keep| **keep).count()
-}
-
-/// Bins that so many samples fill: with fewer than some a counter on average, chance looks like information.
-fn bins(wanted: u32, samples: usize, (each, least): (f64, u32)) -> u32 {
-    let filled = (samples as f64 / each).sqrt() as u32;
-    wanted.min(filled.max(least))
-}
-
-/// Which intensities a metric needs as stored values; none for counts of bins.
-fn windows(metric: MetricKind) -> Option<Windows> {
-    match metric {
-        MetricKind::Mattes => Some(Windows::Moving),
-        MetricKind::MattesSymmetric | MetricKind::Viola => Some(Windows::Both),
-        _ => None,
+        let interpolated = self.interpolated_mask.map(|mask| sampling::within(grid, mask, &map));
+        sampling::both(sampled, interpolated)
     }
 }
 

@@ -3,7 +3,8 @@
 use super::Options;
 use super::levels;
 use crate::backend::BATCH;
-use crate::metric::{MetricKind, Sampled, Sampling};
+use crate::error::message;
+use crate::metric::{Histogram, Sampled, Sampling};
 use crate::{Error, Geometry, Result};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
@@ -21,9 +22,8 @@ struct Need {
 /// [`Error::Device`] names what is needed and what is there.
 pub fn check(fixed: &Geometry, moving: &Geometry, options: &Options, on_device: Option<u64>) -> Result<()> {
     let need = need(fixed, moving, options);
-    enough(need.host, free(), "memory", "crop the images, make them coarser, or end other programs")?;
-    let advice = "crop the images, make them coarser, or use --backend cpu";
-    enough(need.device, on_device, "the GPU's memory", advice)
+    enough(need.host, free(), Place::Host)?;
+    enough(need.device, on_device, Place::Device)
 }
 
 /// What lives at the same time: the pyramids, the images of one level as they are counted, and the result.
@@ -37,40 +37,51 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
         Sampling::Full => sampled,
         Sampling::Grid { samples } | Sampling::Random { samples, .. } => sampled.min(samples as u64),
     };
+    let Histogram { bins, interpolator, .. } = options.metric.histogram();
     // 16-bit values, then words of four levels or f32 coefficients made from as many voxels.
-    let stored = if options.interpolator.is_cubic() { 2 + 8 } else { 2 + 4 };
+    let stored = if interpolator.is_cubic() { 2 + 8 } else { 2 + 4 };
     // Coarser levels and what they are thinned from, f32.
     let pyramids = f + m;
     // Samples as f32, stored and as bins; a mask; the other image smoothed to their thickness.
     let level = 9 * samples + (stored + 4) * interpolated;
     let compared = 4 * f + (stored + 2) * m;
-    let histograms = 4 * u64::from(options.bins).pow(2) * BATCH as u64;
-    // For each pair of bins what every thread counts, in 32 and in 64 bits for each of a window's four, and what is made of it.
-    let windows = match options.metric() {
-        MetricKind::Mattes | MetricKind::MattesSymmetric => {
-            u64::from(options.bins).pow(2) * (48 * rayon::current_num_threads() as u64 + 40)
-        }
-        _ => 0,
-    };
+    let histograms = 4 * u64::from(bins).pow(2) * BATCH as u64;
     // The moving image and the moved one as f32; what is counted is no larger.
     let device = 4 * (f + m) + 2 * histograms;
-    Need { host: pyramids + level.max(compared) + histograms + windows, device }
+    Need { host: pyramids + level.max(compared) + histograms + options.metric.bytes(), device }
 }
 
 /// Refuses where less is free than is needed.
 ///
 /// # Errors
 /// [`Error::Device`] names both.
-pub fn enough(need: u64, free: Option<u64>, of: &str, advice: &str) -> Result<()> {
-    let gigabytes = |bytes: u64| bytes as f64 / 1e9;
-    match free {
-        Some(free) if free < need => Err(Error::Device(format!(
-            "registering these images needs about {:.2} GB of {of}, and {:.2} GB are free: {advice}",
-            gigabytes(need),
-            gigabytes(free)
-        ))),
-        _ => Ok(()),
-    }
+pub fn enough(need: u64, free: Option<u64>, place: Place) -> Result<()> {
+    let Some(free) = free.filter(|&free| free < need) else { return Ok(()) };
+    let [need, free] = [need, free].map(|bytes| bytes as f64 / 1e9);
+    Err(match place {
+        Place::Host => Error::device(
+            "cpu",
+            message!(
+                "registering these images needs about {need:.2} GB of memory, and {free:.2} GB are free";
+                "crop the images, make them coarser, or end other programs"
+            ),
+        ),
+        Place::Device => Error::device(
+            "cuda",
+            message!(
+                "registering these images needs about {need:.2} GB of the GPU's memory, and {free:.2} GB are free";
+                "crop the images, make them coarser, or use ", Backend, " cpu"
+            ),
+        ),
+    })
+}
+
+/// Whose memory is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    Host,
+    /// A GPU.
+    Device,
 }
 
 /// Memory of the host that this process may still take, where the operating system says.
@@ -85,6 +96,7 @@ pub fn free() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::{Counted, Mattes, Metric, Viola};
     use glam::DVec3;
     use gpu::math::interpolate::Interpolator;
 
@@ -95,7 +107,8 @@ mod tests {
     /// Megabytes with the images themselves.
     fn megabytes(fixed: Geometry, moving: Geometry, interpolator: Interpolator) -> f64 {
         let images = 4 * (fixed.voxels() + moving.voxels()) as u64;
-        (need(&fixed, &moving, &Options { interpolator, ..Options::default() }).host + images) as f64 / 1e6
+        let metric = Metric::Counted(Counted { interpolator, ..Counted::default() });
+        (need(&fixed, &moving, &Options { metric, ..Options::default() }).host + images) as f64 / 1e6
     }
 
     /// The measured ones are what `/usr/bin/time` prints as the most that `mireg register` had resident, with 2 threads.
@@ -118,20 +131,23 @@ mod tests {
     #[test]
     fn windows_on_many_bins_need_memory_for_every_thread() {
         let small = grid([64; 3], [1.0; 3]);
-        let host =
-            |metric| need(&small, &small, &Options { metric: Some(metric), bins: 1024, ..Options::default() }).host;
-        assert!(host(MetricKind::Mattes) > host(MetricKind::Nmi) + (48 << 20));
-        assert_eq!(host(MetricKind::Viola), host(MetricKind::Nmi));
+        let host = |metric| need(&small, &small, &Options { metric, ..Options::default() }).host;
+        let counted = host(Metric::Counted(Counted { bins: 1024, ..Counted::default() }));
+        assert!(host(Metric::Mattes(Mattes { bins: 1024, ..Mattes::default() })) > counted + (48 << 20));
+        assert_eq!(host(Metric::Viola(Viola { bins: 1024, ..Viola::default() })), counted);
     }
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_numbers() {
-        assert!(enough(2_000_000_000, None, "memory", "crop them").is_ok());
-        assert!(enough(2_000_000_000, Some(2_000_000_000), "memory", "crop them").is_ok());
-        let refused = enough(3_100_000_000, Some(2_000_000_000), "memory", "crop them").unwrap_err();
-        assert!(matches!(refused, Error::Device(_)));
+        assert!(enough(2_000_000_000, None, Place::Host).is_ok());
+        assert!(enough(2_000_000_000, Some(2_000_000_000), Place::Host).is_ok());
+        let refused = enough(3_100_000_000, Some(2_000_000_000), Place::Host).unwrap_err();
+        assert!(matches!(refused, Error::Device { backend: "cpu", .. }));
         let told = refused.to_string();
-        assert!(told.contains("3.10 GB of memory") && told.contains("2.00 GB") && told.contains("crop them"), "{told}");
+        assert!(
+            told.contains("3.10 GB of memory") && told.contains("2.00 GB") && told.contains("crop the images"),
+            "{told}"
+        );
     }
 
     #[test]
@@ -143,6 +159,6 @@ mod tests {
     fn a_gpu_is_asked_too() {
         let small = grid([16; 3], [1.0; 3]);
         let told = check(&small, &small, &Options::default(), Some(1000)).unwrap_err().to_string();
-        assert!(told.contains("GPU") && told.contains("--backend cpu"), "{told}");
+        assert!(told.contains("GPU") && told.contains("`backend` cpu"), "{told}");
     }
 }

@@ -11,16 +11,16 @@ mod race;
 mod start;
 mod trust;
 
-use crate::backend::{Backend, cpu};
+use crate::backend::Backend;
 use crate::image::{Range, voxel_map};
-use crate::metric::{Evaluation, Measure, Samples};
+use crate::metric::{self, Compared};
 use crate::observer::go_on;
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Geometry, Observer, Result, Volume};
 use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use levels::Levels;
-use objective::Metric;
+use objective::LevelMetric;
 use race::Race;
 use std::time::Instant;
 use trust::Evidence;
@@ -28,8 +28,7 @@ use trust::Evidence;
 pub use crate::metric::Sampling;
 pub use check::check;
 pub use found::{Level, LinearStart, Registration, Rise, Seconds, Started};
-pub use options::{Init, Options, ViolaOptions};
-pub use trust::Doubt;
+pub use options::{Init, Options};
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
 pub(crate) fn register(
@@ -87,12 +86,16 @@ impl Run<'_> {
         let map = transform.to_affine();
         go_on(self.observer)?;
         let compared = self.compare(&map)?;
-        let metric = self.options.metric();
-        let values = [0, 1].map(|n| compared.values[n].value(metric).unwrap_or(self.values[n]));
+        let metric = &self.options.metric;
+        let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
         let evidence = Evidence {
             start: &compared.values[0],
             end: &compared.values[1],
-            chance: trust::chance(&compared.histograms[1], self.options.bins as usize, compared.values[1].overlap),
+            chance: trust::chance(
+                &compared.histograms[1],
+                metric.histogram().bins as usize,
+                compared.values[1].overlap,
+            ),
             values,
             to: &map,
             volumes: volume(&self.fixed.geometry) / volume(&self.moving.geometry),
@@ -124,14 +127,13 @@ impl Run<'_> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map_or(DAffine3::IDENTITY, |pose| pose.transform);
         go_on(self.observer)?;
-        let images = timed(&mut self.seconds.pyramid, || levels.images(level, &at))?;
-        let samples = timed(&mut self.seconds.pyramid, || levels.scattered(&images, level))?;
-        let load = || Measure::load(&images, samples.as_ref(), self.backend, self.options);
-        let measure = timed(&mut self.seconds.upload, load)?;
+        let prepare = || self.options.metric.prepare(&levels.images(level, &at)?);
+        let images = timed(&mut self.seconds.pyramid, prepare)?;
+        let loaded = timed(&mut self.seconds.upload, || images.load(self.backend))?;
         let clock = Instant::now();
-        let spacing_mm = images.grid().spacing.to_array();
+        let spacing_mm = images.grids().sampled.spacing.to_array();
         self.observer.level(count - 1 - level, count, spacing_mm);
-        let mut metric = Metric::new(&images, measure, self.options.metric().smooth(), self.observer);
+        let mut metric = LevelMetric::new(images.grids(), loaded, self.options.metric.worst(), self.observer);
         let grid = &self.fixed.geometry;
         if race.poses.is_empty() {
             let (fixed, moving) = levels.pair(level);
@@ -144,12 +146,11 @@ impl Run<'_> {
         let decides = level == 0 || level + 1 < count;
         race.go_on(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, decides), grid)?;
         let best = race.best()?;
-        if level == 0 && self.options.metric().smooth() {
+        if level == 0 && self.options.metric.has_gradient() {
             self.values = [metric.at(&DAffine3::IDENTITY)?, best.value];
         }
         let (value, stopped) = (best.value, best.stopped);
-        let sigmas = samples.as_ref().map(|samples| samples.parts(levels.which));
-        let samples = samples.as_ref().map_or(images.samples(), Samples::count);
+        let (samples, sigmas) = (images.samples(), images.sigmas());
         let (evaluations, trace) = (metric.evaluations, metric.trace);
         self.levels.push(Level { spacing_mm, samples, sigmas, evaluations, value, stopped, trace });
         self.seconds.optimise += clock.elapsed().as_secs_f64();
@@ -158,21 +159,9 @@ impl Run<'_> {
 
     /// Both images at full resolution before and after.
     fn compare(&mut self, map: &DAffine3) -> Result<Compared> {
-        let options = self.options;
-        let clock = Instant::now();
-        let images = crate::metric::images(self.fixed, self.moving, self.ranges, map, options);
-        let mut evaluator = images.load(self.backend)?;
-        let [before, after] = [DAffine3::IDENTITY, *map].map(|map| images.histogram(&mut *evaluator, &map));
-        let histograms = [before?, after?];
-        let unit = images.unit()?;
-        let value = |counts: &Vec<u32>| {
-            let entropies = cpu::entropies(counts, [options.bins; 2], crate::backend::Wanted::Ratios);
-            Evaluation::new(&crate::backend::per_sample(entropies, unit), images.samples())
-        };
-        let values = [value(&histograms[0]), value(&histograms[1])];
-        let method = evaluator.method();
-        self.seconds.compare += clock.elapsed().as_secs_f64();
-        Ok(Compared { values, histograms, method })
+        let (images, comparison) = ([self.fixed, self.moving], self.options.comparison());
+        let compare = || metric::before_and_after(images, self.ranges, map, &comparison, self.backend);
+        timed(&mut self.seconds.compare, compare)
     }
 
     /// The moving image on the fixed image's grid.
@@ -189,13 +178,6 @@ impl Run<'_> {
 /// What a grid covers, mm^3.
 fn volume(grid: &Geometry) -> f64 {
     grid.voxels() as f64 * grid.spacing.element_product()
-}
-
-/// Before and after.
-struct Compared {
-    values: [Evaluation; 2],
-    histograms: [Vec<u32>; 2],
-    method: &'static str,
 }
 
 /// Adds the time that `work` takes to `seconds`.

@@ -1,7 +1,7 @@
 //! The metric at one level as a function of steps away from a transform.
 
 use super::Rise;
-use crate::metric::{At, Images, Measure};
+use crate::metric::{At, Chain, GridPair, LoadedMetric};
 use crate::observer::go_on;
 use crate::optimizer::{Found, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
@@ -10,14 +10,12 @@ use glam::DAffine3;
 
 /// With less than this part of the most samples that any start had inside the other image, a high metric means nothing.
 const LEAST_OVERLAP: f64 = 0.3;
-/// What counts as the worst there is. Only Viola's metric falls below 0, by chance and by far less.
-const WORST: f64 = 0.0;
-const WORST_OF_SMOOTH: f64 = -1.0;
 
 /// The metric of one level.
-pub struct Metric<'a> {
-    images: &'a Images,
-    measure: Measure<'a>,
+pub struct LevelMetric<'a> {
+    grids: &'a GridPair,
+    loaded: Box<dyn LoadedMetric + 'a>,
+    /// What counts as the worst there is.
     worst: f64,
     observer: &'a dyn Observer,
     /// Samples inside the other image below which a transform counts as the worst there is.
@@ -27,10 +25,14 @@ pub struct Metric<'a> {
     pub trace: Vec<Rise>,
 }
 
-impl<'a> Metric<'a> {
-    pub fn new(images: &'a Images, measure: Measure<'a>, smooth: bool, observer: &'a dyn Observer) -> Self {
-        let worst = if smooth { WORST_OF_SMOOTH } else { WORST };
-        Self { images, measure, worst, observer, least_overlap: 1, evaluations: 0, trace: Vec::new() }
+impl<'a> LevelMetric<'a> {
+    pub fn new(
+        grids: &'a GridPair,
+        loaded: Box<dyn LoadedMetric + 'a>,
+        worst: f64,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        Self { grids, loaded, worst, observer, least_overlap: 1, evaluations: 0, trace: Vec::new() }
     }
 
     /// The metric at each map of points in LPS mm, none where little overlaps; what is little follows from the most that overlaps here.
@@ -61,7 +63,7 @@ impl<'a> Metric<'a> {
 
     fn measured(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
         go_on(self.observer)?;
-        self.measure.values(transforms)
+        self.loaded.values(transforms)
     }
 
     fn overlaps(&self, at: &At) -> bool {
@@ -84,9 +86,15 @@ impl<'a> Metric<'a> {
 
 /// The metric as an optimizer sees it: a function of steps away from a transform.
 struct Away<'m, 'a> {
-    metric: &'m mut Metric<'a>,
+    metric: &'m mut LevelMetric<'a>,
     base: DAffine3,
     steps: &'m Steps,
+}
+
+impl Away<'_, '_> {
+    fn chain(&self) -> Chain<'_> {
+        Chain { grids: self.metric.grids, base: &self.base, steps: self.steps }
+    }
 }
 
 impl Objective for Away<'_, '_> {
@@ -98,10 +106,10 @@ impl Objective for Away<'_, '_> {
 
     fn slope(&mut self, point: &[f64]) -> Result<Slope> {
         go_on(self.metric.observer)?;
-        let (at, by_map) = self.metric.measure.slope(&(self.base * self.steps.map(point)))?;
+        let (at, by_map) = self.metric.loaded.slope(&(self.base * self.steps.map(point)))?;
         let value = self.metric.values(&[at])[0];
         let by = match self.metric.overlaps(&at) {
-            true => self.metric.images.chain(&self.base, self.steps).by_parameters(&by_map, point),
+            true => self.chain().by_parameters(&by_map, point),
             false => vec![0.0; point.len()],
         };
         Ok(Slope { value, by })
@@ -112,11 +120,11 @@ impl Objective for Away<'_, '_> {
 mod tests {
     use super::*;
     use crate::backend::{Windows, cpu::Cpu};
-    use crate::metric::{MetricKind, Sampled, Samples};
-    use crate::registration::{Options, ViolaOptions};
+    use crate::metric::{ImagePair, Mattes, Metric, Sampled, Viola};
     use crate::transform::{Dimension, Kind};
-    use crate::{Geometry, PixelType, Volume};
+    use crate::{Geometry, PixelType, Silent, Volume};
     use glam::{DMat3, DVec3};
+    use std::borrow::Cow;
 
     /// Waves, so smooth that linear interpolation hardly bends; the moving image is larger, so that nothing leaves it.
     fn waves(flat: bool, half: f64, spacing: f64, shape: fn(f64) -> f64) -> Volume {
@@ -133,7 +141,7 @@ mod tests {
     }
 
     /// The derivatives by steps from here, and central differences of the values.
-    fn derivatives(metric: &mut Metric, steps: &Steps, flat: bool, step: f64) -> (Vec<f64>, Vec<f64>) {
+    fn derivatives(metric: &mut LevelMetric, steps: &Steps, flat: bool, step: f64) -> (Vec<f64>, Vec<f64>) {
         let tilt = if flat { DMat3::IDENTITY } else { DMat3::from_rotation_x(0.13) * DMat3::from_rotation_y(0.07) };
         let turn = DMat3::from_rotation_z(0.1) * tilt;
         let base = DAffine3::from_mat3_translation(turn, DVec3::new(1.3, -0.9, 0.0));
@@ -149,41 +157,37 @@ mod tests {
         (away.slope(&mm).unwrap().by, differences)
     }
 
-    fn check(kind: MetricKind, which: Sampled, flat: bool) {
+    fn check(metric: Metric, which: Sampled, flat: bool) {
         let fixed = waves(flat, 14.0, if flat { 0.2 } else { 1.0 }, |v| v);
         let moving = waves(flat, 26.0, if flat { 0.1 } else { 0.5 }, |v| (1.3 * v).sin());
-        let [sampled, interpolated] = [(&fixed, fixed.range()), (&moving, moving.range())];
-        let windows = if kind == MetricKind::Mattes { Windows::Moving } else { Windows::Both };
-        let options = Options {
-            metric: Some(kind),
-            viola: ViolaOptions { samples: 4000, ..ViolaOptions::default() },
-            ..Options::default()
-        };
-        let images = Images::for_windows(which, sampled, interpolated, (20, windows), &options);
-        let viola = kind == MetricKind::Viola;
-        let samples = viola.then(|| Samples::new(&images, 4000, &options.viola).unwrap());
-        let measure = Measure::load(&images, samples.as_ref(), &Cpu, &options).unwrap();
-        let mut metric = Metric::new(&images, measure, true, &crate::Silent);
+        let ranges = [fixed.range(), moving.range()];
+        let (sampled, interpolated) = (Cow::Borrowed(&fixed), Cow::Owned(moving));
+        let pair = ImagePair { which, sampled, interpolated, ranges, keep: None, level: 0 };
+        let images = metric.prepare(&pair).unwrap();
+        let viola = matches!(metric, Metric::Viola(_));
+        let mut level = LevelMetric::new(images.grids(), images.load(&Cpu).unwrap(), metric.worst(), &Silent);
         let dimension = if flat { Dimension::Two } else { Dimension::Three };
         // So short that few samples pass a voxel, where the slope of what is interpolated jumps; longer where weights are rounded.
         // Of Viola's few samples one that does shows.
         let (step, most) = if viola { (0.005, 2e-3) } else { (0.02, 1e-3) };
         for dof in [Kind::Translation, Kind::Rigid, Kind::Similarity, Kind::Affine] {
             let steps = Steps::new(dof, dimension, &fixed.geometry);
-            let (found, expected) = derivatives(&mut metric, &steps, flat, step);
+            let (found, expected) = derivatives(&mut level, &steps, flat, step);
             let largest = expected.iter().fold(0.0_f64, |largest, by| largest.max(by.abs()));
             for (found, expected) in found.iter().zip(&expected) {
                 let error = (found - expected).abs() / largest;
-                assert!(error < most, "{kind:?}, {which:?}, {dof:?}, {flat}: {found} and {expected}, {error:.1e}");
+                assert!(error < most, "{metric:?}, {which:?}, {dof:?}, {flat}: {found} and {expected}, {error:.1e}");
             }
         }
     }
 
     #[test]
     fn gradients_are_those_of_central_differences_for_every_metric_and_transform() {
-        for kind in [MetricKind::Mattes, MetricKind::MattesSymmetric, MetricKind::Viola] {
+        let mattes = |windows| Metric::Mattes(Mattes { windows, bins: 20 });
+        let viola = Metric::Viola(Viola { samples: 4000, ..Viola::default() });
+        for metric in [mattes(Windows::Moving), mattes(Windows::Both), viola] {
             for which in [Sampled::Fixed, Sampled::Moving] {
-                [false, true].into_iter().for_each(|flat| check(kind, which, flat));
+                [false, true].into_iter().for_each(|flat| check(metric, which, flat));
             }
         }
     }

@@ -1,12 +1,10 @@
 //! What the user may choose.
 
 use crate::Volume;
-use crate::backend::{Exponentials, HistogramMethod, Sigmas};
-use crate::metric::{MetricKind, Sampling};
+use crate::metric::{Comparison, Metric, Sampling};
 use crate::optimizer::OptimizerKind;
 use crate::transform::Kind;
 use glam::DAffine3;
-use gpu::math::interpolate::Interpolator;
 
 /// What [`Engine::register`](crate::Engine::register) is to do.
 #[derive(Debug, Clone)]
@@ -21,16 +19,8 @@ pub struct Options {
     pub levels: Option<Vec<f64>>,
     /// Which voxels are counted.
     pub sampling: Sampling,
-    /// What is maximised; `None` for what suits the other options, see [`Options::metric()`].
-    pub metric: Option<MetricKind>,
-    /// Bins a side of the joint histogram, 2 to 1024; for Mattes windows with their padding, 5 or more.
-    pub bins: u32,
-    /// How [`MetricKind::Viola`] compares.
-    pub viola: ViolaOptions,
-    /// How values between the moving image's voxels are made for the metric.
-    pub interpolator: Interpolator,
-    /// How the joint histogram is counted; all methods give the same counts.
-    pub histogram: HistogramMethod,
+    /// What is maximised.
+    pub metric: Metric,
     /// On the fixed image's grid: its voxels of less than 0.5 are not counted.
     pub fixed_mask: Option<Volume>,
     /// On the moving image's grid: voxels that fall where it is less than 0.5 are not counted.
@@ -56,51 +46,22 @@ pub enum Init {
     Transform(DAffine3),
 }
 
-/// How samples are compared by Gaussian windows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ViolaOptions {
-    /// Scattered voxels that are compared at most, of those that [`Sampling`] leaves: half make up the densities, and half are where
-    /// these are looked at.
-    pub samples: usize,
-    /// Which ones.
-    pub seed: u64,
-    /// Standard deviations of the windows; `None` for those that suit each level's samples.
-    pub sigmas: Option<Sigmas>,
-    pub exponentials: Exponentials,
-}
-
-impl ViolaOptions {
-    /// Samples that register a head.
-    pub const SAMPLES: usize = 8000;
-    /// The fewest that there may be.
-    pub const LEAST: usize = 100;
-}
-
-impl Default for ViolaOptions {
-    fn default() -> Self {
-        Self { samples: Self::SAMPLES, seed: 1, sigmas: None, exponentials: Exponentials::Exact }
-    }
-}
-
 impl Options {
-    /// What is maximised: by Mattes windows, which take less time and are as accurate, unless the other options are about joint histograms of
-    /// whole samples.
-    pub fn metric(&self) -> MetricKind {
-        let windows = self.interpolator == Interpolator::Linear
-            && self.histogram == HistogramMethod::Auto
-            && self.bins >= gpu::math::mattes::LEAST_BINS;
-        self.metric.unwrap_or(if windows { MetricKind::Mattes } else { MetricKind::Nmi })
-    }
-
     /// Who searches: by the gradient where the metric has one.
     pub fn optimizer(&self) -> OptimizerKind {
-        let usual = if self.metric().smooth() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
+        let usual = if self.metric.has_gradient() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
         self.optimizer.unwrap_or(usual)
+    }
+
+    /// How both images are compared before and after.
+    pub(super) fn comparison(&self) -> Comparison<'_> {
+        let (fixed_mask, moving_mask) = (self.fixed_mask.as_ref(), self.moving_mask.as_ref());
+        Comparison { histogram: self.metric.histogram(), fixed_mask, moving_mask }
     }
 }
 
 impl Default for Options {
-    /// Rigid, by Mattes mutual information with 64 bins, from the best of all starts.
+    /// Rigid, from the best of all starts, by Mattes's mutual information with 64 bins and L-BFGS.
     fn default() -> Self {
         Self {
             dof: Kind::Rigid,
@@ -108,11 +69,7 @@ impl Default for Options {
             optimizer: None,
             levels: None,
             sampling: Sampling::Grid { samples: Sampling::SAMPLES },
-            metric: None,
-            bins: 64,
-            viola: ViolaOptions::default(),
-            interpolator: Interpolator::Linear,
-            histogram: HistogramMethod::Auto,
+            metric: Metric::default(),
             fixed_mask: None,
             moving_mask: None,
         }

@@ -1,7 +1,8 @@
 //! The race of the starts: many poses are looked at, some of them climb, the best goes on to the end.
 
-use super::objective::Metric;
+use super::objective::LevelMetric;
 use super::start::Start;
+use crate::error::message;
 use crate::optimizer::{Batch, Optimizer, Problem, Quadratic, Stopped};
 use crate::transform::{Steps, distance};
 use crate::{Error, Geometry, Result};
@@ -24,7 +25,7 @@ const FIRST_EVALUATIONS: usize = 200;
 /// A start that is still in the race.
 #[derive(Debug, Clone)]
 pub struct Pose {
-    /// The `--init` that gave it.
+    /// The [`Init`](super::Init) that gave it.
     pub from: &'static str,
     /// Where it started and where it is now, fixed point to moving point, LPS mm.
     pub start: DAffine3,
@@ -65,7 +66,7 @@ impl Race {
     pub fn best(&self) -> Result<&Pose> {
         let none = || {
             Error::Untrusted(
-                "the images do not overlap where they start; check the headers, or use --init search".into(),
+                message!("the images do not overlap where they start"; "check the headers, or use ", Init, " search"),
             )
         };
         self.poses.first().ok_or_else(none)
@@ -74,7 +75,7 @@ impl Race {
     /// Looks at all starts at a level of `mm`; where there are several, the best climb by `steps` and the best of those stay.
     pub fn begin(
         &mut self,
-        metric: &mut Metric,
+        metric: &mut LevelMetric,
         starts: &[Start],
         steps: &Steps,
         mm: f64,
@@ -108,7 +109,7 @@ impl Race {
     /// Every pose climbs at a level of `mm`; then the best goes on alone, where this level decides.
     pub fn go_on(
         &mut self,
-        metric: &mut Metric,
+        metric: &mut LevelMetric,
         optimizer: &dyn Optimizer,
         steps: &Steps,
         (mm, decides): (f64, bool),
@@ -131,7 +132,7 @@ impl Race {
 
     fn climb(
         &mut self,
-        metric: &mut Metric,
+        metric: &mut LevelMetric,
         optimizer: &dyn Optimizer,
         steps: &Steps,
         problem: &Problem,

@@ -8,7 +8,7 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::cell::LazyCell;
 use std::f64::consts::TAU;
 
-/// A map to start from, and the `--init` that gives it.
+/// A map to start from, and the [`Init`] that gives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Start {
     pub from: &'static str,

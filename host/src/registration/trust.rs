@@ -1,10 +1,10 @@
 //! What speaks against a registration that ran to its end.
 
 use super::race::Rival;
+use crate::doubt::{Check, Doubt};
 use crate::metric::Evaluation;
 use crate::transform::angle;
 use glam::DAffine3;
-use serde::Serialize;
 
 /// Less of the smaller image than this inside the other is little to go by, and this is nothing to go by.
 const SMALL_OVERLAP: f64 = 0.25;
@@ -18,17 +18,6 @@ const UNUSUAL_VOLUME: f64 = 1.6;
 const IMPOSSIBLE_VOLUME: f64 = 4.0;
 /// A second result that has this part of the lead of the first is as good.
 const AS_GOOD: f64 = 0.9;
-
-/// A check that a result did not pass.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Doubt {
-    /// The check's name.
-    pub name: &'static str,
-    /// What was found, in a line.
-    pub text: String,
-    /// Whether the result should not be used.
-    pub grave: bool,
-}
 
 /// What the checks look at.
 pub struct Evidence<'a> {
@@ -67,13 +56,13 @@ impl Evidence<'_> {
     fn overlap(&self) -> Option<Doubt> {
         let part = self.end.overlap_fraction() * self.volumes.max(1.0);
         let text = format!("only {:.0} % of the smaller image lies inside the other", 100.0 * part);
-        (part < SMALL_OVERLAP).then_some(Doubt { name: "overlap", text, grave: part < NO_OVERLAP })
+        (part < SMALL_OVERLAP).then(|| Doubt { check: Check::Overlap, message: text.into(), grave: part < NO_OVERLAP })
     }
 
     fn information(&self) -> Option<Doubt> {
         let mi = self.end.mi - self.chance;
         let text = format!("the images tell almost nothing about each other (MI {mi:.4} nats beyond chance)");
-        (mi < LITTLE_INFORMATION).then_some(Doubt { name: "information", text, grave: true })
+        (mi < LITTLE_INFORMATION).then(|| Doubt::grave(Check::Information, text))
     }
 
     fn metric(&self) -> Option<Doubt> {
@@ -81,28 +70,29 @@ impl Evidence<'_> {
         let worse = after < before;
         // A high metric where little overlaps is no better place to be.
         let grave = worse && 2 * self.start.overlap > self.end.overlap;
-        let text = "the metric is lower than where the headers place the images".to_owned();
-        worse.then_some(Doubt { name: "metric", text, grave })
+        let text = "the metric is lower than where the headers place the images";
+        worse.then(|| Doubt { check: Check::Metric, message: text.into(), grave })
     }
 
     fn rotation(&self) -> Option<Doubt> {
         let turn = angle(&self.to.matrix3).to_degrees();
         let text = format!("the images are turned by {turn:.0} degrees against each other: are the headers right?");
-        (turn > LARGE_ROTATION).then_some(Doubt { name: "rotation", text, grave: false })
+        (turn > LARGE_ROTATION).then(|| Doubt::slight(Check::Rotation, text))
     }
 
     fn volume(&self) -> Option<Doubt> {
         let scale = self.to.matrix3.determinant();
         let beyond = |limit: f64| scale > limit || scale < limit.recip();
         let text = format!("volumes change by a factor of {scale:.2}");
-        beyond(UNUSUAL_VOLUME).then_some(Doubt { name: "volume", text, grave: beyond(IMPOSSIBLE_VOLUME) })
+        let grave = beyond(IMPOSSIBLE_VOLUME);
+        beyond(UNUSUAL_VOLUME).then(|| Doubt { check: Check::Volume, message: text.into(), grave })
     }
 
     fn rival(&self) -> Option<Doubt> {
         let Rival { lead, distance_mm } = self.rival.filter(|rival| rival.lead > AS_GOOD)?;
         let text =
             format!("another start ended {distance_mm:.0} mm away with almost the same metric ({:.0} %)", 100.0 * lead);
-        Some(Doubt { name: "rival", text, grave: true })
+        Some(Doubt::grave(Check::Rival, text))
     }
 }
 
@@ -129,7 +119,7 @@ mod tests {
         let to = DAffine3::from_mat3_translation(to, DVec3::ONE);
         let values = [GOOD.nmi, end.nmi];
         let evidence = Evidence { start: &GOOD, end: &end, values, chance: 0.0, to: &to, volumes: 0.8, rival };
-        let name = |doubt: Doubt| if doubt.grave { format!("{}!", doubt.name) } else { doubt.name.to_owned() };
+        let name = |doubt: Doubt| format!("{}{}", doubt.check, if doubt.grave { "!" } else { "" });
         evidence.doubts().into_iter().map(name).collect()
     }
 

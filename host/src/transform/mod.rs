@@ -1,15 +1,43 @@
 //! Maps from points of the fixed image to points of the moving image, LPS mm.
 //!
+//! A [`Transform`] is any of them: linear, a displacement field, a triangle mesh, or several one after the other. Each maps points
+//! forth and back, becomes a [`Field`] on a grid, and is what [`resample`](crate::resample) takes; [`io::transform`](crate::io::transform)
+//! reads and writes it.
+//!
 //! A two-dimensional image lies in the plane z = 0, and what maps it leaves z alone.
+//!
+//! ```
+//! use glam::{DAffine3, DVec3};
+//! use mireg::Geometry;
+//! use mireg::transform::{Dimension, Field, Kind, Linear, Transform};
+//!
+//! let shift = DAffine3::from_translation(DVec3::new(3.0, 0.0, -1.0));
+//! let shift = Transform::from(Linear::new(Kind::Rigid, Dimension::Three, DVec3::ZERO, &shift));
+//! let grid = Geometry::axis_aligned([8, 8, 8], DVec3::splat(2.0), DVec3::ZERO);
+//! let wave = Transform::from(Field::of(&grid, |point| point + DVec3::X * (point.y / 5.0).sin()));
+//!
+//! let both = shift.then(wave);
+//! let there = both.map().transform_point3(DVec3::splat(5.0));
+//! let back = both.inverse_map().transform_point3(there);
+//! assert!(back.distance(DVec3::splat(5.0)) < 1e-6);
+//! ```
 
+mod any;
 mod field;
+mod kind;
 mod linear;
+mod map;
+pub(crate) mod mesh;
 mod rigid;
 pub(crate) mod rotation;
 mod step;
 
+pub use any::Transform;
 pub use field::{Field, FieldMap};
+pub use kind::{Dimension, Kind};
 pub use linear::Linear;
+pub use map::TransformMap;
+pub use mesh::{Mesh, MeshMap};
 pub use rigid::Rigid;
 pub use rotation::angle;
 #[cfg(test)]
@@ -17,90 +45,3 @@ pub(crate) use rotation::exponential;
 pub(crate) use rotation::plane;
 pub use rotation::{euler_angles, nearest};
 pub use step::{Steps, distance};
-
-use crate::Geometry;
-use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
-
-/// One of the maps that a point goes through one after the other.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Part {
-    Linear(Linear),
-    Field(Field),
-}
-
-/// What a linear map may do; each kind can do what those before it can.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Display,
-    EnumMessage,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-    serde::Serialize,
-    serde::Deserialize,
-)]
-#[strum(serialize_all = "kebab-case")]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// Shifts: 3 parameters, or 2 in the plane
-    Translation,
-    /// Rotations and shifts: 6, or 3 in the plane
-    Rigid,
-    /// The same with one scale: 7, or 4 in the plane
-    Similarity,
-    /// Scales and shears along all axes too: 12, or 6 in the plane
-    Affine,
-}
-
-impl Kind {
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Translation => "translation",
-            Self::Rigid => "rigid",
-            Self::Similarity => "similarity",
-            Self::Affine => "affine",
-        }
-    }
-
-    /// How many numbers such a map has.
-    pub fn parameters(self, dimension: Dimension) -> usize {
-        match (self, dimension) {
-            (Self::Translation, Dimension::Two) => 2,
-            (Self::Rigid, Dimension::Two) | (Self::Translation, Dimension::Three) => 3,
-            (Self::Similarity, Dimension::Two) => 4,
-            (Self::Rigid, Dimension::Three) | (Self::Affine, Dimension::Two) => 6,
-            (Self::Similarity, Dimension::Three) => 7,
-            (Self::Affine, Dimension::Three) => 12,
-        }
-    }
-}
-
-/// Axes of an image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Dimension {
-    Two,
-    Three,
-}
-
-impl Dimension {
-    /// That of an image on this grid.
-    pub fn of(grid: &Geometry) -> Self {
-        if grid.is_flat() { Self::Two } else { Self::Three }
-    }
-
-    /// 2 or 3.
-    pub fn axes(self) -> usize {
-        match self {
-            Self::Two => 2,
-            Self::Three => 3,
-        }
-    }
-}

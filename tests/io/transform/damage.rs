@@ -4,7 +4,7 @@ use std::path::Path;
 
 use glam::DVec3;
 use libtest_mimic::Trial;
-use mireg::io::transform::{Format, Grids, read, write};
+use mireg::io::transform::{Format, Grids, read_linear, write_linear};
 use mireg::transform::{Dimension, Kind, Linear};
 use mireg::{Error, Result};
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn files() -> (Linear, Vec<(Format, Vec<u8>)>) {
     let [fixed, moving] = grids();
     let bytes = |format| {
         let path = folder.path("a");
-        write(&path, Some(format), &given, &Grids::of(&fixed, &moving)).unwrap();
+        write_linear(&path, Some(format), &given, &Grids::of(&fixed, &moving)).unwrap();
         (format, std::fs::read(path).unwrap())
     };
     (given.clone(), FORMATS.map(bytes).to_vec())
@@ -42,7 +42,7 @@ fn attempts(path: &Path, format: Format) -> [Result<Linear>; 2] {
     let [fixed, moving] = grids();
     let grids = Grids::of(&fixed, &moving);
     [Some(format), None].map(|format| {
-        let outcome = read(path, format, &grids);
+        let outcome = read_linear(path, format, &grids);
         match &outcome {
             Ok(linear) => assert!(linear.to_affine().inverse().is_finite(), "{linear:?}"),
             Err(error) => {

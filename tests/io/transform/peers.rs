@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use glam::DVec3;
 use libtest_mimic::Trial;
 use mireg::io;
-use mireg::io::transform::{Format, Grids, read};
+use mireg::io::transform::{Format, Grids, read_linear};
 
 use super::{grids, padded, plain, point};
 use crate::support::{data_dir, trial};
@@ -50,7 +50,7 @@ fn fsl_knows_which_way_the_first_axis_goes() {
     let [oblique, left_handed] = grids();
     let cases = [("fsl_oblique.mat", &oblique, &left_handed), ("fsl_left_handed.mat", &left_handed, &oblique)];
     for (name, fixed, moving) in cases {
-        let found = read(&fixture(name), None, &Grids::of(fixed, moving)).unwrap();
+        let found = read_linear(&fixture(name), None, &Grids::of(fixed, moving)).unwrap();
         let found = found.to_affine().transform_point3(point(3));
         assert!(found.abs_diff_eq(DVec3::new(21.2, 34.9, 32.4), 1e-5), "{name}: {found}");
     }
@@ -59,7 +59,7 @@ fn fsl_knows_which_way_the_first_axis_goes() {
 /// The moving image lies 0.7, -1 and 1.5 voxels of 1.5, 2 and 2.5 mm off; greedy finds that in the middle to a fraction of a voxel.
 fn greedy_found_the_motion() {
     let middle = DVec3::new(23.25, 31.0, 38.75);
-    let found = read(&fixture("greedy.txt"), Some(Format::MatrixRas), &Grids::default()).unwrap();
+    let found = read_linear(&fixture("greedy.txt"), Some(Format::MatrixRas), &Grids::default()).unwrap();
     let moved = found.to_affine().transform_point3(middle) - middle;
     assert!(moved.abs_diff_eq(DVec3::new(1.05, -2.0, 3.75), 0.5), "{moved}");
 }
@@ -69,7 +69,7 @@ fn rire_is_what_its_makers_say() {
     let folder = data_dir().unwrap().join("rire");
     let fixed = io::geometry(&folder.join("ct_training_001_ct.mhd")).unwrap();
     let moving = io::geometry(&folder.join("training_001_mr_T1.mha")).unwrap();
-    let published = read(&folder.join("ct_T1.standard"), None, &Grids::of(&fixed, &moving)).unwrap().to_affine();
+    let published = read_linear(&folder.join("ct_T1.standard"), None, &Grids::of(&fixed, &moving)).unwrap().to_affine();
     let truth = plain(&folder.join("training_001_ct_to_mr_T1_ground_truth.tfm")).to_affine();
     for corner in fixed.corners() {
         let [a, b] = [published, truth].map(|map| map.transform_point3(corner));

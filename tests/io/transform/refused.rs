@@ -1,7 +1,7 @@
 //! What is no linear transform, or cannot be understood, is refused with one line that says what to do.
 
 use libtest_mimic::Trial;
-use mireg::io::transform::{Format, Grids, read, write};
+use mireg::io::transform::{Format, Grids, read_linear, write_linear};
 use mireg::transform::{Dimension, Kind, Linear};
 
 use super::grids;
@@ -20,7 +20,7 @@ pub fn tests() -> Vec<Trial> {
 fn refused(name: &str, bytes: &[u8], format: Option<Format>, expected: &str) {
     let folder = Folder::new();
     let [fixed, moving] = grids();
-    let message = read(&folder.file(name, bytes), format, &Grids::of(&fixed, &moving)).unwrap_err().to_string();
+    let message = read_linear(&folder.file(name, bytes), format, &Grids::of(&fixed, &moving)).unwrap_err().to_string();
     let told = message.contains(expected) && message.contains(name);
     assert!(told && !message.contains('\n'), "{}: {message}", String::from_utf8_lossy(bytes));
 }
@@ -51,14 +51,14 @@ fn bad_itk_files() {
         refused("a.tfm", text.as_bytes(), None, expected);
     }
     let folder = Folder::new();
-    let missing = read(&folder.path("none.tfm"), None, &Grids::default()).unwrap_err().to_string();
+    let missing = read_linear(&folder.path("none.tfm"), None, &Grids::default()).unwrap_err().to_string();
     assert!(missing.contains("no such file"), "{missing}");
 }
 
 fn bad_files_of_others() {
     let matrix = "1 0 0 5\n0 1 0 6\n0 0 1 7\n0 0 0 1\n";
     let bad: &[(&str, &str, Option<Format>, &str)] = &[
-        ("a.txt", matrix, None, "mireg convert --from matrix-lps"),
+        ("a.txt", matrix, None, "`format` matrix-lps"),
         ("a.mat", "1 0 0\n0 1 0\n0 0 1\n", None, "four lines of four numbers"),
         ("a.txt", "1 0 0 0\n1 0 0 0\n0 0 1 0\n0 0 0 1\n", Some(Format::MatrixRas), "no inverse"),
         ("a.txt", "1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 1 1\n", Some(Format::Niftyreg), "last row"),
@@ -90,15 +90,15 @@ fn what_needs_grids_says_so() {
     let linear = Linear::identity(Kind::Rigid, Dimension::Three, glam::DVec3::ZERO);
     for (name, needs_moving) in [("a.mat", true), ("a.standard", true), ("TransformParameters.0.txt", false)] {
         let path = folder.path(name);
-        let message = write(&path, None, &linear, &Grids { fixed: None, ..all }).unwrap_err().to_string();
-        assert!(message.contains("--fixed"), "{message}");
-        let alone = write(&path, None, &linear, &Grids { moving: None, ..all });
+        let message = write_linear(&path, None, &linear, &Grids { fixed: None, ..all }).unwrap_err().to_string();
+        assert!(message.contains("`fixed`"), "{message}");
+        let alone = write_linear(&path, None, &linear, &Grids { moving: None, ..all });
         assert_eq!(alone.is_err(), needs_moving);
-        write(&path, None, &linear, &all).unwrap();
-        let blind = read(&path, None, &Grids::default());
-        assert!(!needs_moving || blind.unwrap_err().to_string().contains("--fixed and --moving"));
+        write_linear(&path, None, &linear, &all).unwrap();
+        let blind = read_linear(&path, None, &Grids::default());
+        assert!(!needs_moving || blind.unwrap_err().to_string().contains("`fixed` and `moving`"));
     }
-    let message = write(&folder.path("a.h5"), None, &linear, &all).unwrap_err().to_string();
+    let message = write_linear(&folder.path("a.h5"), None, &linear, &all).unwrap_err().to_string();
     assert!(message.contains(".tfm") && message.contains("matrix-ras"), "{message}");
 }
 
@@ -107,10 +107,11 @@ fn chains_lead_somewhere() {
     let [fixed, moving] = grids();
     let path = folder.path("TransformParameters.0.txt");
     let linear = Linear::identity(Kind::Rigid, Dimension::Three, glam::DVec3::ZERO);
-    write(&path, None, &linear, &Grids::of(&fixed, &moving)).unwrap();
+    write_linear(&path, None, &linear, &Grids::of(&fixed, &moving)).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     let initial = |name: &str| text.replace("NoInitialTransform", name);
-    let told = |text: String| read(&folder.file("a.txt", text), None, &Grids::default()).unwrap_err().to_string();
+    let told =
+        |text: String| read_linear(&folder.file("a.txt", text), None, &Grids::default()).unwrap_err().to_string();
     assert!(told(initial("a.txt")).contains("without end"));
     assert!(told(initial("C:\\old\\none.0.txt")).contains("none.0.txt: no such file"));
     assert!(told(initial("b.txt").replace("\"Compose\"", "\"Add\"")).contains("use Compose"));

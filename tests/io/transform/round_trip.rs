@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 use libtest_mimic::Trial;
-use mireg::io::transform::{Format, Grids, read, write};
+use mireg::io::transform::{Format, Grids, read_linear, write_linear};
 use mireg::transform::{Dimension, Kind, Linear};
 use proptest::prelude::*;
 
@@ -52,8 +52,8 @@ fn every_format_keeps_every_map() {
         let grids = Grids::of(&fixed, &moving);
         for format in FORMATS {
             let path = folder.path("a");
-            write(&path, Some(format), &given, &grids).unwrap();
-            let found = read(&path, Some(format), &grids).unwrap();
+            write_linear(&path, Some(format), &given, &grids).unwrap();
+            let found = read_linear(&path, Some(format), &grids).unwrap();
             match format {
                 Format::Itk | Format::Elastix | Format::Json => {
                     let parts = |linear: &Linear| (linear.kind, linear.dimension, linear.parameters.clone());
@@ -80,9 +80,9 @@ fn fsl_of_the_inverse_is_the_inverse_of_fsl() {
     let [there, back] = ["there.mat", "back.mat"].map(|name| folder.path(name));
     check((linear(), grid(), grid()), |(given, fixed, moving)| {
         let grids = Grids::of(&fixed, &moving);
-        write(&there, None, &given, &grids).unwrap();
-        write(&back, None, &given.inverse(), &grids.swapped()).unwrap();
-        let plain = |path| read(path, Some(Format::MatrixLps), &Grids::default()).unwrap().to_affine();
+        write_linear(&there, None, &given, &grids).unwrap();
+        write_linear(&back, None, &given.inverse(), &grids.swapped()).unwrap();
+        let plain = |path| read_linear(path, Some(Format::MatrixLps), &Grids::default()).unwrap().to_affine();
         let both = plain(&there) * plain(&back);
         // Matrices within 1e-9 of a simpler kind are read as that.
         prop_assert!(both.abs_diff_eq(glam::DAffine3::IDENTITY, 1e-6), "{both}");

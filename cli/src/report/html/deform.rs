@@ -7,13 +7,13 @@ use super::verdict::{self, Verdict};
 use super::view::View;
 use super::{Plane, grid, planes, plot, plot::Plot};
 use crate::report::DeformReport;
+use crate::report::Warning;
 use crate::report::words;
 use askama::Template;
 use glam::{DAffine3, DVec3};
 use image::ImageResult;
 use mireg::Volume;
 use mireg::deform::{Deformation, Options};
-use mireg::registration::Doubt;
 use rayon::prelude::*;
 
 /// Of JPEGs.
@@ -32,7 +32,7 @@ struct Drawing {
 #[template(path = "deform.html")]
 struct Page<'a> {
     report: &'a DeformReport,
-    warnings: &'a [Doubt],
+    warnings: &'a [Warning],
     verdict: Verdict,
     planes: Vec<Plane>,
     drawings: Vec<Drawing>,

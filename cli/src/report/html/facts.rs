@@ -3,9 +3,9 @@
 use crate::report::{DeformReport, Report, Seconds};
 use glam::DVec3;
 use mireg::deform::{self};
-use mireg::metric::{Evaluation, MetricKind};
+use mireg::metric::{Evaluation, Metric, Viola};
 use mireg::optimizer::Stopped;
-use mireg::registration::{Init, Options, Sampling, ViolaOptions};
+use mireg::registration::{Init, Options, Sampling};
 use mireg::{Geometry, Volume};
 
 /// A label and what is said about it.
@@ -102,7 +102,10 @@ pub fn options(options: &Options, report: &Report) -> Vec<Fact> {
         ("start", init(&options.init).to_owned()),
         (
             "sampling",
-            if report.metric == MetricKind::Viola { scattered(&options.viola) } else { sampling(options.sampling) },
+            match &options.metric {
+                Metric::Viola(viola) => scattered(viola),
+                _ => sampling(options.sampling),
+            },
         ),
         ("masks", if masks.is_empty() { "none".to_owned() } else { masks.join(" and ") }),
         ("histogram", report.histogram.to_owned()),
@@ -144,7 +147,7 @@ fn sampling(sampling: Sampling) -> String {
     }
 }
 
-fn scattered(viola: &ViolaOptions) -> String {
+fn scattered(viola: &Viola) -> String {
     format!("about {} scattered, seed {}", viola.samples, viola.seed)
 }
 

@@ -5,13 +5,13 @@ use super::strip::{self, Window};
 use super::verdict::{self, Verdict};
 use super::view::View;
 use super::{Plane, plot, plot::Plot};
+use crate::report::Warning;
 use crate::report::mesh::MeshReport;
 use askama::Template;
 use glam::{DAffine3, DVec2};
 use image::ImageResult;
 use mireg::Volume;
 use mireg::mesh::Found;
-use mireg::registration::Doubt;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ struct Drawing {
 #[template(path = "mesh.html")]
 struct Page<'a> {
     report: &'a MeshReport,
-    warnings: &'a [Doubt],
+    warnings: &'a [Warning],
     verdict: Verdict,
     planes: [Plane; 1],
     drawings: [Drawing; 2],

@@ -2,8 +2,9 @@ use super::*;
 use crate::report::Run;
 use glam::DVec3;
 use mireg::metric::Evaluation;
-use mireg::registration::{Doubt, Seconds, Started};
+use mireg::registration::{Seconds, Started};
 use mireg::transform::{Dimension, Kind, Linear};
+use mireg::{Check, Doubt};
 use mireg::{Geometry, PixelType};
 use std::path::Path;
 use std::time::Instant;
@@ -54,19 +55,19 @@ fn what_a_file_is_called_is_text() {
 #[test]
 fn the_verdict_comes_first_with_every_doubt() {
     let volume = noise([4, 4, 4]);
-    let doubt = |name, grave| Doubt { name, text: format!("something about {name}"), grave };
+    let doubt = |check: Check, grave| Doubt { check, message: format!("something about {check}").into(), grave };
     let first = |doubts| {
         let page = page_of(&volume, doubts, "a.nii");
         page[page.find("<header").unwrap()..page.find("</header>").unwrap()].to_owned()
     };
     assert!(first(vec![]).contains("Passed: no check speaks against"));
-    let warned = first(vec![doubt("overlap", false), doubt("new", false)]);
+    let warned = first(vec![doubt(Check::Overlap, false), doubt(Check::Folded, false)]);
     assert!(
         warned.contains("Passed with warnings") && warned.contains("something about overlap. Check that both"),
         "{warned}"
     );
-    assert!(warned.contains("something about new. Look at"), "{warned}");
-    assert!(first(vec![doubt("overlap", true)]).contains("Failed: do not use"));
+    assert!(warned.contains("something about folded. Where the Jacobian"), "{warned}");
+    assert!(first(vec![doubt(Check::Overlap, true)]).contains("Failed: do not use"));
 }
 
 #[test]

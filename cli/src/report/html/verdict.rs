@@ -1,6 +1,7 @@
 //! Whether a result can be used, in sentences.
 
-use mireg::registration::Doubt;
+use crate::report::Warning;
+use mireg::Check;
 
 /// The first thing that is read.
 pub struct Verdict {
@@ -12,8 +13,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub fn new(doubts: &[Doubt]) -> Self {
-        if doubts.iter().any(|doubt| doubt.grave) {
+    pub fn new(warnings: &[Warning]) -> Self {
+        if warnings.iter().any(|warning| warning.grave) {
             return Self {
                 class: "failed",
                 mark: "✕",
@@ -23,7 +24,7 @@ impl Verdict {
         }
         let advice =
             "Checks do not see everything: make sure below that edges and ventricles, vessels or other landmarks meet.";
-        match doubts {
+        match warnings {
             [] => {
                 Self { class: "passed", mark: "✓", headline: "Passed: no check speaks against this result", advice }
             }
@@ -32,21 +33,31 @@ impl Verdict {
     }
 }
 
-/// What to do about a doubt.
-pub fn advice(doubt: &Doubt) -> &'static str {
-    match doubt.name {
-        "overlap" => {
+/// What to do where a check was not passed.
+pub fn advice(warning: &Warning) -> &'static str {
+    match warning.check {
+        Check::Overlap => {
             "Check that both images show the same part of the body and that their headers are right; try --init search."
         }
-        "information" => "Check that the images are of the same patient and not mostly empty; try a mask or more bins.",
-        "metric" => "Try another start (--init search), or keep the headers' alignment.",
-        "rotation" | "volume" => {
-            "Compare with how the patient lay; try another start (--init), or fewer degrees of freedom (--dof)."
+        Check::Information => "Check that the images are of the same patient and not mostly empty; try a mask.",
+        Check::Metric => "Try another start (--init search), or keep the headers' alignment.",
+        Check::Rotation => {
+            "Compare with how the patient lay; try another start (--init), or a transform with fewer degrees of freedom."
         }
-        "rival" => {
+        Check::Volume => {
+            "Check the voxel sizes in both headers; try another start (--init), or a transform with fewer degrees of freedom."
+        }
+        Check::Rival => {
             "More than one alignment explains the images: start from a rough alignment by hand (--init FILE) or use a mask."
         }
-        "start" => "Run mireg register, look at its report, and give what is right as --start.",
-        _ => "Look at the pictures below before you use the result.",
+        Check::Start => "Run mireg register, look at its report, and give what is right as --start.",
+        Check::Folded => {
+            "Where the Jacobian is 0 or less, the field has no inverse and means nothing: see where that is below."
+        }
+        Check::Stretched => {
+            "See below where that is: it may be right where one image shows what the other does not, such as a resection."
+        }
+        Check::NoRise => "Check the start, and try another --force or coarser --levels to begin with.",
+        Check::Inverse => "Do not take points or labels back through the inverse where a voxel matters.",
     }
 }

@@ -17,6 +17,7 @@ use super::{
     Backend, Evaluator, Flow, HistogramMethod, MattesPair, Pair, SmoothEvaluator, ViolaEvaluator, ViolaPair, Wanted,
     per_sample,
 };
+use crate::error::{Setting, message};
 use crate::image::CubicImage;
 use crate::{Error, Result, Volume};
 use gpu::math::entropy::Entropies;
@@ -46,9 +47,10 @@ impl Backend for Cpu {
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
         if method != HistogramMethod::Auto {
             let name = method.name();
-            return Err(Error::Input(format!(
-                "--histogram {name} runs on a GPU and in the emulator: on the CPU leave it at auto"
-            )));
+            return Err(Error::option(
+                Setting::Histogram,
+                message!(Histogram, " {name} runs on a GPU and in the emulator"; "leave it at auto on the CPU"),
+            ));
         }
         Ok(Box::new(Loaded { pair, unit: pair.unit()?, samples: rows::Samples::new(&pair)? }))
     }

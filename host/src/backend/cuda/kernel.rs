@@ -171,7 +171,7 @@ pub fn shared_memory(device: &Device) -> Result<u32> {
 pub fn check(code: sys::CUresult) -> Result<()> {
     match code {
         sys::CUresult::CUDA_SUCCESS => Ok(()),
-        code => Err(Error::Device(format!("the CUDA driver says {}", cuda_driver::describe(code)))),
+        code => Err(Error::device("cuda", format!("the CUDA driver says {}", cuda_driver::describe(code)))),
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Cuda {
 /// # Errors
 /// [`Error::Device`]
 pub fn available() -> Result<()> {
-    cuda_driver::available().map_err(Error::Device)
+    cuda_driver::available().map_err(|why| Error::device("cuda", why))
 }
 
 impl Cuda {
@@ -70,7 +70,7 @@ impl Cuda {
     /// spends on it, as the mean of `times` more in a row, if that is not 0.
     ///
     /// # Errors
-    /// [`Error::Input`] for other `bins`, [`Error::Device`] where the numbers do not fit or the device gives up.
+    /// [`Error::Option`] for other `bins`, [`Error::Device`] where the numbers do not fit or the device gives up.
     pub fn count_pairs(&self, numbers: &[u16], bins: u32, times: u32) -> Result<(Vec<u32>, Option<f64>)> {
         histogram::count_pairs(&CudaQueue::new(self)?, numbers, bins, times)
     }

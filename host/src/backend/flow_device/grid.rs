@@ -5,6 +5,7 @@ use crate::backend::FlowStep;
 use crate::backend::gaussian::device::Smoother;
 use crate::backend::kernels::{FLOW_COMPOSE, FLOW_LARGEST, FLOW_REFINE};
 use crate::backend::queue::{Memory, Queue};
+use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::math::interpolate;
 use gpu::params;
@@ -34,7 +35,10 @@ pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
     // Kernels count them in 32 bits.
     if numbers > u64::from(u32::MAX) {
         let [x, y, z] = size;
-        return Err(Error::Input(format!("{x} x {y} x {z} voxels are too many for a displacement field")));
+        return Err(Error::option(
+            Setting::Fixed,
+            format!("{x} x {y} x {z} voxels are too many for a displacement field"),
+        ));
     }
     queue.zeros(numbers as usize)
 }

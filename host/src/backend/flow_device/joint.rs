@@ -6,6 +6,7 @@ use crate::backend::Agreement;
 use crate::backend::histogram::FromPairs;
 use crate::backend::kernels::{COPY_WORDS, FLOW_FORCE, FLOW_PAIRS};
 use crate::backend::queue::{Memory, Queue, Shape};
+use crate::error::Setting;
 use crate::{Error, Result};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use gpu::kernels::flow::WIDTH;
@@ -33,7 +34,7 @@ pub struct Joint<Q: Queue> {
 impl<Q: Queue> Joint<Q> {
     pub fn new(queue: &Q, voxels: usize, bins: u32) -> Result<Self> {
         if !(2..=255).contains(&bins) {
-            return Err(Error::Input(format!("a flow takes 2 to 255 bins, not {bins}")));
+            return Err(Error::option(Setting::Bins, format!("a flow takes 2 to 255 bins, not {bins}")));
         }
         let table = bins * bins + bins;
         let shared_bytes = if 4 * table <= queue.shared_bytes(&FLOW_FORCE) { 4 * table } else { 0 };
@@ -71,7 +72,7 @@ impl<Q: Queue> Joint<Q> {
         prior: f32,
     ) -> Result<()> {
         if [scores.len(), information.len()] != [self.bins * self.bins, self.bins].map(|n| n as usize) {
-            return Err(Error::Input(format!("the tables are not those of {} bins", self.bins)));
+            return Err(Error::option(Setting::Bins, format!("the tables are not those of {} bins", self.bins)));
         }
         // The step before may not have read its tables yet.
         queue.wait()?;

@@ -9,6 +9,7 @@ mod local;
 
 use super::queue::Queue;
 use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Score};
+use crate::error::Setting;
 use crate::{Error, Result, Volume};
 use gpu::params::Affine;
 use grid::Grid;
@@ -42,7 +43,7 @@ impl<Q: Queue> FlowDevice<Q> {
 
 /// The error of a flow that has not begun.
 fn no_level() -> Error {
-    Error::Input("a flow has no images before its first level".into())
+    Error::option(Setting::Levels, "a flow has no images before its first level")
 }
 
 impl<Q: Queue> Flow for FlowDevice<Q> {
@@ -72,7 +73,9 @@ impl<Q: Queue> Flow for FlowDevice<Q> {
                 joint.force(&self.queue, images, grid, [scores, information], prior)?;
             }
             (Metric::Local(local), Score::Local) => local.force(&self.queue, images, grid, prior)?,
-            _ => return Err(Error::Input("the force is not of the metric that the level compares by".into())),
+            _ => {
+                return Err(Error::option(Setting::Force, "the force is not of the metric that the level compares by"));
+            }
         }
         grid.step(&self.queue, step)
     }

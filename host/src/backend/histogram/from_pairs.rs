@@ -2,6 +2,7 @@
 
 use crate::backend::kernels::{COUNT_PAIRS, COUNT_PAIRS_PACKED};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape};
+use crate::error::Setting;
 use crate::{Error, Result};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use gpu::kernels::histogram::from_pairs::{TOGETHER, VECTOR};
@@ -110,7 +111,7 @@ impl<Q: Queue> FromPairs<Q> {
 fn checked(len: usize, bins: u32) -> Result<u32> {
     match (1..=1 << 16).contains(&bins) && len <= MOST {
         true => Ok(len as u32),
-        false => Err(Error::Input(format!("{len} numbers in {bins} bins cannot be counted"))),
+        false => Err(Error::option(Setting::Bins, format!("{len} numbers in {bins} bins cannot be counted"))),
     }
 }
 

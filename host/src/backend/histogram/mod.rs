@@ -15,6 +15,7 @@ pub use from_pairs::{FromPairs, count_pairs};
 
 use super::Pair;
 use super::queue::{Memory, Queue};
+use crate::error::{Setting, message};
 use crate::image::CubicImage;
 use crate::{Error, Result};
 use gpu::math::interpolate::Interpolator;
@@ -139,7 +140,7 @@ pub trait Counter<Q: Queue> {
 /// Uploads a pair for a method, which is [resolved](HistogramMethod::resolve).
 ///
 /// # Errors
-/// [`Error::Input`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
+/// [`Error::Option`] where the method cannot count this pair, [`Error::Device`] where it does not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
     let weighs = matches!(method, HistogramMethod::SharedAtomic | HistogramMethod::SortCount);
     if pair.interpolator == Interpolator::PartialVolume && !weighs {
@@ -211,5 +212,6 @@ fn write(memory: &mut [f32], transforms: &[Affine]) {
 
 /// The error of a method that cannot count a pair.
 fn cannot(method: HistogramMethod, why: &str) -> Error {
-    Error::Input(format!("--histogram {} {why}: choose another, or auto", method.name()))
+    let name = method.name();
+    Error::option(Setting::Histogram, message!(Histogram, " {name} {why}"; "choose another, or auto"))
 }

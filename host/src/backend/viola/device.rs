@@ -5,6 +5,7 @@ mod layout;
 use crate::backend::kernels::*;
 use crate::backend::queue::{Kernel, Memory, Queue, Shape};
 use crate::backend::{Exponentials, Viola, ViolaEvaluator, ViolaPair};
+use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::kernels::viola::{BLOCK, RESULTS, finish, sums, tile};
 use gpu::math::gauss::REACH;
@@ -199,7 +200,10 @@ impl<Q: Queue> Work<Q> {
 
     fn write(&mut self, maps: &[Affine]) -> Result<()> {
         if maps.len() != self.groups {
-            return Err(Error::Input(format!("{} maps for {} groups of samples", maps.len(), self.groups)));
+            return Err(Error::option(
+                Setting::Samples,
+                format!("{} maps for {} groups of samples", maps.len(), self.groups),
+            ));
         }
         for (coefficients, map) in self.maps.chunks_exact_mut(12).zip(maps) {
             coefficients.copy_from_slice(map.rows.as_flattened());
@@ -219,7 +223,7 @@ impl<Q: Queue> Work<Q> {
 
 impl<Q: Queue> Loaded<Q> {
     /// # Errors
-    /// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+    /// [`Error::Option`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
     pub fn new(queue: Q, pair: &ViolaPair) -> Result<Self> {
         Ok(Self { graphs: [None, None], work: Work::new(queue, pair)? })
     }

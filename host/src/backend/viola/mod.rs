@@ -4,6 +4,7 @@ mod device;
 
 use super::queue::Queue;
 use super::{Exponentials, Group, Sample, Sigmas, Viola, ViolaEvaluator, ViolaPair, cpu};
+use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::math::log;
 use gpu::math::viola::{Entropies, Own, Scaled, WIDEST, scale};
@@ -14,7 +15,7 @@ const ROOT: f64 = 2.506_628_274_631_000_2;
 /// Samples on a device; with tables of levels, which leave nothing to be done in parallel, on the CPU.
 ///
 /// # Errors
-/// [`Error::Input`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+/// [`Error::Option`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: Q, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
     Ok(match pair.exponentials {
         Exponentials::Quantised => Box::new(cpu::viola::Loaded::new(pair)?),
@@ -26,18 +27,24 @@ impl Sigmas {
     /// Refuses what windows cannot be made of.
     ///
     /// # Errors
-    /// [`Error::Input`] for one that is not a positive number, and for a joint one too wide beside that of its image.
+    /// [`Error::Option`] for one that is not a positive number, and for a joint one too wide beside that of its image.
     pub fn check(&self) -> Result<()> {
         let joint = self.joint.unwrap_or([self.fixed, self.moving]);
         for (own, joint, image) in [(self.fixed, joint[0], "fixed"), (self.moving, joint[1], "moving")] {
             if ![own, joint].iter().all(|sigma| sigma.is_normal() && *sigma > 0.0) {
-                return Err(Error::Input(format!("Gaussian windows of the {image} image need a sigma above 0")));
+                return Err(Error::option(
+                    Setting::Sigmas,
+                    format!("Gaussian windows of the {image} image need a sigma above 0"),
+                ));
             }
             if joint > WIDEST * own {
-                return Err(Error::Input(format!(
-                    "the joint window is {} times as wide as that of the {image} image: at most {WIDEST} are possible",
-                    joint / own
-                )));
+                return Err(Error::option(
+                    Setting::Sigmas,
+                    format!(
+                        "the joint window is {} times as wide as that of the {image} image: at most {WIDEST} are possible",
+                        joint / own
+                    ),
+                ));
             }
         }
         Ok(())

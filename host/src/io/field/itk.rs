@@ -3,6 +3,7 @@
 use glam::{DMat3, DVec3};
 
 use super::super::check;
+use super::super::vectors::leaves_plane;
 use crate::transform::Field;
 
 /// The axes of the field that an ITK transform of this type is, such as `DisplacementFieldTransform_double_3_3`; none of another type.
@@ -41,7 +42,7 @@ pub fn from_parameters(axes: usize, parameters: &[f64], fixed: &[f64]) -> Result
     }
     let vector = |vector: &[f64]| [0, 1, 2].map(|n| vector.get(n).map_or(0.0, |&n| n as f32));
     let field = Field { geometry, vectors: parameters.chunks(axes).map(vector).collect() };
-    match super::leaves_plane(&field) || field.vectors.as_flattened().iter().any(|n| !n.is_finite()) {
+    match leaves_plane(&field) || field.vectors.as_flattened().iter().any(|n| !n.is_finite()) {
         true => Err("its displacement field leaves its one slice or is too large for f32; correct the file".into()),
         false => Ok(field),
     }

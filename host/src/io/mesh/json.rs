@@ -3,7 +3,7 @@
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 
-use crate::mesh::Mesh;
+use crate::transform::Mesh;
 
 /// What the file says that it is.
 const KIND: &str = "mireg mesh";

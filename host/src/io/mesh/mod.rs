@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::atomic;
 use super::source::Source;
-use crate::mesh::Mesh;
+use crate::transform::Mesh;
 use crate::{Error, Result};
 
 /// Bytes at the start of a file within which it says what it is.

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use glam::DVec2;
 
-use super::super::joined;
-use crate::mesh::Mesh;
+use super::super::number::joined;
+use crate::transform::Mesh;
 
 pub fn text(mesh: &Mesh) -> String {
     let (corners, triangles) = (mesh.fixed.len(), mesh.triangles.len());

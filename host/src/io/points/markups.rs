@@ -1,5 +1,6 @@
 //! 3D Slicer's markups in JSON (`.mrk.json`): the positions of the control points of each markup.
 
+use crate::error::Message;
 use glam::DVec3;
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ impl Document for Markups {
 }
 
 /// Control points that are not placed yet have no position.
-pub fn parse(text: &str) -> Result<Parsed, String> {
+pub fn parse(text: &str) -> Result<Parsed, Message> {
     let file: Value = serde_json::from_str(text).map_err(|error| format!("is no JSON ({error}); correct it"))?;
     let markups = file["markups"].as_array().ok_or("has no list \"markups\"; save it as .mrk.json with 3D Slicer")?;
     let (mut points, mut places, mut frame) = (vec![], vec![], None);

@@ -4,13 +4,15 @@ mod markups;
 mod table;
 mod text;
 
+use crate::error::{Message, Setting, message};
 use std::path::Path;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use glam::DVec3;
 
+use super::atomic;
+use super::number::shortest;
 use super::source::Source;
-use super::{atomic, shortest};
 use crate::Error;
 
 /// How a file holds points.
@@ -51,11 +53,14 @@ pub enum Frame {
 
 impl Frame {
     /// By the name or the number that files of 3D Slicer give it.
-    fn of(name: &str) -> Result<Self, String> {
+    fn of(name: &str) -> Result<Self, Message> {
         match name.trim() {
             "LPS" | "1" => Ok(Self::Lps),
             "RAS" | "0" => Ok(Self::Ras),
-            other => Err(format!("has coordinates in the system {}; save them in LPS or RAS", shown(other))),
+            other => {
+                let other = shown(other);
+                Err(message!("has coordinates in the system {other}"; "save them in LPS or RAS"))
+            }
         }
     }
 
@@ -105,12 +110,10 @@ impl Landmarks {
     /// # Errors
     /// [`Error::File`] for a file that is not there, of an unknown format, damaged, without points, or that contradicts `frame`.
     pub fn read(path: &Path, format: Option<Format>, frame: Option<Frame>) -> crate::Result<Self> {
-        let wrong = |message: String| Error::file(path, message);
         let text = Source::open(path)?.text()?;
         let format = format.or_else(|| Format::of(path)).ok_or_else(|| {
-            wrong(
-                "its name does not say how it holds points (.csv, .mrk.json, .fcsv, .vtk, .txt); give --format".into(),
-            )
+            let unknown = "its name does not say how it holds points (.csv, .mrk.json, .fcsv, .vtk, .txt)";
+            Error::file(path, message!("{unknown}"; "give ", PointsFormat))
         })?;
         let parsed = match format {
             Format::Csv => table::csv(&text),
@@ -119,14 +122,17 @@ impl Landmarks {
             Format::Vtk => text::vtk(text),
             Format::Text => text::rows(text),
         };
-        let Parsed { points, axes, frame: said, document } = parsed.map_err(wrong)?;
+        let Parsed { points, axes, frame: said, document } = parsed.map_err(Error::at(path))?;
         if points.is_empty() {
-            return Err(wrong("has no points".into()));
+            return Err(Error::file(path, "has no points"));
         }
         if let (Some(said), Some(frame)) = (said, frame)
             && said != frame
         {
-            return Err(wrong(format!("says itself that its coordinates are {said:?}; leave out --frame")));
+            return Err(Error::file(
+                path,
+                message!("says itself that its coordinates are {said:?}"; "leave out ", Frame),
+            ));
         }
         let frame = said.or(frame).unwrap_or(Frame::Lps);
         let points = points.into_iter().map(|point| frame.flip(point)).collect();
@@ -146,7 +152,7 @@ impl Landmarks {
     /// Writes the file that was read, with the points of now in the frame of then.
     ///
     /// # Errors
-    /// [`Error::File`] where the file cannot be written or its name says another format, [`Error::Input`] where points with two
+    /// [`Error::File`] where the file cannot be written or its name says another format, [`Error::Option`] where points with two
     /// coordinates have left the plane or are not finite.
     pub fn write(&self, path: &Path) -> crate::Result<()> {
         if Format::of(path).is_some_and(|format| format != self.format && format != Format::Text) {
@@ -154,11 +160,15 @@ impl Landmarks {
             return Err(Error::file(path, message));
         }
         if !self.points.iter().all(|point| point.is_finite()) {
-            return Err(Error::Input("the transform takes points to infinity; check it".into()));
+            return Err(Error::option(
+                Setting::Transform,
+                message!("the transform takes points to infinity"; "check it"),
+            ));
         }
         if self.axes == 2 && self.points.iter().any(|point| point.z.abs() > FLAT) {
-            let message = "the transform takes points with two coordinates out of the plane; give them three";
-            return Err(Error::Input(message.into()));
+            let message =
+                message!("the transform takes points with two coordinates out of the plane"; "give them three");
+            return Err(Error::option(Setting::Transform, message));
         }
         let points: Vec<[f64; 3]> = self.points.iter().map(|&point| self.frame.flip(point).to_array()).collect();
         let points: Vec<&[f64]> = points.iter().map(|point| &point[..self.axes]).collect();
@@ -167,9 +177,12 @@ impl Landmarks {
 }
 
 /// A coordinate on a line of a file, counted from 1.
-fn coordinate(word: &str, line: u64) -> Result<f64, String> {
+fn coordinate(word: &str, line: u64) -> Result<f64, Message> {
     let number = word.trim().parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| format!("has \"{}\" on line {line}, which is no finite number; correct it", shown(word)))
+    number.ok_or_else(|| {
+        let word = shown(word);
+        message!("has \"{word}\" on line {line}, which is no finite number"; "correct it")
+    })
 }
 
 /// The start of what a file holds, fit to be printed on a line.
@@ -187,12 +200,12 @@ mod tests {
         assert_eq!(Frame::Ras.flip(point), DVec3::new(-1.0, 2.0, 3.0));
         assert_eq!(Frame::Ras.flip(Frame::Ras.flip(point)), point);
         assert_eq!((Frame::of(" 0"), Frame::of("LPS")), (Ok(Frame::Ras), Ok(Frame::Lps)));
-        assert!(Frame::of("IJK").unwrap_err().contains("IJK"));
+        assert!(Frame::of("IJK").unwrap_err().to_string().contains("IJK"));
     }
 
     #[test]
     fn what_a_file_holds_is_shown_on_one_short_line() {
-        let told = coordinate(&["1\n2\u{1b}", &"x".repeat(1000)].concat(), 7).unwrap_err();
+        let told = coordinate(&["1\n2\u{1b}", &"x".repeat(1000)].concat(), 7).unwrap_err().to_string();
         assert!(told.starts_with("has \"12xx") && told.contains("line 7") && told.len() < 110, "{told}");
         assert_eq!(coordinate(" 1e-3 ", 1), Ok(1e-3));
         assert!(coordinate("inf", 1).is_err());

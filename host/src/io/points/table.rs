@@ -1,5 +1,6 @@
 //! Points as rows of a table: CSV with a header, and 3D Slicer's `.fcsv`.
 
+use crate::error::{Message, message};
 use csv::{ReaderBuilder, StringRecord, WriterBuilder};
 
 use super::{Document, Frame, Parsed, coordinate, shortest};
@@ -26,22 +27,23 @@ impl Document for Table {
 }
 
 /// A table under a header with columns x, y and, but for points of a plane, z.
-pub fn csv(text: &str) -> Result<Parsed, String> {
+pub fn csv(text: &str) -> Result<Parsed, Message> {
     let text = text.trim_start_matches('\u{feff}');
     let header = text.split_inclusive('\n').next().unwrap_or_default();
     let names: Vec<String> =
         header.trim_end().split(',').map(|name| name.trim_matches([' ', '"']).to_lowercase()).collect();
     let columns = columns(&names);
     if columns.len() < 2 {
-        return Err(
-            "has no columns x and y in its first line; add a header, or read bare numbers with --format text".into()
-        );
+        return Err(message!(
+            "has no columns x and y in its first line";
+            "add a header, or read bare numbers with ", PointsFormat, " text"
+        ));
     }
     parse(header, &text[header.len()..], columns, None)
 }
 
 /// The comments say which columns are x, y and z and in which frame; before they did, it was RAS, and the label came first.
-pub fn fcsv(text: &str) -> Result<Parsed, String> {
+pub fn fcsv(text: &str) -> Result<Parsed, Message> {
     let length = text.split_inclusive('\n').take_while(|line| line.starts_with('#')).map(str::len).sum();
     let (preamble, rows) = text.split_at(length);
     let value = |key: &str| {
@@ -62,7 +64,7 @@ fn columns(names: &[String]) -> Vec<usize> {
     ["x", "y", "z"].iter().map_while(|axis| names.iter().position(|name| name == axis)).collect()
 }
 
-fn parse(preamble: &str, rows: &str, columns: Vec<usize>, frame: Option<Frame>) -> Result<Parsed, String> {
+fn parse(preamble: &str, rows: &str, columns: Vec<usize>, frame: Option<Frame>) -> Result<Parsed, Message> {
     let first = 1 + preamble.lines().count() as u64;
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows.as_bytes());
     let (mut points, mut kept) = (vec![], vec![]);

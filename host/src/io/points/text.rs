@@ -1,5 +1,6 @@
 //! Numbers in a text: plain rows, and legacy VTK.
 
+use crate::error::{Message, message};
 use std::ops::Range;
 
 use glam::DVec3;
@@ -26,7 +27,7 @@ impl Document for Text {
 }
 
 /// Rows of two or three numbers, with blanks or commas between; empty lines and those that start with # stay as they are.
-pub fn rows(text: String) -> Result<Parsed, String> {
+pub fn rows(text: String) -> Result<Parsed, Message> {
     let (mut places, mut points, mut axes, mut start) = (vec![], vec![], 0, 0);
     for (number, line) in (1..).zip(text.split_inclusive('\n')) {
         let words: Vec<_> = words(line).collect();
@@ -35,7 +36,7 @@ pub fn rows(text: String) -> Result<Parsed, String> {
             if words.len() != axes || !(2..=3).contains(&axes) {
                 let found = words.len();
                 let wanted = if (2..=3).contains(&axes) { axes.to_string() } else { "two or three".into() };
-                return Err(format!("has {found} words on line {number}, not {wanted} numbers; correct it"));
+                return Err(message!("has {found} words on line {number}, not {wanted} numbers"; "correct it"));
             }
             let mut point = [0.0; 3];
             for (value, word) in point.iter_mut().zip(words) {
@@ -50,7 +51,7 @@ pub fn rows(text: String) -> Result<Parsed, String> {
 }
 
 /// The `POINTS` of a legacy VTK file. 3D Slicer says `SPACE=RAS` or `SPACE=LPS` in its title.
-pub fn vtk(text: String) -> Result<Parsed, String> {
+pub fn vtk(text: String) -> Result<Parsed, Message> {
     let mut lines = text.lines();
     if !lines.next().is_some_and(|line| line.starts_with("# vtk DataFile")) {
         return Err("is not a legacy VTK file; save the points as one, in ASCII".into());
@@ -58,16 +59,18 @@ pub fn vtk(text: String) -> Result<Parsed, String> {
     let title = lines.next().unwrap_or_default();
     let frame = title.split_once("SPACE=").map(|(_, frame)| Frame::of(frame)).transpose()?;
     if lines.next().map(str::trim) != Some("ASCII") {
-        return Err("holds its points as bytes; save it in ASCII".into());
+        return Err(message!("holds its points as bytes"; "save it in ASCII"));
     }
     let header = lines.find(|line| line.get(..7).is_some_and(|word| word.eq_ignore_ascii_case("points ")));
-    let header = header.ok_or("has no POINTS; save the landmarks as points")?;
+    let header = header.ok_or_else(|| message!("has no POINTS"; "save the landmarks as points"))?;
     let (count, kind) = header[7..].trim().split_once(char::is_whitespace).unwrap_or_default();
     let Ok(count) = count.parse::<usize>() else {
-        return Err(format!("has \"{}\", not how many POINTS there are and of what type; correct it", shown(header)));
+        let header = shown(header);
+        return Err(message!("has \"{header}\", not how many POINTS there are and of what type"; "correct it"));
     };
     if !["float", "double"].contains(&kind.trim().to_lowercase().as_str()) {
-        return Err(format!("has POINTS of type {}; save them as float or double", shown(kind)));
+        let kind = shown(kind);
+        return Err(message!("has POINTS of type {kind}"; "save them as float or double"));
     }
     let start = offset(&text, header) + header.len();
     let (mut places, mut values) = (vec![], vec![]);
@@ -79,7 +82,8 @@ pub fn vtk(text: String) -> Result<Parsed, String> {
         places.push(place);
     }
     if values.len() != count.saturating_mul(3) {
-        return Err(format!("says that it has {count} points, but ends after {} coordinates", values.len()));
+        let found = values.len();
+        return Err(format!("says that it has {count} points, but ends after {found} coordinates").into());
     }
     let points = values.as_chunks().0.iter().map(|&point| DVec3::from_array(point)).collect();
     Ok(Parsed { points, axes: 3, frame, document: Box::new(Text { text, places }) })

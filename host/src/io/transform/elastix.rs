@@ -1,8 +1,9 @@
 //! elastix's TransformParameters files: `(Key value ...)` lines, the parameters those of ITK.
 
+use crate::error::{Message, message};
 use std::path::Path;
 
-use super::super::joined;
+use super::super::number::joined;
 use super::parameters::linear;
 use super::text::{numbers, shown};
 use super::{Grids, content};
@@ -114,8 +115,10 @@ impl Fields {
 }
 
 /// A file for elastix and transformix, which resamples on the fixed grid.
-pub fn text(transform: &Linear, grids: &Grids) -> Parsed<String> {
-    let grid = grids.fixed.ok_or("elastix writes the fixed grid into its files; give --fixed, or write .tfm")?;
+pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
+    let grid = grids
+        .fixed
+        .ok_or_else(|| message!("elastix writes the fixed grid into its files"; "give ", Fixed, ", or write .tfm"))?;
     let axes = transform.dimension.axes();
     let kind = match transform.kind {
         Kind::Translation => "Translation",

@@ -1,5 +1,6 @@
 //! The formats, and how to tell one from another.
 
+use crate::error::{Message, message};
 use std::path::Path;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
@@ -13,9 +14,9 @@ pub enum Format {
     Itk,
     /// ITK in a MATLAB 4 file, as ANTs writes its 0GenericAffine.mat
     Ants,
-    /// elastix parameters, for transformix too: TransformParameters.0.txt; to write them needs --fixed
+    /// elastix parameters, for transformix too: TransformParameters.0.txt; the fixed image is needed to write them
     Elastix,
-    /// FLIRT: .mat, text, from MOVING to FIXED in voxels times mm; needs --fixed and --moving
+    /// FLIRT: .mat, text, from MOVING to FIXED in voxels times mm; both images are needed
     Fsl,
     /// NiftyReg: 4x4, from FIXED to MOVING, RAS mm
     Niftyreg,
@@ -23,7 +24,7 @@ pub enum Format {
     MatrixLps,
     /// 4x4 from FIXED to MOVING, RAS mm, as greedy has it
     MatrixRas,
-    /// Eight corners of FIXED and where they go: .standard; needs --fixed and --moving
+    /// Eight corners of FIXED and where they go: .standard; both images are needed
     Rire,
     /// mireg's own: .json, and report.json
     Json,
@@ -52,7 +53,7 @@ impl Format {
     }
 
     /// The format of a file that holds `bytes`.
-    pub(super) fn sniff(path: &Path, bytes: &[u8]) -> Result<Self, String> {
+    pub(super) fn sniff(path: &Path, bytes: &[u8]) -> Result<Self, Message> {
         let text = String::from_utf8_lossy(bytes);
         let a_line = |is: &dyn Fn(&str) -> bool| text.lines().map(str::trim).any(is);
         let is_mat = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("mat"));
@@ -69,9 +70,10 @@ impl Format {
             () if a_line(&|line| line.starts_with("Point") && line.contains("new_x")) => Ok(Self::Rire),
             () if is_mat => Ok(Self::Fsl),
             () if matrix::rows(&text).is_ok() => {
-                Err("is a plain matrix, which does not say in which frame; name it: mireg convert --from matrix-lps, \
-                     matrix-ras, niftyreg or fsl"
-                    .into())
+                Err(message!(
+                    "is a plain matrix, which does not say in which frame it is";
+                    "name it: ", TransformFormat, " matrix-lps, matrix-ras, niftyreg or fsl"
+                ))
             }
             () => Err("is no transform that mireg reads; it reads those of ITK (.tfm, .txt), ANTs, elastix, FSL, NiftyReg and RIRE, \
                        4x4 matrices and its own .json"
@@ -99,12 +101,12 @@ mod tests {
         let of = |name: &str, bytes: &[u8]| Format::sniff(Path::new(name), bytes);
         let matrix = b"1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n";
         assert_eq!(of("a.mat", matrix), Ok(Format::Fsl));
-        assert!(of("a.txt", matrix).unwrap_err().contains("--from"));
+        assert!(of("a.txt", matrix).unwrap_err().to_string().contains("`format` matrix-lps"));
         assert_eq!(of("a.mat", b"#Insight Transform File V1.0\n"), Ok(Format::Itk));
         assert_eq!(of("a.mat", &[0; 30]), Ok(Format::Ants));
         assert_eq!(of("a.txt", b"// elastix\n(Transform \"EulerTransform\")\n"), Ok(Format::Elastix));
         assert_eq!(of("a", b"\n {\"lps\": []}"), Ok(Format::Json));
-        assert!(of("a.tfm", b"\x89HDF\r\n\x1a\n").unwrap_err().contains("HDF5"));
-        assert!(of("a.tfm", b"hello").unwrap_err().contains("no transform"));
+        assert!(of("a.tfm", b"\x89HDF\r\n\x1a\n").unwrap_err().to_string().contains("HDF5"));
+        assert!(of("a.tfm", b"hello").unwrap_err().to_string().contains("no transform"));
     }
 }

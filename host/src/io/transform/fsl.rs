@@ -2,23 +2,28 @@
 //! voxel indices times voxel size, those along the first axis counted from its other end where the image's axes are right-handed in
 //! RAS ("neurological"). Jenkinson and Smith 2001; FSL's wiki, FLIRT/FAQ.
 
+use crate::error::{Message, message};
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::{Grids, matrix};
 use crate::Geometry;
 use crate::transform::Linear;
 
-pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
-    let (fixed, moving) = grids.both().ok_or(
-        "is taken for FSL's, whose mm start at a corner of each image: name both, here or to mireg convert, with --fixed and --moving",
-    )?;
+pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
+    let (fixed, moving) = grids.both().ok_or_else(|| {
+        message!(
+            "is taken for FSL's, whose mm start at a corner of each image";
+            "name both images with ", Fixed, " and ", Moving, ", or convert it first"
+        )
+    })?;
     let map = matrix::map(matrix::rows(text)?)?;
     Ok(grids.about(&(own_to_world(moving) * map.inverse() * own_to_world(fixed).inverse())))
 }
 
-pub fn text(transform: &Linear, grids: &Grids) -> Result<String, String> {
-    let (fixed, moving) =
-        grids.both().ok_or("FSL's mm start at a corner of each image; give --fixed and --moving, or write .tfm")?;
+pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
+    let (fixed, moving) = grids.both().ok_or_else(
+        || message!("FSL's mm start at a corner of each image"; "give ", Fixed, " and ", Moving, ", or write .tfm"),
+    )?;
     let map = own_to_world(fixed).inverse() * transform.to_affine().inverse() * own_to_world(moving);
     Ok(matrix::text(&map))
 }

@@ -1,9 +1,10 @@
 //! ITK's text files.
 
-use super::super::{field, joined};
+use super::super::field;
+use super::super::number::joined;
 use super::parameters::{linear, named};
 use super::text::{numbers, whole};
-use crate::transform::{Linear, Part};
+use crate::transform::{Linear, Transform};
 
 const COMPOSITE: &str = "CompositeTransform_";
 
@@ -13,8 +14,8 @@ pub const MAGIC: &str = "#Insight Transform File";
 /// One linear transform, or a composite of some.
 pub fn read(text: &str) -> Result<Linear, String> {
     let linear = |part| match part {
-        Part::Linear(linear) => Ok(linear),
-        Part::Field(_) => Err("holds a displacement field, where a linear transform is needed".to_owned()),
+        Transform::Linear(linear) => Ok(linear),
+        _ => Err("holds a displacement field, where a linear transform is needed".to_owned()),
     };
     let linears = parts(text)?.into_iter().map(linear).collect::<Result<Vec<_>, _>>()?;
     linears.into_iter().reduce(|first, next| first.then(&next)).ok_or_else(nothing)
@@ -22,7 +23,7 @@ pub fn read(text: &str) -> Result<Linear, String> {
 
 /// One transform, linear or a displacement field, or those of a composite in the order in which a point goes through them, which is the last one
 /// of the file first.
-pub fn parts(text: &str) -> Result<Vec<Part>, String> {
+pub fn parts(text: &str) -> Result<Vec<Transform>, String> {
     if !text.starts_with(MAGIC) {
         return Err("is not an ITK transform text file; save the transform as .tfm or .txt with ITK".into());
     }
@@ -58,10 +59,10 @@ fn nothing() -> String {
 }
 
 /// The transform of type `name`.
-fn part(name: &str, parameters: &[f64], fixed: &[f64]) -> Result<Part, String> {
+fn part(name: &str, parameters: &[f64], fixed: &[f64]) -> Result<Transform, String> {
     match field::axes_of(name) {
-        Some(axes) => field::from_parameters(axes, parameters, fixed).map(Part::Field),
-        None => linear(name, parameters, fixed).map(Part::Linear),
+        Some(axes) => field::from_parameters(axes, parameters, fixed).map(Transform::Field),
+        None => linear(name, parameters, fixed).map(Transform::Linear),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::super::joined;
+use super::super::number::joined;
 use super::Grids;
 use super::text::numbers;
 use crate::transform::Linear;

@@ -1,4 +1,4 @@
-//! Transforms in files, those of mireg and those of others. (Displacement fields alone are in [`super::field`].)
+//! Transforms in files, those of mireg and those of others. (Displacement fields alone are in [`super::field`], meshes in [`super::mesh`].)
 //!
 //! Whatever a file's own convention, what is read is a map from a point of the fixed image to the point of the moving image,
 //! LPS mm, and what is written is one.
@@ -19,8 +19,8 @@ use std::path::Path;
 use glam::{DAffine3, DVec3};
 
 use super::source::Source;
-use super::{atomic, field};
-use crate::transform::{Dimension, Kind, Linear, Part};
+use super::{atomic, field, mesh};
+use crate::transform::{Dimension, Kind, Linear, Transform};
 use crate::{Error, Geometry, Result};
 pub use format::Format;
 pub use json::Motion;
@@ -60,7 +60,50 @@ impl<'a> Grids<'a> {
     }
 }
 
-/// Reads a transform. Without a `format`, the content says which it is, and of plain 4x4 matrices the end of the name: `.mat` is FSL.
+/// Reads any transform: a linear one of any [`Format`], a mesh of [`super::mesh`], a displacement field of [`super::field`] by the end of
+/// its name, or ITK text that holds several, fields among them. Those are a [`Transform::Chain`] in the order in which a point goes through
+/// them, of one at least. With a `format` no meshes and no files of a field alone are read.
+///
+/// # Errors
+/// Those of [`read_linear`], [`super::mesh::read`] and [`super::field::read`].
+pub fn read(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Transform> {
+    if format.is_none() && mesh::is(path) {
+        return mesh::read(path).map(Transform::Mesh);
+    }
+    if format.is_none() && field::is(path) {
+        return field::read(path).map(Transform::Field);
+    }
+    let text = format.is_none_or(|format| format == Format::Itk);
+    if !text || !Source::open(path)?.rest(itk::MAGIC.len() as u64)?.starts_with(itk::MAGIC.as_bytes()) {
+        return read_linear(path, format, grids).map(Transform::Linear);
+    }
+    let mut parts = itk::parts(&Source::open(path)?.text()?).map_err(Error::at(path))?;
+    let linears =
+        parts.iter().filter_map(|part| if let Transform::Linear(linear) = part { Some(linear) } else { None });
+    linears.into_iter().try_for_each(invertible).map_err(Error::at(path))?;
+    Ok(if parts.len() == 1 { parts.remove(0) } else { Transform::Chain(parts) })
+}
+
+/// Writes any transform: a linear one, or a chain that is linear as a whole, as [`write_linear`] does, a displacement field as
+/// [`super::field::write`] and a mesh as [`super::mesh::write`] do, which know neither `format` nor `grids`.
+///
+/// # Errors
+/// Those of these, and [`Error::File`] for a chain that is not linear: [`Transform::to_field`] makes one field of it.
+pub fn write(path: &Path, format: Option<Format>, transform: &Transform, grids: &Grids) -> Result<()> {
+    match transform {
+        Transform::Linear(linear) => write_linear(path, format, linear, grids),
+        Transform::Field(field) => field::write(path, field),
+        Transform::Mesh(mesh) => mesh::write(path, mesh),
+        Transform::Chain(_) => match transform.to_linear() {
+            Some(linear) => write_linear(path, format, &linear, grids),
+            None => {
+                Err(Error::file(path, "would hold fields or meshes among other transforms; make one field of them"))
+            }
+        },
+    }
+}
+
+/// Reads a linear transform. Without a `format`, the content says which it is, and of plain 4x4 matrices the end of the name: `.mat` is FSL.
 ///
 /// ITK and elastix files keep their kind and each bit of their parameters; of several in one file, and of those that an elastix
 /// file names, the composition is read. A matrix becomes the first kind that can do what it does to within 1e-9.
@@ -68,51 +111,31 @@ impl<'a> Grids<'a> {
 /// # Errors
 /// [`Error::File`] for a file that is not there, is damaged, holds no linear map with an inverse, is a plain matrix of unknown
 /// convention, or cannot be understood without `grids`.
-pub fn read(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Linear> {
-    let wrong = |message: String| Error::file(path, message);
+pub fn read_linear(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Linear> {
     if format.is_none() && field::is(path) {
-        return Err(wrong(
-            "is an image or a displacement field, by its name, where a linear transform is needed".into(),
+        return Err(Error::file(
+            path,
+            "is an image or a displacement field, by its name, where a linear transform is needed",
         ));
     }
     let bytes = content(path)?;
-    let format = format.map_or_else(|| Format::sniff(path, &bytes), Ok).map_err(wrong)?;
+    let format = format.map_or_else(|| Format::sniff(path, &bytes), Ok).map_err(Error::at(path))?;
     let text = String::from_utf8_lossy(&bytes);
     let linear = match format {
-        Format::Itk => itk::read(&text).map_err(wrong),
-        Format::Ants => matlab::read(&bytes).map_err(wrong),
-        Format::Json => json::read(&text, grids).map_err(wrong),
+        Format::Itk => itk::read(&text).map_err(Error::at(path)),
+        Format::Ants => matlab::read(&bytes).map_err(Error::at(path)),
+        Format::Json => json::read(&text, grids).map_err(Error::at(path)),
         Format::Elastix => elastix::read(path, &text),
-        Format::MatrixLps => matrix::read_lps(&text, grids).map_err(wrong),
-        Format::MatrixRas | Format::Niftyreg => matrix::read_ras(&text, grids).map_err(wrong),
-        Format::Fsl => fsl::read(&text, grids).map_err(wrong),
-        Format::Rire => rire::read(&text, grids).map_err(wrong),
+        Format::MatrixLps => matrix::read_lps(&text, grids).map_err(Error::at(path)),
+        Format::MatrixRas | Format::Niftyreg => matrix::read_ras(&text, grids).map_err(Error::at(path)),
+        Format::Fsl => fsl::read(&text, grids).map_err(Error::at(path)),
+        Format::Rire => rire::read(&text, grids).map_err(Error::at(path)),
     }?;
-    invertible(&linear).map_err(wrong)?;
+    invertible(&linear).map_err(Error::at(path))?;
     Ok(linear)
 }
 
-/// Reads a transform of which displacement fields may be a part: one of [`read`], a field of [`field::read`] by the end of its name, or
-/// ITK text that holds fields among others. What comes back is in the order in which a point goes through it, and not empty.
-///
-/// # Errors
-/// Those of [`read`] and of [`field::read`].
-pub fn parts(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Vec<Part>> {
-    if format.is_none() && field::is(path) {
-        return Ok(vec![Part::Field(field::read(path)?)]);
-    }
-    let text = format.is_none_or(|format| format == Format::Itk);
-    if !text || !Source::open(path)?.rest(itk::MAGIC.len() as u64)?.starts_with(itk::MAGIC.as_bytes()) {
-        return Ok(vec![Part::Linear(read(path, format, grids)?)]);
-    }
-    let wrong = |message: String| Error::file(path, message);
-    let parts = itk::parts(&Source::open(path)?.text()?).map_err(wrong)?;
-    let linears = parts.iter().filter_map(|part| if let Part::Linear(linear) = part { Some(linear) } else { None });
-    linears.into_iter().try_for_each(invertible).map_err(wrong)?;
-    Ok(parts)
-}
-
-/// Writes a transform, in the format that the end of the name says where none is given: `.tfm` and `.txt` (ITK, or elastix where
+/// Writes a linear transform, in the format that the end of the name says where none is given: `.tfm` and `.txt` (ITK, or elastix where
 /// the name starts with `TransformParameters`), `.json`, `.mat` (FSL) and `.standard` (RIRE).
 ///
 /// Numbers are the shortest that are read back to the last bit, in RIRE's table 10 decimals. ITK, ANTs, elastix and JSON keep kind,
@@ -121,17 +144,16 @@ pub fn parts(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Vec<P
 /// # Errors
 /// [`Error::File`] for a name of another end, where the format needs a grid that is not in `grids`, and where the file cannot be
 /// written.
-pub fn write(path: &Path, format: Option<Format>, transform: &Linear, grids: &Grids) -> Result<()> {
-    let wrong = |message: String| Error::file(path, message);
-    let bytes = match format.map_or_else(|| Format::of_name(path), Ok).map_err(wrong)? {
+pub fn write_linear(path: &Path, format: Option<Format>, transform: &Linear, grids: &Grids) -> Result<()> {
+    let bytes = match format.map_or_else(|| Format::of_name(path), Ok).map_err(Error::at(path))? {
         Format::Itk => itk::text(transform).into_bytes(),
         Format::Ants => matlab::bytes(transform),
         Format::Json => json::text(transform).into_bytes(),
-        Format::Elastix => elastix::text(transform, grids).map_err(wrong)?.into_bytes(),
+        Format::Elastix => elastix::text(transform, grids).map_err(Error::at(path))?.into_bytes(),
         Format::MatrixLps => matrix::lps(transform).into_bytes(),
         Format::MatrixRas | Format::Niftyreg => matrix::ras(transform).into_bytes(),
-        Format::Fsl => fsl::text(transform, grids).map_err(wrong)?.into_bytes(),
-        Format::Rire => rire::text(transform, grids).map_err(wrong)?.into_bytes(),
+        Format::Fsl => fsl::text(transform, grids).map_err(Error::at(path))?.into_bytes(),
+        Format::Rire => rire::text(transform, grids).map_err(Error::at(path))?.into_bytes(),
     };
     atomic::write(path, &[&bytes])
 }

@@ -1,6 +1,7 @@
 //! RIRE's standards: the eight corners of the fixed image ("From") and where they go in the moving image ("To"). Both are counted in mm
 //! along the image's own axes from the centre of its first voxel. West and others 1997.
 
+use crate::error::{Message, message};
 use std::fmt::Write;
 
 use glam::{DAffine3, DMat3, DVec3};
@@ -13,23 +14,27 @@ use crate::transform::Linear;
 /// Most by which a corner may miss the map that fits all of them, mm. Tables have four decimals.
 const TOLERANCE_MM: f64 = 0.01;
 
-pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
-    let (fixed, moving) = grids.both().ok_or(
-        "is RIRE's, whose mm start at the first voxel of each image: name both, here or to mireg convert, with --fixed and --moving",
-    )?;
+pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
+    let (fixed, moving) = grids.both().ok_or_else(|| {
+        message!(
+            "is RIRE's, whose mm start at the first voxel of each image";
+            "name both images with ", Fixed, " and ", Moving, ", or convert it first"
+        )
+    })?;
     whole(text)?;
     let points: Vec<[DVec3; 2]> = text.lines().filter_map(row).collect();
     if points.len() != 8 {
-        return Err(format!(
-            "has {} rows of a point's number, x, y, z, new_x, new_y and new_z, not 8; correct the file",
-            points.len()
+        let rows = points.len();
+        return Err(message!(
+            "has {rows} rows of a point's number, x, y, z, new_x, new_y and new_z, not 8";
+            "correct the file"
         ));
     }
     let map = fit(&points);
     let miss = |[from, to]: &[DVec3; 2]| map.transform_point3(*from).distance(*to);
     // Not a number is a miss too.
     if !points.iter().all(|pair| miss(pair) <= TOLERANCE_MM) {
-        return Err("no linear map takes its eight points to the new ones; correct the file".into());
+        return Err(message!("no linear map takes its eight points to the new ones"; "correct the file"));
     }
     Ok(grids.about(&(own_to_world(moving) * map * own_to_world(fixed).inverse())))
 }
@@ -53,10 +58,13 @@ fn fit(points: &[[DVec3; 2]]) -> DAffine3 {
     DAffine3::from_mat3_translation(matrix, to - matrix * from)
 }
 
-pub fn text(transform: &Linear, grids: &Grids) -> Result<String, String> {
-    let (fixed, moving) = grids
-        .both()
-        .ok_or("RIRE's mm start at the first voxel of each image; give --fixed and --moving, or write .tfm")?;
+pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
+    let (fixed, moving) = grids.both().ok_or_else(|| {
+        message!(
+            "RIRE's mm start at the first voxel of each image";
+            "give ", Fixed, " and ", Moving, ", or write .tfm"
+        )
+    })?;
     let from_world = own_to_world(fixed).inverse();
     let map = own_to_world(moving).inverse() * transform.to_affine();
     let mut text = format!(

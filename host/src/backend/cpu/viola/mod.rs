@@ -5,6 +5,7 @@ mod levels;
 mod pairs;
 
 use super::super::{Exponentials, Group, Sample, Viola, ViolaEvaluator, ViolaPair};
+use crate::error::Setting;
 use crate::{Error, Result};
 use at::At;
 use gpu::math::entropy::{LANES, fold};
@@ -44,7 +45,7 @@ pub struct Loaded<'a>(ViolaPair<'a>);
 
 impl<'a> Loaded<'a> {
     /// # Errors
-    /// [`crate::Error::Input`] for standard deviations that windows cannot be made of.
+    /// [`crate::Error::Option`] for standard deviations that windows cannot be made of.
     pub fn new(pair: ViolaPair<'a>) -> Result<Self> {
         pair.sigmas.check()?;
         Ok(Self(pair))
@@ -53,7 +54,10 @@ impl<'a> Loaded<'a> {
     fn all(&self, maps: &[Affine], slopes: bool) -> Result<Vec<(Viola, [[f64; 4]; 3])>> {
         let groups = self.0.groups;
         if maps.len() != groups.len() {
-            return Err(Error::Input(format!("{} maps for {} groups of samples", maps.len(), groups.len())));
+            return Err(Error::option(
+                Setting::Samples,
+                format!("{} maps for {} groups of samples", maps.len(), groups.len()),
+            ));
         }
         Ok(groups.par_iter().zip(maps).map(|(group, map)| self.group(group, map, slopes)).collect())
     }

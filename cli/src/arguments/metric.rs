@@ -1,0 +1,71 @@
+//! The arguments that say what `mireg register` maximises.
+
+use clap::Args;
+use mireg::error::Setting;
+use mireg::metric::{self, Counted, HistogramMethod, Interpolator, Mattes, Metric, Viola};
+use mireg::{Error, Result};
+
+use super::choice;
+use super::gaussian::Gaussian;
+use super::histogram::Histogram;
+use super::search::Search;
+
+#[derive(Args)]
+pub struct Maximised {
+    /// What is maximised [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
+    #[arg(long, value_parser = choice::metric(), help_heading = "Metric")]
+    pub metric: Option<Metric>,
+    #[command(flatten)]
+    pub histogram: Histogram,
+    #[command(flatten)]
+    pub gaussian: Gaussian,
+}
+
+impl Maximised {
+    /// As the library wants it.
+    pub fn metric(&self, search: &Search) -> Result<Metric> {
+        let metric::Histogram { bins, interpolator, method } = self.histogram.counted();
+        let asked = self.metric.unwrap_or_else(|| self.usual());
+        if asked.has_gradient() {
+            self.allow(asked.name())?;
+        }
+        match asked {
+            Metric::Viola(_) => (),
+            _ => self.gaussian.refuse()?,
+        }
+        Ok(match asked {
+            Metric::Counted(counted) => Metric::Counted(Counted { bins, interpolator, method, ..counted }),
+            Metric::Mattes(mattes) => Metric::Mattes(Mattes { bins, ..mattes }),
+            Metric::Viola(viola) => {
+                let (samples, seed) = (search.samples().unwrap_or(viola.samples), search.seed);
+                self.gaussian.windows(Viola { samples, seed, bins, ..viola })
+            }
+        })
+    }
+
+    /// Mattes's, unless other arguments are about joint histograms of whole samples.
+    fn usual(&self) -> Metric {
+        let metric::Histogram { bins, interpolator, method } = self.histogram.counted();
+        let plain = interpolator == Interpolator::Linear && method == HistogramMethod::Auto;
+        match plain && bins >= Mattes::LEAST_BINS {
+            true => Metric::default(),
+            false => Metric::Counted(Counted::default()),
+        }
+    }
+
+    /// Refuses what a metric with a gradient does not heed.
+    fn allow(&self, name: &str) -> Result<()> {
+        let metric::Histogram { interpolator, method, .. } = self.histogram.counted();
+        if interpolator != Interpolator::Linear {
+            let text = format!("{name} takes --interpolation linear alone, of which it has the gradient");
+            return Err(Error::option(Setting::Interpolator, text));
+        }
+        match method {
+            HistogramMethod::Auto => Ok(()),
+            _ => Err(Error::option(
+                Setting::Histogram,
+                format!("{name} counts no joint histogram; leave --histogram out"),
+            )),
+        }
+    }
+}

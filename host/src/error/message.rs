@@ -1,0 +1,101 @@
+//! Sentences that name options without saying how their reader types them.
+
+use super::Setting;
+use std::fmt::{self, Display, Formatter};
+
+/// What is wrong, and what to do about it where that is known. `Display` is one line that calls options by their names in this
+/// library.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Message {
+    /// What is wrong.
+    pub wrong: Vec<Piece>,
+    /// What to do; empty where nothing is known to help.
+    pub advice: Vec<Piece>,
+}
+
+/// A part of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    Text(String),
+    /// The name of an option, whatever the reader calls it.
+    Setting(Setting),
+}
+
+impl Message {
+    /// The message with `next` behind it, in the same sentence.
+    pub fn then(mut self, next: &Self) -> Self {
+        self.wrong.extend(next.wrong.iter().cloned());
+        self.advice.extend(next.advice.iter().cloned());
+        self
+    }
+
+    /// The message in one line, with options called what `name` calls them.
+    pub fn line(&self, name: impl Fn(Setting) -> String) -> String {
+        let sentence = |pieces: &[Piece]| -> String {
+            let piece = |piece: &Piece| match piece {
+                Piece::Text(text) => text.clone(),
+                Piece::Setting(setting) => name(*setting),
+            };
+            pieces.iter().map(piece).collect()
+        };
+        match (sentence(&self.wrong), sentence(&self.advice)) {
+            (wrong, advice) if advice.is_empty() => wrong,
+            (wrong, advice) => format!("{wrong}; {advice}"),
+        }
+    }
+}
+
+impl Display for Message {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.line(Setting::quoted))
+    }
+}
+
+impl From<String> for Message {
+    fn from(text: String) -> Self {
+        Self { wrong: vec![Piece::Text(text)], advice: Vec::new() }
+    }
+}
+
+impl From<&str> for Message {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+/// A [`Message`] of texts, as `format!` takes them, and of options, by their [`Setting`]; what to do stands behind a semicolon:
+/// `message!("{name} has no gradient"; "use ", Metric, " mattes")`.
+macro_rules! message {
+    ($($wrong:tt),+ $(; $($advice:tt),+)?) => {
+        $crate::error::Message {
+            wrong: vec![$($crate::error::piece!($wrong)),+],
+            advice: vec![$($($crate::error::piece!($advice)),+)?],
+        }
+    };
+}
+
+/// One part of a [`message!`].
+macro_rules! piece {
+    ($text:literal) => {
+        $crate::error::Piece::Text(format_args!($text).to_string())
+    };
+    ($setting:ident) => {
+        $crate::error::Piece::Setting($crate::error::Setting::$setting)
+    };
+}
+
+pub(crate) use {message, piece};
+
+#[cfg(test)]
+mod tests {
+
+    #[test]
+    fn options_are_called_what_the_reader_calls_them() {
+        let name = "nmi";
+        let message = message!("{name} has no gradient"; "use ", Metric, " mattes, or another ", Optimizer);
+        assert_eq!(message.to_string(), "nmi has no gradient; use `metric` mattes, or another `optimizer`");
+        let flags = message.line(|setting| format!("--{}", setting.name()));
+        assert_eq!(flags, "nmi has no gradient; use --metric mattes, or another --optimizer");
+        assert_eq!(message!(Bins, " are few").to_string(), "`bins` are few");
+    }
+}

@@ -1,0 +1,64 @@
+//! What callers choose, by name.
+
+use strum::{IntoStaticStr, VariantArray};
+
+/// An option or an input. Its name is that of the field or the argument that holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Setting {
+    /// The image on whose grid the result is.
+    Fixed,
+    /// The image that is moved, or resampled.
+    Moving,
+    FixedMask,
+    MovingMask,
+    /// The kind of transform.
+    Dof,
+    /// Where a registration starts.
+    Init,
+    /// The transform that a deformation or a mesh starts from.
+    Start,
+    Metric,
+    Bins,
+    Interpolator,
+    Histogram,
+    Sigmas,
+    Exponentials,
+    Optimizer,
+    Levels,
+    Sampling,
+    Samples,
+    Seed,
+    /// What a deformation climbs.
+    Force,
+    Iterations,
+    /// How much a step of a deformation is smoothed.
+    SmoothMm,
+    /// How much the field of a deformation is smoothed.
+    SmoothFieldMm,
+    /// The side of a mesh's cells.
+    Spacing,
+    Transform,
+    /// How a file of a transform is written.
+    #[strum(serialize = "format")]
+    TransformFormat,
+    /// How a file of points is written.
+    #[strum(serialize = "format")]
+    PointsFormat,
+    /// The axes of points.
+    Frame,
+    Backend,
+    Threads,
+}
+
+impl Setting {
+    /// Its name in this library.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
+
+    /// The name as it stands in a sentence.
+    pub(super) fn quoted(self) -> String {
+        format!("`{}`", self.name())
+    }
+}

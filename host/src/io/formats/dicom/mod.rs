@@ -1,0 +1,90 @@
+//! DICOM: the slices of a series in one folder.
+
+mod elements;
+mod pixels;
+mod slice;
+mod stack;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::io::format::{Format, Names};
+use crate::io::source::{Source, reason};
+use crate::{Error, Result, Volume};
+use slice::Slice;
+
+/// Most series that a message lists.
+const LISTED: usize = 4;
+
+/// A series in a folder, or that of one of its files.
+pub struct Dicom;
+
+impl Format for Dicom {
+    fn names(&self) -> &Names {
+        &Names { read: &[".dcm"], written: &[], fields: &[], listed: [&["DICOM"], &[]] }
+    }
+
+    fn is(&self, path: &Path) -> Result<bool> {
+        if path.is_dir() {
+            return Ok(true);
+        }
+        let mut source = Source::open(path)?;
+        let mut start = [0; 132];
+        Ok(source.remaining() >= 132 && source.read_exact(&mut start).is_ok() && start.ends_with(b"DICM"))
+    }
+
+    fn read(&self, path: &Path) -> Result<Volume> {
+        if path.is_dir() { read_folder(path) } else { read_file(path) }
+    }
+}
+
+/// Reads the one series in `folder`.
+fn read_folder(folder: &Path) -> Result<Volume> {
+    let mut series = BTreeMap::<String, Vec<Slice>>::new();
+    for slice in slices(folder)? {
+        series.entry(slice.series()).or_default().push(slice);
+    }
+    let listed: Vec<String> =
+        series.values().map(|s| format!("{} ({} images, {})", s[0].description(), s.len(), s[0].name())).collect();
+    match series.into_values().collect::<Vec<_>>() {
+        one if one.len() == 1 => stack::read(folder, one.into_iter().flatten().collect()),
+        none if none.is_empty() => Err(Error::file(
+            folder,
+            "is a folder without DICOM images; name an image file in it, or the folder of a series",
+        )),
+        several => Err(Error::file(
+            folder,
+            format!(
+                "holds {} DICOM series: {}{}; give one of the files of the series that you want",
+                several.len(),
+                listed[..listed.len().min(LISTED)].join(", "),
+                if listed.len() > LISTED { ", ..." } else { "" }
+            ),
+        )),
+    }
+}
+
+/// Reads the series of the file at `path` from the folder that it is in.
+fn read_file(path: &Path) -> Result<Volume> {
+    Source::open(path)?;
+    let Some(own) = Slice::open(path)? else {
+        return Err(Error::file(path, "is not DICOM or holds no image; give another file of the series"));
+    };
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let series = own.series();
+    let slices = slices(folder)?.into_iter().filter(|slice| slice.series() == series).collect();
+    stack::read(path, slices)
+}
+
+/// Every image in `folder`, by name.
+fn slices(folder: &Path) -> Result<Vec<Slice>> {
+    let unreadable = |e: std::io::Error| Error::file(folder, reason(&e));
+    let entries = std::fs::read_dir(folder).map_err(unreadable)?.map(|entry| Ok(entry?.path()));
+    let mut paths = entries.collect::<std::io::Result<Vec<PathBuf>>>().map_err(unreadable)?;
+    paths.sort();
+    let slices = paths.iter().filter(|path| path.is_file()).filter_map(|path| Slice::open(path).transpose());
+    slices.collect()
+}

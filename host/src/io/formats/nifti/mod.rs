@@ -1,0 +1,98 @@
+//! NIfTI-1 and NIfTI-2, read; NIfTI-1, written.
+
+mod fields;
+mod form;
+mod header;
+mod written;
+
+use std::path::{Path, PathBuf};
+
+use crate::io::deflate::{self, Wrap};
+use crate::io::format::{Format, Names, ends};
+use crate::io::source::Source;
+use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::{atomic, vectors};
+use crate::transform::Field;
+use crate::{Error, Geometry, PixelType, Result, Volume};
+use header::Header;
+
+/// `.nii`, `.nii.gz`, and `.hdr` with `.img`.
+pub struct Nifti;
+
+impl Format for Nifti {
+    fn names(&self) -> &Names {
+        &Names {
+            read: &[".nii.gz", ".nii", ".hdr", ".img"],
+            written: &[".nii.gz", ".nii"],
+            fields: &[".nii.gz", ".nii"],
+            listed: [&[".nii", ".nii.gz", ".hdr with .img"], &[".nii", ".nii.gz"]],
+        }
+    }
+
+    fn read(&self, path: &Path) -> Result<Volume> {
+        let (_, coding, geometry, voxels) = parts(&header_file(path), |header| Ok((header.size()?, 1)))?;
+        let pixel = coding.volume_pixel();
+        Ok(Volume { geometry, voxels, pixel })
+    }
+
+    fn geometry(&self, path: &Path) -> Result<Geometry> {
+        let path = header_file(path);
+        let header = Header::read(&mut Source::open_gzip(&path)?)?;
+        let placed = header.size().and_then(|size| form::geometry(&header, size));
+        placed.map_err(|message| Error::file(path, message))
+    }
+
+    fn write(&self, path: &Path, volume: &Volume) -> Result<()> {
+        write_voxels(path, &volume.geometry, volume.pixel, &volume.voxels)
+    }
+
+    fn read_field(&self, path: &Path) -> Result<Field> {
+        let numbers = |header: &Header| header.field().map(|(size, numbers, _)| (size, numbers));
+        let (header, _, geometry, mut numbers) = parts(&header_file(path), numbers)?;
+        let ras = header.field().is_ok_and(|(.., ras)| ras);
+        if ras {
+            // The x and y of all voxels come first.
+            let xy = 2 * geometry.voxels();
+            numbers[..xy].iter_mut().for_each(|number| *number = -*number);
+        }
+        Ok(vectors::field(geometry, &numbers, Order::Planes))
+    }
+
+    fn write_field(&self, path: &Path, field: &Field) -> Result<()> {
+        write_voxels(path, &field.geometry, PixelType::F32, &vectors::numbers(field, Order::Planes))
+    }
+}
+
+/// The file of a pair that is read first.
+fn header_file(path: &Path) -> PathBuf {
+    if ends(path, &[".img"]) { path.with_extension("hdr") } else { path.to_owned() }
+}
+
+/// The header, where the voxels lie, and the voxels, of the size and numbers each that `shape` takes from the header.
+fn parts(
+    path: &Path,
+    shape: impl Fn(&Header) -> std::result::Result<([usize; 3], usize), String>,
+) -> Result<(Header, Coding, Geometry, Vec<f32>)> {
+    let mut source = Source::open_gzip(path)?;
+    let header = Header::read(&mut source)?;
+    let wrong = |message: String| Error::file(path, message);
+    let (size, numbers) = shape(&header).map_err(wrong)?;
+    let geometry = form::geometry(&header, size).map_err(wrong)?;
+    let coding = header.coding().map_err(wrong)?;
+    let start = header.voxel_offset().map_err(wrong)?;
+    if header.pair {
+        source = Source::open(&path.with_extension("img"))?;
+    }
+    source.skip_to(start)?;
+    let voxels = voxels::read(source, &Shape { size, numbers, order: Order::Planes }, &coding)?;
+    Ok((header, coding, geometry, voxels))
+}
+
+fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, voxels: &[f32]) -> Result<()> {
+    let header = written::header(geometry, pixel, voxels.len() / geometry.voxels());
+    let header = header.map_err(|message| Error::file(path, message))?;
+    if ends(path, &[".gz"]) {
+        return atomic::write(path, &[&deflate::compress(Wrap::Gzip, &header, voxels, pixel)]);
+    }
+    atomic::write(path, &[&header, &voxels::encode(voxels, pixel)])
+}

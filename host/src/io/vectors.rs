@@ -1,0 +1,38 @@
+//! Displacement fields as the numbers of a file.
+
+use super::voxels::Order;
+use crate::Geometry;
+use crate::transform::Field;
+
+/// Numbers per voxel: 3, or 2 where the grid is one of a 2-D image.
+pub fn channels(grid: &Geometry) -> usize {
+    if grid.is_flat() { 2 } else { 3 }
+}
+
+/// The field that a file's numbers are, of which there are as many for each voxel.
+pub fn field(geometry: Geometry, numbers: &[f32], order: Order) -> Field {
+    let voxels = geometry.voxels();
+    let channels = numbers.len() / voxels;
+    let number = |voxel: usize, channel: usize| match order {
+        _ if channel >= channels => 0.0,
+        Order::Voxels => numbers[voxel * channels + channel],
+        Order::Planes => numbers[voxel + channel * voxels],
+    };
+    let vectors = (0..voxels).map(|voxel| [0, 1, 2].map(|channel| number(voxel, channel))).collect();
+    Field { geometry, vectors }
+}
+
+/// A field's numbers as a file has them.
+pub fn numbers(field: &Field, order: Order) -> Vec<f32> {
+    let Field { geometry, vectors } = field;
+    let channels = channels(geometry);
+    match order {
+        Order::Voxels => vectors.iter().flat_map(|vector| &vector[..channels]).copied().collect(),
+        Order::Planes => (0..channels).flat_map(|channel| vectors.iter().map(move |vector| vector[channel])).collect(),
+    }
+}
+
+/// Whether a field of a 2-D image leads out of its plane.
+pub fn leaves_plane(field: &Field) -> bool {
+    field.geometry.is_flat() && field.vectors.iter().any(|vector| vector[2] != 0.0)
+}

@@ -1,0 +1,132 @@
+//! Joint histograms of a pair of images.
+
+use super::evaluation::Evaluation;
+use super::pair::{GridPair, ImagePair, Sampled};
+use crate::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
+use crate::error::Setting;
+use crate::image::{BinImage, StoredImage};
+use crate::{Error, Result};
+use glam::DAffine3;
+use gpu::math::entropy::Entropies;
+use gpu::math::interpolate::Interpolator;
+
+/// How a joint histogram is counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Histogram {
+    /// Bins a side, 2 to 1024.
+    pub bins: u32,
+    /// How values between voxels are made.
+    pub interpolator: Interpolator,
+    /// How a GPU counts; all methods give the same counts.
+    pub method: HistogramMethod,
+}
+
+impl Default for Histogram {
+    /// 64 bins, linear.
+    fn default() -> Self {
+        Self { bins: Self::BINS, interpolator: Interpolator::Linear, method: HistogramMethod::Auto }
+    }
+}
+
+impl Histogram {
+    /// Bins a side where nothing else is said.
+    pub const BINS: u32 = 64;
+
+    /// Refuses what cannot be counted.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for too few or too many bins.
+    pub fn check(&self) -> Result<()> {
+        let bins = self.bins;
+        match (2..=1024).contains(&bins) {
+            true => Ok(()),
+            false => Err(Error::option(
+                Setting::Bins,
+                format!("{bins} bins: the joint histogram takes 2 to 1024 bins a side"),
+            )),
+        }
+    }
+}
+
+/// A pair of images ready to be loaded for joint histograms.
+pub struct JointImages {
+    pub grids: GridPair,
+    sampled: BinImage,
+    interpolated: StoredImage,
+    histogram: Histogram,
+    /// Voxels that are counted.
+    pub samples: u64,
+}
+
+impl JointImages {
+    /// Packs a pair.
+    pub fn new(pair: &ImagePair, histogram: Histogram) -> Self {
+        let [(sampled, sampled_range), (interpolated, interpolated_range)] = pair.images();
+        let bins = histogram.bins;
+        let mut sampled = StoredImage::new(sampled, sampled_range, bins).bins(bins);
+        let interpolated = StoredImage::new(interpolated, interpolated_range, bins);
+        let all = sampled.bins.len();
+        let samples = pair.keep.as_ref().map_or(all, |keep| sampled.keep(|voxel| keep[voxel])) as u64;
+        Self { grids: pair.grids(), sampled, interpolated, histogram, samples }
+    }
+
+    fn pair(&self) -> Pair<'_> {
+        let (fixed, moving, bins) = (&self.sampled, &self.interpolated, [self.histogram.bins; 2]);
+        Pair { fixed, moving, bins, interpolator: self.histogram.interpolator }
+    }
+
+    /// What a sample counts.
+    ///
+    /// # Errors
+    /// Those of [`Pair::unit`].
+    pub fn unit(&self) -> Result<u32> {
+        self.pair().unit()
+    }
+
+    /// Loads the pair into a backend.
+    ///
+    /// # Errors
+    /// Those of [`Backend::load`].
+    pub fn load<'a>(&'a self, backend: &'a dyn Backend) -> Result<JointHistograms<'a>> {
+        Ok(JointHistograms { images: self, evaluator: backend.load(self.pair(), self.histogram.method)? })
+    }
+
+    /// From what a backend returns, whichever image is sampled.
+    pub fn evaluation(&self, entropies: &Entropies) -> Evaluation {
+        let evaluation = Evaluation::new(entropies, self.samples);
+        match self.grids.which {
+            Sampled::Fixed => evaluation,
+            Sampled::Moving => evaluation.exchanged(),
+        }
+    }
+}
+
+/// A loaded pair.
+pub struct JointHistograms<'a> {
+    images: &'a JointImages,
+    evaluator: Box<dyn Evaluator + 'a>,
+}
+
+impl JointHistograms<'_> {
+    /// The name of the method that counts.
+    pub fn method(&self) -> &'static str {
+        self.evaluator.method()
+    }
+
+    /// What is wanted at each map of points of the fixed image, LPS mm; the rest is 0.
+    ///
+    /// # Errors
+    /// Those of [`Evaluator::evaluate`].
+    pub fn evaluate(&mut self, transforms: &[DAffine3], wanted: Wanted) -> Result<Vec<Evaluation>> {
+        let found = self.evaluator.evaluate(&self.images.grids.maps(transforms), wanted)?;
+        Ok(found.iter().map(|entropies| self.images.evaluation(entropies)).collect())
+    }
+
+    /// The counts at a map: the pair (f, m) is at `f + bins * m`, where f is the sampled image's.
+    ///
+    /// # Errors
+    /// Those of [`Evaluator::histogram`].
+    pub fn counts(&mut self, transform: &DAffine3) -> Result<Vec<u32>> {
+        self.evaluator.histogram(&self.images.grids.map(transform))
+    }
+}

@@ -1,0 +1,138 @@
+//! Mutual information by B-spline windows over bins (Mattes and others 2003).
+
+use super::family::{At, Family, LoadedMetric, MetricImages};
+use super::joint::Histogram;
+use super::pair::{GridPair, ImagePair};
+use crate::backend::{Backend, MattesImages, Smooth, SmoothEvaluator, Windows};
+use crate::error::Setting;
+use crate::{Error, Result};
+use glam::DAffine3;
+use gpu::math::mattes::{LEAST_BINS, PADDING};
+
+/// Samples that a counter of the joint histogram has on average at least: mutual information is not normalised, and on slices of 57,000
+/// voxels 64 bins turned heads by 0.3 degrees.
+const SAMPLES_A_BIN: f64 = 48.0;
+/// The fewest bins a side that a level has beside the padding: with 8 a slice ended upside down.
+const LEAST_FILLED: u32 = 24;
+
+/// Mattes's mutual information, with its gradient. It interpolates linearly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mattes {
+    /// On the interpolated image's intensities, or on those of both.
+    pub windows: Windows,
+    /// Bins a side with two empty ones at either end, 5 to 1024; levels with few samples have fewer.
+    pub bins: u32,
+}
+
+impl Default for Mattes {
+    /// Windows on the interpolated image alone, 64 bins.
+    fn default() -> Self {
+        Self { windows: Windows::Moving, bins: Histogram::BINS }
+    }
+}
+
+impl Mattes {
+    /// The fewest bins a side that there may be.
+    pub const LEAST_BINS: u32 = LEAST_BINS;
+}
+
+impl Family for Mattes {
+    fn name(&self) -> &'static str {
+        match self.windows {
+            Windows::Moving => "Mattes MI",
+            Windows::Both => "symmetric Mattes MI",
+        }
+    }
+
+    fn key(&self) -> &'static str {
+        match self.windows {
+            Windows::Moving => "mattes",
+            Windows::Both => "mattes-symmetric",
+        }
+    }
+
+    fn summary(&self) -> &'static str {
+        match self.windows {
+            Windows::Moving => {
+                "Mutual information by cubic B-spline windows on the intensities that are interpolated, with its gradient (Mattes and others 2003)"
+            }
+            Windows::Both => "The same with windows on the intensities of both images",
+        }
+    }
+
+    fn histogram(&self) -> Histogram {
+        Histogram { bins: self.bins, ..Histogram::default() }
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.bins < LEAST_BINS {
+            true => Err(Error::option(
+                Setting::Bins,
+                format!(
+                    "{} bins: Mattes windows take {LEAST_BINS} to 1024, of which {PADDING} stay empty at either end",
+                    self.bins
+                ),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// For each pair of bins what every thread counts, in 32 and in 64 bits for each of a window's four, and what is made of it.
+    fn bytes(&self) -> u64 {
+        u64::from(self.bins).pow(2) * (48 * rayon::current_num_threads() as u64 + 40)
+    }
+
+    fn prepare(&self, pair: &ImagePair) -> Result<Box<dyn MetricImages>> {
+        let wanted = self.bins.saturating_sub(2 * PADDING);
+        let bins = pair.filled_bins(wanted, SAMPLES_A_BIN, LEAST_FILLED) + 2 * PADDING;
+        let [sampled, interpolated] = pair.images();
+        let mut packed = MattesImages::new(sampled, interpolated, bins, self.windows);
+        if let Some(keep) = &pair.keep {
+            packed.fixed.keep(|voxel| keep[voxel]);
+        }
+        Ok(Box::new(WindowedImages { grids: pair.grids(), packed, samples: pair.samples() as u64 }))
+    }
+}
+
+struct WindowedImages {
+    grids: GridPair,
+    packed: MattesImages,
+    samples: u64,
+}
+
+impl MetricImages for WindowedImages {
+    fn grids(&self) -> &GridPair {
+        &self.grids
+    }
+
+    fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    fn load<'a>(&'a self, backend: &'a dyn Backend) -> Result<Box<dyn LoadedMetric + 'a>> {
+        let evaluator = backend.load_mattes(self.packed.pair())?;
+        Ok(Box::new(LoadedWindows { grids: &self.grids, evaluator }))
+    }
+}
+
+struct LoadedWindows<'a> {
+    grids: &'a GridPair,
+    evaluator: Box<dyn SmoothEvaluator + 'a>,
+}
+
+impl LoadedMetric for LoadedWindows<'_> {
+    fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+        Ok(self.evaluator.values(&self.grids.maps(transforms))?.iter().map(At::from).collect())
+    }
+
+    fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
+        let slope = self.evaluator.slope(&self.grids.map(transform))?;
+        Ok((At::from(&slope.at), slope.by_map))
+    }
+}
+
+impl From<&Smooth> for At {
+    fn from(smooth: &Smooth) -> Self {
+        Self { value: smooth.mi, overlap: smooth.overlap }
+    }
+}

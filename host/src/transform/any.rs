@@ -1,0 +1,167 @@
+//! Any transform, and several one after the other.
+
+use glam::{DAffine3, DVec3};
+
+use super::{Dimension, Field, Kind, Linear, Mesh, Rigid};
+use crate::Geometry;
+
+/// A map from points of the fixed image to points of the moving image, LPS mm.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Transform {
+    /// A matrix and a translation, by its parameters.
+    Linear(Linear),
+    /// A displacement at each voxel of a grid.
+    Field(Field),
+    /// Triangles between two pictures, each with an affine map of its own. z stays.
+    Mesh(Mesh),
+    /// One after the other, the first first; none of them moves nothing.
+    Chain(Vec<Transform>),
+}
+
+impl Transform {
+    /// What a point goes through, in this order: the transform itself, or those of the chain, none of them a chain.
+    pub fn parts(&self) -> Vec<&Self> {
+        match self {
+            Self::Chain(chain) => chain.iter().flat_map(Self::parts).collect(),
+            one => vec![one],
+        }
+    }
+
+    /// This transform first and `next` after it.
+    pub fn then(self, next: impl Into<Self>) -> Self {
+        let mut chain = if let Self::Chain(chain) = self { chain } else { vec![self] };
+        match next.into() {
+            Self::Chain(next) => chain.extend(next),
+            next => chain.push(next),
+        }
+        Self::Chain(chain)
+    }
+
+    /// The whole as one linear map; `None` where a part is not linear. That of a chain is about the centre of its first part that has
+    /// one, and of the first kind that can do it (see [`Linear::then`]).
+    pub fn to_linear(&self) -> Option<Linear> {
+        if let Self::Linear(linear) = self {
+            return Some(linear.clone());
+        }
+        let none = Linear::identity(Kind::Translation, Dimension::Two, DVec3::ZERO);
+        self.parts().into_iter().try_fold(none, |whole, part| match part {
+            Self::Linear(next) => Some(whole.then(next)),
+            _ => None,
+        })
+    }
+
+    /// The whole as one matrix, the product of its parts'; `None` where a part is not linear.
+    pub fn to_affine(&self) -> Option<DAffine3> {
+        self.parts().into_iter().try_fold(DAffine3::IDENTITY, |first, part| match part {
+            Self::Linear(next) => Some(next.to_affine() * first),
+            _ => None,
+        })
+    }
+
+    /// The grid of the first displacement field among its parts.
+    pub fn grid(&self) -> Option<&Geometry> {
+        self.parts()
+            .into_iter()
+            .find_map(|part| if let Self::Field(field) = part { Some(&field.geometry) } else { None })
+    }
+
+    /// The whole as a displacement field on `grid`, which lies in the fixed image.
+    pub fn to_field(&self, grid: &Geometry) -> Field {
+        let map = self.map();
+        Field::of(grid, |point| map.transform_point3(point))
+    }
+
+    /// The way back: linear where the whole is, and else a displacement field on `grid`, which lies in the moving image. (For single
+    /// points [`Transform::inverse_map`] needs no grid.)
+    pub fn inverse(&self, grid: &Geometry) -> Self {
+        match self.to_linear() {
+            Some(linear) => linear.inverse().into(),
+            None => {
+                let map = self.inverse_map();
+                Field::of(grid, |point| map.transform_point3(point)).into()
+            }
+        }
+    }
+}
+
+impl From<Linear> for Transform {
+    fn from(linear: Linear) -> Self {
+        Self::Linear(linear)
+    }
+}
+
+impl From<Rigid> for Transform {
+    fn from(rigid: Rigid) -> Self {
+        Self::Linear(rigid.into())
+    }
+}
+
+impl From<Field> for Transform {
+    fn from(field: Field) -> Self {
+        Self::Field(field)
+    }
+}
+
+impl From<Mesh> for Transform {
+    fn from(mesh: Mesh) -> Self {
+        Self::Mesh(mesh)
+    }
+}
+
+impl FromIterator<Transform> for Transform {
+    /// A chain.
+    fn from_iter<T: IntoIterator<Item = Transform>>(transforms: T) -> Self {
+        transforms.into_iter().fold(Self::Chain(Vec::new()), Self::then)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linear(shift: DVec3, turn: f64) -> Transform {
+        let map = DAffine3::from_rotation_z(turn) * DAffine3::from_translation(shift);
+        Linear::new(Kind::Rigid, Dimension::Three, DVec3::ZERO, &map).into()
+    }
+
+    fn bent(grid: &Geometry) -> Transform {
+        Field::of(grid, |p| p + DVec3::new(libm::sin(p.y / 6.0), libm::cos(p.x / 7.0), 0.0)).into()
+    }
+
+    fn mesh() -> Transform {
+        let fixed: Vec<_> = [(0.0, 0.0), (9.0, 0.0), (0.0, 9.0), (9.0, 9.0)].map(glam::DVec2::from).into();
+        let mut moving = fixed.clone();
+        moving[3] += 1.0;
+        Mesh { fixed, moving, triangles: vec![[0, 1, 2], [1, 3, 2]] }.into()
+    }
+
+    #[test]
+    fn a_chain_is_what_its_parts_do_in_turn_and_back() {
+        let grid = Geometry::axis_aligned([12, 11, 10], DVec3::ONE, DVec3::ZERO);
+        let parts = [linear(DVec3::new(0.5, -1.0, 0.25), 0.1), bent(&grid), mesh()];
+        let chain: Transform = parts.iter().cloned().collect();
+        let nested = parts[0].clone().then(Transform::Chain(parts[1..].to_vec()));
+        assert_eq!(chain, nested);
+        assert!(chain.to_linear().is_none() && chain.to_affine().is_none());
+        assert_eq!(chain.grid(), Some(&grid));
+        let point = DVec3::new(4.3, 5.1, 6.2);
+        let there = parts.iter().fold(point, |point, part| part.map().transform_point3(point));
+        assert_eq!(chain.map().transform_point3(point), there);
+        assert!(chain.inverse_map().transform_point3(there).distance(point) < 1e-7);
+        let (field, back) = (chain.to_field(&grid), chain.inverse(&grid));
+        assert!(field.transform_point3(point).distance(there) < 0.2);
+        assert!(back.map().transform_point3(there).distance(point) < 0.2);
+    }
+
+    #[test]
+    fn linear_parts_make_one_linear_map() {
+        let [a, b] = [linear(DVec3::X, 0.2), linear(DVec3::NEG_Y, -0.7)];
+        let both = a.clone().then(b.clone());
+        let (linear, affine) = (both.to_linear().unwrap(), both.to_affine().unwrap());
+        assert!(linear.to_affine().abs_diff_eq(affine, 1e-12));
+        assert_eq!(affine, b.to_affine().unwrap() * a.to_affine().unwrap());
+        let back = both.inverse(&Geometry::axis_aligned([2; 3], DVec3::ONE, DVec3::ZERO));
+        assert!(back.to_affine().unwrap().abs_diff_eq(affine.inverse(), 1e-12));
+        assert_eq!(Transform::Chain(Vec::new()).map().transform_point3(DVec3::ONE), DVec3::ONE);
+    }
+}

@@ -1,0 +1,44 @@
+//! How much a displacement field stretches what is around each voxel.
+
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+
+use super::Field;
+
+impl Field {
+    /// How many times larger the neighbourhood of each voxel becomes: the determinant of the derivative of p + u(p) by p, in mm, by
+    /// central differences, and by differences to the one neighbour at borders. Nothing changes along axes of one voxel. Negative
+    /// where the field folds.
+    pub fn jacobians(&self) -> Vec<f32> {
+        let by_mm = self.geometry.world_to_index().matrix3;
+        let [width, height, _] = self.geometry.size;
+        let mut jacobians = vec![0.0; self.vectors.len()];
+        jacobians.par_chunks_mut(width).enumerate().for_each(|(row, jacobians)| {
+            for (x, jacobian) in jacobians.iter_mut().enumerate() {
+                let place = [x, row % height, row / height];
+                let [i, j, k] = [0, 1, 2].map(|axis| self.slope(place, axis));
+                *jacobian = (DMat3::IDENTITY + DMat3::from_cols(i, j, k) * by_mm).determinant() as f32;
+            }
+        });
+        jacobians
+    }
+
+    /// How u changes from voxel to voxel along an axis.
+    fn slope(&self, place: [usize; 3], axis: usize) -> DVec3 {
+        let along = |n: usize| {
+            let mut there = place;
+            there[axis] = n;
+            self.vector(there)
+        };
+        let (low, high) = (place[axis].saturating_sub(1), (place[axis] + 1).min(self.geometry.size[axis] - 1));
+        match high - low {
+            0 => DVec3::ZERO,
+            voxels => (along(high) - along(low)) / voxels as f64,
+        }
+    }
+
+    fn vector(&self, [i, j, k]: [usize; 3]) -> DVec3 {
+        let [width, height, _] = self.geometry.size;
+        DVec3::from_array(self.vectors[i + width * (j + height * k)].map(f64::from))
+    }
+}
