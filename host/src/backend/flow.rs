@@ -1,7 +1,7 @@
 //! A displacement field under way, where it is kept: what a flow does with it.
 
-use crate::Result;
 use crate::image::StoredImage;
+use crate::{Observer, Result};
 use gpu::math::interpolate;
 use gpu::params::Affine;
 
@@ -89,8 +89,8 @@ pub trait Flow {
     /// Moves the field along the smoothed force: u becomes v + u(x + v), smoothed.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
-    fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()>;
+    /// [`crate::Error::Device`] where the device gives up, [`crate::Error::Stopped`] where the observer stops it.
+    fn step(&mut self, score: &Score, step: &FlowStep, observer: &dyn Observer) -> Result<()>;
 
     /// Smooths the field by Gaussians, mm.
     ///
@@ -131,8 +131,14 @@ pub trait Flow {
     /// The way back on a grid of `size`: `there` takes voxels of the field's grid to voxels of that one, `back` the other way.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
-    fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse>;
+    /// [`crate::Error::Device`] where memory is short, [`crate::Error::Stopped`] where the observer stops it.
+    fn inverse(
+        &mut self,
+        size: [usize; 3],
+        there: &Affine,
+        back: &Affine,
+        observer: &dyn Observer,
+    ) -> Result<FlowInverse>;
 }
 
 /// What allocations take beside what they hold, and small ones, bytes.
