@@ -23,6 +23,7 @@ pub struct Resampling {
 /// What [`resample`] makes.
 #[derive(Debug, Clone)]
 pub struct Resampled {
+    /// The image on the new grid, stored as it was.
     pub volume: Volume,
     /// Voxels that lie on or between the outermost voxel centres of the image.
     pub inside: usize,

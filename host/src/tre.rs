@@ -9,10 +9,13 @@ use crate::Volume;
 /// Errors over points, mm.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tre {
+    /// Their mean.
     pub mean_mm: f64,
+    /// Half of them are no larger.
     pub median_mm: f64,
     /// Nineteen of twenty errors are no larger.
     pub percentile_95_mm: f64,
+    /// The largest.
     pub max_mm: f64,
 }
 

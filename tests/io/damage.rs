@@ -51,20 +51,24 @@ fn note(bytes: usize) {
 unsafe impl GlobalAlloc for Noting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size());
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which `System` has as well.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note(layout.size());
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which `System` has as well.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         note(size);
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which `System` has as well.
         unsafe { System.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which `System` has as well.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

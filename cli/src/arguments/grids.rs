@@ -33,12 +33,12 @@ pub struct Reading {
 }
 
 /// The grids of the images that were named.
-pub struct Images {
+pub struct ImageGrids {
     fixed: Option<Geometry>,
     moving: Option<Geometry>,
 }
 
-impl Images {
+impl ImageGrids {
     pub fn read(reading: &Reading) -> Result<Self> {
         let grid = |path: &Option<PathBuf>| path.as_deref().map(io::geometry).transpose();
         Ok(Self { fixed: grid(&reading.fixed)?, moving: grid(&reading.moving)? })

@@ -6,7 +6,7 @@ use clap::Args;
 use mireg::io::transform::{self, Grids};
 use mireg::{Result, io};
 
-use crate::arguments::grids::{Files, Images, keep_inputs};
+use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
 use crate::interrupt::Held;
 use crate::transforms::Chain;
 
@@ -39,7 +39,7 @@ pub struct Compose {
 pub fn run(arguments: &Compose) -> Result<()> {
     let Compose { inputs, out, files } = arguments;
     keep_inputs(out, inputs, &files.reading)?;
-    let images = Images::read(&files.reading)?;
+    let images = ImageGrids::read(&files.reading)?;
     // What lies between the first and the last is not known, so formats that need both grids are refused.
     let grids = Grids { moving: None, ..images.grids() };
     let chain = Chain::read_each(inputs, files.reading.from, &grids)?;

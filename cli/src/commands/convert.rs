@@ -7,7 +7,7 @@ use mireg::io::transform;
 use mireg::transform::Transform;
 use mireg::{Error, Result, io};
 
-use crate::arguments::grids::{Files, Images, keep_inputs};
+use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
 use crate::interrupt::Held;
 
 pub const EXAMPLES: &str = "\
@@ -38,7 +38,7 @@ pub struct Convert {
 pub fn run(arguments: &Convert) -> Result<()> {
     let Convert { input, out, files } = arguments;
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
-    let images = Images::read(&files.reading)?;
+    let images = ImageGrids::read(&files.reading)?;
     let grids = images.grids();
     let _held = Held::new();
     match transform::read(input, files.reading.from, &grids)? {

@@ -6,7 +6,7 @@ use clap::Args;
 use mireg::io::transform;
 use mireg::{Result, io};
 
-use crate::arguments::grids::{Files, Images, keep_inputs};
+use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
 use crate::interrupt::Held;
 use crate::transforms::Chain;
 
@@ -36,7 +36,7 @@ pub struct Invert {
 pub fn run(arguments: &Invert) -> Result<()> {
     let Invert { input, out, files } = arguments;
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
-    let images = Images::read(&files.reading)?;
+    let images = ImageGrids::read(&files.reading)?;
     let grids = images.grids();
     let chain = Chain::read(std::slice::from_ref(input), files.reading.from, &grids)?;
     let _held = Held::new();

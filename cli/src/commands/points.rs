@@ -7,7 +7,7 @@ use mireg::Result;
 use mireg::io::points::{Format, Frame, Landmarks};
 
 use crate::arguments::choice::choice;
-use crate::arguments::grids::{Images, Reading};
+use crate::arguments::grids::{ImageGrids, Reading};
 use crate::interrupt::Held;
 use crate::summary::line;
 use crate::transforms::Chain;
@@ -55,7 +55,7 @@ pub struct Points {
 pub fn run(arguments: &Points) -> Result<()> {
     crate::keep_inputs(&arguments.out, [&arguments.points])?;
     let Points { transform, reading, invert, .. } = arguments;
-    let images = Images::read(reading)?;
+    let images = ImageGrids::read(reading)?;
     let chain = Chain::read(transform, reading.from, &images.grids())?;
     let mut landmarks = Landmarks::read(&arguments.points, arguments.format, arguments.frame)?;
     let map = chain.map(*invert);

@@ -17,7 +17,7 @@ use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{self, Level, Options, Registration, Started};
+use mireg::registration::{self, Options, Registration, RegistrationLevel, Started};
 use mireg::{Check, Doubt, Error, Result, Volume};
 
 use crate::interrupt;
@@ -94,7 +94,7 @@ pub struct Report {
     /// Which start won.
     pub started: Started,
     /// Coarse to fine.
-    pub levels: Vec<Level>,
+    pub levels: Vec<RegistrationLevel>,
     pub transform: Motion,
     pub seconds: Seconds,
     /// `passed`, or `failed` for a result that should not be used.
@@ -124,7 +124,7 @@ pub struct Seconds {
     pub open: f64,
     /// Those of the registration.
     #[serde(flatten)]
-    pub parts: registration::Seconds,
+    pub parts: registration::RegistrationSeconds,
     /// Transform, moved image and the pictures of the page.
     pub write: f64,
 }

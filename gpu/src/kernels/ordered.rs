@@ -1,4 +1,4 @@
-//! A warp's part in the ordered sums of [`crate::math::entropy`].
+//! The ordered sums of [`crate::math::entropy`] by a warp.
 
 use crate::math::entropy::LANES;
 use core::ops::Add;
@@ -7,8 +7,8 @@ use cuda_std::warp;
 /// Numbers that a lane reads together.
 const TOGETHER: usize = 4;
 
-/// This lane's partial sum of `n` terms, four at a time so that the reads overlap, and the terms; `take` sees every number and its
-/// value.
+/// This lane's partial sum of the [`LANES`] over `n` values, read four at a time so that the reads overlap: `read` reads the value of a
+/// number, `take` is called with each number and its value (0 beyond `n`), and `term` makes the term that is summed.
 #[inline(always)]
 pub fn lane_sum<T: Copy + Default>(
     n: u32,
@@ -26,7 +26,7 @@ pub fn lane_sum<T: Copy + Default>(
                 values[i] = read(at);
             }
         }
-        // What lies beyond the end is 0 and adds 0.
+        // Values beyond the end are 0 and add 0.
         for i in 0..TOGETHER {
             take(first + (i * LANES) as u32, values[i]);
         }
@@ -41,11 +41,12 @@ pub fn lane_sum<T: Copy + Default>(
 /// [`fold`](crate::math::entropy::fold) over the lanes of a warp; lane 0 has the sum.
 ///
 /// # Safety
-/// Whole warps call it.
+/// All lanes of the warp call it.
 #[inline(always)]
 pub unsafe fn fold<T: warp::Shuffle + Add<Output = T>>(mut sum: T) -> T {
     let mut half = LANES as u32 / 2;
     while half > 0 {
+        // SAFETY: the caller says that all lanes come here.
         sum = sum + unsafe { warp::shuffle_down(warp::ALL, sum, half) };
         half /= 2;
     }

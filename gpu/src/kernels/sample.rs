@@ -1,73 +1,26 @@
-//! Samples of the moving image at voxels of the fixed one.
+//! Interpolators of the moving image, as kernels of several families use them.
 
 use crate::math::interpolate::{self, Interpolator};
-use crate::math::{affine, bin, cubic, linear};
+use crate::math::{bin, cubic, eight_bit};
 use crate::params::Images;
 use cuda_std::global::DeviceSlice;
-
-/// What [`pair`] returns for a voxel that is not counted.
-pub const NONE: u32 = u32::MAX;
-
-/// The joint index of a voxel of the fixed image, or [`NONE`] outside the moving image or the mask. `row` is y plus the height times z.
-///
-/// # Safety
-/// The voxel is in the fixed image, and the slices are as long as the sizes say.
-#[inline(always)]
-pub unsafe fn pair(images: &Images, x: u32, row: u32) -> u32 {
-    let [width, height, _] = images.fixed_size;
-    // SAFETY: as this function's.
-    unsafe { core::hint::assert_unchecked(height > 0) };
-    let fixed = u32::from(unsafe { images.fixed.get_cached((x + width * row) as usize) });
-    let position = affine::position(&images.transform, [x, row % height, row / height]);
-    let inside = interpolate::inside(position, interpolate::last(images.moving_size)) & (fixed < images.bins[0]);
-    // SAFETY: a place is safe to read whether or not the position lies inside.
-    let moving = unsafe {
-        match (Interpolator::of(images.interpolator), images.fine > 0) {
-            (Interpolator::Nearest, false) => bin_of::<Nearest>(images, inside, position),
-            (Interpolator::Linear, false) => bin_of::<Linear>(images, inside, position),
-            (Interpolator::Nearest, true) => bin_of::<FineNearest>(images, inside, position),
-            (Interpolator::Linear | Interpolator::PartialVolume, _) => bin_of::<FineLinear>(images, inside, position),
-            (Interpolator::CatmullRom | Interpolator::BSpline, _) => bin_of::<Cubic>(images, inside, position),
-        }
-    };
-    if inside { fixed + images.bins[0] * moving } else { NONE }
-}
-
-/// [`pair`] of a voxel's number in the fixed image, and [`NONE`] beyond the last.
-///
-/// # Safety
-/// The slices are as long as the sizes say.
-#[inline(always)]
-pub unsafe fn pair_if_there(images: &Images, voxel: u32) -> u32 {
-    let [width, height, depth] = images.fixed_size;
-    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
-    unsafe { core::hint::assert_unchecked(width > 0) };
-    // SAFETY: as this function's.
-    if voxel < width * height * depth { unsafe { pair(images, voxel % width, voxel / width) } } else { NONE }
-}
-
-/// The moving image's bin at a position, or any where it does not lie inside.
-#[inline(always)]
-unsafe fn bin_of<S: Sampler>(images: &Images, inside: bool, position: [f32; 3]) -> u32 {
-    let place = S::place(inside, position, images.moving_size);
-    // SAFETY: as above; values are between 0 and `FULL`.
-    unsafe { bin::of(S::value(S::load(images, place), place), bin::scale(images.bins[1], S::FULL)) }
-}
 
 /// An interpolator in two steps, with the loads between them.
 pub trait Sampler {
     /// The value of the top of the range.
     const FULL: f32;
-    /// Whether the loads of one sample suffice to wait for memory; else several samples are loaded together.
+    /// Whether one sample has enough loads to hide their latency; else several samples are loaded together.
     const MANY_LOADS: bool = false;
-    /// Where to read, and with what weights.
+    /// Where to read, and the weights.
     type Place: Copy + Default;
-    /// What was read.
+    /// The words that were read.
     type Words: Copy + Default;
 
     /// The place of a position, or one that is safe to read if it does not lie inside.
     fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place;
 
+    /// Reads the moving image at a place.
+    ///
     /// # Safety
     /// The place is in the moving image.
     unsafe fn load(images: &Images, place: Self::Place) -> Self::Words;
@@ -75,7 +28,7 @@ pub trait Sampler {
     /// The value, 0 to `FULL`.
     fn value(words: Self::Words, place: Self::Place) -> f32;
 
-    /// Calls `add` with each joint index, less `first`, with which a sample counts, and how much.
+    /// Calls `add` with each joint index, less `first`, that a sample adds to, and how much it adds there.
     ///
     /// # Safety
     /// `words` are those of the place.
@@ -89,7 +42,7 @@ pub trait Sampler {
         add: impl Fn(u32, u32),
     ) {
         let scale = bin::scale(images.bins[1], Self::FULL);
-        // SAFETY: what is interpolated from stored values is between them.
+        // SAFETY: interpolated values lie between stored ones, from 0 to `FULL`, for which the scale is made.
         add(unsafe { bin::pair(fixed, images.bins[0], Self::value(words, place), scale, first) }, 1);
     }
 }
@@ -98,14 +51,14 @@ pub trait Sampler {
 pub struct Linear;
 
 impl Sampler for Linear {
-    const FULL: f32 = linear::FULL;
-    type Place = linear::Place;
+    const FULL: f32 = eight_bit::FULL;
+    type Place = eight_bit::Place;
     type Words = [u32; 2];
 
     #[inline(always)]
     fn place(inside: bool, position: [f32; 3], size: [u32; 3]) -> Self::Place {
         // SAFETY: inside; on a GPU any value is safe.
-        interpolate::place_if(inside, || unsafe { linear::place(position, size) })
+        interpolate::place_if(inside, || unsafe { eight_bit::place(position, size) })
     }
 
     #[inline(always)]
@@ -119,7 +72,7 @@ impl Sampler for Linear {
 
     #[inline(always)]
     fn value(words: Self::Words, place: Self::Place) -> f32 {
-        linear::value(words, place)
+        eight_bit::value(words, place)
     }
 }
 
@@ -176,7 +129,7 @@ impl Sampler for FineLinear {
 }
 
 impl FineLinear {
-    /// [`Sampler::load`] from pairs alone.
+    /// [`Sampler::load`] where there is no [`Images`].
     ///
     /// # Safety
     /// The place is in the moving image of this size.

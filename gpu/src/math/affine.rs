@@ -1,17 +1,24 @@
-//! Voxel of the fixed image to position in the moving image: three fused multiply-adds a coordinate, x first and z last, so that
-//! a run along any axis can keep what does not change.
+//! Voxel of the fixed image to position in the moving image: three fused multiply-adds per coordinate, in the order x, y, z, so that
+//! a loop along any axis can keep the terms that stay the same.
 
-use crate::params::Affine;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// The constant and the x term.
+/// A 3x4 matrix that takes a voxel of the fixed image to a position in the moving image, both in voxels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Affine {
+    /// One row per coordinate of the moving image: the coefficients of x, y and z, then the constant.
+    pub rows: [[f32; 4]; 3],
+}
+
+/// The constant and the x term of each coordinate.
 #[inline(always)]
 pub fn from_x(affine: &Affine, x: u32) -> [f32; 3] {
     affine.rows.map(|row| (x as f32).mul_add(row[0], row[3]))
 }
 
-/// The y term on top.
+/// Adds the y term to what [`from_x`] gives.
 #[inline(always)]
 pub fn add_y(affine: &Affine, position: [f32; 3], y: u32) -> [f32; 3] {
     let y = y as f32;
@@ -19,7 +26,7 @@ pub fn add_y(affine: &Affine, position: [f32; 3], y: u32) -> [f32; 3] {
     [y.mul_add(a[1], position[0]), y.mul_add(b[1], position[1]), y.mul_add(c[1], position[2])]
 }
 
-/// The z term on top of both: the position.
+/// Adds the z term to what [`add_y`] gives: the position.
 #[inline(always)]
 pub fn add_z(affine: &Affine, position: [f32; 3], z: u32) -> [f32; 3] {
     let z = z as f32;
@@ -27,7 +34,7 @@ pub fn add_z(affine: &Affine, position: [f32; 3], z: u32) -> [f32; 3] {
     [z.mul_add(a[2], position[0]), z.mul_add(b[2], position[1]), z.mul_add(c[2], position[2])]
 }
 
-/// The position of a voxel, where nothing is kept.
+/// The position of a voxel in the moving image, in voxels: the same bits as by the three steps.
 #[inline(always)]
 pub fn position(affine: &Affine, [x, y, z]: [u32; 3]) -> [f32; 3] {
     add_z(affine, add_y(affine, from_x(affine, x), y), z)

@@ -1,85 +1,18 @@
-//! Shortcuts for Gaussian windows where all fixed intensities of two sets of samples lie near each other, or far apart. The bits are
-//! those of [`super::viola`] without them.
+//! Shortcuts for the sums of [`super::viola`] where the fixed intensities of two sets of samples all lie near each other, or all far
+//! apart. The bits are the same as without them.
 
 use super::gauss::{self, LEAST};
 use super::viola::{CHUNK, Joint, Own, Product, Scaled, Sums, Weights};
+use super::windows::Windows;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// How windows are computed.
-pub trait Windows {
-    /// That of a difference of fixed intensities, of the pair with the number `turn` in a row.
-    fn u(d: f32, turn: u32) -> f32;
-
-    /// That of a difference of moving intensities.
-    fn v(d: f32, turn: u32) -> f32;
-
-    /// The same where there is no other one to compute.
-    #[inline(always)]
-    fn v_alone(d: f32, turn: u32) -> f32 {
-        Self::v(d, turn)
-    }
-}
-
-/// Of any pair.
-#[derive(Debug, Clone, Copy)]
-pub struct Any;
-
-/// Of fixed intensities within [`gauss::REACH`].
-#[derive(Debug, Clone, Copy)]
-pub struct Near;
-
-/// By a GPU's special-function unit and, so that no unit waits for another, some by the polynomial.
-#[derive(Debug, Clone, Copy)]
-pub struct Fast;
-
-impl Windows for Any {
-    #[inline(always)]
-    fn u(d: f32, _: u32) -> f32 {
-        gauss::window(d)
-    }
-
-    #[inline(always)]
-    fn v(d: f32, _: u32) -> f32 {
-        gauss::window(d)
-    }
-}
-
-impl Windows for Near {
-    #[inline(always)]
-    fn u(d: f32, _: u32) -> f32 {
-        gauss::window_within(d)
-    }
-
-    #[inline(always)]
-    fn v(d: f32, _: u32) -> f32 {
-        gauss::window(d)
-    }
-}
-
-impl Windows for Fast {
-    #[inline(always)]
-    fn u(d: f32, turn: u32) -> f32 {
-        if turn.is_multiple_of(4) { gauss::window(d) } else { gauss::about(d) }
-    }
-
-    #[inline(always)]
-    fn v(d: f32, _: u32) -> f32 {
-        gauss::about(d)
-    }
-
-    #[inline(always)]
-    fn v_alone(d: f32, turn: u32) -> f32 {
-        Self::u(d, turn)
-    }
-}
-
-/// The joint window where both it and that of u are at their least.
+/// A joint window for pairs whose fixed intensities lie so far apart that both it and the window of u have their least value.
 pub trait Far: Joint {
-    /// Its sum over a chunk, and the same times the difference of moving intensities, from what the chunk sums of v.
+    /// The sum of the joint window over a chunk, and of the joint window times the difference of moving intensities.
     fn sums(self, of_v: OfV) -> [f32; 2];
 
-    /// [`Joint::weight`] there.
+    /// [`Joint::weight`] of such a pair, from its window of v.
     fn far_weight(self, window_of_v: f32, weights: Weights) -> f32;
 }
 
@@ -107,7 +40,7 @@ impl Far for Own {
     }
 }
 
-/// What a far chunk sums: windows of v, differences of v times their windows, and differences of v.
+/// Sums over a far chunk of the windows of v, the differences of v times their windows, and the differences of v.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OfV {
     window: f32,
@@ -116,7 +49,7 @@ pub struct OfV {
 }
 
 impl OfV {
-    /// With one more sample.
+    /// Adds sample `j` of the chunk for sample `i`; without `SLOPE` the window alone.
     #[inline(always)]
     pub fn add<const SLOPE: bool, W: Windows>(&mut self, i: Scaled, j: Scaled, turn: u32) {
         let d = i.v - j.v;
@@ -128,7 +61,7 @@ impl OfV {
         }
     }
 
-    /// What [`Sums::add`] would have summed over the whole chunk: multiplying by a power of two commutes with rounding.
+    /// The sums that [`Sums::add`] gives over the whole chunk: multiplication by a power of two commutes with rounding.
     #[inline(always)]
     pub fn all(self, joint: impl Far) -> Sums<f32> {
         let [sum, slope_joint] = joint.sums(self);
@@ -136,23 +69,27 @@ impl OfV {
     }
 }
 
-/// [`pull`](super::viola::pull) there.
+/// [`pull`](super::viola::pull) of such a pair, with windows computed as `W` says.
 #[inline(always)]
 pub fn far_pull<W: Windows>(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Far, turn: u32) -> f32 {
     let d = i.v - j.v;
     d.mul_add(joint.far_weight(W::v_alone(d, turn), weights), sum)
 }
 
-/// How far apart two sets lie.
+/// How far apart the fixed intensities of two sets of samples lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Apart {
+    /// All pairs within [`gauss::REACH`].
     Near,
+    /// All pairs so far apart that every window of theirs has its least value.
     Far,
+    /// Anything else.
     Neither,
 }
 
 impl Apart {
-    /// From the least and the greatest fixed intensity of both, scaled, and the distance at which the joint window is at its least too.
+    /// From the least and the greatest scaled fixed intensity of either set, and the distance from which the joint window, too, has its
+    /// least value.
     #[inline(always)]
     pub fn of(one: [f32; 2], other: [f32; 2], far: f32) -> Self {
         let (above, below) = (one[0] - other[1], other[0] - one[1]);
@@ -170,7 +107,8 @@ impl Apart {
 
 #[cfg(test)]
 mod tests {
-    use super::super::viola::pull;
+    use super::super::viola::{pull, pull_by};
+    use super::super::windows::{Any, Near};
     use super::*;
 
     /// Samples whose fixed intensities begin at `u` and lie close together, some of them outside.
@@ -200,7 +138,7 @@ mod tests {
                     near.add_by::<true, Near>(i, j, joint, 0);
                     far.add::<true, Any>(i, j, 0);
                     pulls[0] = pull(pulls[0], j, weights, i, joint);
-                    pulls[1] = super::super::viola::pull_by::<Near>(pulls[1], j, weights, i, joint, 0);
+                    pulls[1] = pull_by::<Near>(pulls[1], j, weights, i, joint, 0);
                     pulls[2] = far_pull::<Any>(pulls[2], j, weights, i, joint, 0);
                 }
                 match expected {

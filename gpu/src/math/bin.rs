@@ -1,12 +1,11 @@
-//! Intensities to bins.
+//! From intensities to bins.
 //!
-//! An intensity is mapped once, at upload, to a 16-bit fraction of the configured range: one of 256 levels where there are no more
-//! bins than that. Its bin is
-//! `round(fraction * (bins - 1))`: listing 1 of Shams 2009 with the rounding of eq. 8. Equation 8 as printed (and eq. 4 of Ledig)
-//! rounds after adding the two images' terms, so that the fraction of one image can spill into the bin of the other; what both
-//! papers describe is the separable form, and that is what is computed here.
+//! An intensity is mapped once, at upload, to a 16-bit fraction of the configured range, its stored value. Up to 256 bins only 256
+//! levels of these are in use. The bin is `round(fraction * (bins - 1))`: listing 1 of Shams 2009 with the rounding of eq. 8. As printed,
+//! eq. 8 (and eq. 4 of Ledig) rounds after adding the two images' terms, so that the fraction of one image can spill into the bin of the
+//! other. Both papers describe the separable form, which is computed here.
 
-use super::linear::LEVELS;
+use super::eight_bit::LEVELS;
 use super::whole;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
@@ -17,7 +16,7 @@ pub const FULL: f32 = 65535.0;
 /// The bin number of a fixed voxel that is not to be counted.
 pub const MASKED: u16 = u16::MAX;
 
-/// What [`of`] multiplies values from 0 to `full` by for this many bins.
+/// The factor of [`of`] for values from 0 to `full` and this many bins, at least 2.
 #[inline(always)]
 pub fn scale(bins: u32, full: f32) -> f32 {
     (bins - 1) as f32 / full
@@ -33,7 +32,7 @@ pub unsafe fn of(value: f32, scale: f32) -> u32 {
     unsafe { whole::bits(whole::of(value.mul_add(scale, 0.5))) }
 }
 
-/// [`of`], plus [`whole::BIAS`].
+/// [`of`], plus [`whole::BIAS`], which a caller takes off once for many values.
 ///
 /// # Safety
 /// As [`of`].
@@ -43,7 +42,7 @@ pub unsafe fn raw(value: f32, scale: f32) -> u32 {
     whole::raw(unsafe { whole::of(value.mul_add(scale, 0.5)) })
 }
 
-/// The joint index of a fixed bin and a stored value of the moving image, less `first`.
+/// The joint index of a fixed bin and a value of the moving image, `fixed + fixed_bins * moving`, less `first`.
 ///
 /// # Safety
 /// As [`of`].
@@ -54,7 +53,8 @@ pub unsafe fn pair(fixed: u32, fixed_bins: u32, value: f32, scale: f32, first: u
     fixed.wrapping_sub(first).wrapping_add(whole::dot([moving], [fixed_bins]))
 }
 
-/// The stored value of an intensity: clamped to `low..=high`, one of 65536 values or, unless `fine`, of 256 levels; halves round up.
+/// The stored value of an intensity, 0 for `low` and 65535 for `high`, beyond which it is clamped: one of 65536 values or, unless
+/// `fine`, a multiple of 257, one of 256 levels. Halves round up.
 pub fn store(intensity: f32, low: f32, high: f32, fine: bool) -> u16 {
     let fraction = (f64::from(intensity) - f64::from(low)) / (f64::from(high) - f64::from(low));
     match fine {
@@ -63,7 +63,8 @@ pub fn store(intensity: f32, low: f32, high: f32, fine: bool) -> u16 {
     }
 }
 
-/// Whether this many bins need 16-bit values. Up to 256 bins, intensities are rounded to 256 levels: a kernel then reads half as much.
+/// Whether this many bins need 65536 stored values. Up to 256 bins, intensities are rounded to 256 levels, and a kernel reads half as
+/// much.
 pub fn fine(bins: u32) -> bool {
     bins > LEVELS + 1
 }
@@ -75,6 +76,7 @@ mod tests {
     #[test]
     fn the_ends_of_the_range_get_the_first_and_the_last_bin() {
         for bins in [2, 50, 64, 100, 256] {
+            // SAFETY: 16-bit values end at `FULL`.
             let bin = |v: u16| unsafe { of(f32::from(v), scale(bins, FULL)) };
             assert_eq!([bin(0), bin(u16::MAX)], [0, bins - 1]);
             // The first bin is half as wide as the others, as Shams's listing 1 has it.

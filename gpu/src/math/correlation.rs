@@ -10,8 +10,11 @@
 /// Counts, sum and sum of squares of an image's bin numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moments {
+    /// N: all counts.
     pub counts: u64,
+    /// S: the sum of the bin numbers of all counts.
     pub sum: u64,
+    /// Q: the sum of their squares.
     pub squares: u64,
 }
 
@@ -26,7 +29,8 @@ impl Moments {
     }
 }
 
-/// (N s - n S)^2 / n for a bin of X with `counts` counts and a sum of Y's bin numbers of `sum`; 0 for no counts.
+/// The term (N s - n S)^2 / n of a bin of X, with n = `counts` and s = `sum`, the sum of Y's bin numbers there; 0 for no counts. `all` are
+/// Y's moments.
 #[inline(always)]
 pub fn term(counts: u32, sum: u64, all: &Moments) -> f64 {
     let (ours, theirs) = (product(all.counts, sum), product(u64::from(counts), all.sum));
@@ -34,7 +38,7 @@ pub fn term(counts: u32, sum: u64, all: &Moments) -> f64 {
     distance * distance / f64::from(counts.max(1))
 }
 
-/// The ratio from the sum of [`term`]s; 0 where Y does not vary, as there is nothing to explain.
+/// The ratio, 0 to 1, from the sum of [`term`]s and Y's moments; 0 where Y does not vary, as there is nothing to explain.
 #[inline(always)]
 pub fn ratio(terms: f64, all: &Moments) -> f64 {
     let variance = product(all.counts, all.squares) - product(all.sum, all.sum);

@@ -5,21 +5,21 @@
 //!   -t u^2 / 2, u (1 + 4 u - 3 u^2) / 2, t (1 + 4 t - 3 t^2) / 2, -t^2 u / 2;
 //! - cubic B-spline: u^3 / 6, 2/3 - t^2 + t^3 / 2, 2/3 - u^2 + u^3 / 2, t^3 / 6.
 //!
-//! The second weight is what the others leave of 1: it is never computed, because they weigh differences from the
-//! second tap. So taps that are all alike give their own value, to the last bit, and a constant stays in one bin. It
-//! also lets Catmull-Rom give a voxel's own value at its centre.
+//! The second weight is 1 less the others. It is never computed: the others weight differences from the second tap. So
+//! equal taps give their own value, to the last bit, and a constant stays in one bin. Catmull-Rom also gives a voxel's own
+//! value at its centre.
 //!
-//! What is sampled is an f32 volume of voxels (Catmull-Rom) or of coefficients (B-spline), with a voxel more before and
-//! two more after along every axis ([`padded`]), so that no tap needs a check. They mirror the volume about its
-//! outermost voxel centres. For the B-spline that is the boundary which its coefficients are made for. For Catmull-Rom
-//! it is one of several that would do, and the one that adds no intensity that the image does not have.
+//! The volume that is sampled holds f32 voxels (Catmull-Rom) or coefficients (B-spline), with one voxel more before and two
+//! more after along every axis ([`padded`]), so that no tap needs a check. The padding mirrors the volume about its
+//! outermost voxel centres. For the B-spline that is the boundary for which its coefficients are made. For Catmull-Rom it
+//! is one of several possible, and the one that adds no intensity that the image does not have.
 
 use super::bin;
 use super::interpolate::{self, Interpolator, Place};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// The size of the padded volume.
+/// The size of the padded volume of an image of this size.
 #[inline(always)]
 pub fn padded(size: [u32; 3]) -> [u32; 3] {
     [size[0] + 3, size[1] + 3, size[2] + 3]
@@ -29,7 +29,7 @@ pub fn padded(size: [u32; 3]) -> [u32; 3] {
 ///
 /// A trait rather than a closure: a call through a closure would lose the caller's instruction set on the CPU.
 pub trait Taps: Copy {
-    /// Four neighbours along x, from `index` on.
+    /// Four neighbours along x, from `index` in memory on.
     ///
     /// # Safety
     /// They are in the volume.
@@ -69,7 +69,7 @@ fn b_spline(t: f32) -> Weights {
     [u * u * u * sixth, u.mul_add(0.5, -1.0).mul_add(u * u, 2.0 / 3.0), t * t * t * sixth]
 }
 
-/// Along one axis.
+/// The sum of four taps along one axis.
 #[inline(always)]
 pub fn mix([a, b, c, d]: [f32; 4], weights: Weights) -> f32 {
     let sum = (a - b).mul_add(weights[0], b);
@@ -77,7 +77,7 @@ pub fn mix([a, b, c, d]: [f32; 4], weights: Weights) -> f32 {
     (d - b).mul_add(weights[2], sum)
 }
 
-/// Along one axis, for four neighbours along x.
+/// [`mix`] of each of four neighbours along x.
 #[inline(always)]
 fn mix_four([a, b, c, d]: [[f32; 4]; 4], weights: Weights) -> [f32; 4] {
     [
@@ -88,7 +88,7 @@ fn mix_four([a, b, c, d]: [[f32; 4]; 4], weights: Weights) -> [f32; 4] {
     ]
 }
 
-/// Along y and z: what is left are four values along x. `index` is that of the first tap in a volume of `padded` size.
+/// The sums along y and z: four values along x. `index` is that of the first tap in a volume of `padded` size; `y` and `z` are the weights.
 ///
 /// # Safety
 /// 4 x 4 x 4 voxels from `index` on are in the volume.
@@ -115,7 +115,7 @@ unsafe fn along_y(taps: impl Taps, index: usize, row: usize, y: Weights) -> [f32
     mix_four(rows, y)
 }
 
-/// The value at a place in a volume of `padded` size; it may lie beyond those of the voxels. The place is
+/// The value at a place in a volume of `padded` size; it may lie beyond the range of the voxels. The place is
 /// [`interpolate::place`]'s in a volume of that size: as the padding begins a voxel before, the index is that of the
 /// first tap.
 ///
@@ -128,7 +128,7 @@ pub unsafe fn value(taps: impl Taps, place: Place, padded: [u32; 3], how: Interp
     mix(unsafe { columns(taps, place.index, padded, y, z) }, x)
 }
 
-/// A value that belongs to a bin: those beyond the range go to its ends, as intensities do.
+/// A value limited to the range 0 to [`bin::FULL`], so that it belongs to a bin.
 #[inline(always)]
 pub fn clamp(value: f32) -> f32 {
     // Comparisons rather than `max` and `min`: one instruction each on x86, and a NaN becomes 0.
@@ -136,7 +136,7 @@ pub fn clamp(value: f32) -> f32 {
     if value < bin::FULL { value } else { bin::FULL }
 }
 
-/// The value at a position of a volume of `size` without its padding; 0 outside.
+/// The value of an image of `size` at a position in voxels; 0 outside. `taps` reads its padded volume.
 ///
 /// # Safety
 /// `taps` is as large as [`padded`] says.
@@ -184,6 +184,7 @@ mod tests {
         for (how, constant) in [CatmullRom, BSpline].into_iter().zip([0.1_f32, 65535.0]) {
             let volume = vec![constant; 7 * 6 * 5];
             for x in FRACTIONS {
+                // SAFETY: the volume has the padded size of 4 x 3 x 2 voxels.
                 let value = unsafe { at(&volume[..], [4, 3, 2], [x + 1.0, 2.0 - x, x], how) };
                 assert_eq!(value, constant, "{how:?} at {x}");
             }
@@ -193,12 +194,14 @@ mod tests {
     #[test]
     fn catmull_rom_gives_voxels_at_their_centres_and_0_outside() {
         let volume: Vec<f32> = (0..7 * 6 * 5).map(|i| (i * 7919 % 1013) as f32).collect();
+        // SAFETY: the volume has the padded size of 4 x 3 x 2 voxels.
+        let at = |position| unsafe { at(&volume[..], [4, 3, 2], position, CatmullRom) };
         for (x, y, z) in [(0, 0, 0), (3, 2, 1), (1, 0, 1), (2, 1, 0)] {
             let position = [x as f32, y as f32, z as f32];
             let voxel = volume[x + 1 + 7 * (y + 1 + 6 * (z + 1))];
-            assert_eq!(unsafe { at(&volume[..], [4, 3, 2], position, CatmullRom) }, voxel);
+            assert_eq!(at(position), voxel);
         }
-        assert_eq!(unsafe { at(&volume[..], [4, 3, 2], [1.0, 2.001, 1.0], CatmullRom) }, 0.0);
+        assert_eq!(at([1.0, 2.001, 1.0]), 0.0);
     }
 
     #[test]

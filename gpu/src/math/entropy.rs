@@ -1,4 +1,4 @@
-//! From counts to entropies, MI and NMI (Shams 2009, eq. 2, 3 and 5), in nats, always in the same order.
+//! From counts to entropies, MI and NMI (Shams 2009, eq. 2, 3 and 5), in nats, always summed in the same order.
 //!
 //! With N counts in all, H = (N ln N - sum of c ln c) / N. A sum runs over [`LANES`] interleaved partial sums, which are then folded
 //! in halves: the order in which a warp adds, and one in which a CPU can vectorise.
@@ -8,7 +8,7 @@ use super::log::ln;
 /// Partial sums of an ordered sum: the width of a warp.
 pub const LANES: usize = 32;
 
-/// c ln c, and 0 for no counts.
+/// The term c ln c of a counter; 0 for no counts.
 #[inline(always)]
 pub fn term(count: u32) -> f64 {
     f64::from(count) * ln(count.max(1))
@@ -28,28 +28,38 @@ pub fn fold<T: Copy + core::ops::AddAssign>(mut lanes: [T; LANES]) -> T {
     lanes[0]
 }
 
-/// The three sums of [`term`]s and the number of counts.
+/// The sums of [`term`]s over the three histograms.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sums {
+    /// Over the fixed image's marginal histogram.
     pub fixed: f64,
+    /// Over the moving image's marginal histogram.
     pub moving: f64,
+    /// Over the joint histogram.
     pub joint: f64,
+    /// N: all counts, below 2^32.
     pub counts: u64,
 }
 
-/// Entropies in nats, MI and NMI, and correlation ratios.
+/// The values that follow from a joint histogram.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Entropies {
+    /// H(F), nats.
     pub fixed: f64,
+    /// H(M), nats.
     pub moving: f64,
+    /// H(F, M), nats.
     pub joint: f64,
+    /// Mutual information, H(F) + H(M) - H(F, M), nats.
     pub mi: f64,
+    /// Normalised mutual information, (H(F) + H(M)) / H(F, M): 1 to 2.
     pub nmi: f64,
     /// [Correlation ratios](super::correlation) of the moving image given the fixed one and of the fixed image given the moving
     /// one; 0 unless they were asked for.
     pub ratios: [f64; 2],
+    /// All counts.
     pub counts: u64,
 }
 
@@ -62,8 +72,8 @@ impl Entropies {
     }
 }
 
-/// Everything that follows from the sums; the ratios are left at 0. Without counts all is 0; with a joint entropy of 0 (a single bin pair) the NMI is 1,
-/// the value for images that say nothing about each other.
+/// The entropies, MI and NMI, with ratios of 0. Without counts all is 0; with a joint entropy of 0 (a single pair of bins) the NMI is 1, the
+/// value for images that say nothing about each other.
 #[inline(always)]
 pub fn finish(sums: Sums) -> Entropies {
     if sums.counts == 0 {

@@ -1,34 +1,36 @@
-//! Displacement fields: three planes of f32 one after the other, of x, y and z, each as large as the grid, in voxels of the grid; then
-//! [`padding`](super::interpolate::padding). The voxel at x goes to x + u(x). Beyond the outermost voxel centres a field goes on as at the
-//! nearest point of the grid.
+//! Displacement fields. In memory a field is three planes of f32, the x, y and z components of the displacements, each with one number
+//! per voxel of the grid, x fastest; then the [`padding`](super::interpolate::padding). Displacements are in voxels of the grid. The field
+//! u takes a point x to x + u(x). Beyond the outermost voxel centres it has the displacement of the nearest point of the grid.
 
-use super::interpolate::{self, Place};
+use super::interpolate::{self, Place, lerp};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// Newton steps at most.
+/// The most Newton steps.
 const STEPS: u32 = 24;
 
-/// The squared distance, voxels, at which Newton's method has arrived.
+/// The squared distance, in voxels^2, at which Newton's method has converged.
 const ARRIVED: f32 = 1e-9;
 
-/// What a Newton step, voxels, is limited to along an axis.
+/// The largest Newton step along an axis, in voxels.
 const REACH: f32 = 4.0;
 
-/// The displacement at a position, trilinear. `number` reads by index in memory.
+/// The displacement at a position, both in voxels, by trilinear interpolation. `number` reads the field by index in memory; `size` is the
+/// grid's.
 ///
 /// # Safety
 /// `number` may be called with any index in the planes and their padding; no size is above 2^22.
 #[inline(always)]
 pub unsafe fn at(number: impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 3]) -> [f32; 3] {
-    // SAFETY: clamped.
+    // SAFETY: a clamped position is inside, and no size is above 2^22.
     let place = unsafe { interpolate::place(interpolate::clamp(position, interpolate::last(size)), size) };
     let plane = size[0] * size[1] * size[2];
     let read = |axis: u32| mixed(corners(&number, place.index + axis * plane, size), place.fraction);
     [read(0), read(1), read(2)]
 }
 
-/// A plane's values at the eight corners around a place: rows (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1).
+/// A plane's numbers at the eight corners around a place, two neighbours along x for the rows (y, z), (y + 1, z), (y, z + 1) and
+/// (y + 1, z + 1).
 #[inline(always)]
 fn corners(number: &impl Fn(usize) -> f32, index: u32, size: [u32; 3]) -> [[f32; 2]; 4] {
     let (row, plane) = (size[0], size[0] * size[1]);
@@ -39,35 +41,33 @@ fn corners(number: &impl Fn(usize) -> f32, index: u32, size: [u32; 3]) -> [[f32;
     [pair(0), pair(row), pair(plane), pair(row + plane)]
 }
 
-#[inline(always)]
-fn between(low: f32, high: f32, fraction: f32) -> f32 {
-    fraction.mul_add(high - low, low)
-}
-
-/// Along x first, then y, then z.
+/// The trilinear value between eight corners in the order of `corners`, for fractions along x, y and z: along x first, then y, then z.
 #[inline(always)]
 pub fn mixed(rows: [[f32; 2]; 4], [x, y, z]: [f32; 3]) -> f32 {
-    let along_x = rows.map(|[low, high]| between(low, high, x));
-    between(between(along_x[0], along_x[1], y), between(along_x[2], along_x[3], y), z)
+    let along_x = rows.map(|[low, high]| lerp(low, high, x));
+    lerp(lerp(along_x[0], along_x[1], y), lerp(along_x[2], along_x[3], y), z)
 }
 
-/// [`mixed`], and its derivatives along x, y and z.
+/// [`mixed`], and its derivatives along x, y and z per voxel.
 #[inline(always)]
 fn mixed_slope(rows: [[f32; 2]; 4], [x, y, z]: [f32; 3]) -> (f32, [f32; 3]) {
     let ends = rows.map(|[low, high]| high - low);
-    let by_x = between(between(ends[0], ends[1], y), between(ends[2], ends[3], y), z);
-    let along_x = rows.map(|[low, high]| between(low, high, x));
-    let by_y = between(along_x[1] - along_x[0], along_x[3] - along_x[2], z);
-    let [near, far] = [between(along_x[0], along_x[1], y), between(along_x[2], along_x[3], y)];
-    (between(near, far, z), [by_x, by_y, far - near])
+    let by_x = lerp(lerp(ends[0], ends[1], y), lerp(ends[2], ends[3], y), z);
+    let along_x = rows.map(|[low, high]| lerp(low, high, x));
+    let by_y = lerp(along_x[1] - along_x[0], along_x[3] - along_x[2], z);
+    let [near, far] = [lerp(along_x[0], along_x[1], y), lerp(along_x[2], along_x[3], y)];
+    (lerp(near, far, z), [by_x, by_y, far - near])
 }
 
-/// [`at`], and the derivatives of each of the three along x, y and z: 0 where the field goes on beyond the grid.
+/// [`at`], and the derivatives of each component along x, y and z: 0 beyond the grid, where the field is constant.
+///
+/// # Safety
+/// As [`at`].
 #[inline(always)]
 unsafe fn at_slope(number: &impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 3]) -> ([f32; 3], [[f32; 3]; 3]) {
     let last = interpolate::last(size);
     let clamped = interpolate::clamp(position, last);
-    // SAFETY: clamped.
+    // SAFETY: a clamped position is inside, and no size is above 2^22.
     let Place { index, fraction } = unsafe { interpolate::place(clamped, size) };
     let plane = size[0] * size[1] * size[2];
     let axis =
@@ -80,7 +80,8 @@ unsafe fn at_slope(number: &impl Fn(usize) -> f32, size: [u32; 3], position: [f3
     ([x, y, z], [by_x, by_y, by_z])
 }
 
-/// The point x with x + u(x) = `to`, by Newton's method on the trilinear field; where that does not arrive, the nearest that it found.
+/// The point x with x + u(x) = `to`, by Newton's method on the trilinear field; where that does not converge, the point that came
+/// nearest. Positions are in voxels.
 ///
 /// # Safety
 /// As [`at`].
@@ -99,7 +100,7 @@ pub unsafe fn before(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]
             (best, best_miss) = (point, distance);
             point = minus(point, newton(by, miss));
         } else {
-            // Newton's step led across a fold of the trilinear field: half of a plain one from the best instead.
+            // The step led across a fold of the trilinear field: go back halfway to the best point.
             let [x, y, z] = minus(point, best);
             point = [best[0] + 0.5 * x, best[1] + 0.5 * y, best[2] + 0.5 * z];
         }
@@ -108,7 +109,8 @@ pub unsafe fn before(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 3]
     best
 }
 
-/// The solution d of (I + by) d = miss by Cramer's rule, limited; `miss` itself where the matrix turns space inside out.
+/// The solution d of (I + by) d = miss by Cramer's rule, each component limited to [`REACH`]; `miss` itself where the determinant is
+/// below 0.05, near or beyond a fold.
 #[inline(always)]
 fn newton(by: [[f32; 3]; 3], miss: [f32; 3]) -> [f32; 3] {
     let matrix = plus_identity(by);
@@ -127,7 +129,7 @@ fn newton(by: [[f32; 3]; 3], miss: [f32; 3]) -> [f32; 3] {
     [axis(0), axis(1), axis(2)]
 }
 
-/// I + by: how a map x + u(x) with these derivatives stretches space.
+/// I + by: the Jacobian of x + u(x) from the derivatives of u.
 #[inline(always)]
 pub fn plus_identity(by: [[f32; 3]; 3]) -> [[f32; 3]; 3] {
     let [[a, b, c], [d, e, f], [g, h, i]] = by;
@@ -146,6 +148,7 @@ fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
     [minor(1, 2), minor(2, 0), minor(0, 1)]
 }
 
+/// The inner product: x first, then y, then z.
 #[inline(always)]
 pub fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a[2].mul_add(b[2], a[1].mul_add(b[1], a[0] * b[0]))
@@ -156,8 +159,8 @@ fn minus(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// The determinant of the Jacobian of x + u(x) at a voxel, by central differences, one-sided on the border; an axis of one voxel is not
-/// stretched.
+/// The determinant of the Jacobian of x + u(x) at a voxel, by central differences, one-sided on the border. Along an axis of one voxel the
+/// derivatives are 0.
 ///
 /// # Safety
 /// As [`at`]; the voxel is in the grid.
@@ -178,14 +181,14 @@ pub unsafe fn jacobian(number: impl Fn(usize) -> f32, size: [u32; 3], [x, y, z]:
     determinant(plus_identity([along(0, x), along(1, y), along(2, z)]))
 }
 
-/// A number that orders floats as integers: for their range in any order.
+/// An integer for a float, in the same order: so that the range of many floats can be found by integer atomics, in any order.
 #[inline(always)]
 pub fn ordered(value: f32) -> u32 {
     let bits = value.to_bits();
     if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
 }
 
-/// The float of [`ordered`].
+/// The float whose [`ordered`] integer this is.
 #[inline(always)]
 pub fn of_ordered(number: u32) -> f32 {
     f32::from_bits(if number >> 31 == 1 { number & !(1 << 31) } else { !number })
@@ -212,6 +215,7 @@ mod tests {
     #[test]
     fn a_voxel_has_its_own_displacement_and_beyond_the_grid_the_nearest_voxels() {
         let (size, field) = ([5, 4, 3], waves([5, 4, 3], 0.8));
+        // SAFETY: the closure checks its index.
         let at = |position| unsafe { at(|i| field[i], size, position) };
         let voxel = |x: usize, y: usize, z: usize| [0, 1, 2].map(|axis: usize| field[x + 5 * (y + 4 * (z + 3 * axis))]);
         assert_eq!(at([2.0, 1.0, 1.0]), voxel(2, 1, 1));
@@ -224,7 +228,9 @@ mod tests {
         let (size, field) = ([12, 11, 10], waves([12, 11, 10], 0.9));
         for n in 0..1000_u32 {
             let to = [n % 10, n / 10 % 10, n / 100].map(|i| i as f32 * 1.07 + 0.2);
+            // SAFETY: the closure checks its index.
             let from = unsafe { before(|i| field[i], size, to) };
+            // SAFETY: as above.
             let there = unsafe { at(|i| field[i], size, from) };
             let miss = [0, 1, 2].map(|i: usize| from[i] + there[i] - to[i]);
             assert!(dot(miss, miss) < 1e-7, "{to:?} from {from:?} misses by {miss:?}");
@@ -245,6 +251,7 @@ mod tests {
                 .collect();
             let expected = if depth == 1 { 1.5 * 0.75 } else { 1.5 * 0.75 * 1.1 };
             for voxel in [[0, 0, 0], [3, 2, 0], [6, 4, depth - 1]] {
+                // SAFETY: the closure checks its index, and the voxel is in the grid.
                 let found = unsafe { jacobian(|i| field[i], size, voxel) };
                 assert!((found - expected).abs() < 1e-5, "{found} at {voxel:?}");
             }

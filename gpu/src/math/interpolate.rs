@@ -6,11 +6,11 @@ use super::whole::{TWO_23, TWO_23_BITS};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// How values between voxels are made.
+/// How a value between voxels is computed.
 #[repr(u32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interpolator {
-    /// The voxel whose centre is nearest; halves go up.
+    /// The value of the voxel whose centre is nearest; halves round up.
     Nearest = 0,
     /// Trilinear from the eight neighbours.
     Linear = 1,
@@ -18,12 +18,13 @@ pub enum Interpolator {
     CatmullRom = 2,
     /// The cubic spline through the voxels, from B-spline coefficients ([`super::cubic`]).
     BSpline = 3,
-    /// None for counting: each of the eight neighbours by its weight ([`super::partial_volume`]). For a value, trilinear.
+    /// For a joint histogram, none: each of the eight neighbours counts by its weight ([`super::partial_volume`]). For a value,
+    /// trilinear.
     PartialVolume = 4,
 }
 
 impl Interpolator {
-    /// The one with this number.
+    /// The interpolator of this number, the discriminant above.
     #[inline(always)]
     pub fn of(number: u32) -> Self {
         match number {
@@ -35,7 +36,7 @@ impl Interpolator {
         }
     }
 
-    /// The name on the command line.
+    /// Its name, in lower case with hyphens.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nearest => "nearest",
@@ -46,30 +47,30 @@ impl Interpolator {
         }
     }
 
-    /// Whether it samples a padded volume, as [`super::cubic`] does, rather than the voxels.
+    /// Whether it samples the padded volume of [`super::cubic`] rather than the voxels.
     #[inline(always)]
     pub fn is_cubic(self) -> bool {
         matches!(self, Self::CatmullRom | Self::BSpline)
     }
 }
 
-/// The last voxel along each axis, as coordinates.
+/// The position of the last voxel of an image of this size, in voxels.
 #[inline(always)]
 pub fn last(size: [u32; 3]) -> [f32; 3] {
     size.map(|n| (n - 1) as f32)
 }
 
-/// Whether a position, which has no negative zero, lies on or between the outermost voxel centres.
+/// Whether a position lies on or between the outermost voxel centres, from 0 to `last`. No coordinate may be a negative zero.
 ///
 /// As bits, a float that is not negative compares like an integer, and a negative one or a NaN is greater than all of them.
 #[inline(always)]
 pub fn inside(position: [f32; 3], last: [f32; 3]) -> bool {
-    // `&` and not `&&`: a short circuit would be a branch an axis.
+    // `&` and not `&&`: a short circuit would be a branch per axis.
     let axis = |i: usize| position[i].to_bits() <= last[i].to_bits();
     axis(0) & axis(1) & axis(2)
 }
 
-/// The position if it lies inside, else one inside that is safe to read.
+/// The nearest position inside.
 #[inline(always)]
 pub fn clamp(position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
     let axis = |i: usize| {
@@ -80,21 +81,22 @@ pub fn clamp(position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
     [axis(0), axis(1), axis(2)]
 }
 
-/// A position as the lower neighbour's index in memory and how far it is from there: three fractions below 1, or what an interpolator
-/// makes of them.
+/// A position inside an image, as an interpolator needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Place<F = [f32; 3]> {
+    /// The index in memory of the neighbour with the lowest x, y and z.
     pub index: u32,
+    /// The distance from there along x, y and z, 0 to below 1 voxel, or what an interpolator makes of it.
     pub fraction: F,
 }
 
-/// Voxels that memory must go on after a volume's last, whatever they hold: on the last voxel of an axis the fraction is 0, but the
-/// neighbour is read.
+/// The number of voxels, of any value, that must follow a volume in memory: on the last voxel of an axis the fraction is 0, but the
+/// neighbour is read all the same.
 pub const fn padding(size: [u32; 3]) -> usize {
     1 + size[0] as usize + size[0] as usize * size[1] as usize
 }
 
-/// The place of a position inside.
+/// The place of a position inside an image of this size, both in voxels.
 ///
 /// # Safety
 /// No coordinate is negative, NaN or above 2^22.
@@ -107,12 +109,12 @@ pub unsafe fn place(position: [f32; 3], size: [u32; 3]) -> Place {
     Place { index, fraction: [fraction(0), fraction(1), fraction(2)] }
 }
 
-/// What `place` finds if the position lies inside, else a place that is safe to read. `place` is safe to call inside and, on a GPU,
-/// anywhere.
+/// What `place` returns if the position lies `inside`, else a place that is safe to read. `place` must be safe to call for a position
+/// inside and, on a GPU, for any.
 #[inline(always)]
 pub fn place_if<F: Default>(inside: bool, place: impl FnOnce() -> Place<F>) -> Place<F> {
     if cfg!(target_arch = "nvptx64") {
-        // One selection is shorter than a branch.
+        // A select instruction is shorter than a branch.
         let place = place();
         Place { index: if inside { place.index } else { 0 }, ..place }
     } else if inside {
@@ -133,8 +135,9 @@ pub unsafe fn nearest(position: [f32; 3], size: [u32; 3]) -> u32 {
     whole::dot(whole, [1, size[0], size[0] * size[1]])
 }
 
+/// Linear interpolation: `low` for a fraction of 0, `high` for 1.
 #[inline(always)]
-fn between(low: f32, high: f32, fraction: f32) -> f32 {
+pub fn lerp(low: f32, high: f32, fraction: f32) -> f32 {
     fraction.mul_add(high - low, low)
 }
 
@@ -146,8 +149,8 @@ fn halves(pair: u32) -> [f32; 2] {
     [low as f32, ((pair >> 16) as i32 - low) as f32]
 }
 
-/// The low half of a word, and what the high half exceeds it by. A half over the bits of 2^23 is a float that exceeds it by 2^23,
-/// exactly; in a difference that falls out.
+/// The low half of a word, and what the high half exceeds it by. A half below the bits of 2^23 makes a float that is 2^23 larger than
+/// the half, exactly; in a difference the 2^23 cancels.
 #[cfg(target_arch = "nvptx64")]
 #[inline(always)]
 fn halves(pair: u32) -> [f32; 2] {
@@ -156,37 +159,38 @@ fn halves(pair: u32) -> [f32; 2] {
     [low - TWO_23, high - low]
 }
 
-/// Trilinear: words of two neighbours along x, for the rows (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1); along x first, then y,
-/// then z.
+/// The trilinear value of 16-bit stored values: along x first, then y, then z. `pairs` holds two neighbours along x per word, the lower
+/// x in the low half, for the rows (y, z), (y + 1, z), (y, z + 1) and (y + 1, z + 1).
 #[inline(always)]
 pub fn linear(pairs: [u32; 4], fraction: [f32; 3]) -> f32 {
     let [x, y, z] = fraction;
     let rows = pairs.map(halves).map(|[low, step]| x.mul_add(step, low));
-    between(between(rows[0], rows[1], y), between(rows[2], rows[3], y), z)
+    lerp(lerp(rows[0], rows[1], y), lerp(rows[2], rows[3], y), z)
 }
 
-/// [`linear`], and its derivatives along x, y and z.
+/// [`linear`], and its derivatives along x, y and z in stored values per voxel.
 #[inline(always)]
 pub fn linear_slope(pairs: [u32; 4], fraction: [f32; 3]) -> (f32, [f32; 3]) {
     let [x, y, z] = fraction;
     let ends = pairs.map(halves);
     let rows = ends.map(|[low, step]| x.mul_add(step, low));
-    let [near, far] = [between(rows[0], rows[1], y), between(rows[2], rows[3], y)];
+    let [near, far] = [lerp(rows[0], rows[1], y), lerp(rows[2], rows[3], y)];
     let along_x = ends.map(|[_, step]| step);
-    let by_x = between(between(along_x[0], along_x[1], y), between(along_x[2], along_x[3], y), z);
-    let by_y = between(rows[1] - rows[0], rows[3] - rows[2], z);
-    (between(near, far, z), [by_x, by_y, far - near])
+    let by_x = lerp(lerp(along_x[0], along_x[1], y), lerp(along_x[2], along_x[3], y), z);
+    let by_y = lerp(rows[1] - rows[0], rows[3] - rows[2], z);
+    (lerp(near, far, z), [by_x, by_y, far - near])
 }
 
-/// [`linear_slope`]'s derivatives at a position inside, but 0 along an axis on whose last voxel it lies: the neighbour beyond is another
-/// row's voxel, or none.
+/// The derivatives of [`linear_slope`] at a position inside, with 0 along an axis on whose last voxel it lies: the neighbour beyond
+/// belongs to another row, or to the padding.
 #[inline(always)]
 pub fn inner(derivatives: [f32; 3], position: [f32; 3], last: [f32; 3]) -> [f32; 3] {
     let axis = |i: usize| if position[i] < last[i] { derivatives[i] } else { 0.0 };
     [axis(0), axis(1), axis(2)]
 }
 
-/// The value of a volume at a position, nearest or trilinear; 0 outside. `voxel` reads by index in memory.
+/// The value of a volume of this size at a position in voxels, by the nearest neighbour or, for any other interpolator, trilinear;
+/// 0 outside. `voxel` reads the voxel of an index in memory.
 ///
 /// # Safety
 /// `voxel` may be called with any index below the product of `size`.
@@ -201,13 +205,13 @@ pub unsafe fn at(voxel: impl Fn(usize) -> f32, size: [u32; 3], position: [f32; 3
     }
     // SAFETY: inside.
     let Place { index, fraction } = unsafe { place(position, size) };
-    // On the last voxel of an axis the neighbour, with a weight of 0, is the voxel itself.
+    // On the last voxel of an axis the voxel itself stands in for the neighbour, whose weight is 0.
     let stride = [1, size[0], size[0] * size[1]];
     let step = [0, 1, 2].map(|i| if position[i] < last(size)[i] { stride[i] } else { 0 });
     let row = |offset: u32| {
         let low = index + offset;
-        between(voxel(low as usize), voxel((low + step[0]) as usize), fraction[0])
+        lerp(voxel(low as usize), voxel((low + step[0]) as usize), fraction[0])
     };
-    let plane = |offset: u32| between(row(offset), row(offset + step[1]), fraction[1]);
-    between(plane(0), plane(step[2]), fraction[2])
+    let plane = |offset: u32| lerp(row(offset), row(offset + step[1]), fraction[1]);
+    lerp(plane(0), plane(step[2]), fraction[2])
 }

@@ -1,9 +1,9 @@
-//! The natural logarithm, without a libm, the same on both sides.
+//! The natural logarithm, without a libm, with the same bits on CPU and GPU.
 
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// ln 2, cut after 32 bits so that its product with an exponent is exact, and the rest.
+/// ln 2 as a sum: its first 32 bits, whose product with an exponent is exact, and the rest.
 const LN_2: [f64; 2] = [f64::from_bits(0x3FE6_2E42_FEE0_0000), 1.908_214_929_270_587_7e-10];
 
 /// ln(n) for n of at least 1, to within 2 units in the last place.
@@ -19,13 +19,13 @@ pub fn ln(n: u32) -> f64 {
 #[inline(always)]
 pub fn of(x: f64) -> f64 {
     let bits = x.to_bits();
-    // Moves the cut between exponents from 1 to sqrt(1/2).
+    // Moves the start of a binade from 1 to sqrt(1/2).
     let shifted = bits.wrapping_add(0x3FF0_0000_0000_0000 - 0x3FE6_A09E_667F_3BCD);
     let exponent = (shifted >> 52) as i32 - 1023;
     let mantissa = f64::from_bits((shifted & 0x000F_FFFF_FFFF_FFFF) + 0x3FE6_A09E_667F_3BCD);
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let square = s * s;
-    // Written out: a loop over the odd numbers is an array in a GPU's local memory.
+    // Written out: a loop over the odd numbers would be an array in a GPU's local memory.
     let series = square.mul_add(1.0 / 21.0, 1.0 / 19.0);
     let series = square.mul_add(series, 1.0 / 17.0);
     let series = square.mul_add(series, 1.0 / 15.0);

@@ -1,9 +1,10 @@
-//! Cubic B-spline windows in the joint histogram, after Mattes and others 2003, with the conventions of ITK's metric of that name:
-//! [`PADDING`] bins are kept free at either end, and a bin is as wide as the range over the bins that are left.
+//! Mutual information with cubic B-spline windows, after Mattes and others 2003, with the conventions of ITK's metric of that name:
+//! [`PADDING`] bins are kept free at either end, and a bin is as wide as the range over the remaining bins.
 //!
-//! A window's four weights are whole numbers that sum to [`UNIT`], so that counts do not depend on the order of the samples.
+//! A window's four weights are whole numbers that sum to [`UNIT`], so that the counts c, sums of weights, do not depend on the order of
+//! the samples.
 //!
-//! Of the counts c of pairs of bins, those of a fixed bin c_f and of a moving bin c_m, and all of them N, the mutual information is
+//! With the counts c of the pairs of bins, c_f of a fixed bin, c_m of a moving bin, and N of all, the mutual information in nats is
 //!
 //! (sum over f of ((sum over m of c (ln c - ln c_m)) - c_f (ln c_f - ln N))) / N.
 //!
@@ -11,8 +12,8 @@
 //!
 //! The derivative by a sample's moving value is the sum of ln(c / c_m) over the bins of its window, each times the derivative of
 //! its weight (Mattes and others 2003, eq. 26: the fixed image's share of the logarithm drops out, as the derivatives of the weights
-//! sum to 0). As a function of how far the value is into the second bin that is a [`quadratic`]. The derivative by the map's row r is
-//! the sum over samples of that, times the moving image's derivative along axis r ([`inner`](super::interpolate::inner)), times
+//! sum to 0). Within a bin that is a [`quadratic`] function of the value. The derivative by the map's row r is the sum over samples of
+//! that, times the moving image's derivative along axis r ([`inner`](super::interpolate::inner)), times
 //! (x, y, z, 1), over the number of samples.
 //!
 //! Order of that sum: along a row of the fixed image [`RowSums`], its 32 lanes folded in f32; then, in f64, [`BLOCK`] consecutive rows
@@ -23,25 +24,25 @@ use super::log;
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// Bins at either end that no intensity falls into, but windows reach.
+/// Bins at either end into which no intensity falls, though windows reach them.
 pub const PADDING: u32 = 2;
 
-/// What the weights of a sample sum to.
+/// The sum of a sample's weights.
 pub const UNIT: u32 = 1 << 15;
 
-/// Samples that a 32-bit counter can take.
+/// The most samples that a 32-bit counter can hold.
 pub const FILL: u32 = u32::MAX / UNIT;
 
-/// The fewest bins a side: one besides the padding.
+/// The fewest bins of an image: one besides the padding.
 pub const LEAST_BINS: u32 = 2 * PADDING + 1;
 
-/// What [`window`] multiplies stored values from 0 to [`FULL`] by for this many bins.
+/// The factor of [`window`] for stored values from 0 to [`FULL`] and this many bins.
 #[inline(always)]
 pub fn scale(bins: u32) -> f32 {
     (bins - 2 * PADDING) as f32 / FULL
 }
 
-/// The first of the four bins that a window reaches, and how far the value is into the second, 0 to 1.
+/// The first of the four bins that a window reaches, and the fraction of the value within the second, 0 to 1.
 ///
 /// # Safety
 /// `value` is between 0 and [`FULL`].
@@ -56,7 +57,7 @@ pub unsafe fn window(value: f32, bins: u32, scale: f32) -> (u32, f32) {
     (whole + PADDING - 1, place - whole as f32)
 }
 
-/// The weights of the four bins for a value so far into the second, and their derivatives by that.
+/// The weights of the four bins for a value at this fraction of the second, and their derivatives by the fraction.
 #[inline(always)]
 pub fn cubic(into: f32) -> ([f32; 4], [f32; 4]) {
     let (x, y) = (into, 1.0 - into);
@@ -85,8 +86,8 @@ pub unsafe fn weights(into: f32) -> [u32; 4] {
     [first, half - first, UNIT - last - half, last]
 }
 
-/// What the four bins of a fixed window get of a moving weight: differences of running sums, each rounded once, so that they sum to the
-/// weight.
+/// A moving weight shared out over the four bins of a fixed window: differences of running sums, each rounded once, so that they sum to
+/// the weight.
 #[inline(always)]
 pub fn shares(weight: u32, fixed: [u32; 4]) -> [u32; 4] {
     let to = |sum: u32| (weight * sum + UNIT / 2) / UNIT;
@@ -94,30 +95,30 @@ pub fn shares(weight: u32, fixed: [u32; 4]) -> [u32; 4] {
     [a, b - a, c - b, weight - c]
 }
 
-/// ln of a count below 2^53; of none, that of one.
+/// ln of a count below 2^53; 0 for no counts.
 #[inline(always)]
 pub fn ln(count: u64) -> f64 {
     log::of(count.max(1) as f64)
 }
 
-/// What a count of 0 is taken for in a logarithm: where a window just reaches a bin, its weight is rounded to 0 but has a derivative. With
-/// a logarithm of 0 there, as in ITK, where weights are not rounded, the derivative by the map would be out by up to 4e-4.
+/// The count that stands for 0 in a logarithm: where a window just reaches a bin, its weight is rounded to 0 but has a derivative. With a
+/// logarithm of 0 there, as in ITK, which does not round weights, the derivative by the map would be off by up to 4e-4.
 const GRAZED: f64 = 0.25;
 
-/// ln(c / c_m) from c and ln(c_m).
+/// ln(c / c_m) from the count c of a pair of bins and ln(c_m).
 #[inline(always)]
 pub fn log_ratio(count: u64, ln_moving: f64) -> f64 {
     let count = if count == 0 { GRAZED } else { count as f64 };
     log::of(count) - ln_moving
 }
 
-/// What a pair of bins adds to its row's sum: its count times its [`log_ratio`].
+/// The term of a pair of bins in its row's sum: its count times its [`log_ratio`].
 #[inline(always)]
 pub fn term(count: u64, log_ratio: f64) -> f64 {
     count as f64 * log_ratio
 }
 
-/// What a fixed bin adds to the sum over fixed bins, from its row's sum, its own counts and the logarithm of all.
+/// The term of a fixed bin in the sum over fixed bins, from its row's sum, its counts and the logarithm of all counts.
 #[inline(always)]
 pub fn row_term(terms: f64, fixed: u64, ln_all: f64) -> f64 {
     terms - fixed as f64 * (ln(fixed) - ln_all)
@@ -131,7 +132,7 @@ pub fn finish(sum: f64, all: u64) -> f64 {
 }
 
 /// The sum of [`log_ratio`] over the four bins of a window, each times the derivative of its weight by the moving value: coefficients of
-/// 1, t and t^2, where t is how far the value is into the second bin. `scale` is [`scale`]'s.
+/// 1, t and t^2, where t is the fraction of the value within the second bin. `scale` is that of [`scale`].
 #[inline(always)]
 pub fn quadratic(log_ratios: [f64; 4], scale: f32) -> [f32; 3] {
     let [a, b, c, d] = log_ratios;
@@ -160,17 +161,17 @@ pub fn mix(quadratics: [[f32; 3]; 4], weights: [f32; 4]) -> [f32; 3] {
     [mix(0), mix(1), mix(2)]
 }
 
-/// What a lane of 32 sums along a row of the fixed image: lane l takes the voxels x = l, l + 32, ... in that order.
+/// The sums of one of 32 lanes along a row of the fixed image: lane l takes the voxels x = l, l + 32, ... in that order.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RowSums {
-    /// Of a sample's slope times the moving image's derivative along each axis.
+    /// Of a sample's [`slope`] times the moving image's derivative along x, y and z.
     pub ones: [f32; 3],
-    /// The same times x.
+    /// The same times the voxel's x.
     pub xs: [f32; 3],
 }
 
 impl RowSums {
-    /// With the voxel at x, whose `slope` is 0 where it is not to be counted.
+    /// Adds the voxel at x; its `slope` is 0 where it does not count.
     #[inline(always)]
     pub fn add(&mut self, x: u32, slope: f32, derivatives: [f32; 3]) {
         let times_x = slope * x as f32;
@@ -181,7 +182,7 @@ impl RowSums {
         (ones[2], xs[2]) = (slope.mul_add(derivatives[2], ones[2]), times_x.mul_add(derivatives[2], xs[2]));
     }
 
-    /// What the row at (y, z) adds to the derivative by the map's twelve numbers, from its folded sums; exact.
+    /// What the row at (y, z) adds to the derivative by the map's twelve coefficients, from its folded sums; exact.
     #[inline(always)]
     pub fn by_map(&self, y: u32, z: u32) -> [[f64; 4]; 3] {
         let (y, z) = (f64::from(y), f64::from(z));
@@ -193,7 +194,7 @@ impl RowSums {
     }
 }
 
-/// Rows of the fixed image that are folded together; those that the last block lacks are 0.
+/// Rows of the fixed image that are folded together; in the last block the sums of missing rows are 0.
 pub const BLOCK: usize = 32;
 
 #[cfg(test)]
@@ -210,6 +211,7 @@ mod tests {
         for n in 0..=10_000 {
             let into = n as f32 / 10_000.0;
             let (_, slopes) = cubic(into);
+            // SAFETY: 0 to 1.
             let weights = unsafe { weights(into) };
             assert_eq!(weights.iter().sum::<u32>(), UNIT, "{into}");
             for k in 0..4 {
@@ -227,6 +229,7 @@ mod tests {
     #[test]
     fn shares_sum_to_the_weight() {
         for (n, m) in (0..=100).flat_map(|n| (0..=100).map(move |m| (n, m))) {
+            // SAFETY: 0 to 1.
             let [fixed, moving] = [n, m].map(|n| unsafe { weights(n as f32 / 100.0) });
             for w in moving {
                 let shares = shares(w, fixed);
@@ -255,6 +258,7 @@ mod tests {
     #[test]
     fn windows_stay_within_the_bins() {
         for bins in [LEAST_BINS, 6, 32, 50, 256] {
+            // SAFETY: called with 0 and `FULL`.
             let window = |value: f32| unsafe { window(value, bins, scale(bins)) };
             assert_eq!(window(0.0), (1, 0.0));
             let (first, into) = window(FULL);

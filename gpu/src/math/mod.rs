@@ -1,20 +1,21 @@
-//! Pure functions, compiled for the GPU and for the CPU with the same bits. Every fused multiply-add is written out, because
-//! neither compiler may contract or reorder.
+//! Pure functions, compiled for the GPU and for the CPU with the same bits. Every fused multiply-add is written out: neither compiler may
+//! contract or reorder.
 
 pub mod affine;
 pub mod apart;
 pub mod bin;
 pub mod correlation;
 pub mod cubic;
+pub mod eight_bit;
 pub mod entropy;
 pub mod field;
 pub mod flow;
 pub mod gauss;
 pub mod interpolate;
-pub mod linear;
 pub mod log;
 pub mod mattes;
 pub mod partial_volume;
 pub mod recursive;
 pub mod viola;
 pub mod whole;
+pub mod windows;

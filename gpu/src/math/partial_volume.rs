@@ -1,22 +1,23 @@
-//! Partial volume (Shams 2009, section 3.4, eq. 9): a sample is not interpolated, but counts with each of its eight neighbours' own bins,
-//! the more the nearer the neighbour is.
+//! Partial volume (Shams 2009, section 3.4, eq. 9): instead of being interpolated, a sample counts in the bin of each of its eight
+//! neighbours, with the neighbour's trilinear weight.
 //!
 //! Weights are whole numbers that add up to one unit, so that the counters stay integers and their order does not matter. The unit is
 //! split between the lower and the upper plane, `upper = round(unit * z)`, halves up, and `lower = unit - upper`; then each part
 //! between its rows by y, and each of these between its voxels by x. A weight is within 1.5 of the unit times eq. 9's product.
-//! Entropies do not depend on the unit; whoever wants the number of samples divides the sum of the counters by it.
+//! Entropies do not depend on the unit; the number of samples is the sum of the counters over it.
 
 use super::{bin, whole};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// log2 of the greatest unit: beyond, weights would be finer than 16-bit intensities are.
+/// log2 of the greatest unit.
 const MOST_BITS: u32 = 12;
 
-/// log2 of the least unit that still tells neighbours apart.
+/// log2 of the least unit, below which weights would be too coarse.
 const LEAST_BITS: u32 = 4;
 
-/// The largest power of two, 2^12 at most, of which `voxels` samples fit 32-bit counters; `None` where it would be below 2^4.
+/// The unit for an image of this many voxels: the largest power of two, 2^12 at most, with which as many samples fit 32-bit counters;
+/// `None` where it would be below 2^4.
 pub fn unit(voxels: u64) -> Option<u32> {
     let fits = |&unit: &u32| voxels < (1_u64 << 32) / u64::from(unit);
     (LEAST_BITS..=MOST_BITS).rev().map(|bits| 1 << bits).find(fits)
@@ -25,7 +26,8 @@ pub fn unit(voxels: u64) -> Option<u32> {
 /// Rows along x of the eight neighbours: (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1).
 pub const ROWS: u32 = 4;
 
-/// The weights of two neighbours along x, in row `row` of [`ROWS`], for fractions from 0 to below 1.
+/// The weights, in whole parts of `unit`, of two neighbours along x in row `row` of [`ROWS`], for fractions along x, y and z from 0 to
+/// below 1.
 #[inline(always)]
 pub fn weights(fraction: [f32; 3], unit: u32, row: u32) -> [u32; 2] {
     let [x, y, z] = fraction;
@@ -44,7 +46,7 @@ pub fn pairs(fixed: u32, fixed_bins: u32, word: u32, scale: f32, first: u32) -> 
     [pair(word & 0xFFFF), pair(word >> 16)]
 }
 
-/// A whole part as what goes to the lower and what goes to the upper neighbour, whole again.
+/// A whole number split between the lower and the upper neighbour, in whole numbers.
 #[inline(always)]
 fn split(part: f32, fraction: f32) -> [f32; 2] {
     // SAFETY: from 0.5 to half more than the unit.

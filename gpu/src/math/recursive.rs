@@ -1,11 +1,12 @@
 //! The recursive Gaussian: Young & van Vliet, "Recursive implementation of the Gaussian filter" (1995), a causal pass over a line and an
-//! anticausal one over what it gives, with the five poles of van Vliet, Young & Verbeek, "Recursive Gaussian derivative filters" (1998).
+//! anticausal pass over its output, with the five poles of van Vliet, Young & Verbeek, "Recursive Gaussian derivative filters" (1998).
 //!
-//! A pass is a cascade of two sections of second order and one of first order: five poles in one recursion lose a wide Gaussian to
-//! round-off, and cost as much. Beyond either end a line goes on as its border value, exactly, by the matrix of Triggs & Sdika,
+//! A pass is a cascade of two sections of second order and one of first order: for a wide Gaussian a single recursion with five poles
+//! drowns in round-off, at the same cost. Beyond its ends a line is continued by its border values, exactly, by the matrix of Triggs & Sdika,
 //! "Boundary conditions for Young-van Vliet recursive filtering" (2006).
 //!
-//! States are f64. A newer output's term comes later, so that from one sample to the next each section waits for one multiply-add.
+//! States are f64. The term of the newest output is added last, so that from one sample to the next each section waits for one
+//! multiply-add.
 
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
@@ -13,21 +14,22 @@ use cuda_std::GpuFloat;
 /// Poles of a pass.
 pub const ORDER: usize = 5;
 
-/// What a pass remembers: the last two outputs of each section of second order, newest first, and the last of the first-order one, which is
-/// the pass's own.
+/// The state of a pass: the last two outputs of each section of second order, newest first, then the last output of the section of first
+/// order, which is the pass's output.
 pub type State = [f64; ORDER];
 
-/// A Gaussian of one standard deviation.
+/// The filter for one standard deviation.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coefficients {
-    /// What a sample is multiplied by before the first section, so that a constant stays.
+    /// The factor of a sample before the first section, with which a constant line stays as it is.
     pub gain: f64,
-    /// What each number of the state is multiplied by in its section.
+    /// The factor of each number of the state in its section.
     pub feedback: [f64; ORDER],
-    /// The state after endlessly many ones.
+    /// The state after infinitely many samples of 1.
     pub steady: State,
-    /// From the causal pass's state past a line's end to the anticausal pass's there, each less what is steady.
+    /// The matrix from the causal pass's state after a line's last sample to the anticausal pass's state there, both less the steady
+    /// state of the border value; `border[to][from]`.
     pub border: [[f64; ORDER]; ORDER],
 }
 
@@ -38,7 +40,7 @@ impl Coefficients {
         self.steady.map(|steady| steady * f64::from(first))
     }
 
-    /// Takes the next sample; the pass's output is then the state's last number.
+    /// Filters the next sample; the pass's output is then the state's last number.
     #[inline(always)]
     pub fn advance(&self, state: &mut State, sample: f64) {
         let [a, b, c, d, e] = self.feedback;
@@ -47,7 +49,7 @@ impl Coefficients {
         *state = [first, state[0], second, state[2], e.mul_add(state[4], second)];
     }
 
-    /// The state of the anticausal pass before it comes back to a line's last sample, from the causal one's after it.
+    /// The state of the anticausal pass before a line's last sample, whose value is `last`, from the causal pass's state after it.
     #[inline(always)]
     pub fn turn(&self, state: &State, last: f32) -> State {
         let steady = self.begin(last);

@@ -1,51 +1,55 @@
-//! Viola's mutual information from Gaussian windows over pairs of samples (Lin & Medioni, algorithm 1, eq. 4 to 6) and its derivative
-//! (algorithm 2, eq. 7 to 10).
+//! Viola's mutual information from Gaussian windows over pairs of samples, one of a set A and one of a set B (Lin & Medioni,
+//! algorithm 1, eq. 4 to 6), and its derivative (algorithm 2, eq. 7 to 10). The fixed intensity of a sample is u, the moving one v.
 //!
-//! Intensities are scaled so that a window is [`gauss::window`] of their difference. A sample outside the moving image is moved
-//! [`far`] away, where it adds [`gauss::LEAST`] to a sum; each set A and B is filled up with such samples to whole chunks.
+//! Intensities are scaled so that a window is [`gauss::window`] of their difference. A sample outside the moving image is given
+//! intensities [`far`] away, where it adds [`gauss::LEAST`] to a sum; A and B are filled up with such samples to whole chunks.
 //!
 //! Equation 6 as printed makes the joint density a product of two windows, and so does [`Product`]. In line 15 of algorithm 2 as
-//! printed one variance divides both weights of equation 8, which holds for that case alone; here each has its own.
+//! printed one variance divides both weights of equation 8, which holds for that case alone; here each window has its own variance.
 //!
-//! Order of sums, each of which starts at 0. Over a set: [`CHUNK`] samples one after the other in f32; [`SEGMENT`] such sums one after
-//! the other in f64; [`STRETCH`] segments one after the other; then the stretches. Of numbers that each sample has one of: 32 in a row
-//! by [`fold`](super::entropy::fold), then those one after the other; those of the derivative through B and then on through A.
+//! The order of a sum, which starts at 0, is fixed. A sum over a set adds [`CHUNK`] samples one after the other in f32, [`SEGMENT`] such
+//! sums one after the other in f64, [`STRETCH`] segments one after the other, and then the stretches. A sum of one number per sample
+//! folds each 32 in a row ([`fold`](super::entropy::fold)) and then adds the results one after the other; the derivative runs through B
+//! and then on through A.
 
-use super::apart::{Any, Windows};
+use super::windows::{Any, Windows};
 use super::{bin, gauss, log};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// Samples of a sum in f32.
+/// Samples that are summed in f32.
 pub const CHUNK: usize = 64;
-/// Chunks of a sum in f64.
+/// Chunks that are summed in f64: a segment.
 pub const SEGMENT: usize = 8;
-/// Segments of the next.
+/// Segments that are then summed: a stretch.
 pub const STRETCH: usize = 16;
 
-/// What stored values are multiplied by for windows of this standard deviation, in stored values.
+/// The factor of stored values for windows of the standard deviation `sigma`, in stored values.
 #[inline(always)]
 pub fn scale(sigma: f64) -> f32 {
     (gauss::SCALE / sigma) as f32
 }
 
-/// How many times wider than the windows of u and v that of the joint density may be.
+/// The most times that the window of the joint density may be wider than those of u and v.
 pub const WIDEST: f64 = 8.0;
 
-/// Where a sample lies that is not to count, scaled: as near as may be, because slopes take its distance times the least window.
+/// The scaled intensity of a sample that is not to count: no farther away than necessary, because the derivative takes its distance times
+/// the least window.
 #[inline(always)]
 pub fn far(scale: f32) -> f32 {
     scale.mul_add(bin::FULL, WIDEST as f32 * 2.0 * gauss::REACH)
 }
 
-/// A sample's fixed and moving intensity, scaled.
+/// A number for the fixed and one for the moving intensity: a sample's scaled intensities, their differences, or their windows.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Scaled {
+    /// Of the fixed intensity.
     pub u: f32,
+    /// Of the moving intensity.
     pub v: f32,
 }
 
-/// A sample's stored values, scaled, or [`far`] away where it is not `inside`.
+/// A sample's fixed and moving stored values times `scales`, or [`far`] away where it is not `inside` the moving image.
 #[inline(always)]
 pub fn scaled(values: [f32; 2], inside: bool, scales: Scaled) -> Scaled {
     let u = if inside { values[0] * scales.u } else { far(scales.u) };
@@ -55,13 +59,14 @@ pub fn scaled(values: [f32; 2], inside: bool, scales: Scaled) -> Scaled {
 
 /// The window of the joint density.
 pub trait Joint: Copy {
-    /// Two numbers whose product it is, from the differences of both intensities and their windows.
+    /// Two numbers whose product is the joint window, from the scaled differences `d` of both intensities and their windows `g`.
     fn factors(self, d: Scaled, g: Scaled) -> [f32; 2];
 
-    /// What its squared scale along v is to that of the window of v.
+    /// Its squared scale along v over that of the window of v.
     fn square(self) -> f32;
 
-    /// How a pair of samples weighs in eq. 7, with the other sign: the joint window and that of v, each times its weight.
+    /// The weight of a pair of samples in eq. 7, with the opposite sign: the joint window times `weights.joint`, less the window of v
+    /// times `weights.v`.
     fn weight(self, d: Scaled, g: Scaled, weights: Weights) -> f32;
 }
 
@@ -69,10 +74,12 @@ pub trait Joint: Copy {
 #[derive(Debug, Clone, Copy)]
 pub struct Product;
 
-/// A Gaussian of its own: what its scales, squared, are to those of the windows.
+/// A Gaussian with standard deviations of its own.
 #[derive(Debug, Clone, Copy)]
 pub struct Own {
+    /// Its squared scale along u over that of the window of u.
     pub u: f32,
+    /// Its squared scale along v over that of the window of v.
     pub v: f32,
 }
 
@@ -110,24 +117,29 @@ impl Joint for Own {
     }
 }
 
-/// What a sample of B sums over A (lines 7 to 9 of algorithm 1), and the same times the difference of moving intensities.
+/// The sums over A for a sample of B (lines 7 to 9 of algorithm 1).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Sums<T> {
+    /// Of the window of u: A_u.
     pub u: T,
+    /// Of the window of v: A_v.
     pub v: T,
+    /// Of the joint window: A_uv.
     pub joint: T,
+    /// Of the window of v times the scaled difference of moving intensities.
     pub slope_v: T,
+    /// Of the joint window times the scaled difference of moving intensities.
     pub slope_joint: T,
 }
 
 impl Sums<f32> {
-    /// With one more sample of A, `i` being that of B. Without `SLOPE` the last two stay.
+    /// Adds sample `j` of A for sample `i` of B. Without `SLOPE` the two sums of the derivative stay as they are.
     #[inline(always)]
     pub fn add<const SLOPE: bool>(&mut self, i: Scaled, j: Scaled, joint: impl Joint) {
         self.add_by::<SLOPE, Any>(i, j, joint, 0);
     }
 
-    /// The same with windows by other means, for the pair with the number `turn` in a row.
+    /// [`add`](Self::add) with windows computed as `W` says; `turn` is the number of the pair in a row.
     #[inline(always)]
     pub fn add_by<const SLOPE: bool, W: Windows>(&mut self, i: Scaled, j: Scaled, joint: impl Joint, turn: u32) {
         let d = Scaled { u: i.u - j.u, v: i.v - j.v };
@@ -144,7 +156,7 @@ impl Sums<f32> {
 }
 
 impl Sums<f64> {
-    /// With the sums over more samples of A.
+    /// Adds the sums over more samples of A.
     #[inline(always)]
     pub fn plus(self, more: Self) -> Self {
         Self {
@@ -156,23 +168,24 @@ impl Sums<f64> {
         }
     }
 
-    /// What a sample of B inside adds to the outer sums (lines 10 to 12 of algorithm 1), for u, v and both.
+    /// What a sample of B inside the moving image adds to the outer sums (lines 10 to 12 of algorithm 1): ln A_u, ln A_v and ln A_uv.
     #[inline(always)]
     pub fn logarithms(self) -> [f64; 3] {
         [log::of(self.u), log::of(self.v), log::of(self.joint)]
     }
 
-    /// How the mutual information changes with v of this sample of B inside, less the factor in [`derivative`].
+    /// The derivative of the mutual information by the intensity v of this sample of B, which lies inside, without the factor that
+    /// [`derivative`] applies.
     #[inline(always)]
     pub fn coefficient(self, joint: impl Joint) -> f64 {
         self.slope_v / self.v - f64::from(joint.square()) * self.slope_joint / self.joint
     }
 
-    /// For [`pull`], of a sample inside.
+    /// The [`Weights`] of a sample inside, for [`pull`].
     #[inline(always)]
     pub fn weights(self, joint: impl Joint) -> Weights {
         let of_joint = f64::from(joint.square()) / self.joint;
-        // So that nothing overflows, where no sample of A is near and the joint window is far narrower than that of v.
+        // Limited, so that nothing overflows where no sample of A is near and the joint window is far narrower than that of v.
         const MOST: f64 = (1_u128 << 126) as f64;
         Weights { v: (1.0 / self.v) as f32, joint: (if of_joint < MOST { of_joint } else { MOST }) as f32 }
     }
@@ -191,21 +204,23 @@ impl From<Sums<f32>> for Sums<f64> {
     }
 }
 
-/// The reciprocals of a sample's sums that its weights in eq. 9 and 10 have: 1 / A_v and, times what the joint window's squared scale is to
-/// that of v, 1 / A_uv; both 0 for a sample that does not count.
+/// The reciprocals of a sample's sums in eq. 9 and 10; both 0 for a sample that does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Weights {
+    /// 1 / A_v.
     pub v: f32,
+    /// [`Joint::square`] / A_uv.
     pub joint: f32,
 }
 
-/// `sum` with what a sample j of A gets from a sample i of B (line 17 of algorithm 2): (v_j - v_i) W(i, j), scaled.
+/// Adds to `sum` what a sample i of B contributes to the derivative by v of a sample j of A (line 17 of algorithm 2): the scaled
+/// (v_j - v_i) W(i, j).
 #[inline(always)]
 pub fn pull(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint) -> f32 {
     pull_by::<Any>(sum, i, weights, j, joint, 0)
 }
 
-/// The same with windows by other means, for the pair with the number `turn` in a row.
+/// [`pull`] with windows computed as `W` says; `turn` is the number of the pair in a row.
 #[inline(always)]
 pub fn pull_by<W: Windows>(sum: f32, i: Scaled, weights: Weights, j: Scaled, joint: impl Joint, turn: u32) -> f32 {
     let d = Scaled { u: i.u - j.u, v: i.v - j.v };
@@ -213,18 +228,22 @@ pub fn pull_by<W: Windows>(sum: f32, i: Scaled, weights: Weights, j: Scaled, joi
     d.v.mul_add(joint.weight(d, g, weights), sum)
 }
 
-/// h(u), h(v), h(u, v) of eq. 5 and their mutual information, nats.
+/// The entropies of eq. 5 and their mutual information, in nats.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Entropies {
+    /// h(u).
     pub fixed: f64,
+    /// h(v).
     pub moving: f64,
+    /// h(u, v).
     pub joint: f64,
+    /// h(u) + h(v) - h(u, v).
     pub mi: f64,
 }
 
-/// From the outer sums and the numbers of samples of A and B inside; all 0 unless both sets have some. `norms` are minus the logarithms
-/// of the three windows at their middle, as densities of stored values.
+/// The entropies, from the outer sums of [`Sums::logarithms`] and the numbers of samples of A and B inside; all 0 unless both sets have
+/// some. `norms` are minus the logarithms of the three windows at their centre, as densities of stored values.
 #[inline(always)]
 pub fn finish(logarithms: [f64; 3], overlap: [u32; 2], norms: [f64; 3]) -> Entropies {
     let [a, b] = overlap;
@@ -237,8 +256,8 @@ pub fn finish(logarithms: [f64; 3], overlap: [u32; 2], norms: [f64; 3]) -> Entro
     Entropies { fixed, moving, joint, mi: fixed + moving - joint }
 }
 
-/// The derivative of the mutual information by a number of the map, from the sum of [`by_map`] over B and A: that of 2^-(s d)^2 by d is
-/// -2 ln 2 s (s d) times itself. 0 unless both sets have samples inside.
+/// The derivative of the mutual information by a coefficient of the map, from the sum of [`by_map`] over B and A; 0 unless both sets have
+/// samples inside. The derivative of 2^-(s d)^2 by d is -2 ln 2 s (s d) times itself.
 #[inline(always)]
 pub fn derivative(sum: f64, scale_v: f32, overlap: [u32; 2]) -> f64 {
     let [a, b] = overlap;
@@ -246,8 +265,9 @@ pub fn derivative(sum: f64, scale_v: f32, overlap: [u32; 2]) -> f64 {
     if a == 0 || b == 0 { 0.0 } else { sum * factor }
 }
 
-/// What a sample adds to the derivative by number `column` of row `row` of its map. `coefficient` is how the mutual
-/// information changes with its v (0 outside), which changes by `slope` stored values a voxel along x, y and z of the moving image.
+/// What a sample adds to the derivative by the coefficient in this row and column of its map. `coefficient` is the derivative of the
+/// mutual information by the sample's v (0 outside), `slope` the gradient of the moving image along x, y and z in stored values per
+/// voxel, `voxel` the sample's voxel of the fixed image.
 #[inline(always)]
 pub fn by_map(coefficient: f64, slope: [f32; 3], voxel: [u32; 3], row: usize, column: usize) -> f64 {
     let place = if column < 3 { f64::from(voxel[column]) } else { 1.0 };

@@ -1,4 +1,4 @@
-//! The integer part of a float between 0 and 2^22, as integer and as float, by what is fastest on each side.
+//! The integer part of a float between 0 and 2^22, as integer and as float, by the fastest instructions of CPU and GPU.
 //!
 //! On an NVIDIA GPU conversions run at a quarter of the rate of additions or less, so 2^23 is added, rounding down: the integer
 //! part is then in the low bits, and subtracting 2^23 again leaves it as a float.
@@ -10,12 +10,12 @@ pub use host::*;
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod host {
-    /// What [`raw`] adds.
+    /// What [`raw`] adds to the integer.
     pub const BIAS: u32 = 0;
-    /// What [`of_256ths`] adds.
+    /// What [`of_256ths`] adds to the integer.
     pub const BIAS_256THS: u32 = 0;
 
-    /// What [`of`] found, plus [`BIAS`]: where the bias can be taken off once for many.
+    /// The integer of an [`of`], plus [`BIAS`], for sums from which the bias is taken off once.
     #[inline(always)]
     pub fn raw(whole: i32) -> u32 {
         whole as u32
@@ -41,13 +41,13 @@ mod host {
         unsafe { value.to_int_unchecked() }
     }
 
-    /// What [`of`] found, as an integer.
+    /// The integer of an [`of`].
     #[inline(always)]
     pub fn bits(whole: i32) -> u32 {
         whole as u32
     }
 
-    /// What [`of`] found, as a float.
+    /// The integer of an [`of`], as a float.
     #[inline(always)]
     pub fn float(whole: i32) -> f32 {
         whole as f32
@@ -70,14 +70,14 @@ mod device {
     pub const TWO_23: f32 = 8_388_608.0;
     /// The bits of 2^23.
     pub const TWO_23_BITS: u32 = TWO_23.to_bits();
-    /// What [`raw`] adds.
+    /// What [`raw`] adds to the integer.
     pub const BIAS: u32 = TWO_23_BITS;
     /// 2^15, whose last place is 1/256.
     const TWO_15: f32 = 32_768.0;
-    /// What [`of_256ths`] adds.
+    /// What [`of_256ths`] adds to the integer.
     pub const BIAS_256THS: u32 = TWO_15.to_bits();
 
-    /// What [`of`] found, plus [`BIAS`]: where the bias can be taken off once for many.
+    /// The integer of an [`of`], plus [`BIAS`], for sums from which the bias is taken off once.
     #[inline(always)]
     pub fn raw(whole: f32) -> u32 {
         whole.to_bits()
@@ -101,19 +101,19 @@ mod device {
         cuda_std::float::add_down(value, TWO_23)
     }
 
-    /// What [`of`] found, as an integer.
+    /// The integer of an [`of`].
     #[inline(always)]
     pub fn bits(whole: f32) -> u32 {
         whole.to_bits().wrapping_sub(TWO_23_BITS)
     }
 
-    /// What [`of`] found, as a float.
+    /// The integer of an [`of`], as a float.
     #[inline(always)]
     pub fn float(whole: f32) -> f32 {
         whole - TWO_23
     }
 
-    /// The sum of each integer times its stride. What the bits of 2^23 add to it is the same for every sample.
+    /// The sum of each integer times its stride. The bits of 2^23 add the same to it for every sample.
     #[inline(always)]
     pub fn dot<const N: usize>(whole: [f32; N], strides: [u32; N]) -> u32 {
         let (mut sum, mut extra) = (0_u32, 0_u32);

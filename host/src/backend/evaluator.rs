@@ -6,7 +6,7 @@ use super::kernels::ENTROPIES;
 use super::queue::{Memory, Queue, Shape};
 use super::{Evaluator, Pair, Wanted, per_sample};
 use crate::Result;
-use gpu::kernels::entropy::{COLUMNS, RESULTS, THREADS};
+use gpu::kernels::histogram::entropy::{COLUMNS, RESULTS, THREADS};
 use gpu::math::entropy::Entropies;
 use gpu::params::{self, Affine};
 

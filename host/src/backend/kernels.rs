@@ -2,16 +2,16 @@
 
 use super::queue::Kernel;
 use gpu::kernels::flow::{
-    field as flow_field, force as flow_force, inverse as flow_inverse, local as flow_local, pairs as flow_pairs,
+    copy, field as flow_field, force as flow_force, inverse as flow_inverse, local as flow_local, pairs as flow_pairs,
     step as flow_step,
 };
 use gpu::kernels::histogram::tiled::{self, brick};
 use gpu::kernels::histogram::{
-    byte_lanes, from_pairs, global_copies, mbe, partials, per_thread, shared_atomic, sort_count, warp_tagged,
+    byte_lanes, entropy, from_pairs, global_copies, mbe, partials, per_thread, shared_atomic, sort_count, warp_tagged,
 };
 use gpu::kernels::mattes::{histogram as mattes_histogram, slope as mattes_slope, value as mattes_value};
 use gpu::kernels::viola::{finish, pull, sample, sums};
-use gpu::kernels::{copy, entropy, recursive, resample};
+use gpu::kernels::{gaussian, resample};
 use gpu::params;
 
 macro_rules! kernels {
@@ -66,10 +66,10 @@ kernels! {
     MATTES_SLOPE = mattes_slope::mattes_slope(params::MattesSlope);
     MATTES_SLOPE_BOTH = mattes_slope::mattes_slope_both(params::MattesSlope);
     MATTES_FOLD = mattes_slope::mattes_fold(params::MattesFold);
-    RECURSIVE_ALONG = recursive::recursive_along(params::Recursive);
-    RECURSIVE_ALONG_LONG = recursive::recursive_along_long(params::Recursive);
-    RECURSIVE_ACROSS = recursive::recursive_across(params::Recursive);
-    RECURSIVE_ACROSS_LONG = recursive::recursive_across_long(params::Recursive);
+    RECURSIVE_ALONG = gaussian::recursive_along(params::Recursive);
+    RECURSIVE_ALONG_LONG = gaussian::recursive_along_long(params::Recursive);
+    RECURSIVE_ACROSS = gaussian::recursive_across(params::Recursive);
+    RECURSIVE_ACROSS_LONG = gaussian::recursive_across_long(params::Recursive);
     RESAMPLE = resample::resample(params::Resample);
     COPY_WORDS = copy::copy_words(params::CopyWords);
     FLOW_PAIRS = flow_pairs::flow_pairs(params::FlowPairs);

@@ -1,7 +1,7 @@
 //! The grid of a volume: voxel indices to millimetres and back.
 
 use glam::{DAffine3, DMat3, DVec3};
-use gpu::math::linear::REACH;
+use gpu::math::eight_bit::REACH;
 use gpu::params::Affine;
 
 /// A grid of voxels in space. Voxel centres have whole indices; index (0, 0, 0) lies at `origin`.

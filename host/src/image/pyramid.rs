@@ -3,6 +3,7 @@
 use super::{Geometry, Volume};
 use crate::backend::cpu::gaussian;
 use glam::DVec3;
+use gpu::math::interpolate::lerp;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -73,7 +74,7 @@ struct Between {
 
 impl Between {
     fn mix(&self, near: f32, far: f32) -> f32 {
-        self.part.mul_add(far - near, near)
+        lerp(near, far, self.part)
     }
 }
 

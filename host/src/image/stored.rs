@@ -1,7 +1,7 @@
 //! Images as the backends keep them: fractions of an intensity range, and bin numbers.
 
 use super::Volume;
-use gpu::math::{bin, interpolate, linear};
+use gpu::math::{bin, eight_bit, interpolate};
 use rayon::prelude::*;
 
 /// So many bins that a [`StoredImage`] keeps 16 bits.
@@ -19,6 +19,7 @@ pub struct StoredImage {
 /// Bin numbers of an image that is never interpolated, x fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinImage {
+    /// Voxels along x, y and z.
     pub size: [usize; 3],
     /// Bin numbers; [`MASKED`](gpu::math::bin::MASKED) where a voxel is not to be counted.
     pub bins: Vec<u16>,
@@ -71,7 +72,7 @@ impl StoredImage {
         let [width, height, _] = self.size;
         let word = |i: usize| match fine {
             true => u32::from(self.values[i]) | u32::from(self.values[i + 1]) << 16,
-            false => linear::word([i, i + 1, i + width, i + width + 1].map(|i| linear::level(self.values[i]))),
+            false => eight_bit::word([i, i + 1, i + width, i + width + 1].map(|i| eight_bit::level(self.values[i]))),
         };
         // The padding goes on for as much as a word looks ahead.
         let len = self.voxels().len() + width * height;

@@ -7,15 +7,25 @@ use rayon::prelude::*;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PixelType {
+    /// Unsigned, 8 bits.
     U8,
+    /// Signed, 8 bits.
     I8,
+    /// Unsigned, 16 bits.
     U16,
+    /// Signed, 16 bits.
     I16,
+    /// Unsigned, 32 bits.
     U32,
+    /// Signed, 32 bits.
     I32,
+    /// Unsigned, 64 bits.
     U64,
+    /// Signed, 64 bits.
     I64,
+    /// Floating point, 32 bits.
     F32,
+    /// Floating point, 64 bits.
     F64,
 }
 

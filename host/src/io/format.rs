@@ -6,7 +6,7 @@ use crate::transform::Field;
 use crate::{Error, Geometry, Result, Volume};
 
 /// A format of images, and of displacement fields where it can hold vectors. It is one row in [`super::formats`].
-pub trait Format: Sync {
+pub trait ImageFormat: Sync {
     /// How its files are called.
     fn names(&self) -> &Names;
 

@@ -20,6 +20,7 @@ pub struct Options {
     /// Sigmas of the Gaussian windows of the fixed and the moving picture, in local standard deviations of their intensities; `None` for
     /// those under which samples are most likely, each left out in turn.
     pub sigmas: Option<[f64; 2]>,
+    /// How the windows' exponentials are computed.
     pub exponentials: Exponentials,
     /// On the fixed picture's grid: pixels of less than 0.5 are no image. Without it, those nearly as dark as the darkest are none.
     pub fixed_mask: Option<Volume>,
@@ -51,9 +52,11 @@ impl Default for Options {
 /// A registered mesh, and how it came about.
 #[derive(Debug, Clone)]
 pub struct Found {
+    /// The affine transform that the mesh started from.
     pub start: LinearStart,
     /// As the start places it.
     pub before: Mesh,
+    /// The result.
     pub after: Mesh,
     /// Coarse to fine.
     pub levels: Vec<LevelFound>,
@@ -76,15 +79,20 @@ pub struct LevelFound {
     pub pixel_mm: f64,
     /// Those with samples, of `triangles` in all.
     pub patches: usize,
+    /// Triangles of the level's mesh.
     pub triangles: usize,
+    /// Samples of all triangles together.
     pub samples: usize,
     /// Of the windows, in local standard deviations of the fixed and of the moving picture.
     pub sigmas: [f64; 2],
+    /// Steps that were taken.
     pub iterations: usize,
-    /// The mean mutual information of the triangles at the level's start and end, nats.
+    /// The mean mutual information of the triangles at the level's start, nats.
     pub before: f64,
+    /// At the end.
     pub after: f64,
     /// The same after each iteration, beginning with `before`.
     pub trace: Vec<f64>,
+    /// Why no more steps were taken.
     pub stopped: Stopped,
 }

@@ -46,7 +46,7 @@ pub(crate) fn mesh(
     let clock = Instant::now();
     let start = found.transform.to_affine();
     let before = build(&start)?;
-    let plan = Plan::new(fixed, &before);
+    let plan = MeshLevels::new(fixed, &before);
     let scale = start.matrix3.determinant().abs().sqrt();
     let neighbourhood = picture::neighbourhood(&fixed.geometry);
     let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
@@ -91,7 +91,7 @@ fn begin(
 }
 
 /// Which levels there are. Each has pixels and cells twice as large as the next finer one, and so as many samples a triangle.
-struct Plan {
+struct MeshLevels {
     /// The side of a cell of the finest mesh, pixels of the fixed picture.
     cell: f64,
     /// The side of a pixel of the fixed picture, mm, and that at the finest level.
@@ -100,7 +100,7 @@ struct Plan {
     count: u32,
 }
 
-impl Plan {
+impl MeshLevels {
     fn new(fixed: &Volume, mesh: &Mesh) -> Self {
         let areas = mesh.triangles.iter().map(|triangle| twice_area(corners(&mesh.fixed, triangle)).abs());
         let cell = (areas.sum::<f64>() / mesh.triangles.len() as f64).sqrt();
@@ -130,7 +130,7 @@ struct Run<'a> {
     backend: &'a dyn Backend,
     /// Fixed and moving.
     pictures: [Picture<'a>; 2],
-    plan: Plan,
+    plan: MeshLevels,
 }
 
 impl Run<'_> {

@@ -8,7 +8,7 @@
 use super::quadratic::Quadratic;
 use super::search::{Halt, Point, Search};
 use super::uphill::{along, distance};
-use super::{Found, Objective, Optimizer, Problem};
+use super::{Maximum, Objective, Optimizer, Problem};
 use crate::Result;
 
 /// Lengths of the Newton step that are tried.
@@ -21,11 +21,11 @@ const SHRINK: f64 = 0.25;
 pub struct Batch;
 
 impl Optimizer for Batch {
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum> {
         let mut search = Search::new(objective, problem)?;
         let mut shape = problem.shape.clone();
         let outcome = climb(&mut search, &mut shape, problem);
-        Ok(Found { shape, ..search.end(outcome)? })
+        Ok(Maximum { shape, ..search.end(outcome)? })
     }
 }
 

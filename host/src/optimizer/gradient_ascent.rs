@@ -5,7 +5,7 @@
 //! shorter ones are tried, down to the resolution.
 
 use super::search::{Halt, Search};
-use super::{Found, Objective, Optimizer, Problem, uphill};
+use super::{Maximum, Objective, Optimizer, Problem, uphill};
 use crate::Result;
 
 /// The first step of a line, in units of [`Problem::step`].
@@ -19,7 +19,7 @@ const ITERATIONS: usize = 50;
 pub struct GradientAscent;
 
 impl Optimizer for GradientAscent {
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum> {
         let (mut search, slope) = Search::on_slope(objective, problem)?;
         let outcome = climb(&mut search, slope.by, problem);
         search.end(outcome)

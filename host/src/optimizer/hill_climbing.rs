@@ -2,7 +2,7 @@
 //! then steps of half the length.
 
 use super::search::{Halt, Search};
-use super::{Found, Objective, Optimizer, Problem};
+use super::{Maximum, Objective, Optimizer, Problem};
 use crate::Result;
 
 /// Climbs along one parameter at a time. The neighbours, a step up and a step down along each parameter, are one batch.
@@ -10,7 +10,7 @@ use crate::Result;
 pub struct HillClimbing;
 
 impl Optimizer for HillClimbing {
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum> {
         let mut search = Search::new(objective, problem)?;
         let outcome = climb(&mut search, problem);
         search.end(outcome)

@@ -6,7 +6,7 @@
 //! rise. Where a later one does not, another run begins from the best point, without memory and with a first step half as long.
 
 use super::search::{Halt, Search};
-use super::{Found, Objective, Optimizer, Problem, Slope, uphill};
+use super::{Maximum, Objective, Optimizer, Problem, Slope, uphill};
 use crate::Result;
 use argmin::core::{CostFunction, Gradient, IterState, KV, LineSearch, Problem as Counted, Solver, State as _};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
@@ -25,7 +25,7 @@ const WIDTH: f64 = 0.1;
 pub struct Lbfgs;
 
 impl Optimizer for Lbfgs {
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum> {
         let (search, slope) = Search::on_slope(objective, problem)?;
         let start = (problem.start.clone(), slope);
         let descent = Descent { search: search.into(), known: vec![start].into(), halt: None.into() };

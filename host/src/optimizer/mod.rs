@@ -87,7 +87,7 @@ pub enum Stopped {
 
 /// Where a search ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct Maximum {
     pub parameters: Vec<f64>,
     pub value: f64,
     /// Points at which the objective was evaluated.
@@ -103,7 +103,7 @@ pub trait Optimizer {
     ///
     /// # Errors
     /// What the objective returns.
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found>;
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum>;
 }
 
 /// The optimizers by name.

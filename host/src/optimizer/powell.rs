@@ -2,7 +2,7 @@
 
 use super::memory::Memory;
 use super::search::Search;
-use super::{Found, Objective, Optimizer, Problem, directions};
+use super::{Maximum, Objective, Optimizer, Problem, directions};
 use crate::Result;
 
 /// Powell's directions over a memory: nothing is evaluated twice within the resolution.
@@ -10,7 +10,7 @@ use crate::Result;
 pub struct Powell;
 
 impl Optimizer for Powell {
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum> {
         let mut search = Search::new(objective, problem)?;
         let start = search.best().clone();
         let mut memory = Memory::new(&mut search, problem.resolution);

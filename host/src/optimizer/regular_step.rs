@@ -2,7 +2,7 @@
 //! long from where the gradient has turned back.
 
 use super::search::{Halt, Search};
-use super::{Found, Objective, Optimizer, Problem, uphill};
+use super::{Maximum, Objective, Optimizer, Problem, uphill};
 use crate::Result;
 
 /// What a step is multiplied by where the gradient turns back; ITK's default.
@@ -13,7 +13,7 @@ const RELAXATION: f64 = 0.5;
 pub struct RegularStep;
 
 impl Optimizer for RegularStep {
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum> {
         let (mut search, slope) = Search::on_slope(objective, problem)?;
         let outcome = climb(&mut search, slope.by, problem);
         search.end(outcome)

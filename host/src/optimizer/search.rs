@@ -1,6 +1,6 @@
 //! What every optimizer needs of an objective: a count, a limit, and the best point so far.
 
-use super::{Found, Objective, Problem, Slope, Stopped};
+use super::{Maximum, Objective, Problem, Slope, Stopped};
 use crate::{Error, Result};
 
 /// A point and the value there.
@@ -102,13 +102,13 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// What the objective returned.
-    pub fn end(self, outcome: Result<(), Halt>) -> Result<Found> {
+    pub fn end(self, outcome: Result<(), Halt>) -> Result<Maximum> {
         let stopped = match outcome {
             Ok(()) => Stopped::Converged,
             Err(Halt::Exhausted) => Stopped::Exhausted,
             Err(Halt::Failed(error)) => return Err(error),
         };
         let Point { parameters, value } = self.best;
-        Ok(Found { parameters, value, evaluations: self.evaluations, stopped, shape: None })
+        Ok(Maximum { parameters, value, evaluations: self.evaluations, stopped, shape: None })
     }
 }

@@ -4,7 +4,7 @@
 //! and asks for one point at a time where all corners of a simplex can be asked for at once.
 
 use super::search::{Halt, Point, Search};
-use super::{Found, Objective, Optimizer, Problem};
+use super::{Maximum, Objective, Optimizer, Problem};
 use crate::Result;
 
 /// A simplex about the start that flips towards the top and shrinks around it. Numerical Recipes starts another where it ends; on
@@ -14,7 +14,7 @@ use crate::Result;
 pub struct Simplex;
 
 impl Optimizer for Simplex {
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum> {
         let mut search = Search::new(objective, problem)?;
         let outcome = climb(&mut search, problem);
         search.end(outcome)

@@ -1,7 +1,7 @@
 //! Powell's method as Shams 2009, section 4.2, compares with: every point that is asked for is evaluated.
 
 use super::search::Search;
-use super::{Found, Objective, Optimizer, Problem, directions};
+use super::{Maximum, Objective, Optimizer, Problem, directions};
 use crate::Result;
 
 /// Powell's directions without a memory. Line searches and end are those of [`Powell`](super::Powell), so that the memory is the
@@ -10,7 +10,7 @@ use crate::Result;
 pub struct StandardPowell;
 
 impl Optimizer for StandardPowell {
-    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Found> {
+    fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum> {
         let mut search = Search::new(objective, problem)?;
         let start = search.best().clone();
         let mut value = |point: &[f64]| Ok(search.value(point.to_vec())?.value);

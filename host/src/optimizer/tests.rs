@@ -1,6 +1,6 @@
 //! What every optimizer must do, on hills whose tops are known.
 
-use super::{Found, Objective, OptimizerKind, Problem, Slope, Stopped};
+use super::{Maximum, Objective, OptimizerKind, Problem, Slope, Stopped};
 use crate::{Error, Result};
 use strum::VariantArray;
 
@@ -89,7 +89,7 @@ fn problem(count: usize) -> Problem {
 }
 
 /// Climbs, and checks what holds for any climb.
-fn climb(kind: OptimizerKind, hill: &mut Hill, problem: &Problem) -> Found {
+fn climb(kind: OptimizerKind, hill: &mut Hill, problem: &Problem) -> Maximum {
     let found = kind.optimizer().maximise(hill, problem).unwrap();
     assert_eq!(found.evaluations, hill.points().len(), "{kind:?}");
     assert!(hill.points().contains(&&found.parameters), "{kind:?} ended where it never was");

@@ -24,10 +24,10 @@ pub struct Registration {
     pub histograms: [Vec<u32>; 2],
     pub started: Started,
     /// Coarse to fine.
-    pub levels: Vec<Level>,
+    pub levels: Vec<RegistrationLevel>,
     /// What speaks against the result.
     pub doubts: Vec<Doubt>,
-    pub seconds: Seconds,
+    pub seconds: RegistrationSeconds,
     /// What counted the joint histograms at full resolution.
     pub histogram: &'static str,
     /// `cpu`, `cuda` or `emulated`.
@@ -67,7 +67,7 @@ pub struct LinearStart {
 
 /// One level of the pyramid.
 #[derive(Debug, Clone, Serialize)]
-pub struct Level {
+pub struct RegistrationLevel {
     /// Grid of the sampled image at this level, mm.
     pub spacing_mm: [f64; 3],
     /// Voxels that are counted.
@@ -94,9 +94,9 @@ pub struct Rise {
     pub value: f64,
 }
 
-/// Seconds spent in each part.
+/// RegistrationSeconds spent in each part.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Seconds {
+pub struct RegistrationSeconds {
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,

@@ -27,7 +27,7 @@ use trust::Evidence;
 
 pub use crate::metric::Sampling;
 pub use check::check;
-pub use found::{Level, LinearStart, Registration, Rise, Seconds, Started};
+pub use found::{LinearStart, Registration, RegistrationLevel, RegistrationSeconds, Rise, Started};
 pub use options::{Init, Options};
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
@@ -38,7 +38,7 @@ pub(crate) fn register(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let mut seconds = Seconds::default();
+    let mut seconds = RegistrationSeconds::default();
     let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
     memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
     let dimension = Dimension::of(&fixed.geometry);
@@ -67,10 +67,10 @@ struct Run<'a> {
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
     dimension: Dimension,
-    levels: Vec<Level>,
+    levels: Vec<RegistrationLevel>,
     /// A smooth metric as the headers place the images, and at the end.
     values: [f64; 2],
-    seconds: Seconds,
+    seconds: RegistrationSeconds,
 }
 
 impl Run<'_> {
@@ -152,7 +152,7 @@ impl Run<'_> {
         let (value, stopped) = (best.value, best.stopped);
         let (samples, sigmas) = (images.samples(), images.sigmas());
         let (evaluations, trace) = (metric.evaluations, metric.trace);
-        self.levels.push(Level { spacing_mm, samples, sigmas, evaluations, value, stopped, trace });
+        self.levels.push(RegistrationLevel { spacing_mm, samples, sigmas, evaluations, value, stopped, trace });
         self.seconds.optimise += clock.elapsed().as_secs_f64();
         Ok(())
     }

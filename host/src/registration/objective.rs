@@ -4,7 +4,7 @@ use super::Rise;
 use crate::backend::BATCH;
 use crate::metric::{At, Chain, GridPair, LoadedMetric};
 use crate::observer::go_on;
-use crate::optimizer::{Found, Objective, Optimizer, Problem, Slope};
+use crate::optimizer::{Maximum, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
 use crate::{Observer, Result};
 use glam::DAffine3;
@@ -58,7 +58,7 @@ impl<'a> LevelMetric<'a> {
         base: DAffine3,
         steps: &Steps,
         problem: &Problem,
-    ) -> Result<Found> {
+    ) -> Result<Maximum> {
         optimizer.maximise(&mut Away { metric: self, base, steps }, problem)
     }
 

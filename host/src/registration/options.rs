@@ -13,13 +13,13 @@ pub struct Options {
     pub dof: Kind,
     /// Where the search starts.
     pub init: Init,
-    /// Who searches; `None` for what suits the metric, see [`Options::optimizer()`].
+    /// How the maximum is found; `None` for the optimizer that suits the metric, see [`Options::optimizer()`].
     pub optimizer: Option<OptimizerKind>,
     /// Grids of the levels, mm, coarse to fine; `None` for those that suit the images.
     pub levels: Option<Vec<f64>>,
     /// Which voxels are counted.
     pub sampling: Sampling,
-    /// What is maximised.
+    /// What is maximised. By default Mattes mutual information with 64 bins.
     pub metric: Metric,
     /// On the fixed image's grid: its voxels of less than 0.5 are not counted.
     pub fixed_mask: Option<Volume>,
@@ -47,7 +47,7 @@ pub enum Init {
 }
 
 impl Options {
-    /// Who searches: by the gradient where the metric has one.
+    /// The optimizer: the one that was chosen, or L-BFGS for a metric with a gradient and batches of evaluations for others.
     pub fn optimizer(&self) -> OptimizerKind {
         let usual = if self.metric.has_gradient() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
         self.optimizer.unwrap_or(usual)
@@ -61,7 +61,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// Rigid, from the best of all starts, by Mattes's mutual information with 64 bins and L-BFGS.
+    /// Rigid, from the best of all starts, by Mattes mutual information with 64 bins and L-BFGS.
     fn default() -> Self {
         Self {
             dof: Kind::Rigid,

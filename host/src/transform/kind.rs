@@ -62,7 +62,9 @@ impl Kind {
 /// Axes of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dimension {
+    /// x and y; z stays as it is.
     Two,
+    /// x, y and z.
     Three,
 }
 

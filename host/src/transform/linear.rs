@@ -20,7 +20,9 @@ const SAME: f64 = 1e-9;
 /// Angles are in radians, translations in mm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linear {
+    /// What it may do, and so which parameters it has.
     pub kind: Kind,
+    /// Along how many axes.
     pub dimension: Dimension,
     /// As many as [`Kind::parameters`] says.
     pub parameters: Vec<f64>,

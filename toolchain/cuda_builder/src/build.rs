@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// What every architecture of a build shares.
+/// A build, as far as it is the same for every architecture.
 pub(crate) struct Build<'a> {
     options: &'a CudaBuilder,
     /// The device crate's folder.

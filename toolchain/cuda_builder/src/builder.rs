@@ -68,13 +68,13 @@ impl CudaBuilder {
         self
     }
 
-    /// Sets the baseline architecture: the oldest device on which the kernels shall run.
+    /// Sets the baseline architecture: that of the oldest device on which the kernels must run.
     pub fn arch(mut self, arch: NvvmArch) -> Self {
         self.arch = arch;
         self
     }
 
-    /// Adds an architecture, for kernels that gain from what newer devices have.
+    /// Adds an architecture, for kernels that use features of newer devices.
     pub fn also_arch(mut self, arch: NvvmArch) -> Self {
         self.more_archs.push(arch);
         self
@@ -86,14 +86,14 @@ impl CudaBuilder {
         self
     }
 
-    /// Names the folder of committed PTX, one file such as `gpu_sm_75.ptx` an architecture. A file is used where there is
+    /// Names the folder of committed PTX, with one file per architecture, such as `gpu_sm_75.ptx`. A file is used where there is
     /// no working device compiler, if it was made from the present sources.
     pub fn committed(mut self, folder: impl AsRef<Path>) -> Self {
         self.committed = Some(folder.as_ref().to_owned());
         self
     }
 
-    /// Compiles, or takes what was compiled from the same sources before, and returns the PTX file of the baseline.
+    /// Compiles the kernels, or reuses the PTX of the same sources, and returns the PTX file of the baseline.
     ///
     /// `OUT_DIR` gets a PTX file for each architecture and `ptx.rs`, which lists them as
     /// `&[(u32, &str)]`: compute capability and PTX, in ascending order. Include it with
@@ -118,7 +118,7 @@ impl CudaBuilder {
     pub(crate) fn flags(&self, arch: NvvmArch) -> Vec<String> {
         // A panic is a trap: its message could not be shown, and formatting it takes registers and memory.
         let mut flags = vec!["-Zunstable-options", "-Cpanic=immediate-abort", "-Zlocation-detail=none"];
-        // LLVM knows that a barrier may not be copied into the branches before it; rustc's own pass does not, and does it.
+        // LLVM knows that a barrier may not be copied into the branches before it; this pass of rustc does not.
         flags.push("-Zmir-enable-passes=-JumpThreading");
         if self.debug == DebugInfo::LineTables {
             flags.push("-Cdebuginfo=line-directives-only");

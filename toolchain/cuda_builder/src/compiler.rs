@@ -12,7 +12,7 @@ const OLDEST: (u32, u32) = (1, 95);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Compiler {
     pub rustc: PathBuf,
-    /// What `rustc --version` says.
+    /// The output of `rustc --version`.
     pub version: String,
 }
 

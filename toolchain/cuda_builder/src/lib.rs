@@ -1,8 +1,8 @@
 //! Compiles a crate of kernels to PTX from a build script, without a CUDA toolkit.
 //!
 //! The API is that of Rust-CUDA's `cuda_builder`; the compiler is rustc itself with its target `nvptx64-nvidia-cuda`.
-//! Left out is what has no meaning here: options of libNVVM and of its code generator, 32-bit PTX, OptiX. Added are
-//! PTX for more than one architecture and PTX that is committed for people without a device compiler. See
+//! Options that have no meaning here are left out: those of libNVVM and of its code generator, 32-bit PTX, OptiX. Added are
+//! PTX for more than one architecture and committed PTX for those without a device compiler. See
 //! `toolchain/README.md` for how the compiler is found and for the environment variables.
 
 mod arch;
@@ -32,13 +32,13 @@ pub enum CudaBuilderError {
     /// The device compiler failed: its first error, and all that cargo and rustc printed.
     #[error("the kernels are not compiled: {0}")]
     BuildFailed(String, String),
-    /// There is no device compiler, and nothing to use in its stead for the reason given.
+    /// There is no device compiler, and no PTX to use instead, for the reason given.
     #[error(
         "no device compiler found, and {0}: install one with `rustup component add rust-src`, or on Debian with \
          `apt-get install -y --no-install-recommends rustc-web rust-web-src`"
     )]
     NoDeviceCompiler(&'static str),
-    /// Something else is in the way.
+    /// Anything else, in words.
     #[error("{0}")]
     Other(String),
 }

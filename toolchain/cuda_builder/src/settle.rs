@@ -1,9 +1,9 @@
-//! Whether the PTX is the one just compiled or the committed one, or the build stops.
+//! The choice between the PTX just compiled, the committed one, and an error.
 
 use crate::CudaBuilderError;
 use crate::device::Failure;
 
-/// What to include.
+/// The PTX to include.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The PTX just compiled.
@@ -15,8 +15,8 @@ pub(crate) enum Choice {
 /// Chooses from the result of the compilation (`None` where there is no compiler) and the committed PTX, which is
 /// given only if it was made from the present sources. With `update` only a compiled one will do.
 ///
-/// Where the committed PTX matches, the sources are known to compile: it is the compiler that is at fault, and a build
-/// that needs none of it goes on.
+/// Where the committed PTX matches, the sources are known to compile, so that a failure is the compiler's: the build goes
+/// on without it.
 pub(crate) fn settle(
     compiled: Option<Result<String, Failure>>,
     committed: Option<String>,

@@ -1,4 +1,4 @@
-//! What a crate's PTX is made from, and its hash.
+//! The sources of a crate's PTX, and their hash.
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub(crate) struct Sources {
     folders: Vec<(String, PathBuf)>,
 }
 
-/// What of a package's folder goes into its compilation.
+/// The files and folders of a package that go into its compilation.
 const PARTS: [&str; 3] = ["Cargo.toml", "build.rs", "src"];
 
 impl Sources {

@@ -4,7 +4,7 @@ use cust_raw::CUresult;
 use libloading::Library;
 use std::sync::OnceLock;
 
-/// What NVIDIA's driver installs.
+/// The library that NVIDIA's driver installs.
 pub(crate) const NAME: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
 fn library() -> Option<&'static Library> {

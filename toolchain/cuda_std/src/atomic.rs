@@ -10,14 +10,15 @@ macro_rules! atomic_float {
     ($($name:ident: $float:ident in $bits:ident, $scope:literal, $fetch_add:ident $(, $unsafe:ident)?;)*) => {$(
         #[doc = concat!("A `", stringify!($float), "` that threads of ", $scope, " can share; as large as the float.")]
         ///
-        /// Any thread may call its methods. Those that are `unsafe` keep no order towards threads outside the block.
+        /// Any thread may call its methods. Those that are `unsafe` ask that no thread outside the block uses the value
+        /// meanwhile.
         #[repr(transparent)]
         #[derive(Debug, Default)]
         pub struct $name {
             bits: $bits,
         }
 
-        #[allow(clippy::missing_safety_doc)]
+        #[allow(clippy::missing_safety_doc, reason = "the type says what its unsafe methods ask for")]
         impl $name {
             /// An atomic of value `v`.
             pub const fn new(v: $float) -> Self {

@@ -107,14 +107,20 @@ macro_rules! reading {
             /// `index` must be in bounds.
             #[inline(always)]
             pub unsafe fn get(self, index: usize) -> T {
+                // SAFETY: the caller says that `index` is in bounds, and `new`'s that the memory holds as many
+                // elements.
                 unsafe { T::load(self.at(index)) }
             }
 
             /// The address of element `index`; the emulator stops the kernel where there is none.
+            ///
+            /// # Safety
+            /// `index` must be in bounds.
             #[inline(always)]
             unsafe fn at(self, index: usize) -> *mut T {
                 #[cfg(not(target_arch = "nvptx64"))]
                 crate::emulator::check_device_index(index, self.len as usize);
+                // SAFETY: the caller says that `index` is in bounds, so that the pointer stays within the memory.
                 unsafe { self.pointer.add(index) as *mut T }
             }
         }
@@ -130,6 +136,7 @@ impl<T: GlobalElement> DeviceSlice<T> {
     /// `index` must be in bounds, and nothing may write the element while the kernel runs.
     #[inline(always)]
     pub unsafe fn get_cached(self, index: usize) -> T {
+        // SAFETY: the caller says that `index` is in bounds and that nothing writes the element.
         unsafe { T::load_cached(self.at(index)) }
     }
 }
@@ -141,6 +148,7 @@ impl<T: GlobalElement> DeviceSliceMut<T> {
     /// `index` must be in bounds, and no other thread may use the element without a barrier in between.
     #[inline(always)]
     pub unsafe fn set(self, index: usize, value: T) {
+        // SAFETY: the caller says that `index` is in bounds and that no other thread uses the element now.
         unsafe { T::store(self.at(index), value) }
     }
 }
@@ -153,6 +161,7 @@ impl<T: GlobalAdd> DeviceSliceMut<T> {
     /// `index` must be in bounds.
     #[inline(always)]
     pub unsafe fn load_relaxed(self, index: usize) -> T {
+        // SAFETY: the caller says that `index` is in bounds; the access is atomic.
         unsafe { T::load_relaxed(self.at(index)) }
     }
 
@@ -162,6 +171,7 @@ impl<T: GlobalAdd> DeviceSliceMut<T> {
     /// `index` must be in bounds.
     #[inline(always)]
     pub unsafe fn add(self, index: usize, value: T) {
+        // SAFETY: the caller says that `index` is in bounds; the access is atomic.
         unsafe { T::add(self.at(index), value) }
     }
 
@@ -171,6 +181,7 @@ impl<T: GlobalAdd> DeviceSliceMut<T> {
     /// `index` must be in bounds.
     #[inline(always)]
     pub unsafe fn fetch_add(self, index: usize, value: T) -> T {
+        // SAFETY: the caller says that `index` is in bounds; the access is atomic.
         unsafe { T::fetch_add(self.at(index), value) }
     }
 }
@@ -182,6 +193,7 @@ impl DeviceSliceMut<u32> {
     /// `index` must be in bounds.
     #[inline(always)]
     pub unsafe fn max(self, index: usize, value: u32) {
+        // SAFETY: the caller says that `index` is in bounds; the access is atomic.
         unsafe { max_u32(self.at(index), value) }
     }
 }

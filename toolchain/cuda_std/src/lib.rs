@@ -1,7 +1,7 @@
 //! Rust-CUDA's `cuda_std` on rustc's own nvptx64 backend, and a SIMT emulator on every other target.
 //!
-//! What the published `cuda_std` 0.2.2 has keeps its name and signature, except that indices are [`glam`] vectors
-//! instead of `vek` ones. On top come typed shared and global memory ([`shared::SharedSlice`], [`global::DeviceSlice`]),
+//! Everything in the published `cuda_std` 0.2.2 keeps its name and signature, except that indices are [`glam`] vectors
+//! instead of `vek` ones. Added are typed shared and global memory ([`shared::SharedSlice`], [`global::DeviceSlice`]),
 //! warp shuffles, votes, matches and reductions, and 3-D texture fetches.
 //!
 //! On nvptx64 each function is one or a few PTX instructions, named in its documentation. Elsewhere the same kernel runs
@@ -44,7 +44,7 @@ pub use cuda_std_macros::{gpu_only, kernel};
 pub use float::GpuFloat;
 pub use glam;
 
-/// What most kernels import.
+/// The names that most kernels import.
 pub mod prelude {
     pub use crate::float::GpuFloat;
     pub use crate::global::{DeviceSlice, DeviceSliceMut};

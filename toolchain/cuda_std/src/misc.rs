@@ -1,4 +1,4 @@
-//! Functions that belong nowhere else.
+//! Breakpoints, profiler counters and the clock.
 
 use crate::arch::misc as arch;
 

@@ -2,7 +2,7 @@
 //!
 //! A [`SharedSlice`] compiles to `.shared` instructions on 32-bit addresses, and the emulator checks every access through
 //! it. The raw pointers of [`shared_array!`](crate::shared_array) and [`dynamic_shared_mem`], which the published crate
-//! has, are generic addresses that nobody checks.
+//! has, are generic addresses without checks.
 
 pub use crate::arch::shared::{SharedAdd, SharedElement};
 use core::marker::PhantomData;
@@ -96,6 +96,7 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
 pub unsafe fn dynamic<T: SharedElement>(byte_offset: u32, len: u32) -> SharedSlice<T> {
     #[cfg(not(target_arch = "nvptx64"))]
     crate::emulator::check_dynamic_shared(byte_offset, len, size_of::<T>());
+    // SAFETY: the caller says that the launch has these bytes, and that the offset is aligned for `T`.
     unsafe { SharedSlice::new(crate::arch::shared::dynamic_address() + byte_offset, len) }
 }
 
@@ -144,6 +145,7 @@ impl<T: SharedElement> SharedSlice<T> {
     /// `index` must be in bounds, and the element written, with a barrier between if another thread wrote it.
     #[inline(always)]
     pub unsafe fn load(self, index: u32) -> T {
+        // SAFETY: the caller says that `index` is in bounds and that the element is written.
         unsafe { T::load(self.at(index)) }
     }
 
@@ -153,6 +155,7 @@ impl<T: SharedElement> SharedSlice<T> {
     /// `index` must be in bounds, and no other thread may use the element without a barrier in between.
     #[inline(always)]
     pub unsafe fn store(self, index: u32, value: T) {
+        // SAFETY: the caller says that `index` is in bounds and that no other thread uses the element now.
         unsafe { T::store(self.at(index), value) }
     }
 }
@@ -164,6 +167,7 @@ impl<T: SharedAdd> SharedSlice<T> {
     /// `index` must be in bounds and the element written.
     #[inline(always)]
     pub unsafe fn add(self, index: u32, value: T) {
+        // SAFETY: the caller says that `index` is in bounds and that the element is written; the access is atomic.
         unsafe { T::add(self.at(index), value) }
     }
 
@@ -173,12 +177,14 @@ impl<T: SharedAdd> SharedSlice<T> {
     /// Where `condition` holds, as [`add`](Self::add).
     #[inline(always)]
     pub unsafe fn add_if(self, condition: bool, index: u32, value: T) {
+        // SAFETY: the caller says that where the condition holds, the only case with an access, `index` is in bounds.
         #[cfg(target_arch = "nvptx64")]
         unsafe {
             T::add_if(condition, self.at(index), value)
         }
         #[cfg(not(target_arch = "nvptx64"))]
         if condition {
+            // SAFETY: the caller says that where the condition holds `index` is in bounds and the element written.
             unsafe { self.add(index, value) }
         }
     }
@@ -189,6 +195,7 @@ impl<T: SharedAdd> SharedSlice<T> {
     /// `index` must be in bounds and the element written.
     #[inline(always)]
     pub unsafe fn fetch_add(self, index: u32, value: T) -> T {
+        // SAFETY: the caller says that `index` is in bounds and that the element is written; the access is atomic.
         unsafe { T::fetch_add(self.at(index), value) }
     }
 }
@@ -203,6 +210,7 @@ macro_rules! fetch {
             /// `index` must be in bounds and the element written.
             #[inline(always)]
             pub unsafe fn $name(self, index: u32, value: u32) -> u32 {
+                // SAFETY: the caller says that `index` is in bounds and the element written; the access is atomic.
                 unsafe { crate::arch::shared::$name(self.at(index), value) }
             }
         )*}
@@ -225,6 +233,7 @@ impl SharedSlice<u32> {
     /// `index` must be in bounds, and the element written; loads by other threads need a barrier in between.
     #[inline(always)]
     pub unsafe fn store_relaxed(self, index: u32, value: u32) {
+        // SAFETY: the caller says that `index` is in bounds and that loads come after a barrier.
         unsafe { crate::arch::shared::store_relaxed(self.at(index), value) }
     }
 
@@ -235,6 +244,7 @@ impl SharedSlice<u32> {
     /// `index` must be in bounds and the element written.
     #[inline(always)]
     pub unsafe fn compare_exchange(self, index: u32, current: u32, new: u32) -> u32 {
+        // SAFETY: the caller says that `index` is in bounds and that the element is written; the access is atomic.
         unsafe { crate::arch::shared::compare_exchange(self.at(index), current, new) }
     }
 }

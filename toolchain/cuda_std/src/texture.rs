@@ -13,5 +13,6 @@ use crate::arch::texture as arch;
 /// `handle` must be a texture object (`CUtexObject`), or one registered with the emulator.
 #[inline(always)]
 pub unsafe fn tex3d_f32(handle: u64, x: f32, y: f32, z: f32) -> [f32; 4] {
+    // SAFETY: the caller says that `handle` is a texture.
     unsafe { arch::tex3d_f32(handle, x, y, z) }
 }

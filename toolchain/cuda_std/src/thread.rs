@@ -116,7 +116,7 @@ pub fn sync_threads_or(predicate: u32) -> u32 {
     arch::sync_threads_or(predicate)
 }
 
-/// Memory fence between the threads of the grid. It orders writes; it waits for nobody.
+/// Memory fence between the threads of the grid. It orders writes, and does not wait.
 ///
 /// PTX: `membar.gl`. Any thread.
 #[inline(always)]
@@ -124,7 +124,7 @@ pub fn grid_fence() {
     arch::grid_fence();
 }
 
-/// Memory fence between the threads of the device. It orders writes; it waits for nobody.
+/// Memory fence between the threads of the device. It orders writes, and does not wait.
 ///
 /// PTX: `membar.gl`. Any thread.
 #[inline(always)]
@@ -132,7 +132,7 @@ pub fn device_fence() {
     arch::device_fence();
 }
 
-/// Memory fence between device, other devices and host. It orders writes; it waits for nobody.
+/// Memory fence between device, other devices and host. It orders writes, and does not wait.
 ///
 /// PTX: `membar.sys`. Any thread.
 #[inline(always)]

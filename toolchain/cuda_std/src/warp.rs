@@ -1,4 +1,4 @@
-//! What the 32 threads of a warp do together.
+//! Operations of the 32 threads of a warp together.
 //!
 //! A `mask` has bit `i` set for lane `i`. For every function that takes one: each thread of the mask must call it, with
 //! the same mask and from the same place, and the caller must be in the mask; anything else is undefined on the device
@@ -27,6 +27,7 @@ pub fn active_mask() -> u32 {
 /// Every thread of `mask` must call it with the same `mask`.
 #[inline(always)]
 pub unsafe fn sync_warp(mask: u32) {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     unsafe { arch::sync_warp(mask) }
 }
 
@@ -36,6 +37,7 @@ pub unsafe fn sync_warp(mask: u32) {
 /// Every thread of `mask` must call it with the same `mask`.
 #[inline(always)]
 pub unsafe fn ballot(mask: u32, predicate: bool) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     unsafe { arch::ballot(mask, predicate) }
 }
 
@@ -45,6 +47,7 @@ pub unsafe fn ballot(mask: u32, predicate: bool) -> u32 {
 /// Every thread of `mask` must call it with the same `mask`.
 #[inline(always)]
 pub unsafe fn any(mask: u32, predicate: bool) -> bool {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     unsafe { arch::any(mask, predicate) }
 }
 
@@ -54,6 +57,7 @@ pub unsafe fn any(mask: u32, predicate: bool) -> bool {
 /// Every thread of `mask` must call it with the same `mask`.
 #[inline(always)]
 pub unsafe fn all(mask: u32, predicate: bool) -> bool {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     unsafe { arch::all(mask, predicate) }
 }
 
@@ -63,6 +67,7 @@ pub unsafe fn all(mask: u32, predicate: bool) -> bool {
 /// Every thread of `mask` must call it with the same `mask`.
 #[inline(always)]
 pub unsafe fn match_any(mask: u32, value: u32) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     unsafe { arch::match_any(mask, value) }
 }
 
@@ -73,6 +78,7 @@ pub unsafe fn match_any(mask: u32, value: u32) -> u32 {
 /// Every thread of `mask` must call it with the same `mask`.
 #[inline(always)]
 pub unsafe fn match_all(mask: u32, value: u32) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     let same = unsafe { arch::match_any(mask, value) };
     if same == mask { mask } else { 0 }
 }
@@ -133,6 +139,7 @@ shuffle_64! {
 /// Every thread of `mask` must call it with the same `mask`, and `lane` must be in the mask.
 #[inline(always)]
 pub unsafe fn shuffle_idx<T: Shuffle>(mask: u32, value: T, lane: u32) -> T {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask, and that it has the lane read.
     value.each_register(|register| unsafe { arch::shuffle_idx(mask, register, lane) })
 }
 
@@ -142,6 +149,7 @@ pub unsafe fn shuffle_idx<T: Shuffle>(mask: u32, value: T, lane: u32) -> T {
 /// Every thread of `mask` must call it with the same `mask`, and the lane read must be in the mask.
 #[inline(always)]
 pub unsafe fn shuffle_up<T: Shuffle>(mask: u32, value: T, delta: u32) -> T {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask, and that it has the lane read.
     value.each_register(|register| unsafe { arch::shuffle_up(mask, register, delta) })
 }
 
@@ -151,6 +159,7 @@ pub unsafe fn shuffle_up<T: Shuffle>(mask: u32, value: T, delta: u32) -> T {
 /// Every thread of `mask` must call it with the same `mask`, and the lane read must be in the mask.
 #[inline(always)]
 pub unsafe fn shuffle_down<T: Shuffle>(mask: u32, value: T, delta: u32) -> T {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask, and that it has the lane read.
     value.each_register(|register| unsafe { arch::shuffle_down(mask, register, delta) })
 }
 
@@ -160,6 +169,7 @@ pub unsafe fn shuffle_down<T: Shuffle>(mask: u32, value: T, delta: u32) -> T {
 /// Every thread of `mask` must call it with the same `mask`, and the lane read must be in the mask.
 #[inline(always)]
 pub unsafe fn shuffle_xor<T: Shuffle>(mask: u32, value: T, lanes: u32) -> T {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask, and that it has the lane read.
     value.each_register(|register| unsafe { arch::shuffle_xor(mask, register, lanes) })
 }
 
@@ -169,8 +179,10 @@ pub unsafe fn shuffle_xor<T: Shuffle>(mask: u32, value: T, lanes: u32) -> T {
 /// Every thread of `mask` must call it with the same `mask`.
 #[inline(always)]
 pub unsafe fn reduce_add(mask: u32, value: u32) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_80"))]
     return unsafe { arch::reduce_add(mask, value) };
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_80")))]
     unsafe {
         reduce_by_shuffles(mask, value, u32::wrapping_add)
@@ -183,8 +195,10 @@ pub unsafe fn reduce_add(mask: u32, value: u32) -> u32 {
 /// Every thread of `mask` must call it with the same `mask`.
 #[inline(always)]
 pub unsafe fn reduce_min(mask: u32, value: u32) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_80"))]
     return unsafe { arch::reduce_min(mask, value) };
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_80")))]
     unsafe {
         reduce_by_shuffles(mask, value, u32::min)
@@ -197,8 +211,10 @@ pub unsafe fn reduce_min(mask: u32, value: u32) -> u32 {
 /// Every thread of `mask` must call it with the same `mask`.
 #[inline(always)]
 pub unsafe fn reduce_max(mask: u32, value: u32) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     #[cfg(all(target_arch = "nvptx64", target_feature = "sm_80"))]
     return unsafe { arch::reduce_max(mask, value) };
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_80")))]
     unsafe {
         reduce_by_shuffles(mask, value, u32::max)
@@ -206,18 +222,23 @@ pub unsafe fn reduce_max(mask: u32, value: u32) -> u32 {
 }
 
 /// A butterfly where all lanes take part, lane after lane where some do.
+///
+/// # Safety
+/// Every thread of `mask` must call it with the same `mask`.
 #[cfg(not(all(target_arch = "nvptx64", target_feature = "sm_80")))]
 #[inline(always)]
 unsafe fn reduce_by_shuffles(mask: u32, value: u32, combine: fn(u32, u32) -> u32) -> u32 {
     if mask == ALL {
-        return [16, 8, 4, 2, 1]
-            .into_iter()
-            .fold(value, |sum, lanes| combine(sum, unsafe { shuffle_xor(mask, sum, lanes) }));
+        // SAFETY: all lanes of the warp are in the mask, and the caller says that all come here.
+        let other = |sum, lanes| unsafe { shuffle_xor(mask, sum, lanes) };
+        return [16, 8, 4, 2, 1].into_iter().fold(value, |sum, lanes| combine(sum, other(sum, lanes)));
     }
+    // SAFETY: called below with lanes of the mask, by all its threads.
+    let of_lane = |lane| unsafe { shuffle_idx(mask, value, lane) };
     let mut rest = mask & mask.wrapping_sub(1);
-    let mut sum = unsafe { shuffle_idx(mask, value, mask.trailing_zeros()) };
+    let mut sum = of_lane(mask.trailing_zeros());
     while rest != 0 {
-        sum = combine(sum, unsafe { shuffle_idx(mask, value, rest.trailing_zeros()) });
+        sum = combine(sum, of_lane(rest.trailing_zeros()));
         rest &= rest - 1;
     }
     sum

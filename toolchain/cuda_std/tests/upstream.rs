@@ -27,6 +27,7 @@ fn evaluates_a_line() {
     let line = Line { slope: 2.0, offset: 1.0, count: 100 };
     let out = Shared(y.as_mut_ptr());
     let launch = Launch::default().grid([2, 2, 1]).block([8, 2, 2]);
+    // SAFETY: both have 100 elements, which outlive the launch.
     run("evaluate_line", &launch, || unsafe { kernels::evaluate_line(line, x.as_ptr(), out.get()) }).unwrap();
     assert!((0..100).all(|i| y[i] == 2.0 * x[i] + 1.0));
 }
@@ -36,6 +37,7 @@ fn reverses_blocks() {
     let mut values: Vec<i32> = (0..96).collect();
     let out = Shared(values.as_mut_ptr());
     let launch = Launch::default().grid(2).block(48);
+    // SAFETY: 96 elements for 96 threads, in blocks of 48.
     run("reverse_blocks", &launch, || unsafe { kernels::reverse_blocks(out.get()) }).unwrap();
     assert!((0..96).all(|i| values[i as usize] == if i < 48 { 47 - i } else { 95 + 48 - i }));
 }
@@ -45,6 +47,7 @@ fn sums_squares() {
     let (total, exact, mut seen) = (AtomicF32::new(0.0), AtomicF64::new(0.0), 0);
     let out = Shared(&raw mut seen);
     let launch = Launch::default().grid(3).block(10).shared_bytes(40);
+    // SAFETY: the pointers are those of locals, and the launch has four bytes for each thread.
     run("sum_of_squares", &launch, || unsafe { kernels::sum_of_squares(&total, out.get(), &exact) }).unwrap();
     assert_eq!((total.into_inner(), exact.into_inner(), seen), (855.0, 855.0, 10));
 }
@@ -54,6 +57,7 @@ fn finds_lanes() {
     let mut lanes = vec![u32::MAX; 256];
     let out = Shared(lanes.as_mut_ptr());
     let launch = Launch::default().grid(2).block([16, 4, 2]);
+    // SAFETY: 256 elements for 256 threads, in whole warps.
     run("lanes", &launch, || unsafe { kernels::lanes(out.get()) }).unwrap();
     assert!(lanes.iter().enumerate().all(|(i, lane)| *lane == i as u32 % 32));
 }

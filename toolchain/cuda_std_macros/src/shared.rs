@@ -33,6 +33,7 @@ pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
             ::core::arch::global_asm!(#declaration, const ::core::mem::size_of::<#element>() * (#length));
         }
         let address: u32;
+        // SAFETY: takes the address of the allocation above.
         #[allow(unused_unsafe)]
         unsafe {
             ::core::arch::asm!(#address, out(reg32) address, options(pure, nomem, nostack, preserves_flags));

@@ -23,6 +23,7 @@ pub struct Line {
 pub unsafe fn evaluate_line(line: Line, x: *const f32, y: *mut f32) {
     let i = thread::index() as usize;
     if i < line.count {
+        // SAFETY: the caller says that both hold `count` elements; this one is this thread's.
         unsafe { *y.add(i) = (*x.add(i)).mul_add(line.slope, line.offset) }
     }
 }
@@ -30,34 +31,39 @@ pub unsafe fn evaluate_line(line: Line, x: *const f32, y: *mut f32) {
 /// Reverses the `BLOCK` or fewer values of each block, through static shared memory.
 ///
 /// # Safety
-/// `values` must hold one element for each thread of the grid.
+/// `values` must hold one element for each thread of the grid, whose blocks have at most `BLOCK` threads.
 #[kernel]
 pub unsafe fn reverse_blocks(values: *mut i32) {
     let staged = shared_array![i32; BLOCK];
     let lane = thread::thread_idx_x() as usize;
     let last = thread::block_dim_x() as usize - 1;
     let i = thread::index_1d() as usize;
+    // SAFETY: a block has at most `BLOCK` threads, and the caller says that each has an element.
     unsafe { *staged.add(lane) = *values.add(i) }
     thread::sync_threads();
+    // SAFETY: as above; the barrier is behind all writes of the block.
     unsafe { *values.add(i) = *staged.add(last - lane) }
 }
 
 /// Adds the squares of the block's indices by way of dynamic shared memory, barriers and atomics.
 ///
 /// # Safety
-/// The launch must have four bytes of dynamic shared memory for each thread of a block.
+/// The launch must have four bytes of dynamic shared memory for each thread of a block, and the pointers must be valid.
 #[kernel]
 pub unsafe fn sum_of_squares(total: *const AtomicF32, threads_seen: *mut u32, exact: *const AtomicF64) {
     let squares = shared::dynamic_shared_mem::<f32>();
     let index = thread::thread_idx();
     let threads = thread::block_dim();
+    // SAFETY: the caller says that each thread has four bytes.
     unsafe { *squares.add(index.x as usize) = (index.x as f32).powi(2) }
     let even = thread::sync_threads_count(u32::from(index.x.is_multiple_of(2)));
     if index.x == 0 {
         let mut sum = 0.0;
         for i in 0..threads.x {
+            // SAFETY: `i` is a thread of the block; the barrier is behind all writes.
             sum += unsafe { *squares.add(i as usize) };
         }
+        // SAFETY: the caller's atomics outlive the launch.
         unsafe {
             (*total).fetch_add(sum, Ordering::Relaxed);
             (*exact).fetch_add(f64::from(sum), Ordering::AcqRel);
@@ -65,6 +71,7 @@ pub unsafe fn sum_of_squares(total: *const AtomicF32, threads_seen: *mut u32, ex
         thread::device_fence();
     }
     if thread::first() {
+        // SAFETY: one thread of the grid writes it.
         unsafe { *threads_seen = 2 * even }
     }
 }
@@ -75,10 +82,12 @@ pub unsafe fn sum_of_squares(total: *const AtomicF32, threads_seen: *mut u32, ex
 /// `lanes` must hold one element for each thread of the grid, and blocks must be whole warps.
 #[kernel]
 pub unsafe fn lanes(lanes: *mut u32) {
+    // SAFETY: the caller says that blocks are whole warps, all of which begin here.
     unsafe { warp::sync_warp(u32::MAX) }
     let at = thread::index_3d();
     let plane = thread::index_2d();
     let inside = at.x == plane.x && at.y == plane.y && at.z == thread::thread_idx_z() && thread::warp_size() == 32;
+    // SAFETY: the caller says that each thread of the grid has an element.
     unsafe { *lanes.add(thread::index() as usize) = if inside { warp::lane_id() } else { u32::MAX } }
 }
 

@@ -2,7 +2,7 @@
 
 use mireg::deform;
 use mireg::mesh::LevelFound;
-use mireg::registration::{Level, Rise};
+use mireg::registration::{RegistrationLevel, Rise};
 
 /// Of the whole plot.
 pub const WIDTH: f64 = 760.0;
@@ -47,9 +47,9 @@ pub struct Tick {
 
 impl Plot {
     /// Of a registration.
-    pub fn new(levels: &[Level]) -> Self {
+    pub fn new(levels: &[RegistrationLevel]) -> Self {
         let point = |rise: &Rise| (rise.evaluations, rise.value);
-        let curve = |level: &Level| Curve {
+        let curve = |level: &RegistrationLevel| Curve {
             title: title(level.spacing_mm.into_iter().fold(f64::INFINITY, f64::min)),
             steps: level.evaluations,
             points: level.trace.iter().map(point).collect(),
@@ -139,10 +139,18 @@ mod tests {
     use mireg::optimizer::Stopped;
     use mireg::registration::Rise;
 
-    fn level(mm: f64, evaluations: usize, trace: &[(usize, f64)]) -> Level {
+    fn level(mm: f64, evaluations: usize, trace: &[(usize, f64)]) -> RegistrationLevel {
         let trace = trace.iter().map(|&(evaluations, value)| Rise { evaluations, value }).collect();
         let spacing_mm = [mm, mm, 2.0 * mm];
-        Level { spacing_mm, samples: 1, sigmas: None, evaluations, value: 1.1, stopped: Stopped::Converged, trace }
+        RegistrationLevel {
+            spacing_mm,
+            samples: 1,
+            sigmas: None,
+            evaluations,
+            value: 1.1,
+            stopped: Stopped::Converged,
+            trace,
+        }
     }
 
     #[test]

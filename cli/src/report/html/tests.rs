@@ -2,7 +2,7 @@ use super::*;
 use crate::report::Run;
 use glam::DVec3;
 use mireg::metric::Evaluation;
-use mireg::registration::{Seconds, Started};
+use mireg::registration::{RegistrationSeconds, Started};
 use mireg::transform::{Dimension, Kind, Linear};
 use mireg::{Check, Doubt};
 use mireg::{Geometry, PixelType};
@@ -33,7 +33,7 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
         started: Started { from: "header", distance_mm: 0.0, candidates: 1 },
         levels: vec![],
         doubts,
-        seconds: Seconds::default(),
+        seconds: RegistrationSeconds::default(),
         histogram: "rows",
         backend: "cpu",
         device: "1 thread".into(),

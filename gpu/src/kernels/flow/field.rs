@@ -1,4 +1,4 @@
-//! What is made of a displacement field: the same on another grid, the determinants of its Jacobian, the image that it moves.
+//! Displacement fields as such: refinement to another grid, Jacobian determinants, and resampling of an image.
 
 use super::{each_voxel, read, write};
 use crate::math::interpolate::{self, Interpolator};
@@ -6,7 +6,7 @@ use crate::math::{field, flow};
 use crate::params::{FlowJacobian, FlowMoved, FlowRefine};
 use cuda_std::{kernel, warp};
 
-/// The field on another grid.
+/// Refines the field to another grid.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, each at least 1 and at most 2^22.
@@ -19,7 +19,7 @@ pub unsafe fn flow_refine(p: FlowRefine) {
     });
 }
 
-/// The determinant of the Jacobian at every voxel, and their range.
+/// Writes the Jacobian determinant at every voxel, and their range.
 ///
 /// # Safety
 /// As [`flow_refine`].
@@ -44,7 +44,7 @@ pub unsafe fn flow_jacobian(p: FlowJacobian) {
     }
 }
 
-/// An image where the field and then the map take every voxel.
+/// Resamples an image at every voxel of the field's grid, displaced by the field and then mapped; trilinear, 0 outside.
 ///
 /// # Safety
 /// As [`flow_refine`].

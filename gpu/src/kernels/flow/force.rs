@@ -7,7 +7,7 @@ use crate::params::FlowForce;
 use cuda_std::shared;
 use cuda_std::{kernel, thread};
 
-/// With `table_words` words of dynamic shared memory.
+/// Writes the force at every voxel, 0 outside the moving image. `table_words` words of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; bins are 2 to 255.
@@ -15,16 +15,22 @@ use cuda_std::{kernel, thread};
 pub unsafe fn flow_force(p: FlowForce) {
     // SAFETY: the launcher gives as many words.
     let copy = unsafe { shared::dynamic::<f32>(0, p.table_words) };
+    // SAFETY: `i` is below `table_words`, which both the tables and the shared memory have; the word is this thread's alone until the
+    // barrier.
     each_of(p.table_words, |i| unsafe { copy.store(i, p.tables.get_cached(i as usize)) });
     thread::sync_threads();
-    // SAFETY: as this function's.
     match p.table_words > 0 {
+        // SAFETY: as this function's; the tables were copied whole before the barrier, and `score` stays within them.
         true => unsafe { pull(&p, |i| copy.load(i)) },
+        // SAFETY: as this function's; `score` stays within the tables.
         false => unsafe { pull(&p, |i| p.tables.get_cached(i as usize)) },
     }
 }
 
-/// The forces, by tables that `table` reads.
+/// Writes the forces; `table` reads the tables by index.
+///
+/// # Safety
+/// As [`flow_force`], and `table` may be called with any index of the tables.
 #[inline(always)]
 unsafe fn pull(p: &FlowForce, table: impl Fn(u32) -> f32) {
     // SAFETY: as this function's; interpolated values lie between stored ones.

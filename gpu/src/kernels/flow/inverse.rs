@@ -1,11 +1,11 @@
-//! The way back of a field on another grid, and how far there and back leads from where it began.
+//! The inverse of a field on another grid, and its error.
 
 use super::{add, each_voxel, read, write};
 use crate::math::flow;
 use crate::params::FlowInverse;
 use cuda_std::{kernel, warp};
 
-/// The way back from every voxel of the other grid.
+/// Writes the inverse field at every voxel of the other grid.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, each at least 1 and at most 2^22.
@@ -19,10 +19,10 @@ pub unsafe fn flow_inverse(p: FlowInverse) {
     });
 }
 
-/// Adds up how far there and back misses every voxel that the field takes inside the other grid.
+/// Adds up the error of the inverse over all voxels that the field and the map take inside the other grid.
 ///
 /// # Safety
-/// As [`flow_inverse`], which is done.
+/// As [`flow_inverse`], which has run.
 #[kernel]
 pub unsafe fn flow_misses(p: FlowInverse) {
     let inverse = p.inverse.as_slice();

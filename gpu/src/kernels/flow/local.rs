@@ -1,6 +1,6 @@
-//! Local correlation: what is smoothed to local means, and what follows from these. Kernels between which a Gaussian window smooths
-//! planes: [`flow_local_fixed`], then [`flow_local_variance`], once; [`flow_local_moving`], then [`flow_local_agreement`], and
-//! [`flow_local_force`] in place of the means, for a field.
+//! Local correlation. Between these kernels a Gaussian window smooths the planes to local means: once [`flow_local_fixed`], then
+//! [`flow_local_variance`]; for each field [`flow_local_moving`], then [`flow_local_agreement`] and [`flow_local_force`], which overwrites
+//! the means.
 
 use super::{Sample, add, each_voxel, own, planes, write};
 use crate::math::bin;
@@ -9,7 +9,7 @@ use crate::params::FlowLocal;
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::kernel;
 
-/// f and its square.
+/// Writes f and its square, to be smoothed.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; so for all kernels here.
@@ -22,7 +22,7 @@ pub unsafe fn flow_local_fixed(p: FlowLocal) {
     });
 }
 
-/// The fixed image's local mean and variance from the means.
+/// Writes the fixed image's local mean and variance, from the local means.
 ///
 /// # Safety
 /// As [`flow_local_fixed`].
@@ -35,7 +35,7 @@ pub unsafe fn flow_local_variance(p: FlowLocal) {
     });
 }
 
-/// m, its square and f m; outside the moving image m is 0.
+/// Writes m, its square and f m, to be smoothed; outside the moving image m is 0.
 ///
 /// # Safety
 /// As [`flow_local_fixed`].
@@ -70,7 +70,7 @@ pub unsafe fn flow_local_agreement(p: FlowLocal) {
     unsafe { add(p.totals, [sum, count]) };
 }
 
-/// The force at every voxel, in the place of the means.
+/// Writes the force at every voxel, over the local means.
 ///
 /// # Safety
 /// As [`flow_local_fixed`].
@@ -91,6 +91,9 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
 }
 
 /// A voxel's local moments.
+///
+/// # Safety
+/// The voxel is in the fixed image, whose planes hold the local means.
 #[inline(always)]
 unsafe fn moments(p: &FlowLocal, number: u32) -> Moments {
     // SAFETY: as the kernels'.
@@ -101,7 +104,10 @@ unsafe fn moments(p: &FlowLocal, number: u32) -> Moments {
     }
 }
 
-/// The voxel of this number in each of the first two planes.
+/// The numbers of a voxel in the first two planes.
+///
+/// # Safety
+/// The memory has them, and no other thread writes them.
 #[inline(always)]
 unsafe fn two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 2] {
     let [first, second, _] = planes(size, number);
@@ -109,7 +115,10 @@ unsafe fn two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32;
     unsafe { [memory.get(first), memory.get(second)] }
 }
 
-/// Sets what [`two`] reads.
+/// Sets the numbers that [`two`] reads.
+///
+/// # Safety
+/// The memory has them, and no other thread uses them.
 #[inline(always)]
 unsafe fn set_two(memory: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values: [f32; 2]) {
     let [first, second, _] = planes(size, number);

@@ -1,8 +1,9 @@
-//! A displacement field that flows, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] pull at
-//! every voxel, and [`step`] moves the field. What is made of the field at the end is in [`field`] and [`inverse`].
+//! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute the update
+//! field, and [`step`] applies it. [`field`] and [`inverse`] compute what is asked of the final field.
 //!
-//! Blocks are of ([`WIDTH`], rows), and as many along x as one likes: a warp takes a row of voxels.
+//! Blocks are of ([`WIDTH`], rows) threads, any number of them along x: a warp takes rows of voxels.
 
+pub mod copy;
 pub mod field;
 pub mod force;
 pub mod inverse;
@@ -18,10 +19,10 @@ use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, thread_idx_x, thread_idx_y};
 use cuda_std::warp;
 
-/// Lanes of a warp: voxels along x that it takes together.
+/// Lanes of a warp: the voxels along x that it takes together.
 pub const WIDTH: u32 = 32;
 
-/// Calls `each` with this thread's share of a grid's voxels, and their numbers.
+/// Calls `each` with every voxel of this thread's share of a grid, and the voxel's index in memory.
 #[inline(always)]
 fn each_voxel([width, height, depth]: [u32; 3], mut each: impl FnMut([u32; 3], u32)) {
     let mut row = block_idx_x() * block_dim_y() + thread_idx_y();
@@ -38,10 +39,10 @@ fn each_voxel([width, height, depth]: [u32; 3], mut each: impl FnMut([u32; 3], u
     }
 }
 
-/// The voxel of this number in each of three planes.
+/// The displacement of the voxel of this index.
 ///
 /// # Safety
-/// There is one, and nothing writes it.
+/// The field has it, and nothing writes it.
 #[inline(always)]
 unsafe fn read(field: DeviceSlice<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
     let [x, y, z] = planes(size, number);
@@ -49,10 +50,10 @@ unsafe fn read(field: DeviceSlice<f32>, size: [u32; 3], number: u32) -> [f32; 3]
     unsafe { [field.get_cached(x), field.get_cached(y), field.get_cached(z)] }
 }
 
-/// [`read`] where the same thread writes later.
+/// [`read`] of a displacement that the same thread writes later.
 ///
 /// # Safety
-/// There is such a voxel, and no other thread writes it.
+/// The field has it, and no other thread writes it.
 #[inline(always)]
 unsafe fn own(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
     let [x, y, z] = planes(size, number);
@@ -60,10 +61,10 @@ unsafe fn own(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 
     unsafe { [field.get(x), field.get(y), field.get(z)] }
 }
 
-/// Sets the voxel of this number in each of three planes.
+/// Sets the displacement of the voxel of this index.
 ///
 /// # Safety
-/// There is one, and no other thread reads or writes it.
+/// The field has it, and no other thread reads or writes it.
 #[inline(always)]
 unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values: [f32; 3]) {
     let [x, y, z] = planes(size, number);
@@ -75,13 +76,14 @@ unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values:
     }
 }
 
+/// The indices of a voxel's three numbers: one per plane.
 #[inline(always)]
 fn planes(size: [u32; 3], number: u32) -> [usize; 3] {
     let plane = size[0] * size[1] * size[2];
     [number as usize, (number + plane) as usize, (number + 2 * plane) as usize]
 }
 
-/// Adds the lanes' sum and count to the totals.
+/// Adds the lanes' sums and counts to the two totals.
 ///
 /// # Safety
 /// Whole warps call it.
@@ -97,10 +99,10 @@ unsafe fn add(totals: DeviceSliceMut<u64>, [sum, count]: [u64; 2]) {
     }
 }
 
-/// What was read for a voxel of the fixed image.
+/// The stored values at a voxel of the fixed image, before interpolation.
 struct Sample {
     fixed: f32,
-    /// Whether it lies inside the moving image; else what follows means nothing.
+    /// Whether it lies inside the moving image; else the other fields are not to be used.
     inside: bool,
     position: [f32; 3],
     words: <FineLinear as Sampler>::Words,
@@ -108,6 +110,8 @@ struct Sample {
 }
 
 impl Sample {
+    /// Reads the voxel, displaced and mapped.
+    ///
     /// # Safety
     /// The voxel is in the fixed image, and the slices are as long as the sizes say.
     #[inline(always)]
@@ -129,7 +133,7 @@ impl Sample {
         [self.fixed, interpolate::linear(self.words, self.fraction)]
     }
 
-    /// [`values`](Self::values), and how the moving image's changes along its axes.
+    /// [`values`](Self::values), and the moving image's gradient along its own axes in stored values per voxel.
     #[inline(always)]
     fn slope(&self, moving_size: [u32; 3]) -> ([f32; 2], [f32; 3]) {
         let (moving, slope) = interpolate::linear_slope(self.words, self.fraction);

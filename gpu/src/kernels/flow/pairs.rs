@@ -5,9 +5,11 @@ use crate::math::flow;
 use crate::params::FlowPairs;
 use cuda_std::kernel;
 
-/// The number of a voxel outside the moving image: more than bins make.
+/// The joint index of a voxel outside the moving image: larger than any pair of bins has.
 pub const OUTSIDE: u16 = u16::MAX;
 
+/// Writes the joint index of every voxel.
+///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; bins are 2 to 255.
 #[kernel]

@@ -1,11 +1,11 @@
-//! A step of the field: how far it leads, and the field after it.
+//! A step: the largest displacement of the update field, and the field after the step.
 
 use super::{each_voxel, own, write};
 use crate::math::{field, flow};
 use crate::params::FlowStep;
 use cuda_std::{kernel, warp};
 
-/// The largest displacement of a step.
+/// Finds the largest displacement of the update field.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the size say.
@@ -28,7 +28,7 @@ pub unsafe fn flow_largest(p: FlowStep) {
     }
 }
 
-/// The field after the step, limited, in the step's place.
+/// Replaces the update field by the field after the step, whose length is limited.
 ///
 /// # Safety
 /// As [`flow_largest`]; no size is above 2^22.

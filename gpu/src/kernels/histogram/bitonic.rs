@@ -1,26 +1,29 @@
 //! Bitonic sort and count in shared memory (Shams 2009, sections 3.2, 3.5 and 3.8, listing 2): where two elements of the same bin are
-//! compared, the one that is to come later takes both counters. At the end a bin has at most one counter that is not 0.
+//! compared, the later one takes both counters. At the end a bin has at most one counter that is not 0.
 //!
-//! Why: within a sorted block a bin's counter stands at the end of its run, so the block is sorted by (bin, counter > 0) as well.
+//! The reason: within a sorted block a bin's counter stands at the end of its run, so the block is sorted by (bin, counter > 0) as well.
 //! Two such blocks in opposite directions are a bitonic sequence in that order, in which a bin has two counters at most. They end
 //! up next to each other, and a network that sorts must compare what ends up next to each other: they meet, and are added.
 //!
 //! Listing 2 is misprinted. `k <=< 1` and `j >=> 1` are shifts, `k <<= 1` and `j >>= 1`, and its comments have the directions the
-//! wrong way round: even blocks are the ascending ones. What differs on purpose: elements that a warp has to itself need no barrier of
-//! the block but one of the warp. With 512 threads that leaves 15 barriers of the block in 55 steps.
+//! wrong way round: even blocks are the ascending ones. A deliberate difference: elements that only one warp uses need a barrier of the
+//! warp in place of one of the block. With 512 threads that leaves 15 barriers of the block in 55 steps.
 
 use crate::kernels::{block_threads, thread_number};
 use cuda_std::shared::{SharedElement, SharedSlice};
 use cuda_std::thread::sync_threads;
 use cuda_std::warp;
 
-/// Greatest distance of two elements that stays within those of one warp.
+/// The largest distance between two elements of one warp.
 const WARP: u32 = 32;
 
 /// A bin's number in the low half and a counter in the high half.
 pub trait Element: SharedElement {
+    /// An element; both numbers must fit.
     fn new(bin: u32, counter: u32) -> Self;
+    /// The bin's number.
     fn bin(self) -> u32;
+    /// The counter.
     fn counter(self) -> u32;
 }
 

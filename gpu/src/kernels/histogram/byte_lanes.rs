@@ -1,18 +1,18 @@
-//! The joint histogram and both marginals in one go, all three in shared memory (Ge's slides "Mutual Information in
+//! The joint histogram and both marginals in one pass, all three in shared memory (Ge's slides "Mutual Information in
 //! CUDA", after Podlozhnyuk's histogram64 and histogram256).
 //!
-//! The marginals of up to 64 bins have a byte a bin and thread. Its thread alone adds to it, without atomics. The
-//! position of a thread's bytes is shuffled such that the threads of a warp have the same byte of words in different
-//! banks, whatever their bins. A thread adds at most 1 to a bin a step, and after 255 steps the block adds up the
-//! bytes: none overflows. Marginals of up to 256 bins have a histogram a warp, with atomics. The joint histogram is a
-//! block's, with atomics.
+//! Marginals of up to 64 bins have one byte per bin and thread, to which that thread alone adds, without atomics. The
+//! positions of the bytes are shuffled such that the threads of a warp have the same byte of words in different banks,
+//! whatever their bins. A thread adds at most 1 per bin and step, and after 255 steps the block adds up the bytes: none
+//! overflows. Marginals of up to 256 bins have one histogram per warp, with atomics. The joint histogram is one per block,
+//! with atomics.
 //!
-//! What differs on purpose: the slides shuffle for 16 banks, here it is the same for the 32 of today. They count with
-//! 64 bins or 256 and divide intensities by 4; here it is any number up to that. A joint histogram that does not fit is
-//! counted a range at a time, one for each z of the grid; z 0 counts the marginals. Blocks add to the results by
-//! atomics, where the slides store partial histograms and launch a sum.
+//! Deliberate differences: the slides shuffle for 16 banks; today there are 32. They count 64 or 256 bins and divide
+//! intensities by 4; here any number of bins up to these will do. A joint histogram that does not fit is counted a range
+//! at a time, one for each z of the grid; z 0 counts the marginals. Blocks add to the results by atomics, where the slides
+//! store partial histograms and launch a sum.
 
-use crate::kernels::sample::{self, NONE};
+use super::pair::{self, NONE};
 use crate::params::ByteLanes;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -24,7 +24,7 @@ const WARP: u32 = 32;
 /// Steps after which bytes are added up.
 const STEPS: u32 = 255;
 
-/// Counts up to 64 bins a side. Blocks of 128, 256, 384 or 512; [`Lanes::bytes`] of dynamic shared memory, then `range`
+/// Counts up to 64 bins of each image. Blocks of 128, 256, 384 or 512; [`Lanes::bytes`] of dynamic shared memory, then `range`
 /// words.
 ///
 /// # Safety
@@ -35,7 +35,7 @@ pub unsafe fn byte_lanes_64(p: ByteLanes) {
     unsafe { count::<Lanes>(&p) }
 }
 
-/// Counts up to 256 bins a side. Blocks of whole warps; [`Warps::bytes`] of dynamic shared memory, then `range` words.
+/// Counts up to 256 bins of each image. Blocks of whole warps; [`Warps::bytes`] of dynamic shared memory, then `range` words.
 ///
 /// # Safety
 /// As [`byte_lanes_64`].
@@ -47,10 +47,10 @@ pub unsafe fn byte_lanes_256(p: ByteLanes) {
 
 /// A block's marginals: the bins of the fixed image, then those of the moving image.
 pub trait Marginals: Copy {
-    /// Shared memory of a block in bytes, a multiple of 4.
+    /// Bytes of shared memory of a block, a multiple of 4.
     fn bytes(bins: u32, threads: u32) -> u32;
 
-    /// At the begin of the dynamic shared memory.
+    /// The marginals at the start of the dynamic shared memory.
     ///
     /// # Safety
     /// There is as much as [`bytes`](Self::bytes) says.
@@ -63,14 +63,14 @@ pub trait Marginals: Copy {
     /// [`take`](Self::take).
     unsafe fn add(self, bin: u32);
 
-    /// What the block has counted, which is left at 0.
+    /// Returns what the block has counted, and sets it to 0.
     ///
     /// # Safety
     /// `bin` is one of the bins; no other thread uses it up to the next barrier, nor has since the last.
     unsafe fn take(self, bin: u32) -> u32;
 }
 
-/// A byte a bin and thread.
+/// One byte per bin and thread.
 #[derive(Clone, Copy)]
 pub struct Lanes {
     bytes: SharedSlice<u8>,
@@ -101,7 +101,7 @@ impl Marginals for Lanes {
     #[inline(always)]
     unsafe fn add(self, bin: u32) {
         let at = bin * block_dim_x() + position(thread_idx_x());
-        // SAFETY: this thread's own.
+        // SAFETY: the byte of a bin is this thread's own.
         unsafe { self.bytes.store(at, self.bytes.load(at) + 1) }
     }
 
@@ -126,7 +126,7 @@ impl Marginals for Lanes {
     }
 }
 
-/// A histogram a warp.
+/// One histogram per warp.
 #[derive(Clone, Copy)]
 pub struct Warps {
     counters: SharedSlice<u32>,
@@ -170,8 +170,9 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     let ([width, height, depth], [fixed_bins, moving_bins]) = (p.images.fixed_size, p.images.bins);
     let (bins, threads) = (fixed_bins + moving_bins, block_dim_x());
     let bytes = M::bytes(bins, threads);
-    // SAFETY: the launcher gives as much; without the second line a division by zero would bring a panic into the PTX.
+    // SAFETY: the launch gives `M::bytes` and `range` words.
     let (marginals, joint) = unsafe { (M::new(bins), shared::dynamic::<u32>(bytes, p.range)) };
+    // SAFETY: an image has bins; without this line a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(fixed_bins > 0) };
     let (first_pair, with_marginals) = (p.range * block_idx_z(), block_idx_z() == 0);
     // SAFETY: each word is one thread's up to the barrier.
@@ -182,9 +183,9 @@ unsafe fn count<M: Marginals>(p: &ByteLanes) {
     sync_threads();
     let (mut first, mut steps) = (block_idx_x() * threads, 0);
     while first < width * height * depth {
-        // SAFETY: what is counted is in the joint histogram, and bytes are added up in time.
+        // SAFETY: pairs of samples inside are in the joint histogram, and bytes are added up before they overflow.
         unsafe {
-            let pair = sample::pair_if_there(&p.images, first + thread_idx_x());
+            let pair = pair::pair_if_there(&p.images, first + thread_idx_x());
             let index = pair.wrapping_sub(first_pair);
             joint.add_if(pair != NONE && index < p.range, index, 1);
             if pair != NONE && with_marginals {

@@ -1,18 +1,17 @@
-//! A histogram of 16-bit numbers that lie in global memory, such as the joint indices of voxels: counting alone.
+//! A histogram of 16-bit numbers in global memory, such as the joint indices of voxels: counting without sampling.
 //!
-//! A thread reads eight numbers at a time, several such vectors together, and the next ones before it counts these. A
-//! block's counters are in shared memory. They have 32 bits where they fit. The increment is the constant 1, for which
-//! the hardware has an instruction that takes all lanes with the same address at once.
+//! A thread reads vectors of eight numbers, several together, and the next ones before it counts these. A block's
+//! counters are in shared memory, of 32 bits where they fit. The increment is the constant 1, for which the hardware
+//! adds up all lanes with the same address at once.
 //!
-//! Larger tables have two counters of 16 bits in a word. A thread adds up runs of one number first, so that constant
-//! data does not have all lanes wait for one word. No counter overflows: a period begins with all of them below 2^15
-//! (at 0, or a few after the tail), a block adds at most 2^15 in it, and 2^15 - 1 + 2^15 is what 16 bits hold. At its
-//! end a scan, with barriers of the block around, moves each counter that has reached 2^15 to global memory. A step,
-//! the least period, adds 8 * [`TOGETHER`] numbers a thread: 2^15 with 1024 threads.
+//! Larger tables have two counters of 16 bits in a word. A thread adds up runs of one number first, so that with
+//! constant data not all lanes wait for one word. No counter overflows: a period begins with all of them below 2^15
+//! (at 0, or a few after the tail), a block adds at most 2^15 in it, and 16 bits hold 2^15 - 1 + 2^15. At its
+//! end a scan between two barriers of the block moves each counter that has reached 2^15 to global memory. A step,
+//! the shortest period, adds 8 * [`TOGETHER`] numbers per thread: 2^15 with 1024 threads.
 //!
-//! Tables that exceed even that are counted a range at a time, one for each z of the grid. A number that is not to be
-//! counted goes to a word after the counters, since a condition would cost a branch; that word may overflow, for nobody
-//! reads it.
+//! Larger tables still are counted a range at a time, one for each z of the grid. A number that is not to be counted goes
+//! to a word after the counters, since a condition would cost a branch; that word may overflow, as it is never read.
 
 use crate::kernels::{block_threads, thread_number};
 use crate::params::FromPairs;
@@ -26,10 +25,10 @@ pub const VECTOR: u32 = 8;
 /// Vectors that a thread reads together.
 pub const TOGETHER: usize = 4;
 
-/// What 16-bit counters are below when a period begins, and what is added in it at most.
+/// 16-bit counters are below this when a period begins, and at most this is added in it.
 const HALF: u32 = 1 << 15;
 
-/// A number less this is in no range.
+/// A number minus this is in no range.
 const FAR: u32 = 1 << 31;
 
 /// Counts with 32 bits. Blocks of any size; `range + 1` words of dynamic shared memory.
@@ -68,7 +67,7 @@ trait Counters {
     fn each(word: u32, each: impl Fn(u32, u32));
 }
 
-/// A word a counter.
+/// One word per counter.
 struct Words;
 
 impl Counters for Words {
@@ -90,7 +89,7 @@ impl Counters for Words {
     }
 }
 
-/// Two counters a word.
+/// Two counters per word.
 struct Halves;
 
 impl Counters for Halves {
@@ -122,7 +121,7 @@ impl Counters for Halves {
 #[inline(always)]
 unsafe fn count<C: Counters>(p: &FromPairs) {
     let len = p.range >> C::SHIFT;
-    // SAFETY: the launcher gives as many. The one after the range's takes what is not to be counted.
+    // SAFETY: the launch gives as many words. The last takes the numbers that are not to be counted.
     let words = unsafe { shared::dynamic::<u32>(0, len + 1) };
     // SAFETY: each word is one thread's up to the barrier.
     each_word(len + 1, |i| unsafe { words.store(i, 0) });
@@ -138,6 +137,7 @@ unsafe fn count<C: Counters>(p: &FromPairs) {
     each_word(len, |i| {
         // SAFETY: one thread's since the barrier.
         let word = unsafe { words.load(i) };
+        // SAFETY: `i` is a word of the range and `part` one of its counters; `add` checks that there is such a bin.
         C::each(word, |part, count| unsafe { add::<C>(p, i, part, count) });
     });
 }
@@ -228,8 +228,8 @@ unsafe fn count_tail<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
     unsafe { C::add(words, numbers) };
 }
 
-/// The numbers of a vector, less the first of this block's range; the range's length for what is not in it, or if not
-/// `counted`.
+/// The numbers of a vector less the first of this block's range; the length of the range for those outside it, and for all
+/// unless `counted`.
 #[inline(always)]
 fn numbers(p: &FromPairs, vector: [u32; 4], counted: bool) -> Numbers {
     let first = if counted { p.range * block_idx_z() } else { FAR };
@@ -251,6 +251,7 @@ unsafe fn scan<C: Counters>(p: &FromPairs, words: SharedSlice<u32>) {
         let word = unsafe { words.load(i) };
         C::each(word, |part, count| {
             if count >= HALF {
+                // SAFETY: as above; the word is this thread's between the barriers, and the counter holds at least `count`.
                 unsafe {
                     add::<C>(p, i, part, count);
                     words.store(i, words.load(i) - (count << (16 * part)));

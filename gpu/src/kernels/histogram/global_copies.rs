@@ -6,33 +6,33 @@
 //!   in its shared memory and adds them to global memory at its end;
 //! - version 2 (section 2.2, [`project`]) sums the rows and columns of the joint histogram, one of each a thread.
 //!
-//! What differs on purpose: a thread takes every so-many-th voxel instead of one; where 256 copies do not fit or do not
-//! pay, threads share fewer; and the wrap-up adds by atomics, so that several threads can share a bin's copies. A
-//! counter of 32 bits overflows with none of the up to 2^31 voxels.
+//! Deliberate differences: the threads of the grid share the voxels, several each, instead of one thread per voxel; where
+//! 256 copies do not fit or do not pay, threads share fewer; and the wrap-up adds by atomics, so that several threads can
+//! share a bin's copies. No 32-bit counter overflows, as there are at most 2^31 voxels.
 
-use crate::kernels::sample::{self, NONE};
+use super::pair::{self, NONE};
 use crate::params::{GlobalCopies, Projection};
 use cuda_std::kernel;
 use cuda_std::shared;
 use cuda_std::thread::{block_dim_x, grid_dim_x, index_1d, sync_threads, thread_idx_x};
 
-/// Threads of a block that counts, and copies, at most.
+/// Threads of a block that counts, and the most copies.
 pub const THREADS: u32 = 256;
 
 /// Threads of a block that projects: with 256 bins, the paper's 16 blocks.
 pub const PROJECTING: u32 = 16;
 
-/// Counts into the copies; the marginals are left alone. Blocks of any size along x.
+/// Counts into the copies, without the marginals. Blocks of any size along x.
 ///
 /// # Safety
-/// The images are as their documentation says, there is a copy at least, and every size is at least 1.
+/// The images are as their documentation says, there is at least one copy, and every size is at least 1.
 #[kernel]
 pub unsafe fn count_copies(p: GlobalCopies) {
     // SAFETY: as this function's.
     unsafe { each_pair(&p, |_| ()) }
 }
 
-/// Counts into the copies and the marginals. Blocks of any size along x; a word of dynamic shared memory a bin of
+/// Counts into the copies and the marginals. Blocks of any size along x; one word of dynamic shared memory per bin of
 /// either image.
 ///
 /// # Safety
@@ -62,7 +62,7 @@ pub unsafe fn count_copies_and_marginals(p: GlobalCopies) {
     }
 }
 
-/// Counts this thread's voxels into its copy, and gives the joint index of each that counts to `also`.
+/// Counts this thread's voxels into its copy, and calls `also` with the joint index of each that counts.
 #[inline(always)]
 unsafe fn each_pair(p: &GlobalCopies, also: impl Fn(u32)) {
     let [width, height, depth] = p.images.fixed_size;
@@ -74,7 +74,7 @@ unsafe fn each_pair(p: &GlobalCopies, also: impl Fn(u32)) {
     while voxel < width * height * depth {
         // SAFETY: the voxel is in the fixed image, and a pair that counts in the histogram.
         unsafe {
-            let pair = sample::pair_if_there(&p.images, voxel);
+            let pair = pair::pair_if_there(&p.images, voxel);
             if pair != NONE {
                 p.copies.add(copy + pair as usize, 1);
                 also(pair);
@@ -94,7 +94,7 @@ fn each_bin(bins: u32, each: impl Fn(u32)) {
     }
 }
 
-/// The marginals of a joint histogram: one thread along x for a bin of the fixed and the same of the moving image.
+/// Writes the marginals of a joint histogram. One thread along x per bin: of the fixed and, by the same number, of the moving image.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
@@ -103,12 +103,15 @@ pub unsafe fn project(p: Projection) {
     let [fixed_bins, moving_bins] = p.bins;
     let (bin, joint) = (index_1d(), p.first as usize);
     if bin < fixed_bins {
-        // SAFETY: in the joint histogram, as below.
+        // SAFETY: the row of a fixed bin lies in the joint histogram.
         let sum = unsafe { sum(&p, joint + bin as usize, fixed_bins, moving_bins) };
+        // SAFETY: below the fixed bins, and this thread's alone.
         unsafe { p.marginals.set(bin as usize, sum) };
     }
     if bin < moving_bins {
+        // SAFETY: the column of a moving bin lies in the joint histogram.
         let sum = unsafe { sum(&p, joint + (bin * fixed_bins) as usize, 1, fixed_bins) };
+        // SAFETY: the marginals have the bins of both images; this thread's alone.
         unsafe { p.marginals.set((fixed_bins + bin) as usize, sum) };
     }
 }

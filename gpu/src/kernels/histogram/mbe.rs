@@ -14,9 +14,9 @@
 //! consists of whole fixed bins: eq. 6, which as printed lets in one fixed bin too many at the lower end, then decides alone, and
 //! each voxel is sampled in one launch only.
 
+use super::pair::{self, NONE};
 use super::tagged::{count, pairs, sampled};
 use super::warp_tagged::count_combined;
-use crate::kernels::sample::{self, NONE};
 use crate::params::{Images, Tagged};
 use cuda_std::{kernel, warp};
 
@@ -68,7 +68,7 @@ pub unsafe fn mbe_first(p: Tagged<u32>) {
 #[kernel]
 pub unsafe fn mbe_cached(p: Tagged<u32>) {
     let counters = |word| {
-        // SAFETY: in the memory, which nobody writes now.
+        // SAFETY: one of the stored words, which no launch writes now.
         let numbers = unsafe { p.stored.as_slice().get_cached(word as usize) };
         [(numbers & LAST).wrapping_sub(p.first), (numbers >> 16).wrapping_sub(p.first)]
     };
@@ -102,7 +102,7 @@ pub unsafe fn mbe_stl(p: Tagged<u32>) {
 /// last; else, and where it is not counted, [`NONE`].
 ///
 /// # Safety
-/// As [`sample::pair`]; there are fixed bins.
+/// As [`pair::pair`]; there are fixed bins.
 #[inline(always)]
 unsafe fn ruled_in(images: &Images, [x, row]: [u32; 2], bins: [u32; 2]) -> u32 {
     let [fixed_bins, moving_bins] = images.bins;
@@ -112,7 +112,7 @@ unsafe fn ruled_in(images: &Images, [x, row]: [u32; 2], bins: [u32; 2]) -> u32 {
         if fixed < bins[0] || fixed >= bins[1] {
             return NONE;
         }
-        let pair = sample::pair(images, x, row);
+        let pair = pair::pair(images, x, row);
         core::hint::assert_unchecked(fixed_bins > 0);
         if pair == NONE { NONE } else { (fixed - bins[0]) * moving_bins + pair / fixed_bins }
     }

@@ -1,10 +1,14 @@
-//! Joint histograms: one method a file, all with the same counts.
+//! Joint histograms, one file per method, all with the same counts; and the [entropies](entropy) that follow from them.
 
+mod batch;
 pub mod bitonic;
 pub mod byte_lanes;
+pub mod entropy;
 pub mod from_pairs;
 pub mod global_copies;
 pub mod mbe;
+pub mod pair;
+pub mod partial_volume;
 pub mod partials;
 pub mod per_thread;
 pub mod shared_atomic;

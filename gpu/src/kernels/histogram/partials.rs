@@ -4,8 +4,8 @@ use crate::params::Partials;
 use cuda_std::kernel;
 use cuda_std::thread::{block_idx_y, grid_dim_y, index_1d};
 
-/// Adds up partial histograms and leaves them at 0. One thread a pair of bins along x, in blocks of any size; block y takes every
-/// so-many-th partial histogram.
+/// Adds partial histograms to the joint histogram and leaves them at 0. One thread per pair of bins along x, in blocks of any size; the
+/// blocks along y share the partial histograms.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
@@ -18,7 +18,7 @@ pub unsafe fn add_partials(p: Partials) {
     let (mut partial, mut sum) = (block_idx_y(), 0);
     while partial < p.partials_len {
         let at = partial as usize * p.pairs as usize + pair as usize;
-        // SAFETY: this thread's alone.
+        // SAFETY: `pair` is below `pairs` and `partial` below `partials_len`; no other thread has this counter.
         let count = unsafe { p.partials.get(at) };
         if count > 0 {
             // SAFETY: as above.
@@ -28,7 +28,7 @@ pub unsafe fn add_partials(p: Partials) {
         partial += grid_dim_y();
     }
     if sum > 0 {
-        // SAFETY: below `pairs`.
+        // SAFETY: the joint histogram has `pairs` counters from `first` on.
         unsafe { p.counters.add((p.first + pair) as usize, sum) };
     }
 }

@@ -1,14 +1,14 @@
-//! The joint histogram with a partial histogram a thread (Method 2: Shams 2009, section 4.1.2).
+//! The joint histogram with one partial histogram per thread (Method 2: Shams 2009, section 4.1.2).
 //!
-//! Each thread has a histogram in global memory, where nobody else writes. To go there seldom it keeps a counter of b bits a bin in
-//! shared memory, 32 / b to a word, and adds 2^b to the histogram in global memory when that counter overflows: so none is ever lost. b is
-//! eq. 10's, s_max * 32 / (B * N_b), rounded down to a power of two, so that no counter straddles two words; where it is below 1, every
-//! voxel goes to global memory at once.
+//! Each thread has a histogram in global memory, to which no other thread writes. To go there rarely it keeps one counter of b bits per
+//! bin in shared memory, 32 / b to a word, and adds 2^b to the histogram in global memory when that counter overflows, so that no count is
+//! lost. b is that of eq. 10, s_max * 32 / (B * N_b), rounded down to a power of two, so that no counter straddles two words; where it is
+//! below 1, every voxel goes to global memory at once.
 //!
-//! What differs on purpose: what is left in a block's packed counters at the end goes to the histogram of its first thread, a sum over the
-//! threads for each bin. That spares as many scattered additions as there are bins and threads.
+//! A deliberate difference: at the end the rest in a block's packed counters is summed over the threads for each bin and goes to the
+//! histogram of the block's first thread. That spares a scattered addition for each bin and thread.
 
-use crate::kernels::sample::{self, NONE};
+use super::pair::{self, NONE};
 use crate::params::PerThread;
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
@@ -17,10 +17,10 @@ use cuda_std::thread::{block_dim_x, block_idx_x, grid_dim_x, sync_threads, threa
 /// Threads of a block: N_b.
 pub const THREADS: u32 = 32;
 
-/// Counts into a partial histogram a thread. Blocks of [`THREADS`]; `words` words of dynamic shared memory a thread.
+/// Counts into one partial histogram per thread. Blocks of [`THREADS`] threads; `words` words of dynamic shared memory per thread.
 ///
 /// # Safety
-/// The images are as their documentation says, there is a partial histogram a thread, and every size is at least 1.
+/// The images are as their documentation says, there is a partial histogram for each thread, and every size is at least 1.
 #[kernel]
 pub unsafe fn histogram_per_thread(p: PerThread) {
     // SAFETY: the launcher gives as many.
@@ -37,7 +37,7 @@ pub unsafe fn histogram_per_thread(p: PerThread) {
     while voxel < width * height * depth {
         // SAFETY: the voxel is in the fixed image.
         unsafe {
-            let pair = sample::pair_if_there(&p.images, voxel);
+            let pair = pair::pair_if_there(&p.images, voxel);
             if pair != NONE {
                 count(&p, packed, pair);
             }
@@ -51,7 +51,8 @@ pub unsafe fn histogram_per_thread(p: PerThread) {
     }
 }
 
-/// Where a bin's packed counter is: the word of each thread, the counter's lowest bit there, and the greatest number that it holds.
+/// The place of a bin's packed counter: the number of its word in each thread, its lowest bit there, and the largest number that it
+/// holds.
 #[inline(always)]
 fn place(p: &PerThread, pair: u32) -> (u32, u32, u32) {
     let bits = 32 >> p.shift;
@@ -88,7 +89,7 @@ unsafe fn add(p: &PerThread, thread: u32, pair: u32, count: u32) {
     unsafe { p.partials.set(at, p.partials.get(at) + count) };
 }
 
-/// Adds the block's packed counters to the histogram of its first thread, one thread a bin.
+/// Adds the block's packed counters to the histogram of its first thread, one thread per bin.
 #[inline(always)]
 unsafe fn add_rest(p: &PerThread, packed: SharedSlice<u32>) {
     let me = thread_idx_x();

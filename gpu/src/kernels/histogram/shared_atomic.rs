@@ -1,13 +1,14 @@
 //! The joint histogram of a fixed image and a moving image seen through a transform, with a block's counters in shared memory.
 //!
-//! A block is a number of warps (y) of 32 lanes (x). It takes every so-many-th tile of 32 voxels along x, one row a warp along y and
-//! `depth` planes along z; a thread goes down z, so that what it reads of the moving image stays near. Histograms that exceed a block's
-//! shared memory are counted a range at a time, one for each z of the grid (Shams & Kennedy's answer: see Ledig 2.2). The y of the
-//! grid is the number of the transform.
+//! A block is a number of warps (y) of 32 lanes (x). The blocks share tiles of 32 voxels along x, one row per warp along y and `depth`
+//! planes along z; a thread goes along z, so that its reads of the moving image stay close together. Histograms that exceed a block's
+//! shared memory are counted a range at a time, one for each z of the grid (Shams & Kennedy's solution: see Ledig 2.2). The y of the grid
+//! is the number of the transform.
 
-use crate::kernels::partial_volume::PartialVolume;
+use super::batch;
+use super::partial_volume::PartialVolume;
+use crate::kernels::each_of;
 use crate::kernels::sample::{Cubic, FineLinear, FineNearest, Linear, Nearest, Sampler};
-use crate::kernels::{batch, each_of};
 use crate::math::affine;
 use crate::math::interpolate::{self, Interpolator};
 use crate::params::{Affine, Histogram};
@@ -17,10 +18,10 @@ use cuda_std::thread::{
     block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
 };
 
-/// Planes that a thread reads together, to have that many loads under way.
+/// Planes that a thread reads together, so that their loads overlap.
 const TOGETHER: usize = 4;
 
-/// The same where a sample takes so many steps that a loop over more would not be unrolled, and its arrays would lie in memory.
+/// The same for samples of so many steps that a loop over more would not be unrolled, and its arrays would lie in local memory.
 const ALONE: usize = 1;
 
 /// Lanes of a warp: the width of a tile.
@@ -47,15 +48,16 @@ pub unsafe fn joint_histogram_linear(p: Histogram) {
     unsafe { count::<Linear, TOGETHER>(&p) }
 }
 
-/// Counts with either of 16-bit values; otherwise as [`joint_histogram_nearest`].
+/// Counts the nearest voxels or with trilinear interpolation, of 16-bit values; otherwise as [`joint_histogram_nearest`].
 ///
 /// # Safety
 /// As [`joint_histogram_nearest`].
 #[kernel]
 pub unsafe fn joint_histogram_fine(p: Histogram) {
-    // SAFETY: as this function's.
     match Interpolator::of(p.images.interpolator) {
+        // SAFETY: as this function's.
         Interpolator::Nearest => unsafe { count::<FineNearest, TOGETHER>(&p) },
+        // SAFETY: as this function's.
         _ => unsafe { count::<FineLinear, TOGETHER>(&p) },
     }
 }
@@ -85,6 +87,7 @@ unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     // SAFETY: the launcher gives `range` words.
     let counters = unsafe { shared::dynamic::<u32>(0, p.range) };
     let first = p.range * block_idx_z();
+    // SAFETY: `i` is below `range`, and the word is this thread's alone until the barrier in `batch::transform`.
     each_of(p.range, |i| unsafe { counters.store(i, 0) });
     // SAFETY: the grid has a y for each transform.
     let affine = unsafe { batch::transform(&p.images.transform, p.transforms) };
@@ -109,9 +112,10 @@ unsafe fn count<S: Sampler, const N: usize>(p: &Histogram) {
     sync_threads();
     let out = block_idx_y() * p.images.bins[0] * p.images.bins[1] + first;
     each_of(p.range, |i| {
-        // SAFETY: `i` is below `range`, and pairs end where the histogram does.
+        // SAFETY: `i` is below `range`, and the barrier is behind all additions.
         let count = unsafe { counters.load(i) };
         if count > 0 {
+            // SAFETY: the launch has ranges for the pairs of the histogram only, and a histogram for each y.
             unsafe { p.counters.add((out + i) as usize, count) };
         }
     });
@@ -130,13 +134,14 @@ unsafe fn count_down<S: Sampler, const N: usize>(
     let end = if z + p.depth < depth { z + p.depth } else { depth };
     let base = affine::add_y(affine, affine::from_x(affine, x), y);
     let mut voxel = x + width * (y + height * z);
-    // SAFETY: the voxels are in the fixed image.
     while z + N as u32 <= end {
+        // SAFETY: `N` planes are left, so that the voxels are in the fixed image.
         unsafe { count_planes::<S, N>(p, affine, base, z, voxel, counters, first) };
         z += N as u32;
         voxel += N as u32 * width * height;
     }
     while z < end {
+        // SAFETY: a plane is left, so that the voxel is in the fixed image.
         unsafe { count_planes::<S, 1>(p, affine, base, z, voxel, counters, first) };
         z += 1;
         voxel += width * height;
@@ -166,8 +171,9 @@ unsafe fn count_planes<S: Sampler, const N: usize>(
         places[i] = S::place(inside[i], position, p.images.moving_size);
     }
     for i in 0..N {
-        // SAFETY: in both images.
+        // SAFETY: the caller says that the voxel of each plane is in the fixed image.
         fixed[i] = u32::from(unsafe { p.images.fixed.get_cached((voxel + i as u32 * plane) as usize) });
+        // SAFETY: a place is safe to read whether or not the position lies inside.
         words[i] = unsafe { S::load(&p.images, places[i]) };
     }
     for i in 0..N {

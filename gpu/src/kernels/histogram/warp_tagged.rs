@@ -4,7 +4,7 @@
 //! `warp-tagged` first makes the combined image (Ledig eq. 4), of the size of an image in 32 bits a voxel; each launch over a range
 //! of bins reads that. Where eq. 4 stores an intensity, from which a bin is made again, this stores the joint index itself, of the
 //! separable form (see [`bin`](crate::math::bin)), and a number that is in no range for a voxel that is not counted.
-//! `warp-tagged-direct` is for want of that memory: every launch samples again.
+//! `warp-tagged-direct` does without that memory: every launch samples again.
 
 use super::tagged::{VOXELS, count, sampled, voxels};
 use crate::kernels::{block_threads, thread_number};
@@ -59,7 +59,7 @@ pub unsafe fn tagged_direct(p: Tagged<u32>) {
 #[inline(always)]
 pub unsafe fn count_combined<const N: u32>(p: &Tagged<[u32; 2]>) {
     let counters = |word| {
-        // SAFETY: in the combined image, which nobody writes now.
+        // SAFETY: in the combined image, which no launch writes now.
         let [one, other] = unsafe { p.stored.as_slice().get_cached(word as usize) };
         [one.wrapping_sub(p.first), other.wrapping_sub(p.first)]
     };

@@ -2,7 +2,7 @@
 //!
 //! Tiles, blocks and ranges are those of [`shared_atomic`](crate::kernels::histogram::shared_atomic). A sample adds weights to four
 //! neighbouring counters, and neighbours in an image have much the same intensities. So that the lanes of a warp do not wait for each
-//! other, they begin with different ones of the four and, as far as there is memory, add to different copies of the histogram.
+//! other, they begin with different ones of the four and, as far as memory allows, add to different copies of the histogram.
 
 use super::Sample;
 use crate::kernels::each_of;
@@ -15,10 +15,10 @@ use cuda_std::thread::{block_dim_y, block_idx_x, block_idx_z, grid_dim_x, sync_t
 /// Lanes of a warp: the width of a tile.
 pub const WIDTH: u32 = 32;
 
-/// Copies of the histogram that are of use at most: with four counters to begin with, each lane then has one of its own.
+/// The most copies of the histogram that are of use: each lane then begins at a counter of its own.
 pub const COPIES: u32 = WIDTH / 4;
 
-/// What the words of a copy exceed a multiple of 32 by, so that lanes with the same bins add in different banks.
+/// The words of a copy, modulo 32: lanes with the same bins then add in different banks.
 pub const SHIFT: u32 = 4;
 
 /// Counts with windows on the moving side. Blocks of ([`WIDTH`], rows), at most 1024 threads, with `copies * stride` words of dynamic
@@ -47,6 +47,7 @@ pub unsafe fn mattes_histogram_both(p: MattesHistogram) {
 unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
     // SAFETY: the launcher gives as many words.
     let words = unsafe { shared::dynamic::<u32>(0, p.copies * p.stride) };
+    // SAFETY: `i` is below the number of words, and the word is this thread's alone until the barrier.
     each_of(p.copies * p.stride, |i| unsafe { words.store(i, 0) });
     sync_threads();
     let counters = Counters::new(p, words);
@@ -126,6 +127,9 @@ impl Counters {
     }
 
     /// Counts a sample, unless it lies outside or is masked.
+    ///
+    /// # Safety
+    /// The counters are those of the range.
     #[inline(always)]
     unsafe fn count<const BOTH: bool>(&self, p: &MattesHistogram, sample: Sample) {
         let [fixed_bins, moving_bins] = p.images.bins;
@@ -135,23 +139,29 @@ impl Counters {
             return;
         }
         let value = interpolate::linear(sample.words, sample.fraction);
-        // SAFETY: what is interpolated from stored values is between them.
+        // SAFETY: interpolated values lie between stored ones.
         let (first, into) = unsafe { mattes::window(value, moving_bins, mattes::scale(moving_bins)) };
+        // SAFETY: `window` gives 0 to 1.
         let weights = unsafe { mattes::weights(into) };
         if !BOTH {
             // SAFETY: the window lies within the bins, and the fixed bin in the range.
             unsafe { self.add(row * moving_bins + first, weights) };
         } else {
+            // SAFETY: the fixed value of a sample that counts is a stored one, and the window lies within the bins.
             unsafe { self.add_rows(p, sample.fixed, first, weights) };
         }
     }
 
-    /// Adds a moving window's weights, shared out over a fixed window, to those of its four rows that the range has.
+    /// Adds a moving window's weights, shared out over a fixed window, to those of its four rows that lie in the range.
+    ///
+    /// # Safety
+    /// `fixed` is a stored value, and `first` to `first + 3` are moving bins.
     #[inline(always)]
     unsafe fn add_rows(&self, p: &MattesHistogram, fixed: u32, first: u32, [a, b, c, d]: [u32; 4]) {
         let [fixed_bins, moving_bins] = p.images.bins;
         // SAFETY: stored values are in range.
         let (row, into) = unsafe { mattes::window(fixed as f32, fixed_bins, mattes::scale(fixed_bins)) };
+        // SAFETY: `window` gives 0 to 1.
         let fixed = unsafe { mattes::weights(into) };
         let (a, b) = (mattes::shares(a, fixed), mattes::shares(b, fixed));
         let (c, d) = (mattes::shares(c, fixed), mattes::shares(d, fixed));
@@ -168,12 +178,15 @@ impl Counters {
         add(3);
     }
 
-    /// Adds four weights to as many neighbours, this lane's first.
+    /// Adds four weights to as many neighbouring counters, this lane's first.
+    ///
+    /// # Safety
+    /// `pair` to `pair + 3` are counters of a copy.
     #[inline(always)]
     unsafe fn add(&self, pair: u32, weights: [u32; 4]) {
         let [a, b, c, d] = self.turned(weights);
         let at = self.copy + pair;
-        // SAFETY: as this function's.
+        // SAFETY: the caller says that the copy has these four counters; they were set to 0 before a barrier.
         unsafe {
             self.words.add(at + self.turn, a);
             self.words.add(at + ((self.turn + 1) & 3), b);
@@ -189,7 +202,10 @@ impl Counters {
         if self.turn & 2 == 0 { [a, b, c, d] } else { [c, d, a, b] }
     }
 
-    /// Adds what the counters hold to the joint histogram, and leaves them at 0. Every thread of the block calls it.
+    /// Adds the counters to the joint histogram, and leaves them at 0.
+    ///
+    /// # Safety
+    /// Every thread of the block calls it.
     #[inline(always)]
     unsafe fn flush(&self, p: &MattesHistogram) {
         let moving_bins = p.images.bins[1];

@@ -1,4 +1,4 @@
-//! Mutual information by Mattes windows and its derivative: [`histogram`], then [`value`], which leaves a table for [`slope`].
+//! Mutual information with Mattes windows and its derivative: [`histogram`], then [`value`], which leaves a table for [`slope`].
 
 pub mod histogram;
 pub mod slope;
@@ -8,11 +8,11 @@ use crate::kernels::sample::{FineLinear, Sampler};
 use crate::math::{bin, interpolate};
 use crate::params::Images;
 
-/// What was read for a voxel of the fixed image.
+/// The stored values at a voxel of the fixed image, before interpolation.
 #[derive(Clone, Copy)]
 struct Sample {
     position: [f32; 3],
-    /// The voxel's bin or value; [`bin::MASKED`] outside the moving image, too.
+    /// The voxel's bin or stored value; [`bin::MASKED`] outside the moving image as well.
     fixed: u32,
     words: <FineLinear as Sampler>::Words,
     fraction: [f32; 3],

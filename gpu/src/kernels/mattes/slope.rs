@@ -1,4 +1,4 @@
-//! The derivative of the mutual information by the map, in the order of [`crate::math::mattes`]: a warp sums a row of the fixed image,
+//! The derivative of the mutual information by the map, in the order of [`crate::math::mattes`]: each warp sums rows of the fixed image,
 //! and a second kernel folds the rows.
 
 use super::Sample;
@@ -19,10 +19,10 @@ const WIDTH: u32 = LANES as u32;
 /// Sums of a row: [`RowSums`].
 pub const SUMS: usize = 6;
 
-/// Numbers of a map.
+/// Coefficients of a map.
 pub const NUMBERS: usize = 12;
 
-/// Threads of a block of [`mattes_fold`]: a warp for each number of a map.
+/// Threads of a block of [`mattes_fold`]: one warp per coefficient of a map.
 pub const FOLD_THREADS: u32 = NUMBERS as u32 * WIDTH;
 
 /// [`BLOCK`]s of rows that a block of [`mattes_fold`] folds.
@@ -54,11 +54,14 @@ pub unsafe fn mattes_slope_both(p: MattesSlope) {
 unsafe fn sum<const BOTH: bool>(p: &MattesSlope) {
     // SAFETY: the launcher gives as many words.
     let copy = unsafe { shared::dynamic::<f32>(0, p.table_words) };
+    // SAFETY: `i` is below `table_words`, which both the table and the shared memory have; the word is this thread's alone until the
+    // barrier.
     each_of(p.table_words, |i| unsafe { copy.store(i, p.table.get_cached(i as usize)) });
     sync_threads();
-    // SAFETY: as this function's.
     match p.table_words > 0 {
+        // SAFETY: as this function's; the table was copied whole before the barrier.
         true => unsafe { sum_rows::<SharedSlice<f32>, BOTH>(p, copy) },
+        // SAFETY: as this function's.
         false => unsafe { sum_rows::<DeviceSlice<f32>, BOTH>(p, p.table) },
     }
 }
@@ -67,12 +70,13 @@ unsafe fn sum<const BOTH: bool>(p: &MattesSlope) {
 #[inline(always)]
 unsafe fn sum_rows<T: Table, const BOTH: bool>(p: &MattesSlope, table: T) {
     let [width, height, depth] = p.images.fixed_size;
-    // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
+    // SAFETY: sizes are at least 1; without this line a division by zero would bring a panic into the PTX.
     unsafe { core::hint::assert_unchecked(height > 0) };
     let mut row = block_idx_x() * block_dim_y() + thread_idx_y();
     while row < height * depth {
         let (y, z) = (row % height, row / height);
         let mut sums = RowSums::default();
+        // SAFETY: called with `x` below the width, so that the voxel is in the fixed image.
         let read = |x: u32| unsafe {
             Sample::read(&p.images, x + width * row, affine::position(&p.images.transform, [x, y, z]))
         };
@@ -106,12 +110,13 @@ impl Sample {
         let (value, derivatives) = interpolate::linear_slope(self.words, self.fraction);
         let last = interpolate::last(p.images.moving_size);
         let derivatives = interpolate::inner(derivatives, self.position, last);
-        // SAFETY: what is interpolated from stored values is between them.
+        // SAFETY: interpolated values lie between stored ones.
         let (first, into) = unsafe { mattes::window(value, moving_bins, mattes::scale(moving_bins)) };
         let windows = moving_bins - 3;
         // SAFETY: windows lie within the bins.
         let at = |row: u32| unsafe { table.quadratic(row * windows + first) };
         let quadratic = if BOTH {
+            // SAFETY: the fixed value of a sample that counts is a stored one.
             let (row, into) = unsafe { mattes::window(self.fixed as f32, fixed_bins, mattes::scale(fixed_bins)) };
             mattes::mix([at(row), at(row + 1), at(row + 2), at(row + 3)], mattes::cubic(into).0)
         } else {
@@ -121,10 +126,12 @@ impl Sample {
     }
 }
 
-/// Where the table lies.
+/// A table of quadratics, in shared or in global memory.
 trait Table: Copy {
+    /// The quadratic of this number: `first + windows * fixed_bin`.
+    ///
     /// # Safety
-    /// The table has a quadratic of this number.
+    /// The table has it.
     unsafe fn quadratic(self, number: u32) -> [f32; 3];
 }
 
@@ -153,6 +160,7 @@ unsafe fn store_folded(p: &MattesSlope, row: u32, sums: &RowSums) {
     let lane = thread_idx_x();
     let [a, b, c] = sums.ones;
     let [d, e, f] = sums.xs;
+    // SAFETY: whole warps call this function.
     let exchange = |sum: f32, half: u32| unsafe { warp::shuffle_xor(warp::ALL, sum, half) };
     // Lanes without the bit fold the first, lanes with it the second.
     let pair = |first: f32, second: f32, half: u32| {
@@ -168,7 +176,7 @@ unsafe fn store_folded(p: &MattesSlope, row: u32, sums: &RowSums) {
     // The bits 16, 8 and 4 of a lane are those of its sum's number, lowest first; e and f have two lanes each.
     let number = lane >> 4 | (lane >> 3 & 1) << 1 | (lane >> 2 & 1) << 2;
     if lane & 3 == 0 && number < SUMS as u32 {
-        // SAFETY: six numbers a row.
+        // SAFETY: there are six numbers for each row.
         unsafe { p.rows.set(SUMS * row as usize + number as usize, all) };
     }
 }
@@ -218,7 +226,7 @@ pub unsafe fn mattes_fold(p: MattesFold) {
 /// A row's sums.
 #[inline(always)]
 unsafe fn row_sums(p: &MattesFold, row: u32) -> RowSums {
-    // SAFETY: six numbers a row.
+    // SAFETY: there are six numbers for each row.
     let sum = |i: usize| unsafe { p.rows.get_cached(SUMS * row as usize + i) };
     RowSums { ones: [sum(0), sum(1), sum(2)], xs: [sum(3), sum(4), sum(5)] }
 }

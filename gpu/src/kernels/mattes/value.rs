@@ -13,16 +13,17 @@ use cuda_std::{kernel, shared_slice, warp};
 /// Threads of a block.
 pub const THREADS: u32 = 128;
 
-/// Fixed bins whose counts a thread of [`mattes_marginals`] sums.
+/// Fixed bins over which a thread of [`mattes_marginals`] sums.
 pub const ROWS: u32 = 16;
 
-/// Numbers that make a result.
+/// Numbers of a result: see [`MattesValue::results`].
 pub const RESULTS: usize = 2;
 
-/// Most bins a side.
+/// The most bins of an image.
 const MOST_BINS: usize = 1024;
 
-/// Counts of the moving bins: a thread a moving bin along x, in blocks of [`THREADS`]; y of the grid is fixed bins by [`ROWS`].
+/// Sums the weights of each moving bin. One thread per moving bin along x, in blocks of [`THREADS`] threads; y of the grid covers the
+/// fixed bins, [`ROWS`] per thread.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
@@ -46,7 +47,7 @@ pub unsafe fn mattes_marginals(p: MattesValue) {
     }
 }
 
-/// The mutual information and the table, from counts with those of the moving bins: blocks of [`THREADS`], one a fixed bin.
+/// Computes the mutual information and the table, after [`mattes_marginals`]. Blocks of [`THREADS`] threads, one block per fixed bin.
 ///
 /// # Safety
 /// As [`mattes_marginals`]; bins are [`mattes::LEAST_BINS`] to 1024.
@@ -82,7 +83,10 @@ pub unsafe fn mattes_value(p: MattesValue) {
     }
 }
 
-/// Sums the block's fixed bin and clears its counters. One warp calls it.
+/// Sums the block's fixed bin and clears its counters.
+///
+/// # Safety
+/// One whole warp calls it, and `ratios` has been filled for every moving bin.
 #[inline(always)]
 unsafe fn sum_row(p: &MattesValue, ratios: SharedSlice<f64>) {
     let row = block_idx_x();
@@ -92,19 +96,27 @@ unsafe fn sum_row(p: &MattesValue, ratios: SharedSlice<f64>) {
     let read = |bin: u32| unsafe { (p.counts.get(at(bin)), ratios.load(bin)) };
     let take = |bin: u32, (count, _): (u64, f64)| {
         if count > 0 {
+            // SAFETY: as for `read`.
             unsafe { p.counts.set(at(bin), 0) };
         }
         counts += count;
     };
     let sum = lane_sum(p.bins[1], read, take, |(count, ratio)| mattes::term(count, ratio));
+    // SAFETY: the caller says that a whole warp comes here.
     let (sum, counts) = unsafe { (fold(sum), fold(counts)) };
     if warp::lane_id() == 0 {
-        unsafe { p.terms.set(row as usize, sum) };
-        unsafe { p.fixed.set(row as usize, counts) };
+        // SAFETY: `row` is a fixed bin, and its elements are this block's alone.
+        unsafe {
+            p.terms.set(row as usize, sum);
+            p.fixed.set(row as usize, counts);
+        }
     }
 }
 
 /// Writes the quadratics of the block's fixed bin.
+///
+/// # Safety
+/// `ratios` has been filled for every moving bin.
 #[inline(always)]
 unsafe fn fill_table(p: &MattesValue, ratios: SharedSlice<f64>) {
     let windows = p.bins[1] - 3;
@@ -122,20 +134,29 @@ unsafe fn fill_table(p: &MattesValue, ratios: SharedSlice<f64>) {
     });
 }
 
-/// Sums the fixed bins, which other blocks have summed each, and writes the result. One warp calls it.
+/// Sums the fixed bins, each of which its own block has summed, and writes the result.
+///
+/// # Safety
+/// One whole warp of the last block calls it.
 #[inline(always)]
 unsafe fn sum_rows(p: &MattesValue) {
     let mut all = 0;
     // SAFETY: within the bins.
     let read = |bin: u32| unsafe { p.moving.get(bin as usize) };
     lane_sum(p.bins[1], read, |_, count| all += count, |_| 0.0);
+    // SAFETY: the caller says that a whole warp comes here.
     let all = unsafe { warp::shuffle_idx(warp::ALL, fold(all), 0) };
     let ln_all = mattes::ln(all);
+    // SAFETY: `lane_sum` reads below the fixed bins; the other blocks' sums are seen since `is_last`.
     let read = |bin: u32| unsafe { (p.terms.load_relaxed(bin as usize), p.fixed.load_relaxed(bin as usize)) };
     let sum = lane_sum(p.bins[0], read, |_, _| (), |(terms, fixed)| mattes::row_term(terms, fixed, ln_all));
+    // SAFETY: as above.
     let sum = unsafe { fold(sum) };
     if warp::lane_id() == 0 {
-        unsafe { p.results.set(p.result as usize, mattes::finish(sum, all)) };
-        unsafe { p.results.set(p.result as usize + 1, all as f64) };
+        // SAFETY: `results` has two numbers from `result` on, which this lane alone writes.
+        unsafe {
+            p.results.set(p.result as usize, mattes::finish(sum, all));
+            p.results.set(p.result as usize + 1, all as f64);
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::params::Viola;
 use cuda_std::thread::{block_idx_x, device_fence, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
-/// Numbers that 32 slots are folded to: three logarithms and twelve derivatives.
+/// Numbers to which 32 slots are folded: three logarithms and twelve derivatives.
 pub const FOLDED: u32 = 15;
 
 /// Numbers that are read together, so that the reads overlap.
@@ -17,7 +17,8 @@ const TOGETHER: u32 = 16;
 
 macro_rules! entries {
     ($($name:ident: $slope:literal, $joint:ident;)*) => {$(
-        /// For slots of B: blocks of [`BLOCK`] threads, one a block of slots.
+        /// Adds up the sums of each slot of B, after [`viola_sums`](super::sums::viola_sums) or a sibling. Blocks of [`BLOCK`] threads,
+        /// one per block of slots.
         ///
         /// # Safety
         /// The slices are as long as their documentation says.
@@ -37,26 +38,35 @@ entries! {
     viola_finish_slope_own: true, Own;
 }
 
-/// A block of slots, and this thread's.
+/// This thread's slot.
 struct Here {
     group: u32,
     slot: u32,
-    /// Where its partial sums are.
+    /// The index of its partial sums in each part and kind.
     place: u32,
 }
 
+/// # Safety
+/// The launch has at most as many blocks as `blocks` from `first_block` on.
 #[inline(always)]
 unsafe fn here(p: &Viola) -> Here {
+    // SAFETY: the caller says that there is this block.
     let [start, group] = unsafe { p.blocks.get((p.first_block + block_idx_x()) as usize) };
     Here { group, slot: start + thread_number(), place: block_idx_x() * BLOCK + thread_number() }
 }
 
+/// # Safety
+/// As the kernels; all threads of the block call it.
 #[inline(always)]
 unsafe fn finish_b<const SLOPE: bool, J: Joint>(p: &Viola, joint: J) {
+    // SAFETY: the launch has a block for each block of slots of B.
     let Here { group, slot, place } = unsafe { here(p) };
+    // SAFETY: blocks name groups that there are.
     let [_, a_len, b, b_len] = unsafe { p.groups.get(group as usize) };
     let kinds = if SLOPE { super::sums::SLOPE } else { super::sums::VALUE };
+    // SAFETY: `kind` is below `kinds`, and `place` is this thread's slot of the launch.
     let sum = |kind: u32| unsafe { total(p, kinds, kind, place, a_len) };
+    // SAFETY: slots of blocks have slopes, which `viola_sample` wrote.
     let [x, y, z, inside] = unsafe { p.slopes.get(slot as usize) };
     let inside = inside > 0.0;
     let mut sums = Sums { u: sum(0), v: sum(1), joint: sum(2), slope_v: 0.0, slope_joint: 0.0 };
@@ -66,40 +76,58 @@ unsafe fn finish_b<const SLOPE: bool, J: Joint>(p: &Viola, joint: J) {
     let logarithms = sums.logarithms();
     let folded = FOLDED * (slot / 32);
     for n in 0..3 {
+        // SAFETY: whole warps come here; `folded` and the numbers after it are those of the warp's 32 slots.
         unsafe { fold_to(p, folded + n, if inside { logarithms[n as usize] } else { 0.0 }) };
     }
     if SLOPE {
         let weights = sums.weights(joint);
         let [v, joint_weight] = if inside { [weights.v, weights.joint] } else { [0.0; 2] };
+        // SAFETY: a slot of a block, and this thread's alone.
         unsafe { p.weights.set(slot as usize, [v, joint_weight]) };
         let coefficient = if inside { sums.coefficient(joint) } else { 0.0 };
+        // SAFETY: whole warps come here, each with its 32 slots.
         unsafe { fold_derivatives(p, slot, coefficient, [x, y, z]) };
     }
+    // SAFETY: all threads of the block come here, and the host left the counter at 0.
     if unsafe { is_last(p, group, b_len) } {
+        // SAFETY: this is the last block of B.
         unsafe { add_logarithms(p, group, b, b_len) };
     }
 }
 
-/// For slots of A, after [`viola_pull`](super::pull::viola_pull): blocks of [`BLOCK`] threads, one a block of slots.
+/// Adds up the sums of each slot of A, after [`viola_pull`](super::pull::viola_pull) or a sibling. Blocks of [`BLOCK`] threads, one per
+/// block of slots.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
 #[kernel]
 pub unsafe fn viola_finish_pull(p: Viola) {
+    // SAFETY: the launch has a block for each block of slots of A.
     let Here { group, slot, place } = unsafe { here(&p) };
+    // SAFETY: blocks name groups that there are.
     let [a, a_len, b, b_len] = unsafe { p.groups.get(group as usize) };
+    // SAFETY: slots of blocks have slopes, which `viola_sample` wrote.
     let [x, y, z, inside] = unsafe { p.slopes.get(slot as usize) };
+    // SAFETY: `viola_pull` leaves sums of one kind, and `place` is this thread's slot of the launch.
     let sum = unsafe { total(&p, 1, 0, place, b_len) };
+    // SAFETY: whole warps come here, each with its 32 slots.
     unsafe { fold_derivatives(&p, slot, if inside > 0.0 { sum } else { 0.0 }, [x, y, z]) };
+    // SAFETY: all threads of the block come here, and the last block of B left the counter at 0.
     if unsafe { is_last(&p, group, a_len) } && thread_number() < 12 {
         let kind = 3 + thread_number();
+        // SAFETY: `kind` is below `FOLDED`; B was finished by an earlier launch, and this is the last block of A.
         let of_b = unsafe { add_folded(&p, 0.0, kind, b, b_len) };
+        // SAFETY: as above.
         let sum = unsafe { add_folded(&p, of_b, kind, a, a_len) };
+        // SAFETY: `2 + kind` is below `RESULTS`; this thread alone writes the number.
         unsafe { p.results.set(group as usize * RESULTS + 2 + kind as usize, sum) };
     }
 }
 
 /// A slot's sum over a set of `len` samples, from its parts.
+///
+/// # Safety
+/// The partial sums have `kinds` kinds, and `place` is below the launch's slots.
 #[inline(always)]
 unsafe fn total(p: &Viola, kinds: u32, kind: u32, place: u32, len: u32) -> f64 {
     let parts = (len.div_ceil(CHUNK as u32) * CHUNK as u32).div_ceil(p.part);
@@ -108,6 +136,7 @@ unsafe fn total(p: &Viola, kinds: u32, kind: u32, place: u32, len: u32) -> f64 {
     while part < parts {
         let (mut stretch, mut n) = (0.0, 0);
         while n < of_stretch && part < parts {
+            // SAFETY: `part` is below the set's parts and `kind` below `kinds`, for each of which there are `stride` sums.
             stretch += unsafe { p.partials.get(((part * kinds + kind) * p.stride + place) as usize) };
             (n, part) = (n + 1, part + 1);
         }
@@ -116,65 +145,94 @@ unsafe fn total(p: &Viola, kinds: u32, kind: u32, place: u32, len: u32) -> f64 {
     all
 }
 
-/// Folds a number of each lane.
+/// Folds one number per lane and writes the sum to `folded[at]`.
+///
+/// # Safety
+/// Whole warps call it, with an `at` of their own.
 #[inline(always)]
 unsafe fn fold_to(p: &Viola, at: u32, number: f64) {
+    // SAFETY: the caller says that whole warps come here.
     let sum = unsafe { fold(number) };
     if warp::lane_id() == 0 {
+        // SAFETY: the caller says that there is this number, and that it is the warp's own.
         unsafe { p.folded.set(at as usize, sum) };
     }
 }
 
 /// Folds what each lane's slot adds to the derivatives.
+///
+/// # Safety
+/// Whole warps call it, with consecutive slots of a block.
 #[inline(always)]
 unsafe fn fold_derivatives(p: &Viola, slot: u32, coefficient: f64, slope: [f32; 3]) {
+    // SAFETY: a slot of a block.
     let [xy, z, _, _] = unsafe { p.slots.get(slot as usize) };
     let voxel = voxel(xy, z);
     let folded = FOLDED * (slot / 32) + 3;
     for row in 0..3 {
         for column in 0..4 {
             let number = by_map(coefficient, slope, voxel, row, column);
+            // SAFETY: whole warps come here; `folded` and the numbers after it are those of the warp's 32 slots.
             unsafe { fold_to(p, folded + (4 * row + column) as u32, number) };
         }
     }
 }
 
-/// Whether this block is the last of those of its group's set, of `len` samples; then it sees what the others have written.
+/// Whether this block is the last of its group's set, of `len` samples, to call this; if so, it sees what the others have written.
+///
+/// # Safety
+/// All threads of the block call it, with a `done[group]` that was 0 at launch.
 #[inline(always)]
 unsafe fn is_last(p: &Viola, group: u32, len: u32) -> bool {
     let last = shared_slice![u32; 1];
     device_fence();
     sync_threads();
     if thread_number() == 0 {
+        // SAFETY: the group has a counter.
         let before = unsafe { p.done.fetch_add(group as usize, 1) };
         let blocks = if len > 0 { len.div_ceil(BLOCK) } else { 1 };
         let is_last = before + 1 == blocks;
+        // SAFETY: one word, thread 0's until the barrier.
         unsafe { last.store(0, u32::from(is_last)) };
         if is_last {
+            // SAFETY: every block of the set has counted itself.
             unsafe { p.done.set(group as usize, 0) };
         }
     }
     sync_threads();
     device_fence();
+    // SAFETY: thread 0 stored it before the barrier.
     unsafe { last.load(0) == 1 }
 }
 
-/// Writes the sums of the logarithms and the numbers of samples inside, of which none are left.
+/// Writes the sums of the logarithms and the numbers of samples inside, and sets the counts back to 0.
+///
+/// # Safety
+/// The last block of B calls it.
 #[inline(always)]
 unsafe fn add_logarithms(p: &Viola, group: u32, b: u32, b_len: u32) {
     let me = thread_number();
     let result = group as usize * RESULTS;
     if me < 3 {
+        // SAFETY: `me` is below `FOLDED`, and this is the last block of B.
         let sum = unsafe { add_folded(p, 0.0, me, b, b_len) };
+        // SAFETY: `me` is below `RESULTS`; this thread alone writes the number.
         unsafe { p.results.set(result + me as usize, sum) };
     } else if me < 5 {
         let count = (2 * group + me - 3) as usize;
-        unsafe { p.results.set(result + me as usize, f64::from(p.counts.load_relaxed(count))) };
-        unsafe { p.counts.set(count, 0) };
+        // SAFETY: `me` is 3 or 4: the group's count of A or B, and its place among the results; this thread's alone.
+        unsafe {
+            p.results.set(result + me as usize, f64::from(p.counts.load_relaxed(count)));
+            p.counts.set(count, 0);
+        }
     }
 }
 
-/// `sum` with the folded numbers of a kind of a set, one after the other. Other blocks wrote them: a plain read could find an old copy.
+/// Adds the folded numbers of a kind over a set to `sum`, one after the other. Other blocks wrote them: a plain read could find an old
+/// copy.
+///
+/// # Safety
+/// The set begins at slot `start`, `kind` is below [`FOLDED`], and the last block of the set calls it.
 #[inline(always)]
 unsafe fn add_folded(p: &Viola, mut sum: f64, kind: u32, start: u32, len: u32) -> f64 {
     let (mut at, end) = (start / 32, start / 32 + len.div_ceil(32));
@@ -182,6 +240,7 @@ unsafe fn add_folded(p: &Viola, mut sum: f64, kind: u32, start: u32, len: u32) -
         let mut numbers = [0.0; TOGETHER as usize];
         for n in 0..TOGETHER {
             if at + n < end {
+                // SAFETY: below the end of the set, whose slots have `FOLDED` numbers for each 32.
                 numbers[n as usize] = unsafe { p.folded.load_relaxed((FOLDED * (at + n) + kind) as usize) };
             }
         }

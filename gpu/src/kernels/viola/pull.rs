@@ -1,9 +1,10 @@
-//! For each sample of A what it sums over B: lines 10 to 18 of algorithm 2.
+//! The sums over B for each sample of A: lines 10 to 18 of algorithm 2.
 
 use super::tile::{self, SLOTS, Space};
 use crate::kernels::thread_number;
-use crate::math::apart::{Any, Apart, Far, Fast, Near, Windows, far_pull};
+use crate::math::apart::{Apart, Far, far_pull};
 use crate::math::viola::{CHUNK, Own, Product, Scaled, Weights, pull_by};
+use crate::math::windows::{Any, Fast, Near, Windows};
 use crate::params::Viola;
 use cuda_std::kernel;
 use cuda_std::thread::block_idx_y;
@@ -11,7 +12,8 @@ use cuda_std::warp;
 
 macro_rules! entries {
     ($($name:ident: $samples:literal, $any:ty, $near:ty, $joint:ident;)*) => {$(
-        /// Blocks of [`BLOCK`](super::BLOCK) threads and [`tile::shared_bytes`]; x of the grid is the tile, y the part.
+        /// Sums over B. Blocks of [`BLOCK`](super::BLOCK) threads and [`tile::shared_bytes`] of dynamic shared memory; x of the grid is
+        /// the tile, y the part.
         ///
         /// # Safety
         /// The slices are as long as their documentation says.
@@ -34,26 +36,33 @@ entries! {
     viola_pull_fast_own: 2, Fast, Fast, Own;
 }
 
+/// # Safety
+/// As the kernels; all threads of the block call it.
 #[inline(always)]
 unsafe fn pull<const R: usize, A: Windows, B: Windows, J: Far>(p: &Viola, joint: J) {
     let width = 32 * R as u32;
     // SAFETY: the launch gave the memory.
     let space = unsafe { Space::new(R as u32, 1) };
+    // SAFETY: the launch has no more tiles than its blocks of slots hold.
     let Some(part) = (unsafe { super::part::<R>(p, 1) }) else { return };
     let (lane, me) = (warp::lane_id(), thread_number() / 32);
     let mut mine = [Scaled::default(); R];
     for r in 0..R {
+        // SAFETY: the tile lies in a block of slots.
         let [u, v] = unsafe { p.scaled.get((part.tile + 32 * r as u32 + lane) as usize) };
         mine[r] = Scaled { u, v };
     }
-    let ends = unsafe { super::ends_of(&mine) };
+    // SAFETY: whole warps come here.
+    let ends = unsafe { tile::ends_of(&mine) };
     let mut all = [0.0; 1];
     let mut segment = part.first;
     while segment < part.end {
+        // SAFETY: all threads of the block come here, and the segment lies in the set or in the blocks that follow in memory.
         unsafe { space.load(p.scaled.as_slice(), Some(p.weights.as_slice()), segment) };
         let first = me * CHUNK as u32;
         let mut sums = [0.0; R];
         if segment + first < part.end {
+            // SAFETY: whole warps come here, and the chunk lies in the segment.
             match unsafe { space.apart(first, ends, p.far) } {
                 Apart::Near => add(space, first, |turn, i, w| {
                     each(&mut sums, &mine, |sum, j, r| pull_by::<B>(sum, i, w, j, joint, turn + r))
@@ -67,18 +76,21 @@ unsafe fn pull<const R: usize, A: Windows, B: Windows, J: Far>(p: &Viola, joint:
             }
         }
         for r in 0..R {
+            // SAFETY: the chunk's sums of the tile's slots, of which each lane has its own.
             unsafe { space.set(me * width + 32 * r as u32 + lane, sums[r]) };
         }
+        // SAFETY: all threads of the block come here, after each has set its sums.
         unsafe { space.add_chunks(&mut all, width) };
         segment += SLOTS;
     }
+    // SAFETY: the partial sums have `stride` for each kind and part.
     unsafe { tile::write(&all, width, width, p.partials, block_idx_y() * p.stride + part.out, p.stride) };
 }
 
 /// Calls `pull` for every sample of a chunk, with its turn and its weights.
 #[inline(always)]
 fn add(space: Space, first: u32, mut pull: impl FnMut(u32, Scaled, Weights)) {
-    // SAFETY: loaded.
+    // SAFETY: `k` is a slot of the chunk, which has been loaded with its weights.
     Space::each(first, |k, turn| unsafe { pull(turn, space.slot(k), space.weights(k)) });
 }
 

@@ -1,21 +1,24 @@
-//! For each sample of B what it sums over A: lines 4 to 9 of algorithm 1.
+//! The sums over A for each sample of B: lines 4 to 9 of algorithm 1.
 
 use super::tile::{self, SLOTS, Space};
 use crate::kernels::thread_number;
-use crate::math::apart::{Any, Apart, Far, Fast, Near, OfV, Windows};
+use crate::math::apart::{Apart, Far, OfV};
 use crate::math::viola::{CHUNK, Own, Product, Scaled, Sums};
+use crate::math::windows::{Any, Fast, Near, Windows};
 use crate::params::Viola;
 use cuda_std::kernel;
 use cuda_std::thread::block_idx_y;
 use cuda_std::warp;
 
-/// Sums of a value, and of a value with its derivative.
+/// Sums of a slot for the value.
 pub const VALUE: u32 = 3;
+/// Sums of a slot for the value and the derivative.
 pub const SLOPE: u32 = 5;
 
 macro_rules! entries {
     ($($name:ident: $samples:literal, $slope:literal, $numbers:literal, $any:ty, $near:ty, $joint:ident;)*) => {$(
-        /// Blocks of [`BLOCK`](super::BLOCK) threads and [`tile::shared_bytes`]; x of the grid is the tile, y the part.
+        /// Sums over A. Blocks of [`BLOCK`](super::BLOCK) threads and [`tile::shared_bytes`] of dynamic shared memory; x of the grid is
+        /// the tile, y the part.
         ///
         /// # Safety
         /// The slices are as long as their documentation says.
@@ -44,27 +47,34 @@ entries! {
     viola_sums_fast_slope_own: 2, true, 2, Fast, Fast, Own;
 }
 
+/// # Safety
+/// As the kernels; all threads of the block call it.
 #[inline(always)]
 unsafe fn sums<const R: usize, const S: bool, const N: usize, A: Windows, B: Windows, J: Far>(p: &Viola, joint: J) {
     let kinds = if S { SLOPE } else { VALUE };
     let width = 32 * R as u32;
     // SAFETY: the launch gave the memory.
     let space = unsafe { Space::new(R as u32, kinds) };
+    // SAFETY: the launch has no more tiles than its blocks of slots hold.
     let Some(part) = (unsafe { super::part::<R>(p, 0) }) else { return };
     let (lane, me) = (warp::lane_id(), thread_number() / 32);
     let mut mine = [Scaled::default(); R];
     let mut all = [0.0; N];
     for r in 0..R {
+        // SAFETY: the tile lies in a block of slots.
         let [u, v] = unsafe { p.scaled.get((part.tile + 32 * r as u32 + lane) as usize) };
         mine[r] = Scaled { u, v };
     }
-    let ends = unsafe { super::ends_of(&mine) };
+    // SAFETY: whole warps come here.
+    let ends = unsafe { tile::ends_of(&mine) };
     let mut segment = part.first;
     while segment < part.end {
+        // SAFETY: all threads of the block come here, and the segment lies in the set or in the blocks that follow in memory.
         unsafe { space.load(p.scaled.as_slice(), None, segment) };
         let first = me * CHUNK as u32;
         let mut sums = [Sums::<f32>::default(); R];
         if segment + first < part.end {
+            // SAFETY: whole warps come here, and the chunk lies in the segment.
             match unsafe { space.apart(first, ends, p.far) } {
                 Apart::Near => add::<R, S, B>(&mut sums, &mine, space, first, joint),
                 Apart::Neither => add::<R, S, A>(&mut sums, &mine, space, first, joint),
@@ -74,6 +84,7 @@ unsafe fn sums<const R: usize, const S: bool, const N: usize, A: Windows, B: Win
         let at = me * kinds * width + lane;
         for r in 0..R {
             let at = at + 32 * r as u32;
+            // SAFETY: the chunk's sums of the tile's slots, of which each lane has its own; `kinds` of them, 5 with `S`, else 3.
             unsafe {
                 space.set(at, sums[r].u);
                 space.set(at + width, sums[r].v);
@@ -84,14 +95,16 @@ unsafe fn sums<const R: usize, const S: bool, const N: usize, A: Windows, B: Win
                 }
             }
         }
+        // SAFETY: all threads of the block come here, after each has set its sums.
         unsafe { space.add_chunks(&mut all, kinds * width) };
         segment += SLOTS;
     }
     let first = block_idx_y() * kinds * p.stride + part.out;
+    // SAFETY: the partial sums have `stride` for each kind and part.
     unsafe { tile::write(&all, kinds * width, width, p.partials, first, p.stride) };
 }
 
-/// A chunk's samples for each of a lane's.
+/// Adds a chunk's samples to the sums of each of a lane's samples.
 #[inline(always)]
 fn add<const R: usize, const S: bool, W: Windows>(
     sums: &mut [Sums<f32>; R],
@@ -101,7 +114,7 @@ fn add<const R: usize, const S: bool, W: Windows>(
     joint: impl Far,
 ) {
     Space::each(first, |k, turn| {
-        // SAFETY: loaded.
+        // SAFETY: `k` is a slot of the chunk, which has been loaded.
         let other = unsafe { space.slot(k) };
         for r in 0..R {
             sums[r].add_by::<S, W>(mine[r], other, joint, turn + r as u32);
@@ -109,7 +122,7 @@ fn add<const R: usize, const S: bool, W: Windows>(
     });
 }
 
-/// The same where it lies far away.
+/// The sums over a chunk that lies far away.
 #[inline(always)]
 fn add_far<const R: usize, const S: bool, W: Windows>(
     mine: &[Scaled; R],
@@ -119,7 +132,7 @@ fn add_far<const R: usize, const S: bool, W: Windows>(
 ) -> [Sums<f32>; R] {
     let mut of_v = [OfV::default(); R];
     Space::each(first, |k, turn| {
-        // SAFETY: loaded.
+        // SAFETY: `k` is a slot of the chunk, which has been loaded.
         let other = unsafe { space.slot(k) };
         for r in 0..R {
             of_v[r].add::<S, W>(mine[r], other, turn + r as u32);

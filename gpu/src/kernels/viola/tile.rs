@@ -1,6 +1,6 @@
-//! A tile of slots against the chunks of a set: what sums over A and sums over B have in common.
+//! A tile of slots against the chunks of a set, as sums over A and sums over B both need it.
 //!
-//! A block of [`BLOCK`] threads holds a tile of 32 `R` slots, `R` a lane, and goes through segments of the other set: each warp takes a
+//! A block of [`BLOCK`] threads holds a tile of 32 `R` slots, `R` per lane, and goes through segments of the other set: each warp takes a
 //! chunk, and then the chunks' sums are added one after the other.
 
 use super::BLOCK;
@@ -15,7 +15,7 @@ use cuda_std::warp;
 /// Slots of a segment.
 pub const SLOTS: u32 = (SEGMENT * CHUNK) as u32;
 
-/// Bytes of dynamic shared memory for tiles of `samples` a lane against chunks that leave `sums` a slot.
+/// Bytes of dynamic shared memory for tiles of `samples` slots per lane and `sums` sums per slot and chunk.
 pub const fn shared_bytes(samples: u32, sums: u32) -> u32 {
     16 * SLOTS + 4 * SEGMENT as u32 * sums * 32 * samples
 }
@@ -54,12 +54,17 @@ impl Space {
         }
     }
 
-    /// Brings the segment from slot `first` on; with weights, where there are some.
+    /// Loads the segment from slot `first` on, with weights where there are some.
+    ///
+    /// # Safety
+    /// All threads of the block call it; the slices have [`SLOTS`] slots from `first` on, which no thread writes meanwhile.
     #[inline(always)]
     pub(super) unsafe fn load(self, scaled: DeviceSlice<[f32; 2]>, weights: Option<DeviceSlice<[f32; 2]>>, first: u32) {
         sync_threads();
         let mut at = thread_number();
         while at < SLOTS {
+            // SAFETY: `at` is below `SLOTS`, and its words are this thread's between the barriers; the caller says that there are such
+            // slots.
             unsafe {
                 self.segment.store(at, word(scaled.get((first + at) as usize)));
                 if let Some(weights) = weights {
@@ -72,23 +77,35 @@ impl Space {
     }
 
     /// Slot `k` of the segment.
+    ///
+    /// # Safety
+    /// `k` is below [`SLOTS`], and a segment has been loaded.
     #[inline(always)]
     pub(super) unsafe fn slot(self, k: u32) -> Scaled {
+        // SAFETY: the caller says that it has been loaded.
         let [u, v] = halves(unsafe { self.segment.load(k) });
         Scaled { u, v }
     }
 
     /// The weights of slot `k`.
+    ///
+    /// # Safety
+    /// As [`slot`](Self::slot), of a segment with weights.
     #[inline(always)]
     pub(super) unsafe fn weights(self, k: u32) -> Weights {
+        // SAFETY: the caller says that it has been loaded.
         let [v, joint] = halves(unsafe { self.segment.load(k + SLOTS) });
         Weights { v, joint }
     }
 
-    /// How far the chunk from slot `first` on lies from samples whose fixed intensities have these ends.
+    /// How far apart the chunk from slot `first` on and a tile lie, whose least and greatest fixed intensity are `tile`.
+    ///
+    /// # Safety
+    /// Whole warps call it, for a chunk of a loaded segment.
     #[inline(always)]
     pub(super) unsafe fn apart(self, first: u32, tile: [f32; 2], far: f32) -> Apart {
         let at = first + warp::lane_id();
+        // SAFETY: a chunk is 64 slots, two per lane; the caller says that whole warps come here.
         unsafe { Apart::of(tile, ends(self.slot(at).u, self.slot(at + 32).u), far) }
     }
 
@@ -98,7 +115,7 @@ impl Space {
         const _: () = assert!(CHUNK.is_multiple_of(4));
         let mut k = first;
         while k < first + CHUNK as u32 {
-            // Written out: a loop would stay one, with the turn to be looked at.
+            // Written out: in a loop the turn would have to be checked.
             each(k, 0);
             each(k + 1, 1);
             each(k + 2, 2);
@@ -107,13 +124,20 @@ impl Space {
         }
     }
 
-    /// Notes a chunk's sum, the one with this number among the chunk's.
+    /// Stores sum `number` of all the chunks' sums.
+    ///
+    /// # Safety
+    /// There is one, and it is this thread's alone until [`add_chunks`](Self::add_chunks).
     #[inline(always)]
     pub(super) unsafe fn set(self, number: u32, sum: f32) {
+        // SAFETY: the caller says that there is this sum.
         unsafe { self.sums.store(number, sum) };
     }
 
-    /// Adds the segment's chunks up and onto `all`, which holds every [`BLOCK`]-th of the `count` sums of a chunk.
+    /// Adds up the segment's chunks and adds that to `all`, which holds every [`BLOCK`]-th of the `count` sums of a chunk.
+    ///
+    /// # Safety
+    /// All threads of the block call it, after every chunk's `count` sums were set.
     #[inline(always)]
     pub(super) unsafe fn add_chunks<const N: usize>(self, all: &mut [f64; N], count: u32) {
         sync_threads();
@@ -122,6 +146,7 @@ impl Space {
             if at < count {
                 let mut sum = 0.0;
                 for chunk in 0..SEGMENT as u32 {
+                    // SAFETY: `at` is below `count`, of which each chunk has as many; they were set before the barrier.
                     sum += f64::from(unsafe { self.sums.load(chunk * count + at) });
                 }
                 all[n] += sum;
@@ -130,15 +155,37 @@ impl Space {
     }
 }
 
-/// The least of one number and the greatest of another over a warp; neither is negative, so that as bits they compare like integers.
+/// The least and the greatest fixed intensity of a warp's samples, which are those of the tile.
+///
+/// # Safety
+/// Whole warps call it.
 #[inline(always)]
-pub(super) unsafe fn ends(one: f32, other: f32) -> [f32; 2] {
+pub(super) unsafe fn ends_of<const R: usize>(samples: &[Scaled; R]) -> [f32; 2] {
+    let (mut low, mut high) = (samples[0].u, samples[0].u);
+    for r in 1..R {
+        low = if samples[r].u < low { samples[r].u } else { low };
+        high = if samples[r].u > high { samples[r].u } else { high };
+    }
+    // SAFETY: the caller says that whole warps come here.
+    unsafe { ends(low, high) }
+}
+
+/// The least and the greatest of two numbers per lane over a warp; none is negative, so that as bits they compare like integers.
+///
+/// # Safety
+/// Whole warps call it.
+#[inline(always)]
+unsafe fn ends(one: f32, other: f32) -> [f32; 2] {
     let (low, high) = if one < other { (one, other) } else { (other, one) };
     let (low, high) = (low.to_bits(), high.to_bits());
+    // SAFETY: the caller says that whole warps come here.
     unsafe { [warp::reduce_min(warp::ALL, low), warp::reduce_max(warp::ALL, high)].map(f32::from_bits) }
 }
 
 /// Writes what was added up: sum c of slot i of the tile, of `width` slots, to `first + c * stride + i`.
+///
+/// # Safety
+/// `out` has these numbers, and no other block writes them.
 #[inline(always)]
 pub(super) unsafe fn write<const N: usize>(
     all: &[f64; N],
@@ -151,6 +198,7 @@ pub(super) unsafe fn write<const N: usize>(
     for n in 0..N {
         let at = thread_number() + n as u32 * BLOCK;
         if at < count {
+            // SAFETY: `at` is below `count`; the caller says that there are these numbers.
             unsafe { out.set((first + at / width * stride + at % width) as usize, all[n]) };
         }
     }

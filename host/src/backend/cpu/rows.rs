@@ -10,7 +10,7 @@ use crate::Result;
 use crate::backend::Pair;
 use crate::image::CubicImage;
 use gpu::math::interpolate::{self, Interpolator};
-use gpu::math::{affine, bin, linear};
+use gpu::math::{affine, bin, eight_bit};
 use gpu::params::Affine;
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub const CHUNK: usize = 16;
 pub enum Samples<'a> {
     /// 16-bit values.
     Values(&'a [u16]),
-    /// [Words](linear::word) of 8-bit levels.
+    /// [Words](eight_bit::word) of 8-bit levels.
     Words(Vec<u32>),
     /// A padded volume.
     Cubic(CubicImage),
@@ -206,7 +206,7 @@ fn pairs<const HOW: u32>(task: &Task, terms: &[Lanes; 3], y: u32, z: u32, fixed:
     let (positions, inside) = positions(&task.affine, task.moving_size, terms, y, z);
     let (values, full) = match HOW {
         NEAREST => (values::nearest(task, &positions), bin::FULL),
-        LINEAR => (values::linear(task, &positions), linear::FULL),
+        LINEAR => (values::linear(task, &positions), eight_bit::FULL),
         FINE_LINEAR => (values::fine_linear(task.moving, task.moving_size, &positions), bin::FULL),
         _ => (values::cubic::<HOW>(task, &positions), bin::FULL),
     };

@@ -5,7 +5,7 @@
 
 use super::rows::{CHUNK, Lanes, Task};
 use gpu::math::interpolate::{self, Interpolator};
-use gpu::math::{cubic, linear};
+use gpu::math::{cubic, eight_bit};
 
 /// Trilinear values of 8-bit levels at positions inside.
 #[inline(always)]
@@ -14,15 +14,15 @@ pub fn linear(task: &Task, positions: &[Lanes; 3]) -> Lanes {
     let (mut index, mut weights, mut fraction) = ([0; CHUNK], [0; CHUNK], [0.0; CHUNK]);
     for l in 0..CHUNK {
         // SAFETY: inside.
-        let place = unsafe { linear::place([positions[0][l], positions[1][l], positions[2][l]], size) };
+        let place = unsafe { eight_bit::place([positions[0][l], positions[1][l], positions[2][l]], size) };
         index[l] = place.index;
         (weights[l], fraction[l]) = place.fraction;
     }
     let planes = [gather(task, &index, 0), gather(task, &index, size[0] * size[1])];
     let mut values = [0.0; CHUNK];
     for l in 0..CHUNK {
-        let place = linear::Place { index: index[l], fraction: (weights[l], fraction[l]) };
-        values[l] = linear::value([planes[0][l], planes[1][l]], place);
+        let place = eight_bit::Place { index: index[l], fraction: (weights[l], fraction[l]) };
+        values[l] = eight_bit::value([planes[0][l], planes[1][l]], place);
     }
     values
 }

@@ -4,7 +4,7 @@ use super::{Pass, Seconds, passes};
 use crate::Result;
 use crate::backend::kernels::{RECURSIVE_ACROSS, RECURSIVE_ACROSS_LONG, RECURSIVE_ALONG, RECURSIVE_ALONG_LONG};
 use crate::backend::queue::{Memory, Queue, Shape};
-use gpu::kernels::recursive::{LINES, bytes_across, bytes_along};
+use gpu::kernels::gaussian::{LINES, bytes_across, bytes_along};
 use gpu::params::Recursive;
 
 /// A Gaussian for volumes of one size, to be used many times.

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use glam::DVec3;
 use image::codecs::jpeg::JpegEncoder;
-use image::{ColorType, DynamicImage, ImageBuffer, ImageFormat, ImageReader, Limits};
+use image::{ColorType, DynamicImage, ImageBuffer, ImageReader, Limits};
 
-use crate::io::format::{Format, Names, ends};
+use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::source::{MOST_DEFLATED, Source};
 use crate::io::{atomic, check};
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -20,7 +20,7 @@ const QUALITY: u8 = 95;
 /// PNG, JPEG and TIFF.
 pub struct Picture;
 
-impl Format for Picture {
+impl ImageFormat for Picture {
     fn names(&self) -> &Names {
         const ENDS: &[&str] = &[".png", ".jpg", ".jpeg", ".tif", ".tiff"];
         const LISTED: &[&str] = &[".png", ".jpg", ".tif"];
@@ -40,16 +40,16 @@ impl Format for Picture {
     }
 }
 
-fn format(path: &Path) -> ImageFormat {
+fn format(path: &Path) -> image::ImageFormat {
     match () {
-        () if ends(path, &[".png"]) => ImageFormat::Png,
-        () if ends(path, &[".tif", ".tiff"]) => ImageFormat::Tiff,
-        () => ImageFormat::Jpeg,
+        () if ends(path, &[".png"]) => image::ImageFormat::Png,
+        () if ends(path, &[".tif", ".tiff"]) => image::ImageFormat::Tiff,
+        () => image::ImageFormat::Jpeg,
     }
 }
 
 /// Reads the first image in the file at `path`, which must be of `format`.
-fn read(path: &Path, format: ImageFormat) -> Result<Volume> {
+fn read(path: &Path, format: image::ImageFormat) -> Result<Volume> {
     let bytes = Source::open(path)?.bytes()?;
     let refused = |says: String| {
         Error::file(
@@ -57,7 +57,7 @@ fn read(path: &Path, format: ImageFormat) -> Result<Volume> {
             format!("is no {format:?} that mireg reads ({says}); save it again with 8 or 16 bits a pixel"),
         )
     };
-    if format == ImageFormat::Tiff && !entries_fit(&bytes) {
+    if format == image::ImageFormat::Tiff && !entries_fit(&bytes) {
         return Err(refused("its directory claims more values than the file can hold".into()));
     }
     let mut limits = Limits::no_limits();
@@ -98,13 +98,13 @@ fn entries_fit(bytes: &[u8]) -> bool {
 }
 
 /// Writes the 2-D image `volume`.
-fn write(path: &Path, volume: &Volume, format: ImageFormat) -> Result<()> {
+fn write(path: &Path, volume: &Volume, format: image::ImageFormat) -> Result<()> {
     let wrong = |message: String| Error::file(path, message);
     let [width, height, slices] = volume.geometry.size;
     if slices != 1 {
         return Err(wrong(format!("{format:?} holds one slice, not {slices}; write .nii.gz")));
     }
-    if format == ImageFormat::Jpeg && volume.pixel != PixelType::U8 {
+    if format == image::ImageFormat::Jpeg && volume.pixel != PixelType::U8 {
         return Err(wrong(format!("JPEG holds voxels of u8, not of {:?}; write .png or .tif", volume.pixel)));
     }
     let (Ok(width), Ok(height)) = (u32::try_from(width), u32::try_from(height)) else {
@@ -120,7 +120,7 @@ fn write(path: &Path, volume: &Volume, format: ImageFormat) -> Result<()> {
     let image = image.ok_or_else(|| wrong("the volume has other voxels than its size says".into()))?;
     let mut bytes = Cursor::new(Vec::new());
     let encoded = match format {
-        ImageFormat::Jpeg => image.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY)),
+        image::ImageFormat::Jpeg => image.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY)),
         _ => image.write_to(&mut bytes, format),
     };
     encoded.map_err(|e| wrong(format!("cannot be written as {format:?} ({e}); write .nii.gz")))?;

@@ -4,9 +4,9 @@ use crate::error::{Message, message};
 use std::path::Path;
 
 use super::super::number::joined;
+use super::grids::Grids;
 use super::parameters::linear;
-use super::text::{numbers, shown};
-use super::{Grids, content};
+use super::text::{content, numbers, shown};
 use crate::transform::{Dimension, Kind, Linear};
 use crate::{Error, Geometry, Result};
 
@@ -34,14 +34,14 @@ pub fn read(path: &Path, text: &str) -> Result<Linear> {
 
 /// The transform of one file, and the name of the one that comes before.
 fn parse(text: &str) -> Parsed<(Linear, Option<String>)> {
-    let fields = Fields::new(text)?;
+    let fields = Entries::new(text)?;
     Ok((fields.linear()?, fields.initial()?))
 }
 
 /// The lines of a file, key and rest.
-struct Fields(Vec<(String, String)>);
+struct Entries(Vec<(String, String)>);
 
-impl Fields {
+impl Entries {
     fn new(text: &str) -> Parsed<Self> {
         let inside = |line: &str| {
             let (key, value) = line.rsplit_once(')')?.0.split_once(char::is_whitespace)?;

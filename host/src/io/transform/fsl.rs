@@ -5,7 +5,8 @@
 use crate::error::{Message, message};
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::{Grids, matrix};
+use super::grids::Grids;
+use super::matrix;
 use crate::Geometry;
 use crate::transform::Linear;
 

@@ -4,8 +4,9 @@ use glam::DVec3;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::grids::Grids;
+use super::matrix;
 use super::text::shown;
-use super::{Grids, matrix};
 use crate::transform::{Dimension, Kind, Linear};
 
 /// Most by which a number of the matrix may differ from what the parameters make.
@@ -14,6 +15,7 @@ const SAME: f64 = 1e-6;
 /// From a point of the fixed image to the point of the moving image.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Motion {
+    /// What it may do.
     pub kind: Kind,
     /// Those of ITK's transform of this kind: radians, mm.
     pub parameters: Vec<f64>,

@@ -3,7 +3,7 @@
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::super::number::joined;
-use super::Grids;
+use super::grids::Grids;
 use super::text::numbers;
 use crate::transform::Linear;
 

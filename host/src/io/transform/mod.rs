@@ -6,6 +6,7 @@
 mod elastix;
 mod format;
 mod fsl;
+mod grids;
 mod itk;
 mod json;
 mod matlab;
@@ -16,49 +17,17 @@ mod text;
 
 use std::path::Path;
 
-use glam::{DAffine3, DVec3};
-
 use super::source::Source;
 use super::{atomic, field, mesh};
-use crate::transform::{Dimension, Kind, Linear, Transform};
-use crate::{Error, Geometry, Result};
+use crate::transform::{Linear, Transform};
+use crate::{Error, Result};
 pub use format::Format;
+pub use grids::Grids;
 pub use json::Motion;
+use text::content;
 
-/// Bytes beyond which no file is read: those of linear transforms have a few thousand.
-const MOST: u64 = 1 << 20;
 /// A matrix that shrinks the cube of its columns' lengths by this factor is taken to have no inverse.
 const FLAT: f64 = 1e-9;
-
-/// The grids of the two images that a transform is between. FSL and RIRE count mm from a corner of each, and elastix writes the
-/// fixed one into its files; the other formats can do without.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Grids<'a> {
-    pub fixed: Option<&'a Geometry>,
-    pub moving: Option<&'a Geometry>,
-}
-
-impl<'a> Grids<'a> {
-    /// Those of two images.
-    pub fn of(fixed: &'a Geometry, moving: &'a Geometry) -> Self {
-        Self { fixed: Some(fixed), moving: Some(moving) }
-    }
-
-    /// Those of the inverse.
-    pub fn swapped(self) -> Self {
-        Self { fixed: self.moving, moving: self.fixed }
-    }
-
-    fn both(&self) -> Option<(&'a Geometry, &'a Geometry)> {
-        self.fixed.zip(self.moving)
-    }
-
-    /// A linear map of the first kind that can do what `map` does, about the middle of the fixed grid.
-    fn about(&self, map: &DAffine3) -> Linear {
-        let centre = self.fixed.map_or(DVec3::ZERO, Geometry::centre);
-        Linear::new(Kind::Translation, Dimension::Three, centre, map)
-    }
-}
 
 /// Reads any transform: a linear one of any [`Format`], a mesh of [`super::mesh`], a displacement field of [`super::field`] by the end of
 /// its name, or ITK text that holds several, fields among them. Those are a [`Transform::Chain`] in the order in which a point goes through
@@ -156,15 +125,6 @@ pub fn write_linear(path: &Path, format: Option<Format>, transform: &Linear, gri
         Format::Rire => rire::text(transform, grids).map_err(Error::at(path))?.into_bytes(),
     };
     atomic::write(path, &[&bytes])
-}
-
-/// All of a file that is small enough to hold a linear transform.
-fn content(path: &Path) -> Result<Vec<u8>> {
-    let bytes = Source::open(path)?.rest(MOST + 1)?;
-    match bytes.len() as u64 > MOST {
-        true => Err(Error::file(path, "is too large for a linear transform")),
-        false => Ok(bytes),
-    }
 }
 
 fn invertible(linear: &Linear) -> std::result::Result<(), String> {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use glam::{DAffine3, DMat3, DVec3};
 
-use super::Grids;
+use super::grids::Grids;
 use super::text::{numbers, whole};
 use crate::Geometry;
 use crate::transform::Linear;

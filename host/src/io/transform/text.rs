@@ -1,4 +1,12 @@
-//! Numbers in text.
+//! Numbers in text, and files that are short enough to be transforms.
+
+use std::path::Path;
+
+use crate::Error;
+use crate::io::source::Source;
+
+/// Bytes beyond which no file is read: those of linear transforms have a few thousand.
+const MOST: u64 = 1 << 20;
 
 /// Numbers with spaces between.
 pub fn numbers(text: &str) -> Result<Vec<f64>, String> {
@@ -20,4 +28,13 @@ pub fn whole(text: &str) -> Result<(), String> {
 /// The start of a word from a file, fit to be printed on a line.
 pub fn shown(word: &str) -> String {
     word.chars().filter(|c| !c.is_control()).take(80).collect()
+}
+
+/// All of a file that is small enough to hold a linear transform.
+pub fn content(path: &Path) -> crate::Result<Vec<u8>> {
+    let bytes = Source::open(path)?.rest(MOST + 1)?;
+    match bytes.len() as u64 > MOST {
+        true => Err(Error::file(path, "is too large for a linear transform")),
+        false => Ok(bytes),
+    }
 }

@@ -2,7 +2,7 @@
 
 use core::arch::asm;
 
-/// What a [`DeviceSlice`](crate::global::DeviceSlice) can hold.
+/// A type of elements of a [`DeviceSlice`](crate::global::DeviceSlice).
 pub trait GlobalElement: Copy + private::Sealed {
     #[doc(hidden)]
     unsafe fn load(pointer: *const Self) -> Self;
@@ -12,7 +12,7 @@ pub trait GlobalElement: Copy + private::Sealed {
     unsafe fn store(pointer: *mut Self, value: Self);
 }
 
-/// What can be read and added to atomically in global memory.
+/// A type that global memory can read atomically and add to.
 pub trait GlobalAdd: GlobalElement {
     #[doc(hidden)]
     unsafe fn load_relaxed(pointer: *const Self) -> Self;
@@ -40,6 +40,8 @@ macro_rules! scalars {
             #[inline(always)]
             unsafe fn load(pointer: *const Self) -> Self {
                 let value: $register;
+                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
+                // where it lies.
                 unsafe {
                     asm!(
                         at_global!("ld.global.", $suffix, " {value}, [%at];"),
@@ -53,6 +55,8 @@ macro_rules! scalars {
             #[inline(always)]
             unsafe fn load_cached(pointer: *const Self) -> Self {
                 let value: $register;
+                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
+                // where it lies.
                 unsafe {
                     asm!(
                         at_global!("ld.global.nc.", $suffix, " {value}, [%at];"),
@@ -65,6 +69,8 @@ macro_rules! scalars {
 
             #[inline(always)]
             unsafe fn store(pointer: *mut Self, value: Self) {
+                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
+                // where it lies.
                 unsafe {
                     asm!(
                         at_global!("st.global.", $suffix, " [%at], {value};"),
@@ -97,6 +103,8 @@ macro_rules! vectors {
             #[inline(always)]
             unsafe fn load(pointer: *const Self) -> Self {
                 let ($($name),*);
+                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
+                // where it lies.
                 unsafe {
                     asm!(
                         at_global!("ld.global.", $suffix, " ", $list, ", [%at];"),
@@ -110,6 +118,8 @@ macro_rules! vectors {
             #[inline(always)]
             unsafe fn load_cached(pointer: *const Self) -> Self {
                 let ($($name),*);
+                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
+                // where it lies.
                 unsafe {
                     asm!(
                         at_global!("ld.global.nc.", $suffix, " ", $list, ", [%at];"),
@@ -123,6 +133,8 @@ macro_rules! vectors {
             #[inline(always)]
             unsafe fn store(pointer: *mut Self, value: Self) {
                 let [$($name),*] = value;
+                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
+                // where it lies.
                 unsafe {
                     asm!(
                         at_global!("st.global.", $suffix, " [%at], ", $list, ";"),
@@ -150,6 +162,8 @@ macro_rules! adds {
             #[inline(always)]
             unsafe fn load_relaxed(pointer: *const Self) -> Self {
                 let value;
+                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
+                // where it lies.
                 unsafe {
                     asm!(
                         at_global!("ld.relaxed.gpu.global.", $suffix, " {value}, [%at];"),
@@ -162,6 +176,8 @@ macro_rules! adds {
 
             #[inline(always)]
             unsafe fn add(pointer: *mut Self, value: Self) {
+                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
+                // where it lies.
                 unsafe {
                     asm!(
                         at_global!("red.global.add.", $suffix, " [%at], {value};"),
@@ -174,6 +190,8 @@ macro_rules! adds {
             #[inline(always)]
             unsafe fn fetch_add(pointer: *mut Self, value: Self) -> Self {
                 let before;
+                // SAFETY: the caller says that the element is there and aligned; the instruction names global memory,
+                // where it lies.
                 unsafe {
                     asm!(
                         at_global!("atom.global.add.", $suffix, " {before}, [%at], {value};"),
@@ -198,6 +216,8 @@ adds! {
 
 #[inline(always)]
 pub unsafe fn max_u32(pointer: *mut u32, value: u32) {
+    // SAFETY: the caller says that the element is there and aligned; the instruction names global memory, where it
+    // lies.
     unsafe {
         asm!(
             at_global!("red.global.max.u32 [%at], {value};"),

@@ -4,7 +4,7 @@ use core::arch::{asm, global_asm};
 
 global_asm!(".extern .shared .align 16 .b8 __cuda_std_dynamic_shared[];");
 
-/// What a [`SharedSlice`](crate::shared::SharedSlice) can hold.
+/// A type of elements of a [`SharedSlice`](crate::shared::SharedSlice).
 pub trait SharedElement: Copy + private::Sealed {
     #[doc(hidden)]
     unsafe fn load(address: u32) -> Self;
@@ -12,7 +12,7 @@ pub trait SharedElement: Copy + private::Sealed {
     unsafe fn store(address: u32, value: Self);
 }
 
-/// What can be added to atomically in shared memory.
+/// A type to which shared memory can add atomically.
 pub trait SharedAdd: SharedElement {
     #[doc(hidden)]
     unsafe fn add(address: u32, value: Self);
@@ -61,6 +61,7 @@ macro_rules! elements {
             #[inline(always)]
             unsafe fn load(address: u32) -> Self {
                 let value: $register;
+                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
                 unsafe {
                     asm!(
                         concat!("ld.shared.", $suffix, " {}, [{}];"),
@@ -73,6 +74,7 @@ macro_rules! elements {
 
             #[inline(always)]
             unsafe fn store(address: u32, value: Self) {
+                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
                 unsafe {
                     asm!(
                         concat!("st.shared.", $suffix, " [{}], {};"),
@@ -101,6 +103,7 @@ macro_rules! adds {
         impl SharedAdd for $element {
             #[inline(always)]
             unsafe fn add(address: u32, value: Self) {
+                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
                 unsafe {
                     asm!(
                         concat!("red.shared.add.", $suffix, " [{}], {};"),
@@ -112,6 +115,7 @@ macro_rules! adds {
 
             #[inline(always)]
             unsafe fn add_if(condition: bool, address: u32, value: Self) {
+                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
                 unsafe {
                     asm!(
                         concat!(
@@ -129,6 +133,7 @@ macro_rules! adds {
             #[inline(always)]
             unsafe fn fetch_add(address: u32, value: Self) -> Self {
                 let before;
+                // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
                 unsafe {
                     asm!(
                         concat!("atom.shared.add.", $suffix, " {}, [{}], {};"),
@@ -156,6 +161,7 @@ macro_rules! fetches {
         #[inline(always)]
         pub unsafe fn $name(address: u32, value: u32) -> u32 {
             let before;
+            // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
             unsafe {
                 asm!(
                     concat!("atom.shared.", $operation, " {}, [{}], {};"),
@@ -178,6 +184,7 @@ fetches! {
 
 #[inline(always)]
 pub unsafe fn store_relaxed(address: u32, value: u32) {
+    // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
     unsafe {
         asm!(
             "st.relaxed.cta.shared.u32 [{}], {};",
@@ -190,6 +197,7 @@ pub unsafe fn store_relaxed(address: u32, value: u32) {
 #[inline(always)]
 pub unsafe fn compare_exchange(address: u32, current: u32, new: u32) -> u32 {
     let before;
+    // SAFETY: the caller says that the address is that of such an element of the block's shared memory.
     unsafe {
         asm!(
             "atom.shared.cas.b32 {}, [{}], {}, {};",

@@ -5,8 +5,9 @@ use core::arch::asm;
 #[inline(always)]
 pub unsafe fn tex3d_f32(handle: u64, x: f32, y: f32, z: f32) -> [f32; 4] {
     let (r, g, b, a);
-    // Textures are read-only while a kernel runs, so the fetch depends on its operands only. The fourth coordinate is
-    // ignored: the instruction wants a vector of four.
+    // The fourth coordinate is ignored: the instruction takes a vector of four.
+    // SAFETY: the caller says that `handle` is a texture. Textures are read-only while a kernel runs, so that the fetch
+    // depends on its operands only.
     unsafe {
         asm!(
             "tex.3d.v4.f32.f32 {{{r}, {g}, {b}, {a}}}, [{handle}, {{{x}, {y}, {z}, {z}}}];",

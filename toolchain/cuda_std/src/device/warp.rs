@@ -54,21 +54,25 @@ pub fn active_mask() -> u32 {
 
 #[inline(always)]
 pub unsafe fn shuffle_idx(mask: u32, value: u32, lane: u32) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     unsafe { shfl_idx(mask, value, lane, WHOLE_WARP) }
 }
 
 #[inline(always)]
 pub unsafe fn shuffle_up(mask: u32, value: u32, delta: u32) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     unsafe { shfl_up(mask, value, delta, WHOLE_WARP_UP) }
 }
 
 #[inline(always)]
 pub unsafe fn shuffle_down(mask: u32, value: u32, delta: u32) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     unsafe { shfl_down(mask, value, delta, WHOLE_WARP) }
 }
 
 #[inline(always)]
 pub unsafe fn shuffle_xor(mask: u32, value: u32, lanes: u32) -> u32 {
+    // SAFETY: the caller says that all threads of `mask` call this with the same mask.
     unsafe { shfl_bfly(mask, value, lanes, WHOLE_WARP) }
 }
 
@@ -77,6 +81,7 @@ macro_rules! reduce {
         #[cfg(target_feature = "sm_80")]
         #[inline(always)]
         pub unsafe fn $name(mask: u32, value: u32) -> u32 {
+            // SAFETY: the caller says that all threads of `mask` call this with the same mask.
             unsafe { $intrinsic(value, mask) }
         }
     )*};

@@ -102,7 +102,7 @@ fn drive(current: &Current, threads: &mut [KernelThread], stopped: &impl Fn() ->
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").into()

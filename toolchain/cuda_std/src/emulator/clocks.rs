@@ -1,4 +1,4 @@
-//! What each thread of a block knows about the others: the order "happened before".
+//! The order "happened before" of the threads of a block, by vector clocks.
 //!
 //! A barrier of the block orders everything before it, so the number of barriers passed (the epoch) settles most
 //! questions. Within an epoch only `sync_warp` orders anything, and only within a warp: each thread has a vector clock

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 
-/// What a worker keeps where the functions of the API find it.
+/// The state of a worker, where the functions of the API find it.
 pub struct Current {
     pub launch: Launch,
     pub block_idx: Cell<[u32; 3]>,

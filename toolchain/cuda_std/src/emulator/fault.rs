@@ -1,4 +1,4 @@
-//! What the emulator reports.
+//! The faults that the emulator reports.
 
 use std::fmt;
 use thiserror::Error;
@@ -17,7 +17,7 @@ pub struct Fault {
     pub kind: FaultKind,
 }
 
-/// What a kernel can do wrong.
+/// The kinds of faults of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -83,7 +83,7 @@ pub enum FaultKind {
         /// Number of elements.
         len: usize,
     },
-    /// A call that the device would not survive.
+    /// A call that is invalid on the device.
     #[error("{0}")]
     Misuse(String),
     /// The kernel panicked.

@@ -5,7 +5,7 @@ use super::fault::{Fault, FaultKind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Blocks that run at the same time, at most: their stacks are mappings of memory, of which a process has not many.
+/// The most blocks that run at the same time: their stacks are memory mappings, whose number is limited.
 const MOST_WORKERS: usize = 16;
 
 /// The shape of a launch.
@@ -52,12 +52,12 @@ impl Launch {
         Self { grid: grid.xyz(), ..self }
     }
 
-    /// With this many threads a block.
+    /// With this many threads per block.
     pub fn block(self, block: impl Dimensions) -> Self {
         Self { block: block.xyz(), ..self }
     }
 
-    /// With this many bytes of dynamic shared memory a block.
+    /// With this many bytes of dynamic shared memory per block.
     pub fn shared_bytes(self, shared_bytes: u32) -> Self {
         Self { shared_bytes, ..self }
     }
@@ -78,7 +78,7 @@ impl Launch {
         [block % x, block / x % y, block / x / y].map(|index| index as u32)
     }
 
-    /// What a device would refuse about the launch.
+    /// Why a device would refuse the launch.
     fn refusal(&self) -> Option<String> {
         let threads = self.block.iter().map(|count| u64::from(*count)).product::<u64>();
         let [grid, block] = [self.grid, self.block];

@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 /// Bytes of static shared memory that a kernel may have on any device.
 const STATIC_LIMIT: u32 = 48 << 10;
 
-/// What unwritten memory holds, so that a raw read of it does not look like a zero.
+/// The content of unwritten memory, so that a raw read of it does not look like a zero.
 const GARBAGE: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
 
 pub struct Memory {

@@ -7,11 +7,14 @@
 //! #[kernel]
 //! pub unsafe fn double(values: DeviceSliceMut<u32>) {
 //!     let i = thread::index_1d() as usize;
+//!     // SAFETY: the launch below has a thread for each value.
 //!     unsafe { values.set(i, 2 * values.get(i)) }
 //! }
 //!
 //! let mut values = [1, 2, 3, 4];
+//! // SAFETY: the array outlives the launch, which alone uses it.
 //! let slice = unsafe { DeviceSliceMut::new(values.as_mut_ptr(), 4) };
+//! // SAFETY: four threads, four values.
 //! run("double", &Launch::default().grid(2).block(2), || unsafe { double(slice) }).unwrap();
 //! assert_eq!(values, [2, 4, 6, 8]);
 //! ```
@@ -20,7 +23,7 @@
 //! threads wait for one another a thread runs undisturbed, and which thread runs next is drawn from the launch's seed, so
 //! that a kernel whose result depends on the order gives different results for different seeds.
 //!
-//! What is a fault is listed at [`FaultKind`]. Two accesses of shared memory are ordered if a barrier of the block lies
+//! [`FaultKind`] lists the faults. Two accesses of shared memory are ordered if a barrier of the block lies
 //! between them, or a `sync_warp` that both threads took part in (directly, or through a chain of them). Shuffles, votes
 //! and matches order no memory on the device; fences and atomics order none here: a kernel that hands data from thread
 //! to thread through a flag is reported.

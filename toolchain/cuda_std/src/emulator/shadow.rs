@@ -1,4 +1,4 @@
-//! Who touched which part of shared memory, and when: finds races and reads of unwritten memory.
+//! Which threads accessed which part of shared memory, and when: finds races and reads of unwritten memory.
 
 use super::clocks::{Clocks, Stamp, lane_of, warp_of};
 use super::fault::Access;
@@ -30,7 +30,7 @@ impl Default for Accesses {
     }
 }
 
-/// What an access found to be wrong.
+/// What is wrong with an access.
 pub enum Finding {
     Unwritten,
     Race { thread: u16, access: Access },

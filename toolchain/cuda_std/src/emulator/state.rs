@@ -22,9 +22,9 @@ pub struct State {
     ready: Vec<u16>,
     random: u64,
     barrier: Barrier,
-    /// What each thread waits for in its warp.
+    /// The warp operation in which each thread waits.
     calls: Vec<Option<Call>>,
-    /// What the last barrier or warp operation gave to each thread.
+    /// The result of the last barrier or warp operation for each thread.
     pub results: Vec<u32>,
     clocks: Clocks,
     shadow: Shadow,

@@ -13,13 +13,13 @@ pub struct Texture3d {
     pub size: [u32; 3],
     /// The texels, x fastest: as many as the size says.
     pub texels: Vec<f32>,
-    /// What is fetched between texel centres.
+    /// The value of a fetch between texel centres.
     pub filter: Filter,
-    /// What is fetched outside.
+    /// The value of a fetch outside the texture.
     pub border: Border,
 }
 
-/// What is fetched between texel centres.
+/// The value of a fetch between texel centres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
     /// The texel that the coordinates fall in.
@@ -28,7 +28,7 @@ pub enum Filter {
     Linear,
 }
 
-/// What is fetched outside.
+/// The value of a fetch outside the texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Border {
     /// The nearest texel.

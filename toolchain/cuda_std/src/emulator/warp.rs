@@ -17,7 +17,7 @@ pub enum Operation {
     ShuffleXor,
 }
 
-/// What a lane brings to an operation.
+/// A lane's part in an operation.
 #[derive(Clone, Copy)]
 pub struct Call {
     pub operation: Operation,
@@ -98,7 +98,7 @@ impl Call {
     }
 }
 
-/// What each lane of a complete operation gets; `calls` are those of the warp, those of the mask among them.
+/// The result of a complete operation for each lane; `calls` are those of the warp, those of the mask among them.
 pub fn results(calls: &[Option<Call>], mask: u32) -> [u32; 32] {
     let value = |lane: u32| calls[lane as usize].map_or(0, |call| call.value);
     let lanes_where = |holds: &dyn Fn(u32) -> bool| {

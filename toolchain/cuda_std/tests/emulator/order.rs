@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 #[kernel]
 unsafe fn queue(order: DeviceSliceMut<u32>) {
     let next = shared_slice![u32; 1];
+    // SAFETY: `order` has an element for each thread, and the barrier is behind the first store.
     unsafe {
         if thread::thread_idx_x() == 0 {
             next.store(0, 0);
@@ -21,6 +22,7 @@ unsafe fn queue(order: DeviceSliceMut<u32>) {
 /// Adds what does not add up exactly.
 #[kernel]
 unsafe fn float_sum(sum: DeviceSliceMut<f32>) {
+    // SAFETY: `sum` has one element; the addition is atomic.
     unsafe { sum.add(0, 1.0 / (1.0 + thread::thread_idx_x() as f32)) }
 }
 
@@ -28,6 +30,7 @@ unsafe fn float_sum(sum: DeviceSliceMut<f32>) {
 #[kernel]
 unsafe fn locked(total: DeviceSliceMut<u32>) {
     let lock = shared_slice![u32; 1];
+    // SAFETY: the barrier is behind the first store, and the lock guards `total`.
     unsafe {
         if thread::thread_idx_x() == 0 {
             lock.store(0, 0);
@@ -42,7 +45,9 @@ unsafe fn locked(total: DeviceSliceMut<u32>) {
 
 fn queue_of(seed: u64) -> Vec<u32> {
     let mut order = vec![0; 70];
+    // SAFETY: the memory outlives the launch, which alone uses it.
     let slice = unsafe { DeviceSliceMut::new(order.as_mut_ptr(), 70) };
+    // SAFETY: 70 threads and elements.
     run("queue", &Launch::default().block(70).seed(seed), || unsafe { queue(slice) }).unwrap();
     order
 }
@@ -64,7 +69,9 @@ fn a_seed_repeats_its_order() {
 fn float_sums_depend_on_the_order() {
     let sum = |seed| {
         let mut sum = 0.0_f32;
+        // SAFETY: the memory outlives the launch, which alone uses it.
         let slice = unsafe { DeviceSliceMut::new(&raw mut sum, 1) };
+        // SAFETY: one element.
         run("float_sum", &Launch::default().block(256).seed(seed), || unsafe { float_sum(slice) }).unwrap();
         sum.to_bits()
     };
@@ -74,7 +81,9 @@ fn float_sums_depend_on_the_order() {
 #[test]
 fn spinning_on_a_lock_ends() {
     let mut total = 0;
+    // SAFETY: the memory outlives the launch, which alone uses it.
     let slice = unsafe { DeviceSliceMut::new(&raw mut total, 1) };
+    // SAFETY: one element.
     run("locked", &Launch::default().block(50), || unsafe { locked(slice) }).unwrap();
     assert_eq!(total, 50);
 }

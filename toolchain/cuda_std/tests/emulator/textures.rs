@@ -6,6 +6,7 @@ use cuda_std::texture::tex3d_f32;
 
 #[kernel]
 unsafe fn fetch(texture: u64, at: [f32; 3], out: DeviceSliceMut<[f32; 4]>) {
+    // SAFETY: `out` has one element and the launch one thread; the caller says that there is the texture.
     unsafe { out.set(0, tex3d_f32(texture, at[0], at[1], at[2])) }
 }
 
@@ -13,7 +14,9 @@ fn fetched(filter: Filter, border: Border, at: [f32; 3]) -> [f32; 4] {
     let texels = (0..24).map(|i| i as f32).collect();
     let texture = register_texture(Texture3d { size: [2, 3, 4], texels, filter, border });
     let mut out = [0.0; 4];
+    // SAFETY: the memory outlives the launch, which alone uses it.
     let slice = unsafe { DeviceSliceMut::new(&raw mut out, 1) };
+    // SAFETY: the texture is registered as long as the launch runs.
     run("fetch", &Launch::default(), || unsafe { fetch(texture.handle(), at, slice) }).unwrap();
     out
 }
@@ -41,7 +44,9 @@ fn borders_are_clamped_or_zero() {
 
 #[test]
 fn an_unknown_handle_is_a_fault() {
+    // SAFETY: a slice of no elements.
     let slice = unsafe { DeviceSliceMut::new(std::ptr::null_mut(), 0) };
+    // SAFETY: the emulator stops the kernel at its fault.
     let fault = run("fetch", &Launch::default(), || unsafe { fetch(0, [0.0; 3], slice) }).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Misuse(_)), "{fault}");
 }

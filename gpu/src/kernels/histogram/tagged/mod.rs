@@ -1,9 +1,9 @@
-//! What the methods with warp-tagged counters share: each warp goes over the fixed image, two neighbouring voxels a lane, and counts
-//! those pairs that fall into the launch's range in a partial histogram of its own.
+//! Counting with warp-tagged counters, for the methods that do: each warp goes over the fixed image, two neighbouring voxels per lane, and
+//! counts the pairs in the launch's range in a partial histogram of its own.
 //!
 //! A range is what fits into a warp's share of shared memory; several launches cover the joint histogram (Shams 2009 section 4.1.1,
-//! Ledig section 2.2). A block sums its warps' counters and adds them to global memory at its end, and before that as often as needed
-//! for none to overflow (Ledig section 2.3), whatever the image: [`Partial::ADDS`] says how often that is.
+//! Ledig section 2.2). A block sums its warps' counters and adds them to global memory at its end, and before that as often as is needed
+//! for none to overflow, whatever the image (Ledig section 2.3): see [`Partial::ADDS`].
 
 mod partial;
 #[cfg(test)]
@@ -11,7 +11,7 @@ mod tests;
 
 pub use partial::{LANES, Partial};
 
-use crate::kernels::sample::{self, NONE};
+use crate::kernels::histogram::pair::{self, NONE};
 use crate::kernels::{block_threads, thread_number};
 use crate::params::{Images, Tagged};
 use cuda_std::thread::{block_idx_x, grid_dim_x};
@@ -19,8 +19,8 @@ use cuda_std::thread::{block_idx_x, grid_dim_x};
 /// Voxels that a lane takes at a time.
 pub const VOXELS: u32 = 2;
 
-/// Counts what `counters` finds for each two voxels, as numbers less the launch's first; one that is not below the launch's
-/// range is not counted. `place` gives the index in the joint histogram of a counter, less the first again.
+/// Counts the voxels. `counters` gives the numbers of two voxels' counters, less the launch's first; a number not below the launch's range
+/// is not counted. `place` gives the index of a counter in the joint histogram, from its number less the first.
 ///
 /// # Safety
 /// Blocks of whole warps, each with shared memory as [`Partial::new`] says for the range. The slices are as long as the sizes say.
@@ -55,7 +55,7 @@ pub unsafe fn count<const N: u32, T: Copy>(
     }
 }
 
-/// The joint indices of the voxels `2 * word` and, if it is in the fixed image, `2 * word + 1`; [`NONE`] as in [`sample::pair`].
+/// The joint indices of the voxels `2 * word` and, if it is in the fixed image, `2 * word + 1`; [`NONE`] as in [`pair::pair`].
 ///
 /// # Safety
 /// The former is in the fixed image, and the slices are as long as the sizes say.
@@ -76,7 +76,7 @@ pub unsafe fn pairs(images: &Images, word: u32, pair: impl Fn(u32, u32) -> u32) 
 #[inline(always)]
 pub unsafe fn sampled(images: &Images, word: u32) -> [u32; VOXELS as usize] {
     // SAFETY: as this function's.
-    unsafe { pairs(images, word, |x, row| sample::pair(images, x, row)) }
+    unsafe { pairs(images, word, |x, row| pair::pair(images, x, row)) }
 }
 
 /// Voxels of the fixed image.

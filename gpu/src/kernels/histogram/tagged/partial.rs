@@ -1,14 +1,13 @@
-//! Partial histograms in shared memory, one a warp, with counters under the tag of the lane that wrote last (Shams 2009 section 4.1.1,
+//! Partial histograms in shared memory, one per warp, with counters under the tag of the lane that wrote last (Shams 2009 section 4.1.1,
 //! Ledig section 2.2; after Podlozhnyuk).
 //!
 //! A word holds the tag in its upper 5 bits and `N` counters in the other 27: one of 27 bits, or two of 13 (Ledig section 2.3, figure 1).
-//! To add, every lane reads its word, writes it back with its own tag and one more in its counter, and reads again: of the lanes that
-//! meet in a word the one whose tag is there has counted, and the others try again.
+//! To add, every lane reads its word, writes it back with its own tag and its counter incremented, and reads again: of the lanes that
+//! share a word the one whose tag is there has counted, and the others try again.
 //!
-//! The papers rely on a warp in lockstep, which no GPU since Volta promises. What is needed is that all lanes have read before one
-//! writes (else a lane may build on the write of another, overwrite it, and both may count it) and that all have written before one
-//! reads again. Two warp barriers a round say so. That several lanes write one word is meant, so the store is a relaxed one: any
-//! of them wins.
+//! The papers rely on a warp in lockstep, which no GPU since Volta guarantees. All lanes must have read before one writes (else a lane may
+//! build on the write of another, overwrite it, and both may count it), and all must have written before one reads again. Two warp
+//! barriers per round ensure that. Several lanes write one word on purpose, so the store is a relaxed one: any of them wins.
 
 use crate::kernels::{block_threads, thread_number};
 use cuda_std::global::DeviceSliceMut;
@@ -37,13 +36,13 @@ impl<const N: u32> Partial<N> {
     /// Bits of a counter: 27, or 13.
     pub const BITS: u32 = TAG / N;
 
-    /// What a counter can hold.
+    /// The largest number that a counter holds.
     pub const MOST: u32 = (1 << Self::BITS) - 1;
 
-    /// Calls of [`add`](Self::add) after which no counter has passed [`MOST`](Self::MOST): each call adds at most one a lane.
+    /// Calls of [`add`](Self::add) after which no counter has passed [`MOST`](Self::MOST): each call adds at most one per lane.
     pub const ADDS: u32 = Self::MOST / LANES;
 
-    /// For `counters` counters a warp, which are still to be cleared.
+    /// A block's partial histograms of `counters` counters per warp, not yet cleared.
     ///
     /// # Safety
     /// The block consists of whole warps and has dynamic shared memory of `counters` divided by `N`, rounded up, words for each.
@@ -104,7 +103,7 @@ impl<const N: u32> Partial<N> {
         }
     }
 
-    /// Adds the counters, summed over the warps, to `out` at the indices that `place` gives; they are still to be cleared for more.
+    /// Adds the counters, summed over the warps, to `out` at the indices that `place` gives; they are not cleared.
     ///
     /// # Safety
     /// All threads of the block call it, and `out` has those indices.

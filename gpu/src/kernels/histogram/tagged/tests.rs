@@ -22,6 +22,8 @@ fn counts<const N: u32>(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUN
         let mut out = [0; COUNTERS as usize + 1];
         // SAFETY: the array is there until the launch is done.
         let slice = unsafe { DeviceSliceMut::new(out.as_mut_ptr(), out.len() as u64) };
+        // SAFETY: the launch below has whole warps and the words of both; every thread makes the same calls, and `slice` has the counters
+        // and one more.
         let kernel = || unsafe {
             let partial = Partial::<N>::new(COUNTERS);
             partial.clear();
@@ -41,7 +43,7 @@ fn counts<const N: u32>(filled: u32, rounds: u32, counter: Rounds) -> [u32; COUN
     };
     let counts = of_seed(0);
     assert!((1..SEEDS).all(|seed| of_seed(seed) == counts));
-    // With two counters a word the last word has one too many.
+    // With two counters per word the last word has one too many.
     std::array::from_fn(|i| counts[i])
 }
 

@@ -1,8 +1,7 @@
 //! Bricks of the fixed image, and cells of the moving one.
 //!
-//! A brick is 8 x 4 x 4 voxels: a voxel of a plane for each lane of a warp, four planes deep, so that a lane's four bins are one word
-//! and a brick's are one line of memory. 32 bricks are a group, 4 along x, 4 along y and 2 along z, numbered one after
-//! the other. A cell is 4 x 4 x 4 voxels.
+//! A brick is 8 x 4 x 4 voxels: one voxel per lane of a warp in each of four planes, so that a lane's four bins are one word and a brick's
+//! are one line of memory. A group is 32 bricks with consecutive numbers, 4 along x, 4 along y and 2 along z. A cell is 4 x 4 x 4 voxels.
 
 use crate::kernels::sample::Sampler;
 use crate::math::{bin, interpolate};
@@ -19,17 +18,17 @@ pub const GROUP: [u32; 3] = [4, 4, 2];
 /// Voxels of a cell along each axis.
 pub const CELL: u32 = 4;
 
-/// Every voxel is to be counted. In a brick's fourth word, above the bin of its first voxel.
+/// Flag in a brick's fourth word, above the bin of its first voxel: every voxel counts.
 const WHOLE: u32 = 1 << 16;
-/// And all are in one bin.
+/// Flag: every voxel counts, and all are in one bin.
 const ALIKE: u32 = 1 << 17;
-/// No voxel is to be counted.
+/// Flag: no voxel counts.
 const EMPTY: u32 = 1 << 18;
 
-/// More than f32 is wrong about a position.
+/// In voxels, more than the rounding error of a position in f32.
 const SLACK: f32 = 1.0 / 32.0;
 
-/// Lays the fixed image out in bricks: a warp a brick, any number of whole warps a block.
+/// Lays the fixed image out in bricks. One warp per brick, in blocks of whole warps.
 ///
 /// # Safety
 /// The slices are as long as the numbers of groups and the sizes say.
@@ -53,8 +52,8 @@ pub unsafe fn lay_bricks(p: Tiled) {
     let bin = |plane: u32| {
         let z = first[2] + plane;
         let at = x + width * (y + height * z);
-        // SAFETY: in the image.
         if x < width && y < height && z < depth {
+            // SAFETY: the voxel is in the fixed image.
             u32::from(unsafe { p.images.fixed.get_cached(at as usize) })
         } else {
             u32::MAX
@@ -89,7 +88,7 @@ pub unsafe fn lay_bricks(p: Tiled) {
     }
 }
 
-/// Finds the lowest and highest level of each cell: a thread a cell.
+/// Finds the lowest and the highest level in each cell. One thread per cell.
 ///
 /// # Safety
 /// The slices are as long as the sizes say.
@@ -115,7 +114,7 @@ pub unsafe fn find_cells(p: Tiled) {
     unsafe { p.cells.set(number(&p, cell) as usize, (low | high << 8) as u16) };
 }
 
-/// Widens each cell's range by those of its neighbours: a thread a cell.
+/// Widens each cell's range by those of its neighbours. One thread per cell.
 ///
 /// # Safety
 /// As [`find_cells`], which has run.
@@ -164,20 +163,25 @@ fn widen(low: u32, high: u32, other_low: u32, other_high: u32) -> (u32, u32) {
     (if other_low < low { other_low } else { low }, if other_high > high { other_high } else { high })
 }
 
-/// What is to be done with a brick.
+/// What a transform leaves to be done with a brick.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Work {
     /// Nothing: no sample of it can be counted.
     None,
-    /// All its voxels are of this pair.
-    Alike { fixed: u32, moving: u32 },
-    /// All its voxels are to be counted and lie inside.
+    /// All its voxels are of this pair of bins.
+    Alike {
+        /// The fixed bin.
+        fixed: u32,
+        /// The moving bin.
+        moving: u32,
+    },
+    /// All its voxels count and lie inside.
     Inside,
-    /// Each must be looked at.
+    /// Each voxel must be checked.
     Mixed,
 }
 
-/// Decides what is to be done with a brick, from where it comes to lie. Also returns its first voxel.
+/// Decides what is to be done with a brick, from where the transform takes it. Also returns its first voxel.
 ///
 /// # Safety
 /// There is this brick.
@@ -189,6 +193,8 @@ pub unsafe fn work<S: Sampler>(p: &Tiled, affine: &Affine, brick: u32) -> (Work,
     (unsafe { work_at::<S>(p, affine, [x, y, z], what) }, [x, y, z])
 }
 
+/// [`work`] of a brick that has been read.
+///
 /// # Safety
 /// `what` is the fourth word of the brick whose first voxel this is.
 #[inline(always)]
@@ -228,7 +234,7 @@ fn reach(row: [f32; 4], middle: [f32; 3]) -> (f32, f32) {
     (middle - half, middle + half)
 }
 
-/// The one bin of all the moving image's values between two positions inside, if the cells show that there is but one.
+/// The bin of all the moving image's values between two positions inside, if the cells show that they share one.
 ///
 /// # Safety
 /// The positions are inside.

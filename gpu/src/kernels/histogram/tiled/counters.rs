@@ -1,15 +1,17 @@
-//! A block's counters in shared memory: whole words, or halves where words do not fit.
+//! A block's counters in shared memory, whole words or halves where words do not fit, and the global counters to which they are added.
 
 use crate::kernels::{block_threads, thread_number};
+use crate::params::Tiled;
 use cuda_std::shared::SharedSlice;
-use cuda_std::{thread::sync_threads, warp};
+use cuda_std::thread::{block_idx_y, sync_threads};
+use cuda_std::warp;
 
-/// How counters are kept.
+/// A block's counters.
 pub trait Counters: Copy {
-    /// Counters in so many words of shared memory.
+    /// Counters in these words of shared memory.
     fn new(words: SharedSlice<u32>) -> Self;
 
-    /// Adds 1 to counter `i - bias`; the bias is the same for many.
+    /// Adds 1 to counter `i - bias`; the bias is the same for many calls.
     ///
     /// # Safety
     /// There is this counter.
@@ -35,7 +37,7 @@ pub trait Counters: Copy {
     const NARROW: bool;
 }
 
-/// A word a counter: no round fills it.
+/// One word per counter: no round fills it.
 #[derive(Clone, Copy)]
 pub struct Words(SharedSlice<u32>);
 
@@ -70,7 +72,7 @@ impl Counters for Words {
     }
 }
 
-/// Two counters a word, of 16 bits: the low halves are the rows of the first half of the moving bins.
+/// Two 16-bit counters per word: the low halves are the rows of the first half of the moving bins.
 ///
 /// A counter that overflows carries into another or out of the word. Either makes the sum of all counters too small, by 65535 or by
 /// 65536, so that no overflow goes unnoticed: [`Counters::overflowed`] compares the sum with the samples that were counted.
@@ -140,4 +142,11 @@ impl Counters for Halves {
         sync_threads();
         missing != 0
     }
+}
+
+/// The index of the global counter of a pair of bins, in the joint histogram of this block's transform.
+#[inline(always)]
+pub fn global(p: &Tiled, fixed: u32, moving: u32) -> usize {
+    let [fixed_bins, moving_bins] = p.images.bins;
+    (block_idx_y() * fixed_bins * moving_bins + fixed + fixed_bins * moving) as usize
 }

@@ -6,6 +6,7 @@
 use super::task::{Grid, chunk, pieces, rows, store};
 use crate::backend::cpu::rows::{CHUNK, Lanes};
 use crate::backend::cpu::simd::widest;
+use gpu::math::interpolate::lerp;
 use gpu::math::{field, flow};
 use rayon::prelude::*;
 
@@ -122,7 +123,7 @@ fn chosen(numbers: &[Lanes; 3], below: &[bool; CHUNK], fraction: &Lanes) -> Lane
     for l in 0..CHUNK {
         let low = if below[l] { numbers[0][l] } else { numbers[1][l] };
         let high = if below[l] { numbers[1][l] } else { numbers[2][l] };
-        out[l] = fraction[l].mul_add(high - low, low);
+        out[l] = lerp(low, high, fraction[l]);
     }
     out
 }

@@ -95,6 +95,7 @@ fn pull_chunk(task: &Task, tables: &Tables, row: usize, x: usize) -> [Lanes; 3] 
     for l in 0..CHUNK {
         // SAFETY: as long as the assertions of `pull` say; signed offsets are what vector gathers take.
         let scores = |i: u32| unsafe { *tables.scores.as_ptr().offset(i as i32 as isize) };
+        // SAFETY: as above.
         let information = |i: u32| unsafe { *tables.information.as_ptr().offset(i as i32 as isize) };
         // SAFETY: stored values and what is interpolated from them.
         let score = unsafe { flow::score(scores, information, tables.bins, [fixed[l], moving[l]]) };

@@ -8,7 +8,7 @@ mod stack;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::io::format::{Format, Names};
+use crate::io::format::{ImageFormat, Names};
 use crate::io::source::{Source, reason};
 use crate::{Error, Result, Volume};
 use slice::Slice;
@@ -19,7 +19,7 @@ const LISTED: usize = 4;
 /// A series in a folder, or that of one of its files.
 pub struct Dicom;
 
-impl Format for Dicom {
+impl ImageFormat for Dicom {
     fn names(&self) -> &Names {
         &Names { read: &[".dcm"], written: &[], fields: &[], listed: [&["DICOM"], &[]] }
     }

@@ -18,7 +18,7 @@ const INTERCEPT: Tag = (0x0028, 0x1052);
 const SLOPE: Tag = (0x0028, 0x1053);
 
 /// How the pixels of a slice are stored.
-pub struct Format {
+pub struct Layout {
     packing: Packing,
     /// Bits that each pixel takes and has, and the number of its most significant.
     allocated: u32,
@@ -42,7 +42,7 @@ struct Unpacked<'a> {
     big_endian: bool,
 }
 
-impl Format {
+impl Layout {
     pub fn of(elements: &Elements) -> Result<Self, String> {
         let packing = match elements.syntax.strip_prefix("1.2.840.10008.1.2").unwrap_or("other") {
             "" | ".1" | ".2" => Packing::Native,

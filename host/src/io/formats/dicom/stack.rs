@@ -5,7 +5,7 @@ use std::path::Path;
 use glam::{DMat3, DVec3};
 
 use super::elements::Elements;
-use super::pixels::Format;
+use super::pixels::Layout;
 use super::slice::{Plane, Slice};
 use crate::io::{check, voxels};
 use crate::{Error, Geometry, PixelType, Volume};
@@ -25,7 +25,7 @@ const PRINTED: f64 = 0.02;
 struct Placed {
     slice: Slice,
     plane: Plane,
-    format: Format,
+    layout: Layout,
 }
 
 /// The volume of `slices`, of which there is at least one. `path` is what errors about all of them name.
@@ -33,10 +33,10 @@ pub fn read(path: &Path, slices: Vec<Slice>) -> crate::Result<Volume> {
     let mut placed = Vec::new();
     for slice in slices {
         let plane = slice.plane()?;
-        let format = Format::of(&slice.elements).map_err(|message| slice.error(message))?;
+        let layout = Layout::of(&slice.elements).map_err(|message| slice.error(message))?;
         let count = plane.size[0] * plane.size[1];
-        format.fits(count, slice.elements.length).map_err(|message| slice.error(message))?;
-        placed.push(Placed { slice, plane, format });
+        layout.fits(count, slice.elements.length).map_err(|message| slice.error(message))?;
+        placed.push(Placed { slice, plane, layout });
     }
     let wrong = |message| Error::file(path, message);
     let geometry = match &placed[..] {
@@ -153,23 +153,23 @@ fn decode(placed: &[Placed], size: [usize; 3]) -> crate::Result<Vec<f32>> {
     if voxels.try_reserve_exact(size.iter().product()).is_err() {
         return Err(placed[0].slice.error("the series does not fit in memory; resample it to fewer voxels"));
     }
-    for Placed { slice, plane, format } in placed {
+    for Placed { slice, plane, layout } in placed {
         let wrong = |message| slice.error(message);
         let elements =
             Elements::read(&slice.path, true)?.ok_or_else(|| wrong("changed while it was read".to_owned()))?;
-        format.decode(&elements, plane.size, &mut voxels).map_err(wrong)?;
+        layout.decode(&elements, plane.size, &mut voxels).map_err(wrong)?;
     }
     Ok(voxels)
 }
 
 /// The type that holds all intensities.
 fn pixel(placed: &[Placed], volume: &Volume) -> PixelType {
-    let first = placed[0].format.unscaled();
-    if let Some(pixel) = first.filter(|_| placed.iter().all(|p| p.format.unscaled() == first)) {
+    let first = placed[0].layout.unscaled();
+    if let Some(pixel) = first.filter(|_| placed.iter().all(|p| p.layout.unscaled() == first)) {
         return pixel;
     }
     let (low, high) = volume.range();
-    match placed.iter().all(|p| p.format.is_whole()) {
+    match placed.iter().all(|p| p.layout.is_whole()) {
         true if low >= f32::from(i16::MIN) && high <= f32::from(i16::MAX) => PixelType::I16,
         true => PixelType::I32,
         false => PixelType::F32,

@@ -5,7 +5,7 @@ mod header;
 use std::path::Path;
 
 use crate::io::deflate::{self, Wrap};
-use crate::io::format::{Format, Names, ends};
+use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::{atomic, check, vectors};
@@ -16,7 +16,7 @@ use header::{Data, Element, Header};
 /// `.mha` and `.mhd`.
 pub struct MetaImage;
 
-impl Format for MetaImage {
+impl ImageFormat for MetaImage {
     fn names(&self) -> &Names {
         const ENDS: &[&str] = &[".mha", ".mhd"];
         &Names { read: ENDS, written: ENDS, fields: ENDS, listed: [ENDS, ENDS] }

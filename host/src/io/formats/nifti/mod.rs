@@ -8,7 +8,7 @@ mod written;
 use std::path::{Path, PathBuf};
 
 use crate::io::deflate::{self, Wrap};
-use crate::io::format::{Format, Names, ends};
+use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::{atomic, vectors};
@@ -19,7 +19,7 @@ use header::Header;
 /// `.nii`, `.nii.gz`, and `.hdr` with `.img`.
 pub struct Nifti;
 
-impl Format for Nifti {
+impl ImageFormat for Nifti {
     fn names(&self) -> &Names {
         &Names {
             read: &[".nii.gz", ".nii", ".hdr", ".img"],

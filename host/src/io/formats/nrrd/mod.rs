@@ -6,7 +6,7 @@ mod space;
 use std::path::Path;
 
 use crate::io::deflate::{self, Wrap};
-use crate::io::format::{Format, Names};
+use crate::io::format::{ImageFormat, Names};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::{atomic, check, vectors};
@@ -17,7 +17,7 @@ use header::{Encoding, Header};
 /// `.nrrd` and `.nhdr`, of which the first is written.
 pub struct Nrrd;
 
-impl Format for Nrrd {
+impl ImageFormat for Nrrd {
     fn names(&self) -> &Names {
         const BOTH: &[&str] = &[".nrrd", ".nhdr"];
         const ONE: &[&str] = &[".nrrd"];

@@ -5,7 +5,7 @@ use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed,
 };
 
-/// What a [`DeviceSlice`](crate::global::DeviceSlice) can hold.
+/// A type of elements of a [`DeviceSlice`](crate::global::DeviceSlice).
 pub trait GlobalElement: Copy + private::Sealed {
     #[doc(hidden)]
     unsafe fn load(pointer: *const Self) -> Self;
@@ -13,20 +13,23 @@ pub trait GlobalElement: Copy + private::Sealed {
     unsafe fn store(pointer: *mut Self, value: Self);
     #[doc(hidden)]
     unsafe fn load_cached(pointer: *const Self) -> Self {
+        // SAFETY: the caller says that the element is there.
         unsafe { Self::load(pointer) }
     }
 }
 
-/// What can be read and added to atomically in global memory.
+/// A type that global memory can read atomically and add to.
 pub trait GlobalAdd: GlobalElement {
     #[doc(hidden)]
     unsafe fn load_relaxed(pointer: *const Self) -> Self {
+        // SAFETY: the caller says that the element is there.
         unsafe { Self::load(pointer) }
     }
     #[doc(hidden)]
     unsafe fn fetch_add(pointer: *mut Self, value: Self) -> Self;
     #[doc(hidden)]
     unsafe fn add(pointer: *mut Self, value: Self) {
+        // SAFETY: the caller says that the element is there.
         unsafe { Self::fetch_add(pointer, value) };
     }
 }
@@ -41,11 +44,14 @@ macro_rules! integers {
         impl GlobalElement for $element {
             #[inline]
             unsafe fn load(pointer: *const Self) -> Self {
+                // SAFETY: the caller says that the element is there; a slice is aligned, and kernels use it by atomics
+                // alone.
                 unsafe { $atomic::from_ptr(pointer.cast_mut()) }.load(Relaxed)
             }
 
             #[inline]
             unsafe fn store(pointer: *mut Self, value: Self) {
+                // SAFETY: as in `load`.
                 unsafe { $atomic::from_ptr(pointer) }.store(value, Relaxed);
             }
         }
@@ -68,6 +74,7 @@ macro_rules! integer_adds {
         impl GlobalAdd for $element {
             #[inline]
             unsafe fn fetch_add(pointer: *mut Self, value: Self) -> Self {
+                // SAFETY: as in `load`.
                 unsafe { $atomic::from_ptr(pointer) }.fetch_add(value, Relaxed)
             }
         }
@@ -87,11 +94,13 @@ macro_rules! floats {
         impl GlobalElement for $element {
             #[inline]
             unsafe fn load(pointer: *const Self) -> Self {
+                // SAFETY: the caller says that the element is there; the integer has its size and alignment.
                 Self::from_bits(unsafe { <$bits>::load(pointer.cast()) })
             }
 
             #[inline]
             unsafe fn store(pointer: *mut Self, value: Self) {
+                // SAFETY: as in `load`.
                 unsafe { <$bits>::store(pointer.cast(), value.to_bits()) }
             }
         }
@@ -99,6 +108,7 @@ macro_rules! floats {
         impl GlobalAdd for $element {
             #[inline]
             unsafe fn fetch_add(pointer: *mut Self, value: Self) -> Self {
+                // SAFETY: as in `load`.
                 $fetch_add(unsafe { $atomic::from_ptr(pointer.cast()) }, value, Relaxed)
             }
         }
@@ -116,12 +126,14 @@ macro_rules! vectors {
         impl GlobalElement for [$element; $count] {
             #[inline]
             unsafe fn load(pointer: *const Self) -> Self {
+                // SAFETY: the caller says that the vector is there, of which these are the elements.
                 std::array::from_fn(|i| unsafe { <$element>::load(pointer.cast::<$element>().add(i)) })
             }
 
             #[inline]
             unsafe fn store(pointer: *mut Self, value: Self) {
                 for (i, value) in value.into_iter().enumerate() {
+                    // SAFETY: as in `load`.
                     unsafe { <$element>::store(pointer.cast::<$element>().add(i), value) }
                 }
             }
@@ -140,5 +152,6 @@ vectors! {
 
 #[inline]
 pub unsafe fn max_u32(pointer: *mut u32, value: u32) {
+    // SAFETY: the caller says that the element is there; a slice is aligned, and kernels use it by atomics alone.
     unsafe { AtomicU32::from_ptr(pointer) }.fetch_max(value, Relaxed);
 }

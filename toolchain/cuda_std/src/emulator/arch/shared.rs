@@ -3,12 +3,13 @@
 use crate::emulator::current::{give_way, shared_access, with};
 use crate::emulator::fault::Access;
 
-/// What a [`SharedSlice`](crate::shared::SharedSlice) can hold.
+/// A type of elements of a [`SharedSlice`](crate::shared::SharedSlice).
 pub trait SharedElement: Copy + private::Sealed {
     #[doc(hidden)]
     #[inline]
     unsafe fn load(address: u32) -> Self {
         let pointer = shared_access(address, size_of::<Self>(), Access::Read).cast::<Self>();
+        // SAFETY: `shared_access` points to as many bytes, and no other thread of the block runs.
         unsafe { pointer.read_unaligned() }
     }
 
@@ -16,17 +17,19 @@ pub trait SharedElement: Copy + private::Sealed {
     #[inline]
     unsafe fn store(address: u32, value: Self) {
         let pointer = shared_access(address, size_of::<Self>(), Access::Write).cast::<Self>();
+        // SAFETY: as in `load`.
         unsafe { pointer.write_unaligned(value) }
     }
 }
 
-/// What can be added to atomically in shared memory.
+/// A type to which shared memory can add atomically.
 pub trait SharedAdd: SharedElement {
     #[doc(hidden)]
     unsafe fn fetch_add(address: u32, value: Self) -> Self;
     #[doc(hidden)]
     #[inline]
     unsafe fn add(address: u32, value: Self) {
+        // SAFETY: the caller says what `fetch_add` asks for, too.
         unsafe { Self::fetch_add(address, value) };
     }
 }

@@ -14,6 +14,7 @@ unsafe fn skips_barrier(who: u32) {
 
 #[test]
 fn a_barrier_that_a_thread_skips() {
+    // SAFETY: the emulator stops the kernel at its fault.
     let fault = fault_of(|| unsafe { skips_barrier(37) });
     let expected = FaultKind::BarrierNotReached { name: "sync_threads", waiting: 63 };
     assert_eq!(thread_and_kind(&fault), (37, &expected));
@@ -35,6 +36,7 @@ unsafe fn mixes_barriers() {
 #[test]
 fn two_kinds_of_barrier() {
     let launch = Launch::default().grid(9).block(64);
+    // SAFETY: the emulator stops the kernel at its fault.
     let fault = run("mixes_barriers", &launch, || unsafe { mixes_barriers() }).unwrap_err();
     assert_eq!(fault.block, [FAULTY, 0, 0]);
     assert!(matches!(fault.kind, FaultKind::BarrierMismatch { .. }), "{fault}");

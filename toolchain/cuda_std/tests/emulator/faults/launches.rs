@@ -14,6 +14,7 @@ fn what_a_device_would_refuse() {
     assert!(misuse(Launch::default().block(1025), || {}).contains("1025"));
     assert!(misuse(Launch::default().grid(0), || {}).contains("grid"));
     assert!(misuse(Launch::default().shared_bytes(1 << 20), || {}).contains("1048576"));
+    // SAFETY: the emulator stops the kernel at its fault.
     let dynamic = |byte_offset, len| unsafe { shared::dynamic::<u32>(byte_offset, len) };
     assert_eq!(dynamic_of(dynamic, 0, 16), None);
     assert!(dynamic_of(dynamic, 4, 16).unwrap().contains("68 bytes"));
@@ -41,6 +42,7 @@ unsafe fn panics() {
 
 #[test]
 fn a_panic() {
+    // SAFETY: the emulator stops the kernel at its fault.
     let fault = fault_of(|| unsafe { panics() });
     let (thread, FaultKind::Panic(message)) = thread_and_kind(&fault) else { panic!("{fault}") };
     assert!(thread == 6 && message.contains("six"), "{message}");
@@ -53,6 +55,7 @@ unsafe fn many_faults() {
         thread::sync_threads();
     }
     if thread::block_idx_x() >= 3 {
+        // SAFETY: the emulator stops the kernel at its fault.
         unsafe { warp::ballot(0, true) };
     }
 }
@@ -61,6 +64,7 @@ unsafe fn many_faults() {
 fn the_lowest_faulty_block_is_reported() {
     let launch = Launch::default().grid(40).block(2);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    // SAFETY: the emulator stops the kernel at its fault.
     let fault = pool.install(|| run("many_faults", &launch, || unsafe { many_faults() })).unwrap_err();
     assert_eq!(fault.block, [3, 0, 0]);
 }

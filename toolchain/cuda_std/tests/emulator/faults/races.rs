@@ -9,6 +9,7 @@ use cuda_std::prelude::*;
 unsafe fn two_accesses(one: (u32, Access), other: (u32, Access), between: Between) {
     let words = shared_slice![u32; 4];
     let me = thread::thread_idx_x();
+    // SAFETY: indices are in bounds, and the emulator stops the kernel at a race.
     unsafe {
         if me < 4 {
             words.store(me, 0);
@@ -49,6 +50,7 @@ enum Between {
 fn result_of(one: (u32, Access), other: (u32, Access), between: Between) -> [Result<(), Fault>; 4] {
     std::array::from_fn(|seed| {
         let launch = Launch::default().block(64).seed(seed as u64);
+        // SAFETY: the emulator stops the kernel at its fault.
         run("two_accesses", &launch, || unsafe { two_accesses(one, other, between) })
     })
 }
@@ -100,6 +102,7 @@ fn a_warp_orders_only_the_lanes_of_the_mask() {
 unsafe fn read_and_write(readers: u64, writer: u32, meeting: bool) {
     let word = shared_slice![u32; 1];
     let me = thread::thread_idx_x();
+    // SAFETY: the index is in bounds, and the emulator stops the kernel at a race.
     unsafe {
         if me == 0 {
             word.store(0, 1);
@@ -128,6 +131,7 @@ fn a_write_races_with_every_reader_that_it_has_not_met() {
     ];
     for ((readers, writer, meeting), seed) in cases.into_iter().flat_map(|case| (0..60).map(move |seed| (case, seed))) {
         let launch = Launch::default().block(64).seed(seed);
+        // SAFETY: the emulator stops the kernel at its fault.
         let fault = run("planted", &launch, || unsafe { read_and_write(readers, writer, meeting) }).unwrap_err();
         let FaultKind::SharedRace { other, .. } = fault.kind else { panic!("{fault}") };
         let [one, other] = [fault.thread[0], other[0]];
@@ -141,6 +145,7 @@ fn a_write_races_with_every_reader_that_it_has_not_met() {
 fn a_write_does_not_race_with_those_it_has_met() {
     for seed in 0..20 {
         let launch = Launch::default().block(64).seed(seed);
+        // SAFETY: lanes 0 and 1 meet before the write.
         run("met", &launch, || unsafe { read_and_write(0b11, 1, true) }).unwrap();
     }
 }
@@ -150,13 +155,16 @@ unsafe fn neighbouring_bytes(same: bool) {
     let bytes = shared_slice![u8; 64];
     let me = thread::thread_idx_x();
     let at = if same && faulty() && me == 9 { 8 } else { me };
+    // SAFETY: 64 threads and bytes; the emulator stops the kernel at a race.
     unsafe { bytes.store(at, 1) }
 }
 
 #[test]
 fn neighbouring_bytes_are_no_race_but_the_same_byte_is() {
     let launch = Launch::default().grid(9).block(64);
+    // SAFETY: each thread has its own byte.
     run("neighbouring_bytes", &launch, || unsafe { neighbouring_bytes(false) }).unwrap();
+    // SAFETY: the emulator stops the kernel at its fault.
     let fault = run("neighbouring_bytes", &launch, || unsafe { neighbouring_bytes(true) }).unwrap_err();
     assert!(fault.block[0] == FAULTY && [8, 9].contains(&fault.thread[0]));
 }
@@ -166,6 +174,7 @@ fn neighbouring_bytes_are_no_race_but_the_same_byte_is() {
 unsafe fn one_wins(ordered: bool, winners: DeviceSliceMut<u32>) {
     let word = shared_slice![u32; 1];
     let me = thread::thread_idx_x();
+    // SAFETY: one warp; the emulator stops the kernel at a race.
     unsafe {
         if me == 0 {
             word.store(0, 0);
@@ -187,9 +196,11 @@ fn of_relaxed_stores_any_one_wins_but_reading_takes_a_barrier() {
         // SAFETY: the array is there until the launch is done.
         let slice = unsafe { DeviceSliceMut::new(winners.as_mut_ptr(), 32) };
         let launch = Launch::default().block(32).seed(seed);
+        // SAFETY: 32 threads and winners, with a barrier before the read.
         run("one_wins", &launch, || unsafe { one_wins(true, slice) }).unwrap();
         assert_eq!(winners, [winners[0]; 32]);
         all.insert(winners[0]);
+        // SAFETY: the emulator stops the kernel at its fault.
         let fault = run("one_wins", &launch, || unsafe { one_wins(false, slice) }).unwrap_err();
         assert!(matches!(fault.kind, FaultKind::SharedRace { .. }), "{fault}");
     }

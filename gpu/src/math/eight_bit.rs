@@ -1,7 +1,7 @@
-//! Trilinear interpolation of 8-bit levels in few instructions.
+//! Trilinear interpolation of images of 8-bit levels, four to a word, in few instructions.
 //!
 //! A word ([`word`]) holds the levels of four neighbours in a plane: (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1), lowest byte
-//! first. In the plane positions are rounded down to 1/256 voxel. The weights of the four are bytes that sum to 255, so that
+//! first. Within the plane, positions are rounded down to 1/256 voxel. The weights of the four are bytes that sum to 255, so that
 //! a value in the plane is one dot product of bytes, exactly. Between two planes it is linear in f32.
 
 use super::{interpolate, whole};
@@ -12,28 +12,28 @@ use cuda_std::bits::dot4;
 /// The highest level.
 pub const LEVELS: u32 = 255;
 
-/// The value of a place whose eight neighbours have the highest level.
+/// The interpolated value where all eight neighbours have the highest level.
 pub const FULL: f32 = (LEVELS * LEVELS) as f32;
 
-/// Positions end below this along every axis.
+/// Coordinates must be less than this, in voxels.
 pub const REACH: usize = 1 << 15;
 
-/// The level of a stored value that is a multiple of 257.
+/// The level, 0 to [`LEVELS`], of a stored value that is a multiple of 257.
 #[inline(always)]
 pub fn level(stored: u16) -> u32 {
     u32::from(stored) / 257
 }
 
-/// The word of four levels.
+/// The word of the levels at (x, y), (x + 1, y), (x, y + 1) and (x + 1, y + 1).
 #[inline(always)]
 pub fn word([here, right, below, both]: [u32; 4]) -> u32 {
     here | right << 8 | below << 16 | both << 24
 }
 
-/// The weights in the plane, a byte for each byte of a [`word`], and the fraction between planes.
+/// A place with the weights within the plane, one byte for each byte of a [`word`], and the fraction between planes, 0 to below 1.
 pub type Place = interpolate::Place<(u32, f32)>;
 
-/// The place of a position inside.
+/// The place of a position inside an image of this size, both in voxels.
 ///
 /// # Safety
 /// No coordinate is negative, NaN or [`REACH`] and above.
@@ -42,7 +42,7 @@ pub unsafe fn place([x, y, z]: [f32; 3], size: [u32; 3]) -> Place {
     // SAFETY: as this function's.
     let (x, y, whole) = unsafe { (whole::of_256ths(x), whole::of_256ths(y), whole::of(z)) };
     let (row, plane) = (size[0], size[0] * size[1]);
-    // What the biases add is the same for every sample.
+    // The biases add the same to every sample's index.
     let bias = (whole::BIAS_256THS >> 8).wrapping_mul(row + 1).wrapping_add(whole::BIAS.wrapping_mul(plane));
     let index = (y >> 8).wrapping_mul(row).wrapping_sub(bias);
     let index = whole::raw(whole).wrapping_mul(plane).wrapping_add(index).wrapping_add(x >> 8);
@@ -58,7 +58,7 @@ fn weights(x: u32, y: u32) -> u32 {
     (255 + 255 * (x + 257 * y)).wrapping_add(both * ((1 << 24) - (1 << 16) - (1 << 8) + 1))
 }
 
-/// The value between the words of two planes, 0 to [`FULL`].
+/// The interpolated value, 0 to [`FULL`], from the words at the place's index in the lower and in the upper plane.
 #[inline(always)]
 pub fn value(planes: [u32; 2], place: Place) -> f32 {
     let (weights, fraction) = place.fraction;
@@ -66,7 +66,7 @@ pub fn value(planes: [u32; 2], place: Place) -> f32 {
     fraction.mul_add(high - low, low - BIAS)
 }
 
-/// What [`in_plane`] adds: the difference of two planes is rid of it.
+/// What [`in_plane`] adds to a value; it cancels in the difference of two planes.
 #[cfg(target_arch = "nvptx64")]
 const BIAS: f32 = whole::TWO_23;
 #[cfg(not(target_arch = "nvptx64"))]
@@ -99,6 +99,7 @@ mod tests {
 
     #[test]
     fn a_voxel_at_its_centre_is_itself_and_a_constant_stays() {
+        // SAFETY: the coordinates below are 0 to 5.3.
         let place = |x, y, z| unsafe { place([x, y, z], [10, 20, 30]) };
         assert_eq!(place(3.0, 2.0, 5.0), Place { index: 3 + 10 * (2 + 20 * 5), fraction: (255, 0.0) });
         assert_eq!(value([word([7, 99, 200, 4]), 0x1234_5678], place(3.0, 2.0, 5.0)), 7.0 * 255.0);
@@ -111,6 +112,7 @@ mod tests {
     fn a_value_is_within_a_256th_of_the_exact_one() {
         let corners = [[10_u32, 250, 0, 99], [255, 3, 128, 77]];
         for (x, y, z) in [(0.3, 0.7, 0.1), (0.99, 0.01, 0.5), (0.5, 0.5, 0.999), (0.0, 0.25, 0.75)] {
+            // SAFETY: the coordinates are 0 to 1.
             let found = value(corners.map(word), unsafe { place([x, y, z], [4; 3]) }) / 255.0;
             let mut exact = 0.0;
             for (k, plane) in corners.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Words from one memory to another, such as page-locked memory of the host.
+//! Copies words to or from page-locked memory of the host, as one more launch of a queue.
 
 use crate::params::CopyWords;
 use cuda_std::kernel;
 use cuda_std::thread::index_1d;
 
-/// One thread a word, in any number of blocks that covers them.
+/// Copies `len` words: one thread per word, in blocks of any size that cover them.
 ///
 /// # Safety
 /// Both slices have `len` words.
@@ -12,7 +12,7 @@ use cuda_std::thread::index_1d;
 pub unsafe fn copy_words(p: CopyWords) {
     let at = index_1d();
     if at < p.len {
-        // SAFETY: as this function's.
+        // SAFETY: below `len`, which the caller says both slices have.
         unsafe { p.to.set(at as usize, p.from.get(at as usize)) };
     }
 }

@@ -1,4 +1,4 @@
-//! Samples that count with each neighbour's bin, by [`crate::math::partial_volume`].
+//! Samples that count in each neighbour's bin, by [`crate::math::partial_volume`].
 
 use crate::kernels::sample::{FineLinear, Sampler};
 use crate::math::partial_volume::{ROWS, pairs, weights};
@@ -24,7 +24,7 @@ impl Sampler for PartialVolume {
         unsafe { FineLinear::load(images, place) }
     }
 
-    /// The mean of what the neighbours store, by their weights.
+    /// The trilinear value: the mean of the neighbours' stored values by their weights.
     #[inline(always)]
     fn value(words: Self::Words, place: Self::Place) -> f32 {
         FineLinear::value(words, place)
@@ -49,8 +49,8 @@ impl Sampler for PartialVolume {
     }
 }
 
-/// A joint index and its weight, for two of a voxel's neighbours: those of row `row` of [`ROWS`]. The weights are 0 outside the moving
-/// image, the mask or the fixed image.
+/// A joint index and its weight for each of two neighbours of a voxel's position: those of row `row` of [`ROWS`]. The weights are 0
+/// outside the moving image, the mask or the fixed image.
 ///
 /// # Safety
 /// The slices are as long as the sizes say.

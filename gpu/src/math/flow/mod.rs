@@ -1,19 +1,22 @@
-//! The force that a voxel exerts on a displacement field, and the step that the field makes (Chefd'hotel 2002; Ledig & Chefd'hotel,
-//! section 3.2).
+//! The update field of deformable registration: the force at each voxel, and the step by composition (Chefd'hotel 2002; Ledig &
+//! Chefd'hotel, section 3.2).
 //!
-//! A metric gives, for the pair (f, m) of a voxel's intensities, a score N: how the logarithm of the metric's ratio changes with m. For
-//! mutual information that is d/dm ln(P(f, m) / P(m)) of the smoothed joint density. Its variational gradient at the voxel is N times
-//! the gradient of the moving image. Here it is divided by the information D that the metric has at f times the gradient's square, plus
-//! a constant: the displacement that is most likely for the voxel alone, if before it was normally distributed.
+//! For the pair (f, m) of a voxel's intensities a metric gives a score N, the derivative by m of the logarithm of its ratio. For mutual
+//! information that is d/dm ln(P(f, m) / P(m)) of the smoothed joint density. The metric's variational gradient at the voxel is N times
+//! the gradient of the moving image. The force divides it by the information D that the metric has at f, times the squared gradient,
+//! plus the precision of the prior: the most likely displacement of the voxel by itself, under a normal prior around 0.
 
-use super::whole;
-use super::{bin, field, interpolate};
-use crate::params::Affine;
+#[cfg(test)]
+mod tests;
+
+use super::affine::Affine;
+use super::interpolate::{self, lerp};
+use super::{bin, field, whole};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
 
-/// Where a voxel of the fixed grid with this displacement lies in the moving image; no coordinate is a negative zero unless the map's
-/// constant is.
+/// The position in the moving image of a displaced voxel of the fixed grid; all in voxels. No coordinate is a negative zero unless the
+/// map's constant is.
 #[inline(always)]
 pub fn position(map: &Affine, voxel: [u32; 3], displacement: [f32; 3]) -> [f32; 3] {
     through(
@@ -22,14 +25,15 @@ pub fn position(map: &Affine, voxel: [u32; 3], displacement: [f32; 3]) -> [f32; 
     )
 }
 
-/// A position of one grid in the other.
+/// The position on the other grid of a position on one, both in voxels: z's term is added last.
 #[inline(always)]
 pub fn through(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
     let row = |row: [f32; 4]| z.mul_add(row[2], y.mul_add(row[1], x.mul_add(row[0], row[3])));
     [row(map.rows[0]), row(map.rows[1]), row(map.rows[2])]
 }
 
-/// A gradient along the moving image's axes as one along the fixed grid's.
+/// A gradient along the moving image's axes, per voxel of it, as one along the fixed grid's axes, per voxel of that: the transpose of
+/// the map's matrix times the gradient.
 #[inline(always)]
 pub fn pulled(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
     let [a, b, c] = map.rows;
@@ -37,8 +41,8 @@ pub fn pulled(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
     [column(0), column(1), column(2)]
 }
 
-/// The stored value of one of the two images in bins, as the bin below and how far it is above that; with `bins - 1` of the top of the
-/// range in the last interval.
+/// The position of a stored value between the centres of two bins: the lower bin, at most `bins - 2`, and the fraction from there to the
+/// next, 0 to 1.
 ///
 /// # Safety
 /// `value` is between 0 and [`bin::FULL`], `scale` that of the bins, which are at least 2.
@@ -46,13 +50,13 @@ pub fn pulled(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
 pub unsafe fn interval(value: f32, bins: u32, scale: f32) -> (u32, f32) {
     let value = value * scale;
     let last = (bins - 2) as f32;
-    // SAFETY: between 0 and the number of bins.
+    // SAFETY: between 0 and `bins - 2`.
     let low = unsafe { whole::of(if value < last { value } else { last }) };
     (whole::bits(low), value - whole::float(low))
 }
 
-/// The score and the information of a pair of intensities from their tables: scores a fixed bin, fastest, and a moving bin; the
-/// information a fixed bin. Both linear between bins.
+/// The score and the information at a pair of stored values, by linear interpolation in their tables. `scores` has `bins * bins` numbers,
+/// the fixed bin fastest; `information` one per fixed bin.
 ///
 /// # Safety
 /// The tables may be read with any number below the product of the bins, or the fixed bins; values as for [`interval`].
@@ -67,25 +71,25 @@ pub unsafe fn score(
     // SAFETY: as this function's.
     let ((f, into_f), (m, into_m)) = unsafe { (interval(fixed, bins, scale), interval(moving, bins, scale)) };
     let at = |f: u32, m: u32| scores(f + bins * m);
-    let low = between(at(f, m), at(f + 1, m), into_f);
-    let high = between(at(f, m + 1), at(f + 1, m + 1), into_f);
-    Score { score: between(low, high, into_m), information: between(information(f), information(f + 1), into_f) }
+    let low = lerp(at(f, m), at(f + 1, m), into_f);
+    let high = lerp(at(f, m + 1), at(f + 1, m + 1), into_f);
+    Score { score: lerp(low, high, into_m), information: lerp(information(f), information(f + 1), into_f) }
 }
 
-#[inline(always)]
-fn between(low: f32, high: f32, fraction: f32) -> f32 {
-    fraction.mul_add(high - low, low)
-}
-
-/// How a metric changes with a voxel's moving intensity, and its information about it.
+/// What a metric says about a voxel's moving intensity m.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
+    /// N: the derivative of the metric's logarithm by m, per bin or per range, as the gradient is.
     pub score: f32,
+    /// D: the expected square of the score, in the square of that unit.
     pub information: f32,
 }
 
-/// How far a voxel alone would go, voxels: with the gradient in intensities a voxel, 1 / spacing^2 of each axis, and 1 / variance of the
-/// displacement before anything is known, both mm^-2.
+/// The force at a voxel: the displacement d, in voxels, that the voxel by itself would make.
+///
+/// In mm d = N g / (D |g|^2 + prior), with the gradient g of the moving image per mm. `gradient` is per voxel of the fixed grid;
+/// `per_square`, 1 / spacing^2 of that grid along each axis in mm^-2, takes the step between the two. `prior` is 1 / variance of the
+/// displacement before the images are seen, in mm^-2.
 #[inline(always)]
 pub fn pull(score: Score, gradient: [f32; 3], per_square: [f32; 3], prior: f32) -> [f32; 3] {
     let scaled = [gradient[0] * per_square[0], gradient[1] * per_square[1], gradient[2] * per_square[2]];
@@ -93,26 +97,30 @@ pub fn pull(score: Score, gradient: [f32; 3], per_square: [f32; 3], prior: f32) 
     [share * scaled[0], share * scaled[1], share * scaled[2]]
 }
 
-/// The local moments of a pair of images around a voxel, from means smoothed by a Gaussian window: of f, the variance of f, and of m, m^2
-/// and f m. Intensities are fractions of the range.
+/// The local moments of a pair of images around a voxel: means under a Gaussian window. Intensities are fractions of the range.
 #[derive(Debug, Clone, Copy)]
 pub struct Moments {
+    /// The mean of f.
     pub fixed: f32,
+    /// The variance of f.
     pub fixed_variance: f32,
+    /// The mean of m.
     pub moving: f32,
+    /// The mean of m^2.
     pub moving_square: f32,
+    /// The mean of f m.
     pub product: f32,
 }
 
-/// What variances are at least, as of noise of 1 % of the range.
+/// What is added to each variance: that of noise of 1 % of the range.
 pub const NOISE: f32 = 1e-4;
 
-/// What the squared correlation is at most.
+/// The largest squared correlation that is used.
 const MOST: f32 = 0.999;
 
 impl Moments {
-    /// The squared local correlation, and the score of the local mutual information of two normal variables, -ln(1 - correlation^2) / 2,
-    /// with its information, of a voxel's intensities.
+    /// The squared local correlation r^2, and the score and the information, at a voxel's intensities, of the local mutual information
+    /// of two normal variables, -ln(1 - r^2) / 2.
     #[inline(always)]
     pub fn score(&self, [fixed, moving]: [f32; 2]) -> (f32, Score) {
         let fixed_variance = at_least(self.fixed_variance, 0.0) + NOISE;
@@ -133,13 +141,14 @@ fn at_least(value: f32, least: f32) -> f32 {
     if value > least { value } else { least }
 }
 
-/// What a step is multiplied by so that no voxel moves by more than `limit`, voxels, from the square of the largest move.
+/// The step length, at most 1, with which no voxel moves by more than `limit` voxels, from the square of the update field's largest
+/// displacement.
 #[inline(always)]
 pub fn limited(largest_square: f32, limit: f32) -> f32 {
     if largest_square > limit * limit { limit / largest_square.sqrt() } else { 1.0 }
 }
 
-/// The displacement of a voxel after a step: the step, then the field where it leads.
+/// The displacement of a voxel after a step, by composition: the step s, then the field u at its end, s + u(x + s). All in voxels.
 ///
 /// # Safety
 /// As [`field::at`].
@@ -151,8 +160,8 @@ pub unsafe fn composed(number: impl Fn(usize) -> f32, size: [u32; 3], voxel: [u3
     [step[0] + there[0], step[1] + there[1], step[2] + there[2]]
 }
 
-/// A displacement on a new grid from the old one's: `map` takes voxels of the new grid to those of the old one, `ratio` is the old grid's
-/// spacing over the new one's.
+/// The displacement of a voxel of a new grid, in its voxels, from the field on the old grid. `from` is the position of the new grid's
+/// first voxel on the old grid, `ratio` the old grid's spacing over the new one's along each axis.
 ///
 /// # Safety
 /// As [`field::at`], of the old grid.
@@ -163,14 +172,14 @@ pub unsafe fn refined(
     voxel: [u32; 3],
     [from, ratio]: [[f32; 3]; 2],
 ) -> [f32; 3] {
-    // A voxel's middle lies at `from` + voxel / ratio.
+    // The voxel's centre on the old grid.
     let axis = |i: usize| voxel[i] as f32 / ratio[i] + from[i];
     // SAFETY: as this function's.
     let [x, y, z] = unsafe { field::at(number, old_size, [axis(0), axis(1), axis(2)]) };
     [x * ratio[0], y * ratio[1], z * ratio[2]]
 }
 
-/// The joint index of the nearest bins of a pair of stored values.
+/// The joint index of the bins of a pair of stored values, the fixed bin fastest.
 ///
 /// # Safety
 /// As [`bin::of`].
@@ -181,21 +190,23 @@ pub unsafe fn pair([fixed, moving]: [f32; 2], bins: u32) -> u32 {
     unsafe { bin::of(fixed, scale) + bins * bin::of(moving, scale) }
 }
 
-/// What a squared correlation of 1 counts.
+/// What a squared correlation of 1 is in fixed point: 2^24.
 pub const CORRELATION_UNIT: f32 = 16_777_216.0;
 
-/// What an error of 1 mm counts, and the largest that is counted, mm.
+/// What an error of 1 mm is in fixed point: 2^20.
 pub const MM_UNIT: f32 = 1_048_576.0;
+
+/// The largest error in mm that fixed point holds.
 const MOST_MM: f32 = 4095.0;
 
-/// A squared correlation in fixed point, so that sums have no order.
+/// A squared correlation, 0 to 1, in units of 1 / [`CORRELATION_UNIT`], so that a sum does not depend on its order.
 #[inline(always)]
 pub fn fixed_correlation(correlation: f32) -> u32 {
     // SAFETY: between 0 and 2^24.
     unsafe { (correlation * CORRELATION_UNIT + 0.5).to_int_unchecked() }
 }
 
-/// An error in fixed point.
+/// An error in mm, at most 4095, in units of 1 / [`MM_UNIT`] mm.
 #[inline(always)]
 pub fn fixed_mm(error: f32) -> u32 {
     let error = if error < MOST_MM { error } else { MOST_MM };
@@ -203,7 +214,7 @@ pub fn fixed_mm(error: f32) -> u32 {
     unsafe { (error * MM_UNIT + 0.5).to_int_unchecked() }
 }
 
-/// The mean of so many numbers of this unit; 0 of none.
+/// The mean of `count` numbers whose sum is in units of 1 / `unit`; 0 of none.
 pub fn mean(sum: u64, unit: f32, count: u64) -> f64 {
     if count == 0 { 0.0 } else { sum as f64 / f64::from(unit) / count as f64 }
 }
@@ -214,7 +225,8 @@ pub fn variance(mean: f32, square: f32) -> f32 {
     (-mean).mul_add(mean, square)
 }
 
-/// The displacement that leads back: from `to` to the point that the field takes there.
+/// The displacement of the inverse field at `to`: from there to the point that the field takes to it ([`field::before`]). All in voxels of
+/// the field's grid.
 ///
 /// # Safety
 /// As [`field::at`].
@@ -225,8 +237,11 @@ pub unsafe fn way_back(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 
     [x - to[0], y - to[1], z - to[2]]
 }
 
-/// How far, mm, the way of a voxel through its displacement and `there` to the other grid, of `size`, and from there `back` and along
-/// that grid's field of ways back ends from the voxel; `None` where it leads outside the other grid.
+/// The error of an inverse field at a voxel, in mm: the distance from the voxel to where it ends up when it is displaced, taken `there`,
+/// to the other grid, then `back`, and displaced by the inverse field. `None` where it lies outside the other grid.
+///
+/// `way_back` reads the inverse field on the other grid, of `size`, whose displacements are in voxels of the first grid; `spacing_mm` is
+/// the first grid's.
 ///
 /// # Safety
 /// As [`field::at`], of the other grid.

@@ -1,26 +1,27 @@
-//! The transform of a block.
+//! The transform of a block, in launches with a batch of transforms.
 
-use super::thread_number;
+use crate::kernels::thread_number;
 use crate::params::Affine;
 use cuda_std::global::DeviceSlice;
 use cuda_std::shared_slice;
 use cuda_std::thread::{block_idx_y, grid_dim_y, sync_threads};
 
-/// The one transform of a launch that has but one or, of several, that with the number of the block along y. Every thread of the block
-/// calls it.
+/// The transform `one` of a launch with a single transform or, of several, that of the block's number along y.
 ///
 /// # Safety
-/// `several` has twelve coefficients for each y of the grid, unless that is 1.
+/// Every thread of the block calls it, and a block has at least 12. `several` has twelve coefficients for each y of the grid, unless
+/// that is 1.
 #[inline(always)]
 pub unsafe fn transform(one: &Affine, several: DeviceSlice<f32>) -> Affine {
     let coefficients = shared_slice![f32; 12];
     let (me, many) = (thread_number(), grid_dim_y() > 1);
     if many && me < 12 {
-        // SAFETY: as this function's.
+        // SAFETY: the caller says that there are twelve for this y; the slice has twelve words, one per thread.
         unsafe { coefficients.store(me, several.get((12 * block_idx_y() + me) as usize)) };
     }
     sync_threads();
     let coefficient = |row: usize, column: usize| match many {
+        // SAFETY: one of the twelve words, all stored before the barrier.
         true => unsafe { coefficients.load((4 * row + column) as u32) },
         false => one.rows[row][column],
     };

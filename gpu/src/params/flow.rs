@@ -1,0 +1,195 @@
+//! Parameters of deformable registration. Displacement fields and forces lie in memory as [`crate::math::field`] says.
+
+use super::Affine;
+use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+
+/// Parameters of [`copy_words`](crate::kernels::flow::copy::copy_words).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct CopyWords {
+    /// `len` words.
+    pub from: DeviceSlice<u32>,
+    /// `len` words, which are written.
+    pub to: DeviceSliceMut<u32>,
+    /// Words to copy.
+    pub len: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// Two images and the displacement field between them. A voxel of the fixed image is first displaced by the field, then taken to the
+/// moving image by `map`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowImages {
+    /// One 16-bit stored value per voxel.
+    pub fixed: DeviceSlice<u16>,
+    /// As [`Images::moving`](super::Images::moving) where that is `fine`.
+    pub moving: DeviceSlice<u32>,
+    /// The displacement field on the fixed image's grid, in its voxels.
+    pub field: DeviceSlice<f32>,
+    /// Position in the fixed image to position in the moving image, in voxels.
+    pub map: Affine,
+    /// Voxels of the fixed image along x, y and z.
+    pub size: [u32; 3],
+    /// Voxels of the moving image along x, y and z.
+    pub moving_size: [u32; 3],
+}
+
+/// Parameters of [`flow_pairs`](crate::kernels::flow::pairs::flow_pairs).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowPairs {
+    /// The images and the field.
+    pub images: FlowImages,
+    /// One joint index per voxel, or [`OUTSIDE`](crate::kernels::flow::pairs::OUTSIDE); written.
+    pub pairs: DeviceSliceMut<u16>,
+    /// Bins of each image, 2 to 255.
+    pub bins: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// Parameters of [`flow_force`](crate::kernels::flow::force::flow_force).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowForce {
+    /// The images and the field.
+    pub images: FlowImages,
+    /// The two tables of [`score`](crate::math::flow::score): `bins * bins` scores, then `bins` numbers of information.
+    pub tables: DeviceSlice<f32>,
+    /// One displacement per voxel, in voxels; written.
+    pub force: DeviceSliceMut<f32>,
+    /// 1 / spacing^2 of the fixed grid along x, y and z, mm^-2: see [`pull`](crate::math::flow::pull).
+    pub per_square: [f32; 3],
+    /// 1 / variance of the displacement before the images are seen, mm^-2: see [`pull`](crate::math::flow::pull).
+    pub prior: f32,
+    /// Bins of each image.
+    pub bins: u32,
+    /// Numbers of the tables that a block copies to shared memory: all of them, or 0.
+    pub table_words: u32,
+}
+
+/// Parameters of the kernels of [`local`](crate::kernels::flow::local).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowLocal {
+    /// The images and the field.
+    pub images: FlowImages,
+    /// Two planes: the fixed image's local mean and its local variance.
+    pub fixed: DeviceSliceMut<f32>,
+    /// Three planes: first what is to be smoothed, then its local means, and in the end the force.
+    pub planes: DeviceSliceMut<f32>,
+    /// Two numbers, to which are added the squared correlation, in units of
+    /// 1 / [`CORRELATION_UNIT`](crate::math::flow::CORRELATION_UNIT), and the number of voxels inside.
+    pub totals: DeviceSliceMut<u64>,
+    /// As in [`FlowForce`].
+    pub per_square: [f32; 3],
+    /// As in [`FlowForce`].
+    pub prior: f32,
+}
+
+/// Parameters of the kernels of [`step`](crate::kernels::flow::step).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowStep {
+    /// The field before the step.
+    pub field: DeviceSlice<f32>,
+    /// The update field; replaced by the field after the step.
+    pub step: DeviceSliceMut<f32>,
+    /// One number: the bits of the square of the update field's largest displacement, in voxels; 0 before.
+    pub largest: DeviceSliceMut<u32>,
+    /// Voxels of the grid along x, y and z.
+    pub size: [u32; 3],
+    /// The largest displacement that a step may make, in voxels.
+    pub limit: f32,
+}
+
+/// Parameters of [`flow_refine`](crate::kernels::flow::field::flow_refine).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowRefine {
+    /// The field on the old grid.
+    pub field: DeviceSlice<f32>,
+    /// The field on the new grid; written.
+    pub refined: DeviceSliceMut<f32>,
+    /// Voxels of the old grid along x, y and z.
+    pub size: [u32; 3],
+    /// Voxels of the new grid along x, y and z.
+    pub refined_size: [u32; 3],
+    /// The new grid's first voxel on the old grid, and the ratio of the spacings: see [`refined`](crate::math::flow::refined).
+    pub from: [[f32; 3]; 2],
+}
+
+/// Parameters of [`flow_jacobian`](crate::kernels::flow::field::flow_jacobian).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowJacobian {
+    /// The field.
+    pub field: DeviceSlice<f32>,
+    /// One determinant per voxel; written.
+    pub determinants: DeviceSliceMut<f32>,
+    /// Two numbers: the smallest and the largest determinant as [`ordered`](crate::math::field::ordered) integers, the bits of the
+    /// smallest inverted; 0 before.
+    pub range: DeviceSliceMut<u32>,
+    /// Voxels of the grid along x, y and z.
+    pub size: [u32; 3],
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// Parameters of [`flow_moved`](crate::kernels::flow::field::flow_moved).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowMoved {
+    /// The field.
+    pub field: DeviceSlice<f32>,
+    /// The image to resample, one intensity per voxel.
+    pub image: DeviceSlice<f32>,
+    /// One intensity per voxel of the field's grid; written.
+    pub moved: DeviceSliceMut<f32>,
+    /// Position on the field's grid to position in the image, in voxels.
+    pub map: Affine,
+    /// Voxels of the field's grid along x, y and z.
+    pub size: [u32; 3],
+    /// Voxels of the image along x, y and z.
+    pub image_size: [u32; 3],
+}
+
+/// Parameters of the kernels of [`inverse`](crate::kernels::flow::inverse).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowInverse {
+    /// The field.
+    pub field: DeviceSlice<f32>,
+    /// The inverse field on the other grid, in voxels of the field's own grid.
+    pub inverse: DeviceSliceMut<f32>,
+    /// Two numbers, to which are added the errors of the inverse, in units of 1 / [`MM_UNIT`](crate::math::flow::MM_UNIT) mm, and their
+    /// number.
+    pub totals: DeviceSliceMut<u64>,
+    /// One number: the bits of the largest error, in mm; 0 before.
+    pub largest: DeviceSliceMut<u32>,
+    /// Position on the field's grid to position on the other grid, in voxels.
+    pub there: Affine,
+    /// The inverse of `there`.
+    pub back: Affine,
+    /// Voxels of the field's grid along x, y and z.
+    pub size: [u32; 3],
+    /// Voxels of the other grid along x, y and z.
+    pub inverse_size: [u32; 3],
+    /// Spacing of the field's grid along x, y and z, mm.
+    pub spacing: [f32; 3],
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+const _: () = assert!(size_of::<CopyWords>() == 40);
+const _: () = assert!(size_of::<FlowImages>() == 120);
+const _: () = assert!(size_of::<FlowPairs>() == 144);
+const _: () = assert!(size_of::<FlowForce>() == 176);
+const _: () = assert!(size_of::<FlowLocal>() == 184);
+const _: () = assert!(size_of::<FlowStep>() == 64);
+const _: () = assert!(size_of::<FlowRefine>() == 80);
+const _: () = assert!(size_of::<FlowJacobian>() == 64);
+const _: () = assert!(size_of::<FlowMoved>() == 120);
+const _: () = assert!(size_of::<FlowInverse>() == 200);

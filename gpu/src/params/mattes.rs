@@ -1,0 +1,99 @@
+//! Parameters of the mutual information with Mattes windows and of its derivative.
+
+use super::Images;
+use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+
+/// Parameters of [`mattes_histogram`](crate::kernels::mattes::histogram::mattes_histogram) and its sibling.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MattesHistogram {
+    /// The images and their transform, the moving image `fine`. With windows on both sides the fixed image holds 16-bit stored values
+    /// in place of bin numbers.
+    pub images: Images,
+    /// The weights of each pair of bins, the moving bin fastest, in units of 1 / [`UNIT`](crate::math::mattes::UNIT) sample; the kernel
+    /// adds to them.
+    pub counts: DeviceSliceMut<u64>,
+    /// Fixed bins in a block's shared memory: block z counts those from `z * range` on.
+    pub range: u32,
+    /// Copies of these counters in a block, a power of 2.
+    pub copies: u32,
+    /// Words of a copy.
+    pub stride: u32,
+    /// Planes of a tile.
+    pub depth: u32,
+    /// Tiles that a block can count before its 32-bit counters must be emptied.
+    pub tiles: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// Parameters of [`mattes_marginals`](crate::kernels::mattes::value::mattes_marginals) and
+/// [`mattes_value`](crate::kernels::mattes::value::mattes_value).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MattesValue {
+    /// The weights of each pair of bins, the moving bin fastest, as in [`MattesHistogram`]; left at 0.
+    pub counts: DeviceSliceMut<u64>,
+    /// Working space, `moving_bins`: the weights of each moving bin; 0 before and after.
+    pub moving: DeviceSliceMut<u64>,
+    /// Working space, `fixed_bins`: the weights of each fixed bin.
+    pub fixed: DeviceSliceMut<u64>,
+    /// Working space, `fixed_bins`: the sum of the terms of each fixed bin.
+    pub terms: DeviceSliceMut<f64>,
+    /// Working space, 1: blocks that have finished; 0 before and after.
+    pub done: DeviceSliceMut<u32>,
+    /// Written: the three coefficients of a [`quadratic`](crate::math::mattes::quadratic) for each fixed bin and each of the
+    /// `moving_bins - 3` windows, the window fastest.
+    pub table: DeviceSliceMut<f32>,
+    /// The mutual information in nats and the sum of all weights are written from `result` on.
+    pub results: DeviceSliceMut<f64>,
+    /// Bins of the fixed and of the moving image.
+    pub bins: [u32; 2],
+    /// Index of the first result.
+    pub result: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// Parameters of [`mattes_slope`](crate::kernels::mattes::slope::mattes_slope) and its sibling.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MattesSlope {
+    /// As in [`MattesHistogram`].
+    pub images: Images,
+    /// As in [`MattesValue`].
+    pub table: DeviceSlice<f32>,
+    /// Written: six sums per row of the fixed image, those of [`RowSums`](crate::math::mattes::RowSums); rows of y fastest, then z.
+    pub rows: DeviceSliceMut<f32>,
+    /// The length of the table if a block is to keep a copy of it in shared memory, else 0.
+    pub table_words: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
+/// Parameters of [`mattes_fold`](crate::kernels::mattes::slope::mattes_fold).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MattesFold {
+    /// As in [`MattesSlope`].
+    pub rows: DeviceSlice<f32>,
+    /// Working space, `blocks_len` for each of the matrix's twelve coefficients.
+    pub blocks: DeviceSliceMut<f64>,
+    /// Working space, 1: blocks that have finished; 0 before and after.
+    pub done: DeviceSliceMut<u32>,
+    /// The twelve sums are written from `result` on, in the order of the matrix.
+    pub results: DeviceSliceMut<f64>,
+    /// Voxels of the fixed image along y: rows per plane.
+    pub height: u32,
+    /// Rows of the fixed image.
+    pub rows_len: u32,
+    /// [`BLOCK`](crate::math::mattes::BLOCK)s of rows.
+    pub blocks_len: u32,
+    /// Index of the first result.
+    pub result: u32,
+}
+
+const _: () = assert!(size_of::<MattesHistogram>() == 184);
+const _: () = assert!(size_of::<MattesValue>() == 128);
+const _: () = assert!(size_of::<MattesSlope>() == 184);
+const _: () = assert!(size_of::<MattesFold>() == 80);
