@@ -5,6 +5,7 @@ mod from_pairs;
 mod gaussian;
 mod mattes;
 mod methods;
+mod threads;
 mod viola;
 
 use crate::support::{data_dir, engine, gpu, gpu_is_absent, random, stored};
@@ -47,6 +48,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(gaussian::tests());
     tests.extend(mattes::tests());
     tests.extend(methods::tests());
+    tests.extend(threads::tests());
     tests.extend(viola::tests());
     tests
 }

@@ -14,7 +14,7 @@ pub fn guard(command: impl FnOnce() -> u8 + UnwindSafe) -> ExitCode {
     // Threads that fall over together would each say so.
     let once = Once::new();
     std::panic::set_hook(Box::new(move |info| {
-        once.call_once(|| crate::say(&line(info)));
+        once.call_once(|| crate::terminal::say(&line(info)));
         if verbose {
             usual(info);
         }

@@ -5,21 +5,24 @@ mod bench;
 mod commands;
 pub mod demo;
 pub mod fault;
+mod files;
 mod flags;
 mod interrupt;
+mod invocation;
+mod job;
 mod progress;
-pub mod report;
-mod summary;
+mod report;
+mod terminal;
 mod transforms;
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 use commands::Arguments;
-use mireg::{Error, Result, Volume, io};
+use invocation::Invocation;
+use mireg::Error;
+use terminal::say;
 
 /// Bad usage has the code of bad input.
 const BAD_INPUT: u8 = 2;
@@ -27,11 +30,12 @@ const BAD_INPUT: u8 = 2;
 /// Runs the command that was typed and returns the exit code. `started`: when the process did.
 pub fn run(started: Instant) -> u8 {
     interrupt::listen();
-    let arguments = match Arguments::try_parse() {
+    let invocation = Invocation { started, words: std::env::args_os().collect() };
+    let arguments = match Arguments::try_parse_from(&invocation.words) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
-    let outcome = arguments.command.run(started);
+    let outcome = arguments.command.run(&invocation);
     let Err(error) = outcome else { return 0 };
     say(&format!("mireg: {}", flags::error(&error)));
     exit_code(&error)
@@ -72,37 +76,6 @@ fn one_line(text: &str) -> String {
     let telling =
         paragraphs.filter(|part| !part.is_empty() && !part.starts_with("Usage:") && !part.starts_with("For more"));
     telling.chain(["see --help".into()]).collect::<Vec<_>>().join("; ")
-}
-
-/// Reads the fixed and the moving image at the same time.
-fn read(fixed: &Path, moving: &Path) -> Result<(Volume, Volume)> {
-    let (fixed, moving) = rayon::join(|| io::read(fixed), || io::read(moving));
-    interrupt::proceed()?;
-    Ok((fixed?, moving?))
-}
-
-/// Refuses an output that would replace an input.
-fn keep_inputs<const N: usize>(output: &Path, inputs: [&PathBuf; N]) -> Result<()> {
-    match replaced(output, inputs) {
-        Some(input) => Err(Error::file(input, "the results would replace this input; choose another --out")),
-        None => Ok(()),
-    }
-}
-
-/// The input that is the same file as an output.
-fn replaced<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Option<&'a PathBuf> {
-    let there = output.canonicalize().ok()?;
-    inputs.into_iter().find(|input| input.canonicalize().is_ok_and(|input| input == there))
-}
-
-/// A line on stderr. A closed stderr is no reason to stop.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-/// Text on stdout. A reader that has seen enough (`mireg ... | head -1`) is no reason to complain.
-fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 #[cfg(test)]

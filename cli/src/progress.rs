@@ -65,7 +65,7 @@ impl Progress {
 
     fn release(&self) {
         if let Self::Lines(held) = self {
-            held.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|line| crate::say(&line));
+            held.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|line| crate::terminal::say(&line));
         }
     }
 }

@@ -46,7 +46,7 @@ impl Chain {
     /// Refuses fields into whose grid none of the points came that went through `map`.
     pub fn met(&self, map: &TransformMap) -> Result<()> {
         map.missed().map_or(Ok(()), |part| {
-            let message = "no point comes into its grid: check the headers, the order of the transforms, and whether they lead the other way";
+            let message = "no point falls inside its grid; check the headers, the order of the transforms, and whether they lead the other way";
             Err(Error::file(&self.files[part], message))
         })
     }

@@ -106,7 +106,7 @@ fn errors(folder: &Path) -> [f64; 2] {
 fn finds_a_bend_and_writes_its_files() {
     let folder = volumes();
     let shown = stdout(&mut mireg(folder.path(), &DEFORM));
-    for word in ["the headers", "mutual information 0.", "Jacobian", "there and back", "field.nii.gz", "out"] {
+    for word in ["the headers", "mutual information 0.", "Jacobian", "inverse consistency", "field.nii.gz", "out"] {
         assert!(shown.contains(word), "{word} is not in\n{shown}");
     }
     let out = folder.path().join("out");
@@ -220,8 +220,8 @@ fn every_force_climbs() {
     let folder = volumes();
     for (force, said, moving) in [
         ("nmi", "normalised mutual information 1.", "moving.nii"),
-        ("lcc", "mean squared local correlation 0.", "same.nii"),
-        ("ssd", "squared difference, with a minus -0.", "same.nii"),
+        ("lcc", "mean squared local cross-correlation 0.", "same.nii"),
+        ("ssd", "negative mean squared difference -0.", "same.nii"),
     ] {
         let arguments = DEFORM.map(|argument| if argument == "moving.nii" { moving } else { argument });
         let shown = stdout(mireg(folder.path(), &arguments).args(["--force", force]));

@@ -197,19 +197,19 @@ const BAD: &[(&str, &str, &[&str])] = &[
     (
         "points_elsewhere",
         "points space.csv -t warp.nii.gz --out q.csv",
-        &["warp.nii.gz", "no point comes into its grid"],
+        &["warp.nii.gz", "no point falls inside its grid"],
     ),
     (
         "image_elsewhere",
         "apply a.nii --like far.nii -t warp.nii.gz --out q.nii",
-        &["warp.nii.gz", "no point comes into its grid"],
+        &["warp.nii.gz", "no point falls inside its grid"],
     ),
     (
         "compose_elsewhere",
         "compose warp.nii.gz shift.tfm --fixed far.nii --out q.mha",
-        &["warp.nii.gz", "no point comes"],
+        &["warp.nii.gz", "no point falls"],
     ),
-    ("invert_elsewhere", "invert warp.nii.gz --moving far.nii --out q.mha", &["warp.nii.gz", "no point comes"]),
+    ("invert_elsewhere", "invert warp.nii.gz --moving far.nii --out q.mha", &["warp.nii.gz", "no point falls"]),
     ("compose_to_mat", "compose warp.nii.gz shift.tfm --out q.mat", &["q.mat", ".nii.gz"]),
     ("invert_to_tfm", "invert warp.nii.gz --out q.tfm", &["q.tfm", ".nii.gz"]),
     ("invert_over_its_input", "invert warp.nii.gz --out warp.nii.gz", &["warp.nii.gz", "replace"]),

@@ -174,7 +174,7 @@ fn metaimage() -> Vec<Bad> {
         with("mha of slices", "LOCAL", "LIST", &["slices in many files (ElementDataFile = LIST); save it as one .mha"]),
         with("mha of a pattern", "LOCAL", "s%03d.raw 1 6 1", &["slices in many files"]),
         with("mha of unknown type", "MET_UCHAR", "MET_OTHER", &["ElementType is MET_OTHER; convert it"]),
-        line("mha of colours", "ElementNumberOfChannels = 3", &["several numbers a voxel"]),
+        line("mha of colours", "ElementNumberOfChannels = 3", &["several numbers per voxel"]),
         line("mha of text", "BinaryData = False", &["as text (BinaryData = False); save it as binary"]),
         line("mha of something else", "ObjectType = Tube", &["not an image (ObjectType)"]),
         line("mha with a strange flag", "CompressedData = maybe", &["CompressedData = maybe should say True or False"]),
@@ -213,12 +213,12 @@ fn nrrd() -> Vec<Bad> {
         line(
             "nrrd of colours",
             "kinds: RGB-color domain domain",
-            &["4 numbers a voxel or volumes along axis 0 (kind rgb-color)"],
+            &["4 numbers per voxel or volumes along axis 0 (kind rgb-color)"],
         ),
         line(
             "nrrd of vectors",
             "space: LPS\nspace directions: none (1,0,0) (0,1,0)",
-            &["4 numbers a voxel or volumes"],
+            &["4 numbers per voxel or volumes"],
         ),
         line("nrrd in time", "space: LAST", &["its space is last; save it in one of three dimensions"]),
         line("nrrd of a list", "data file: LIST", &["slices in many files (data file: LIST); save it as one .nrrd"]),

@@ -154,8 +154,8 @@ fn what_is_no_field_is_refused() {
         bytes
     };
     let cases: [(usize, &[u8], &str); 7] = [
-        (50, &4i16.to_le_bytes(), "has 4 numbers a voxel, and a displacement field of 5x4x3 voxels has 3"),
-        (50, &2i16.to_le_bytes(), "has 2 numbers a voxel"),
+        (50, &4i16.to_le_bytes(), "has 4 numbers per voxel, and a displacement field of 5x4x3 voxels has 3"),
+        (50, &2i16.to_le_bytes(), "has 2 numbers per voxel"),
         (48, &3i16.to_le_bytes(), "are not those of a displacement field"),
         (68, &0i16.to_le_bytes(), "its intent code is 0, not 1007"),
         (328, b"NREG_TRANS", "NiftyReg"),

@@ -138,7 +138,7 @@ fn a_field_is_what_the_map_does() {
         let there = map.forward(point.truncate());
         assert!((point.truncate() + vector.as_dvec2()).distance(there) < 1e-5, "{n}");
     }
-    // More than one number a pixel is no image.
+    // More than one number per pixel is no image.
     assert!(io::read(&path).unwrap_err().to_string().contains("several numbers"));
 }
 

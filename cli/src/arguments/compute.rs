@@ -7,10 +7,10 @@ use mireg::{Engine, Observer, Result};
 
 #[derive(Args)]
 pub struct Compute {
-    /// Where to compute; auto takes the GPU if there is one
+    /// Device to compute on; auto takes the GPU if there is one
     #[arg(long, value_parser = choice::<BackendKind>(), default_value_t = BackendKind::Auto, help_heading = "Computing")]
     pub backend: BackendKind,
-    /// CPU threads, 1 to 1024 [default: one a core]; the result does not depend on it
+    /// CPU threads, 1 to 1024 [default: one per core]; the result does not depend on their number
     #[arg(long, value_name = "N", help_heading = "Computing", allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,

@@ -7,13 +7,14 @@ use mireg::io::transform::{Format, Grids};
 use mireg::{Error, Geometry, Result, io};
 
 use super::choice::choice;
+use crate::files;
 
 /// Of a transform that is read and written.
 #[derive(Args)]
 pub struct Files {
     #[command(flatten)]
     pub reading: Reading,
-    /// Format of what is written, one of the same [default: by the end of its name: .tfm, .txt, .json, .mat for fsl, .standard]
+    /// Format of the output, one of those above [default: by file extension: .tfm, .txt, .json, .mat for fsl, .standard]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", help_heading = "Formats", hide_possible_values = true)]
     pub to: Option<Format>,
 }
@@ -21,13 +22,13 @@ pub struct Files {
 /// Of a transform that is read.
 #[derive(Args)]
 pub struct Reading {
-    /// Format of what is read [default: what the content looks like]
+    /// Format of the input [default: detected from the content]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", help_heading = "Formats")]
     pub from: Option<Format>,
-    /// The fixed image, for formats that need it; only its header counts
+    /// Fixed image, for formats that need it; only its header is read
     #[arg(long, value_name = "IMAGE", help_heading = "Formats")]
     pub fixed: Option<PathBuf>,
-    /// The moving image, for formats that need it; only its header counts
+    /// Moving image, for formats that need it; only its header is read
     #[arg(long, value_name = "IMAGE", help_heading = "Formats")]
     pub moving: Option<PathBuf>,
 }
@@ -51,7 +52,7 @@ impl ImageGrids {
 
 /// Refuses an output file that would replace an input.
 pub fn keep_inputs(out: &Path, inputs: &[PathBuf], reading: &Reading) -> Result<()> {
-    match crate::replaced(out, inputs.iter().chain(&reading.fixed).chain(&reading.moving)) {
+    match files::replaced(out, inputs.iter().chain(&reading.fixed).chain(&reading.moving)) {
         Some(input) => Err(Error::file(input, "the result would replace this input; choose another name for it")),
         None => Ok(()),
     }

@@ -7,27 +7,24 @@ use mireg::metric::{self, HistogramMethod};
 use mireg::{Volume, io};
 
 use super::choice::choice;
-use crate::bench::Interpolation;
-
-/// Bins a side where nothing else is said.
-pub const DEFAULT_BINS: u32 = metric::Histogram::BINS;
+use super::interpolation::Interpolation;
 
 #[derive(Args)]
 pub struct Histogram {
-    /// Bins a side of the joint histogram, 2 to 1024; for mattes with two empty ones at either end, 5 or more
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_BINS, help_heading = "Metric")]
+    /// Histogram bins per image, 2 to 1024. Mattes needs 5 or more: it keeps two empty bins at either end
+    #[arg(long, value_name = "N", default_value_t = metric::Histogram::BINS, help_heading = "Metric")]
     #[arg(value_parser = value_parser!(u32).range(2..=1024), allow_negative_numbers = true)]
     pub bins: u32,
-    /// What lies between the voxels of MOVING
+    /// Interpolator of the moving image
     #[arg(long, value_enum, default_value_t = Interpolation::Linear, help_heading = "Metric")]
     pub interpolation: Interpolation,
-    /// Count only where this image, on the grid of FIXED, is 0.5 or more
+    /// Mask on the grid of FIXED: only voxels where it is 0.5 or more are sampled
     #[arg(long, value_name = "FILE", help_heading = "Metric")]
     pub fixed_mask: Option<PathBuf>,
-    /// Count only what falls where this image, on the grid of MOVING, is 0.5 or more
+    /// Mask on the grid of MOVING: samples that fall where it is below 0.5 are left out
     #[arg(long, value_name = "FILE", help_heading = "Metric")]
     pub moving_mask: Option<PathBuf>,
-    /// How a GPU counts the joint histogram; `mireg bench --help` lists the ways. All give the same counts, auto takes the fastest
+    /// Histogram method on a GPU; `mireg bench --help` lists them. All give the same counts; auto takes the fastest
     #[arg(long, value_parser = choice::<HistogramMethod>(), default_value_t = HistogramMethod::Auto, help_heading = "Computing", hide_possible_values = true)]
     pub histogram: HistogramMethod,
 }

@@ -12,7 +12,7 @@ use super::search::Search;
 
 #[derive(Args)]
 pub struct Maximised {
-    /// What is maximised [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
+    /// Similarity metric [default: mattes; nmi with --interpolation, --histogram or fewer than 5 bins]
     #[arg(long, value_parser = choice::metric(), help_heading = "Metric")]
     pub metric: Option<Metric>,
     #[command(flatten)]

@@ -5,5 +5,7 @@ pub mod compute;
 pub mod gaussian;
 pub mod grids;
 pub mod histogram;
+pub mod interpolation;
 pub mod metric;
+pub mod pair;
 pub mod search;

@@ -17,37 +17,38 @@ use crate::transforms;
 #[derive(Args)]
 #[command(next_help_heading = "Registration")]
 pub struct Search {
-    /// What the transform may do
+    /// Kind of transform
     #[arg(long, value_parser = choice::<Kind>(), value_name = "KIND", default_value_t = Kind::Rigid)]
     pub dof: Kind,
-    /// Where to start:
-    /// - header:   as the files place the images
-    /// - geometry: the middles of the grids on each other
-    /// - mass:     the centres of mass on each other
-    /// - moments:  the principal axes too
-    /// - search:   600 rotations, the centres of mass on each other
-    /// - auto:     all of these, and what fits best goes on
+    /// Initialisation:
+    /// - header:   the positions in the headers
+    /// - geometry: aligns the centres of the grids
+    /// - mass:     aligns the centres of mass
+    /// - moments:  aligns the centres of mass and the principal axes
+    /// - search:   aligns the centres of mass and tries 600 rotations
+    /// - auto:     tries all of these and continues from the best
     /// - FILE:     a transform in any format that `mireg convert` reads
     #[arg(long, value_name = "START|FILE", default_value = "auto", verbatim_doc_comment)]
     pub init: Start,
-    /// Format of an --init FILE [default: what the content looks like]; `mireg convert --help` lists them
+    /// Format of an --init FILE; `mireg convert --help` lists them [default: detected from the content]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", hide_possible_values = true)]
     pub from: Option<Format>,
-    /// Who searches [default: batch; lbfgs for mattes, mattes-symmetric and viola]
+    /// Optimizer [default: lbfgs for mattes, mattes-symmetric and viola; batch for all other metrics]
     #[arg(long, value_parser = choice::<OptimizerKind>(), value_name = "NAME")]
     pub optimizer: Option<OptimizerKind>,
-    /// Grids of the levels in mm, coarse to fine, as 8mm,4mm,2mm,1mm [default: the images' own, doubled while 16 voxels remain]
+    /// Voxel sizes of the pyramid levels, coarse to fine: 8mm,4mm,2mm,1mm [default: those of the images, doubled while 16 voxels
+    /// remain along each axis]
     #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
     pub levels: Vec<f64>,
-    /// Which voxels are counted at each level: full takes all, grid a regular grid of them, random scattered ones
+    /// Sampling of the fixed image at each level: every voxel, a regular grid, or random voxels
     #[arg(long, value_enum, value_name = "HOW", default_value_t = How::Grid)]
     pub sampling: How,
-    /// How many voxels, about, grid and random take; where there are fewer, all [default: 2097152]. Of these viola compares N on the
-    /// finest level, and fewer on others [default: 8000]
+    /// Approximate number of samples per level for grid and random sampling [default: 2097152]. For viola it is the number of
+    /// samples at the finest level; coarser levels use fewer [default: 8000]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u64).range(1..))]
     pub samples: Option<u64>,
-    /// Which ones random and viola take
+    /// Seed of the random samples
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }

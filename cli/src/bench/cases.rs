@@ -5,7 +5,8 @@ use mireg::error::Setting;
 use mireg::{Error, Result};
 
 use super::arguments::Bench;
-use super::choices::{Data, Interpolation, Paper};
+use super::choices::{Data, Paper};
+use crate::arguments::interpolation::Interpolation;
 
 /// Bins a side where nothing else is said: what registrations use.
 const BINS: [u32; 5] = [64, 100, 128, 200, 256];
@@ -96,7 +97,7 @@ fn methods(arguments: &Bench, backend: &str) -> Result<Vec<HistogramMethod>> {
     match asked {
         Some(methods) if backend == "cpu" && methods != [HistogramMethod::Auto] => Err(Error::option(
             Setting::Histogram,
-            "the CPU counts in one way, rows, so there is nothing to choose: use --backend cuda, or leave out --histogram \
+            "the CPU counts in one way, rows, so there is nothing to choose; use --backend cuda, or leave out --histogram \
              and --paper",
         )),
         Some(methods) => Ok(methods),
@@ -108,13 +109,10 @@ fn methods(arguments: &Bench, backend: &str) -> Result<Vec<HistogramMethod>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::{Arguments, Command};
-    use clap::Parser;
+    use crate::bench::arguments::tests::parse;
 
-    fn plan(arguments: &str, backend: &str) -> Result<Plan> {
-        let words = ["mireg", "bench"].into_iter().chain(arguments.split_whitespace());
-        let Command::Bench(bench) = Arguments::try_parse_from(words).unwrap().command else { unreachable!() };
-        Plan::new(&bench, backend)
+    fn plan(words: &str, backend: &str) -> Result<Plan> {
+        Plan::new(&parse(words), backend)
     }
 
     #[test]

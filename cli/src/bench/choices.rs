@@ -1,9 +1,15 @@
 //! What can be chosen from.
 
 use clap::ValueEnum;
-use gpu::math::interpolate::Interpolator;
 use mireg::backend::HistogramMethod;
 use serde::Serialize;
+
+use crate::arguments::interpolation::Interpolation;
+
+/// The rotation, radians.
+pub const TURN: f64 = 0.1;
+/// Transforms of a batch.
+pub const BATCH: usize = 16;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -12,7 +18,7 @@ pub enum Estimator {
     Histogram,
     /// Viola's mutual information, from all pairs of two sets of samples
     Viola,
-    /// Smoothing by the recursive Gaussian, beside a plain copy
+    /// Recursive Gaussian smoothing, compared with a plain copy
     Gaussian,
 }
 
@@ -22,9 +28,9 @@ pub enum Estimator {
 pub enum Data {
     /// Independent uniform random voxels
     Random,
-    /// Voxels that are all the same: the worst case of methods that retry
+    /// Constant voxels: the worst case of methods that retry
     Constant,
-    /// A made-up head in quiet air; where images are given, they take its place
+    /// A synthetic head in air; --fixed and --moving replace it
     Head,
     #[value(skip)]
     Files,
@@ -42,44 +48,11 @@ impl Data {
     }
 }
 
-/// How voxels of the moving image are interpolated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Interpolation {
-    Nearest,
-    Linear,
-    /// Tricubic through the voxels
-    CatmullRom,
-    /// Tricubic B-spline
-    BSpline,
-    /// Each of the eight neighbours counts by its weight
-    PartialVolume,
-}
-
-impl Interpolation {
-    /// As in a table.
-    pub fn name(self) -> &'static str {
-        Interpolator::from(self).name()
-    }
-}
-
-impl From<Interpolation> for Interpolator {
-    fn from(interpolation: Interpolation) -> Self {
-        match interpolation {
-            Interpolation::Nearest => Self::Nearest,
-            Interpolation::Linear => Self::Linear,
-            Interpolation::CatmullRom => Self::CatmullRom,
-            Interpolation::BSpline => Self::BSpline,
-            Interpolation::PartialVolume => Self::PartialVolume,
-        }
-    }
-}
-
 /// An axis through the middle of the fixed image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis {
-    /// (1, 1, 1): no row of voxels stays a row
+    /// (1, 1, 1): rows of voxels are not kept
     Oblique,
     /// From foot to head
     Z,

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::cases::LEDIG_BINS;
-use super::choices::{Data, Interpolation};
-use super::results::Row;
+use super::choices::Data;
+use super::rows::Counted;
+use crate::arguments::interpolation::Interpolation;
 
 /// The average of 1 - new / old over some cases, next to what the paper prints.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,7 +45,7 @@ const TABLE_3: [(Data, Over, Printed); 5] = [
 ];
 
 /// The table's reductions for which `rows` has two cases or more.
-pub fn reductions(rows: &[Row]) -> Vec<Reduction> {
+pub fn reductions(rows: &[Counted]) -> Vec<Reduction> {
     let mut found = Vec::new();
     for (data, over, printed) in TABLE_3 {
         for ([new, old], printed) in PAIRS.into_iter().zip(printed) {
@@ -55,7 +56,7 @@ pub fn reductions(rows: &[Row]) -> Vec<Reduction> {
             ];
             for (interpolation, paper) in columns {
                 let of_row =
-                    |row: &&Row| row.data == data && row.interpolation == interpolation && over.holds(row, rows);
+                    |row: &&Counted| row.data == data && row.interpolation == interpolation && over.holds(row, rows);
                 let saved = saved(rows.iter().filter(of_row), new, old);
                 let (cases, sum) = (saved.len(), saved.iter().sum::<f64>());
                 let percent = 100.0 * sum / cases as f64;
@@ -70,8 +71,8 @@ pub fn reductions(rows: &[Row]) -> Vec<Reduction> {
 
 impl Over {
     /// Whether a row belongs to the cases: those of the largest size, or those of as many bins as the paper took.
-    fn holds(self, row: &Row, rows: &[Row]) -> bool {
-        let voxels = |row: &Row| row.fixed_size.iter().product::<usize>();
+    fn holds(self, row: &Counted, rows: &[Counted]) -> bool {
+        let voxels = |row: &Counted| row.fixed_size.iter().product::<usize>();
         match self {
             Self::Bins => rows.iter().filter(|other| other.data == row.data).all(|other| voxels(other) <= voxels(row)),
             Self::Size => row.bins == LEDIG_BINS,
@@ -80,10 +81,10 @@ impl Over {
 }
 
 /// 1 - new / old for each case that both methods can do.
-fn saved<'a>(rows: impl Iterator<Item = &'a Row>, new: &str, old: &str) -> Vec<f64> {
-    let rows: Vec<&Row> = rows.collect();
-    let time = |method: &str, of: &Row| {
-        let same = |row: &&&Row| row.method == method && (row.bins, row.fixed_size) == (of.bins, of.fixed_size);
+fn saved<'a>(rows: impl Iterator<Item = &'a Counted>, new: &str, old: &str) -> Vec<f64> {
+    let rows: Vec<&Counted> = rows.collect();
+    let time = |method: &str, of: &Counted| {
+        let same = |row: &&&Counted| row.method == method && (row.bins, row.fixed_size) == (of.bins, of.fixed_size);
         Some(rows.iter().find(same)?.timing?.seconds)
     };
     let olds = rows.iter().filter(|row| row.method == old);
@@ -93,7 +94,7 @@ fn saved<'a>(rows: impl Iterator<Item = &'a Row>, new: &str, old: &str) -> Vec<f
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::results::tests::row;
+    use crate::bench::rows::tests::row;
 
     #[test]
     fn a_reduction_is_the_mean_over_the_cases() {

@@ -4,17 +4,11 @@ pub mod arguments;
 mod cases;
 mod choices;
 mod compare;
-mod gaussian;
 mod measure;
 mod papers;
-mod plot;
 mod results;
-mod subject;
-mod table;
-mod viola;
-mod windows;
-
-pub use choices::Interpolation;
+mod rows;
+mod show;
 
 use std::path::Path;
 
@@ -24,6 +18,7 @@ use mireg::{Error, Result};
 
 use crate::interrupt::{self, Held};
 use crate::progress::Progress;
+use crate::terminal;
 use arguments::Bench;
 use cases::Plan;
 use results::Results;
@@ -35,12 +30,12 @@ pub fn run(arguments: &Bench) -> Result<()> {
     let progress = Progress::new(arguments.json);
     let engine = arguments.compute.engine(&progress)?;
     let plan = Plan::new(arguments, engine.backend().name())?;
-    let results = engine.install(|| Results::measure(&plan, engine.backend(), arguments, &progress))?;
+    let results = engine.install(|| measure::all(&plan, engine.backend(), arguments, &progress))?;
     if let (Some(folder), Some(out)) = (folder, &arguments.out) {
         write(&results, folder, out)?;
     }
     progress.finish();
-    crate::print(&if arguments.json { format!("{}\n", json(&results)) } else { table::text(&results) });
+    terminal::print(&if arguments.json { format!("{}\n", json(&results)) } else { show::text(&results) });
     Ok(())
 }
 
@@ -55,7 +50,8 @@ fn write(results: &Results, folder: OutputFolder, out: &Path) -> Result<()> {
     };
     file("bench.json", &json(results))?;
     if !results.rows.is_empty() {
-        let plot = plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;
+        let plot =
+            show::plot::Plot::new(results).map_err(|e| Error::file(out, format!("the plot cannot be drawn ({e})")))?;
         file("bench.svg", &plot.svg)?;
         picture::save(&plot.png, &folder.path("bench.png"))?;
     }

@@ -11,11 +11,11 @@ use crate::interrupt::Held;
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
-A point goes through the files in the order in which they are named: through A, then
-through B. So the first starts from the fixed image of the whole, and the last ends
-in its moving image. (antsApplyTransforms has the same order.) Where a displacement
-field is among them the result is one, .nii.gz, .mha or .nrrd, on the grid of --fixed or
-else of the first field; of linear transforms it is linear.
+The transforms are applied to a point in the order given. The first maps from the fixed
+image of the whole chain, the last to its moving image. This is the order of
+antsApplyTransforms. Linear transforms compose to a linear transform. If one of them is a
+displacement field, the result is a displacement field (.nii.gz, .mha or .nrrd) on the
+grid of --fixed, or of the first field.
 
 Examples:
   mireg compose ct_to_t1.tfm t1_to_t2.tfm --out ct_to_t2.tfm
@@ -25,10 +25,10 @@ Examples:
 
 #[derive(Args)]
 pub struct Compose {
-    /// The transform that comes first, those after it in their order
+    /// Transforms, in the order in which they are applied to a point
     #[arg(value_name = "TRANSFORM", num_args = 1.., required = true)]
     pub inputs: Vec<PathBuf>,
-    /// The file that is written
+    /// Output file
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     #[command(flatten)]

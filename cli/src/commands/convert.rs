@@ -11,9 +11,9 @@ use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
 use crate::interrupt::Held;
 
 pub const EXAMPLES: &str = "\
-Whatever the format, IN takes a point of FIXED to the point of MOVING; FLIRT's
-matrices, which say the reverse, are turned round on the way. Displacement fields go
-from and to .nii.gz, .mha and .nrrd. OUT appears whole or not at all.
+In every format the transform maps points of FIXED to points of MOVING. FLIRT matrices,
+which map from MOVING to FIXED, are inverted when read and written. Displacement fields
+are converted between .nii.gz, .mha and .nrrd.
 
 Examples:
   mireg convert out/transform.tfm flirt.mat --fixed ct.nii.gz --moving mr.nii.gz
@@ -24,10 +24,10 @@ Examples:
 
 #[derive(Args)]
 pub struct Convert {
-    /// The transform that is read
+    /// Transform to read
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file that is written
+    /// Output file
     #[arg(value_name = "OUT")]
     pub out: PathBuf,
     #[command(flatten)]

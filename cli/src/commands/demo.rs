@@ -1,10 +1,7 @@
 //! `mireg demo`.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
-use crate::demo::{Misplacement, Pair, picture};
-use crate::report::{Run, motion};
 use clap::Args;
 use glam::DAffine3;
 use mireg::io::transform::{self, Grids};
@@ -13,22 +10,26 @@ use mireg::registration::Options;
 use mireg::{Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
-use crate::interrupt::{self, Held};
-use crate::progress::Progress;
-use crate::summary::{self, line};
+use crate::arguments::pair::Pair as Files;
+use crate::demo::{Misplacement, Pair, picture};
+use crate::invocation::Invocation;
+use crate::job::{self, Job};
+use crate::report::registration::Registered;
+use crate::report::{Kind, motion};
+use crate::terminal::line;
 
 pub const EXAMPLES: &str = "\
-Makes a CT-like and an MR-like scan of a made-up head with a known motion between
-them, registers them, and says how many mm the result is off, on average over the
-brain. More than 1 mm is exit code 1. DIR gets ct.nii.gz, mr.nii.gz, truth.tfm,
-demo.png and what `mireg register` writes.";
+Simulates a CT and an MR scan of a synthetic head with a known motion between them,
+registers them, and prints the mean registration error over the brain. The exit code is
+1 if the error is larger than 1 mm. The output folder gets ct.nii.gz, mr.nii.gz,
+truth.tfm, demo.png and the files of `mireg register`.";
 
 #[derive(Args)]
 pub struct Demo {
-    /// Folder for the scans and the results
+    /// Output folder for the scans and the results
     #[arg(long, value_name = "DIR", default_value = "mireg-demo")]
     pub out: PathBuf,
-    /// Number of the patient; each has another head and another motion
+    /// Seed: each number gives a different head and a different motion
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     #[command(flatten)]
@@ -45,48 +46,32 @@ const MR: &str = "mr.nii.gz";
 const TOLERANCE_MM: f64 = 1.0;
 
 /// Makes a patient, registers the two scans, writes everything and prints the error.
-pub fn run(arguments: &Demo, started: Instant) -> Result<()> {
-    let _held = Held::new();
-    let folder = OutputFolder::create(&arguments.out)?;
-    let progress = Progress::new(arguments.quiet);
-    progress.step(&format!("making patient {}", arguments.seed));
-    let engine = arguments.compute.engine(&progress)?;
-    let (pair, making, [ct, mr]) = engine.install(|| {
-        let pair = Pair::new(arguments.seed, 1.0);
-        interrupt::proceed()?;
-        let making = started.elapsed().as_secs_f64();
-        let scans = write_scans(&pair, &folder)?;
+pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
+    let Demo { out, seed, quiet, .. } = arguments;
+    let files = Files { fixed: out.join(CT), moving: out.join(MR), out: out.clone(), quiet: *quiet };
+    let job = Job::open(&files, Registered::FILES, &arguments.compute, invocation)?;
+    job.progress.step(&format!("simulating patient {seed}"));
+    let (pair, making, [ct, mr]) = job.engine.install(|| {
+        let pair = Pair::new(*seed, 1.0);
+        let making = invocation.started.elapsed().as_secs_f64();
+        let scans = write_scans(&pair, &job.folder)?;
         Ok((pair, making, scans))
     })?;
 
     // The files are registered, not what they were made from, so that `mireg register` gives the same.
-    let reading = Instant::now();
-    let (fixed, moving) = engine.install(|| crate::read(&ct, &mr))?;
-    let options = Options::default();
-    let run = Run {
-        started,
-        fixed: &arguments.out.join(CT),
-        moving: &arguments.out.join(MR),
-        read: reading.elapsed().as_secs_f64(),
-        open: engine.opening_seconds(),
-        options: &options,
-    };
-    let (registration, report) = super::register::align(&engine, [&fixed, &moving], &run, &folder, &progress)?;
-    let found = registration.transform.to_affine();
+    let loaded = job.read_from(&ct, &mr, |_| Ok(Options::default()))?;
+    let options = &loaded.options;
+    let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
+    let registered = Registered { found, options };
+    let report = job.write(&loaded, &registered)?;
+    let found = found.transform.to_affine();
     let before = pair.misplacement(&DAffine3::IDENTITY);
     let after = pair.misplacement(&found);
     let checkerboards = picture::checkerboards(&pair.ct, &pair.mr, &[DAffine3::IDENTITY, found]);
-    picture::save(&checkerboards, &folder.path("demo.png"))?;
-    interrupt::proceed()?;
-    folder.commit()?;
-    progress.finish();
-
-    super::register::warn(&report.warnings);
-    if !arguments.quiet {
-        crate::print(&patient(&pair, arguments.seed, making));
-        crate::print(&summary::registration(&registration, &report, MR.as_ref(), &arguments.out));
-        crate::print(&errors(before, after, arguments));
-    }
+    picture::save(&checkerboards, &job.folder.path("demo.png"))?;
+    let summary = job::summary(&files, &registered, &report);
+    let text = [patient(&pair, *seed, making), summary, errors(before, after, arguments)].concat();
+    job.commit(&report.warnings, &text)?;
     trusted(after)
 }
 
@@ -105,7 +90,7 @@ fn patient(pair: &Pair, seed: u64, seconds: f64) -> String {
         format!("{i} x {j} x {k} voxels of {} x {} x {} mm", spacing.x, spacing.y, spacing.z)
     };
     [
-        line("patient", &format!("number {seed}, made up in {seconds:.2} s")),
+        line("patient", &format!("seed {seed}, simulated in {seconds:.2} s")),
         line("fixed", &format!("CT-like, {}", scan(&pair.ct))),
         line("moving", &format!("MR-like, {}", scan(&pair.mr))),
         line("truth", &motion(&pair.truth.into())),
@@ -120,9 +105,9 @@ fn errors(before: Misplacement, after: Misplacement, arguments: &Demo) -> String
     [
         line(
             "error",
-            &format!("{mean_mm:.3} mm on average over the brain, {max_mm:.3} mm at worst; {before:.2} mm before"),
+            &format!("{mean_mm:.3} mm mean over the brain, {max_mm:.3} mm maximum; {before:.2} mm mean before"),
         ),
-        line("look at", &format!("{out}/demo.png, or at {out}/{CT} and {out}/moved.nii.gz in any viewer")),
+        line("inspect", &format!("{out}/demo.png, or {out}/{CT} and {out}/moved.nii.gz in any viewer")),
     ]
     .concat()
 }

@@ -2,7 +2,7 @@
 
 use mireg::Result;
 
-use crate::summary::line;
+use crate::terminal::{self, line};
 
 /// Prints a line for every backend.
 pub fn run() -> Result<()> {
@@ -10,6 +10,6 @@ pub fn run() -> Result<()> {
         let state = if device.available { "yes" } else { "no " };
         line(device.backend, &format!("{state}  {}", device.detail))
     });
-    crate::print(&lines.collect::<String>());
+    terminal::print(&lines.collect::<String>());
     Ok(())
 }

@@ -12,14 +12,14 @@ use mireg::{Error, Geometry, Result, io};
 use rayon::prelude::*;
 
 use crate::arguments::choice::choice;
-use crate::summary::line;
+use crate::terminal::{self, line};
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
-The error at a point of the fixed image is how far, in mm, the transform takes it from
-where it belongs: from where the truth takes it or from its counterpart among the moving
-image's points. `before` is the same without any transform. Displacement fields are
-transforms too.
+The target registration error at a point of the fixed image is the distance in mm between
+the transformed point and its true position in the moving image. The true position comes
+from --truth or from --moving-points. `before` is the error of the identity. Transforms can
+also be displacement fields.
 
 Examples:
   mireg evaluate out/transform.tfm --truth truth.tfm --fixed ct.nii.gz
@@ -30,37 +30,37 @@ Examples:
 #[derive(Args)]
 #[command(group = ArgGroup::new("over").required(true).multiple(true).args(["fixed", "mask", "points"]))]
 pub struct Evaluate {
-    /// From a point of the fixed image to the point of the moving image
+    /// Transform from points of the fixed image to points of the moving image
     #[arg(value_name = "TRANSFORM")]
     pub transform: PathBuf,
-    /// Format of TRANSFORM [default: what the content looks like]; `mireg convert --help` lists them
+    /// Format of TRANSFORM; `mireg convert --help` lists them [default: detected from the content]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", hide_possible_values = true)]
     pub from: Option<Format>,
-    /// The transform that is known to be right
+    /// True transform
     #[arg(long, value_name = "FILE", required_unless_present = "moving_points")]
     pub truth: Option<PathBuf>,
-    /// The fixed image; without --mask or --points over its eight outermost voxel centres
+    /// Fixed image; without --mask or --points, the error is measured at its eight corner voxels
     #[arg(long, value_name = "FILE")]
     pub fixed: Option<PathBuf>,
-    /// The moving image, for transforms of FSL and RIRE; only its header counts
+    /// Moving image, for transforms of FSL and RIRE; only its header is read
     #[arg(long, value_name = "FILE")]
     pub moving: Option<PathBuf>,
-    /// Over the voxels of this image that are 0.5 or more
+    /// Mask: the error is measured at its voxels that are 0.5 or more
     #[arg(long, value_name = "FILE", conflicts_with = "points")]
     pub mask: Option<PathBuf>,
-    /// Over these points of the fixed image: .csv, .mrk.json, .fcsv, .vtk or .txt
+    /// Points of the fixed image at which the error is measured: .csv, .mrk.json, .fcsv, .vtk or .txt
     #[arg(long, value_name = "FILE")]
     pub points: Option<PathBuf>,
-    /// Where those points belong in the moving image, in the same order
+    /// Corresponding points of the moving image, in the same order
     #[arg(long, value_name = "FILE", requires = "points", conflicts_with = "truth")]
     pub moving_points: Option<PathBuf>,
-    /// Axes of the points' coordinates [default: what the file says, or else lps]
+    /// Coordinate system of the points [default: as in the file, otherwise lps]
     #[arg(long, value_parser = choice::<Frame>())]
     pub frame: Option<Frame>,
-    /// Exit with code 1 where the mean error is larger
+    /// Exit with code 1 if the mean error is larger
     #[arg(long, value_name = "MM", value_parser = limit, allow_negative_numbers = true)]
     pub limit: Option<f64>,
-    /// Print JSON with every digit
+    /// Print JSON with all digits
     #[arg(long)]
     pub json: bool,
 }
@@ -77,7 +77,7 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
     let after = Tre::of(|point| map.transform_point3(point), &points, &targets).ok_or_else(nothing)?;
     chain.met(&map)?;
-    crate::print(&match arguments.json {
+    terminal::print(&match arguments.json {
         true => {
             let object = serde_json::json!({ "over": over, "points": points.len(), "before": before, "after": after });
             format!("{object:#}\n")

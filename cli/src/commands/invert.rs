@@ -11,9 +11,9 @@ use crate::interrupt::Held;
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
-Where IN takes a point of FIXED to MOVING, FILE takes one of MOVING to FIXED. --fixed
-and --moving are those of IN. The way back of a displacement field is one on the grid
-of --moving, or else on its own.
+IN maps points of FIXED to points of MOVING; the output maps points of MOVING to points of
+FIXED. --fixed and --moving are the images of IN. The inverse of a displacement field is a
+displacement field on the grid of --moving, or on the grid of IN.
 
 Examples:
   mireg invert ct_to_mr.tfm --out mr_to_ct.tfm
@@ -22,10 +22,10 @@ Examples:
 
 #[derive(Args)]
 pub struct Invert {
-    /// The transform that is read
+    /// Transform to invert
     #[arg(value_name = "IN")]
     pub input: PathBuf,
-    /// The file that is written
+    /// Output file
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     #[command(flatten)]

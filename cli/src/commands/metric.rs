@@ -11,16 +11,17 @@ use mireg::{Result, Silent};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::histogram::Histogram;
-use crate::summary::line;
+use crate::files;
+use crate::terminal::{self, line};
 use crate::transforms;
 
 pub const EXAMPLES: &str = "\
-Entropies and MI are in nats, over the voxels of FIXED that fall inside MOVING and that the masks
-leave. NMI is (H(F) + H(M)) / H(F,M): 1 for images that say nothing about each other, 2 for images
-that determine each other. ECC is 2 MI / (H(F) + H(M)): 0 to 1. eta2(M|F), the correlation ratio, is
-the part of MOVING's variance that FIXED explains, and eta2(F|M) the reverse: 0 for none of it, 1
-for all. With the images, masks and options of `mireg register` and the transform that it wrote,
-these are the numbers of its report.
+Values are over the voxels of FIXED that lie inside MOVING and inside the masks. Entropies and
+mutual information (MI) are in nats. NMI is (H(F) + H(M)) / H(F,M): 1 for independent images, 2 if
+each determines the other. ECC is 2 MI / (H(F) + H(M)), from 0 to 1. eta2(M|F) is the correlation
+ratio: the fraction of the variance of MOVING that FIXED explains; eta2(F|M) is the reverse. With
+the images, masks, options and transform of a `mireg register` run, the values are those of its
+report.
 
 Examples:
   mireg metric ct.nii.gz mr.nii.gz
@@ -29,17 +30,17 @@ Examples:
 
 #[derive(Args)]
 pub struct Metric {
-    /// The image on whose voxels the metric is taken
+    /// Fixed image; its voxels are the samples
     pub fixed: PathBuf,
-    /// The image that it is compared with
+    /// Moving image
     pub moving: PathBuf,
-    /// From a point of FIXED to the point of MOVING, in any format that `mireg convert` reads [default: the headers alone]
+    /// Transform from points of FIXED to points of MOVING, in any format that `mireg convert` reads [default: identity]
     #[arg(long, short, value_name = "FILE")]
     pub transform: Option<PathBuf>,
-    /// Format of the transform [default: what the content looks like]; `mireg convert --help` lists them
+    /// Format of the transform; `mireg convert --help` lists them [default: detected from the content]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", hide_possible_values = true, requires = "transform")]
     pub from: Option<Format>,
-    /// Print JSON with every digit
+    /// Print JSON with all digits
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -51,7 +52,7 @@ pub struct Metric {
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
     let engine = arguments.compute.engine(&Silent)?;
-    let (fixed, moving) = engine.install(|| crate::read(&arguments.fixed, &arguments.moving))?;
+    let (fixed, moving) = engine.install(|| files::read(&arguments.fixed, &arguments.moving))?;
     let transform = match &arguments.transform {
         Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
@@ -60,7 +61,7 @@ pub fn run(arguments: &Metric) -> Result<()> {
     let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
     let comparison = Comparison { histogram, fixed_mask, moving_mask };
     let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
-    crate::print(&if arguments.json { json(&value, histogram.bins) } else { text(&value) });
+    terminal::print(&if arguments.json { json(&value, histogram.bins) } else { text(&value) });
     Ok(())
 }
 

@@ -8,17 +8,19 @@ use mireg::io::points::{Format, Frame, Landmarks};
 
 use crate::arguments::choice::choice;
 use crate::arguments::grids::{ImageGrids, Reading};
+use crate::files;
 use crate::interrupt::Held;
-use crate::summary::line;
+use crate::terminal::{self, line};
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
-Without --invert the points are of the fixed image and go to the moving image, mm.
-(An image goes the other way through the same transform: see `mireg apply`.) OUT has
-the format of IN and keeps all of it but the coordinates. A file of 3D Slicer says
-itself whether it is in LPS or RAS. The mesh.json of `mireg mesh` is a transform too, and
-so are displacement fields (.nii.gz, .mha, .nrrd) and ITK text with several of them.
-Several are applied in the order given, as by antsApplyTransformsToPoints.
+Points of the fixed image are mapped to the moving image, in mm; with --invert, points of
+the moving image to the fixed image. (The same transform resamples the moving image on the
+grid of the fixed one: see `mireg apply`.) OUT has the format of IN; only the coordinates
+change. Files of 3D Slicer say whether they are in LPS or RAS. Transforms can also be
+displacement fields (.nii.gz, .mha, .nrrd), ITK files with several transforms and the
+mesh.json of `mireg mesh`. Several transforms are applied in the order given, as in
+antsApplyTransformsToPoints.
 
 Examples:
   mireg points ct_landmarks.csv --transform out/transform.tfm --out mr_landmarks.csv
@@ -29,22 +31,22 @@ Examples:
 
 #[derive(Args)]
 pub struct Points {
-    /// The points: .csv, .mrk.json, .fcsv, .vtk or .txt
+    /// Points: .csv, .mrk.json, .fcsv, .vtk or .txt
     #[arg(value_name = "IN")]
     pub points: PathBuf,
-    /// From a point of the fixed image to the point of the moving image; several are applied in the order given
+    /// Transform from points of the fixed image to points of the moving image; can be repeated
     #[arg(long, short, value_name = "FILE", required = true)]
     pub transform: Vec<PathBuf>,
-    /// From the moving image to the fixed image instead
+    /// Map points of the moving image to the fixed image
     #[arg(long)]
     pub invert: bool,
-    /// The file to write
+    /// Output file
     #[arg(long, value_name = "OUT")]
     pub out: PathBuf,
-    /// Axes of the coordinates [default: what the file says, or else lps]
+    /// Coordinate system of the points [default: as in the file, otherwise lps]
     #[arg(long, value_parser = choice::<Frame>())]
     pub frame: Option<Frame>,
-    /// How the file holds points [default: by the end of its name]
+    /// File format of the points [default: by file extension]
     #[arg(long, value_parser = choice::<Format>())]
     pub format: Option<Format>,
     #[command(flatten)]
@@ -53,7 +55,7 @@ pub struct Points {
 
 /// Reads points, takes them through the transforms and writes them.
 pub fn run(arguments: &Points) -> Result<()> {
-    crate::keep_inputs(&arguments.out, [&arguments.points])?;
+    files::keep_inputs(&arguments.out, [&arguments.points])?;
     let Points { transform, reading, invert, .. } = arguments;
     let images = ImageGrids::read(reading)?;
     let chain = Chain::read(transform, reading.from, &images.grids())?;
@@ -63,6 +65,6 @@ pub fn run(arguments: &Points) -> Result<()> {
     chain.met(&map)?;
     let _held = Held::new();
     landmarks.write(&arguments.out)?;
-    crate::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
+    terminal::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
     Ok(())
 }

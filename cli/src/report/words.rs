@@ -1,4 +1,4 @@
-//! A transform as people say it.
+//! Transforms and metrics in words.
 
 use glam::{DAffine3, DVec3};
 use mireg::deform::Force;
@@ -28,17 +28,17 @@ fn shift(shift: DVec3) -> String {
     )
 }
 
-/// What a force climbs.
-pub fn climbed(force: Force) -> &'static str {
+/// The metric behind a force.
+pub fn metric_of(force: Force) -> &'static str {
     match force {
         Force::Mi => "mutual information",
         Force::Nmi => "normalised mutual information",
-        Force::Lcc => "mean squared local correlation",
-        Force::Ssd => "squared difference, with a minus",
+        Force::Lcc => "mean squared local cross-correlation",
+        Force::Ssd => "negative mean squared difference",
     }
 }
 
-/// Where something started: who says so, and what it is.
+/// An initialisation: where it is from, and what it is.
 pub fn began(from: &str, start: &Linear) -> String {
     if start.to_affine() == DAffine3::IDENTITY { from.to_owned() } else { format!("{from}: {}", motion(start)) }
 }
@@ -53,17 +53,20 @@ pub fn parts(transform: &Linear) -> Vec<(&'static str, String)> {
     let mm = |value: f64| format!("{value:+.3} mm");
     let percent = |axis: DVec3| format!("{:+.3} %", 100.0 * ((matrix * axis).length() - 1.0));
     let turns = [
-        ("turn about the axis to the left (x)", degree(degrees.x)),
-        ("turn about the axis to the back (y)", degree(degrees.y)),
-        ("turn about the axis to the head (z)", degree(degrees.z)),
+        ("rotation about x (left)", degree(degrees.x)),
+        ("rotation about y (posterior)", degree(degrees.y)),
+        ("rotation about z (superior)", degree(degrees.z)),
     ];
     let shifts = [
-        ("shift to the left (x)", mm(shift.x)),
-        ("shift to the back (y)", mm(shift.y)),
-        ("shift to the head (z)", mm(shift.z)),
+        ("translation along x (left)", mm(shift.x)),
+        ("translation along y (posterior)", mm(shift.y)),
+        ("translation along z (superior)", mm(shift.z)),
     ];
-    let sizes =
-        [("size along x", percent(DVec3::X)), ("size along y", percent(DVec3::Y)), ("size along z", percent(DVec3::Z))];
+    let sizes = [
+        ("scale along x", percent(DVec3::X)),
+        ("scale along y", percent(DVec3::Y)),
+        ("scale along z", percent(DVec3::Z)),
+    ];
     let flat = transform.dimension == Dimension::Two;
     let turns = turns.into_iter().filter(|_| transform.kind > Kind::Translation).skip(if flat { 2 } else { 0 });
     let axes = transform.dimension.axes();

@@ -1,8 +1,8 @@
 //! The grids of the levels, and both images on them.
 
+use super::respaced::respaced;
 use super::{Force, Options, smallest};
 use crate::error::Setting;
-use crate::image::pyramid::resampled;
 use crate::image::{Geometry, Range, StoredImage};
 use crate::observer::go_on;
 use crate::{Error, Observer, Result, Volume};
@@ -41,8 +41,8 @@ fn pyramid<'a>(volume: &'a Volume, spacings: &[f64], observer: &dyn Observer) ->
     for &mm in spacings.iter().rev() {
         go_on(observer)?;
         levels.push(match levels.last() {
-            None => resampled(volume, mm),
-            Some(finer) => match resampled(finer, mm) {
+            None => respaced(volume, mm),
+            Some(finer) => match respaced(finer, mm) {
                 Cow::Owned(coarser) => Cow::Owned(coarser),
                 Cow::Borrowed(_) => finer.clone(),
             },

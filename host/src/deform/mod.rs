@@ -8,6 +8,7 @@ mod found;
 mod levels;
 mod memory;
 mod options;
+mod respaced;
 mod start;
 mod table;
 

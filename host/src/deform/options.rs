@@ -66,19 +66,19 @@ impl Options {
             let (bins, most) = (self.bins, Self::BINS.end());
             return refused(
                 Setting::Bins,
-                format!("{bins} bins: a flow takes {} to {most} bins a side", Self::BINS.start()),
+                format!("{bins} bins: a deformation takes {} to {most} bins per side", Self::BINS.start()),
             );
         }
         let positive =
             |mm: Option<f64>, zero: bool| mm.is_none_or(|mm| mm.is_finite() && (mm > 0.0 || zero && mm == 0.0));
         if !positive(self.smooth_mm, false) {
-            return refused(Setting::SmoothMm, "the step is smoothed by more than 0 mm".into());
+            return refused(Setting::SmoothMm, "the update field must be smoothed by more than 0 mm".into());
         }
         if !positive(self.smooth_field_mm, true) {
-            return refused(Setting::SmoothFieldMm, "the field is smoothed by 0 mm or more".into());
+            return refused(Setting::SmoothFieldMm, "the field must be smoothed by 0 mm or more".into());
         }
         if self.iterations.as_ref().is_some_and(|all| all.is_empty() || all.contains(&0)) {
-            return refused(Setting::Iterations, "a level takes 1 iteration or more".into());
+            return refused(Setting::Iterations, "each level takes 1 iteration or more".into());
         }
         if !start.is_finite() || start.matrix3.determinant() == 0.0 {
             return refused(Setting::Start, "the transform to start from has no inverse".into());

@@ -5,7 +5,7 @@
 //! form, and (f - m) / s^2 for squared differences of mean s^2. The information at f is the mean of the score's square over P(m | f).
 
 use super::Force;
-use crate::backend::cpu::simd::widest;
+use crate::backend::simd::widest;
 use gpu::math::log;
 
 /// The window's standard deviation as a part of the range.

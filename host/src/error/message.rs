@@ -51,9 +51,13 @@ impl Display for Message {
     }
 }
 
+/// Of a text, what stands behind the first semicolon says what to do.
 impl From<String> for Message {
     fn from(text: String) -> Self {
-        Self { wrong: vec![Piece::Text(text)], advice: Vec::new() }
+        let (wrong, advice) =
+            text.split_once("; ").map_or((text.as_str(), None), |(wrong, advice)| (wrong, Some(advice)));
+        let piece = |text: &str| Piece::Text(text.to_owned());
+        Self { wrong: vec![piece(wrong)], advice: advice.map(piece).into_iter().collect() }
     }
 }
 
@@ -88,6 +92,7 @@ pub(crate) use {message, piece};
 
 #[cfg(test)]
 mod tests {
+    use super::Message;
 
     #[test]
     fn options_are_called_what_the_reader_calls_them() {
@@ -97,5 +102,11 @@ mod tests {
         let flags = message.line(|setting| format!("--{}", setting.name()));
         assert_eq!(flags, "nmi has no gradient; use --metric mattes, or another --optimizer");
         assert_eq!(message!(Bins, " are few").to_string(), "`bins` are few");
+    }
+
+    #[test]
+    fn a_text_says_what_to_do_behind_its_semicolon() {
+        assert_eq!(Message::from("is damaged; copy it again"), message!("is damaged"; "copy it again"));
+        assert!(Message::from("is a folder").advice.is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Images as the backends keep them: fractions of an intensity range, and bin numbers.
 
-use super::Volume;
+use super::{Range, Volume};
 use gpu::math::{bin, eight_bit, interpolate};
 use rayon::prelude::*;
 
@@ -26,6 +26,14 @@ pub struct BinImage {
 }
 
 impl BinImage {
+    /// Every voxel as a 16-bit fraction of the range instead of a bin number. The topmost, being [`MASKED`](gpu::math::bin::MASKED),
+    /// gives way. Intensities beyond the range are clamped.
+    pub fn fine(volume: &Volume, range: Range) -> Self {
+        let stored = StoredImage::fine(volume, range);
+        let bins = stored.voxels().par_iter().map(|&value| value.min(bin::MASKED - 1)).collect();
+        Self { size: volume.geometry.size, bins }
+    }
+
     /// Leaves out the voxels whose `keep`, by their number, is false, and returns how many are left.
     pub fn keep(&mut self, keep: impl Fn(usize) -> bool + Sync) -> usize {
         let left = self.bins.par_iter_mut().enumerate().with_min_len(1 << 12).map(|(i, bin)| {
@@ -41,7 +49,7 @@ impl BinImage {
 impl StoredImage {
     /// Maps `low..=high` to the 16-bit range, for use with `bins` bins: up to 256, the values are 256 levels. Intensities beyond the
     /// range are clamped.
-    pub fn new(volume: &Volume, (low, high): (f32, f32), bins: u32) -> Self {
+    pub fn new(volume: &Volume, (low, high): Range, bins: u32) -> Self {
         let fine = bin::fine(bins);
         let mut values: Vec<u16> = volume.voxels.par_iter().map(|&v| bin::store(v, low, high, fine)).collect();
         let size = volume.geometry.size;
@@ -50,7 +58,7 @@ impl StoredImage {
     }
 
     /// The same with all 16 bits, as windows and gradients ask for.
-    pub fn fine(volume: &Volume, range: (f32, f32)) -> Self {
+    pub fn fine(volume: &Volume, range: Range) -> Self {
         Self::new(volume, range, ALL_BITS)
     }
 

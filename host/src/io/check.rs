@@ -12,14 +12,14 @@ pub const NO_IMAGE: &str = "is no image, but a displacement field; give it as a 
 /// The same where that cannot be known.
 pub const IF_FIELD: &str = "If it is a displacement field, give it as a transform";
 
-/// Whether a displacement field of `size` has this many numbers a voxel: 3, and 2 where it is one of a 2-D image.
+/// Whether a displacement field of `size` has this many numbers per voxel: 3, and 2 where it is one of a 2-D image.
 pub fn numbers(size: [usize; 3], numbers: usize) -> Result<(), String> {
     match (size[2], numbers) {
         (_, 3) | (1, 2) => Ok(()),
-        (_, 1) => Err("is an image of one number a voxel, and no displacement field; give it as an image".into()),
+        (_, 1) => Err("is an image of one number per voxel, and no displacement field; give it as an image".into()),
         (slices, _) => {
             let right = if slices == 1 { 2 } else { 3 };
-            Err(format!("has {numbers} numbers a voxel, and a displacement field of {} voxels has {right}", by(size)))
+            Err(format!("has {numbers} numbers per voxel, and a displacement field of {} voxels has {right}", by(size)))
         }
     }
 }

@@ -48,7 +48,12 @@ impl OutputFolder {
     /// # Errors
     /// [`Error::File`] where a file cannot take its place.
     pub fn commit(self) -> Result<()> {
-        self.place().map_err(|e| Error::file(&self.folder, format!("the results cannot be moved into it ({e})")))
+        self.place().map_err(|e| {
+            Error::file(
+                &self.folder,
+                format!("the results cannot be moved into it ({e}); choose another output folder"),
+            )
+        })
     }
 
     fn place(&self) -> std::io::Result<()> {

@@ -38,7 +38,7 @@ pub enum Order {
 }
 
 impl Shape {
-    /// One number a voxel.
+    /// One number per voxel.
     pub fn scalar(size: [usize; 3]) -> Self {
         Self { size, numbers: 1, order: Order::Voxels }
     }

@@ -37,8 +37,8 @@ impl Mesh {
         };
         if !full.contains(&true) {
             let message = message!(
-                "no part of the fixed picture that is as large as a triangle is image";
-                "check it and the mask, or make the mesh finer"
+                "no triangle of the mesh lies on the fixed image: it is dark or masked out nearly everywhere";
+                "check it and its mask, or use a smaller ", Spacing
             );
             return Err(Error::option(Setting::FixedMask, message));
         }

@@ -171,7 +171,7 @@ impl Run<'_> {
         let samples = Samples::new(mesh, &fixed.geometry, values);
         if samples.samples.is_empty() {
             return Err(Error::Untrusted(message!(
-                "no triangle of the mesh has pixels enough inside the moving picture";
+                "no triangle of the mesh has enough pixels inside the moving picture";
                 "check where the mesh starts"
             )));
         }

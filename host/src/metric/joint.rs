@@ -42,7 +42,7 @@ impl Histogram {
             true => Ok(()),
             false => Err(Error::option(
                 Setting::Bins,
-                format!("{bins} bins: the joint histogram takes 2 to 1024 bins a side"),
+                format!("{bins} bins: the joint histogram takes 2 to 1024 bins per side"),
             )),
         }
     }

@@ -4,7 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::backend::Sigmas;
-use crate::backend::cpu::simd::widest;
+use crate::backend::simd::widest;
 use crate::error::{Setting, message};
 use crate::{Error, Result};
 use gpu::math::viola::scale;

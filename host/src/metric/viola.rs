@@ -4,9 +4,7 @@ use super::family::{At, Family, LoadedMetric, MetricImages};
 use super::joint::Histogram;
 use super::pair::{GridPair, ImagePair, Sampled};
 use super::sampling;
-use crate::backend::{
-    self, Backend, Exponentials, Group, MattesImages, Sample, Sigmas, ViolaEvaluator, ViolaPair, Windows,
-};
+use crate::backend::{self, Backend, Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair};
 use crate::error::{Setting, message};
 use crate::image::{BinImage, StoredImage};
 use crate::random::mix;
@@ -113,9 +111,9 @@ impl ScatteredImages {
                 ),
             ));
         }
-        let [sampled, interpolated] = pair.images();
-        let MattesImages { fixed: mut sampled, moving: interpolated, .. } =
-            MattesImages::new(sampled, interpolated, viola.bins, Windows::Both);
+        let [(sampled, range), (interpolated, interpolated_range)] = pair.images();
+        let mut sampled = BinImage::fine(sampled, range);
+        let interpolated = StoredImage::fine(interpolated, interpolated_range);
         if let Some(keep) = &pair.keep {
             sampled.keep(|voxel| keep[voxel]);
         }

@@ -119,9 +119,9 @@ pub enum OptimizerKind {
     Powell,
     /// Powell's directions without the memory
     StandardPowell,
-    /// Downhill simplex, as Jung & Wesarg take it
+    /// Downhill simplex, as in Jung & Wesarg
     Simplex,
-    /// Steps to the best neighbour, halved where none is better, as Ledig & Chefd'hotel, section 3.2
+    /// Steps to the best neighbour; the step length is halved if none is better (Ledig & Chefd'hotel, section 3.2)
     HillClimbing,
     /// Along the gradient, the step doubled while the metric rises, as Lin & Medioni, sections 4 and 5
     GradientAscent,

@@ -14,11 +14,11 @@ use glam::{DAffine3, DVec3};
 pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Range; 2]> {
     options.metric.check()?;
     if options.optimizer().needs_gradient() && !options.metric.has_gradient() {
-        let name = options.metric.name();
+        let (name, optimizer) = (options.metric.name(), options.optimizer());
         return Err(Error::option(
             Setting::Optimizer,
             message!(
-                "{name} has no gradient to climb by";
+                "{name} has no gradient, which {optimizer} needs";
                 "use ", Metric, " mattes, mattes-symmetric or viola, or another ", Optimizer
             ),
         ));

@@ -25,13 +25,13 @@ use crate::Geometry;
 #[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Shifts: 3 parameters, or 2 in the plane
+    /// Translation: 3 parameters, or 2 in 2-D
     Translation,
-    /// Rotations and shifts: 6, or 3 in the plane
+    /// Rotation and translation: 6, or 3 in 2-D
     Rigid,
-    /// The same with one scale: 7, or 4 in the plane
+    /// Rigid with one isotropic scale: 7, or 4 in 2-D
     Similarity,
-    /// Scales and shears along all axes too: 12, or 6 in the plane
+    /// Any linear map, with scales and shears: 12, or 6 in 2-D
     Affine,
 }
 

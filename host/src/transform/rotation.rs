@@ -36,7 +36,7 @@ pub fn plane_angle(rotation: &DMat3) -> f64 {
     libm::atan2(rotation.x_axis.y, rotation.x_axis.x)
 }
 
-/// The angles of [`euler`] that make a rotation.
+/// The angles about x, y and z, radians, that make a rotation Rz Rx Ry, as those of [`Rigid`](super::Rigid).
 pub fn euler_angles(rotation: &DMat3) -> DVec3 {
     let [a, b, c] = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
     let x = libm::atan2(b.z, libm::hypot(a.z, c.z));

@@ -1,9 +1,5 @@
 //! The metric over evaluations or iterations: lines in the coordinates of an SVG.
 
-use mireg::deform;
-use mireg::mesh::LevelFound;
-use mireg::registration::{RegistrationLevel, Rise};
-
 /// Of the whole plot.
 pub const WIDTH: f64 = 760.0;
 pub const HEIGHT: f64 = 240.0;
@@ -21,11 +17,11 @@ pub struct Plot {
 }
 
 /// What a level's line is made of.
-struct Curve {
-    title: String,
-    steps: usize,
+pub struct Curve {
+    pub title: String,
+    pub steps: usize,
     /// Value by step.
-    points: Vec<(usize, f64)>,
+    pub points: Vec<(usize, f64)>,
 }
 
 /// A level.
@@ -46,38 +42,8 @@ pub struct Tick {
 }
 
 impl Plot {
-    /// Of a registration.
-    pub fn new(levels: &[RegistrationLevel]) -> Self {
-        let point = |rise: &Rise| (rise.evaluations, rise.value);
-        let curve = |level: &RegistrationLevel| Curve {
-            title: title(level.spacing_mm.into_iter().fold(f64::INFINITY, f64::min)),
-            steps: level.evaluations,
-            points: level.trace.iter().map(point).collect(),
-        };
-        Self::of(levels.iter().map(curve).collect(), "evaluations")
-    }
-
-    /// Of a mesh.
-    pub fn of_mesh(levels: &[LevelFound]) -> Self {
-        let curve = |level: &LevelFound| Curve {
-            title: title(level.pixel_mm),
-            steps: level.iterations,
-            points: level.trace.iter().copied().enumerate().collect(),
-        };
-        Self::of(levels.iter().map(curve).collect(), "iterations")
-    }
-
-    /// Of a deformation.
-    pub fn of_flow(levels: &[deform::Level]) -> Self {
-        let curve = |level: &deform::Level| Curve {
-            title: title(level.spacing_mm.into_iter().fold(f64::INFINITY, f64::min)),
-            steps: level.values.len().max(1) - 1,
-            points: level.values.iter().copied().enumerate().collect(),
-        };
-        Self::of(levels.iter().map(curve).collect(), "iterations")
-    }
-
-    fn of(curves: Vec<Curve>, unit: &'static str) -> Self {
+    /// A band per curve, from the coarsest level to the finest.
+    pub fn new(curves: Vec<Curve>, unit: &'static str) -> Self {
         // A 0 stands for a transform with too little overlap.
         let values =
             || curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).filter(|&value| value != 0.0);
@@ -117,8 +83,14 @@ impl Curve {
     }
 }
 
-fn title(mm: f64) -> String {
+/// The title of a level of this spacing.
+pub fn title(mm: f64) -> String {
     format!("{} mm", (mm * 100.0).round() / 100.0)
+}
+
+/// The same of a grid, by its smallest spacing.
+pub fn grid(spacing_mm: &[f64; 3]) -> String {
+    title(spacing_mm.iter().copied().fold(f64::INFINITY, f64::min))
 }
 
 /// Round values, about four, with as many digits as tell them apart.
@@ -136,26 +108,16 @@ fn ticks(low: f64, high: f64) -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mireg::optimizer::Stopped;
-    use mireg::registration::Rise;
-
-    fn level(mm: f64, evaluations: usize, trace: &[(usize, f64)]) -> RegistrationLevel {
-        let trace = trace.iter().map(|&(evaluations, value)| Rise { evaluations, value }).collect();
-        let spacing_mm = [mm, mm, 2.0 * mm];
-        RegistrationLevel {
-            spacing_mm,
-            samples: 1,
-            sigmas: None,
-            evaluations,
-            value: 1.1,
-            stopped: Stopped::Converged,
-            trace,
-        }
+    fn level(title: &str, steps: usize, points: &[(usize, f64)]) -> Curve {
+        Curve { title: title.into(), steps, points: points.to_vec() }
     }
 
     #[test]
     fn every_level_has_its_stairs() {
-        let plot = Plot::new(&[level(8.0, 10, &[(1, 0.0), (2, 1.0), (5, 1.1)]), level(4.0, 4, &[(1, 1.2)])]);
+        let plot = Plot::new(
+            vec![level("8 mm", 10, &[(1, 0.0), (2, 1.0), (5, 1.1)]), level(&grid(&[4.0, 4.0, 8.0]), 4, &[(1, 1.2)])],
+            "iterations",
+        );
         assert_eq!(plot.bands[0].points, "98.8,214.0 133.6,214.0 133.6,214.0 238.0,214.0 238.0,121.0 412.0,121.0");
         assert_eq!(plot.bands[1].points, "499.0,28.0 760.0,28.0");
         assert_eq!((plot.bands[1].title.as_str(), plot.bands[1].left), ("4 mm", 412.0));
@@ -165,7 +127,7 @@ mod tests {
 
     #[test]
     fn nothing_traced_is_a_plot_without_lines() {
-        let plot = Plot::new(&[level(1.0, 0, &[])]);
+        let plot = Plot::new(vec![level("1 mm", 0, &[])], "iterations");
         assert_eq!(plot.bands[0].points, "");
     }
 }

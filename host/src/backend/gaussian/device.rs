@@ -1,11 +1,17 @@
 //! Gaussian smoothing on a device.
 
-use super::{Pass, Seconds, passes};
+use super::{Pass, SmoothingSeconds, passes};
 use crate::Result;
-use crate::backend::kernels::{RECURSIVE_ACROSS, RECURSIVE_ACROSS_LONG, RECURSIVE_ALONG, RECURSIVE_ALONG_LONG};
-use crate::backend::queue::{Memory, Queue, Shape};
-use gpu::kernels::gaussian::{LINES, bytes_across, bytes_along};
-use gpu::params::Recursive;
+use crate::backend::queue::{Memory, Queue, Shape, kernels};
+use gpu::kernels::gaussian::{self, LINES, bytes_across, bytes_along};
+use gpu::params::{self, Recursive};
+
+kernels! {
+    RECURSIVE_ALONG = gaussian::recursive_along(params::Recursive);
+    RECURSIVE_ALONG_LONG = gaussian::recursive_along_long(params::Recursive);
+    RECURSIVE_ACROSS = gaussian::recursive_across(params::Recursive);
+    RECURSIVE_ACROSS_LONG = gaussian::recursive_across_long(params::Recursive);
+}
 
 /// A Gaussian for volumes of one size, to be used many times.
 pub struct Smoother {
@@ -20,7 +26,7 @@ impl Smoother {
     }
 
     /// Queues the smoothing of the first `volumes` volumes in `planes`, in place: with the bits of
-    /// [`cpu::gaussian::smooth`](crate::backend::cpu::gaussian::smooth), and without memory of its own.
+    /// [`cpu::smooth`](crate::backend::cpu::smooth), and without memory of its own.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
@@ -65,13 +71,13 @@ pub fn smooth<Q: Queue>(queue: &Q, planes: &mut [f32], size: [usize; 3], sigmas:
     Ok(())
 }
 
-/// Seconds that a device spends on each pass over `volumes` volumes, and on a plain copy of them, as the means of `times` in a row.
+/// SmoothingSeconds that a device spends on each pass over `volumes` volumes, and on a plain copy of them, as the means of `times` in a row.
 pub fn seconds<Q: Queue>(
     queue: &Q,
     (size, volumes): ([usize; 3], usize),
     sigmas: [f64; 3],
     times: u32,
-) -> Result<Option<Seconds>> {
+) -> Result<Option<SmoothingSeconds>> {
     let smoother = Smoother::new(size, sigmas);
     let samples = volumes * size.iter().product::<usize>();
     let (mut planes, mut copy) = (queue.zeros::<f32>(samples)?, queue.zeros::<f32>(samples)?);
@@ -83,5 +89,5 @@ pub fn seconds<Q: Queue>(
     let passes = smoother.passes.iter().map(|pass| mean(&mut |planes| smoother.queue(queue, planes, volumes, pass)));
     let passes: Option<Vec<f64>> = passes.collect::<Result<_>>()?;
     let copied = mean(&mut |planes| queue.copy(planes, &mut copy))?;
-    Ok(passes.zip(copied).map(|(passes, copy)| Seconds { passes, copy }))
+    Ok(passes.zip(copied).map(|(passes, copy)| SmoothingSeconds { passes, copy }))
 }

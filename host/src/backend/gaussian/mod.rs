@@ -1,6 +1,7 @@
 //! Gaussian smoothing by the recursive filter of [`gpu::math::recursive`]: what CPU and devices have in common.
 
 mod coefficients;
+pub(super) mod cpu;
 pub(super) mod device;
 
 pub use coefficients::coefficients;
@@ -8,7 +9,7 @@ use gpu::math::recursive::Coefficients;
 
 /// What smoothing takes on a device.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seconds {
+pub struct SmoothingSeconds {
     /// Each pass: along x, y and z, if none is left alone.
     pub passes: Vec<f64>,
     /// A plain copy of what a pass reads and writes.

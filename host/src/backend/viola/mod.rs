@@ -1,72 +1,32 @@
-//! What every backend makes of the windows that Viola's mutual information is asked for with.
+//! Viola's mutual information: Gaussian windows over samples, see [`gpu::math::viola`].
 
-mod device;
+pub(super) mod cpu;
+pub(super) mod device;
+mod windows;
 
-use super::queue::Queue;
-use super::{Exponentials, Group, Sample, Sigmas, Viola, ViolaEvaluator, ViolaPair, cpu};
-use crate::error::Setting;
-use crate::{Error, Result};
-use gpu::math::log;
-use gpu::math::viola::{Entropies, Own, Scaled, WIDEST, scale};
+pub use windows::Sigmas;
 
-/// sqrt(2 pi).
-const ROOT: f64 = 2.506_628_274_631_000_2;
+use crate::Result;
+use crate::image::StoredImage;
+use gpu::math::viola::Entropies;
+use gpu::params::Affine;
+use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// Samples on a device; with tables of levels, which leave nothing to be done in parallel, on the CPU.
-///
-/// # Errors
-/// [`Error::Option`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
-pub fn load<'a, Q: Queue + 'a>(queue: Q, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
-    Ok(match pair.exponentials {
-        Exponentials::Quantised => Box::new(cpu::viola::Loaded::new(pair)?),
-        Exponentials::Exact | Exponentials::Fast => Box::new(device::Loaded::new(queue, &pair)?),
-    })
+/// A voxel of the fixed image.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    pub voxel: [u32; 3],
+    /// Its intensity as a fraction of the range, 0 to [`gpu::math::bin::FULL`].
+    pub value: f32,
 }
 
-impl Sigmas {
-    /// Refuses what windows cannot be made of.
-    ///
-    /// # Errors
-    /// [`Error::Option`] for one that is not a positive number, and for a joint one too wide beside that of its image.
-    pub fn check(&self) -> Result<()> {
-        let joint = self.joint.unwrap_or([self.fixed, self.moving]);
-        for (own, joint, image) in [(self.fixed, joint[0], "fixed"), (self.moving, joint[1], "moving")] {
-            if ![own, joint].iter().all(|sigma| sigma.is_normal() && *sigma > 0.0) {
-                return Err(Error::option(
-                    Setting::Sigmas,
-                    format!("Gaussian windows of the {image} image need a sigma above 0"),
-                ));
-            }
-            if joint > WIDEST * own {
-                return Err(Error::option(
-                    Setting::Sigmas,
-                    format!(
-                        "the joint window is {} times as wide as that of the {image} image: at most {WIDEST} are possible",
-                        joint / own
-                    ),
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    /// What stored values are multiplied by.
-    pub(crate) fn scales(&self) -> Scaled {
-        Scaled { u: scale(self.fixed), v: scale(self.moving) }
-    }
-
-    /// The joint window, where it is not the product of both.
-    pub(crate) fn own(&self) -> Option<Own> {
-        let square = |own: f64, joint: f64| ((own / joint) * (own / joint)) as f32;
-        self.joint.map(|[u, v]| Own { u: square(self.fixed, u), v: square(self.moving, v) })
-    }
-
-    /// Minus the logarithms of the windows at their middle, as densities of stored values: fixed, moving and joint.
-    pub(crate) fn norms(&self) -> [f64; 3] {
-        let norm = |sigma: f64| log::of(ROOT * sigma);
-        let [u, v] = self.joint.unwrap_or([self.fixed, self.moving]);
-        [norm(self.fixed), norm(self.moving), norm(u) + norm(v)]
-    }
+/// The two sample sets of Lin & Medioni, section 2.1, of one part of the image that has a map of its own: numbers of samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// What the densities are made of.
+    pub a: std::ops::Range<u32>,
+    /// Where they are looked at.
+    pub b: std::ops::Range<u32>,
 }
 
 impl Group {
@@ -79,10 +39,84 @@ impl Group {
     }
 }
 
+/// How exponentials are computed.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Default,
+    Display,
+    EnumMessage,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    serde::Serialize,
+)]
+#[strum(serialize_all = "kebab-case")]
+#[serde(rename_all = "kebab-case")]
+pub enum Exponentials {
+    /// By a polynomial, with the same bits on CPU and GPU
+    #[default]
+    Exact,
+    /// On a GPU in part by its special-function units: faster, but bits depend on the GPU
+    Fast,
+    /// From a table of 256 levels, to which intensities are rounded
+    Quantised,
+}
+
+/// Samples to compare by Gaussian windows.
+#[derive(Debug, Clone, Copy)]
+pub struct ViolaPair<'a> {
+    pub samples: &'a [Sample],
+    pub groups: &'a [Group],
+    /// 16-bit values.
+    pub moving: &'a StoredImage,
+    pub sigmas: Sigmas,
+    pub exponentials: Exponentials,
+}
+
+/// Viola's mutual information of a group at a map.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Viola {
+    /// h(u), h(v) and h(u, v) of eq. 5, nats, of intensities as stored values.
+    pub fixed: f64,
+    pub moving: f64,
+    pub joint: f64,
+    /// Eq. 6; 0 unless A and B both have samples inside the moving image.
+    pub mi: f64,
+    /// Samples of A and of B inside the moving image.
+    pub overlap: [u32; 2],
+}
+
 impl Viola {
     /// From a group's entropies and its samples of A and of B inside.
     pub(crate) fn new(entropies: Entropies, overlap: [u32; 2]) -> Self {
         let Entropies { fixed, moving, joint, mi } = entropies;
         Self { fixed, moving, joint, mi, overlap }
+    }
+}
+
+/// Samples that were loaded.
+pub trait ViolaEvaluator {
+    /// Each group at its own map, from voxels of the fixed image to voxels of the moving image.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn values(&mut self, maps: &[Affine]) -> Result<Vec<Viola>>;
+
+    /// The same, with the derivative of each group's mutual information by the twelve numbers of its map, rows as in [`Affine`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(Viola, [[f64; 4]; 3])>>;
+
+    /// Seconds that the device spends on values, or on slopes, as the mean of `times` in a row; `None` where it has no clock.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn seconds(&mut self, _maps: &[Affine], _slopes: bool, _times: u32) -> Result<Option<f64>> {
+        Ok(None)
     }
 }

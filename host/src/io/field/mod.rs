@@ -20,7 +20,7 @@ pub fn is(path: &Path) -> bool {
 
 /// Reads a displacement field: NIfTI (`.nii`, `.nii.gz`, `.hdr` with `.img`) of 5 dimensions with the vectors along the fifth and the intent 1007,
 /// MetaImage (`.mha`, `.mhd`) of 3 channels, or NRRD (`.nrrd`, `.nhdr`) with the vectors along the first or the last axis; of a 2-D image
-/// with 2 numbers a voxel.
+/// with 2 numbers per voxel.
 ///
 /// Vectors are taken to be LPS mm, as by ITK, but in NIfTI of intent 1006, of which ITK and mireg read RAS. They become f32.
 ///
@@ -35,14 +35,14 @@ pub fn read(path: &Path) -> Result<Field> {
     match leaves_plane(&field) {
         true => Err(Error::file(
             path,
-            "takes points of its one slice out of the plane; mireg reads 2-D fields that stay in it",
+            "moves points of its one slice out of the plane; mireg reads 2-D fields that stay in the plane",
         )),
         false => Ok(field),
     }
 }
 
 /// Writes a displacement field in the format that the end of the name says: `.nii`, `.nii.gz`, `.mha` (compressed), `.mhd` with a `.raw` beside it
-/// or `.nrrd` (compressed); that of a 2-D image with 2 numbers a voxel. Numbers are f32, vectors LPS mm.
+/// or `.nrrd` (compressed); that of a 2-D image with 2 numbers per voxel. Numbers are f32, vectors LPS mm.
 ///
 /// greedy takes NIfTI, ANTs all but `.mhd`, and SimpleITK all of them:
 /// `SimpleITK.DisplacementFieldTransform(SimpleITK.ReadImage("field.nii.gz", SimpleITK.sitkVectorFloat64))`.

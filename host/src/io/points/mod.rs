@@ -19,7 +19,7 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Format {
-    /// Columns x, y and (but for points of a plane) z under a header; all others stay, as in the files of ANTs
+    /// Columns x, y and, in 3-D, z under a header; other columns are kept, as in the files of ANTs
     Csv,
     /// Markups of 3D Slicer 5 (.mrk.json)
     Json,
@@ -45,9 +45,9 @@ impl Format {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Frame {
-    /// To the left, the back and the head: DICOM, ITK, ANTs
+    /// Left, posterior, superior: DICOM, ITK, ANTs
     Lps,
-    /// To the right, the front and the head: NIfTI
+    /// Right, anterior, superior: NIfTI
     Ras,
 }
 
@@ -124,14 +124,15 @@ impl Landmarks {
         };
         let Parsed { points, axes, frame: said, document } = parsed.map_err(Error::at(path))?;
         if points.is_empty() {
-            return Err(Error::file(path, "has no points"));
+            return Err(Error::file(path, "has no points; check the file"));
         }
         if let (Some(said), Some(frame)) = (said, frame)
             && said != frame
         {
+            let said = said.to_string().to_uppercase();
             return Err(Error::file(
                 path,
-                message!("says itself that its coordinates are {said:?}"; "leave out ", Frame),
+                message!("says itself that its coordinates are in {said}"; "leave out ", Frame),
             ));
         }
         let frame = said.or(frame).unwrap_or(Frame::Lps);

@@ -83,7 +83,10 @@ pub fn vtk(text: String) -> Result<Parsed, Message> {
     }
     if values.len() != count.saturating_mul(3) {
         let found = values.len();
-        return Err(format!("says that it has {count} points, but ends after {found} coordinates").into());
+        return Err(format!(
+            "says that it has {count} points, but ends after {found} coordinates; copy it again, or correct the number"
+        )
+        .into());
     }
     let points = values.as_chunks().0.iter().map(|&point| DVec3::from_array(point)).collect();
     Ok(Parsed { points, axes: 3, frame, document: Box::new(Text { text, places }) })

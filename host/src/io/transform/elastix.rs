@@ -71,7 +71,7 @@ impl Entries {
                     .into())
             }
             name if name.contains(char::is_control) => {
-                Err(format!("its ({} ...) is no name; correct the file", INITIAL[0]))
+                Err(format!("its line ({} ...) names no file; correct it", INITIAL[0]))
             }
             // Written on any system: only the last part of the path is looked for.
             name => Ok(name.rsplit(['/', '\\']).next().map(str::to_owned)),
@@ -90,12 +90,12 @@ impl Entries {
         let dimension = match self.numbers("FixedImageDimension").unwrap_or_default()[..] {
             [2.0] => Dimension::Two,
             [3.0] => Dimension::Three,
-            _ => return Err("has no line (FixedImageDimension 2) or 3; correct the file".into()),
+            _ => return Err("has no line (FixedImageDimension 2) or (FixedImageDimension 3); correct the file".into()),
         };
         let axes = dimension.axes();
         if self.get("UseDirectionCosines") == Some("false") {
             return Err(
-                "ignores the directions of its images (UseDirectionCosines); say \"true\" if both are those of space"
+                "ignores the directions of its images (UseDirectionCosines); set it to \"true\" if both images lie along the axes of space"
                     .into(),
             );
         }

@@ -22,9 +22,9 @@ pub enum Format {
     Niftyreg,
     /// 4x4 from FIXED to MOVING, LPS mm
     MatrixLps,
-    /// 4x4 from FIXED to MOVING, RAS mm, as greedy has it
+    /// 4x4 from FIXED to MOVING, RAS mm, as in greedy
     MatrixRas,
-    /// Eight corners of FIXED and where they go: .standard; both images are needed
+    /// Eight corners of FIXED and their positions in MOVING: .standard; both images are needed
     Rire,
     /// mireg's own: .json, and report.json
     Json,

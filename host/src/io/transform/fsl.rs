@@ -13,7 +13,7 @@ use crate::transform::Linear;
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
     let (fixed, moving) = grids.both().ok_or_else(|| {
         message!(
-            "is taken for FSL's, whose mm start at a corner of each image";
+            "is taken for one of FSL, which counts mm from a corner of each image";
             "name both images with ", Fixed, " and ", Moving, ", or convert it first"
         )
     })?;
@@ -23,7 +23,7 @@ pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
 
 pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
     let (fixed, moving) = grids.both().ok_or_else(
-        || message!("FSL's mm start at a corner of each image"; "give ", Fixed, " and ", Moving, ", or write .tfm"),
+        || message!("FSL counts mm from a corner of each image"; "give ", Fixed, " and ", Moving, ", or write .tfm"),
     )?;
     let map = own_to_world(fixed).inverse() * transform.to_affine().inverse() * own_to_world(moving);
     Ok(matrix::text(&map))

@@ -17,7 +17,7 @@ const TOLERANCE_MM: f64 = 0.01;
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
     let (fixed, moving) = grids.both().ok_or_else(|| {
         message!(
-            "is RIRE's, whose mm start at the first voxel of each image";
+            "is one of RIRE, which counts mm from the first voxel of each image";
             "name both images with ", Fixed, " and ", Moving, ", or convert it first"
         )
     })?;
@@ -61,7 +61,7 @@ fn fit(points: &[[DVec3; 2]]) -> DAffine3 {
 pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
     let (fixed, moving) = grids.both().ok_or_else(|| {
         message!(
-            "RIRE's mm start at the first voxel of each image";
+            "RIRE counts mm from the first voxel of each image";
             "give ", Fixed, " and ", Moving, ", or write .tfm"
         )
     })?;

@@ -1,6 +1,6 @@
 //! Samples in slots: see [`gpu::kernels::viola`].
 
-use crate::backend::{Sample, ViolaPair};
+use crate::backend::viola::{Sample, ViolaPair};
 use gpu::kernels::viola::{BLOCK, EMPTY};
 use std::ops::Range;
 

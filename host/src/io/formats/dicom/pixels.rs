@@ -58,14 +58,14 @@ impl Layout {
         };
         let photometric = elements.text(PHOTOMETRIC).unwrap_or_else(|| "MONOCHROME2".into());
         if elements.short(SAMPLES).unwrap_or(1) != 1 || !photometric.starts_with("MONOCHROME") {
-            return Err(format!("its pixels are colours ({photometric}); give an image of one number a pixel"));
+            return Err(format!("its pixels are colours ({photometric}); give an image of one number per pixel"));
         }
         let allocated = elements.short(ALLOCATED).unwrap_or(0).into();
         let stored = elements.short(STORED).map_or(allocated, u32::from);
         let high = elements.short(HIGH_BIT).map_or(stored.saturating_sub(1), u32::from);
         if ![8, 16, 32].contains(&allocated) || stored == 0 || high + 1 < stored || high >= allocated {
             return Err(format!(
-                "its pixels have {stored} of {allocated} bits, the highest of them number {high}; mireg reads 8, 16 and 32"
+                "its pixels use {stored} of {allocated} bits, up to bit {high}; mireg reads pixels of 8, 16 and 32 bits"
             ));
         }
         if allocated == 8 && elements.big_endian {
@@ -196,7 +196,7 @@ fn jpeg(packed: &[u8], size: [usize; 2]) -> Result<Unpacked<'static>, String> {
     let width = match info.pixel_format {
         PixelFormat::L8 => 1,
         PixelFormat::L16 => 2,
-        _ => return Err("its JPEG pixels are colours; give an image of one number a pixel".into()),
+        _ => return Err("its JPEG pixels are colours; give an image of one number per pixel".into()),
     };
     if [info.width, info.height].map(usize::from) != size {
         return Err(format!(

@@ -155,8 +155,8 @@ fn decode(placed: &[Placed], size: [usize; 3]) -> crate::Result<Vec<f32>> {
     }
     for Placed { slice, plane, layout } in placed {
         let wrong = |message| slice.error(message);
-        let elements =
-            Elements::read(&slice.path, true)?.ok_or_else(|| wrong("changed while it was read".to_owned()))?;
+        let elements = Elements::read(&slice.path, true)?
+            .ok_or_else(|| wrong("changed while it was read; read it again".to_owned()))?;
         layout.decode(&elements, plane.size, &mut voxels).map_err(wrong)?;
     }
     Ok(voxels)

@@ -127,7 +127,9 @@ impl Header {
             "MET_FLOAT" => PixelType::F32,
             "MET_DOUBLE" => PixelType::F64,
             other => {
-                return Err(format!("its ElementType is {other}; convert it to one number a voxel, such as MET_FLOAT"));
+                return Err(format!(
+                    "its ElementType is {other}; convert it to one number per voxel, such as MET_FLOAT"
+                ));
             }
         };
         let big_endian = self.flag(&["BinaryDataByteOrderMSB", "ElementByteOrderMSB"])?.unwrap_or(false);

@@ -26,10 +26,10 @@ impl ImageFormat for MetaImage {
         let (coding, geometry, voxels) = parts(path, |header, _| match header.channels()? {
             1 => Ok(1),
             2 | 3 => Err(format!(
-                "has several numbers a voxel (ElementNumberOfChannels); extract one channel. {}",
+                "has several numbers per voxel (ElementNumberOfChannels); extract one channel. {}",
                 check::IF_FIELD
             )),
-            _ => Err("has several numbers a voxel (ElementNumberOfChannels); extract one channel".into()),
+            _ => Err("has several numbers per voxel (ElementNumberOfChannels); extract one channel".into()),
         })?;
         Ok(Volume { geometry, voxels, pixel: coding.volume_pixel() })
     }

@@ -111,7 +111,7 @@ impl Header {
         Ok(size)
     }
 
-    /// Voxels along each axis of a displacement field, numbers a voxel, and whether these are in RAS, as only the intent that ITK takes for
+    /// Voxels along each axis of a displacement field, numbers per voxel, and whether these are in RAS, as only the intent that ITK takes for
     /// that says.
     pub fn field(&self) -> Result<([usize; 3], usize, bool), String> {
         if self.intent_name.starts_with(b"NREG_TRANS") {
@@ -140,7 +140,9 @@ impl Header {
     fn axes(&self) -> Result<([usize; 3], &[i64]), String> {
         let dimensions = self.dim[0];
         let Some(used) = usize::try_from(dimensions).ok().and_then(|n| self.dim[1..].get(..n)) else {
-            return Err(format!("its header claims {dimensions} dimensions, of 1 to 7; the header is damaged"));
+            return Err(format!(
+                "its header claims {dimensions} dimensions, and NIfTI has 1 to 7; the header is damaged"
+            ));
         };
         let size = check::size(std::array::from_fn(|axis| used.get(axis).copied().unwrap_or(1)))?;
         Ok((size, used.get(3..).unwrap_or_default()))
@@ -216,5 +218,5 @@ fn unsupported(datatype: i16) -> String {
         1536 => "128-bit float",
         _ => "of an unknown type",
     };
-    format!("its voxels are {name} (datatype {datatype}); convert it to one number a voxel, such as int16 or float32")
+    format!("its voxels are {name} (datatype {datatype}); convert it to one number per voxel, such as int16 or float32")
 }

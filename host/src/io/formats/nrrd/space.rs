@@ -51,7 +51,7 @@ impl Inner {
         let Self { axis, size, kind } = self;
         let kind = if kind.is_empty() { "not given" } else { kind };
         let field = if self.is_vector() { format!(". {}", check::IF_FIELD) } else { String::new() };
-        format!("has {size} numbers a voxel or volumes along axis {axis} (kind {kind}); extract one{field}")
+        format!("has {size} numbers per voxel or volumes along axis {axis} (kind {kind}); extract one{field}")
     }
 }
 

@@ -1,0 +1,75 @@
+//! A pair of images to measure on, and the transforms that it is measured at.
+
+use crate::demo::cubes;
+use glam::{DAffine3, DMat3, DVec3};
+use mireg::backend::Affine;
+use mireg::image::StoredImage;
+use mireg::image::voxel_map;
+use mireg::metric::Histogram;
+use mireg::registration::{Options, check};
+use mireg::{Geometry, Result, Volume};
+
+use crate::bench::arguments::Bench;
+use crate::bench::cases::Group;
+use crate::bench::choices::{Axis, BATCH, Data, TURN};
+use crate::files;
+
+/// Images as backends keep them.
+pub struct Subject {
+    pub volumes: [Volume; 2],
+    pub fixed: StoredImage,
+    pub moving: StoredImage,
+    fixed_geometry: Geometry,
+    moving_geometry: Geometry,
+}
+
+impl Subject {
+    /// Makes or reads a pair.
+    ///
+    /// # Errors
+    /// As [`mireg::io::read`] and [`check`].
+    pub fn new(group: &Group, arguments: &Bench) -> Result<Self> {
+        let [fixed, moving] = match (group.data, &arguments.fixed, &arguments.moving) {
+            (Data::Files, Some(fixed), Some(moving)) => {
+                let (fixed, moving) = files::read(fixed, moving)?;
+                check(&fixed, &moving, &Options::default())?;
+                [fixed, moving]
+            }
+            (Data::Random, ..) => cubes::random(group.side),
+            (Data::Constant, ..) => cubes::constant(group.side),
+            (Data::Head | Data::Files, ..) => cubes::head(group.side),
+        };
+        Ok(Self {
+            fixed: stored(&fixed),
+            moving: stored(&moving),
+            fixed_geometry: fixed.geometry,
+            moving_geometry: moving.geometry,
+            volumes: [fixed, moving],
+        })
+    }
+
+    /// A batch of voxel maps as a line search asks for: a rotation by [`TURN`] about the middle of the fixed image, and others that turn
+    /// a little further.
+    pub fn transforms(&self, axis: Axis) -> Vec<Affine> {
+        let centre = self.fixed_geometry.centre();
+        let axis = match axis {
+            Axis::Oblique => DVec3::ONE.normalize(),
+            Axis::Z => DVec3::Z,
+        };
+        let turn = |step: usize| {
+            let rotation = DMat3::from_axis_angle(axis, TURN * (1.0 + 0.01 * step as f64));
+            DAffine3::from_mat3_translation(rotation, centre - rotation * centre)
+        };
+        (0..BATCH).map(|step| voxel_map(&self.fixed_geometry, &self.moving_geometry, &turn(step))).collect()
+    }
+}
+
+fn stored(volume: &Volume) -> StoredImage {
+    StoredImage::new(volume, range(volume), Histogram::BINS)
+}
+
+/// A volume's own range; that of a constant is made up, with the constant in the middle.
+pub fn range(volume: &Volume) -> (f32, f32) {
+    let (low, high) = volume.range();
+    if low < high { (low, high) } else { (low - 1.0, high + 1.0) }
+}

@@ -1,0 +1,149 @@
+//! What every command does that registers two images and leaves a folder of results.
+
+use std::path::Path;
+use std::time::Instant;
+
+use mireg::io::OutputFolder;
+use mireg::io::transform::Grids;
+use mireg::{Engine, Error, Result, Volume};
+
+use crate::arguments::compute::Compute;
+use crate::arguments::pair::Pair;
+use crate::files;
+use crate::interrupt::{self, Held};
+use crate::invocation::Invocation;
+use crate::progress::Progress;
+use crate::report::{self, Kind, REPORT, Report, Run, Warning};
+use crate::terminal::{self, line};
+
+/// A run under way: nothing is in the output folder until it ends.
+pub struct Job<'a> {
+    pub engine: Engine,
+    pub progress: Progress,
+    pub folder: OutputFolder,
+    invocation: &'a Invocation,
+    pair: &'a Pair,
+    /// Declared after the folder, which is taken away first.
+    _held: Held,
+}
+
+/// What was read.
+pub struct Loaded<O> {
+    pub fixed: Volume,
+    pub moving: Volume,
+    pub options: O,
+    /// Seconds that it took.
+    seconds: f64,
+}
+
+impl<'a> Job<'a> {
+    /// Opens the output folder and the device. `outputs`: the files of the kind of report.
+    ///
+    /// # Errors
+    /// [`Error::File`] for a folder that cannot be made and results that would replace an input, [`Error::Device`].
+    pub fn open(pair: &'a Pair, outputs: &[&str], compute: &Compute, invocation: &'a Invocation) -> Result<Self> {
+        let Pair { fixed, moving, out, quiet } = pair;
+        for name in outputs.iter().copied().chain([report::moved(moving)]) {
+            files::keep_inputs(&out.join(name), [fixed, moving])?;
+        }
+        let held = Held::new();
+        let folder = OutputFolder::create(out)?;
+        let progress = Progress::new(*quiet);
+        let engine = compute.engine(&progress)?;
+        Ok(Self { engine, progress, folder, invocation, pair, _held: held })
+    }
+
+    /// Reads the images, and options between images on their grids.
+    ///
+    /// # Errors
+    /// As [`mireg::io::read`], and those of `options`.
+    pub fn read<O: Send>(&self, options: impl FnOnce(&Grids) -> Result<O> + Send) -> Result<Loaded<O>> {
+        self.read_from(&self.pair.fixed, &self.pair.moving, options)
+    }
+
+    /// The same, where the images are not yet where the report says.
+    ///
+    /// # Errors
+    /// As [`Job::read`].
+    pub fn read_from<O: Send>(
+        &self,
+        fixed: &Path,
+        moving: &Path,
+        options: impl FnOnce(&Grids) -> Result<O> + Send,
+    ) -> Result<Loaded<O>> {
+        self.progress.step("reading");
+        let reading = Instant::now();
+        self.engine.install(|| {
+            let (fixed, moving) = files::read(fixed, moving)?;
+            let options = options(&Grids::of(&fixed.geometry, &moving.geometry))?;
+            Ok(Loaded { fixed, moving, options, seconds: reading.elapsed().as_secs_f64() })
+        })
+    }
+
+    /// Puts all results into the folder.
+    ///
+    /// # Errors
+    /// As [`Run::write`].
+    pub fn write<O: Sync, K: Kind>(&self, loaded: &Loaded<O>, found: &K) -> Result<Report<K::Facts>>
+    where
+        K::Facts: Send,
+    {
+        self.progress.step("writing");
+        let run = Run {
+            invocation: self.invocation,
+            fixed: &self.pair.fixed,
+            moving: &self.pair.moving,
+            images: [&loaded.fixed, &loaded.moving],
+            read: loaded.seconds,
+            open: self.engine.opening_seconds(),
+        };
+        self.engine.install(|| run.write(found, &self.folder))
+    }
+
+    /// Moves the folder to its place, prints the warnings and, unless it is to be quiet, the text. Warnings are never silenced.
+    ///
+    /// # Errors
+    /// [`Error::File`] where the folder cannot be moved.
+    pub fn commit(self, warnings: &[Warning], text: &str) -> Result<()> {
+        interrupt::proceed()?;
+        self.folder.commit()?;
+        self.progress.finish();
+        warnings.iter().for_each(|warning| crate::terminal::say(&format!("mireg: warning: {}", warning.text)));
+        if !self.pair.quiet {
+            terminal::print(text);
+        }
+        Ok(())
+    }
+
+    /// Writes the results and says what they are.
+    ///
+    /// # Errors
+    /// As [`Job::write`]; [`Error::Untrusted`] for results that should not be used: they are there for inspection, but a script is to
+    /// stop here.
+    pub fn finish<O: Sync, K: Kind>(self, loaded: &Loaded<O>, found: &K) -> Result<()>
+    where
+        K::Facts: Send,
+    {
+        let (pair, report) = (self.pair, self.write(loaded, found)?);
+        self.commit(&report.warnings, &summary(pair, found, &report))?;
+        let grave: Vec<_> =
+            report.warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();
+        match grave[..] {
+            [] => Ok(()),
+            _ => Err(Error::untrusted(format!(
+                "the result should not be used ({}); look at {}",
+                grave.join(", "),
+                pair.out.join(REPORT).display()
+            ))),
+        }
+    }
+}
+
+/// What came out, a line per fact.
+pub fn summary<K: Kind>(pair: &Pair, found: &K, report: &Report<K::Facts>) -> String {
+    let files = K::FILES.iter().copied().chain([report::moved(&pair.moving), REPORT, report::PAGE]);
+    let files = format!("{} in {}", files.collect::<Vec<_>>().join(", "), pair.out.display());
+    let device = format!("{} ({})", report.head.backend, report.head.device);
+    let lines = found.summary(&report.facts).into_iter().chain([("computed on", device), ("files", files)]);
+    lines.map(|(label, text)| line(label, &text)).collect()
+}

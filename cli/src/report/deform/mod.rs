@@ -1,0 +1,230 @@
+//! What `mireg deform` leaves behind.
+
+mod grid;
+mod jacobian;
+mod page;
+
+use std::path::Path;
+
+use image::ImageResult;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{Kind, Report, Spent, words};
+use mireg::deform::{self, Consistency, Deformation, Force, Options};
+use mireg::io::transform::{self, Grids, Motion};
+use mireg::io::{self, OutputFolder};
+use mireg::transform::{Field, Linear};
+use mireg::{Doubt, Result, Volume};
+
+/// File names in the output folder, beside those of every registration.
+const DISPLACEMENTS: &str = "field.nii.gz";
+const INVERSE: &str = "inverse.nii.gz";
+const JACOBIAN: &str = "jacobian.nii.gz";
+const START: &str = "start.tfm";
+
+/// A deformation, how it was asked for, and where it started.
+pub struct Deformed<'a> {
+    pub found: &'a Deformation,
+    pub options: &'a Options,
+    /// The file of the initial transform, if one was given.
+    pub start: Option<&'a Path>,
+}
+
+/// What report.json says about it.
+#[derive(Debug, Serialize)]
+pub struct Facts {
+    /// The metric whose gradient is the force.
+    pub force: Force,
+    pub bins: u32,
+    /// What the start is: a registration, the headers, or the file that was given.
+    pub start: String,
+    /// Where the flow started.
+    pub transform: Motion,
+    /// Of the metric behind the force, see [`Deformation::values`].
+    pub values: Values,
+    /// How far voxels of the fixed image end from where the start puts them.
+    pub displacement: Displacement,
+    /// Smallest and largest determinant of the field's Jacobian, the start included.
+    pub jacobian_range: [f64; 2],
+    /// How far the way there and back ends from where it began.
+    pub inverse_consistency: Consistency,
+    /// Coarse to fine.
+    pub levels: Vec<Level>,
+    pub seconds: Seconds,
+}
+
+/// At the finest level.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Values {
+    pub before: f64,
+    pub after: f64,
+}
+
+/// Lengths over all voxels of the fixed image.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Displacement {
+    pub mean_mm: f64,
+    /// 95 of 100 voxels go this far at most.
+    pub percentile_95_mm: f64,
+    pub largest_mm: f64,
+}
+
+/// A level of the flow.
+#[derive(Debug, Serialize)]
+pub struct Level {
+    pub iterations: usize,
+    #[serde(flatten)]
+    pub found: deform::Level,
+}
+
+/// Seconds spent.
+#[derive(Debug, Serialize)]
+pub struct Seconds {
+    /// From the start of the process to the writing of the report.
+    pub total: f64,
+    pub read: f64,
+    /// Finding the linear start.
+    pub linear: f64,
+    /// Opening the device.
+    pub open: f64,
+    /// Those of the deformation.
+    #[serde(flatten)]
+    pub parts: deform::Seconds,
+    /// Fields, Jacobian, moved image and the pictures of the page.
+    pub write: f64,
+}
+
+impl Seconds {
+    /// With their names.
+    pub fn named(&self) -> [(&'static str, f64); 8] {
+        [
+            ("reading", self.read),
+            ("linear start", self.linear),
+            ("opening the device", self.open),
+            ("pyramid", self.parts.pyramid),
+            ("deformation", self.parts.flow),
+            ("inverse, Jacobian, moved image", self.parts.finish),
+            ("writing", self.write),
+            ("total", self.total),
+        ]
+    }
+}
+
+impl Displacement {
+    /// How far `field` ends from where `start` puts its voxels.
+    pub fn new(field: &Field, start: &Linear) -> Self {
+        let begin = Field::of(&field.geometry, |point| start.to_affine().transform_point3(point));
+        let apart = |(to, from): (&[f32; 3], &[f32; 3])| {
+            let axis = |n: usize| f64::from(to[n]) - f64::from(from[n]);
+            (axis(0) * axis(0) + axis(1) * axis(1) + axis(2) * axis(2)).sqrt()
+        };
+        let mut lengths: Vec<f64> = field.vectors.par_iter().zip(&begin.vectors).map(apart).collect();
+        // In voxel order, so that it has the same bits for any number of threads.
+        let mean_mm = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
+        let rank = lengths.len().saturating_sub(1) * 95 / 100;
+        let percentile_95_mm = *lengths.select_nth_unstable_by(rank, f64::total_cmp).1;
+        Self { mean_mm, percentile_95_mm, largest_mm: lengths[rank..].iter().copied().fold(0.0, f64::max) }
+    }
+}
+
+impl Kind for Deformed<'_> {
+    type Facts = Facts;
+    type Pictures = page::Pictures;
+    const FILES: &'static [&'static str] = &[DISPLACEMENTS, INVERSE, JACOBIAN, START];
+
+    fn device(&self) -> (&'static str, &str) {
+        (self.found.backend, &self.found.device)
+    }
+
+    fn moved(&self) -> &Volume {
+        &self.found.moved
+    }
+
+    fn doubts(&self) -> &[Doubt] {
+        &self.found.doubts
+    }
+
+    fn write(&self, folder: &OutputFolder) -> Result<()> {
+        transform::write_linear(&folder.path(START), None, &self.found.start.transform, &Grids::default())?;
+        for (name, field) in [(DISPLACEMENTS, &self.found.field), (INVERSE, &self.found.inverse)] {
+            crate::interrupt::proceed()?;
+            io::field::write(&folder.path(name), field)?;
+        }
+        io::write(&folder.path(JACOBIAN), &self.found.jacobian)
+    }
+
+    fn facts(&self, spent: &Spent) -> Facts {
+        let Self { found, options, start } = self;
+        let initial = &found.start;
+        let [before, after] = found.values;
+        let level = |found: &deform::Level| Level { iterations: found.values.len().max(1) - 1, found: found.clone() };
+        Facts {
+            force: options.force,
+            bins: options.bins,
+            start: start.map_or_else(|| initial.from.to_owned(), |path| path.display().to_string()),
+            transform: Motion::from(&initial.transform),
+            values: Values { before, after },
+            displacement: Displacement::new(&found.field, &initial.transform),
+            jacobian_range: found.jacobian_range,
+            inverse_consistency: found.consistency,
+            levels: found.levels.iter().map(level).collect(),
+            seconds: Seconds {
+                total: spent.total,
+                read: spent.read,
+                linear: initial.seconds,
+                open: spent.open,
+                parts: found.seconds,
+                write: spent.write,
+            },
+        }
+    }
+
+    fn summary(&self, facts: &Facts) -> Vec<(&'static str, String)> {
+        let Facts { displacement, inverse_consistency: inverse, values, seconds, .. } = facts;
+        let [low, high] = facts.jacobian_range;
+        let lengths = format!(
+            "mean {:.2} mm after the initial transform, 95th percentile {:.2} mm, maximum {:.2} mm",
+            displacement.mean_mm, displacement.percentile_95_mm, displacement.largest_mm
+        );
+        let metric = words::metric_of(facts.force);
+        let error =
+            format!("inverse consistency error: mean {:.3} mm, maximum {:.2} mm", inverse.mean_mm, inverse.worst_mm);
+        let parts = format!("linear registration {:.2} s, deformation {:.2} s", seconds.linear, seconds.parts.register);
+        vec![
+            ("initial", words::began(&facts.start, &self.found.start.transform)),
+            ("displacement", lengths),
+            ("metric", format!("{metric} {:.5} -> {:.5} at the finest level", values.before, values.after)),
+            ("Jacobian", format!("determinant {low:.3} to {high:.3}; {error}")),
+            ("time", format!("{:.2} s, of which {parts}", seconds.total)),
+        ]
+    }
+
+    fn draw(&self, images: [&Volume; 2]) -> ImageResult<page::Pictures> {
+        page::Pictures::new(images, self.found)
+    }
+
+    fn page(&self, report: &Report<Facts>, images: [&Volume; 2], pictures: &page::Pictures) -> askama::Result<String> {
+        page::page(self, report, images, pictures)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::{DAffine3, DVec3};
+    use mireg::Geometry;
+    use mireg::transform::{Dimension, Kind};
+
+    #[test]
+    fn a_displacement_is_what_the_flow_adds_to_the_start() {
+        let grid = Geometry::axis_aligned([101, 1, 1], DVec3::splat(2.0), DVec3::ZERO);
+        let start = DAffine3::from_rotation_z(0.2) * DAffine3::from_translation(DVec3::new(90.0, -7.0, 3.0));
+        // By 0, 0.03, 0.06 ... 3 mm.
+        let field = Field::of(&grid, |p| start.transform_point3(p) + p.x / 200.0 * DVec3::new(1.0, -2.0, 2.0));
+        let start = Linear::new(Kind::Rigid, Dimension::Three, DVec3::ZERO, &start);
+        let found = Displacement::new(&field, &start);
+        let expected = [(found.mean_mm, 1.5), (found.percentile_95_mm, 2.85), (found.largest_mm, 3.0)];
+        assert!(expected.iter().all(|(found, mm)| (found - mm).abs() < 1e-4), "{found:?}");
+    }
+}

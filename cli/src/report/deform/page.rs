@@ -1,0 +1,145 @@
+//! report.html of a deformation.
+
+use super::jacobian::{self, Scale};
+use super::{Deformed, Facts, grid};
+use crate::report::html::facts::{self, Fact};
+use crate::report::html::plot::{self, Curve, Plot};
+use crate::report::html::strip::{self, Window};
+use crate::report::html::view::View;
+use crate::report::html::viewer::{self, Plane};
+use crate::report::html::{Common, verdict};
+use crate::report::{Report, words};
+use askama::Template;
+use glam::{DAffine3, DVec3};
+use image::ImageResult;
+use mireg::Volume;
+use mireg::deform::{Deformation, Level, Options};
+use rayon::prelude::*;
+
+/// Of JPEGs.
+const QUALITY: u8 = 80;
+
+/// The slice through the middle: what the start makes of the moving image with the grid over it, and the Jacobian.
+struct Drawing {
+    view: View,
+    picture: String,
+    lines: String,
+    jacobian: String,
+}
+
+/// What takes the most time of a page.
+pub struct Pictures {
+    planes: Vec<Plane>,
+    drawings: Vec<Drawing>,
+    /// From line to line of the grid.
+    every_mm: f64,
+    scale: Scale,
+}
+
+impl Pictures {
+    /// Draws the fixed and the moving image of a deformation.
+    ///
+    /// # Errors
+    /// Where a picture cannot be encoded.
+    pub fn new([fixed, moving]: [&Volume; 2], found: &Deformation) -> ImageResult<Self> {
+        let map = found.start.transform.to_affine();
+        let window = Window::new(moving);
+        let none = DAffine3::IDENTITY;
+        let shown = [((fixed, Window::new(fixed)), none), ((moving, window), map), ((&found.moved, window), none)];
+        let scale = Scale::new(&found.jacobian);
+        let views = View::all(&fixed.geometry, 1);
+        let every = grid::every(&views);
+        let every_mm = f64::from(every) * views[0].mm;
+        let drawing = |view| Drawing::new(view, every, (moving, window), &map, found, scale);
+        let drawings = views.into_par_iter().map(drawing).collect::<ImageResult<_>>()?;
+        Ok(Self { planes: viewer::planes(shown)?, drawings, every_mm, scale })
+    }
+}
+
+/// What page.html shows.
+#[derive(Template)]
+#[template(path = "deform/page.html")]
+struct Page<'a> {
+    common: Common<'a>,
+    facts: &'a Facts,
+    drawings: &'a [Drawing],
+    every_mm: f64,
+    gradient: String,
+    scale: [String; 3],
+    folded: bool,
+    plot: Plot,
+    metric: &'static str,
+    began: String,
+}
+
+/// The content of report.html.
+///
+/// # Errors
+/// Where the template fails.
+pub fn page(
+    of: &Deformed,
+    report: &Report<Facts>,
+    images: [&Volume; 2],
+    pictures: &Pictures,
+) -> askama::Result<String> {
+    let facts = &report.facts;
+    let page = Page {
+        common: Common::new(
+            report,
+            images,
+            &pictures.planes,
+            chosen(of.options, facts),
+            facts.seconds.named().to_vec(),
+        ),
+        facts,
+        drawings: &pictures.drawings,
+        every_mm: pictures.every_mm,
+        gradient: Scale::gradient(),
+        scale: pictures.scale.labels(),
+        folded: facts.jacobian_range[0] <= 0.0,
+        plot: Plot::new(of.found.levels.iter().map(curve).collect(), "iterations"),
+        metric: words::metric_of(facts.force),
+        began: words::began(&facts.start, &of.found.start.transform),
+    };
+    page.render()
+}
+
+fn curve(level: &Level) -> Curve {
+    Curve {
+        title: plot::grid(&level.spacing_mm),
+        steps: level.values.len().max(1) - 1,
+        points: level.values.iter().copied().enumerate().collect(),
+    }
+}
+
+/// What was chosen.
+fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
+    let mm = |mm: Option<f64>, usual: &str| mm.map_or(usual.to_owned(), |mm| format!("{} mm", facts::rounded(mm)));
+    vec![
+        ("force", facts.force.name().to_owned()),
+        ("bins", facts.bins.to_string()),
+        ("smoothing of the update field", mm(options.smooth_mm, "6 times the finest grid")),
+        ("smoothing of the whole field", mm(options.smooth_field_mm, "a quarter of that")),
+    ]
+}
+
+impl Drawing {
+    fn new(
+        view: View,
+        every: u32,
+        (moving, window): (&Volume, Window),
+        start: &DAffine3,
+        found: &Deformation,
+        scale: Scale,
+    ) -> ImageResult<Self> {
+        // Where the start puts the moving image, a line lies on the same anatomy as the regular one does in the fixed image.
+        let (map, back) = (found.field.map(), start.inverse());
+        let there = |point: DVec3| map.holds(point).then(|| back.transform_point3(map.transform_point3(point)));
+        Ok(Self {
+            picture: strip::data_uri(&strip::draw(&view, moving, window, start), QUALITY)?,
+            lines: grid::path(&view, every, there),
+            jacobian: strip::data_uri(&jacobian::draw(&view, &found.jacobian, scale), QUALITY)?,
+            view,
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! What `mireg mesh` leaves behind.
+
+mod page;
+
+use std::path::Path;
+
+use image::ImageResult;
+use serde::Serialize;
+
+use super::{Kind, Report, Spent, TRANSFORM};
+use mireg::io::transform::{self, Grids, Motion};
+use mireg::io::{self, OutputFolder};
+use mireg::mesh::{Found, LevelFound};
+use mireg::metric::Interpolator;
+use mireg::transform::Mesh;
+use mireg::{Doubt, Resampling, Result, Volume, resample_through};
+
+/// File names in the output folder, beside those of every registration.
+const MESH: &str = "mesh.json";
+const VTK: &str = "mesh.vtk";
+const FIELD: &str = "field.mha";
+
+/// A mesh, and where it started.
+pub struct Meshed<'a> {
+    found: &'a Found,
+    /// The file of the initial transform, if one was given.
+    start: Option<&'a Path>,
+    /// The moving image through the mesh, on the grid of the fixed one.
+    moved: Volume,
+}
+
+/// What report.json says about it.
+#[derive(Debug, Serialize)]
+pub struct Facts {
+    /// Which start won the affine registration, or the file that was given.
+    pub start: String,
+    /// Where the mesh started.
+    pub transform: Motion,
+    pub mesh: Shape,
+    /// Coarse to fine.
+    pub levels: Vec<LevelFound>,
+    pub seconds: Seconds,
+}
+
+/// A mesh in numbers.
+#[derive(Debug, Serialize)]
+pub struct Shape {
+    pub corners: usize,
+    pub triangles: usize,
+    /// How far corners ended from where they started, on average and at most.
+    pub mean_mm: f64,
+    pub most_mm: f64,
+    /// How many times larger triangles are in the moving picture than where they started, at least.
+    pub least_area_ratio: f64,
+}
+
+/// Seconds spent.
+#[derive(Debug, Serialize)]
+pub struct Seconds {
+    /// From the start of the process to the writing of the report.
+    pub total: f64,
+    pub read: f64,
+    /// Finding the affine start.
+    pub align: f64,
+    /// Moving the corners.
+    pub mesh: f64,
+    /// Transform, mesh, field, moved image and the pictures of the page.
+    pub write: f64,
+}
+
+impl Facts {
+    /// The mutual information at the start and at the end of the finest level.
+    pub fn before(&self) -> f64 {
+        self.levels.last().map_or(0.0, |level| level.before)
+    }
+
+    /// See [`Facts::before`].
+    pub fn after(&self) -> f64 {
+        self.levels.last().map_or(0.0, |level| level.after)
+    }
+}
+
+impl Seconds {
+    /// With their names.
+    pub fn parts(&self) -> [(&'static str, f64); 5] {
+        [
+            ("reading", self.read),
+            ("affine start", self.align),
+            ("mesh", self.mesh),
+            ("writing", self.write),
+            ("total", self.total),
+        ]
+    }
+}
+
+impl Shape {
+    fn new(found: &Found) -> Self {
+        let (from, to) = (&found.before.moving, &found.after.moving);
+        let lengths = || from.iter().zip(to).map(|(from, to)| from.distance(*to));
+        // As if the start were the fixed picture, so that a start that enlarges all does not hide what shrinks.
+        let change = Mesh { fixed: from.clone(), ..found.after.clone() };
+        Self {
+            corners: to.len(),
+            triangles: found.after.triangles.len(),
+            mean_mm: lengths().sum::<f64>() / to.len().max(1) as f64,
+            most_mm: lengths().fold(0.0, f64::max),
+            least_area_ratio: change.least_area_ratio(),
+        }
+    }
+}
+
+impl<'a> Meshed<'a> {
+    /// Resamples the moving image through the mesh. `images`: the fixed and the moving one.
+    ///
+    /// # Errors
+    /// As [`resample_through`].
+    pub fn new(found: &'a Found, start: Option<&'a Path>, [fixed, moving]: [&Volume; 2]) -> Result<Self> {
+        let how = Resampling { interpolator: Interpolator::Linear, outside: 0.0 };
+        let map = found.after.map();
+        let moved = resample_through(moving, &fixed.geometry, |point| map.transform_point3(point), &how)?.volume;
+        Ok(Self { found, start, moved })
+    }
+}
+
+impl Kind for Meshed<'_> {
+    type Facts = Facts;
+    type Pictures = page::Pictures;
+    const FILES: &'static [&'static str] = &[MESH, VTK, FIELD, TRANSFORM];
+
+    fn device(&self) -> (&'static str, &str) {
+        (self.found.backend, &self.found.device)
+    }
+
+    fn moved(&self) -> &Volume {
+        &self.moved
+    }
+
+    fn doubts(&self) -> &[Doubt] {
+        &self.found.doubts
+    }
+
+    fn write(&self, folder: &OutputFolder) -> Result<()> {
+        let mesh = &self.found.after;
+        transform::write_linear(&folder.path(TRANSFORM), None, &self.found.start.transform, &Grids::default())?;
+        io::mesh::write(&folder.path(MESH), mesh)?;
+        io::mesh::write_vtk(&folder.path(VTK), mesh)?;
+        io::field::write(&folder.path(FIELD), &mesh.map().field(&self.moved.geometry))
+    }
+
+    fn facts(&self, spent: &Spent) -> Facts {
+        Facts {
+            start: self.start.map_or_else(|| self.found.start.from.to_owned(), |path| path.display().to_string()),
+            transform: Motion::from(&self.found.start.transform),
+            mesh: Shape::new(self.found),
+            levels: self.found.levels.clone(),
+            seconds: Seconds {
+                total: spent.total,
+                read: spent.read,
+                align: self.found.start.seconds,
+                mesh: self.found.seconds,
+                write: spent.write,
+            },
+        }
+    }
+
+    fn summary(&self, facts: &Facts) -> Vec<(&'static str, String)> {
+        let Facts { mesh, seconds, .. } = facts;
+        let parts = format!("affine registration {:.2} s, mesh {:.2} s", seconds.align, seconds.mesh);
+        vec![
+            ("mesh", format!("{} triangles, {} vertices", mesh.triangles, mesh.corners)),
+            ("displacement", format!("mean {:.2} mm, maximum {:.2} mm", mesh.mean_mm, mesh.most_mm)),
+            ("metric", format!("MI {:.4} -> {:.4} nats, from {}", facts.before(), facts.after(), facts.start)),
+            ("time", format!("{:.2} s, of which {parts}", seconds.total)),
+        ]
+    }
+
+    fn draw(&self, [fixed, moving]: [&Volume; 2]) -> ImageResult<page::Pictures> {
+        page::Pictures::new([fixed, moving, &self.moved], self.found)
+    }
+
+    fn page(&self, report: &Report<Facts>, images: [&Volume; 2], pictures: &page::Pictures) -> askama::Result<String> {
+        page::page(report, images, pictures)
+    }
+}

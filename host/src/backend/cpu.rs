@@ -1,0 +1,61 @@
+//! All cores of this machine, as a backend.
+
+pub(crate) use super::flow::cpu::of as flow_of;
+pub use super::gaussian::cpu::smooth;
+pub use super::histogram::cpu::entropies;
+
+use super::flow::Flow;
+use super::flow::cpu::FlowOnCpu;
+use super::histogram::cpu::HistogramOnCpu;
+use super::histogram::{Evaluator, HistogramMethod, Pair};
+use super::interface::Backend;
+use super::mattes::cpu::MattesOnCpu;
+use super::mattes::{MattesPair, SmoothEvaluator};
+use super::viola::cpu::ViolaOnCpu;
+use super::viola::{ViolaEvaluator, ViolaPair};
+use super::{gaussian, resample};
+use crate::{Result, Volume};
+use gpu::math::interpolate::Interpolator;
+use gpu::params::Affine;
+
+/// The CPU backend; it works on the threads that it is called from (see [`crate::threads`]).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cpu;
+
+impl Backend for Cpu {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn device(&self) -> String {
+        match rayon::current_num_threads() {
+            1 => "1 thread".into(),
+            n => format!("{n} threads"),
+        }
+    }
+
+    fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
+        Ok(Box::new(HistogramOnCpu::new(pair, method)?))
+    }
+
+    fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+        Ok(Box::new(MattesOnCpu::new(pair)))
+    }
+
+    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+        Ok(Box::new(ViolaOnCpu::new(pair)?))
+    }
+
+    fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
+        Ok(Box::new(FlowOnCpu::default()))
+    }
+
+    fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
+        resample::cpu::resample(moving, size, affine, how)
+    }
+
+    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
+        gaussian::cpu::smooth(planes, size, sigmas);
+        Ok(())
+    }
+}

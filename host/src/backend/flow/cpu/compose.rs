@@ -1,0 +1,147 @@
+//! A step's largest move, the field after it, and a field on another grid.
+
+// Loops over lanes run along several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use super::task::{FieldView, chunk, pieces, rows, store};
+use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::{CHUNK, Lanes};
+use gpu::math::interpolate::lerp;
+use gpu::math::{field, flow};
+use rayon::prelude::*;
+
+/// The square of the largest move of three planes.
+pub fn largest(planes: &[f32]) -> f32 {
+    let voxels = planes.len() / 3;
+    let squares = (0..voxels.div_ceil(1 << 14)).into_par_iter().map(|piece| {
+        let range = piece << 14..voxels.min((piece + 1) << 14);
+        let plane = |plane: usize| &planes[plane * voxels..][range.clone()];
+        largest_of(plane(0), plane(1), plane(2))
+    });
+    squares.reduce(|| 0.0, f32::max)
+}
+
+widest! {
+    fn largest_of(xs: &[f32], ys: &[f32], zs: &[f32]) -> f32 {
+        let mut most = 0.0;
+        for ((&x, &y), &z) in xs.iter().zip(ys).zip(zs) {
+            let square = field::dot([x, y, z], [x, y, z]);
+            most = if square > most { square } else { most };
+        }
+        most
+    }
+}
+
+/// Writes the field after a step, three planes, the square of whose largest move is known, and which is not to exceed a limit.
+pub fn compose(grid: &FieldView, step: &[f32], (largest, limit): (f32, f32), out: &mut [f32]) {
+    let factor = flow::limited(largest, limit);
+    // Steps of less than a voxel lead into the cells around a voxel, as all do that a flow takes.
+    let short = factor * largest.sqrt() < 0.9;
+    pieces(out, grid.size[0] as usize, |first, planes| compose_rows(grid, step, (factor, short), first, planes));
+}
+
+widest! {
+    fn compose_rows(
+        grid: &FieldView, step: &[f32], how: (f32, bool), first: usize, planes: [&mut [f32]; 3],
+    ) {
+        let (factor, short) = how;
+        let [width, height, depth] = grid.size.map(|n| n as usize);
+        let voxels = grid.voxels();
+        for (row, mut planes) in rows(planes, width).enumerate() {
+            let row = first + row;
+            let (y, z) = (row % height, row / height);
+            let inner = short && (1..height - 1).contains(&y) && (1..depth - 1).contains(&z);
+            for x in (0..width).step_by(CHUNK) {
+                let mut step = [0, 1, 2].map(|plane: usize| chunk(&step[plane * voxels..][..voxels], width, row, x));
+                for axis in &mut step {
+                    for l in 0..CHUNK {
+                        axis[l] *= factor;
+                    }
+                }
+                let voxel = [x as u32, y as u32, z as u32];
+                let inner = inner && x >= 1 && x + CHUNK < width;
+                let moved = if inner { beside(grid, &step, voxel) } else { anywhere(grid, &step, voxel) };
+                store(&mut planes, x, &moved);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn anywhere(grid: &FieldView, step: &[Lanes; 3], [x, y, z]: [u32; 3]) -> [Lanes; 3] {
+    let mut out = [[0.0; CHUNK]; 3];
+    for l in 0..CHUNK {
+        let step = [step[0][l], step[1][l], step[2][l]];
+        // SAFETY: the field has its padding.
+        let moved = unsafe { flow::composed(|i| grid.number(i), grid.size, [x + l as u32, y, z], step) };
+        for axis in 0..3 {
+            out[axis][l] = moved[axis];
+        }
+    }
+    out
+}
+
+/// [`anywhere`] for voxels not on the border and steps of less than a voxel. They lead into one of the eight cells around a voxel, so that
+/// instead of gathering numbers those around can be read in rows, mixed for both cells along an axis, and chosen from.
+#[inline(always)]
+fn beside(grid: &FieldView, step: &[Lanes; 3], voxel: [u32; 3]) -> [Lanes; 3] {
+    let (mut fraction, mut below) = ([[0.0; CHUNK]; 3], [[false; CHUNK]; 3]);
+    for axis in 0..3 {
+        for l in 0..CHUNK {
+            let here = if axis == 0 { (voxel[0] + l as u32) as f32 } else { voxel[axis] as f32 };
+            let to = here + step[axis][l];
+            below[axis][l] = to < here;
+            fraction[axis][l] = to - if below[axis][l] { here - 1.0 } else { here };
+        }
+    }
+    let [width, height, _] = grid.size.map(|n| n as usize);
+    let [x, y, z] = voxel.map(|n| n as usize);
+    let mut out = [[0.0; CHUNK]; 3];
+    for plane in 0..3 {
+        let mut along_z = [[0.0; CHUNK]; 3];
+        for dz in 0..3 {
+            let mut along_y = [[0.0; CHUNK]; 3];
+            for dy in 0..3 {
+                let row = plane * grid.voxels() + x - 1 + width * (y + dy - 1 + height * (z + dz - 1));
+                let shifted = |dx: usize| *grid.field[row + dx..].first_chunk().expect("the padding goes on");
+                along_y[dy] = chosen(&[shifted(0), shifted(1), shifted(2)], &below[0], &fraction[0]);
+            }
+            along_z[dz] = chosen(&along_y, &below[1], &fraction[1]);
+        }
+        let there = chosen(&along_z, &below[2], &fraction[2]);
+        for l in 0..CHUNK {
+            out[plane][l] = step[plane][l] + there[l];
+        }
+    }
+    out
+}
+
+/// What lies between the first two of three numbers, where a position is below the second, or between the last two.
+#[inline(always)]
+fn chosen(numbers: &[Lanes; 3], below: &[bool; CHUNK], fraction: &Lanes) -> Lanes {
+    let mut out = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        let low = if below[l] { numbers[0][l] } else { numbers[1][l] };
+        let high = if below[l] { numbers[1][l] } else { numbers[2][l] };
+        out[l] = lerp(low, high, fraction[l]);
+    }
+    out
+}
+
+/// Writes a field on a grid of `size` from that of another: see [`flow::refined`].
+pub fn refine(old: &FieldView, from: [[f32; 3]; 2], size: [u32; 3], out: &mut [f32]) {
+    pieces(out, size[0] as usize, |first, planes| refine_rows(old, from, size, first, planes));
+}
+
+widest! {
+    fn refine_rows(old: &FieldView, from: [[f32; 3]; 2], size: [u32; 3], first: usize, planes: [&mut [f32]; 3]) {
+        let [width, height] = [size[0] as usize, size[1] as usize];
+        let [xs, ys, zs] = planes;
+        for i in 0..xs.len() {
+            let row = first + i / width;
+            let voxel = [i % width, row % height, row / height].map(|n| n as u32);
+            // SAFETY: the field has its padding.
+            [xs[i], ys[i], zs[i]] = unsafe { flow::refined(|i| old.number(i), old.size, voxel, from) };
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What is made from a field at the end: its Jacobian, the moved image, the way back.
+
+use super::task::{FieldView, pieces};
+use crate::backend::flow::FlowInverse;
+use crate::backend::lanes::simd::widest;
+use crate::{Observer, Volume};
+use gpu::math::interpolate::{self, Interpolator};
+use gpu::math::{field, flow};
+use gpu::params::Affine;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Voxels of a piece of work.
+const PIECE: usize = 1 << 14;
+
+/// A voxel by its number.
+#[inline(always)]
+fn voxel(size: [u32; 3], number: usize) -> [u32; 3] {
+    let number = number as u32;
+    [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])]
+}
+
+/// A number for each voxel, from `work` on pieces, of which it gets the first voxel.
+fn each(voxels: usize, work: impl Fn(usize, &mut [f32]) + Sync) -> Vec<f32> {
+    let mut numbers = vec![0.0; voxels];
+    numbers.par_chunks_mut(PIECE).enumerate().for_each(|(piece, numbers)| work(piece * PIECE, numbers));
+    numbers
+}
+
+/// A voxel's displacement.
+#[inline(always)]
+fn displacement(grid: &FieldView, number: usize) -> [f32; 3] {
+    let voxels = grid.voxels();
+    [grid.field[number], grid.field[number + voxels], grid.field[number + 2 * voxels]]
+}
+
+pub fn jacobians(grid: &FieldView) -> Vec<f32> {
+    each(grid.voxels(), |first, numbers| jacobians_of(grid, first, numbers))
+}
+
+widest! {
+    fn jacobians_of(grid: &FieldView, first: usize, numbers: &mut [f32]) {
+        for (i, number) in numbers.iter_mut().enumerate() {
+            // SAFETY: the voxel is in the grid.
+            *number = unsafe { field::jacobian(|i| grid.number(i), grid.size, voxel(grid.size, first + i)) };
+        }
+    }
+}
+
+/// The smallest and the largest.
+pub fn range(numbers: &[f32]) -> [f32; 2] {
+    let none = || [f32::INFINITY, f32::NEG_INFINITY];
+    numbers
+        .par_iter()
+        .with_min_len(1 << 12)
+        .fold(none, |[low, high], &v| [low.min(v), high.max(v)])
+        .reduce(none, |a, b| [a[0].min(b[0]), a[1].max(b[1])])
+}
+
+pub fn moved(grid: &FieldView, image: &Volume, map: &Affine) -> Vec<f32> {
+    each(grid.voxels(), |first, numbers| moved_of(grid, image, map, first, numbers))
+}
+
+widest! {
+    fn moved_of(grid: &FieldView, image: &Volume, map: &Affine, first: usize, numbers: &mut [f32]) {
+        let size = image.geometry.size.map(|n| n as u32);
+        for (i, number) in numbers.iter_mut().enumerate() {
+            let position = flow::position(map, voxel(grid.size, first + i), displacement(grid, first + i));
+            // SAFETY: the image is as large as its geometry says.
+            *number = unsafe { interpolate::at(|i| image.voxels[i], size, position, Interpolator::Linear) };
+        }
+    }
+}
+
+/// See [`crate::backend::Flow::inverse`]. Where the observer stops it, what it returns means nothing.
+pub fn inverse(
+    grid: &FieldView,
+    spacing_mm: [f32; 3],
+    size: [u32; 3],
+    maps: [&Affine; 2],
+    observer: &dyn Observer,
+) -> FlowInverse {
+    let voxels = size.iter().map(|&n| n as usize).product::<usize>();
+    let mut planes = vec![0.0; 3 * voxels];
+    let width = size[0] as usize;
+    pieces(&mut planes, width, |first, planes| {
+        if observer.proceed().is_continue() {
+            ways_back(grid, size, maps[1], first * width, planes);
+        }
+    });
+    planes.resize(planes.len() + interpolate::padding(size), 0.0);
+    let ways = FieldView { size, field: &planes };
+    let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter();
+    let misses = pieces.map(|piece| {
+        if observer.proceed().is_break() {
+            return Misses::default();
+        }
+        let end = grid.voxels().min((piece + 1) * PIECE);
+        misses(grid, &ways, maps, spacing_mm, piece * PIECE..end)
+    });
+    let misses = misses.reduce(Misses::default, Misses::add);
+    planes.truncate(3 * voxels);
+    FlowInverse {
+        planes,
+        mean_mm: flow::mean(misses.sum, flow::MM_UNIT, misses.count),
+        worst_mm: f64::from(misses.worst),
+    }
+}
+
+widest! {
+    fn ways_back(grid: &FieldView, size: [u32; 3], back: &Affine, first: usize, planes: [&mut [f32]; 3]) {
+        let [xs, ys, zs] = planes;
+        for i in 0..xs.len() {
+            let to = flow::through(back, voxel(size, first + i).map(|n| n as f32));
+            // SAFETY: the field has its padding.
+            [xs[i], ys[i], zs[i]] = unsafe { flow::way_back(|i| grid.number(i), grid.size, to) };
+        }
+    }
+}
+
+/// How far ways there and back miss.
+#[derive(Default)]
+struct Misses {
+    /// In fixed point.
+    sum: u64,
+    count: u64,
+    worst: f32,
+}
+
+impl Misses {
+    fn add(self, other: Self) -> Self {
+        Self { sum: self.sum + other.sum, count: self.count + other.count, worst: self.worst.max(other.worst) }
+    }
+}
+
+widest! {
+    fn misses(grid: &FieldView, ways: &FieldView, maps: [&Affine; 2], spacing_mm: [f32; 3], voxels: Range<usize>) -> Misses {
+        let mut misses = Misses::default();
+        for number in voxels {
+            let (voxel, displacement) = (voxel(grid.size, number), displacement(grid, number));
+            // SAFETY: the field has its padding.
+            let miss = unsafe {
+                flow::there_and_back(|i| ways.number(i), ways.size, maps, voxel, displacement, spacing_mm)
+            };
+            if let Some(miss) = miss {
+                misses.sum += u64::from(flow::fixed_mm(miss));
+                misses.count += 1;
+                misses.worst = misses.worst.max(miss);
+            }
+        }
+        misses
+    }
+}

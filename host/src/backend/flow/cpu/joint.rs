@@ -1,0 +1,109 @@
+//! The joint histogram of two images with a field between them, and the force of its tables.
+
+// Loops over lanes run along several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use super::task::{FlowTask, rows, store};
+use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::values::{fine_linear, linear_slope};
+use crate::backend::lanes::{CHUNK, Lanes};
+use gpu::math::{bin, flow};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows that are counted together have about so many voxels: making counters costs more than counting few voxels.
+const PIECE: usize = 1 << 17;
+
+/// The joint counts: the pair (f, m) is at `f + bins * m`.
+pub fn count(task: &FlowTask, bins: u32) -> Vec<u32> {
+    let rows = PIECE.div_ceil(task.grid.size[0] as usize);
+    let len = (bins * bins) as usize;
+    // One more for voxels outside.
+    let empty = || vec![0; len + 1];
+    let pieces = (0..task.rows().div_ceil(rows)).into_par_iter();
+    let mut counts = pieces
+        .fold(empty, |mut counts, piece| {
+            count_rows(task, bins, piece * rows..task.rows().min((piece + 1) * rows), &mut counts);
+            counts
+        })
+        .reduce(empty, |mut sum, other| {
+            sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
+            sum
+        });
+    counts.truncate(len);
+    counts
+}
+
+widest! {
+    fn count_rows(task: &FlowTask, bins: u32, rows: Range<usize>, counts: &mut [u32]) {
+        for row in rows {
+            for x in (0..task.grid.size[0] as usize).step_by(CHUNK) {
+                for pair in pairs(task, bins, row, x) {
+                    counts[pair as usize] += 1;
+                }
+            }
+        }
+    }
+}
+
+/// The joint indices of a chunk; the one after the last for voxels outside.
+#[inline(always)]
+fn pairs(task: &FlowTask, bins: u32, row: usize, x: usize) -> [u32; CHUNK] {
+    let (positions, inside) = task.positions(row, x);
+    let moving = fine_linear(task.moving, task.moving_size, &positions);
+    let fixed = task.fixed(row, x);
+    let mut pairs = [0; CHUNK];
+    for l in 0..CHUNK {
+        // SAFETY: stored values and what is interpolated from them.
+        let pair = unsafe { flow::pair([fixed[l], moving[l]], bins) };
+        pairs[l] = if inside[l] { pair } else { bins * bins };
+    }
+    pairs
+}
+
+/// The tables of [`flow::score`] and what [`flow::pull`] needs.
+#[derive(Clone, Copy)]
+pub struct Tables<'a> {
+    pub bins: u32,
+    pub scores: &'a [f32],
+    pub information: &'a [f32],
+    pub per_square: [f32; 3],
+    pub prior: f32,
+}
+
+widest! {
+    /// Writes how far voxels would go, from row `first` on, into rows of the three planes.
+    pub fn pull(task: &FlowTask, tables: &Tables, first: usize, planes: [&mut [f32]; 3]) {
+        assert!(tables.scores.len() == (tables.bins * tables.bins) as usize);
+        assert!(tables.information.len() == tables.bins as usize);
+        let width = task.grid.size[0] as usize;
+        for (row, mut planes) in rows(planes, width).enumerate() {
+            for x in (0..width).step_by(CHUNK) {
+                store(&mut planes, x, &pull_chunk(task, tables, first + row, x));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn pull_chunk(task: &FlowTask, tables: &Tables, row: usize, x: usize) -> [Lanes; 3] {
+    let (positions, inside) = task.positions(row, x);
+    let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
+    let fixed = task.fixed(row, x);
+    let scale = bin::scale(tables.bins, bin::FULL);
+    let mut out = [[0.0; CHUNK]; 3];
+    for l in 0..CHUNK {
+        // SAFETY: as long as the assertions of `pull` say; signed offsets are what vector gathers take.
+        let scores = |i: u32| unsafe { *tables.scores.as_ptr().offset(i as i32 as isize) };
+        // SAFETY: as above.
+        let information = |i: u32| unsafe { *tables.information.as_ptr().offset(i as i32 as isize) };
+        // SAFETY: stored values and what is interpolated from them.
+        let score = unsafe { flow::score(scores, information, tables.bins, [fixed[l], moving[l]]) };
+        let gradient = flow::pulled(&task.map, [slopes[0][l] * scale, slopes[1][l] * scale, slopes[2][l] * scale]);
+        let pull = flow::pull(score, gradient, tables.per_square, tables.prior);
+        for axis in 0..3 {
+            out[axis][l] = if inside[l] { pull[axis] } else { 0.0 };
+        }
+    }
+    out
+}

@@ -1,0 +1,140 @@
+//! Local correlation of two images with a field between them, and its force.
+
+// Loops over lanes run along several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use super::task::{FlowTask, chunk, fractions, rows, store};
+use crate::backend::gaussian::cpu as gaussian;
+use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::values::{fine_linear, linear_slope};
+use crate::backend::lanes::{CHUNK, Lanes};
+use gpu::math::bin;
+use gpu::math::flow::{self, Moments};
+use rayon::prelude::*;
+
+/// The fixed image's local mean and variance.
+pub fn of_fixed(fixed: &[u16], size: [usize; 3], sigmas: [f64; 3]) -> Vec<f32> {
+    let value = |&value: &u16| f32::from(value) / bin::FULL;
+    let mut planes: Vec<f32> = fixed.par_iter().map(value).collect();
+    let squares: Vec<f32> = planes.par_iter().map(|value| value * value).collect();
+    planes.extend(squares);
+    gaussian::smooth(&mut planes, size, sigmas);
+    let (means, squares) = planes.split_at_mut(fixed.len());
+    squares.par_iter_mut().zip(means).for_each(|(square, mean)| *square = flow::variance(*mean, *square));
+    planes
+}
+
+widest! {
+    /// Writes m, m^2 and f m from row `first` on into rows of the three planes.
+    pub fn products(task: &FlowTask, first: usize, planes: [&mut [f32]; 3]) {
+        let width = task.grid.size[0] as usize;
+        for (row, mut planes) in rows(planes, width).enumerate() {
+            for x in (0..width).step_by(CHUNK) {
+                let (positions, inside) = task.positions(first + row, x);
+                let mut moving = fractions(fine_linear(task.moving, task.moving_size, &positions));
+                let fixed = fractions(task.fixed(first + row, x));
+                let (mut square, mut product) = ([0.0; CHUNK], [0.0; CHUNK]);
+                for l in 0..CHUNK {
+                    moving[l] = if inside[l] { moving[l] } else { 0.0 };
+                    square[l] = moving[l] * moving[l];
+                    product[l] = fixed[l] * moving[l];
+                }
+                store(&mut planes, x, &[moving, square, product]);
+            }
+        }
+    }
+}
+
+/// The window's means.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    /// Of [`of_fixed`].
+    pub fixed: &'a [f32],
+    /// Of [`products`], smoothed.
+    pub moving: &'a [f32],
+}
+
+impl Means<'_> {
+    #[inline(always)]
+    fn chunk(&self, width: usize, row: usize, x: usize) -> [Lanes; 5] {
+        let voxels = self.fixed.len() / 2;
+        let fixed = |plane: usize| chunk(&self.fixed[plane * voxels..][..voxels], width, row, x);
+        let moving = |plane: usize| chunk(&self.moving[plane * voxels..][..voxels], width, row, x);
+        [fixed(0), fixed(1), moving(0), moving(1), moving(2)]
+    }
+}
+
+/// The sum of the squared correlation in the fixed point of [`flow::CORRELATION_UNIT`], and the number of voxels inside the moving image.
+pub fn correlation(task: &FlowTask, means: &Means) -> (u64, u64) {
+    let sums = (0..task.rows()).into_par_iter().with_min_len(64).map(|row| correlation_of(task, means, row));
+    sums.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+}
+
+widest! {
+    fn correlation_of(task: &FlowTask, means: &Means, row: usize) -> (u64, u64) {
+        let (mut sum, mut count) = (0, 0);
+        for x in (0..task.grid.size[0] as usize).step_by(CHUNK) {
+            let (_, inside) = task.positions(row, x);
+            let means = means.chunk(task.grid.size[0] as usize, row, x);
+            for l in 0..CHUNK {
+                // Only the score depends on the intensities.
+                let (correlation, _) = moments(&means, l).score([0.0; 2]);
+                sum += if inside[l] { u64::from(flow::fixed_correlation(correlation)) } else { 0 };
+                count += u64::from(inside[l]);
+            }
+        }
+        (sum, count)
+    }
+}
+
+#[inline(always)]
+fn moments(means: &[Lanes; 5], l: usize) -> Moments {
+    Moments {
+        fixed: means[0][l],
+        fixed_variance: means[1][l],
+        moving: means[2][l],
+        moving_square: means[3][l],
+        product: means[4][l],
+    }
+}
+
+widest! {
+    /// Writes how far voxels would go, from row `first` on, into rows of the three planes, which hold the means of [`products`].
+    pub fn pull(task: &FlowTask, of_fixed: &[f32], how: ([f32; 3], f32), first: usize, planes: [&mut [f32]; 3]) {
+        let width = task.grid.size[0] as usize;
+        let voxels = task.grid.voxels();
+        let (per_square, prior) = how;
+        for (row, mut planes) in rows(planes, width).enumerate() {
+            for x in (0..width).step_by(CHUNK) {
+                let of_fixed = |plane: usize| chunk(&of_fixed[plane * voxels..][..voxels], width, first + row, x);
+                let means =
+                    [of_fixed(0), of_fixed(1), chunk(planes[0], width, 0, x), chunk(planes[1], width, 0, x), chunk(planes[2], width, 0, x)];
+                store(&mut planes, x, &pull_chunk(task, &means, per_square, prior, (first + row, x)));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn pull_chunk(
+    task: &FlowTask,
+    means: &[Lanes; 5],
+    per_square: [f32; 3],
+    prior: f32,
+    (row, x): (usize, usize),
+) -> [Lanes; 3] {
+    let (positions, inside) = task.positions(row, x);
+    let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
+    let (fixed, moving) = (fractions(task.fixed(row, x)), fractions(moving));
+    let slopes = slopes.map(fractions);
+    let mut out = [[0.0; CHUNK]; 3];
+    for l in 0..CHUNK {
+        let (_, score) = moments(means, l).score([fixed[l], moving[l]]);
+        let gradient = flow::pulled(&task.map, [slopes[0][l], slopes[1][l], slopes[2][l]]);
+        let pull = flow::pull(score, gradient, per_square, prior);
+        for axis in 0..3 {
+            out[axis][l] = if inside[l] { pull[axis] } else { 0.0 };
+        }
+    }
+    out
+}

@@ -1,0 +1,76 @@
+//! What is made of a field at the end.
+
+use super::grid::{FieldOnDevice, room};
+use super::kernels::{FLOW_INVERSE, FLOW_JACOBIAN, FLOW_MISSES, FLOW_MOVED};
+use super::launch;
+use crate::backend::flow::FlowInverse;
+use crate::backend::queue::{Memory, Queue};
+use crate::{Result, Volume};
+use gpu::math::field::of_ordered;
+use gpu::math::flow::{MM_UNIT, mean};
+use gpu::params::{self, Affine};
+
+/// Makes the Jacobian's determinants beside the field: the smallest and the largest.
+pub fn jacobian<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<[f32; 2]> {
+    let mut range = queue.zeros(2)?;
+    let params = params::FlowJacobian {
+        field: grid.field.view(),
+        determinants: grid.other.view_mut(),
+        range: range.view_mut(),
+        size: grid.size,
+        unused: 0,
+    };
+    // SAFETY: the memory is as long as the sizes say and lives until the download is done.
+    unsafe { launch::sum(queue, &FLOW_JACOBIAN, grid.size, params)? };
+    let range = queue.download(&range, 2)?;
+    Ok([of_ordered(!range[0]), of_ordered(range[1])])
+}
+
+/// The intensities of an image where the field and the map take the voxels; see [`crate::backend::Flow::moved`].
+pub fn moved<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, image: &Volume, map: &Affine) -> Result<Vec<f32>> {
+    let voxels = queue.upload(&image.voxels)?;
+    let params = params::FlowMoved {
+        field: grid.field.view(),
+        image: voxels.view(),
+        moved: grid.other.view_mut(),
+        map: *map,
+        size: grid.size,
+        image_size: image.geometry.size.map(|n| n as u32),
+    };
+    // SAFETY: as above.
+    unsafe { launch::each(queue, &FLOW_MOVED, grid.size, params)? };
+    queue.download(&grid.other, grid.voxels())
+}
+
+/// The way back on a grid of `size`; see [`crate::backend::Flow::inverse`].
+pub fn inverse<Q: Queue>(
+    queue: &Q,
+    grid: &FieldOnDevice<Q>,
+    size: [usize; 3],
+    [there, back]: [&Affine; 2],
+) -> Result<FlowInverse> {
+    let inverse_size = size.map(|n| n as u32);
+    let mut inverse = room(queue, inverse_size)?;
+    let (mut totals, mut largest) = (queue.zeros(2)?, queue.zeros(1)?);
+    let params = params::FlowInverse {
+        field: grid.field.view(),
+        inverse: inverse.view_mut(),
+        totals: totals.view_mut(),
+        largest: largest.view_mut(),
+        there: *there,
+        back: *back,
+        size: grid.size,
+        inverse_size,
+        spacing: grid.spacing_mm.map(|mm| mm as f32),
+        unused: 0,
+    };
+    // SAFETY: as above.
+    unsafe {
+        launch::each(queue, &FLOW_INVERSE, inverse_size, params)?;
+        launch::sum(queue, &FLOW_MISSES, grid.size, params)?;
+    }
+    let planes = queue.download(&inverse, 3 * size.iter().product::<usize>())?;
+    let (totals, largest) = (queue.download(&totals, 2)?, queue.download(&largest, 1)?);
+    let worst_mm = f64::from(f32::from_bits(largest[0]));
+    Ok(FlowInverse { planes, mean_mm: mean(totals[0], MM_UNIT, totals[1]), worst_mm })
+}

@@ -1,0 +1,130 @@
+//! A displacement field on its grid, and its steps.
+
+use super::kernels::{FLOW_COMPOSE, FLOW_LARGEST, FLOW_REFINE};
+use super::launch;
+use crate::backend::flow::FlowStep;
+use crate::backend::gaussian::device::Smoother;
+use crate::backend::queue::{Memory, Queue};
+use crate::error::Setting;
+use crate::{Error, Result};
+use gpu::math::interpolate;
+use gpu::params;
+
+/// A field in a device's memory.
+pub struct FieldOnDevice<Q: Queue> {
+    pub size: [u32; 3],
+    pub spacing_mm: [f64; 3],
+    pub field: Q::Memory<f32>,
+    /// As large as the field: what the next one is made in.
+    pub other: Q::Memory<f32>,
+    /// The bits of the square of the largest displacement.
+    largest: Q::Memory<u32>,
+    gaussians: Gaussians,
+}
+
+/// A field on the grid before, and how it lies on the next: see [`crate::backend::FlowLevel::from`].
+pub struct Old<Q: Queue> {
+    size: [u32; 3],
+    field: Q::Memory<f32>,
+    from: [[f32; 3]; 2],
+}
+
+/// Room for a field.
+pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
+    let numbers = 3 * size.iter().map(|&n| u64::from(n)).product::<u64>() + interpolate::padding(size) as u64;
+    // Kernels count them in 32 bits.
+    if numbers > u64::from(u32::MAX) {
+        let [x, y, z] = size;
+        return Err(Error::option(
+            Setting::Fixed,
+            format!("{x} x {y} x {z} voxels are too many for a displacement field"),
+        ));
+    }
+    queue.zeros(numbers as usize)
+}
+
+impl<Q: Queue> FieldOnDevice<Q> {
+    /// A field of 0, or an old one.
+    pub fn new(queue: &Q, size: [usize; 3], spacing_mm: [f64; 3], old: Option<Old<Q>>) -> Result<Self> {
+        let gaussians = Gaussians { size, spacing_mm, found: Vec::new() };
+        let size = size.map(|n| n as u32);
+        let mut field = room(queue, size)?;
+        if let Some(old) = old {
+            let params = params::FlowRefine {
+                field: old.field.view(),
+                refined: field.view_mut(),
+                size: old.size,
+                refined_size: size,
+                from: old.from,
+            };
+            // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
+            unsafe { launch::each(queue, &FLOW_REFINE, size, params)? };
+            queue.wait()?;
+        }
+        Ok(Self { size, spacing_mm, field, other: room(queue, size)?, largest: queue.zeros(1)?, gaussians })
+    }
+
+    /// The field alone, to be taken to another grid.
+    pub fn old(self, from: [[f32; 3]; 2]) -> Old<Q> {
+        Old { size: self.size, field: self.field, from }
+    }
+
+    pub fn voxels(&self) -> usize {
+        self.size.iter().map(|&n| n as usize).product()
+    }
+
+    /// What [`gpu::math::flow::pull`] takes.
+    pub fn per_square(&self) -> [f32; 3] {
+        self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32)
+    }
+
+    /// Smooths the field.
+    pub fn smooth_field(&mut self, queue: &Q, mm: f64) -> Result<()> {
+        self.gaussians.smooth(queue, &mut self.field, mm, 3)
+    }
+
+    /// Smooths the first planes beside the field.
+    pub fn smooth_other(&mut self, queue: &Q, mm: f64, planes: usize) -> Result<()> {
+        self.gaussians.smooth(queue, &mut self.other, mm, planes)
+    }
+
+    /// Moves the field along the forces beside it.
+    pub fn step(&mut self, queue: &Q, step: &FlowStep) -> Result<()> {
+        let [of_step, of_field] = step.smooth_mm;
+        self.smooth_other(queue, of_step, 3)?;
+        queue.clear(&mut self.largest)?;
+        let params = params::FlowStep {
+            field: self.field.view(),
+            step: self.other.view_mut(),
+            largest: self.largest.view_mut(),
+            size: self.size,
+            limit: step.limit,
+        };
+        // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
+        unsafe {
+            launch::sum(queue, &FLOW_LARGEST, self.size, params)?;
+            launch::each(queue, &FLOW_COMPOSE, self.size, params)?;
+        }
+        std::mem::swap(&mut self.field, &mut self.other);
+        self.smooth_field(queue, of_field)
+    }
+}
+
+/// Gaussians that were used on a grid, by their standard deviation, mm: their coefficients take longer to find than to use.
+struct Gaussians {
+    size: [usize; 3],
+    spacing_mm: [f64; 3],
+    found: Vec<(f64, Smoother)>,
+}
+
+impl Gaussians {
+    /// Smooths the first `planes` planes.
+    fn smooth<Q: Queue>(&mut self, queue: &Q, memory: &mut Q::Memory<f32>, mm: f64, planes: usize) -> Result<()> {
+        let known = self.found.iter().position(|(of, _)| *of == mm).unwrap_or_else(|| {
+            let sigmas = [0, 1, 2].map(|axis| if self.size[axis] > 1 { mm / self.spacing_mm[axis] } else { 0.0 });
+            self.found.push((mm, Smoother::new(self.size, sigmas)));
+            self.found.len() - 1
+        });
+        self.found[known].1.smooth(queue, memory, planes)
+    }
+}

@@ -1,0 +1,103 @@
+//! A joint histogram of the level's images, and the force of its tables.
+
+use super::grid::FieldOnDevice;
+use super::kernels::{COPY_WORDS, FLOW_FORCE, FLOW_PAIRS};
+use super::launch;
+use crate::backend::flow::Agreement;
+use crate::backend::histogram::device::from_pairs::FromPairs;
+use crate::backend::queue::{Memory, Queue, Shape};
+use crate::error::Setting;
+use crate::{Error, Result};
+use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+use gpu::kernels::flow::WIDTH;
+use gpu::params::{self, FlowImages};
+
+/// Threads of a block that pulls at most: a block copies the tables, and two share a multiprocessor's registers.
+const THREADS: u32 = 512;
+
+/// Threads of a block that copies.
+const COPY_THREADS: u32 = 128;
+
+/// Room for joint indices, counts and tables.
+pub struct Joint<Q: Queue> {
+    bins: u32,
+    pairs: FromPairs<Q>,
+    /// The counts, where the host reads them.
+    counts: Q::Pinned<u32>,
+    /// The tables, where the host writes them and where kernels read them.
+    written: Q::Pinned<f32>,
+    tables: Q::Memory<f32>,
+    /// The launch of the force, with shared memory for the tables where they fit.
+    force: Shape,
+}
+
+impl<Q: Queue> Joint<Q> {
+    pub fn new(queue: &Q, voxels: usize, bins: u32) -> Result<Self> {
+        if !(2..=255).contains(&bins) {
+            return Err(Error::option(Setting::Bins, format!("a flow takes 2 to 255 bins, not {bins}")));
+        }
+        let table = bins * bins + bins;
+        let shared_bytes = if 4 * table <= queue.shared_bytes(&FLOW_FORCE) { 4 * table } else { 0 };
+        let threads = THREADS.min(queue.limits().threads);
+        let blocks = queue.resident(&FLOW_FORCE, threads, shared_bytes)?;
+        Ok(Self {
+            bins,
+            pairs: FromPairs::room(queue, voxels, bins * bins)?,
+            counts: queue.pinned((bins * bins) as usize)?,
+            written: queue.pinned(table as usize)?,
+            tables: queue.zeros(table as usize)?,
+            force: Shape { grid: [blocks, 1, 1], block: [WIDTH, threads / WIDTH, 1], shared_bytes },
+        })
+    }
+
+    /// The joint histogram.
+    pub fn agreement(&mut self, queue: &Q, images: FlowImages) -> Result<Agreement> {
+        let pairs = params::FlowPairs { images, pairs: self.pairs.numbers(), bins: self.bins, unused: 0 };
+        // SAFETY: the memory is as long as the sizes and bins say and lives until the queue is done.
+        unsafe { launch::each(queue, &FLOW_PAIRS, images.size, pairs)? };
+        self.pairs.clear(queue)?;
+        self.pairs.count(queue)?;
+        copy(queue, self.pairs.counters(), self.counts.view_mut())?;
+        queue.wait()?;
+        Ok(Agreement::Joint(self.counts.to_vec()))
+    }
+
+    /// Queues the forces of these scores and this information, beside the field.
+    pub fn force(
+        &mut self,
+        queue: &Q,
+        images: FlowImages,
+        grid: &mut FieldOnDevice<Q>,
+        [scores, information]: [&[f32]; 2],
+        prior: f32,
+    ) -> Result<()> {
+        if [scores.len(), information.len()] != [self.bins * self.bins, self.bins].map(|n| n as usize) {
+            return Err(Error::option(Setting::Bins, format!("the tables are not those of {} bins", self.bins)));
+        }
+        // The step before may not have read its tables yet.
+        queue.wait()?;
+        self.written[..scores.len()].copy_from_slice(scores);
+        self.written[scores.len()..].copy_from_slice(information);
+        // SAFETY: a float's bits are a word.
+        unsafe { copy(queue, self.written.view().cast(), self.tables.view_mut().cast())? };
+        let params = params::FlowForce {
+            images,
+            tables: self.tables.view(),
+            force: grid.other.view_mut(),
+            per_square: grid.per_square(),
+            prior,
+            bins: self.bins,
+            table_words: self.force.shared_bytes / 4,
+        };
+        // SAFETY: as above.
+        unsafe { queue.launch(&FLOW_FORCE, self.force, params) }
+    }
+}
+
+/// Queues copying as many words as there are.
+fn copy<Q: Queue>(queue: &Q, from: DeviceSlice<u32>, to: DeviceSliceMut<u32>) -> Result<()> {
+    let len = from.len() as u32;
+    let shape = Shape { grid: [len.div_ceil(COPY_THREADS), 1, 1], block: [COPY_THREADS, 1, 1], shared_bytes: 0 };
+    // SAFETY: both are as long and live until the queue is done.
+    unsafe { queue.launch(&COPY_WORDS, shape, params::CopyWords { from, to, len, unused: 0 }) }
+}

@@ -1,0 +1,26 @@
+//! The kernels of a displacement field that flows.
+
+use crate::backend::queue::kernels;
+use gpu::kernels::flow::{
+    copy, field as flow_field, force as flow_force, inverse as flow_inverse, local as flow_local, pairs as flow_pairs,
+    step as flow_step,
+};
+use gpu::params;
+
+kernels! {
+    COPY_WORDS = copy::copy_words(params::CopyWords);
+    FLOW_PAIRS = flow_pairs::flow_pairs(params::FlowPairs);
+    FLOW_FORCE = flow_force::flow_force(params::FlowForce);
+    FLOW_LOCAL_FIXED = flow_local::flow_local_fixed(params::FlowLocal);
+    FLOW_LOCAL_VARIANCE = flow_local::flow_local_variance(params::FlowLocal);
+    FLOW_LOCAL_MOVING = flow_local::flow_local_moving(params::FlowLocal);
+    FLOW_LOCAL_AGREEMENT = flow_local::flow_local_agreement(params::FlowLocal);
+    FLOW_LOCAL_FORCE = flow_local::flow_local_force(params::FlowLocal);
+    FLOW_LARGEST = flow_step::flow_largest(params::FlowStep);
+    FLOW_COMPOSE = flow_step::flow_compose(params::FlowStep);
+    FLOW_REFINE = flow_field::flow_refine(params::FlowRefine);
+    FLOW_JACOBIAN = flow_field::flow_jacobian(params::FlowJacobian);
+    FLOW_MOVED = flow_field::flow_moved(params::FlowMoved);
+    FLOW_INVERSE = flow_inverse::flow_inverse(params::FlowInverse);
+    FLOW_MISSES = flow_inverse::flow_misses(params::FlowInverse);
+}

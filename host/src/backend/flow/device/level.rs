@@ -1,0 +1,58 @@
+//! The two images of a level in a device's memory.
+
+use super::grid::FieldOnDevice;
+use super::joint::Joint;
+use super::local::Local;
+use crate::Result;
+use crate::backend::flow::{Compare, FlowLevel};
+use crate::backend::queue::{Memory, Queue};
+use gpu::params::{self, Affine};
+
+/// A level's images, and how they are compared.
+pub struct LevelOnDevice<Q: Queue> {
+    fixed: Q::Memory<u16>,
+    moving: Q::Memory<u32>,
+    moving_size: [u32; 3],
+    map: Affine,
+    pub metric: Metric<Q>,
+}
+
+/// How images are compared.
+pub enum Metric<Q: Queue> {
+    Joint(Joint<Q>),
+    Local(Local<Q>),
+}
+
+impl<Q: Queue> LevelOnDevice<Q> {
+    /// Uploads the images, the fixed one of the grid's size.
+    pub fn new(queue: &Q, grid: &mut FieldOnDevice<Q>, level: &FlowLevel) -> Result<Self> {
+        let metric = match level.compare {
+            Compare::Joint { bins } => Metric::Joint(Joint::new(queue, grid.voxels(), bins)?),
+            Compare::Local { window_mm } => Metric::Local(Local::new(queue, grid.voxels(), window_mm)?),
+        };
+        let mut level = Self {
+            fixed: queue.upload(level.fixed.voxels())?,
+            moving: queue.upload(&level.moving.words(true))?,
+            moving_size: level.moving.size.map(|n| n as u32),
+            map: level.map,
+            metric,
+        };
+        let images = level.images(grid);
+        if let Metric::Local(local) = &mut level.metric {
+            local.look_at_fixed(queue, images, grid)?;
+        }
+        Ok(level)
+    }
+
+    /// The images with the field as it is.
+    pub fn images(&self, grid: &FieldOnDevice<Q>) -> params::FlowImages {
+        params::FlowImages {
+            fixed: self.fixed.view(),
+            moving: self.moving.view(),
+            field: grid.field.view(),
+            map: self.map,
+            size: grid.size,
+            moving_size: self.moving_size,
+        }
+    }
+}

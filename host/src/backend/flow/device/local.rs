@@ -1,0 +1,68 @@
+//! Local correlation of the level's images, and its force.
+
+use super::grid::FieldOnDevice;
+use super::kernels::{
+    FLOW_LOCAL_AGREEMENT, FLOW_LOCAL_FIXED, FLOW_LOCAL_FORCE, FLOW_LOCAL_MOVING, FLOW_LOCAL_VARIANCE,
+};
+use super::launch;
+use crate::Result;
+use crate::backend::flow::Agreement;
+use crate::backend::queue::{Memory, Queue};
+use gpu::math::flow::{CORRELATION_UNIT, mean};
+use gpu::params::{self, FlowImages};
+
+/// Local means of the fixed image, and room for sums.
+pub struct Local<Q: Queue> {
+    window_mm: f64,
+    fixed: Q::Memory<f32>,
+    totals: Q::Memory<u64>,
+}
+
+impl<Q: Queue> Local<Q> {
+    pub fn new(queue: &Q, voxels: usize, window_mm: f64) -> Result<Self> {
+        Ok(Self { window_mm, fixed: queue.zeros(2 * voxels)?, totals: queue.zeros(2)? })
+    }
+
+    fn params(&mut self, images: FlowImages, grid: &mut FieldOnDevice<Q>, prior: f32) -> params::FlowLocal {
+        params::FlowLocal {
+            images,
+            fixed: self.fixed.view_mut(),
+            planes: grid.other.view_mut(),
+            totals: self.totals.view_mut(),
+            per_square: grid.per_square(),
+            prior,
+        }
+    }
+
+    /// Makes the fixed image's local means, with the memory beside the field.
+    pub fn look_at_fixed(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
+        let params = self.params(images, grid, 0.0);
+        // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
+        unsafe { launch::each(queue, &FLOW_LOCAL_FIXED, grid.size, params)? };
+        grid.smooth_other(queue, self.window_mm, 2)?;
+        let params = self.params(images, grid, 0.0);
+        // SAFETY: as above.
+        unsafe { launch::each(queue, &FLOW_LOCAL_VARIANCE, grid.size, params) }
+    }
+
+    /// The mean squared correlation; leaves local means beside the field.
+    pub fn agreement(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<Agreement> {
+        let params = self.params(images, grid, 0.0);
+        // SAFETY: as above.
+        unsafe { launch::each(queue, &FLOW_LOCAL_MOVING, grid.size, params)? };
+        grid.smooth_other(queue, self.window_mm, 3)?;
+        queue.clear(&mut self.totals)?;
+        let params = self.params(images, grid, 0.0);
+        // SAFETY: as above.
+        unsafe { launch::sum(queue, &FLOW_LOCAL_AGREEMENT, grid.size, params)? };
+        let totals = queue.download(&self.totals, 2)?;
+        Ok(Agreement::Local { correlation: mean(totals[0], CORRELATION_UNIT, totals[1]), overlap: totals[1] })
+    }
+
+    /// Queues the forces from the means that the last agreement left, in their place.
+    pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>, prior: f32) -> Result<()> {
+        let params = self.params(images, grid, prior);
+        // SAFETY: as above.
+        unsafe { launch::each(queue, &FLOW_LOCAL_FORCE, grid.size, params) }
+    }
+}

@@ -1,0 +1,123 @@
+//! A displacement field that flows on a device.
+
+mod ends;
+mod grid;
+mod joint;
+mod kernels;
+mod launch;
+mod level;
+mod local;
+
+use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Score, no_level, other_metric};
+use crate::backend::queue::Queue;
+use crate::{Observer, Result, Volume};
+use gpu::params::Affine;
+use grid::FieldOnDevice;
+#[cfg(test)]
+pub use kernels::NAMES;
+use level::{LevelOnDevice, Metric};
+
+/// A displacement field in a device's memory.
+pub struct FlowOnDevice<Q: Queue> {
+    queue: Q,
+    grid: Option<FieldOnDevice<Q>>,
+    level: Option<LevelOnDevice<Q>>,
+}
+
+impl<Q: Queue> FlowOnDevice<Q> {
+    pub fn new(queue: Q) -> Self {
+        Self { queue, grid: None, level: None }
+    }
+
+    /// Where the field lies.
+    fn grid(&mut self) -> Result<(&Q, &mut FieldOnDevice<Q>)> {
+        Ok((&self.queue, self.grid.as_mut().ok_or_else(no_level)?))
+    }
+
+    /// Takes the field to another grid, or begins one; what the level before held is gone.
+    fn regrid(
+        &mut self,
+        size: [usize; 3],
+        spacing_mm: [f64; 3],
+        from: Option<[[f32; 3]; 2]>,
+    ) -> Result<&mut FieldOnDevice<Q>> {
+        self.queue.wait()?;
+        self.level = None;
+        let old = self.grid.take().zip(from).map(|(grid, from)| grid.old(from));
+        Ok(self.grid.insert(FieldOnDevice::new(&self.queue, size, spacing_mm, old)?))
+    }
+}
+
+impl<Q: Queue> Flow for FlowOnDevice<Q> {
+    fn level(&mut self, level: &FlowLevel) -> Result<()> {
+        self.regrid(level.fixed.size, level.spacing_mm, level.from)?;
+        let (queue, grid) = self.grid()?;
+        let level = LevelOnDevice::new(queue, grid, level)?;
+        self.level = Some(level);
+        Ok(())
+    }
+
+    fn agreement(&mut self) -> Result<Agreement> {
+        let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
+        let images = level.images(grid);
+        match &mut level.metric {
+            Metric::Joint(joint) => joint.agreement(&self.queue, images),
+            Metric::Local(local) => local.agreement(&self.queue, images, grid),
+        }
+    }
+
+    fn step(&mut self, score: &Score, step: &FlowStep, _observer: &dyn Observer) -> Result<()> {
+        let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
+        let images = level.images(grid);
+        let prior = (1.0 / (step.prior_mm * step.prior_mm)) as f32;
+        match (&mut level.metric, score) {
+            (Metric::Joint(joint), Score::Joint { scores, information }) => {
+                joint.force(&self.queue, images, grid, [scores, information], prior)?;
+            }
+            (Metric::Local(local), Score::Local) => local.force(&self.queue, images, grid, prior)?,
+            _ => return Err(other_metric()),
+        }
+        grid.step(&self.queue, step)
+    }
+
+    fn smooth(&mut self, mm: f64) -> Result<()> {
+        let (queue, grid) = self.grid()?;
+        grid.smooth_field(queue, mm)
+    }
+
+    fn jacobian_range(&mut self) -> Result<[f32; 2]> {
+        let (queue, grid) = self.grid()?;
+        ends::jacobian(queue, grid)
+    }
+
+    fn refine(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: [[f32; 3]; 2]) -> Result<()> {
+        self.regrid(size, spacing_mm, Some(from)).map(drop)
+    }
+
+    fn field(&mut self) -> Result<Vec<f32>> {
+        let (queue, grid) = self.grid()?;
+        queue.download(&grid.field, 3 * grid.voxels())
+    }
+
+    fn jacobians(&mut self) -> Result<Vec<f32>> {
+        let (queue, grid) = self.grid()?;
+        ends::jacobian(queue, grid)?;
+        queue.download(&grid.other, grid.voxels())
+    }
+
+    fn moved(&mut self, image: &Volume, map: &Affine) -> Result<Vec<f32>> {
+        let (queue, grid) = self.grid()?;
+        ends::moved(queue, grid, image, map)
+    }
+
+    fn inverse(
+        &mut self,
+        size: [usize; 3],
+        there: &Affine,
+        back: &Affine,
+        _observer: &dyn Observer,
+    ) -> Result<FlowInverse> {
+        let (queue, grid) = self.grid()?;
+        ends::inverse(queue, grid, size, [there, back])
+    }
+}

@@ -1,0 +1,173 @@
+//! A displacement field under way, where it is kept: what a flow does with it.
+
+pub(super) mod cpu;
+pub(super) mod device;
+
+use crate::error::Setting;
+use crate::image::StoredImage;
+use crate::{Error, Observer, Result};
+use gpu::math::interpolate;
+use gpu::params::Affine;
+
+/// The two images of a level.
+#[derive(Debug, Clone, Copy)]
+pub struct FlowLevel<'a> {
+    /// The image whose grid the field has, 16-bit values.
+    pub fixed: &'a StoredImage,
+    /// 16-bit values.
+    pub moving: &'a StoredImage,
+    /// From voxels of the fixed to voxels of the moving image; no number is a negative zero.
+    pub map: Affine,
+    /// Distances between the fixed image's voxels, mm.
+    pub spacing_mm: [f64; 3],
+    /// How the field of the level before lies on this grid: the old voxel where this grid's first voxel lies, and the old spacing over
+    /// the new one along each axis. Without one the field begins at 0.
+    pub from: Option<[[f32; 3]; 2]>,
+    /// What the metric needs.
+    pub compare: Compare,
+}
+
+/// How images are compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Compare {
+    /// By a joint histogram of so many bins of each image, 2 to 255.
+    Joint { bins: u32 },
+    /// By local means, in a Gaussian window of this standard deviation, mm.
+    Local { window_mm: f64 },
+}
+
+/// How the two images agree.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Agreement {
+    /// The joint histogram: the pair (f, m) is at `f + bins * m`.
+    Joint(Vec<u32>),
+    /// The mean of the squared local correlation over the voxels inside the moving image, and their number.
+    Local { correlation: f64, overlap: u64 },
+}
+
+/// What moves the field.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Score {
+    /// The tables of [`gpu::math::flow::score`].
+    Joint { scores: Vec<f32>, information: Vec<f32> },
+    /// The local correlation that the last [`Flow::agreement`] looked at.
+    Local,
+}
+
+/// A step of the field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlowStep {
+    /// The standard deviation of a voxel's displacement before anything is known, mm.
+    pub prior_mm: f64,
+    /// What smooths the step and what smooths the field after it: standard deviations of Gaussians, mm; 0 to leave it.
+    pub smooth_mm: [f64; 2],
+    /// What no voxel moves further by, voxels.
+    pub limit: f32,
+}
+
+/// The way back of a field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowInverse {
+    /// Three planes on the grid asked for: from where a voxel lies on the field's grid to the point that the field takes there, in voxels
+    /// of the field's grid.
+    pub planes: Vec<f32>,
+    /// How far the way there and back ends from where it began, over the voxels that the field takes inside the grid asked for, mm.
+    pub mean_mm: f64,
+    pub worst_mm: f64,
+}
+
+/// A displacement field ([`gpu::math::field`]) that flows.
+pub trait Flow {
+    /// Goes on at another level.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    fn level(&mut self, level: &FlowLevel) -> Result<()>;
+
+    /// How the images agree at the field as it is.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn agreement(&mut self) -> Result<Agreement>;
+
+    /// Moves the field along the smoothed force: u becomes v + u(x + v), smoothed.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up, [`crate::Error::Stopped`] where the observer stops it.
+    fn step(&mut self, score: &Score, step: &FlowStep, observer: &dyn Observer) -> Result<()>;
+
+    /// Smooths the field by Gaussians, mm.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn smooth(&mut self, mm: f64) -> Result<()>;
+
+    /// The determinant of the Jacobian of x + u(x) at every voxel ([`gpu::math::field::jacobian`]): the smallest and the largest.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn jacobian_range(&mut self) -> Result<[f32; 2]>;
+
+    /// Takes the field to another grid, as [`FlowLevel::from`] says, without images.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    fn refine(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: [[f32; 3]; 2]) -> Result<()>;
+
+    /// The field's three planes.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn field(&mut self) -> Result<Vec<f32>>;
+
+    /// The determinants of [`Flow::jacobian_range`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn jacobians(&mut self) -> Result<Vec<f32>>;
+
+    /// An image's intensities, trilinear, where the field and then `map` take the voxels of its grid; 0 outside the image.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    fn moved(&mut self, image: &crate::Volume, map: &Affine) -> Result<Vec<f32>>;
+
+    /// The way back on a grid of `size`: `there` takes voxels of the field's grid to voxels of that one, `back` the other way.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short, [`crate::Error::Stopped`] where the observer stops it.
+    fn inverse(
+        &mut self,
+        size: [usize; 3],
+        there: &Affine,
+        back: &Affine,
+        observer: &dyn Observer,
+    ) -> Result<FlowInverse>;
+}
+
+/// The error of a flow that has not begun.
+fn no_level() -> Error {
+    Error::option(Setting::Levels, "a flow has no images before its first level")
+}
+
+/// The error of a step by another metric than the level's.
+fn other_metric() -> Error {
+    Error::option(Setting::Force, "the scores are not those of the force of this level")
+}
+
+/// What allocations take beside what they hold, and small ones, bytes.
+const ROUNDED: u64 = 32 << 20;
+
+/// Bytes of a device's memory that a flow takes at most on a grid of this size with a moving image of that one.
+pub fn bytes(fixed: [usize; 3], moving: [usize; 3]) -> u64 {
+    let [(fixed, fixed_padding), (moving, moving_padding)] = [fixed, moving].map(|size| {
+        let voxels = size.iter().map(|&n| n as u64).product::<u64>();
+        (voxels, interpolate::padding(size.map(|n| n as u32)) as u64)
+    });
+    let field = |voxels, padding| 4 * (3 * voxels + padding);
+    // Two fields, 16-bit values, and two local means, which are more than joint indices.
+    let of_fixed = 2 * field(fixed, fixed_padding) + (2 + 8) * fixed;
+    // Pairs of 16-bit values; at the end a way back, which is more than an image.
+    let of_moving = 4 * (moving + moving_padding) + field(moving, moving_padding);
+    of_fixed + of_moving + ROUNDED
+}

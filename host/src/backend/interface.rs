@@ -1,0 +1,90 @@
+//! What a backend is asked for, by family.
+
+use super::flow::Flow;
+use super::gaussian::SmoothingSeconds;
+use super::histogram::{Evaluator, HistogramMethod, Pair};
+use super::mattes::{MattesPair, SmoothEvaluator};
+use super::viola::{ViolaEvaluator, ViolaPair};
+use crate::{Result, Volume};
+use gpu::math::interpolate::Interpolator;
+use gpu::params::Affine;
+
+/// A place where metrics are evaluated and images resampled, always with the same bits.
+pub trait Backend: Send + Sync {
+    /// `cpu`, `cuda` or `emulated`.
+    fn name(&self) -> &'static str;
+
+    /// The device's own name.
+    fn device(&self) -> String;
+
+    /// Bytes of its own memory that are free; `None` where it works in the host's, or does not know.
+    fn free_memory(&self) -> Option<u64> {
+        None
+    }
+
+    /// Brings a pair of images to where the metric is evaluated, to be counted by `method`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the images do not fit, [`crate::Error::Option`] where the method is not there or cannot count
+    /// this pair.
+    fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>>;
+
+    /// Brings a pair of images to where it is compared by Mattes windows.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the images do not fit.
+    fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>>;
+
+    /// Brings samples to where they are compared by Gaussian windows.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where they do not fit.
+    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>>;
+
+    /// A displacement field that is 0.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>>;
+
+    /// Seconds that the device spends on a histogram of `bins` counters alone, from 16-bit numbers in its memory, as the mean of `times`
+    /// in a row; `None` where it has no clock.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the numbers do not fit.
+    fn numbers_seconds(&self, _numbers: &[u16], _bins: u32, _times: u32) -> Result<Option<f64>> {
+        Ok(None)
+    }
+
+    /// The moving image's intensities at the voxels of a grid of `size`, through `affine` from that grid's voxels to the moving
+    /// image's; 0 outside.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the images do not fit.
+    fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>>;
+
+    /// Smooths volumes of `size`, one after the other in `planes`, by a Gaussian of `sigmas` voxels, as [`smooth`](crate::backend::cpu::smooth)
+    /// does.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the volumes do not fit.
+    ///
+    /// # Panics
+    /// Where `planes` are not whole volumes.
+    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()>;
+
+    /// Seconds that the device spends on smoothing this many volumes of `size`, on each pass over them, and on a plain copy of them, as the
+    /// means of `times` in a row; `None` where it has no clock.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where two copies of the volumes do not fit.
+    fn smoothing_seconds(
+        &self,
+        _size: [usize; 3],
+        _volumes: usize,
+        _sigmas: [f64; 3],
+        _times: u32,
+    ) -> Result<Option<SmoothingSeconds>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,60 @@
+//! Mattes's mutual information on the CPU: see [`gpu::math::mattes`]. One pass counts; for the derivative a second one sums.
+
+mod count;
+mod slope;
+mod table;
+mod task;
+
+use super::{MattesPair, Slope, Smooth, SmoothEvaluator};
+use crate::Result;
+use crate::backend::lanes::PIECE;
+use count::WindowCounters;
+use gpu::math::{interpolate, mattes};
+use gpu::params::Affine;
+use rayon::prelude::*;
+use table::JointTable;
+use task::MattesTask;
+
+/// A pair that was loaded.
+pub struct MattesOnCpu<'a> {
+    pair: MattesPair<'a>,
+}
+
+impl<'a> MattesOnCpu<'a> {
+    pub fn new(pair: MattesPair<'a>) -> Self {
+        let (fixed, moving) = (pair.fixed, pair.moving);
+        assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
+        let padding = interpolate::padding(moving.size.map(|n| n as u32));
+        assert!(moving.values.len() == moving.size.iter().product::<usize>() + padding);
+        assert!(pair.bins.iter().all(|bins| (mattes::LEAST_BINS..=1024).contains(bins)));
+        Self { pair }
+    }
+
+    /// The joint counts at a map.
+    fn count(&self, map: &Affine) -> JointTable {
+        let task = MattesTask::new(&self.pair, map);
+        let all = task.rows();
+        let piece = PIECE.div_ceil(task.fixed_size[0]);
+        let empty = || WindowCounters::new(&task);
+        let pieces = (0..all.div_ceil(piece)).into_par_iter();
+        let counters = pieces
+            .fold(empty, |mut counters, p| {
+                counters.add_rows(&task, p * piece..all.min((p + 1) * piece));
+                counters
+            })
+            .reduce(empty, WindowCounters::add);
+        JointTable::new(counters.joint(&task), self.pair.bins)
+    }
+}
+
+impl SmoothEvaluator for MattesOnCpu<'_> {
+    fn values(&mut self, maps: &[Affine]) -> Result<Vec<Smooth>> {
+        Ok(maps.par_iter().map(|map| self.count(map).smooth()).collect())
+    }
+
+    fn slope(&mut self, map: &Affine) -> Result<Slope> {
+        let table = self.count(map);
+        let task = MattesTask::new(&self.pair, map);
+        Ok(Slope { at: table.smooth(), by_map: slope::by_map(&task, &table) })
+    }
+}

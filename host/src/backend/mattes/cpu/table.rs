@@ -1,0 +1,71 @@
+//! What follows from the joint counts: the value, and each window's slope.
+
+use crate::backend::lanes::order::ordered;
+use crate::backend::lanes::simd::widest;
+use crate::backend::mattes::Smooth;
+use gpu::math::mattes::{self, UNIT};
+
+/// Joint counts with what the value and the slope are made of.
+pub struct JointTable {
+    /// Moving bins vary fastest.
+    joint: Vec<u64>,
+    /// ln(c / c_m) of each.
+    log_ratios: Vec<f64>,
+    bins: [u32; 2],
+}
+
+impl JointTable {
+    pub fn new(joint: Vec<u64>, bins: [u32; 2]) -> Self {
+        let mut log_ratios = Vec::with_capacity(joint.len());
+        log_ratios_of(&joint, bins[1] as usize, &mut log_ratios);
+        Self { joint, log_ratios, bins }
+    }
+
+    /// Counts of all pairs of bins.
+    fn all(&self) -> u64 {
+        self.joint.iter().sum()
+    }
+
+    /// Samples that were counted.
+    pub fn samples(&self) -> u64 {
+        self.all() / u64::from(UNIT)
+    }
+
+    pub fn smooth(&self) -> Smooth {
+        Smooth { mi: value(&self.joint, &self.log_ratios, self.bins[1] as usize, self.all()), overlap: self.samples() }
+    }
+
+    /// [`mattes::quadratic`] of each fixed bin and moving window.
+    pub fn quadratics(&self) -> Vec<[f32; 3]> {
+        let scale = mattes::scale(self.bins[1]);
+        let rows = self.log_ratios.chunks_exact(self.bins[1] as usize);
+        rows.flat_map(|row| row.array_windows()).map(|&window| mattes::quadratic(window, scale)).collect()
+    }
+}
+
+widest! {
+    fn log_ratios_of(joint: &[u64], moving_bins: usize, log_ratios: &mut Vec<f64>) {
+        let mut moving = vec![0; moving_bins];
+        for row in joint.chunks_exact(moving_bins) {
+            moving.iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
+        }
+        let logs: Vec<f64> = moving.iter().map(|&count| mattes::ln(count)).collect();
+        for row in joint.chunks_exact(moving_bins) {
+            log_ratios.extend(row.iter().zip(&logs).map(|(&count, &log)| mattes::log_ratio(count, log)));
+        }
+    }
+}
+
+widest! {
+    fn value(joint: &[u64], log_ratios: &[f64], moving_bins: usize, all: u64) -> f64 {
+        let ln_all = mattes::ln(all);
+        let mut terms = Vec::with_capacity(moving_bins);
+        let mut rows = Vec::with_capacity(joint.len() / moving_bins);
+        for (row, ratios) in joint.chunks_exact(moving_bins).zip(log_ratios.chunks_exact(moving_bins)) {
+            terms.clear();
+            terms.extend(row.iter().zip(ratios).map(|(&count, &ratio)| mattes::term(count, ratio)));
+            rows.push(mattes::row_term(ordered(&terms), row.iter().sum(), ln_all));
+        }
+        mattes::finish(ordered(&rows), all)
+    }
+}

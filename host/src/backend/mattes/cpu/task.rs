@@ -1,0 +1,115 @@
+//! A pair at a map, and where its samples fall.
+
+// Loops over lanes run along several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use crate::backend::lanes::{self, CHUNK, Lanes};
+use crate::backend::mattes::{MattesPair, Windows};
+use gpu::math::{bin, mattes};
+use gpu::params::Affine;
+
+/// A pair of images and a map, ready to be counted.
+pub struct MattesTask<'a> {
+    fixed: &'a [u16],
+    pub fixed_size: [usize; 3],
+    pub moving: &'a [u16],
+    pub moving_size: [u32; 3],
+    /// Bins of the fixed and of the moving image.
+    pub bins: [u32; 2],
+    pub windows: Windows,
+    affine: Affine,
+    columns: Vec<[Lanes; 3]>,
+}
+
+impl<'a> MattesTask<'a> {
+    pub fn new(pair: &MattesPair<'a>, map: &Affine) -> Self {
+        Self {
+            fixed: &pair.fixed.bins,
+            fixed_size: pair.fixed.size,
+            moving: &pair.moving.values,
+            moving_size: pair.moving.size.map(|n| n as u32),
+            bins: pair.bins,
+            windows: pair.windows,
+            affine: *map,
+            columns: lanes::columns(map, pair.fixed.size[0]),
+        }
+    }
+
+    /// Rows of the fixed image, numbered with y fastest, then z.
+    pub fn rows(&self) -> usize {
+        self.fixed_size[1] * self.fixed_size[2]
+    }
+
+    /// y and z of a row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> [u32; 2] {
+        [row % self.fixed_size[1], row / self.fixed_size[1]].map(|n| n as u32)
+    }
+
+    /// Chunks of a row.
+    #[inline(always)]
+    pub fn chunks(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Windows of the moving image by their first bin: from one fixed bin to the next.
+    #[inline(always)]
+    pub fn stride(&self) -> u32 {
+        self.bins[1] - 3
+    }
+
+    /// The fixed image in a chunk of a row, with masked voxels after its end.
+    #[inline(always)]
+    fn fixed(&self, row: usize, chunk: usize) -> [u16; CHUNK] {
+        let width = self.fixed_size[0];
+        let rest = &self.fixed[row * width..][..width][chunk * CHUNK..];
+        if let Some(whole) = rest.first_chunk() {
+            return *whole;
+        }
+        let mut fixed = [bin::MASKED; CHUNK];
+        fixed[..rest.len()].copy_from_slice(rest);
+        fixed
+    }
+
+    /// A chunk of a row.
+    #[inline(always)]
+    pub fn chunk<const BOTH: bool>(&self, row: usize, chunk: usize) -> Chunk {
+        let [y, z] = self.row(row);
+        let fixed = self.fixed(row, chunk);
+        let (positions, inside) = lanes::positions(&self.affine, self.moving_size, &self.columns[chunk], y, z);
+        // Of stored values all are bins but the masked one.
+        let end = if BOTH { u32::from(bin::MASKED) } else { self.bins[0] };
+        let mut counted = [false; CHUNK];
+        for l in 0..CHUNK {
+            counted[l] = inside[l] & (u32::from(fixed[l]) < end);
+        }
+        Chunk { positions, fixed, counted }
+    }
+}
+
+/// Neighbouring samples.
+pub struct Chunk {
+    /// In the moving image; all inside, whether they are to be counted or not.
+    pub positions: [Lanes; 3],
+    /// Bins, or stored values where both images have windows.
+    pub fixed: [u16; CHUNK],
+    pub counted: [bool; CHUNK],
+}
+
+/// [`mattes::window`] of stored values: first bins, and how far into the second.
+#[inline(always)]
+pub fn windows(values: &Lanes, bins: u32) -> ([u32; CHUNK], Lanes) {
+    let scale = mattes::scale(bins);
+    let (mut first, mut into) = ([0; CHUNK], [0.0; CHUNK]);
+    for l in 0..CHUNK {
+        // SAFETY: interpolated values are in the range of the stored ones.
+        (first[l], into[l]) = unsafe { mattes::window(values[l], bins, scale) };
+    }
+    (first, into)
+}
+
+/// The fixed image's values as [`windows`] takes them.
+#[inline(always)]
+pub fn values(fixed: &[u16; CHUNK]) -> Lanes {
+    fixed.map(f32::from)
+}

@@ -1,0 +1,161 @@
+//! The launches of a value and of its derivative, and their memory.
+
+use super::kernels::{
+    MATTES_FOLD, MATTES_HISTOGRAM, MATTES_HISTOGRAM_BOTH, MATTES_MARGINALS, MATTES_SLOPE, MATTES_SLOPE_BOTH,
+    MATTES_VALUE,
+};
+use super::shapes::Shapes;
+use crate::Result;
+use crate::backend::mattes::{MattesPair, Slope, Smooth, Windows};
+use crate::backend::queue::{BATCH, Memory, Queue, Shape};
+use gpu::kernels::mattes::slope::{FOLD_THREADS, FOLDS, NUMBERS, SUMS};
+use gpu::kernels::mattes::value::{RESULTS, ROWS, THREADS};
+use gpu::math::interpolate::Interpolator;
+use gpu::math::mattes::{BLOCK, UNIT};
+use gpu::params::{self, Affine};
+
+/// A pair in a device's memory.
+pub struct Launches<Q: Queue> {
+    images: params::Images,
+    windows: Windows,
+    shapes: Shapes,
+    /// What `images` points to.
+    _memory: (Q::Memory<u16>, Q::Memory<u32>, Q::Memory<f32>),
+    counts: Q::Memory<u64>,
+    moving: Q::Memory<u64>,
+    fixed: Q::Memory<u64>,
+    terms: Q::Memory<f64>,
+    done: Q::Memory<u32>,
+    table: Q::Memory<f32>,
+    rows: Q::Memory<f32>,
+    blocks: Q::Memory<f64>,
+    /// A value and its counts for each map of a batch, then a derivative.
+    results: Q::Pinned<f64>,
+}
+
+/// Where in the results the derivative begins.
+const DERIVATIVE: usize = RESULTS * BATCH;
+
+impl<Q: Queue> Launches<Q> {
+    /// Uploads a pair.
+    pub fn new(queue: &Q, pair: &MattesPair) -> Result<Self> {
+        let (fixed, moving) = (queue.upload(&pair.fixed.bins)?, queue.upload(&pair.moving.words(true))?);
+        let cubic = queue.upload(&[0.0])?;
+        let images = params::Images {
+            fixed: fixed.view(),
+            moving: moving.view(),
+            cubic: cubic.view(),
+            transform: Affine { rows: [[0.0; 4]; 3] },
+            fixed_size: pair.fixed.size.map(|n| n as u32),
+            moving_size: pair.moving.size.map(|n| n as u32),
+            bins: pair.bins,
+            interpolator: Interpolator::Linear as u32,
+            fine: 1,
+            unit: UNIT,
+            unused: 0,
+        };
+        let shapes = Shapes::new(queue, &images, pair.windows)?;
+        let [fixed_bins, moving_bins] = pair.bins.map(|n| n as usize);
+        Ok(Self {
+            images,
+            windows: pair.windows,
+            _memory: (fixed, moving, cubic),
+            counts: queue.zeros(fixed_bins * moving_bins)?,
+            moving: queue.zeros(moving_bins)?,
+            fixed: queue.zeros(fixed_bins)?,
+            terms: queue.zeros(fixed_bins)?,
+            done: queue.zeros(1)?,
+            table: queue.zeros(shapes.table as usize)?,
+            rows: queue.zeros(SUMS * shapes.rows as usize)?,
+            blocks: queue.zeros(NUMBERS * (shapes.rows as usize).div_ceil(BLOCK))?,
+            results: queue.pinned(DERIVATIVE + NUMBERS)?,
+            shapes,
+        })
+    }
+
+    /// Queues the value at a map, as the result with this number below [`BATCH`], and the table of its derivative.
+    pub fn value(&mut self, queue: &Q, map: &Affine, number: usize) -> Result<()> {
+        let [fixed_bins, moving_bins] = self.images.bins;
+        let histogram = params::MattesHistogram {
+            images: params::Images { transform: *map, ..self.images },
+            counts: self.counts.view_mut(),
+            range: self.shapes.range,
+            copies: self.shapes.copies,
+            stride: self.shapes.stride,
+            depth: self.shapes.depth,
+            tiles: self.shapes.tiles,
+            unused: 0,
+        };
+        let value = params::MattesValue {
+            counts: self.counts.view_mut(),
+            moving: self.moving.view_mut(),
+            fixed: self.fixed.view_mut(),
+            terms: self.terms.view_mut(),
+            done: self.done.view_mut(),
+            table: self.table.view_mut(),
+            results: self.results.view_mut(),
+            bins: self.images.bins,
+            result: (RESULTS * number) as u32,
+            unused: 0,
+        };
+        let count = match self.windows {
+            Windows::Moving => MATTES_HISTOGRAM,
+            Windows::Both => MATTES_HISTOGRAM_BOTH,
+        };
+        let shape = |x, y| Shape { grid: [x, y, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
+        let marginals = shape(moving_bins.div_ceil(THREADS), fixed_bins.div_ceil(ROWS));
+        // SAFETY: the memory is as long as the sizes and bins say and lives until the queue is done.
+        unsafe {
+            queue.launch(&count, self.shapes.histogram, histogram)?;
+            queue.launch(&MATTES_MARGINALS, marginals, value)?;
+            queue.launch(&MATTES_VALUE, shape(fixed_bins, 1), value)
+        }
+    }
+
+    /// Queues the derivative at a map for which the table was made.
+    pub fn derivative(&mut self, queue: &Q, map: &Affine) -> Result<()> {
+        let slope = params::MattesSlope {
+            images: params::Images { transform: *map, ..self.images },
+            table: self.table.view(),
+            rows: self.rows.view_mut(),
+            table_words: self.shapes.slope.shared_bytes / 4,
+            unused: 0,
+        };
+        let blocks_len = self.shapes.rows.div_ceil(BLOCK as u32);
+        let fold = params::MattesFold {
+            rows: self.rows.view(),
+            blocks: self.blocks.view_mut(),
+            done: self.done.view_mut(),
+            results: self.results.view_mut(),
+            height: self.images.fixed_size[1],
+            rows_len: self.shapes.rows,
+            blocks_len,
+            result: DERIVATIVE as u32,
+        };
+        let sum = match self.windows {
+            Windows::Moving => MATTES_SLOPE,
+            Windows::Both => MATTES_SLOPE_BOTH,
+        };
+        let shape = Shape { grid: [blocks_len.div_ceil(FOLDS), 1, 1], block: [FOLD_THREADS, 1, 1], shared_bytes: 0 };
+        // SAFETY: as above.
+        unsafe {
+            queue.launch(&sum, self.shapes.slope, slope)?;
+            queue.launch(&MATTES_FOLD, shape, fold)
+        }
+    }
+
+    /// The result with this number, when the queue is done.
+    pub fn smooth(&self, number: usize) -> Smooth {
+        let [mi, counts] = [0, 1].map(|i| self.results[RESULTS * number + i]);
+        Smooth { mi, overlap: counts as u64 / u64::from(UNIT) }
+    }
+
+    /// The derivative with the first result, when the queue is done.
+    pub fn slope(&self) -> Slope {
+        let at = self.smooth(0);
+        // Without samples every sum is 0.
+        let samples = at.overlap.max(1) as f64;
+        let number = |row: usize, column: usize| self.results[DERIVATIVE + 4 * row + column] / samples;
+        Slope { at, by_map: [0, 1, 2].map(|row| [0, 1, 2, 3].map(|column| number(row, column))) }
+    }
+}

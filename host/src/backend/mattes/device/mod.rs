@@ -1,0 +1,64 @@
+//! Mattes windows on a device.
+
+mod kernels;
+mod launches;
+mod shapes;
+
+use super::{MattesPair, Slope, Smooth, SmoothEvaluator};
+use crate::Result;
+use crate::backend::queue::{BATCH, Queue};
+use gpu::params::Affine;
+#[cfg(test)]
+pub use kernels::NAMES;
+use launches::Launches;
+
+/// A loaded pair.
+pub struct MattesOnDevice<Q: Queue> {
+    queue: Q,
+    launches: Launches<Q>,
+}
+
+impl<Q: Queue> MattesOnDevice<Q> {
+    /// Uploads a pair.
+    pub fn new(queue: Q, pair: &MattesPair) -> Result<Self> {
+        Ok(Self { launches: Launches::new(&queue, pair)?, queue })
+    }
+
+    /// Mean seconds of `times` values in a row, with their derivatives or without.
+    fn mean_seconds(&mut self, map: &Affine, times: u32, derivative: bool) -> Result<Option<f64>> {
+        let (queue, launches) = (&self.queue, &mut self.launches);
+        let once = |_| {
+            launches.value(queue, map, 0)?;
+            if derivative { launches.derivative(queue, map) } else { Ok(()) }
+        };
+        let seconds = queue.seconds(|| (0..times).try_for_each(once))?;
+        Ok(seconds.map(|seconds| seconds / f64::from(times)))
+    }
+}
+
+impl<Q: Queue> SmoothEvaluator for MattesOnDevice<Q> {
+    fn values(&mut self, maps: &[Affine]) -> Result<Vec<Smooth>> {
+        let mut values = Vec::with_capacity(maps.len());
+        for batch in maps.chunks(BATCH) {
+            for (number, map) in batch.iter().enumerate() {
+                self.launches.value(&self.queue, map, number)?;
+            }
+            self.queue.wait()?;
+            values.extend((0..batch.len()).map(|number| self.launches.smooth(number)));
+        }
+        Ok(values)
+    }
+
+    fn slope(&mut self, map: &Affine) -> Result<Slope> {
+        self.launches.value(&self.queue, map, 0)?;
+        self.launches.derivative(&self.queue, map)?;
+        self.queue.wait()?;
+        Ok(self.launches.slope())
+    }
+
+    fn seconds(&mut self, map: &Affine, times: u32) -> Result<Option<[f64; 2]>> {
+        let value = self.mean_seconds(map, times, false)?;
+        let slope = self.mean_seconds(map, times, true)?;
+        Ok(value.zip(slope).map(|(value, slope)| [value, slope]))
+    }
+}

@@ -1,0 +1,110 @@
+//! The shapes of a pair's launches.
+
+use super::kernels::{MATTES_HISTOGRAM, MATTES_HISTOGRAM_BOTH, MATTES_SLOPE, MATTES_SLOPE_BOTH};
+use crate::Result;
+use crate::backend::mattes::Windows;
+use crate::backend::queue::{Queue, Shape};
+use gpu::kernels::mattes::histogram::{COPIES, SHIFT, WIDTH};
+use gpu::math::mattes::FILL;
+use gpu::params::Images;
+
+/// Tiles a block that suffice to share the work evenly.
+const ENOUGH: u32 = 3;
+
+/// What does not change from map to map.
+pub struct Shapes {
+    pub histogram: Shape,
+    /// Fixed bins that a block counts.
+    pub range: u32,
+    /// Copies of a block's counters, and the words of each.
+    pub copies: u32,
+    pub stride: u32,
+    /// Planes of a tile.
+    pub depth: u32,
+    /// Tiles whose samples a block's counters can take.
+    pub tiles: u32,
+    /// With shared memory for the table where it fits.
+    pub slope: Shape,
+    /// Numbers of the table.
+    pub table: u32,
+    /// Rows of the fixed image.
+    pub rows: u32,
+}
+
+impl Shapes {
+    pub fn new<Q: Queue>(queue: &Q, images: &Images, windows: Windows) -> Result<Self> {
+        let (count, sum) = match windows {
+            Windows::Moving => (MATTES_HISTOGRAM, MATTES_SLOPE),
+            Windows::Both => (MATTES_HISTOGRAM_BOTH, MATTES_SLOPE_BOTH),
+        };
+        let threads = queue.limits().threads;
+        let block = [WIDTH, threads / WIDTH, 1];
+        let [fixed_bins, moving_bins] = images.bins;
+
+        let CounterCopies { range, copies, stride } = CounterCopies::new(images.bins, queue.shared_bytes(&count) / 4);
+        let shared_bytes = 4 * copies * stride;
+        let resident = queue.resident(&count, threads, shared_bytes)?;
+        let passes = fixed_bins.div_ceil(range);
+        let (depth, tiles) = tiles(images.fixed_size, block[1], ENOUGH * resident);
+        let histogram = Shape { grid: [resident.div_ceil(passes).min(tiles), 1, passes], block, shared_bytes };
+
+        let table = 3 * fixed_bins * (moving_bins - 3);
+        let shared_bytes = if 4 * table <= queue.shared_bytes(&sum) { 4 * table } else { 0 };
+        let rows = images.fixed_size[1] * images.fixed_size[2];
+        let resident = queue.resident(&sum, threads, shared_bytes)?;
+        let slope = Shape { grid: [resident.min(rows.div_ceil(block[1])), 1, 1], block, shared_bytes };
+        Ok(Self { histogram, range, copies, stride, depth, tiles: FILL / (threads * depth), slope, table, rows })
+    }
+}
+
+/// A block's counters.
+#[derive(Debug, PartialEq)]
+struct CounterCopies {
+    range: u32,
+    copies: u32,
+    stride: u32,
+}
+
+impl CounterCopies {
+    /// As many copies as fit into so many words; if not even one does, as many fixed bins as do.
+    fn new([fixed_bins, moving_bins]: [u32; 2], words: u32) -> Self {
+        let stride = (fixed_bins * moving_bins).next_multiple_of(WIDTH) + SHIFT;
+        let several = [COPIES, COPIES / 2, COPIES / 4].into_iter().find(|copies| copies * stride <= words);
+        if let Some(copies) = several {
+            return Self { range: fixed_bins, copies, stride };
+        }
+        let passes = fixed_bins.div_ceil(words / moving_bins);
+        let range = fixed_bins.div_ceil(passes);
+        Self { range, copies: 1, stride: range * moving_bins }
+    }
+}
+
+/// Planes of the deepest tiles of which there are `enough`, and their number.
+fn tiles([width, height, depth]: [u32; 3], rows: u32, enough: u32) -> (u32, u32) {
+    let tiles = |deep: u32| width.div_ceil(WIDTH) * height.div_ceil(rows) * depth.div_ceil(deep);
+    let deep = [32, 16, 8].into_iter().find(|&deep| tiles(deep) >= enough).unwrap_or(4);
+    (deep, tiles(deep))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_fit_and_ranges_cover_the_fixed_bins() {
+        for (bins, words) in [5, 50, 64, 110, 111, 256, 1024].into_iter().flat_map(|n| [(n, 12_288), (n, 58_000)]) {
+            let CounterCopies { range, copies, stride } = CounterCopies::new([bins; 2], words);
+            assert!(copies * stride <= words && stride >= range * bins, "{bins} bins in {words} words");
+            let passes = bins.div_ceil(range);
+            assert!(passes == 1 || copies == 1);
+            assert!(range * (passes - 1) < bins);
+        }
+        assert_eq!(CounterCopies::new([50; 2], 58_000), CounterCopies { range: 50, copies: 8, stride: 2532 });
+    }
+
+    #[test]
+    fn small_images_get_shallow_tiles() {
+        assert_eq!(tiles([256; 3], 32, 396), (32, 512));
+        assert_eq!(tiles([45, 54, 45], 32, 396), (4, 48));
+    }
+}

@@ -1,0 +1,80 @@
+//! Two images as Mattes windows compare them, with the bins of ITK's metric of that name.
+
+use super::{MattesPair, Windows};
+use crate::Volume;
+use crate::image::{BinImage, StoredImage};
+use gpu::math::mattes::PADDING;
+use rayon::prelude::*;
+
+/// A fixed and a moving image ready to be loaded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MattesImages {
+    /// As in [`MattesPair`].
+    pub fixed: BinImage,
+    /// As in [`MattesPair`].
+    pub moving: StoredImage,
+    /// Bins of each image with their padding.
+    pub bins: u32,
+    pub windows: Windows,
+}
+
+impl MattesImages {
+    /// The fixed and the moving volume, each with the range of intensities that is spread over the bins between the padding: in ITK the
+    /// smallest and the largest. Intensities beyond it are clamped.
+    pub fn new(
+        (fixed, fixed_range): (&Volume, (f32, f32)),
+        (moving, moving_range): (&Volume, (f32, f32)),
+        bins: u32,
+        windows: Windows,
+    ) -> Self {
+        let fixed = match windows {
+            Windows::Moving => bins_of(fixed, fixed_range, bins),
+            Windows::Both => BinImage::fine(fixed, fixed_range),
+        };
+        Self { fixed, moving: StoredImage::fine(moving, moving_range), bins, windows }
+    }
+
+    /// What a backend loads.
+    pub fn pair(&self) -> MattesPair<'_> {
+        MattesPair { fixed: &self.fixed, moving: &self.moving, bins: [self.bins; 2], windows: self.windows }
+    }
+}
+
+/// The bin of every voxel, with the arithmetic of ITK, so that no voxel falls into another one.
+fn bins_of(volume: &Volume, (low, high): (f32, f32), bins: u32) -> BinImage {
+    let (low, high) = (f64::from(low), f64::from(high));
+    let width = (high - low) / f64::from(bins - 2 * PADDING);
+    let normalised_low = low / width - f64::from(PADDING);
+    let last = bins - 1 - PADDING;
+    let bin = |&v: &f32| ((f64::from(v) / width - normalised_low) as u32).clamp(PADDING, last) as u16;
+    BinImage { size: volume.geometry.size, bins: volume.voxels.par_iter().map(bin).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Geometry, PixelType};
+    use glam::DVec3;
+
+    fn volume(voxels: Vec<f32>) -> Volume {
+        let geometry = Geometry::axis_aligned([voxels.len(), 1, 1], DVec3::ONE, DVec3::ZERO);
+        Volume { geometry, voxels, pixel: PixelType::F32 }
+    }
+
+    #[test]
+    fn bins_between_the_padding_share_the_range() {
+        let volume = volume(vec![-9.0, -1.0, -0.5, 0.0, 0.9, 1.0, 5.9, 6.9, 7.0, 9.0]);
+        let images = |windows| MattesImages::new((&volume, (-1.0, 7.0)), (&volume, (-1.0, 7.0)), 12, windows);
+        assert_eq!(images(Windows::Moving).fixed.bins, [2, 2, 2, 3, 3, 4, 8, 9, 9, 9]);
+        let values = images(Windows::Both).fixed.bins;
+        assert_eq!([values[0], values[1], values[8], values[9]], [0, 0, 65534, 65534]);
+    }
+
+    #[test]
+    fn an_image_without_a_range_is_in_one_bin() {
+        let volume = volume(vec![3.0; 2]);
+        let images = MattesImages::new((&volume, (3.0, 3.0)), (&volume, (3.0, 3.0)), 12, Windows::Moving);
+        assert_eq!(images.fixed.bins, [2, 2]);
+        assert_eq!(images.moving.voxels(), [0, 0]);
+    }
+}

@@ -1,0 +1,158 @@
+//! A stream of the device as a [`Queue`].
+
+use super::Cuda;
+use super::driver::check;
+use super::graph::Graph;
+use super::memory::{DeviceMemory, PinnedMemory};
+use crate::Result;
+use crate::backend::queue::{Element, Kernel, Limits, Queue, Shape};
+use cust::context::CurrentContext;
+use cust::event::{Event, EventFlags};
+use cust::stream::{Stream, StreamFlags};
+use cust::sys;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Bytes that are many to copy to the host.
+const LARGE: usize = 1 << 24;
+
+/// A stream of its own, which waits for no other: none uses the one that all wait for.
+pub struct CudaQueue<'a> {
+    cuda: &'a Cuda,
+    /// Its memory waits for it when it is dropped, which may be later than this.
+    stream: Arc<Stream>,
+}
+
+impl<'a> CudaQueue<'a> {
+    pub fn new(cuda: &'a Cuda) -> Result<Self> {
+        CurrentContext::set_current(&cuda.context)?;
+        Ok(Self { cuda, stream: Arc::new(Stream::new(StreamFlags::NON_BLOCKING, None)?) })
+    }
+
+    /// Memory that holds anything.
+    fn room<T: Element>(&self, len: usize) -> Result<DeviceMemory<'a, T>> {
+        self.enter()?;
+        DeviceMemory::new(&self.cuda.memory, &self.stream, len)
+    }
+
+    /// Makes the device this thread's.
+    fn enter(&self) -> Result<()> {
+        Ok(CurrentContext::set_current(&self.cuda.context)?)
+    }
+}
+
+impl<'a> Queue for CudaQueue<'a> {
+    type Memory<T: Element> = DeviceMemory<'a, T>;
+    type Pinned<T: Element> = PinnedMemory<'a, T>;
+    type Graph = Graph;
+
+    fn limits(&self) -> Limits {
+        self.cuda.limits
+    }
+
+    fn shared_bytes<P>(&self, kernel: &Kernel<P>) -> u32 {
+        self.cuda.kernels.shared_bytes(kernel.name)
+    }
+
+    fn resident<P>(&self, kernel: &Kernel<P>, threads: u32, shared_bytes: u32) -> Result<u32> {
+        self.enter()?;
+        let each = self.cuda.kernels.get(kernel.name)?.blocks_per_multiprocessor(threads, shared_bytes)?;
+        Ok(each.max(1) * self.cuda.limits.multiprocessors)
+    }
+
+    fn upload<T: Element>(&self, host: &[T]) -> Result<DeviceMemory<'a, T>> {
+        let memory = self.room(host.len())?;
+        if !host.is_empty() {
+            // SAFETY: both ends are as long, and there until the copy is done.
+            check(unsafe {
+                sys::cuMemcpyHtoDAsync_v2(
+                    memory.address(),
+                    host.as_ptr().cast(),
+                    size_of_val(host),
+                    self.stream.as_inner(),
+                )
+            })?;
+            self.wait()?;
+        }
+        Ok(memory)
+    }
+
+    fn zeros<T: Element>(&self, len: usize) -> Result<DeviceMemory<'a, T>> {
+        let mut memory = self.room(len)?;
+        self.clear(&mut memory)?;
+        Ok(memory)
+    }
+
+    fn pinned<T: Element>(&self, len: usize) -> Result<PinnedMemory<'a, T>> {
+        PinnedMemory::new(&self.cuda.pinned, &self.stream, len)
+    }
+
+    fn clear<T: Element>(&self, memory: &mut DeviceMemory<'a, T>) -> Result<()> {
+        self.enter()?;
+        let bytes = memory.len() * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: within an allocation.
+        check(unsafe { sys::cuMemsetD8Async(memory.address(), 0, bytes, self.stream.as_inner()) })
+    }
+
+    fn copy<T: Element>(&self, from: &DeviceMemory<'a, T>, to: &mut DeviceMemory<'a, T>) -> Result<()> {
+        self.enter()?;
+        assert!(from.len() == to.len(), "{} elements are not {}", from.len(), to.len());
+        let bytes = from.len() * size_of::<T>();
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: both ends are as long, and there until the queue is done, as for launches.
+        check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, self.stream.as_inner()) })
+    }
+
+    fn download<T: Element>(&self, memory: &DeviceMemory<'a, T>, len: usize) -> Result<Vec<T>> {
+        self.enter()?;
+        assert!(len <= memory.len(), "{len} elements are more than {}", memory.len());
+        let mut host = vec![T::default(); len];
+        let bytes = len * size_of::<T>();
+        if bytes > LARGE {
+            // New pages are made ready by all threads: one alone takes longer for that than the copy.
+            host.par_chunks_mut(LARGE / 64).for_each(|chunk| chunk.fill(T::default()));
+        }
+        if bytes > 0 {
+            // SAFETY: both ends are as long, and there until the copy is done.
+            check(unsafe {
+                sys::cuMemcpyDtoHAsync_v2(host.as_mut_ptr().cast(), memory.address(), bytes, self.stream.as_inner())
+            })?;
+        }
+        self.wait()?;
+        Ok(host)
+    }
+
+    unsafe fn launch<P: Copy + Sync>(&self, kernel: &Kernel<P>, shape: Shape, params: P) -> Result<()> {
+        self.enter()?;
+        // SAFETY: as this function's.
+        unsafe { self.cuda.kernels.get(kernel.name)?.launch(&self.stream, shape, &params) }
+    }
+
+    fn again(&self, graph: &mut Option<Graph>, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.enter()?;
+        if graph.is_none() {
+            *graph = Some(Graph::record(&self.stream, work)?);
+        }
+        graph.as_ref().map_or(Ok(()), |graph| graph.launch(&self.stream))
+    }
+
+    fn wait(&self) -> Result<()> {
+        self.enter()?;
+        Ok(self.stream.synchronize()?)
+    }
+
+    fn seconds(&self, work: impl FnOnce() -> Result<()>) -> Result<Option<f64>> {
+        self.enter()?;
+        let (start, end) = (Event::new(EventFlags::DEFAULT)?, Event::new(EventFlags::DEFAULT)?);
+        start.record(&self.stream)?;
+        work()?;
+        end.record(&self.stream)?;
+        end.synchronize()?;
+        Ok(Some(f64::from(end.elapsed_time_f32(&start)?) / 1000.0))
+    }
+}

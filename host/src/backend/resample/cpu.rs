@@ -1,0 +1,44 @@
+//! Resampling on the CPU.
+
+use crate::backend::lanes::simd::widest;
+use crate::image::CubicImage;
+use crate::{Result, Volume};
+use gpu::math::interpolate::{self, Interpolator};
+use gpu::math::{affine, cubic};
+use gpu::params::Affine;
+use rayon::prelude::*;
+
+/// See [`crate::backend::Backend::resample`].
+pub fn resample(moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
+    let samples = CubicImage::samples(moving, how)?;
+    let moving_size = moving.geometry.size.map(|n| n as u32);
+    let mut out = vec![0.0; size.iter().product()];
+    let rows = out.par_chunks_mut(size[0]).enumerate();
+    rows.for_each(|(row, out)| {
+        let row = [row % size[1], row / size[1]].map(|n| n as u32);
+        resample_row(&samples, moving_size, affine, how, row, out);
+    });
+    Ok(out)
+}
+
+widest! {
+    fn resample_row(
+        samples: &[f32],
+        size: [u32; 3],
+        matrix: &Affine,
+        how: Interpolator,
+        row: [u32; 2],
+        out: &mut [f32],
+    ) {
+        for (x, out) in out.iter_mut().enumerate() {
+            let position = affine::position(matrix, [x as u32, row[0], row[1]]);
+            // SAFETY: the samples fill the grid, and its padding where they are cubic.
+            *out = unsafe {
+                match how.is_cubic() {
+                    true => cubic::at(samples, size, position, how),
+                    false => interpolate::at(|i| samples[i], size, position, how),
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Resampling on a device.
+
+use crate::backend::queue::{Memory, Queue, Shape, kernels};
+use crate::image::CubicImage;
+use crate::{Result, Volume};
+use gpu::kernels::resample;
+use gpu::math::interpolate::Interpolator;
+use gpu::params::{self, Affine};
+
+kernels! {
+    RESAMPLE = resample::resample(params::Resample);
+}
+
+/// The moving image's intensities at the voxels of a grid of `size`; see [`crate::backend::Backend::resample`].
+pub fn resample<Q: Queue>(
+    queue: &Q,
+    moving: &Volume,
+    size: [usize; 3],
+    affine: &Affine,
+    how: Interpolator,
+) -> Result<Vec<f32>> {
+    let samples = queue.upload(&CubicImage::samples(moving, how)?)?;
+    let mut out = queue.zeros::<f32>(size.iter().product())?;
+    let params = params::Resample {
+        moving: samples.view(),
+        out: out.view_mut(),
+        affine: *affine,
+        size: size.map(|n| n as u32),
+        moving_size: moving.geometry.size.map(|n| n as u32),
+        interpolator: how as u32,
+        unused: 0,
+    };
+    let [x, y, z] = params.size;
+    let shape = Shape { grid: [x.div_ceil(32), y.div_ceil(4), z], block: [32, 4, 1], shared_bytes: 0 };
+    // SAFETY: the memory is as long as the sizes say and lives until the download is done.
+    unsafe { queue.launch(&RESAMPLE, shape, params)? };
+    queue.download(&out, size.iter().product())
+}

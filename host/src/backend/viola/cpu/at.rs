@@ -1,0 +1,68 @@
+//! Where samples fall in the moving image.
+
+use crate::backend::lanes::simd::widest;
+use crate::backend::viola::Sample;
+use crate::image::StoredImage;
+use gpu::math::{affine, bin, interpolate};
+use gpu::params::Affine;
+use rayon::prelude::*;
+
+/// Levels of the `quantised` mode.
+pub const LEVELS: u32 = 256;
+
+/// Samples a piece of work has.
+const PIECE: usize = 1 << 12;
+
+/// A sample and what the moving image is there; all but the fixed intensity 0 where it is outside.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct At {
+    /// The fixed and the moving intensity, stored values.
+    pub values: [f32; 2],
+    /// How the latter changes, stored values a voxel along x, y and z of the moving image.
+    pub slope: [f32; 3],
+    pub inside: bool,
+}
+
+/// All samples through a map; where `quantised`, both intensities are rounded to [`LEVELS`] levels.
+pub fn at(samples: &[Sample], moving: &StoredImage, map: &Affine, quantised: bool) -> Vec<At> {
+    let size = moving.size.map(|n| n as u32);
+    assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(size));
+    let mut all = vec![At::default(); samples.len()];
+    let pieces = all.par_chunks_mut(PIECE).zip(samples.par_chunks(PIECE));
+    pieces.for_each(|(all, samples)| fill(samples, &moving.values, size, map, quantised, all));
+    all
+}
+
+widest! {
+    fn fill(samples: &[Sample], values: &[u16], size: [u32; 3], map: &Affine, quantised: bool, all: &mut [At]) {
+        for (at, sample) in all.iter_mut().zip(samples) {
+            *at = one(sample, values, size, map);
+            if quantised {
+                at.values = at.values.map(to_level);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn one(sample: &Sample, values: &[u16], size: [u32; 3], map: &Affine) -> At {
+    let (position, last) = (affine::position(map, sample.voxel), interpolate::last(size));
+    if !interpolate::inside(position, last) {
+        return At { values: [sample.value, 0.0], ..At::default() };
+    }
+    // SAFETY: inside.
+    let place = unsafe { interpolate::place(position, size) };
+    let [index, row, plane] = [place.index, size[0], size[0] * size[1]].map(|n| n as usize);
+    let pair = |i: usize| u32::from(values[i]) | u32::from(values[i + 1]) << 16;
+    let pairs = [pair(index), pair(index + row), pair(index + plane), pair(index + plane + row)];
+    let (value, slope) = interpolate::linear_slope(pairs, place.fraction);
+    At { values: [sample.value, value], slope: interpolate::inner(slope, position, last), inside: true }
+}
+
+/// The nearest level, as a stored value.
+#[inline(always)]
+fn to_level(value: f32) -> f32 {
+    // SAFETY: stored values, interpolated or not, are in range.
+    let level = unsafe { bin::of(value, bin::scale(LEVELS, bin::FULL)) };
+    level as f32 * (bin::FULL / (LEVELS - 1) as f32)
+}

@@ -1,0 +1,181 @@
+//! Samples of [`LEVELS`] levels: the sums over all pairs of samples are convolutions of how often each pair of levels occurs with the
+//! windows. The joint window is separable, so that these run along the rows and then along the columns.
+
+use super::at::{At, LEVELS};
+use super::{Outer, Seen, add_in_order};
+use crate::backend::lanes::simd::widest;
+use crate::backend::viola::Sigmas;
+use gpu::math::viola::{Own, Product, Sums, scale};
+use gpu::math::{bin, gauss};
+use rayon::prelude::*;
+
+/// Levels a side.
+const SIDE: usize = LEVELS as usize;
+
+/// From one level to the next, stored values.
+const STEP: f32 = bin::FULL / (LEVELS - 1) as f32;
+
+/// A number a level.
+type Line = [f64; SIDE];
+
+/// A number for each pair of levels: the fixed one chooses the line.
+type Table = Vec<Line>;
+
+/// A number for each difference of levels, from 1 - [`SIDE`] to [`SIDE`] - 1.
+type ByDifference = [f64; 2 * SIDE - 1];
+
+/// Compares a group's sets.
+pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
+    let kernels = WindowTables::new(sigmas);
+    let counts = count(b);
+    let seen = see(&count(a), &counts, sigmas.own(), &kernels);
+    let mut logarithms = [0.0; 3];
+    add_in_order(&mut logarithms, SIDE * SIDE, |i| {
+        let (u, v) = (i / SIDE, i % SIDE);
+        seen[u][v].logarithms.map(|logarithm| counts[u][v] * logarithm)
+    });
+    if !slopes {
+        return Outer { logarithms, coefficients: Default::default() };
+    }
+    let of_a = pulls(&counts, &seen, &kernels);
+    let of_b: Table = seen.iter().map(|line| line.map(|seen| seen.coefficient)).collect();
+    Outer { logarithms, coefficients: [look_up(a, &of_a), look_up(b, &of_b)] }
+}
+
+/// The levels of a sample's intensities.
+fn levels(at: &At) -> [usize; 2] {
+    at.values.map(|value| (value / STEP) as usize)
+}
+
+/// How often each pair of levels occurs inside.
+fn count(set: &[At]) -> Table {
+    let mut counts = vec![[0.0; SIDE]; SIDE];
+    for [u, v] in set.iter().filter(|at| at.inside).map(levels) {
+        counts[u][v] += 1.0;
+    }
+    counts
+}
+
+/// The number of each sample's levels; 0 outside.
+fn look_up(set: &[At], table: &Table) -> Vec<f64> {
+    let one = |at: &At| {
+        let [u, v] = levels(at);
+        if at.inside { table[u][v] } else { 0.0 }
+    };
+    set.par_iter().with_min_len(1 << 12).map(one).collect()
+}
+
+/// Windows by the level that a density is looked at less that of a sample that it is made of.
+struct WindowTables {
+    u: ByDifference,
+    v: ByDifference,
+    /// Times the difference, scaled.
+    slope_v: ByDifference,
+    /// The joint window along the fixed and the moving intensity.
+    joint: [ByDifference; 2],
+    /// The latter times the difference, scaled as for `v`.
+    slope_joint: ByDifference,
+}
+
+impl WindowTables {
+    fn new(sigmas: &Sigmas) -> Self {
+        let Sigmas { fixed, moving, joint } = *sigmas;
+        let difference = |n: usize| (n as f32 - (SIDE - 1) as f32) * STEP;
+        let window = |sigma: f64| std::array::from_fn(|n| f64::from(gauss::window(difference(n) * scale(sigma))));
+        let slope =
+            |kernel: &ByDifference| std::array::from_fn(|n| f64::from(difference(n) * scale(moving)) * kernel[n]);
+        let (v, joint) = (window(moving), joint.unwrap_or([fixed, moving]).map(window));
+        Self { u: window(fixed), slope_v: slope(&v), v, slope_joint: slope(&joint[1]), joint }
+    }
+}
+
+/// What a sample of B comes to at each pair of levels that occurs, from the counts of A and B.
+fn see(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> Vec<[Seen; SIDE]> {
+    let mut of_u = [0.0; SIDE];
+    of_u.iter_mut().zip(a).for_each(|(sum, line)| *sum = line.iter().sum());
+    let of_v = along_u(a);
+    let [u, v, slope_v] = [(&of_u, &kernels.u), (&of_v, &kernels.v), (&of_v, &kernels.slope_v)]
+        .map(|(line, kernel)| convolve(line, kernel));
+    let [joint, slope_joint] =
+        [&kernels.joint[1], &kernels.slope_joint].map(|along_v| convolve_both(a, [&kernels.joint[0], along_v]));
+    let mut seen = vec![[Seen::default(); SIDE]; SIDE];
+    seen.par_iter_mut().enumerate().for_each(|(row, seen)| {
+        let sums = std::array::from_fn(|n| Sums {
+            u: u[row],
+            v: v[n],
+            joint: joint[row][n],
+            slope_v: slope_v[n],
+            slope_joint: slope_joint[row][n],
+        });
+        see_line(own, &sums, &b[row], seen);
+    });
+    seen
+}
+
+widest! {
+    /// A line of pairs of levels that occur in B.
+    fn see_line(own: Option<Own>, sums: &[Sums<f64>; SIDE], counts: &Line, seen: &mut [Seen; SIDE]) {
+        for ((seen, sums), _) in seen.iter_mut().zip(sums).zip(counts).filter(|(_, count)| **count > 0.0) {
+            *seen = match own {
+                None => Seen::new(*sums, Product),
+                Some(own) => Seen::new(*sums, own),
+            };
+        }
+    }
+}
+
+/// How the mutual information changes with v of a sample of A at each pair of levels: [`gpu::math::viola::pull`] over B.
+fn pulls(b: &Table, seen: &[[Seen; SIDE]], kernels: &WindowTables) -> Table {
+    let weigh = |weight: fn(&Seen) -> f32| -> Table {
+        let line =
+            |(counts, seen): (&Line, &[Seen; SIDE])| std::array::from_fn(|n| counts[n] * f64::from(weight(&seen[n])));
+        b.iter().zip(seen).map(line).collect()
+    };
+    let of_v = convolve(&along_u(&weigh(|seen| seen.weights.v)), &kernels.slope_v);
+    let mut all = convolve_both(&weigh(|seen| seen.weights.joint), [&kernels.joint[0], &kernels.slope_joint]);
+    // The slopes have differences of a sample of B less one of A; the convolution took those of A less B.
+    all.iter_mut().for_each(|line| line.iter_mut().zip(&of_v).for_each(|(joint, v)| *joint = v - *joint));
+    all
+}
+
+/// The sum of a table's lines.
+fn along_u(table: &Table) -> Line {
+    let mut sum = [0.0; SIDE];
+    table.iter().for_each(|line| sum.iter_mut().zip(line).for_each(|(sum, n)| *sum += n));
+    sum
+}
+
+/// Along the columns with the first and along the rows with the second kernel.
+fn convolve_both(table: &Table, [u, v]: [&ByDifference; 2]) -> Table {
+    let rows: Table = table.par_iter().map(|line| convolve(line, v)).collect();
+    // Lines without counts add nothing.
+    let rows: Vec<_> = rows.iter().enumerate().filter(|(row, _)| table[*row].iter().any(|n| *n != 0.0)).collect();
+    let column = |at: usize| {
+        let mut sum = [0.0; SIDE];
+        rows.iter().for_each(|(row, line)| add(&mut sum, u[at + SIDE - 1 - row], line));
+        sum
+    };
+    (0..SIDE).into_par_iter().map(column).collect()
+}
+
+widest! {
+    /// At each level, the sum over all levels of what is there times the kernel at the difference.
+    fn convolve(line: &Line, kernel: &ByDifference) -> Line {
+        let mut sum = [0.0; SIDE];
+        for (n, &there) in line.iter().enumerate().filter(|(_, there)| **there != 0.0) {
+            for (sum, window) in sum.iter_mut().zip(&kernel[SIDE - 1 - n..][..SIDE]) {
+                *sum = window.mul_add(there, *sum);
+            }
+        }
+        sum
+    }
+}
+
+widest! {
+    /// Adds a multiple of a line.
+    fn add(sum: &mut Line, factor: f64, line: &Line) {
+        for (sum, n) in sum.iter_mut().zip(line) {
+            *sum = n.mul_add(factor, *sum);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Viola's mutual information on the CPU; the order of all sums is that of [`gpu::math::viola`].
+
+mod at;
+mod levels;
+mod pairs;
+
+use super::{Exponentials, Group, Sample, Viola, ViolaEvaluator, ViolaPair};
+use crate::error::Setting;
+use crate::{Error, Result};
+use at::At;
+use gpu::math::entropy::{LANES, fold};
+use gpu::math::viola::{Joint, Sums, Weights, by_map, derivative, finish};
+use gpu::params::Affine;
+use rayon::prelude::*;
+
+/// Pairs of samples from which on tables of levels cost less.
+const MANY: usize = 1 << 24;
+
+/// What a sample of B comes to; all 0 outside.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    logarithms: [f64; 3],
+    /// How the mutual information changes with its v.
+    coefficient: f64,
+    weights: Weights,
+}
+
+impl Seen {
+    #[inline(always)]
+    fn new(sums: Sums<f64>, joint: impl Joint) -> Self {
+        Self { logarithms: sums.logarithms(), coefficient: sums.coefficient(joint), weights: sums.weights(joint) }
+    }
+}
+
+/// What a group's samples sum up to.
+struct Outer {
+    /// Over B, of the logarithms of the densities of u, of v and of both.
+    logarithms: [f64; 3],
+    /// How the mutual information changes with v of each sample of A and of B; none where no slopes are wanted.
+    coefficients: [Vec<f64>; 2],
+}
+
+/// Samples ready to be compared.
+pub struct ViolaOnCpu<'a>(ViolaPair<'a>);
+
+impl<'a> ViolaOnCpu<'a> {
+    /// # Errors
+    /// [`crate::Error::Option`] for standard deviations that windows cannot be made of.
+    pub fn new(pair: ViolaPair<'a>) -> Result<Self> {
+        pair.sigmas.check()?;
+        Ok(Self(pair))
+    }
+
+    fn all(&self, maps: &[Affine], slopes: bool) -> Result<Vec<(Viola, [[f64; 4]; 3])>> {
+        let groups = self.0.groups;
+        if maps.len() != groups.len() {
+            return Err(Error::option(
+                Setting::Samples,
+                format!("{} maps for {} groups of samples", maps.len(), groups.len()),
+            ));
+        }
+        Ok(groups.par_iter().zip(maps).map(|(group, map)| self.group(group, map, slopes)).collect())
+    }
+
+    fn group(&self, group: &Group, map: &Affine, slopes: bool) -> (Viola, [[f64; 4]; 3]) {
+        let sigmas = &self.0.sigmas;
+        let quantised = self.0.exponentials == Exponentials::Quantised;
+        let samples = [&group.a, &group.b].map(|set| &self.0.samples[set.start as usize..set.end as usize]);
+        let sets @ [a, b] = &samples.map(|samples| at::at(samples, self.0.moving, map, quantised));
+        let outer = match quantised && a.len() * b.len() >= MANY {
+            true => levels::compare(a, b, sigmas, slopes),
+            false => pairs::compare(a, b, sigmas, slopes),
+        };
+        let overlap = [a, b].map(|set| set.iter().filter(|at| at.inside).count() as u32);
+        let viola = Viola::new(finish(outer.logarithms, overlap, sigmas.norms()), overlap);
+        if !slopes {
+            return (viola, Default::default());
+        }
+        let mut sums = [0.0; 12];
+        for set in [1, 0] {
+            add_by_map(&mut sums, &outer.coefficients[set], &sets[set], samples[set]);
+        }
+        let number = |row: usize, column: usize| derivative(sums[4 * row + column], sigmas.scales().v, overlap);
+        (viola, std::array::from_fn(|row| std::array::from_fn(|column| number(row, column))))
+    }
+}
+
+impl ViolaEvaluator for ViolaOnCpu<'_> {
+    fn values(&mut self, maps: &[Affine]) -> Result<Vec<Viola>> {
+        Ok(self.all(maps, false)?.into_iter().map(|(viola, _)| viola).collect())
+    }
+
+    fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(Viola, [[f64; 4]; 3])>> {
+        self.all(maps, true)
+    }
+}
+
+/// Adds what a set adds to the derivative by the twelve numbers of its map.
+fn add_by_map(sums: &mut [f64; 12], coefficients: &[f64], set: &[At], samples: &[Sample]) {
+    add_in_order(sums, set.len(), |i| {
+        std::array::from_fn(|n| by_map(coefficients[i], set[i].slope, samples[i].voxel, n / 4, n % 4))
+    });
+}
+
+/// Adds terms, 32 in a row folded.
+fn add_in_order<const N: usize>(sums: &mut [f64; N], terms: usize, term: impl Fn(usize) -> [f64; N] + Sync) {
+    let rows = (0..terms.div_ceil(LANES)).into_par_iter().with_min_len(256);
+    let folded = rows.map(|row| {
+        let mut lanes = [[0.0; LANES]; N];
+        for (lane, i) in (row * LANES..terms.min((row + 1) * LANES)).enumerate() {
+            for (lanes, term) in lanes.iter_mut().zip(term(i)) {
+                lanes[lane] = term;
+            }
+        }
+        lanes.map(fold)
+    });
+    for row in folded.collect::<Vec<_>>() {
+        sums.iter_mut().zip(row).for_each(|(sum, row)| *sum += row);
+    }
+}

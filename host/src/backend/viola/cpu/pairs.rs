@@ -1,0 +1,184 @@
+//! All pairs of a sample of A and a sample of B: 16 samples of one set together, those of the other one after the other.
+
+// Loops over lanes run along several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use super::{At, Outer, Seen, add_in_order};
+use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::{CHUNK as LANES, Lanes};
+use crate::backend::viola::Sigmas;
+use gpu::math::viola::{self, CHUNK, Joint, Own, Product, SEGMENT, STRETCH, Scaled, Sums, Weights};
+use rayon::prelude::*;
+
+/// Pairs a piece of work has at least.
+const PIECE: usize = 1 << 16;
+
+/// Compares a group's sets.
+pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
+    let [scaled_a, scaled_b] = [a, b].map(|set| scaled(set, sigmas.scales()));
+    let mut seen = vec![Seen::default(); scaled_b.len()];
+    let tiles = seen.par_chunks_mut(LANES).zip(scaled_b.par_chunks(LANES)).with_min_len(least(&scaled_a));
+    tiles.for_each(|(seen, tile)| see(sigmas.own(), &scaled_a, tile, slopes, seen));
+    let counts = |n: usize| b.get(n).is_some_and(|at| at.inside);
+    seen.iter_mut().enumerate().filter(|(n, _)| !counts(*n)).for_each(|(_, seen)| *seen = Seen::default());
+    let mut logarithms = [0.0; 3];
+    add_in_order(&mut logarithms, b.len(), |i| seen[i].logarithms);
+    if !slopes {
+        return Outer { logarithms, coefficients: Default::default() };
+    }
+    let mut of_a = vec![0.0; scaled_a.len()];
+    let all: Vec<_> = scaled_b.iter().copied().zip(seen.iter().map(|seen| seen.weights)).collect();
+    let tiles = of_a.par_chunks_mut(LANES).zip(scaled_a.par_chunks(LANES)).with_min_len(least(&scaled_b));
+    tiles.for_each(|(of_a, tile)| pull(sigmas.own(), &all, tile, of_a));
+    of_a.iter_mut().zip(a).filter(|(_, a)| !a.inside).for_each(|(of_a, _)| *of_a = 0.0);
+    Outer { logarithms, coefficients: [of_a, seen.iter().map(|seen| seen.coefficient).collect()] }
+}
+
+/// A set, filled up to whole chunks.
+fn scaled(set: &[At], scales: Scaled) -> Vec<Scaled> {
+    let one = |at: &At| viola::scaled(at.values, at.inside, scales);
+    let fill = viola::scaled([0.0; 2], false, scales);
+    let mut all: Vec<_> = set.iter().map(one).collect();
+    all.resize(all.len().next_multiple_of(CHUNK), fill);
+    all
+}
+
+/// Tiles against a set of which a piece of work has at least so many.
+fn least(set: &[Scaled]) -> usize {
+    PIECE.div_ceil(LANES * set.len().max(1))
+}
+
+widest! {
+    /// What 16 samples of B come to.
+    fn see(own: Option<Own>, a: &[Scaled], tile: &[Scaled], slopes: bool, seen: &mut [Seen]) {
+        match (own, slopes) {
+            (None, false) => see_by::<false, Product>(Product, a, tile, seen),
+            (None, true) => see_by::<true, Product>(Product, a, tile, seen),
+            (Some(own), false) => see_by::<false, Own>(own, a, tile, seen),
+            (Some(own), true) => see_by::<true, Own>(own, a, tile, seen),
+        }
+    }
+}
+
+widest! {
+    /// How the mutual information changes with v of 16 samples of A.
+    fn pull(own: Option<Own>, b: &[(Scaled, Weights)], tile: &[Scaled], of_a: &mut [f64]) {
+        let [lanes] = match own {
+            None => in_order(&Pulls { joint: Product, b, tile: by_lane(tile) }),
+            Some(own) => in_order(&Pulls { joint: own, b, tile: by_lane(tile) }),
+        };
+        of_a.copy_from_slice(&lanes);
+    }
+}
+
+#[inline(always)]
+fn see_by<const SLOPE: bool, J: Joint>(joint: J, a: &[Scaled], tile: &[Scaled], seen: &mut [Seen]) {
+    let lanes = in_order(&OfB::<SLOPE, J> { joint, a, tile: by_lane(tile) });
+    for (l, seen) in seen.iter_mut().enumerate() {
+        let sums =
+            Sums { u: lanes[0][l], v: lanes[1][l], joint: lanes[2][l], slope_v: lanes[3][l], slope_joint: lanes[4][l] };
+        *seen = Seen::new(sums, joint);
+    }
+}
+
+#[inline(always)]
+fn by_lane(tile: &[Scaled]) -> [Lanes; 2] {
+    [std::array::from_fn(|l| tile[l].u), std::array::from_fn(|l| tile[l].v)]
+}
+
+/// N sums of 16 samples over a set. A trait and not a closure, which would lose the caller's instruction set.
+trait Terms<const N: usize> {
+    /// Chunks of the set.
+    fn chunks(&self) -> usize;
+
+    /// The sums over one.
+    fn chunk(&self, chunk: usize) -> [Lanes; N];
+}
+
+/// The sums over the whole set.
+#[inline(always)]
+fn in_order<const N: usize>(terms: &impl Terms<N>) -> [[f64; LANES]; N] {
+    let (chunks, mut total) = (terms.chunks(), [[0.0; LANES]; N]);
+    for stretch in (0..chunks).step_by(STRETCH * SEGMENT) {
+        let (end, mut of_stretch) = (chunks.min(stretch + STRETCH * SEGMENT), [[0.0; LANES]; N]);
+        for segment in (stretch..end).step_by(SEGMENT) {
+            let mut of_segment = [[0.0; LANES]; N];
+            for chunk in segment..end.min(segment + SEGMENT) {
+                let sums = terms.chunk(chunk);
+                for n in 0..N {
+                    for l in 0..LANES {
+                        of_segment[n][l] += f64::from(sums[n][l]);
+                    }
+                }
+            }
+            add(&mut of_stretch, &of_segment);
+        }
+        add(&mut total, &of_stretch);
+    }
+    total
+}
+
+#[inline(always)]
+fn add<const N: usize>(sums: &mut [[f64; LANES]; N], more: &[[f64; LANES]; N]) {
+    for n in 0..N {
+        for l in 0..LANES {
+            sums[n][l] += more[n][l];
+        }
+    }
+}
+
+/// Of 16 samples of B over A.
+struct OfB<'a, const SLOPE: bool, J> {
+    joint: J,
+    a: &'a [Scaled],
+    tile: [Lanes; 2],
+}
+
+impl<const SLOPE: bool, J: Joint> Terms<5> for OfB<'_, SLOPE, J> {
+    #[inline(always)]
+    fn chunks(&self) -> usize {
+        self.a.len() / CHUNK
+    }
+
+    #[inline(always)]
+    fn chunk(&self, chunk: usize) -> [Lanes; 5] {
+        let [mut u, mut v, mut joint, mut slope_v, mut slope_joint] = [[0.0; LANES]; 5];
+        for &j in &self.a[chunk * CHUNK..][..CHUNK] {
+            for l in 0..LANES {
+                let i = Scaled { u: self.tile[0][l], v: self.tile[1][l] };
+                let mut sums =
+                    Sums { u: u[l], v: v[l], joint: joint[l], slope_v: slope_v[l], slope_joint: slope_joint[l] };
+                sums.add::<SLOPE>(i, j, self.joint);
+                (u[l], v[l], joint[l]) = (sums.u, sums.v, sums.joint);
+                (slope_v[l], slope_joint[l]) = (sums.slope_v, sums.slope_joint);
+            }
+        }
+        [u, v, joint, slope_v, slope_joint]
+    }
+}
+
+/// Of 16 samples of A over B.
+struct Pulls<'a, J> {
+    joint: J,
+    b: &'a [(Scaled, Weights)],
+    tile: [Lanes; 2],
+}
+
+impl<J: Joint> Terms<1> for Pulls<'_, J> {
+    #[inline(always)]
+    fn chunks(&self) -> usize {
+        self.b.len() / CHUNK
+    }
+
+    #[inline(always)]
+    fn chunk(&self, chunk: usize) -> [Lanes; 1] {
+        let mut sums = [0.0; LANES];
+        for &(i, weights) in &self.b[chunk * CHUNK..][..CHUNK] {
+            for l in 0..LANES {
+                let j = Scaled { u: self.tile[0][l], v: self.tile[1][l] };
+                sums[l] = viola::pull(sums[l], i, weights, j, self.joint);
+            }
+        }
+        [sums]
+    }
+}

@@ -1,0 +1,65 @@
+//! The Gaussian windows of Viola's mutual information.
+
+use crate::error::Setting;
+use crate::{Error, Result};
+use gpu::math::log;
+use gpu::math::viola::{Own, Scaled, WIDEST, scale};
+
+/// sqrt(2 pi).
+const ROOT: f64 = 2.506_628_274_631_000_2;
+
+/// Standard deviations of the Gaussian windows, in stored values (0 to [`FULL`](crate::backend::FULL)).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sigmas {
+    pub fixed: f64,
+    pub moving: f64,
+    /// Those of the joint density along the fixed and the moving intensity; `None` for the same again, which saves an exponential a
+    /// pair of samples.
+    pub joint: Option<[f64; 2]>,
+}
+
+impl Sigmas {
+    /// Refuses what windows cannot be made of.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for one that is not a positive number, and for a joint one too wide beside that of its image.
+    pub fn check(&self) -> Result<()> {
+        let joint = self.joint.unwrap_or([self.fixed, self.moving]);
+        for (own, joint, image) in [(self.fixed, joint[0], "fixed"), (self.moving, joint[1], "moving")] {
+            if ![own, joint].iter().all(|sigma| sigma.is_normal() && *sigma > 0.0) {
+                return Err(Error::option(
+                    Setting::Sigmas,
+                    format!("Gaussian windows of the {image} image need a sigma above 0"),
+                ));
+            }
+            if joint > WIDEST * own {
+                return Err(Error::option(
+                    Setting::Sigmas,
+                    format!(
+                        "the joint window is {} times as wide as that of the {image} image: at most {WIDEST} are possible",
+                        joint / own
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What stored values are multiplied by.
+    pub(crate) fn scales(&self) -> Scaled {
+        Scaled { u: scale(self.fixed), v: scale(self.moving) }
+    }
+
+    /// The joint window, where it is not the product of both.
+    pub(crate) fn own(&self) -> Option<Own> {
+        let square = |own: f64, joint: f64| ((own / joint) * (own / joint)) as f32;
+        self.joint.map(|[u, v]| Own { u: square(self.fixed, u), v: square(self.moving, v) })
+    }
+
+    /// Minus the logarithms of the windows at their middle, as densities of stored values: fixed, moving and joint.
+    pub(crate) fn norms(&self) -> [f64; 3] {
+        let norm = |sigma: f64| log::of(ROOT * sigma);
+        let [u, v] = self.joint.unwrap_or([self.fixed, self.moving]);
+        [norm(self.fixed), norm(self.moving), norm(u) + norm(v)]
+    }
+}
