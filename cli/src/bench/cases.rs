@@ -8,11 +8,11 @@ use super::arguments::Bench;
 use super::choices::{Data, Paper};
 use crate::arguments::interpolation::Interpolation;
 
-/// Bins a side where nothing else is said: what registrations use.
+/// Bins per side where nothing else is said: what registrations use.
 const BINS: [u32; 5] = [64, 100, 128, 200, 256];
-/// Bins a side of both papers' comparisons: Ledig table 3 says 10 to 250.
+/// Bins per side of both papers' comparisons: Ledig table 3 says 10 to 250.
 const PAPER_BINS: [u32; 6] = [10, 50, 100, 150, 200, 250];
-/// Bins a side where Ledig table 3 varies the size.
+/// Bins per side where Ledig table 3 varies the size.
 pub const LEDIG_BINS: u32 = 100;
 /// The smallest side of a cube in Ledig table 3; the largest there is 256.
 const LEDIG_SIDE: usize = 16;
@@ -21,7 +21,7 @@ const LEDIG_SIDE: usize = 16;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     pub data: Data,
-    /// Voxels a side of a made-up cube.
+    /// Voxels per side of a made-up cube.
     pub side: usize,
     pub bins: Vec<u32>,
 }
@@ -66,7 +66,7 @@ fn given<T: Copy>(list: &[T]) -> Option<Vec<T>> {
     (!list.is_empty()).then(|| list.to_vec())
 }
 
-/// Voxels a side that take milliseconds or less.
+/// Voxels per side that take milliseconds or less.
 pub(super) fn default_side(backend: &str) -> usize {
     match backend {
         "cuda" => 256,

@@ -51,7 +51,7 @@ impl Counted {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Numbers {
     pub numbers: usize,
-    /// Bins a side.
+    /// Bins per side.
     pub bins: u32,
     pub seconds: f64,
 }

@@ -11,7 +11,7 @@ use mireg::{Geometry, Volume};
 /// The side of a cube, mm.
 const FIELD: f64 = 256.0;
 
-/// Two cubes of `side` voxels a side, fixed and moving, each voxel uniform in 0 to 1 and independent of all others.
+/// Two cubes of `side` voxels per side, fixed and moving, each voxel uniform in 0 to 1 and independent of all others.
 pub fn random(side: usize) -> [Volume; 2] {
     [0, 1].map(|seed| scanners::scan(grid(side), |_, number| uniform(seed, number) as f32))
 }
@@ -21,7 +21,7 @@ pub fn constant(side: usize) -> [Volume; 2] {
     [0, 1].map(|_| scanners::scan(grid(side), |_, _| 1.0))
 }
 
-/// A CT-like and a T1-like cube of one made-up head in place, 256 mm a side. Tissue is noisy, the air around it is quiet.
+/// A CT-like and a T1-like cube of one made-up head in place, 256 mm per side. Tissue is noisy, the air around it is quiet.
 pub fn head(side: usize) -> [Volume; 2] {
     let head = Head::new(mix(1));
     let grid = grid(side);

@@ -1,4 +1,4 @@
-//! Viola's mutual information: how many pairs of samples a second.
+//! Viola's mutual information: how many pairs of samples per second.
 
 use mireg::backend::{Affine, Backend, Exponentials, FULL, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, cpu::Cpu};
 use mireg::{Error, Result, threads};
@@ -11,7 +11,7 @@ use crate::bench::choices::Data;
 use crate::bench::rows::{Pairs, mode_name};
 use crate::progress::Progress;
 
-/// Voxels a side of the images: as many in the middle half as the largest two sets have samples.
+/// Voxels per side of the images: as many in the middle half as the largest two sets have samples.
 const SIDE: usize = 128;
 /// Standard deviation of all windows, stored values.
 const SIGMA: f64 = 0.05 * FULL as f64;

@@ -3,7 +3,7 @@
 use super::layout::{dimensions, line};
 use crate::bench::rows::Smoothed;
 
-/// A column a number of volumes.
+/// A column per number of volumes.
 pub fn text(rows: &[Smoothed]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let numbers = |name: &str, how: &str, read: &dyn Fn(&Smoothed) -> Option<f64>| {

@@ -31,7 +31,7 @@ fn block(rows: &[&Counted]) -> String {
     if !one_size {
         text += &heading("voxels", |row| dimensions(row.fixed_size));
     }
-    text += &heading("bins a side", |row| row.bins.to_string());
+    text += &heading("bins per side", |row| row.bins.to_string());
     let methods = groups(rows.iter().copied(), |row| row.label());
     for (number, (name, read)) in QUANTITIES.into_iter().enumerate() {
         // Devices without a clock of their own lack a quantity.
@@ -61,6 +61,6 @@ fn chosen(rows: &[&Counted]) -> String {
 pub fn counting(Numbers { numbers, bins, seconds }: Numbers) -> String {
     let microseconds = 1e6 * seconds;
     format!(
-        "Counting alone, from {numbers} random 16-bit numbers, {bins} bins a side: {microseconds:.1} microseconds\n"
+        "Counting alone, from {numbers} random 16-bit numbers, {bins} bins per side: {microseconds:.1} microseconds\n"
     )
 }

@@ -3,7 +3,7 @@
 use super::layout::{dimensions, groups, line};
 use crate::bench::rows::Mattes;
 
-/// A block an image and kind of windows, a column a number of bins.
+/// A block per image and kind of windows, a column per number of bins.
 pub fn text(rows: &[Mattes]) -> String {
     groups(rows.iter(), |row| (row.data.name(), row.both, row.fixed_size)).iter().map(|rows| block(rows)).collect()
 }
@@ -19,7 +19,7 @@ fn block(rows: &[&Mattes]) -> String {
     };
     [
         format!("{}, {size} voxels, Mattes windows on {sides}: microseconds\n", first.data.name()),
-        line("bins a side", "", rows.iter().map(|row| row.bins.to_string())),
+        line("bins per side", "", rows.iter().map(|row| row.bins.to_string())),
         numbers("value", &|row| Some(row.seconds[0])),
         numbers("with slope", &|row| Some(row.seconds[1])),
         numbers("value, device", &|row| Some(row.device_seconds?[0])),
@@ -45,7 +45,7 @@ mod tests {
         };
         let expected = "\
 head, 8^3 voxels, Mattes windows on the moving side: microseconds
-  bins a side                             50       64
+  bins per side                           50       64
                  value                1000.0   1000.0
                  with slope           2500.0   2500.0
                  value, device          50.0        -

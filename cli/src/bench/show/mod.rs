@@ -84,7 +84,7 @@ mod tests {
         let block: Vec<&str> = text.lines().skip(3).take(8).collect();
         let expected = [
             "random, 8^3 voxels, linear: microseconds",
-            "  bins a side                             64      256",
+            "  bins per side                           64      256",
             "  one evaluation tiled                  25.0     40.0",
             "                 mbe                  3000.0        -",
             "  one of a batch tiled                  12.5     20.0",

@@ -1,4 +1,4 @@
-//! Milliseconds by bins: a panel an image and interpolation, a line a method.
+//! Milliseconds by bins: a panel per image and interpolation, a line per method.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -107,7 +107,7 @@ impl<'a> Page<'a> {
         let mut mesh = chart.configure_mesh();
         let number = |value: &f64| format!("{value}");
         mesh.label_style((FAMILY, 15)).axis_desc_style((FAMILY, 16)).light_line_style(TRANSPARENT);
-        mesh.x_desc("bins a side").x_label_formatter(&number);
+        mesh.x_desc("bins per side").x_label_formatter(&number);
         mesh.y_desc("milliseconds per evaluation").y_label_formatter(&number).draw()?;
         for method in groups(rows.iter(), |row| row.label()) {
             let style = self.style(method[0].label());
@@ -171,7 +171,7 @@ mod tests {
         let lines = document.descendants().filter(|node| node.has_tag_name("polyline"));
         // Axes are one wide, series two.
         assert_eq!(lines.filter(|line| line.attribute("stroke-width") == Some("2")).count(), 3, "{svg}");
-        for name in ["tiled", "mbe-bc", "warp-tagged", "random, 8x8x8, linear", "bins a side"] {
+        for name in ["tiled", "mbe-bc", "warp-tagged", "random, 8x8x8, linear", "bins per side"] {
             assert!(svg.lines().any(|line| line.trim() == name), "{name} is not in\n{svg}");
         }
         assert!(!svg.contains("byte-lanes"));

@@ -3,14 +3,14 @@
 use super::layout::groups;
 use crate::bench::rows::{Pairs, mode_name};
 
-/// A line a place, mode and clock, a column a number of samples.
+/// A line per place, mode and clock, a column per number of samples.
 pub fn text(rows: &[Pairs]) -> String {
     if rows.is_empty() {
         return String::new();
     }
     let mut sizes: Vec<u32> = rows.iter().map(|row| row.samples).collect();
     sizes.dedup();
-    let mut text = "Viola's mutual information: 10^9 pairs of samples a second\n".to_owned();
+    let mut text = "Viola's mutual information: 10^9 pairs of samples per second\n".to_owned();
     text += &line("samples each", "", sizes.iter().map(|size| size.to_string()));
     for (derivative, title) in [(false, "value"), (true, "and derivative")] {
         let mut title = title;
@@ -61,7 +61,7 @@ mod tests {
             row("cuda", 100_000, false, Some(5e-4)),
         ];
         let expected = "\
-Viola's mutual information: 10^9 pairs of samples a second
+Viola's mutual information: 10^9 pairs of samples per second
   samples each                              1000   100000
   value          one core, exact           1.000        -
                  cuda, exact               1.000 10000.000

@@ -2,7 +2,7 @@
 
 use image::{GrayImage, Luma};
 
-/// Picture elements a side, at most.
+/// Picture elements per side, at most.
 const SIDE: usize = 128;
 
 /// The logarithm of every count: fixed intensities to the right, moving ones up. `counts` has the pair (f, m) at `f + bins * m`.
