@@ -6,6 +6,8 @@ mod bench;
 mod deform;
 mod evaluate;
 mod field;
+#[cfg(unix)]
+mod interrupt;
 mod mesh;
 mod points;
 mod transforms;
@@ -59,6 +61,8 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(points::tests());
     tests.extend(mesh::tests());
     tests.extend(deform::tests());
+    #[cfg(unix)]
+    tests.extend(interrupt::tests());
     tests
 }
 

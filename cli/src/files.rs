@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 
 use mireg::{Error, Result, Volume, io};
 
+use crate::interrupt;
+
 /// Reads the fixed and the moving image at the same time.
 pub fn read(fixed: &Path, moving: &Path) -> Result<(Volume, Volume)> {
     let (fixed, moving) = rayon::join(|| io::read(fixed), || io::read(moving));
+    interrupt::proceed()?;
     Ok((fixed?, moving?))
 }
 

@@ -10,6 +10,7 @@ use mireg::{Engine, Error, Result, Volume};
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::files;
+use crate::interrupt::{self, Held};
 use crate::invocation::Invocation;
 use crate::progress::Progress;
 use crate::report::{self, Kind, REPORT, Report, Run, Warning};
@@ -22,6 +23,8 @@ pub struct Job<'a> {
     pub folder: OutputFolder,
     invocation: &'a Invocation,
     pair: &'a Pair,
+    /// Declared after the folder, which is taken away first.
+    _held: Held,
 }
 
 /// What was read.
@@ -43,10 +46,11 @@ impl<'a> Job<'a> {
         for name in outputs.iter().copied().chain([report::moved(moving)]) {
             files::keep_inputs(&out.join(name), [fixed, moving])?;
         }
+        let held = Held::new();
         let folder = OutputFolder::create(out)?;
         let progress = Progress::new(*quiet);
         let engine = compute.engine(&progress)?;
-        Ok(Self { engine, progress, folder, invocation, pair })
+        Ok(Self { engine, progress, folder, invocation, pair, _held: held })
     }
 
     /// Reads the images, and options between images on their grids.
@@ -101,6 +105,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// [`Error::File`] where the folder cannot be moved.
     pub fn commit(self, warnings: &[Warning], text: &str) -> Result<()> {
+        interrupt::proceed()?;
         self.folder.commit()?;
         self.progress.finish();
         warnings.iter().for_each(|warning| crate::terminal::say(&format!("mireg: warning: {}", warning.text)));

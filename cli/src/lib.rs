@@ -7,6 +7,7 @@ pub mod demo;
 pub mod fault;
 mod files;
 mod flags;
+mod interrupt;
 mod invocation;
 mod job;
 mod progress;
@@ -25,11 +26,10 @@ use terminal::say;
 
 /// Bad usage has the code of bad input.
 const BAD_INPUT: u8 = 2;
-/// 128 and the number of SIGINT, as shells have it.
-const INTERRUPTED: u8 = 130;
 
 /// Runs the command that was typed and returns the exit code. `started`: when the process did.
 pub fn run(started: Instant) -> u8 {
+    interrupt::listen();
     let invocation = Invocation { started, words: std::env::args_os().collect() };
     let arguments = match Arguments::try_parse_from(&invocation.words) {
         Ok(arguments) => arguments,
@@ -41,12 +41,12 @@ pub fn run(started: Instant) -> u8 {
     exit_code(&error)
 }
 
-/// 1 for a registration that cannot be trusted, 2 for everything the user can mend, 130 for one that was interrupted.
+/// 1 for a registration that cannot be trusted, 2 for everything the user can mend, 130 or 143 for one that a signal stopped.
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Untrusted(_) => 1,
         Error::File { .. } | Error::Option { .. } | Error::Device { .. } => BAD_INPUT,
-        Error::Stopped => INTERRUPTED,
+        Error::Stopped => interrupt::exit_code(),
     }
 }
 

@@ -1,10 +1,13 @@
 //! How far a registration is: a bar on a terminal, lines elsewhere, nothing when it must be quiet.
 
+use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mireg::Observer;
+
+use crate::interrupt;
 
 /// Shows progress on stderr.
 pub enum Progress {
@@ -96,6 +99,13 @@ impl Observer for Progress {
         }
         if let Self::Bar(bar) = self {
             bar.set_message(format!(", {evaluations} evaluations, best {best:.5}"));
+        }
+    }
+
+    fn proceed(&self) -> ControlFlow<()> {
+        match interrupt::proceed() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         }
     }
 

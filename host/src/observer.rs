@@ -2,6 +2,7 @@
 
 use crate::{Error, Result};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Hears how far a run is, and may stop it. The library never prints.
 pub trait Observer: Sync {
@@ -24,6 +25,47 @@ pub trait Observer: Sync {
 pub struct Silent;
 
 impl Observer for Silent {}
+
+/// An observer that, once it wants a run to stop, keeps to it: work that it cut short is never taken for whole.
+pub(crate) struct Steady<'a> {
+    observer: &'a dyn Observer,
+    stopped: AtomicBool,
+}
+
+impl<'a> Steady<'a> {
+    pub fn new(observer: &'a dyn Observer) -> Self {
+        Self { observer, stopped: AtomicBool::new(false) }
+    }
+}
+
+impl Observer for Steady<'_> {
+    fn stage(&self, name: &str) {
+        self.observer.stage(name);
+    }
+
+    fn level(&self, number: usize, of: usize, spacing_mm: [f64; 3]) {
+        self.observer.level(number, of, spacing_mm);
+    }
+
+    fn evaluated(&self, evaluations: usize, best: f64) {
+        self.observer.evaluated(evaluations, best);
+    }
+
+    fn note(&self, text: &str) {
+        self.observer.note(text);
+    }
+
+    fn proceed(&self) -> ControlFlow<()> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        let answer = self.observer.proceed();
+        if answer.is_break() {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        answer
+    }
+}
 
 /// Ends a run whose observer wants it to stop.
 ///

@@ -16,6 +16,7 @@ use crate::demo::picture;
 use mireg::io::OutputFolder;
 use mireg::{Error, Result};
 
+use crate::interrupt::{self, Held};
 use crate::progress::Progress;
 use crate::terminal;
 use arguments::Bench;
@@ -24,6 +25,7 @@ use results::Results;
 
 /// Measures, prints a table or JSON, and writes the plots.
 pub fn run(arguments: &Bench) -> Result<()> {
+    let _held = arguments.out.as_ref().map(|_| Held::new());
     let folder = arguments.out.as_deref().map(OutputFolder::create).transpose()?;
     let progress = Progress::new(arguments.json);
     let engine = arguments.compute.engine(&progress)?;
@@ -53,5 +55,6 @@ fn write(results: &Results, folder: OutputFolder, out: &Path) -> Result<()> {
         file("bench.svg", &plot.svg)?;
         picture::save(&plot.png, &folder.path("bench.png"))?;
     }
+    interrupt::proceed()?;
     folder.commit()
 }

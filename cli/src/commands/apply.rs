@@ -13,6 +13,7 @@ use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::interpolation::Interpolation;
 use crate::files;
+use crate::interrupt::Held;
 use crate::terminal::{self, line};
 use crate::transforms::Chain;
 
@@ -97,6 +98,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
             image.display()
         )));
     }
+    let _held = Held::new();
     engine.install(|| io::write(out, &resampled.volume))?;
     let ([i, j, k], spacing) = (grid.size, grid.spacing);
     let part = 100.0 * resampled.inside as f64 / grid.voxels() as f64;

@@ -7,6 +7,7 @@ use mireg::io::transform::{self, Grids};
 use mireg::{Result, io};
 
 use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
+use crate::interrupt::Held;
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
@@ -42,6 +43,7 @@ pub fn run(arguments: &Compose) -> Result<()> {
     // What lies between the first and the last is not known, so formats that need both grids are refused.
     let grids = Grids { moving: None, ..images.grids() };
     let chain = Chain::read_each(inputs, files.reading.from, &grids)?;
+    let _held = Held::new();
     match chain.transform.to_linear() {
         Some(whole) => transform::write_linear(out, files.to, &whole, &images.grids()),
         None => io::field::write(out, &chain.field(false, grids.fixed)?),

@@ -8,6 +8,7 @@ use mireg::transform::Transform;
 use mireg::{Error, Result, io};
 
 use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
+use crate::interrupt::Held;
 
 pub const EXAMPLES: &str = "\
 In every format the transform maps points of FIXED to points of MOVING. FLIRT matrices,
@@ -39,6 +40,7 @@ pub fn run(arguments: &Convert) -> Result<()> {
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
     let images = ImageGrids::read(&files.reading)?;
     let grids = images.grids();
+    let _held = Held::new();
     match transform::read(input, files.reading.from, &grids)? {
         Transform::Field(field) => io::field::write(out, &field),
         // Several linear ones are read again as one; a mesh is refused then.

@@ -7,6 +7,7 @@ use mireg::io::transform;
 use mireg::{Result, io};
 
 use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
+use crate::interrupt::Held;
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
@@ -38,6 +39,7 @@ pub fn run(arguments: &Invert) -> Result<()> {
     let images = ImageGrids::read(&files.reading)?;
     let grids = images.grids();
     let chain = Chain::read(std::slice::from_ref(input), files.reading.from, &grids)?;
+    let _held = Held::new();
     match chain.transform.to_linear() {
         Some(linear) => transform::write_linear(out, files.to, &linear.inverse(), &grids.swapped()),
         None => io::field::write(out, &chain.field(true, grids.moving)?),

@@ -9,6 +9,7 @@ use mireg::io::points::{Format, Frame, Landmarks};
 use crate::arguments::choice::choice;
 use crate::arguments::grids::{ImageGrids, Reading};
 use crate::files;
+use crate::interrupt::Held;
 use crate::terminal::{self, line};
 use crate::transforms::Chain;
 
@@ -62,6 +63,7 @@ pub fn run(arguments: &Points) -> Result<()> {
     let map = chain.map(*invert);
     landmarks.transform(|point| map.transform_point3(point));
     chain.met(&map)?;
+    let _held = Held::new();
     landmarks.write(&arguments.out)?;
     terminal::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
     Ok(())

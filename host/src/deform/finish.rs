@@ -4,9 +4,10 @@ use super::{Consistency, Deformation, Seconds};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::Geometry;
 use crate::image::voxel_map;
+use crate::observer::go_on;
 use crate::registration::LinearStart;
 use crate::transform::Field;
-use crate::{PixelType, Result, Volume};
+use crate::{Observer, PixelType, Result, Volume};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -18,23 +19,27 @@ pub fn deformation(
     fixed: &Geometry,
     moving_image: &Volume,
     begin: LinearStart,
+    observer: &dyn Observer,
 ) -> Result<Deformation> {
     let (moving, start) = (&moving_image.geometry, begin.transform.to_affine());
     let there = voxel_map(fixed, moving, &start);
     let back = voxel_map(moving, fixed, &start.inverse());
 
-    let FlowInverse { planes, mean_mm, worst_mm } = flow.inverse(moving.size, &there, &back)?;
+    let FlowInverse { planes, mean_mm, worst_mm } = flow.inverse(moving.size, &there, &back, observer)?;
     let to_mm = fixed.index_to_world();
     let to_fixed_voxels = fixed.world_to_index() * start.inverse() * moving.index_to_world();
     let way_back = |voxel: DVec3, way: DVec3| to_mm.transform_point3(to_fixed_voxels.transform_point3(voxel) + way);
     let inverse = field(moving, &planes, way_back);
 
+    go_on(observer)?;
     let whole = start * to_mm;
     let field = field(fixed, &flow.field()?, |voxel, way| whole.transform_point3(voxel + way));
 
+    go_on(observer)?;
     let voxels = flow.moved(moving_image, &there)?;
     let moved = Volume { geometry: *fixed, voxels, pixel: moving_image.pixel };
 
+    go_on(observer)?;
     let stretch = start.matrix3.determinant().abs();
     let mut voxels = flow.jacobians()?;
     voxels.par_iter_mut().for_each(|jacobian| *jacobian = (f64::from(*jacobian) * stretch) as f32);

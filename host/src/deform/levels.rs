@@ -4,7 +4,8 @@ use super::respaced::respaced;
 use super::{Force, Options, smallest};
 use crate::error::Setting;
 use crate::image::{Geometry, Range, StoredImage};
-use crate::{Error, Result, Volume};
+use crate::observer::go_on;
+use crate::{Error, Observer, Result, Volume};
 use std::borrow::Cow;
 
 /// Levels that are made where none are asked for.
@@ -20,16 +21,25 @@ pub struct Level<'a> {
 }
 
 /// Coarse to fine.
-pub fn levels<'a>(fixed: &'a Volume, moving: &'a Volume, options: &Options) -> Vec<Level<'a>> {
+///
+/// # Errors
+/// [`Error::Stopped`]
+pub fn levels<'a>(
+    fixed: &'a Volume,
+    moving: &'a Volume,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Vec<Level<'a>>> {
     let spacings = options.levels.clone().unwrap_or_else(|| automatic(&fixed.geometry));
-    let [fixed, moving] = [fixed, moving].map(|volume| pyramid(volume, &spacings));
-    fixed.into_iter().zip(moving).map(|(fixed, moving)| Level { fixed, moving }).collect()
+    let [fixed, moving] = [fixed, moving].map(|volume| pyramid(volume, &spacings, observer));
+    Ok(fixed?.into_iter().zip(moving?).map(|(fixed, moving)| Level { fixed, moving }).collect())
 }
 
 /// A volume at each spacing, coarse to fine, each made from the next finer one.
-fn pyramid<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
+fn pyramid<'a>(volume: &'a Volume, spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Cow<'a, Volume>>> {
     let mut levels: Vec<Cow<Volume>> = Vec::with_capacity(spacings.len());
     for &mm in spacings.iter().rev() {
+        go_on(observer)?;
         levels.push(match levels.last() {
             None => respaced(volume, mm),
             Some(finer) => match respaced(finer, mm) {
@@ -39,7 +49,7 @@ fn pyramid<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
         });
     }
     levels.reverse();
-    levels
+    Ok(levels)
 }
 
 /// The grids of the finest level.

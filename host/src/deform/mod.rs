@@ -18,6 +18,7 @@ pub use start::Start;
 
 use crate::backend::{Backend, BackendKind, Flow, FlowLevel, cpu};
 use crate::image::{Geometry, Range, StoredImage, voxel_map};
+use crate::observer::go_on;
 use crate::registration::{LinearStart, timed};
 use crate::{Observer, Result, Volume};
 use climb::Plan;
@@ -39,8 +40,9 @@ pub(crate) fn deform(
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     let map = start.transform.to_affine();
+    go_on(observer)?;
     let ranges = levels::ranges(options.check(fixed, moving, &map)?, options.force);
-    let levels = timed(&mut seconds.pyramid, || levels::levels(fixed, moving, options));
+    let levels = timed(&mut seconds.pyramid, || levels::levels(fixed, moving, options, observer))?;
     let backend = memory::choose(backend, asked, levels::finest(&levels), observer)?;
     memory::check(backend, &fixed.geometry, &moving.geometry)?;
     let run = Run { fixed, moving, start: &map, options, ranges, observer, backend };
@@ -86,13 +88,14 @@ impl Run<'_> {
     /// What the flow, which is on the `finest` grid, makes of the images.
     fn made(&self, mut flow: Box<dyn Flow + '_>, finest: &Geometry, start: LinearStart) -> Result<Deformation> {
         let grid = &self.fixed.geometry;
+        go_on(self.observer)?;
         if !memory::fits(self.backend, grid, &self.moving.geometry) {
             flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
         }
         if finest != grid {
             flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
         }
-        finish::deformation(&mut *flow, self.backend, grid, self.moving, start)
+        finish::deformation(&mut *flow, self.backend, grid, self.moving, start, self.observer)
     }
 
     /// Climbs a level, and sees that space is not folded.
@@ -108,6 +111,7 @@ impl Run<'_> {
         let grid = &level.fixed.geometry;
         let spacing_mm = grid.spacing.to_array();
         self.observer.level(number, of, spacing_mm);
+        go_on(self.observer)?;
         flow.level(&FlowLevel {
             fixed,
             moving,
@@ -117,10 +121,13 @@ impl Run<'_> {
             compare: plan.compare(),
         })?;
         let (values, converged) = plan.climb(flow, self.observer)?;
+        go_on(self.observer)?;
         let mut jacobian_range = flow.jacobian_range()?;
         let mut mm = 0.5 * smallest(grid);
         while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
+            go_on(self.observer)?;
             flow.smooth(mm)?;
+            go_on(self.observer)?;
             jacobian_range = flow.jacobian_range()?;
             mm *= 2.0;
         }

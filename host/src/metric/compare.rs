@@ -7,7 +7,8 @@ use super::{check, sampling};
 use crate::backend::{Backend, Wanted, cpu, per_sample};
 use crate::error::message;
 use crate::image::{Range, pyramid};
-use crate::{Error, Result, Volume};
+use crate::observer::go_on;
+use crate::{Error, Observer, Result, Volume};
 use glam::DAffine3;
 use std::borrow::Cow;
 
@@ -55,18 +56,22 @@ pub struct Compared {
 /// Compares two images as the headers place them and through `transform`, on the same voxels.
 ///
 /// # Errors
-/// Those of the backend.
+/// Those of the backend, and [`Error::Stopped`].
 pub fn before_and_after(
     images: [&Volume; 2],
     ranges: [Range; 2],
     transform: &DAffine3,
     comparison: &Comparison,
     backend: &dyn Backend,
+    observer: &dyn Observer,
 ) -> Result<Compared> {
     let images = comparison.images(images, ranges, transform);
     let mut loaded = images.load(backend)?;
-    let [before, after] = [DAffine3::IDENTITY, *transform].map(|map| loaded.counts(&map));
-    let histograms = [before?, after?];
+    go_on(observer)?;
+    let before = loaded.counts(&DAffine3::IDENTITY)?;
+    go_on(observer)?;
+    let histograms = [before, loaded.counts(transform)?];
+    go_on(observer)?;
     let unit = images.unit()?;
     let value = |counts: &Vec<u32>| {
         let entropies = cpu::entropies(counts, [comparison.histogram.bins; 2], Wanted::Ratios);

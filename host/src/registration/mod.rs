@@ -160,7 +160,7 @@ impl Run<'_> {
     /// Both images at full resolution before and after.
     fn compare(&mut self, map: &DAffine3) -> Result<Compared> {
         let (images, comparison) = ([self.fixed, self.moving], self.options.comparison());
-        let compare = || metric::before_and_after(images, self.ranges, map, &comparison, self.backend);
+        let compare = || metric::before_and_after(images, self.ranges, map, &comparison, self.backend, self.observer);
         timed(&mut self.seconds.compare, compare)
     }
 

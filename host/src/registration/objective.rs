@@ -1,6 +1,7 @@
 //! The metric at one level as a function of steps away from a transform.
 
 use super::Rise;
+use crate::backend::BATCH;
 use crate::metric::{At, Chain, GridPair, LoadedMetric};
 use crate::observer::go_on;
 use crate::optimizer::{Maximum, Objective, Optimizer, Problem, Slope};
@@ -62,8 +63,12 @@ impl<'a> LevelMetric<'a> {
     }
 
     fn measured(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
-        go_on(self.observer)?;
-        self.loaded.values(transforms)
+        let mut found = Vec::with_capacity(transforms.len());
+        for batch in transforms.chunks(BATCH) {
+            go_on(self.observer)?;
+            found.extend(self.loaded.values(batch)?);
+        }
+        Ok(found)
     }
 
     fn overlaps(&self, at: &At) -> bool {

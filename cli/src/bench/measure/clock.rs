@@ -15,6 +15,7 @@ pub fn repeat<T>(budget: f64, least: usize, mut work: impl FnMut() -> Result<T>)
     }
     let mut seconds = Vec::new();
     while seconds.len() < least || !spent(1.0) {
+        crate::interrupt::proceed()?;
         let before = Instant::now();
         work()?;
         seconds.push(before.elapsed().as_secs_f64());

@@ -1,9 +1,9 @@
 //! What is made from a field at the end: its Jacobian, the moved image, the way back.
 
 use super::task::{FieldView, pieces};
-use crate::Volume;
 use crate::backend::flow::FlowInverse;
 use crate::backend::lanes::simd::widest;
+use crate::{Observer, Volume};
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{field, flow};
 use gpu::params::Affine;
@@ -72,18 +72,31 @@ widest! {
     }
 }
 
-/// See [`crate::backend::Flow::inverse`].
-pub fn inverse(grid: &FieldView, spacing_mm: [f32; 3], size: [u32; 3], there: &Affine, back: &Affine) -> FlowInverse {
+/// See [`crate::backend::Flow::inverse`]. Where the observer stops it, what it returns means nothing.
+pub fn inverse(
+    grid: &FieldView,
+    spacing_mm: [f32; 3],
+    size: [u32; 3],
+    maps: [&Affine; 2],
+    observer: &dyn Observer,
+) -> FlowInverse {
     let voxels = size.iter().map(|&n| n as usize).product::<usize>();
     let mut planes = vec![0.0; 3 * voxels];
     let width = size[0] as usize;
-    pieces(&mut planes, width, |first, planes| ways_back(grid, size, back, first * width, planes));
+    pieces(&mut planes, width, |first, planes| {
+        if observer.proceed().is_continue() {
+            ways_back(grid, size, maps[1], first * width, planes);
+        }
+    });
     planes.resize(planes.len() + interpolate::padding(size), 0.0);
     let ways = FieldView { size, field: &planes };
     let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter();
     let misses = pieces.map(|piece| {
+        if observer.proceed().is_break() {
+            return Misses::default();
+        }
         let end = grid.voxels().min((piece + 1) * PIECE);
-        misses(grid, &ways, [there, back], spacing_mm, piece * PIECE..end)
+        misses(grid, &ways, maps, spacing_mm, piece * PIECE..end)
     });
     let misses = misses.reduce(Misses::default, Misses::add);
     planes.truncate(3 * voxels);

@@ -9,7 +9,8 @@ mod task;
 use super::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score, no_level, other_metric};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::image::StoredImage;
-use crate::{Result, Volume};
+use crate::observer::go_on;
+use crate::{Observer, Result, Volume};
 use gpu::math::{flow, interpolate};
 use gpu::params::Affine;
 use local::Means;
@@ -45,6 +46,15 @@ pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flo
     flow.resize(size, spacing_mm, None);
     flow.field[..planes.len()].copy_from_slice(planes);
     Box::new(flow)
+}
+
+/// Smooths planes one by one, as long as nobody stops it.
+fn smooth(planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3], observer: &dyn Observer) -> Result<()> {
+    for plane in planes.chunks_exact_mut(size.iter().product()) {
+        go_on(observer)?;
+        gaussian::smooth(plane, size, sigmas);
+    }
+    go_on(observer)
 }
 
 impl FlowOnCpu {
@@ -150,18 +160,19 @@ impl Flow for FlowOnCpu {
         Ok(Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap })
     }
 
-    fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()> {
+    fn step(&mut self, score: &Score, step: &FlowStep, observer: &dyn Observer) -> Result<()> {
         let mut force = std::mem::take(&mut self.step);
         let pulled = self.pull(score, step.prior_mm, &mut force);
         self.step = force;
         pulled?;
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
-        gaussian::smooth(&mut self.step, size, of_step);
+        smooth(&mut self.step, size, of_step, observer)?;
         let largest = compose::largest(&self.step);
         let mut next = std::mem::take(&mut self.next);
+        go_on(observer)?;
         compose::compose(&self.grid(), &self.step, (largest, step.limit), &mut next[..planes]);
-        gaussian::smooth(&mut next[..planes], size, of_field);
+        smooth(&mut next[..planes], size, of_field, observer)?;
         self.next = std::mem::replace(&mut self.field, next);
         Ok(())
     }
@@ -194,8 +205,15 @@ impl Flow for FlowOnCpu {
         Ok(finish::moved(&self.grid(), image, map))
     }
 
-    fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse> {
+    fn inverse(
+        &mut self,
+        size: [usize; 3],
+        there: &Affine,
+        back: &Affine,
+        observer: &dyn Observer,
+    ) -> Result<FlowInverse> {
         let spacing_mm = self.spacing_mm.map(|mm| mm as f32);
-        Ok(finish::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), there, back))
+        let inverse = finish::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), [there, back], observer);
+        go_on(observer).map(|()| inverse)
     }
 }
