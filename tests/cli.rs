@@ -14,6 +14,7 @@ mod transforms;
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use assert_cmd::Command;
 use glam::DVec3;
@@ -73,11 +74,20 @@ pub fn mireg(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// A folder with a small CT, `ct.nii.gz`, and a small MR of the same head, `mr.nii.gz`.
-pub fn patient() -> (TempDir, Pair) {
+pub fn patient() -> (TempDir, &'static Pair) {
+    const NAMES: [&str; 2] = ["ct.nii.gz", "mr.nii.gz"];
+    static PATIENT: LazyLock<(Pair, [Vec<u8>; 2])> = LazyLock::new(|| {
+        let (pair, folder) = (Pair::new(3, 5.0), tempfile::tempdir().unwrap());
+        let paths = NAMES.map(|name| folder.path().join(name));
+        io::write(&paths[0], &pair.ct).unwrap();
+        io::write(&paths[1], &pair.mr).unwrap();
+        (pair, paths.map(|path| fs::read(path).unwrap()))
+    });
+    let (pair, files) = &*PATIENT;
     let folder = tempfile::tempdir().unwrap();
-    let pair = Pair::new(3, 5.0);
-    io::write(&folder.path().join("ct.nii.gz"), &pair.ct).unwrap();
-    io::write(&folder.path().join("mr.nii.gz"), &pair.mr).unwrap();
+    for (name, bytes) in NAMES.iter().zip(files) {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
     (folder, pair)
 }
 
@@ -332,7 +342,8 @@ fn metric_with_a_mask_counts_what_it_keeps() {
 
 fn every_interpolation_and_1024_bins_register() {
     let (folder, pair) = patient();
-    io::write(&folder.path().join("mask.nii"), &Volume { voxels: vec![1.0; pair.ct.voxels.len()], ..pair.ct }).unwrap();
+    io::write(&folder.path().join("mask.nii"), &Volume { voxels: vec![1.0; pair.ct.voxels.len()], ..pair.ct.clone() })
+        .unwrap();
     let run = |more: &str| {
         let more: Vec<&str> = more.split(' ').collect();
         mireg(folder.path(), &[&REGISTER, &more[..]].concat()).assert().success();

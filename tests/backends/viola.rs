@@ -70,7 +70,9 @@ fn agree(backend: &dyn Backend, problems: &[Sets]) -> Result<(), Failed> {
                 let exponentials = Exponentials::Exact;
                 let pair = ViolaPair { samples: &samples, groups: &groups, moving: &moving, sigmas, exponentials };
                 let (mut ours, mut theirs) = (Cpu.load_viola(pair)?, backend.load_viola(pair)?);
-                for first in 0..maps.len() {
+                // Each group with each map; a large one, which takes long, with those that leave most and half of it inside.
+                let first_maps = if groups.len() > 1 { 0..maps.len() } else { 1..3 };
+                for first in first_maps {
                     let maps: Vec<Affine> = (0..groups.len()).map(|n| maps[(first + n) % maps.len()]).collect();
                     let (a, b) = (ours.slopes(&maps)?, theirs.slopes(&maps)?);
                     if a != b {

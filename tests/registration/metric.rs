@@ -22,14 +22,15 @@ fn the_report_has_the_metric_of_the_files() {
     mask("moving.nii.gz", &pair.mr);
     let masks: [&[&str]; 3] =
         [&[], &["--fixed-mask", "fixed.nii.gz"], &["--fixed-mask", "fixed.nii.gz", "--moving-mask", "moving.nii.gz"]];
-    for dof in ["translation", "rigid", "similarity", "affine"] {
+    let [none, one, both] = [&masks[..1], &masks[1..2], &masks[2..]];
+    for (dof, masks) in [("translation", none), ("rigid", &masks), ("similarity", one), ("affine", both)] {
         for masks in masks {
             let images = ["ct.nii.gz", "mr.nii.gz", "--backend", "cpu", "--bins", "50"];
             let register = ["--out", "out", "--quiet", "--metric", "nmi", "--dof", dof];
             // Whether the result can be trusted is another matter.
-            mireg(folder.path(), &[&["register"], &images[..], &register, masks].concat()).output().unwrap();
+            mireg(folder.path(), &[&["register"], &images[..], &register, *masks].concat()).output().unwrap();
             let metric = ["--transform", "out/transform.tfm", "--json"];
-            let text = stdout(&mut mireg(folder.path(), &[&["metric"], &images[..], &metric, masks].concat()));
+            let text = stdout(&mut mireg(folder.path(), &[&["metric"], &images[..], &metric, *masks].concat()));
             let printed: serde_json::Value = serde_json::from_str(&text).unwrap();
             let report = std::fs::read_to_string(folder.path().join("out/report.json")).unwrap();
             let report: serde_json::Value = serde_json::from_str(&report).unwrap();

@@ -53,7 +53,11 @@ fn is_good(found: &Registration, metric: Metric, what: &str) {
 
 fn every_smooth_metric_registers_with_every_optimizer() {
     for metric in smooth() {
-        for &optimizer in OptimizerKind::VARIANTS {
+        // Every one with Mattes; with the others, to which it is the same objective, those that climb by the gradient and one that does not.
+        let chosen = |&&optimizer: &&OptimizerKind| {
+            metric == Metric::default() || optimizer.needs_gradient() || optimizer == OptimizerKind::Batch
+        };
+        for &optimizer in OptimizerKind::VARIANTS.iter().filter(chosen) {
             let found = register(&PAIR.ct, &PAIR.mr, &Options { optimizer: Some(optimizer), ..with(metric) });
             is_good(&found, metric, &format!("{optimizer:?}"));
         }
@@ -63,8 +67,9 @@ fn every_smooth_metric_registers_with_every_optimizer() {
 }
 
 fn smooth_metrics_find_every_kind_of_motion() {
+    // Rigid motion, by every optimizer, is the test above.
     for metric in smooth() {
-        for dof in [Kind::Rigid, Kind::Similarity, Kind::Affine] {
+        for dof in [Kind::Similarity, Kind::Affine] {
             let found = register(&PAIR.ct, &PAIR.mr, &Options { dof, ..with(metric) });
             assert_eq!(found.transform.kind, dof);
             let error = error(&found, &DAffine3::IDENTITY);
@@ -118,8 +123,7 @@ fn threads_do_not_matter_to_smooth_metrics() {
             let parameters: Vec<u64> = found.transform.parameters.iter().map(|number| number.to_bits()).collect();
             (parameters, found.values.map(f64::to_bits))
         };
-        let one = bits(1);
-        assert!([2, 8].into_iter().all(|threads| bits(threads) == one), "{metric:?}");
+        assert!(bits(1) == bits(3), "{metric:?}");
     }
 }
 

@@ -10,9 +10,15 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 /// Bytes of the stack of a kernel thread. Only pages that are touched take memory.
 const STACK_BYTES: usize = 256 << 10;
+
+/// Stacks that no launch uses now: to map and to touch new ones takes longer than most blocks run.
+static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
+/// Stacks that are kept, at most.
+const MOST_SPARE: usize = 4096;
 
 type KernelThread = Coroutine<(), (), (), DefaultStack>;
 
@@ -71,11 +77,25 @@ impl Block {
     }
 
     fn reserve_stacks(&mut self) -> Result<(), FaultKind> {
-        while self.stacks.len() < self.current.yielders.len() {
+        let threads = self.current.yielders.len();
+        if self.stacks.len() < threads {
+            let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = spare.len().saturating_sub(threads - self.stacks.len());
+            self.stacks.extend(spare.drain(left..));
+        }
+        while self.stacks.len() < threads {
             let stack = DefaultStack::new(STACK_BYTES);
             self.stacks.push(stack.map_err(|error| FaultKind::Misuse(format!("no memory for stacks: {error}")))?);
         }
         Ok(())
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = MOST_SPARE.saturating_sub(spare.len()).min(self.stacks.len());
+        spare.extend(self.stacks.drain(..room));
     }
 }
 

@@ -90,7 +90,7 @@ fn check<T>(result: Result<T, FaultKind>) -> T {
 /// The current thread waits at the barrier of its block.
 pub fn barrier(kind: Kind, predicate: u32) -> u32 {
     with(|current| {
-        let arrived = current.state.borrow_mut().arrive(current.thread.get(), kind, predicate);
+        let arrived = current.state.borrow_mut().arrive(kind, predicate);
         check(arrived);
         current.suspend();
         current.result()
@@ -127,7 +127,7 @@ pub fn shared_access(address: u32, bytes: usize, access: Access) -> *mut u8 {
 /// The address of the static allocation of a call site.
 #[doc(hidden)]
 pub fn static_shared(site: &'static AtomicU32, bytes: usize) -> u32 {
-    let address = with(|current| current.state.borrow_mut().memory.allocate(ptr::from_ref(site).addr(), bytes));
+    let address = with(|current| current.state.borrow_mut().allocate(ptr::from_ref(site).addr(), bytes));
     address.unwrap_or_else(|| fail(FaultKind::Misuse("needs more than 48 KiB of static shared memory".into())))
 }
 

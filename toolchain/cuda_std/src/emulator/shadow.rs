@@ -47,9 +47,18 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// The history of `bytes` of memory.
-    pub fn new(bytes: usize) -> Self {
-        Self { cells: vec![Cell::default(); bytes.div_ceil(4)], shift: 2, first_epoch: 0, lanes: Vec::new() }
+    /// The history of no memory.
+    pub fn new() -> Self {
+        Self { cells: Vec::new(), shift: 2, first_epoch: 0, lanes: Vec::new() }
+    }
+
+    /// Makes it that of `bytes` of memory at least.
+    #[inline]
+    pub fn reach(&mut self, bytes: u32) {
+        let cells = (bytes as usize).div_ceil(1 << self.shift);
+        if cells > self.cells.len() {
+            self.cells.resize(cells, Cell::default());
+        }
     }
 
     /// Another block begins in epoch `epoch`.

@@ -1,29 +1,20 @@
 //! The state of the block that runs: which thread waits for what, and the shared memory with its history.
 
 use super::barrier::{Barrier, Kind};
-use super::clocks::{Clocks, lane_of};
+use super::clocks::{Clocks, lane_of, warp_of};
 use super::fault::{Access, FaultKind, WarpProblem};
 use super::memory::Memory;
 use super::shadow::{Finding, Shadow};
-use super::warp::{Call, Operation, results, warp_part};
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
-    Running,
-    AtBarrier,
-    InWarpCall,
-    Exited,
-}
+use super::warp::{Call, Operation, Warp};
 
 pub struct State {
-    block_dim: [u32; 3],
-    status: Vec<Status>,
+    /// The index of each thread in the block.
+    indices: Vec<[u32; 3]>,
     /// Threads that can run, in no order.
     ready: Vec<u16>,
     random: u64,
     barrier: Barrier,
-    /// The warp operation in which each thread waits.
-    calls: Vec<Option<Call>>,
+    warps: Vec<Warp>,
     /// The result of the last barrier or warp operation for each thread.
     pub results: Vec<u32>,
     clocks: Clocks,
@@ -34,19 +25,21 @@ pub struct State {
 }
 
 impl State {
-    pub fn new(block_dim: [u32; 3], dynamic_shared: u32) -> Self {
-        let threads = block_dim.iter().product::<u32>() as usize;
+    pub fn new([x, y, z]: [u32; 3], dynamic_shared: u32) -> Self {
+        let indices: Vec<_> = (0..x * y * z).map(|thread| [thread % x, thread / x % y, thread / x / y]).collect();
+        let threads = indices.len();
         let memory = Memory::new(dynamic_shared);
+        let mut shadow = Shadow::new();
+        shadow.reach(memory.used());
         Self {
-            block_dim,
-            status: vec![Status::Running; threads],
+            indices,
             ready: Vec::with_capacity(threads),
             random: 0,
             barrier: Barrier::default(),
-            calls: vec![None; threads],
+            warps: vec![Warp::default(); threads.div_ceil(32)],
             results: vec![0; threads],
             clocks: Clocks::new(threads),
-            shadow: Shadow::new(memory.bytes()),
+            shadow,
             memory,
             fault: None,
         }
@@ -55,10 +48,9 @@ impl State {
     /// Makes all threads ready and the memory unwritten, for a block that draws its order from `seed`.
     pub fn begin_block(&mut self, seed: u64) {
         self.random = seed | 1;
-        self.status.fill(Status::Running);
-        self.calls.fill(None);
+        self.warps.iter_mut().for_each(Warp::begin_block);
         self.ready.clear();
-        self.ready.extend(0..self.status.len() as u16);
+        self.ready.extend(0..self.indices.len() as u16);
         self.barrier = Barrier::default();
         self.clocks.next_epoch();
         self.shadow.begin_block(self.clocks.epoch());
@@ -74,7 +66,8 @@ impl State {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        let drawn = (self.random >> 32) % self.ready.len() as u64;
+        // In 32 bits, whose division is quicker.
+        let drawn = (self.random >> 32) as u32 % self.ready.len() as u32;
         Some(self.ready.swap_remove(drawn as usize))
     }
 
@@ -84,16 +77,14 @@ impl State {
     }
 
     /// The thread waits at the barrier; the last one to arrive frees them all.
-    pub fn arrive(&mut self, thread: u16, kind: Kind, predicate: u32) -> Result<(), FaultKind> {
+    pub fn arrive(&mut self, kind: Kind, predicate: u32) -> Result<(), FaultKind> {
         self.barrier
             .arrive(kind, predicate)
             .map_err(|other| FaultKind::BarrierMismatch { name: kind.name(), other: other.name() })?;
-        self.status[usize::from(thread)] = Status::AtBarrier;
-        if self.barrier.arrived as usize == self.status.len() {
+        if self.barrier.arrived as usize == self.indices.len() {
             let result = self.barrier.complete();
             self.results.fill(result);
-            self.status.fill(Status::Running);
-            self.ready.extend(0..self.status.len() as u16);
+            self.ready.extend(0..self.indices.len() as u16);
             self.clocks.next_epoch();
             self.shadow.begin_epoch();
         }
@@ -102,20 +93,11 @@ impl State {
 
     /// The thread waits in a warp operation; the last lane of the mask to arrive frees them all.
     pub fn call(&mut self, thread: u16, call: Call) -> Result<(), FaultKind> {
-        let status = warp_part(&self.status, thread);
-        let exited =
-            (0..status.len()).filter(|lane| status[*lane] == Status::Exited).fold(0, |all, lane| all | 1 << lane);
-        let present = u32::MAX >> (32 - status.len());
-        let problem = call.problem(lane_of(thread) as u32, present, exited, warp_part(&self.calls, thread));
-        if let Some(problem) = problem {
-            return Err(warp_fault(&call, problem));
-        }
-        self.status[usize::from(thread)] = Status::InWarpCall;
-        self.calls[usize::from(thread)] = Some(call);
-        let calls = warp_part(&self.calls, thread);
-        if call.missing(calls).is_none() {
-            let results = results(calls, call.mask);
-            let first = usize::from(thread) - lane_of(thread);
+        let (warp, lane) = (warp_of(thread), lane_of(thread));
+        let first = usize::from(thread) - lane;
+        let present = u32::MAX >> (32 - (self.indices.len() - first).min(32));
+        let arrived = self.warps[usize::from(warp)].arrive(lane as u32, present, &call);
+        if let Some(results) = arrived.map_err(|problem| warp_fault(call.operation, call.mask, problem))? {
             self.complete(first, call.mask, results);
             // The others exchange values, but neither PTX nor LLVM has them order memory.
             if call.operation == Operation::Sync {
@@ -129,37 +111,36 @@ impl State {
     fn complete(&mut self, first: usize, mask: u32, results: [u32; 32]) {
         for lane in (0..32).filter(|lane| mask >> lane & 1 == 1) {
             self.results[first + lane] = results[lane];
-            self.status[first + lane] = Status::Running;
-            self.calls[first + lane] = None;
             self.ready.push((first + lane) as u16);
         }
     }
 
     /// The thread is done; a fault of a thread of its warp that waits for it.
     pub fn exit(&mut self, thread: u16) -> Option<(u16, FaultKind)> {
-        self.status[usize::from(thread)] = Status::Exited;
         let lane = lane_of(thread);
-        let first = usize::from(thread) - lane;
-        let waits = |(other, call): (usize, &Option<Call>)| {
-            let call = call.as_ref().filter(|call| call.mask >> lane & 1 == 1)?;
-            Some(((first + other) as u16, warp_fault(call, WarpProblem::LaneExited(lane as u32))))
-        };
-        warp_part(&self.calls, thread).iter().enumerate().find_map(waits)
+        let (waiting, meeting) = self.warps[usize::from(warp_of(thread))].exit(lane as u32)?;
+        let fault = warp_fault(meeting.operation, meeting.mask, WarpProblem::LaneExited(lane as u32));
+        Some((thread - lane as u16 + waiting as u16, fault))
     }
 
     /// Why no thread can run although some have not exited; none where all have.
     pub fn deadlock(&self) -> Option<(u16, FaultKind)> {
-        let stuck = |(thread, call): (usize, &Option<Call>)| {
-            let call = call.as_ref()?;
-            let lane = call.missing(warp_part(&self.calls, thread as u16))?;
-            Some((thread as u16, warp_fault(call, WarpProblem::LaneStuck(lane))))
-        };
-        if let Some(fault) = self.calls.iter().enumerate().find_map(stuck) {
-            return Some(fault);
+        let waiting = self.warps.iter().zip((0..).step_by(32)).find_map(|(warp, first)| Some((first, warp.waiting()?)));
+        if let Some((first, (lane, meeting))) = waiting {
+            let problem = WarpProblem::LaneStuck(meeting.missing());
+            return Some((first + lane as u16, warp_fault(meeting.operation, meeting.mask, problem)));
         }
         let name = self.barrier.kind?.name();
-        let exited = self.status.iter().position(|status| *status == Status::Exited)?;
-        Some((exited as u16, FaultKind::BarrierNotReached { name, waiting: self.barrier.arrived }))
+        let exited = self.warps.iter().zip((0..).step_by(32)).find(|(warp, _)| warp.exited != 0);
+        let exited = exited.map(|(warp, first)| first + warp.exited.trailing_zeros() as u16)?;
+        Some((exited, FaultKind::BarrierNotReached { name, waiting: self.barrier.arrived }))
+    }
+
+    /// The address of the static allocation of `bytes` that belongs to the call site `site`; none where memory is exhausted.
+    pub fn allocate(&mut self, site: usize, bytes: usize) -> Option<u32> {
+        let address = self.memory.allocate(site, bytes);
+        self.shadow.reach(self.memory.used());
+        address
     }
 
     /// Checks and notes an access of `bytes` of shared memory, and points to them.
@@ -178,12 +159,10 @@ impl State {
 
     /// The index in the block of thread number `thread`.
     pub fn thread_idx(&self, thread: u16) -> [u32; 3] {
-        let [x, y, _] = self.block_dim;
-        let thread = u32::from(thread);
-        [thread % x, thread / x % y, thread / x / y]
+        self.indices[usize::from(thread)]
     }
 }
 
-fn warp_fault(call: &Call, problem: WarpProblem) -> FaultKind {
-    FaultKind::WarpMask { operation: call.operation.name(), mask: call.mask, problem }
+fn warp_fault(operation: Operation, mask: u32, problem: WarpProblem) -> FaultKind {
+    FaultKind::WarpMask { operation: operation.name(), mask, problem }
 }

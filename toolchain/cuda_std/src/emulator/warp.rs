@@ -1,6 +1,5 @@
 //! Warp operations: a lane waits until every lane of its mask has called the same operation with the same mask.
 
-use super::clocks::lane_of;
 use super::fault::WarpProblem;
 
 /// A warp operation.
@@ -27,6 +26,25 @@ pub struct Call {
     pub operand: u32,
 }
 
+/// Lanes of a warp that wait for one another: they called the same operation with the same mask.
+#[derive(Clone, Copy)]
+pub struct Meeting {
+    pub operation: Operation,
+    pub mask: u32,
+    arrived: u32,
+}
+
+/// What the lanes of a warp wait for.
+#[derive(Clone, Default)]
+pub struct Warp {
+    pub exited: u32,
+    /// One, where lanes have not gone different ways.
+    meetings: Vec<Meeting>,
+    /// What each lane brought to its last call: a value, and the lane that a shuffle reads.
+    values: [u32; 32],
+    sources: [u32; 32],
+}
+
 impl Operation {
     pub fn name(self) -> &'static str {
         match self {
@@ -44,10 +62,6 @@ impl Operation {
 }
 
 impl Call {
-    fn same_operation(&self, other: &Self) -> bool {
-        self.operation == other.operation && self.mask == other.mask
-    }
-
     /// The lane whose value `lane` reads.
     fn source(&self, lane: u32) -> u32 {
         let source = match self.operation {
@@ -60,65 +74,103 @@ impl Call {
         if source < 32 { source } else { lane }
     }
 
-    /// What is wrong with the call of `lane`, given which lanes there are, which of them have exited, and what the
-    /// others wait for.
-    pub fn problem(&self, lane: u32, present: u32, exited: u32, waiting: &[Option<Call>]) -> Option<WarpProblem> {
+    fn belongs_to(&self, meeting: &Meeting) -> bool {
+        self.operation == meeting.operation && self.mask == meeting.mask
+    }
+}
+
+impl Meeting {
+    /// The lowest lane that has arrived.
+    fn first(&self) -> u32 {
+        self.arrived.trailing_zeros()
+    }
+
+    /// The lowest lane that has not.
+    pub fn missing(&self) -> u32 {
+        (self.mask & !self.arrived).trailing_zeros()
+    }
+}
+
+impl Warp {
+    pub fn begin_block(&mut self) {
+        self.exited = 0;
+        self.meetings.clear();
+    }
+
+    /// What is wrong with the call of `lane`, given which lanes there are.
+    fn problem(&self, lane: u32, present: u32, call: &Call) -> Option<WarpProblem> {
         let first = |lanes: u32| (lanes != 0).then(|| lanes.trailing_zeros());
-        if self.mask >> lane & 1 == 0 {
+        if call.mask >> lane & 1 == 0 {
             return Some(WarpProblem::CallerMissing(lane));
         }
-        if let Some(absent) = first(self.mask & !present) {
+        if let Some(absent) = first(call.mask & !present) {
             return Some(WarpProblem::LaneAbsent(absent));
         }
-        if let Some(exited) = first(self.mask & exited) {
+        if let Some(exited) = first(call.mask & self.exited) {
             return Some(WarpProblem::LaneExited(exited));
         }
-        let source = self.source(lane);
-        if self.mask >> source & 1 == 0 {
+        let source = call.source(lane);
+        if call.mask >> source & 1 == 0 {
             return Some(WarpProblem::SourceMissing(source));
         }
-        let disagrees = |(other, call): (usize, &Option<Call>)| {
-            let call = call.as_ref()?;
-            let meet = self.mask >> other & 1 == 1 && call.mask >> lane & 1 == 1;
-            (meet && !self.same_operation(call)).then_some(WarpProblem::Disagreement {
-                lane: other as u32,
-                operation: call.operation.name(),
-                mask: call.mask,
-            })
-        };
-        waiting.iter().enumerate().find_map(disagrees)
+        let others = self.meetings.iter().filter(|other| other.mask >> lane & 1 == 1 && !call.belongs_to(other));
+        let disagree = others.filter_map(|other| Some((first(call.mask & other.arrived)?, other)));
+        let (lane, other) = disagree.min_by_key(|(lane, _)| *lane)?;
+        Some(WarpProblem::Disagreement { lane, operation: other.operation.name(), mask: other.mask })
     }
 
-    /// The lowest lane of the mask that does not wait for this very operation.
-    pub fn missing(&self, waiting: &[Option<Call>]) -> Option<u32> {
-        let arrived = |lane: u32| {
-            waiting.get(lane as usize).is_some_and(|call| call.as_ref().is_some_and(|call| self.same_operation(call)))
+    /// `lane` waits in an operation; the last lane of the mask to arrive completes it, which gives each lane its result.
+    pub fn arrive(&mut self, lane: u32, present: u32, call: &Call) -> Result<Option<[u32; 32]>, WarpProblem> {
+        if let Some(problem) = self.problem(lane, present, call) {
+            return Err(problem);
+        }
+        self.values[lane as usize] = call.value;
+        self.sources[lane as usize] = call.source(lane);
+        let Some(number) = self.meetings.iter().position(|meeting| call.belongs_to(meeting)) else {
+            let Call { operation, mask, .. } = *call;
+            let alone = Meeting { operation, mask, arrived: 1 << lane };
+            if mask == alone.arrived {
+                return Ok(Some(self.results(operation, mask)));
+            }
+            self.meetings.push(alone);
+            return Ok(None);
         };
-        (0..32).find(|lane| self.mask >> lane & 1 == 1 && !arrived(*lane))
+        let meeting = &mut self.meetings[number];
+        meeting.arrived |= 1 << lane;
+        if meeting.arrived != meeting.mask {
+            return Ok(None);
+        }
+        self.meetings.swap_remove(number);
+        Ok(Some(self.results(call.operation, call.mask)))
     }
-}
 
-/// The result of a complete operation for each lane; `calls` are those of the warp, those of the mask among them.
-pub fn results(calls: &[Option<Call>], mask: u32) -> [u32; 32] {
-    let value = |lane: u32| calls[lane as usize].map_or(0, |call| call.value);
-    let lanes_where = |holds: &dyn Fn(u32) -> bool| {
-        (0..32).filter(|lane| mask >> lane & 1 == 1 && holds(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
-    };
-    std::array::from_fn(|lane| match calls.get(lane).copied().flatten() {
-        Some(call) if mask >> lane & 1 == 1 => match call.operation {
-            Operation::Sync => 0,
-            Operation::Ballot => lanes_where(&|lane| value(lane) != 0),
-            Operation::Any => u32::from(lanes_where(&|lane| value(lane) != 0) != 0),
-            Operation::All => u32::from(lanes_where(&|lane| value(lane) != 0) == mask),
-            Operation::MatchAny => lanes_where(&|lane| value(lane) == call.value),
-            _ => value(call.source(lane as u32)),
-        },
-        _ => 0,
-    })
-}
+    /// What each lane of `mask` gets, all of which have arrived.
+    fn results(&self, operation: Operation, mask: u32) -> [u32; 32] {
+        let lanes_where = |holds: &dyn Fn(u32) -> bool| {
+            (0..32)
+                .filter(|lane| mask >> lane & 1 == 1 && holds(self.values[*lane]))
+                .fold(0, |all, lane| all | 1 << lane)
+        };
+        let true_lanes = || lanes_where(&|value| value != 0);
+        match operation {
+            Operation::Sync => [0; 32],
+            Operation::Ballot => [true_lanes(); 32],
+            Operation::Any => [u32::from(true_lanes() != 0); 32],
+            Operation::All => [u32::from(true_lanes() == mask); 32],
+            Operation::MatchAny => self.values.map(|own| lanes_where(&|value| value == own)),
+            _ => self.sources.map(|source| self.values[source as usize]),
+        }
+    }
 
-/// The part of `per_thread` that belongs to the warp of `thread`.
-pub fn warp_part<T>(per_thread: &[T], thread: u16) -> &[T] {
-    let start = usize::from(thread) - lane_of(thread);
-    &per_thread[start..per_thread.len().min(start + 32)]
+    /// `lane` is done; a lane that waits for it, and where.
+    pub fn exit(&mut self, lane: u32) -> Option<(u32, &Meeting)> {
+        self.exited |= 1 << lane;
+        let waiting = self.meetings.iter().filter(|meeting| meeting.mask >> lane & 1 == 1);
+        waiting.map(|meeting| (meeting.first(), meeting)).min_by_key(|(first, _)| *first)
+    }
+
+    /// The lowest lane that waits, and where.
+    pub fn waiting(&self) -> Option<(u32, &Meeting)> {
+        self.meetings.iter().map(|meeting| (meeting.first(), meeting)).min_by_key(|(first, _)| *first)
+    }
 }
