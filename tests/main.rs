@@ -13,6 +13,7 @@ mod mesh;
 mod reference;
 mod registration;
 mod report;
+mod stop;
 mod support;
 
 fn main() {
@@ -28,6 +29,7 @@ fn main() {
         reference::tests(),
         registration::tests(),
         report::tests(),
+        stop::tests(),
     ];
     libtest_mimic::run(&arguments, topics.into_iter().flatten().collect()).exit();
 }
