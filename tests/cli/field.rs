@@ -186,8 +186,8 @@ fn moves_images_alike_with_any_threads() {
 /// Command lines that end with exit code 2 and one line on stderr that holds these words.
 const BAD: &[(&str, &str, &[&str])] = &[
     ("image_as_transform", "points p.csv -t a.nii --out q.csv", &["a.nii", "no displacement field"]),
-    ("field_as_image", "apply warp.nii.gz --like a.nii --out q.nii", &["warp.nii.gz", "give it as --transform"]),
-    ("field_as_grid", "apply a.nii --like warp.nii.gz --out q.nii", &["warp.nii.gz", "give it as --transform"]),
+    ("field_as_image", "apply warp.nii.gz --like a.nii --out q.nii", &["warp.nii.gz", "give it as a transform"]),
+    ("field_as_grid", "apply a.nii --like warp.nii.gz --out q.nii", &["warp.nii.gz", "give it as a transform"]),
     (
         "field_as_start",
         "register a.nii b.nii --init warp.nii.gz --out out",

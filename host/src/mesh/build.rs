@@ -248,8 +248,8 @@ mod tests {
         let small = picture([9, 9], |x, _| x as f32);
         let mask = picture([64, 64], |_, _| 0.0);
         let cases = [
-            (Mesh::build(&good, &at, Some(9.9), None), "least spacing is 10"),
-            (Mesh::build(&good, &at, Some(f64::NAN), None), "least spacing is 10"),
+            (Mesh::build(&good, &at, Some(9.9), None), "a `spacing` of 10 or more"),
+            (Mesh::build(&good, &at, Some(f64::NAN), None), "a `spacing` of 10 or more"),
             (Mesh::build(&volume, &at, None, None), "2-D"),
             (Mesh::build(&small, &at, None, None), "too small"),
             (Mesh::build(&good, &mirror, None, None), "mirrors"),
