@@ -14,7 +14,7 @@ use crate::{Observer, Result, Volume};
 use gpu::math::{flow, interpolate};
 use gpu::params::Affine;
 use local::Means;
-use task::{FieldView, FlowTask, pieces};
+use task::{FieldView, FlowTask, pieces, pieces_while};
 
 /// A field under way.
 #[derive(Default)]
@@ -104,7 +104,7 @@ impl FlowOnCpu {
     }
 
     /// Writes the step that the force alone would make.
-    fn pull(&self, score: &Score, prior_mm: f64, planes: &mut [f32]) -> Result<()> {
+    fn pull(&self, score: &Score, prior_mm: f64, planes: &mut [f32], observer: &dyn Observer) -> Result<()> {
         let (level, task) = self.task()?;
         let per_square = self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
         let prior = (1.0 / (prior_mm * prior_mm)) as f32;
@@ -112,16 +112,13 @@ impl FlowOnCpu {
         match (score, level.compare) {
             (Score::Joint { scores, information }, Compare::Joint { bins }) => {
                 let tables = joint::Tables { bins, scores, information, per_square, prior };
-                pieces(planes, width, |first, planes| joint::pull(&task, &tables, first, planes));
+                pieces_while(observer, planes, width, |first, planes| joint::pull(&task, &tables, first, planes))
             }
-            (Score::Local, Compare::Local { .. }) => {
-                pieces(planes, width, |first, planes| {
-                    local::pull(&task, &level.of_fixed, (per_square, prior), first, planes);
-                });
-            }
-            _ => return Err(other_metric()),
+            (Score::Local, Compare::Local { .. }) => pieces_while(observer, planes, width, |first, planes| {
+                local::pull(&task, &level.of_fixed, (per_square, prior), first, planes);
+            }),
+            _ => Err(other_metric()),
         }
-        Ok(())
     }
 }
 
@@ -162,7 +159,7 @@ impl Flow for FlowOnCpu {
 
     fn step(&mut self, score: &Score, step: &FlowStep, observer: &dyn Observer) -> Result<()> {
         let mut force = std::mem::take(&mut self.step);
-        let pulled = self.pull(score, step.prior_mm, &mut force);
+        let pulled = self.pull(score, step.prior_mm, &mut force, observer);
         self.step = force;
         pulled?;
         let (size, planes) = (self.sizes(), 3 * self.voxels());
@@ -170,8 +167,7 @@ impl Flow for FlowOnCpu {
         smooth(&mut self.step, size, of_step, observer)?;
         let largest = compose::largest(&self.step);
         let mut next = std::mem::take(&mut self.next);
-        go_on(observer)?;
-        compose::compose(&self.grid(), &self.step, (largest, step.limit), &mut next[..planes]);
+        compose::compose(&self.grid(), &self.step, (largest, step.limit), &mut next[..planes], observer)?;
         smooth(&mut next[..planes], size, of_field, observer)?;
         self.next = std::mem::replace(&mut self.field, next);
         Ok(())

@@ -4,6 +4,8 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::backend::lanes::{CHUNK, Lanes};
+use crate::observer::go_on;
+use crate::{Observer, Result};
 use gpu::math::{bin, flow, interpolate};
 use gpu::params::Affine;
 use rayon::prelude::*;
@@ -85,6 +87,24 @@ pub fn pieces(planes: &mut [f32], width: usize, work: impl Fn(usize, [&mut [f32]
     let (y, z) = rest.split_at_mut(x.len());
     let planes = x.par_chunks_mut(rows * width).zip(y.par_chunks_mut(rows * width)).zip(z.par_chunks_mut(rows * width));
     planes.enumerate().for_each(|(piece, ((x, y), z))| work(piece * rows, [x, y, z]));
+}
+
+/// The same as long as the observer lets it proceed.
+///
+/// # Errors
+/// [`crate::Error::Stopped`]
+pub fn pieces_while(
+    observer: &dyn Observer,
+    planes: &mut [f32],
+    width: usize,
+    work: impl Fn(usize, [&mut [f32]; 3]) + Sync,
+) -> Result<()> {
+    pieces(planes, width, |first, planes| {
+        if observer.proceed().is_continue() {
+            work(first, planes);
+        }
+    });
+    go_on(observer)
 }
 
 /// Two images and a field.
