@@ -1,5 +1,6 @@
 //! What every command does that registers two images and leaves a folder of results.
 
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::time::Instant;
 
@@ -18,7 +19,8 @@ use crate::terminal::{self, line};
 
 /// A run under way: nothing is in the output folder until it ends.
 pub struct Job<'a> {
-    pub engine: Engine,
+    /// Left to the end of the process: a driver frees a device faster then than buffer by buffer.
+    pub engine: ManuallyDrop<Engine>,
     pub progress: Progress,
     pub folder: OutputFolder,
     invocation: &'a Invocation,
@@ -49,7 +51,7 @@ impl<'a> Job<'a> {
         let held = Held::new();
         let folder = OutputFolder::create(out)?;
         let progress = Progress::new(*quiet);
-        let engine = compute.engine(&progress)?;
+        let engine = ManuallyDrop::new(compute.engine(&progress)?);
         Ok(Self { engine, progress, folder, invocation, pair, _held: held })
     }
 
