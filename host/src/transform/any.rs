@@ -2,7 +2,11 @@
 
 use glam::{DAffine3, DVec3};
 
-use super::{Dimension, Field, Kind, Linear, Mesh, Rigid};
+use super::field::Field;
+use super::kind::{Dimension, Kind};
+use super::linear::Linear;
+use super::mesh::Mesh;
+use super::rigid::Rigid;
 use crate::Geometry;
 
 /// A map from points of the fixed image to points of the moving image, LPS mm.

@@ -1,6 +1,8 @@
 //! A linear map as the parameters that ITK gives it.
 
-use super::{Dimension, Kind, Rigid, rotation};
+use super::kind::{Dimension, Kind};
+use super::rigid::Rigid;
+use super::rotation;
 use glam::{DAffine3, DMat3, DVec3};
 
 /// Most by which a matrix may differ from one of a kind that is taken to be of that kind.

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use glam::{DAffine3, DVec3};
 
-use super::{FieldMap, MeshMap, Transform};
+use super::any::Transform;
+use super::field::FieldMap;
+use super::mesh::MeshMap;
 
 impl Transform {
     /// The map from points of the fixed image to points of the moving image.

@@ -3,7 +3,8 @@
 //! A parameter is scaled so that one unit of it moves the points of the fixed image by 1 mm, as the root of the mean square over
 //! its grid. A step length then means the same for rotations, scales, shears and translations, for a mouse and for an elephant.
 
-use super::{Dimension, Kind, rotation};
+use super::kind::{Dimension, Kind};
+use super::rotation;
 use crate::Geometry;
 use glam::{DAffine3, DMat3, DVec3};
 

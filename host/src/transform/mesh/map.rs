@@ -2,7 +2,7 @@
 
 use super::{Locator, Mesh, border, corners};
 use crate::Geometry;
-use crate::transform::Field;
+use crate::transform::field::Field;
 use glam::{DAffine2, DMat2, DVec2, DVec3};
 
 /// Steps by which a point outside the mesh is taken back, at most.
