@@ -11,7 +11,7 @@ use mireg::backend::{Backend, HistogramMethod, Pair, Wanted, cpu::Cpu};
 use mireg::image::{BinImage, StoredImage};
 use mireg::{Geometry, PixelType, Volume};
 
-/// Those that take more than 256 bins a side.
+/// Those that take more than 256 bins per side.
 const WIDE: &[HistogramMethod] = &[
     HistogramMethod::SortCount,
     HistogramMethod::PerThread,

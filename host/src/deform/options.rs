@@ -26,7 +26,7 @@ pub struct Options {
     pub smooth_mm: Option<f64>,
     /// The same of the Gaussian that smooths the field after each step; 0 for none. `None` for a quarter of the other.
     pub smooth_field_mm: Option<f64>,
-    /// Bins a side of the joint histogram, 8 to 255.
+    /// Bins per side of the joint histogram, 8 to 255.
     pub bins: u32,
 }
 

@@ -11,7 +11,7 @@ use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
-/// Samples that a counter of the joint histogram has on average at least, and the fewest bins a side.
+/// Samples that a counter of the joint histogram has on average at least, and the fewest bins per side.
 const SAMPLES_A_BIN: f64 = 4.0;
 const LEAST_BINS: u32 = 8;
 
@@ -61,7 +61,7 @@ impl CountedKind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Counted {
     pub kind: CountedKind,
-    /// Bins a side of the joint histogram, 2 to 1024; levels with few samples have fewer.
+    /// Bins per side of the joint histogram, 2 to 1024; levels with few samples have fewer.
     pub bins: u32,
     /// How values between the interpolated image's voxels are made.
     pub interpolator: Interpolator,

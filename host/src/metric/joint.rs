@@ -13,7 +13,7 @@ use gpu::math::interpolate::Interpolator;
 /// How a joint histogram is counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Histogram {
-    /// Bins a side, 2 to 1024.
+    /// Bins per side, 2 to 1024.
     pub bins: u32,
     /// How values between voxels are made.
     pub interpolator: Interpolator,
@@ -29,7 +29,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Bins a side where nothing else is said.
+    /// Bins per side where nothing else is said.
     pub const BINS: u32 = 64;
 
     /// Refuses what cannot be counted.

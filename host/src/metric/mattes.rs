@@ -12,7 +12,7 @@ use gpu::math::mattes::{LEAST_BINS, PADDING};
 /// Samples that a counter of the joint histogram has on average at least: mutual information is not normalised, and on slices of 57,000
 /// voxels 64 bins turned heads by 0.3 degrees.
 const SAMPLES_A_BIN: f64 = 48.0;
-/// The fewest bins a side that a level has beside the padding: with 8 a slice ended upside down.
+/// The fewest bins per side that a level has beside the padding: with 8 a slice ended upside down.
 const LEAST_FILLED: u32 = 24;
 
 /// Mattes's mutual information, with its gradient. It interpolates linearly.
@@ -20,7 +20,7 @@ const LEAST_FILLED: u32 = 24;
 pub struct Mattes {
     /// On the interpolated image's intensities, or on those of both.
     pub windows: Windows,
-    /// Bins a side with two empty ones at either end, 5 to 1024; levels with few samples have fewer.
+    /// Bins per side with two empty ones at either end, 5 to 1024; levels with few samples have fewer.
     pub bins: u32,
 }
 
@@ -32,7 +32,7 @@ impl Default for Mattes {
 }
 
 impl Mattes {
-    /// The fewest bins a side that there may be.
+    /// The fewest bins per side that there may be.
     pub const LEAST_BINS: u32 = LEAST_BINS;
 }
 

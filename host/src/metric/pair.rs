@@ -74,7 +74,7 @@ impl ImagePair<'_> {
         self.keep.as_ref().map_or(self.sampled.voxels.len(), |keep| count(keep))
     }
 
-    /// Bins a side that they fill: with fewer than `each` samples a counter of the joint histogram on average, chance looks like information.
+    /// Bins per side that they fill: with fewer than `each` samples per counter of the joint histogram on average, chance looks like information.
     pub fn filled_bins(&self, wanted: u32, each: f64, least: u32) -> u32 {
         let filled = (self.samples() as f64 / each).sqrt() as u32;
         wanted.min(filled.max(least))

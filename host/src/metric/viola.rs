@@ -30,7 +30,7 @@ pub struct Viola {
     /// Standard deviations of the windows; `None` for those that suit each level's samples.
     pub sigmas: Option<Sigmas>,
     pub exponentials: Exponentials,
-    /// Bins a side of the joint histograms that compare both images before and after, 2 to 1024; the metric itself has none.
+    /// Bins per side of the joint histograms that compare both images before and after, 2 to 1024; the metric itself has none.
     pub bins: u32,
 }
 

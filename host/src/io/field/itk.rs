@@ -16,7 +16,7 @@ pub fn axes_of(name: &str) -> Option<usize> {
     }
 }
 
-/// The field of so many axes. `fixed` are size, origin and spacing, a number an axis, and direction, by rows; `parameters` the vectors,
+/// The field of so many axes. `fixed` are size, origin and spacing, one number per axis, and direction, by rows; `parameters` the vectors,
 /// LPS mm, all numbers of one after the other.
 pub fn from_parameters(axes: usize, parameters: &[f64], fixed: &[f64]) -> Result<Field, String> {
     let all = 3 * axes + axes * axes;

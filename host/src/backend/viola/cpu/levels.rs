@@ -9,13 +9,13 @@ use gpu::math::viola::{Own, Product, Sums, scale};
 use gpu::math::{bin, gauss};
 use rayon::prelude::*;
 
-/// Levels a side.
+/// Levels per side.
 const SIDE: usize = LEVELS as usize;
 
 /// From one level to the next, stored values.
 const STEP: f32 = bin::FULL / (LEVELS - 1) as f32;
 
-/// A number a level.
+/// One number per level.
 type Line = [f64; SIDE];
 
 /// A number for each pair of levels: the fixed one chooses the line.

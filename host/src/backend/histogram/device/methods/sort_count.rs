@@ -1,4 +1,4 @@
-//! `sort-count`: a partial histogram a block.
+//! `sort-count`: one partial histogram per block.
 
 use crate::Result;
 use crate::backend::histogram::Pair;
