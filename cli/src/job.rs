@@ -146,6 +146,11 @@ pub fn summary<K: Kind>(pair: &Pair, found: &K, report: &Report<K::Facts>) -> St
     let files = K::FILES.iter().copied().chain([report::moved(&pair.moving), REPORT, report::PAGE]);
     let files = format!("{} in {}", files.collect::<Vec<_>>().join(", "), pair.out.display());
     let device = format!("{} ({})", report.head.backend, report.head.device);
-    let lines = found.summary(&report.facts).into_iter().chain([("computed on", device), ("files", files)]);
+    let used = &report.head.intensities;
+    let intensities = [("fixed range", &used.fixed), ("moving range", &used.moving)];
+    let reduced = intensities.into_iter().filter(|(_, of)| of.below + of.above + of.missing > 0);
+    let reduced = reduced.map(|(label, of)| (label, report::intensities(of)));
+    let lines = found.summary(&report.facts).into_iter().chain(reduced);
+    let lines = lines.chain([("computed on", device), ("files", files)]);
     lines.map(|(label, text)| line(label, &text)).collect()
 }

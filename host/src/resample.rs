@@ -7,7 +7,7 @@ use gpu::math::{affine, cubic};
 use rayon::prelude::*;
 
 use crate::backend::Backend;
-use crate::image::{CubicImage, voxel_map};
+use crate::image::{CubicImage, filled, voxel_map};
 use crate::transform::TransformMap;
 use crate::{Error, Geometry, Result, Volume};
 
@@ -18,6 +18,13 @@ pub struct Resampling {
     pub interpolator: Interpolator,
     /// The intensity where the image does not reach.
     pub outside: f32,
+}
+
+impl Default for Resampling {
+    /// Linear, 0 outside.
+    fn default() -> Self {
+        Self { interpolator: Interpolator::Linear, outside: 0.0 }
+    }
 }
 
 /// What [`resample`] makes.
@@ -61,9 +68,10 @@ fn resample_linear(
 ) -> Result<Resampled> {
     check(Setting::Moving, &image.geometry)?;
     check(Setting::Fixed, grid)?;
-    filled(image)?;
+    fills_its_grid(image)?;
     let map = voxel_map(grid, &image.geometry, map);
-    let mut voxels = backend.resample(image, grid.size, &map, how.interpolator)?;
+    let onto = |image: &Volume, how: &Resampling| backend.resample(image, grid.size, &map, how.interpolator);
+    let mut voxels = with_gaps(image, how, onto)?;
     let last = last(image.geometry.size.map(|n| n as u32));
     let height = grid.size[1];
     let rows = voxels.par_chunks_mut(grid.size[0]).enumerate().map(|(row, voxels)| {
@@ -87,7 +95,23 @@ pub fn resample_through(
 ) -> Result<Resampled> {
     check(Setting::Moving, &image.geometry)?;
     check(Setting::Fixed, grid)?;
-    filled(image)?;
+    fills_its_grid(image)?;
+    let mut inside = 0;
+    let voxels = with_gaps(image, how, |image, how| {
+        let (voxels, count) = through(image, grid, &map, how)?;
+        inside = count;
+        Ok(voxels)
+    })?;
+    Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
+}
+
+/// The voxels of [`resample_through`], and how many lie inside.
+fn through(
+    image: &Volume,
+    grid: &Geometry,
+    map: &(impl Fn(DVec3) -> DVec3 + Sync),
+    how: &Resampling,
+) -> Result<(Vec<f32>, usize)> {
     let samples = CubicImage::samples(image, how.interpolator)?;
     let size = image.geometry.size.map(|n| n as u32);
     let (to_mm, to_voxel) = (grid.index_to_world(), image.geometry.world_to_index());
@@ -114,11 +138,34 @@ pub fn resample_through(
         inside
     });
     let inside = rows.sum();
-    Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
+    Ok((voxels, inside))
+}
+
+/// What `resample` makes of an image; NaN where that would take from voxels without data. `resample` never meets a NaN: it gets the image
+/// filled, and then 1 for every voxel without data and 0 for all others.
+///
+/// # Errors
+/// Those of `resample`.
+pub(crate) fn with_gaps(
+    image: &Volume,
+    how: &Resampling,
+    mut resample: impl FnMut(&Volume, &Resampling) -> Result<Vec<f32>>,
+) -> Result<Vec<f32>> {
+    if !image.voxels.par_iter().any(|voxel| voxel.is_nan()) {
+        return resample(image, how);
+    }
+    let mut voxels = resample(&filled(image), how)?;
+    let missing = image.voxels.par_iter().map(|voxel| f32::from(u8::from(voxel.is_nan()))).collect();
+    let nearest = how.interpolator == Interpolator::Nearest;
+    // Cubic interpolators would make something of neighbours a long way off.
+    let interpolator = if nearest { Interpolator::Nearest } else { Interpolator::Linear };
+    let gaps = resample(&Volume { voxels: missing, ..*image }, &Resampling { interpolator, outside: 0.0 })?;
+    voxels.par_iter_mut().zip(gaps).filter(|(_, gap)| *gap > 0.0).for_each(|(voxel, _)| *voxel = f32::NAN);
+    Ok(voxels)
 }
 
 /// Refuses an image whose voxels are not as many as its size says.
-fn filled(image: &Volume) -> Result<()> {
+fn fills_its_grid(image: &Volume) -> Result<()> {
     match image.voxels.len() == image.geometry.voxels() {
         true => Ok(()),
         false => Err(Error::option(

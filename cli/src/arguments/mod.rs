@@ -8,4 +8,5 @@ pub mod histogram;
 pub mod interpolation;
 pub mod metric;
 pub mod pair;
+pub mod ranges;
 pub mod search;

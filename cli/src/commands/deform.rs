@@ -11,6 +11,7 @@ use mireg::transform::Kind;
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
+use crate::arguments::ranges::Ranges;
 use crate::arguments::search::{millimetres, millimetres_or_none};
 use crate::invocation::Invocation;
 use crate::job::Job;
@@ -100,6 +101,8 @@ pub struct Deform {
     #[arg(value_parser = value_parser!(u32).range(8..=255))]
     pub bins: u32,
     #[command(flatten)]
+    pub ranges: Ranges,
+    #[command(flatten)]
     pub compute: Compute,
 }
 
@@ -138,6 +141,10 @@ impl Deform {
             smooth_mm: self.smooth,
             smooth_field_mm: self.smooth_field,
             bins: self.bins,
+            fixed_mask: None,
+            moving_mask: None,
+            fixed_range: self.ranges.fixed_range,
+            moving_range: self.ranges.moving_range,
         })
     }
 }

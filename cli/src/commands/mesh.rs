@@ -10,6 +10,7 @@ use mireg::{Result, io, mesh};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
+use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Start;
 use crate::invocation::Invocation;
 use crate::job::Job;
@@ -74,6 +75,8 @@ pub struct Mesh {
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", hide_possible_values = true, help_heading = "Initialisation")]
     pub from: Option<Format>,
     #[command(flatten)]
+    pub ranges: Ranges,
+    #[command(flatten)]
     pub compute: Compute,
 }
 
@@ -101,6 +104,8 @@ impl Mesh {
             sigmas: self.sigmas,
             exponentials: self.exponentials,
             fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
+            fixed_range: self.ranges.fixed_range,
+            moving_range: self.ranges.moving_range,
         })
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use glam::DAffine3;
+use mireg::image::Intensities;
 use mireg::io::transform::{Format, Grids};
 use mireg::metric::{Comparison, Evaluation};
 use mireg::{Result, Silent};
@@ -11,7 +12,9 @@ use mireg::{Result, Silent};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::histogram::Histogram;
+use crate::arguments::ranges::Ranges;
 use crate::files;
+use crate::report;
 use crate::terminal::{self, line};
 use crate::transforms;
 
@@ -46,6 +49,8 @@ pub struct Metric {
     #[command(flatten)]
     pub histogram: Histogram,
     #[command(flatten)]
+    pub ranges: Ranges,
+    #[command(flatten)]
     pub compute: Compute,
 }
 
@@ -59,13 +64,16 @@ pub fn run(arguments: &Metric) -> Result<()> {
     };
     let (histogram, masks) = (arguments.histogram.counted(), arguments.histogram.masks()?);
     let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
-    let comparison = Comparison { histogram, fixed_mask, moving_mask };
+    let Ranges { fixed_range, moving_range } = arguments.ranges;
+    let comparison = Comparison { histogram, fixed_mask, moving_mask, fixed_range, moving_range };
     let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
-    terminal::print(&if arguments.json { json(&value, histogram.bins) } else { text(&value) });
+    let intensities = [Intensities::of(&fixed, fixed_range), Intensities::of(&moving, moving_range)];
+    let text = if arguments.json { json(&value, histogram.bins, &intensities) } else { text(&value, &intensities) };
+    terminal::print(&text);
     Ok(())
 }
 
-fn text(value: &Evaluation) -> String {
+fn text(value: &Evaluation, intensities: &[Intensities; 2]) -> String {
     let overlap = format!("{:.2} %, {} of {} voxels", 100.0 * value.overlap_fraction(), value.overlap, value.samples);
     let lines = [
         ("NMI", format!("{:.9}", value.nmi)),
@@ -77,13 +85,16 @@ fn text(value: &Evaluation) -> String {
         ("H(M)", format!("{:.9} nats", value.moving_entropy)),
         ("H(F,M)", format!("{:.9} nats", value.joint_entropy)),
         ("overlap", overlap),
+        ("range of F", report::intensities(&intensities[0])),
+        ("range of M", report::intensities(&intensities[1])),
     ];
     lines.iter().map(|(label, text)| line(label, text)).collect()
 }
 
-fn json(value: &Evaluation, bins: u32) -> String {
+fn json(value: &Evaluation, bins: u32, [fixed, moving]: &[Intensities; 2]) -> String {
     let mut object = serde_json::json!(value);
     object["overlap_fraction"] = value.overlap_fraction().into();
     object["bins"] = bins.into();
+    object["intensities"] = serde_json::json!({ "fixed": fixed, "moving": moving });
     format!("{object:#}\n")
 }

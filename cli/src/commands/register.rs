@@ -8,6 +8,7 @@ use mireg::registration::Options;
 use crate::arguments::compute::Compute;
 use crate::arguments::metric::Maximised;
 use crate::arguments::pair::Pair;
+use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Search;
 use crate::invocation::Invocation;
 use crate::job::Job;
@@ -45,6 +46,8 @@ pub struct Register {
     #[command(flatten)]
     pub maximised: Maximised,
     #[command(flatten)]
+    pub ranges: Ranges,
+    #[command(flatten)]
     pub compute: Compute,
 }
 
@@ -62,6 +65,8 @@ impl Register {
     fn options(&self, grids: &Grids) -> Result<Options> {
         let [fixed_mask, moving_mask] = self.maximised.histogram.masks()?;
         let metric = self.maximised.metric(&self.search)?;
-        self.search.options(Options { metric, fixed_mask, moving_mask, ..Options::default() }, grids)
+        let Ranges { fixed_range, moving_range } = self.ranges;
+        let asked = Options { metric, fixed_mask, moving_mask, fixed_range, moving_range, ..Options::default() };
+        self.search.options(asked, grids)
     }
 }

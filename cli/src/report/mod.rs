@@ -15,9 +15,10 @@ use serde::Serialize;
 
 use crate::flags;
 use crate::invocation::Invocation;
+use mireg::image::Intensities;
 use mireg::io::{self, OutputFolder};
 use mireg::{Check, Doubt, Error, Result, Volume};
-pub use words::motion;
+pub use words::{intensities, motion};
 
 /// File names in the output folder.
 pub const TRANSFORM: &str = "transform.tfm";
@@ -54,6 +55,8 @@ pub trait Kind: Sync {
     fn device(&self) -> (&'static str, &str);
     /// The moving image on the grid of the fixed one.
     fn moved(&self) -> &Volume;
+    /// What of the fixed and the moving image's intensities was used.
+    fn intensities(&self) -> [Intensities; 2];
     /// What speaks against the result.
     fn doubts(&self) -> &[Doubt];
     /// Writes [`Kind::FILES`].
@@ -120,10 +123,18 @@ pub struct Head {
     pub version: &'static str,
     pub fixed: String,
     pub moving: String,
+    pub intensities: Used,
     /// `cpu`, `cuda` or `emulated`.
     pub backend: &'static str,
     /// The device's own name.
     pub device: String,
+}
+
+/// What of each image's intensities was used.
+#[derive(Debug, Serialize)]
+pub struct Used {
+    pub fixed: Intensities,
+    pub moving: Intensities,
 }
 
 /// Seconds spent outside the computation.
@@ -165,6 +176,7 @@ impl Run<'_> {
     fn report<K: Kind>(&self, found: &K, write: f64) -> Report<K::Facts> {
         let text = |path: &Path| path.display().to_string();
         let (backend, device) = found.device();
+        let [fixed, moving] = found.intensities();
         let warnings: Vec<_> = found.doubts().iter().map(Warning::new).collect();
         let spent =
             Spent { total: self.invocation.started.elapsed().as_secs_f64(), read: self.read, open: self.open, write };
@@ -174,6 +186,7 @@ impl Run<'_> {
                 version: env!("CARGO_PKG_VERSION"),
                 fixed: text(self.fixed),
                 moving: text(self.moving),
+                intensities: Used { fixed, moving },
                 backend,
                 device: device.to_owned(),
             },

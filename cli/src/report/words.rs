@@ -1,8 +1,24 @@
-//! Transforms and metrics in words.
+//! Transforms, metrics and intensities in words.
 
 use glam::{DAffine3, DVec3};
 use mireg::deform::Force;
+use mireg::image::Intensities;
 use mireg::transform::{Dimension, Kind, Linear, angle, euler_angles, nearest};
+
+/// The range of an image's intensities that was used, and what was left out.
+pub fn intensities(of: &Intensities) -> String {
+    format!("{} to {}, {}", of.range.0, of.range.1, left_out(of))
+}
+
+/// What of an image's intensities was left out.
+pub fn left_out(of: &Intensities) -> String {
+    let clamped = of.below + of.above;
+    let part = 100.0 * of.clamped_fraction();
+    let clamped = (clamped > 0).then(|| format!("{clamped} voxels beyond ({part:.2} %), which count as its ends"));
+    let missing = (of.missing > 0).then(|| format!("{} voxels without data (NaN)", of.missing));
+    let all: Vec<_> = clamped.into_iter().chain(missing).collect();
+    if all.is_empty() { "all voxels within".to_owned() } else { all.join("; ") }
+}
 
 /// A motion from the fixed to the moving image: degrees, percent and mm.
 pub fn motion(transform: &Linear) -> String {

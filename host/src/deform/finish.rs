@@ -2,10 +2,11 @@
 
 use super::{Consistency, Deformation, Seconds};
 use crate::backend::{Backend, Flow, FlowInverse};
-use crate::image::Geometry;
 use crate::image::voxel_map;
+use crate::image::{Geometry, Intensities};
 use crate::observer::go_on;
 use crate::registration::LinearStart;
+use crate::resample::{Resampling, with_gaps};
 use crate::transform::Field;
 use crate::{Observer, PixelType, Result, Volume};
 use glam::DVec3;
@@ -36,7 +37,7 @@ pub fn deformation(
     let field = field(fixed, &flow.field()?, |voxel, way| whole.transform_point3(voxel + way));
 
     go_on(observer)?;
-    let voxels = flow.moved(moving_image, &there)?;
+    let voxels = with_gaps(moving_image, &Resampling::default(), |image, _| flow.moved(image, &there))?;
     let moved = Volume { geometry: *fixed, voxels, pixel: moving_image.pixel };
 
     go_on(observer)?;
@@ -46,6 +47,7 @@ pub fn deformation(
     let jacobian = Volume { geometry: *fixed, voxels, pixel: PixelType::F32 };
     let (low, high) = jacobian.range();
     Ok(Deformation {
+        intensities: [Intensities::default(); 2],
         start: begin,
         field,
         inverse,

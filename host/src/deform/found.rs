@@ -2,12 +2,15 @@
 
 use crate::Volume;
 use crate::doubt::Doubt;
+use crate::image::Intensities;
 use crate::registration::LinearStart;
 use crate::transform::Field;
 
 /// A deformation that was found.
 #[derive(Debug, Clone)]
 pub struct Deformation {
+    /// What of the fixed and of the moving image's intensities was looked at.
+    pub intensities: [Intensities; 2],
     /// Where the flow started.
     pub start: LinearStart,
     /// Takes a point of the fixed image to the point of the moving image, the start included; on the fixed image's grid.

@@ -3,7 +3,7 @@
 use super::respaced::respaced;
 use super::{Force, Options, smallest};
 use crate::error::Setting;
-use crate::image::{Geometry, Range, StoredImage};
+use crate::image::{Geometry, Prepared, Range, StoredImage};
 use crate::observer::go_on;
 use crate::{Error, Observer, Result, Volume};
 use std::borrow::Cow;
@@ -24,14 +24,9 @@ pub struct Level<'a> {
 ///
 /// # Errors
 /// [`Error::Stopped`]
-pub fn levels<'a>(
-    fixed: &'a Volume,
-    moving: &'a Volume,
-    options: &Options,
-    observer: &dyn Observer,
-) -> Result<Vec<Level<'a>>> {
-    let spacings = options.levels.clone().unwrap_or_else(|| automatic(&fixed.geometry));
-    let [fixed, moving] = [fixed, moving].map(|volume| pyramid(volume, &spacings, observer));
+pub fn levels<'a>(images: &'a [Prepared<'a>; 2], options: &Options, observer: &dyn Observer) -> Result<Vec<Level<'a>>> {
+    let spacings = options.levels.clone().unwrap_or_else(|| automatic(&images[0].image.geometry));
+    let [fixed, moving] = images.each_ref().map(|image| pyramid(&image.image, &spacings, observer));
     Ok(fixed?.into_iter().zip(moving?).map(|(fixed, moving)| Level { fixed, moving }).collect())
 }
 

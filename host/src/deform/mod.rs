@@ -18,6 +18,7 @@ pub use start::Start;
 
 use crate::backend::{Backend, BackendKind, Flow, FlowLevel, cpu};
 use crate::image::{Geometry, Range, StoredImage, voxel_map};
+use crate::metric;
 use crate::observer::go_on;
 use crate::registration::{LinearStart, timed};
 use crate::{Observer, Result, Volume};
@@ -35,20 +36,22 @@ pub(crate) fn deform(
     observer: &dyn Observer,
 ) -> Result<Deformation> {
     // What cannot be deformed is told before the registration, not after it.
-    options.allow(fixed, moving)?;
-    let (start, doubts) = options.start.find(fixed, moving, backend, observer)?;
+    let prepared = options.prepare(fixed, moving)?;
+    metric::check::tell(&prepared, observer);
+    let (start, doubts) = options.start.find(&prepared, backend, observer)?;
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     let map = start.transform.to_affine();
     go_on(observer)?;
-    let ranges = levels::ranges(options.check(fixed, moving, &map)?, options.force);
-    let levels = timed(&mut seconds.pyramid, || levels::levels(fixed, moving, options, observer))?;
+    let intensities = prepared.each_ref().map(|image| image.intensities);
+    let ranges = levels::ranges(intensities.map(|found| found.range), options.force);
+    let levels = timed(&mut seconds.pyramid, || levels::levels(&prepared, options, observer))?;
     let backend = memory::choose(backend, asked, levels::finest(&levels), observer)?;
     memory::check(backend, &fixed.geometry, &moving.geometry)?;
     let run = Run { fixed, moving, start: &map, options, ranges, observer, backend };
     let found = run.finish(&levels, &mut seconds, start)?;
     seconds.register = clock.elapsed().as_secs_f64();
-    Ok(Deformation { seconds, doubts: [doubts, found.doubts].concat(), ..found })
+    Ok(Deformation { seconds, intensities, doubts: [doubts, found.doubts].concat(), ..found })
 }
 
 /// A deformation under way.

@@ -2,11 +2,11 @@
 
 use super::{Start, levels};
 use crate::error::Setting;
-use crate::image::Range;
-use crate::registration::{self, Init};
+use crate::image::{IntensityRange, Prepared};
+use crate::metric;
+use crate::registration::check;
 use crate::transform::Kind;
 use crate::{Error, Result, Volume};
-use glam::DAffine3;
 use std::ops::RangeInclusive;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
@@ -28,6 +28,13 @@ pub struct Options {
     pub smooth_field_mm: Option<f64>,
     /// Bins per side of the joint histogram, 8 to 255.
     pub bins: u32,
+    /// On the fixed image's grid: its voxels of less than 0.5 have no force, and the regularisation fills them in.
+    pub fixed_mask: Option<Volume>,
+    /// On the moving image's grid: what lies where it is less than 0.5 has no force.
+    pub moving_mask: Option<Volume>,
+    /// The intensities that are looked at, of each image.
+    pub fixed_range: IntensityRange,
+    pub moving_range: IntensityRange,
 }
 
 impl Default for Options {
@@ -40,6 +47,10 @@ impl Default for Options {
             smooth_mm: None,
             smooth_field_mm: None,
             bins: 100,
+            fixed_mask: None,
+            moving_mask: None,
+            fixed_range: IntensityRange::Auto,
+            moving_range: IntensityRange::Auto,
         }
     }
 }
@@ -48,19 +59,11 @@ impl Options {
     /// Bins that there may be.
     pub const BINS: RangeInclusive<u32> = 8..=255;
 
-    /// Refuses what cannot be registered, whatever the start.
+    /// Prepares the two images, unless they cannot be registered, whatever the start.
     ///
     /// # Errors
     /// [`Error::Option`] says why.
-    pub(super) fn allow(&self, fixed: &Volume, moving: &Volume) -> Result<()> {
-        self.check(fixed, moving, &DAffine3::IDENTITY).map(|_| ())
-    }
-
-    /// The intensity ranges of the two images, unless they cannot be registered.
-    ///
-    /// # Errors
-    /// [`Error::Option`] says why.
-    pub(super) fn check(&self, fixed: &Volume, moving: &Volume, start: &DAffine3) -> Result<[Range; 2]> {
+    pub(super) fn prepare<'a>(&'a self, fixed: &'a Volume, moving: &'a Volume) -> Result<[Prepared<'a>; 2]> {
         let refused = |setting, text: String| Err(Error::option(setting, text));
         if !Self::BINS.contains(&self.bins) {
             let (bins, most) = (self.bins, Self::BINS.end());
@@ -80,14 +83,12 @@ impl Options {
         if self.iterations.as_ref().is_some_and(|all| all.is_empty() || all.contains(&0)) {
             return refused(Setting::Iterations, "each level takes 1 iteration or more".into());
         }
-        if !start.is_finite() || start.matrix3.determinant() == 0.0 {
-            return refused(Setting::Start, "the transform to start from has no inverse".into());
-        }
         if let Some(levels) = &self.levels {
             levels::check(levels)?;
+            check::levels(levels)?;
         }
-        let (levels, init) = (self.levels.clone(), Init::Transform(*start));
-        registration::check(fixed, moving, &registration::Options { levels, init, ..Default::default() })
+        let masks = [self.fixed_mask.as_ref(), self.moving_mask.as_ref()];
+        metric::check::images([fixed, moving], masks, [self.fixed_range, self.moving_range])
     }
 }
 

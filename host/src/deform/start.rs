@@ -3,9 +3,11 @@
 use crate::backend::Backend;
 use crate::doubt::{Check, Doubt};
 use crate::error::Message;
-use crate::registration::{self, LinearStart};
+use crate::error::Setting;
+use crate::image::{IntensityRange, Prepared};
+use crate::registration::{self, LinearStart, check};
 use crate::transform::{Dimension, Kind, Linear};
-use crate::{Observer, Result, Volume};
+use crate::{Error, Observer, Result, Volume};
 use std::time::Instant;
 
 /// Where a flow starts.
@@ -24,19 +26,28 @@ impl Start {
     /// The start, and what speaks against it.
     pub(super) fn find(
         &self,
-        fixed: &Volume,
-        moving: &Volume,
+        images: &[Prepared; 2],
         backend: &dyn Backend,
         observer: &dyn Observer,
     ) -> Result<(LinearStart, Vec<Doubt>)> {
         let clock = Instant::now();
         let (transform, from, doubts) = match self {
-            Self::Register(kind) => registered(*kind, fixed, moving, backend, observer)?,
-            Self::Headers => headers(fixed, Vec::new()),
+            Self::Register(kind) => registered(*kind, images, backend, observer)?,
+            Self::Headers => headers(&images[0].image, Vec::new()),
             Self::Transform(transform) => (transform.clone(), "a transform", Vec::new()),
         };
+        check_start(&images[0].image, &transform)?;
         Ok((LinearStart { transform, from, seconds: clock.elapsed().as_secs_f64() }, doubts))
     }
+}
+
+/// Refuses a start that cannot be undone, or that leads out of the plane of 2-D images.
+fn check_start(fixed: &Volume, start: &Linear) -> Result<()> {
+    let map = start.to_affine();
+    if !map.is_finite() || map.matrix3.determinant() == 0.0 {
+        return Err(Error::option(Setting::Start, "the transform to start from has no inverse"));
+    }
+    if fixed.geometry.is_flat() { check::stays_in_plane(&map) } else { Ok(()) }
 }
 
 type Found = (Linear, &'static str, Vec<Doubt>);
@@ -49,12 +60,20 @@ fn headers(fixed: &Volume, doubts: Vec<Doubt>) -> Found {
 /// What a registration finds; the headers where that should not be used.
 fn registered(
     kind: Kind,
-    fixed: &Volume,
-    moving: &Volume,
+    [fixed, moving]: &[Prepared; 2],
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Found> {
-    let options = registration::Options { dof: kind, ..Default::default() };
+    let range = |image: &Prepared| IntensityRange::Between(image.intensities.range.0, image.intensities.range.1);
+    let options = registration::Options {
+        dof: kind,
+        fixed_mask: fixed.mask().cloned(),
+        moving_mask: moving.mask().cloned(),
+        fixed_range: range(fixed),
+        moving_range: range(moving),
+        ..Default::default()
+    };
+    let (fixed, moving) = (&*fixed.image, &*moving.image);
     let found = registration::register(fixed, moving, &options, backend, observer)?;
     let (name, messages) = (kind.name(), found.doubts.iter().map(|doubt| &doubt.message));
     if found.trusted() {

@@ -12,6 +12,10 @@ pub enum Setting {
     Moving,
     FixedMask,
     MovingMask,
+    /// The fixed image's intensities that are looked at.
+    FixedRange,
+    /// The same of the moving image.
+    MovingRange,
     /// The kind of transform.
     Dof,
     /// Where a registration starts.

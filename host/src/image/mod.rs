@@ -1,14 +1,20 @@
 //! Volumes and where they lie in space.
 
 mod cubic;
+mod filled;
 mod geometry;
+mod intensities;
 mod prefilter;
+mod prepared;
 pub mod pyramid;
 mod sample;
 mod stored;
 mod volume;
 
 pub use cubic::CubicImage;
+pub(crate) use filled::filled;
 pub use geometry::{Geometry, voxel_map};
+pub use intensities::{Intensities, IntensityRange};
+pub use prepared::Prepared;
 pub use stored::{BinImage, StoredImage};
 pub use volume::{PixelType, Range, Volume};

@@ -63,7 +63,7 @@ impl Shape {
     }
 }
 
-/// Reads the numbers of a volume to the end of `source`, all finite. Nothing is allocated for a volume that the file cannot hold.
+/// Reads the numbers of a volume to the end of `source`: of an image finite or NaN, of vectors all finite. Nothing is allocated for a volume that the file cannot hold.
 pub fn read(mut source: Source, shape: &Shape, coding: &Coding) -> crate::Result<Vec<f32>> {
     let size = shape.size;
     let width = coding.pixel.bytes();
@@ -88,14 +88,14 @@ pub fn read(mut source: Source, shape: &Shape, coding: &Coding) -> crate::Result
         let part = &mut bytes[..PART.min(count - start) * width];
         source.read_exact(part)?;
         coding.decode(part, &mut voxels);
-        bad.look(start, &voxels[start..]);
+        bad.look(start, &voxels[start..], shape);
     }
     bad.check(shape).map_err(|message| source.error(message))?;
     source.finish()?;
     Ok(voxels)
 }
 
-/// Reads the numbers of a volume, all finite, from the text that is left of `source`.
+/// Reads the numbers of a volume, as [`read`] does, from the text that is left of `source`.
 pub fn read_text(mut source: Source, shape: &Shape) -> crate::Result<Vec<f32>> {
     let bytes = source.bytes()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -113,10 +113,10 @@ pub fn read_text(mut source: Source, shape: &Shape) -> crate::Result<Vec<f32>> {
     Ok(voxels)
 }
 
-/// Whether all numbers of a volume are finite.
+/// Whether all numbers of a volume are finite, or NaN where they are intensities: no data.
 pub fn finite(numbers: &[f32], shape: &Shape) -> Result<(), String> {
     let mut bad = NotFinite::default();
-    bad.look(0, numbers);
+    bad.look(0, numbers, shape);
     bad.check(shape)
 }
 
@@ -187,7 +187,7 @@ pub fn encode(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
     bytes
 }
 
-/// How many voxels are not finite, and which is the first.
+/// How many voxels are neither finite nor missing, and which is the first.
 #[derive(Default)]
 struct NotFinite {
     count: usize,
@@ -195,10 +195,12 @@ struct NotFinite {
 }
 
 impl NotFinite {
-    fn look(&mut self, start: usize, voxels: &[f32]) {
-        let count = voxels.iter().filter(|v| !v.is_finite()).count();
+    fn look(&mut self, start: usize, voxels: &[f32], shape: &Shape) {
+        // An intensity that is NaN is no data; a vector must be one.
+        let bad = |v: &f32| if shape.numbers == 1 { v.is_infinite() } else { !v.is_finite() };
+        let count = voxels.iter().filter(|v| bad(v)).count();
         if count > 0 && self.count == 0 {
-            self.first = start + voxels.iter().position(|v| !v.is_finite()).unwrap_or(0);
+            self.first = start + voxels.iter().position(|v| bad(v)).unwrap_or(0);
         }
         self.count += count;
     }
@@ -208,10 +210,11 @@ impl NotFinite {
             return Ok(());
         }
         let [i, j, k] = shape.voxel(self.first);
-        let what = if shape.numbers == 1 { "voxels" } else { "numbers" };
+        let what = if shape.numbers == 1 { "voxels are" } else { "numbers are NaN," };
+        let instead = if shape.numbers == 1 { "numbers, or by NaN for no data" } else { "numbers" };
         Err(format!(
-            "{} of its {what} are NaN, infinite or too large for f32, the first at index ({i}, {j}, {k}); \
-             replace them, for example with numpy.nan_to_num",
+            "{} of its {what} infinite or too large for f32, the first at index ({i}, {j}, {k}); \
+             replace them by {instead}",
             self.count
         ))
     }
@@ -246,11 +249,16 @@ mod tests {
     #[test]
     fn the_first_bad_voxel_is_named() {
         let mut bad = NotFinite::default();
-        bad.look(0, &[0.0; 7]);
-        bad.look(7, &[0.0, f32::NAN, f32::INFINITY]);
-        let message = bad.check(&Shape::scalar([2, 3, 4])).unwrap_err();
+        let shape = Shape::scalar([2, 3, 4]);
+        bad.look(0, &[0.0, f32::NAN, 0.0, 0.0, 0.0, 0.0, 0.0], &shape);
+        bad.look(7, &[0.0, f32::NEG_INFINITY, f32::INFINITY, f32::NAN], &shape);
+        let message = bad.check(&shape).unwrap_err();
         assert!(message.starts_with("2 of") && message.contains("(0, 1, 1)"), "{message}");
-        let vectors = |order| bad.check(&Shape { size: [2, 2, 2], numbers: 3, order }).unwrap_err();
+        let vectors = |order| {
+            let (mut bad, shape) = (NotFinite::default(), Shape { size: [2, 2, 2], numbers: 3, order });
+            bad.look(7, &[0.0, f32::NAN, f32::INFINITY], &shape);
+            bad.check(&shape).unwrap_err()
+        };
         assert!(vectors(Order::Voxels).contains("(0, 1, 0)") && vectors(Order::Planes).contains("(0, 0, 0)"));
     }
 }

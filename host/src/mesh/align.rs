@@ -4,16 +4,15 @@
 //! other shows dark. So contrast is made even first, and pictures that differ in magnification are looked at small in all places, turns and
 //! sizes.
 
-use super::Options;
 use super::picture::{self, Even, Picture};
 use crate::backend::{Backend, Wanted};
-use crate::error::{Setting, message};
-use crate::image::pyramid;
+use crate::error::Setting;
+use crate::image::{Prepared, pyramid};
 use crate::metric::{Counted, Histogram, ImagePair, JointImages, Metric, Sampled, sampling};
 use crate::observer::go_on;
 use crate::registration::{self, Init, Registration};
 use crate::transform::Kind;
-use crate::{Error, Observer, Result, Volume};
+use crate::{Observer, Result, Volume};
 use glam::{DAffine3, DMat3, DVec3};
 use std::borrow::Cow;
 
@@ -40,20 +39,12 @@ const SHIFTED: f64 = 0.3;
 /// # Errors
 /// Those of [`Engine::register`](crate::Engine::register), and [`Error::Option`] for volumes and for pictures without contrast.
 pub fn align(
-    fixed: &Volume,
-    moving: &Volume,
+    images: &[Prepared; 2],
     init: &Init,
-    options: &Options,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    if [fixed, moving].iter().any(|picture| !picture.geometry.is_flat()) {
-        return Err(Error::option(
-            Setting::Fixed,
-            message!("an image has several slices, and a mesh is for 2-D images"; "register volumes instead"),
-        ));
-    }
-    let pair = [even(Setting::Fixed, fixed, options.fixed_mask.as_ref())?, even(Setting::Moving, moving, None)?];
+    let pair = [even(Setting::Fixed, &images[0])?, even(Setting::Moving, &images[1])?];
     let init = match init {
         Init::Auto => Init::Transform(search(&pair, backend, observer)?),
         other => other.clone(),
@@ -70,9 +61,9 @@ pub fn align(
     registration::register(&fixed.picture, &moving.picture, &options, backend, observer)
 }
 
-fn even(which: Setting, picture: &Volume, mask: Option<&Volume>) -> Result<Even> {
-    let longer = picture::longer_side(&picture.geometry);
-    Picture::new(which, picture, mask, &[longer / LONGER_SIDE], picture::neighbourhood(&picture.geometry)).even(0)
+fn even(which: Setting, picture: &Prepared) -> Result<Even> {
+    let grid = &picture.image.geometry;
+    Picture::new(which, picture, &[picture::longer_side(grid) / LONGER_SIDE], picture::neighbourhood(grid)).even(0)
 }
 
 /// The place, turn and size at which small pictures have the most mutual information, times the samples that it is of: how unlikely it is

@@ -3,6 +3,7 @@
 use crate::Volume;
 use crate::backend::Exponentials;
 use crate::doubt::Doubt;
+use crate::image::{Intensities, IntensityRange};
 use crate::optimizer::Stopped;
 use crate::registration::{Init, LinearStart};
 use crate::transform::{Linear, Mesh};
@@ -24,6 +25,9 @@ pub struct Options {
     pub exponentials: Exponentials,
     /// On the fixed picture's grid: pixels of less than 0.5 are no image. Without it, those nearly as dark as the darkest are none.
     pub fixed_mask: Option<Volume>,
+    /// The intensities that are looked at, of each picture.
+    pub fixed_range: IntensityRange,
+    pub moving_range: IntensityRange,
 }
 
 /// Where a mesh starts.
@@ -45,6 +49,8 @@ impl Default for Options {
             sigmas: None,
             exponentials: Exponentials::Exact,
             fixed_mask: None,
+            fixed_range: IntensityRange::Auto,
+            moving_range: IntensityRange::Auto,
         }
     }
 }
@@ -52,6 +58,8 @@ impl Default for Options {
 /// A registered mesh, and how it came about.
 #[derive(Debug, Clone)]
 pub struct Found {
+    /// What of the fixed and of the moving picture's intensities was looked at.
+    pub intensities: [Intensities; 2],
     /// The affine transform that the mesh started from.
     pub start: LinearStart,
     /// As the start places it.

@@ -3,7 +3,7 @@
 use super::build;
 use super::contrast::{self, REACH};
 use crate::error::Setting;
-use crate::image::{Geometry, StoredImage, pyramid};
+use crate::image::{self, Geometry, StoredImage, pyramid};
 use crate::{Result, Volume};
 use glam::DVec2;
 use std::borrow::Cow;
@@ -30,7 +30,7 @@ pub struct Even {
 }
 
 /// The same, ready for a backend.
-pub struct Prepared {
+pub struct Packed {
     pub stored: StoredImage,
     pub geometry: Geometry,
     /// Which pixels are image.
@@ -42,15 +42,9 @@ pub const DEVIATION: f64 = gpu::math::bin::FULL as f64 / (2.0 * REACH as f64);
 
 impl<'a> Picture<'a> {
     /// On grids of about these spacings, mm, each at least as fine as the next.
-    pub fn new(
-        which: Setting,
-        picture: &'a Volume,
-        mask: Option<&'a Volume>,
-        spacings: &[f64],
-        neighbourhood: f64,
-    ) -> Self {
-        let levels = pyramid::levels(picture, spacings);
-        let masks = mask.map(|mask| pyramid::levels(mask, spacings));
+    pub fn new(which: Setting, picture: &'a image::Prepared<'a>, spacings: &[f64], neighbourhood: f64) -> Self {
+        let levels = pyramid::levels(&picture.image, spacings);
+        let masks = picture.mask().map(|mask| pyramid::levels(mask, spacings));
         Self { which, levels, masks, neighbourhood }
     }
 
@@ -73,11 +67,11 @@ impl<'a> Picture<'a> {
     ///
     /// # Errors
     /// Those of [`contrast::normalised`].
-    pub fn prepared(&self, level: usize) -> Result<Prepared> {
+    pub fn prepared(&self, level: usize) -> Result<Packed> {
         let Even { picture, inner } = self.even(level)?;
         // With as many bins as there may be, all 16 bits are used.
         let stored = StoredImage::new(&picture, (-REACH, REACH), 1024);
-        Ok(Prepared { stored, geometry: picture.geometry, inner })
+        Ok(Packed { stored, geometry: picture.geometry, inner })
     }
 }
 
@@ -100,7 +94,7 @@ pub fn neighbourhood(grid: &Geometry) -> f64 {
     NEIGHBOURHOOD * longer_side(grid)
 }
 
-impl Prepared {
+impl Packed {
     /// A point, LPS mm, in pixels.
     pub fn pixel(&self, point: DVec2) -> DVec2 {
         self.geometry.world_to_index().transform_point3(point.extend(0.0)).truncate()

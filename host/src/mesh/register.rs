@@ -3,11 +3,13 @@
 use super::climb::{Guard, climb};
 use super::links::Links;
 use super::objective::Objective;
-use super::picture::{self, DEVIATION, Picture, Prepared};
+use super::picture::{self, DEVIATION, Packed, Picture};
 use super::{Found, LevelFound, Options, Samples, Start, align::align};
 use crate::backend::{Backend, Sigmas, ViolaPair};
 use crate::doubt::{Check, Doubt};
 use crate::error::{Setting, message};
+use crate::image::Prepared;
+use crate::metric;
 use crate::registration::{Init, LinearStart};
 use crate::transform::Mesh;
 use crate::transform::mesh::{corners, twice_area};
@@ -32,16 +34,19 @@ pub(crate) fn mesh(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Found> {
-    let build = |start: &DAffine3| Mesh::build(fixed, start, options.spacing, options.fixed_mask.as_ref());
-    // What cannot be meshed is told before the affine registration, not after it.
-    build(&DAffine3::IDENTITY)?;
     if !moving.geometry.is_flat() {
         return Err(Error::option(
             Setting::Moving,
             message!("the moving image has several slices, and a mesh is for 2-D images"; "register volumes instead"),
         ));
     }
-    let (found, mut doubts) = begin(fixed, moving, options, backend, observer)?;
+    let ranges = [options.fixed_range, options.moving_range];
+    let images = metric::check::images([fixed, moving], [options.fixed_mask.as_ref(), None], ranges)?;
+    metric::check::tell(&images, observer);
+    let build = |start: &DAffine3| Mesh::build(&images[0].image, start, options.spacing, images[0].mask());
+    // What cannot be meshed is told before the affine registration, not after it.
+    build(&DAffine3::IDENTITY)?;
+    let (found, mut doubts) = begin(&images, options, backend, observer)?;
     observer.stage("mesh");
     let clock = Instant::now();
     let start = found.transform.to_affine();
@@ -52,13 +57,14 @@ pub(crate) fn mesh(
     let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
     let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
     let pictures = [
-        Picture::new(Setting::Fixed, fixed, options.fixed_mask.as_ref(), &spacings, neighbourhood),
-        Picture::new(Setting::Moving, moving, None, &scaled, neighbourhood * scale),
+        Picture::new(Setting::Fixed, &images[0], &spacings, neighbourhood),
+        Picture::new(Setting::Moving, &images[1], &scaled, neighbourhood * scale),
     ];
-    let run = Run { fixed, start: &start, options, observer, backend, pictures, plan };
+    let run = Run { fixed: &images[0], start: &start, options, observer, backend, pictures, plan };
     let (after, levels) = run.levels(&before)?;
     doubts.extend(self::doubts(&after, &levels));
     Ok(Found {
+        intensities: images.each_ref().map(|image| image.intensities),
         start: found,
         before,
         after,
@@ -72,8 +78,7 @@ pub(crate) fn mesh(
 
 /// The transform that was given, or what an affine registration finds; and what speaks against it.
 fn begin(
-    fixed: &Volume,
-    moving: &Volume,
+    images: &[Prepared; 2],
     options: &Options,
     backend: &dyn Backend,
     observer: &dyn Observer,
@@ -82,7 +87,7 @@ fn begin(
     let (transform, from, doubts) = match &options.start {
         Start::Transform(transform) => (transform.clone(), "a transform", Vec::new()),
         Start::Register(init) => {
-            let found = align(fixed, moving, init, options, backend, observer)?;
+            let found = align(images, init, backend, observer)?;
             let from = if *init == Init::Auto { "a search" } else { found.started.from };
             (found.transform, from, found.doubts)
         }
@@ -123,7 +128,7 @@ impl MeshLevels {
 
 /// A registration under way.
 struct Run<'a> {
-    fixed: &'a Volume,
+    fixed: &'a Prepared<'a>,
     start: &'a DAffine3,
     options: &'a Options,
     observer: &'a dyn Observer,
@@ -141,12 +146,7 @@ impl Run<'_> {
         for (level, factor) in self.plan.factors().enumerate().collect::<Vec<_>>().into_iter().rev() {
             let mut next = match level {
                 0 => before.clone(),
-                _ => Mesh::build(
-                    self.fixed,
-                    self.start,
-                    Some(self.plan.cell * factor),
-                    self.options.fixed_mask.as_ref(),
-                )?,
+                _ => Mesh::build(&self.fixed.image, self.start, Some(self.plan.cell * factor), self.fixed.mask())?,
             };
             let start = next.clone();
             if let Some(coarser) = &mesh {
@@ -221,7 +221,7 @@ impl Run<'_> {
     }
 }
 
-fn millimetres(picture: &Prepared, pixels: &[DVec2]) -> Vec<DVec2> {
+fn millimetres(picture: &Packed, pixels: &[DVec2]) -> Vec<DVec2> {
     let to_mm = picture.geometry.index_to_world();
     pixels.iter().map(|pixel| to_mm.transform_point3(pixel.extend(0.0)).truncate()).collect()
 }

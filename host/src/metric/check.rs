@@ -1,15 +1,20 @@
-//! What can be compared at all.
+//! What can be compared at all, and both images as metrics look at them.
 
 use crate::error::{Setting, message};
-use crate::image::Range;
-use crate::{Error, Result, Volume};
+use crate::image::{Intensities, IntensityRange, Prepared};
+use crate::{Error, Observer, Result, Volume};
 
-/// The intensity ranges of the fixed and the moving image, unless they or their masks cannot be compared.
+/// Prepares the fixed and the moving image, unless they or their masks cannot be compared.
 ///
 /// # Errors
 /// [`Error::Option`] says why.
-pub fn images([fixed, moving]: [&Volume; 2], masks: [Option<&Volume>; 2]) -> Result<[Range; 2]> {
-    let ranges = [range(Setting::Fixed, fixed)?, range(Setting::Moving, moving)?];
+pub fn images<'a>(
+    [fixed, moving]: [&'a Volume; 2],
+    masks: [Option<&'a Volume>; 2],
+    ranges: [IntensityRange; 2],
+) -> Result<[Prepared<'a>; 2]> {
+    shape(Setting::Fixed, fixed)?;
+    shape(Setting::Moving, moving)?;
     if fixed.geometry.is_flat() != moving.geometry.is_flat() {
         return Err(Error::option(
             Setting::Moving,
@@ -18,10 +23,50 @@ pub fn images([fixed, moving]: [&Volume; 2], masks: [Option<&Volume>; 2]) -> Res
     }
     mask(Setting::FixedMask, masks[0], fixed)?;
     mask(Setting::MovingMask, masks[1], moving)?;
-    Ok(ranges)
+    let fixed = prepared(Setting::Fixed, fixed, masks[0], ranges[0])?;
+    Ok([fixed, prepared(Setting::Moving, moving, masks[1], ranges[1])?])
 }
 
-fn range(which: Setting, volume: &Volume) -> Result<Range> {
+fn prepared<'a>(
+    which: Setting,
+    image: &'a Volume,
+    mask: Option<&'a Volume>,
+    range: IntensityRange,
+) -> Result<Prepared<'a>> {
+    let name = which.name();
+    let setting = if which == Setting::Fixed { Setting::FixedRange } else { Setting::MovingRange };
+    if let IntensityRange::Between(low, high) = range
+        && !(low < high && low.is_finite() && high.is_finite())
+    {
+        return Err(Error::option(
+            setting,
+            format!("the {name} image's range must be two numbers, the smaller one first"),
+        ));
+    }
+    let prepared = Prepared::new(image, mask, range);
+    let found = &prepared.intensities;
+    let (low, high) = found.full;
+    let refused = |which, text: String| Err(Error::option(which, text));
+    match range {
+        _ if found.missing == found.voxels => {
+            refused(which, format!("the {name} image has no data: every voxel is NaN"))
+        }
+        _ if !(low.is_finite() && high.is_finite()) => refused(
+            which,
+            format!("the {name} image has an infinite voxel; replace it by a number, or by NaN for no data"),
+        ),
+        _ if low == high => {
+            refused(which, format!("the {name} image is constant (every voxel is {low}): nothing to register"))
+        }
+        IntensityRange::Between(from, to) if to <= low || from >= high => refused(
+            setting,
+            format!("no intensity of the {name} image is within {from} and {to}: they are {low} to {high}"),
+        ),
+        _ => Ok(prepared),
+    }
+}
+
+fn shape(which: Setting, volume: &Volume) -> Result<()> {
     let name = which.name();
     let [i, j, k] = volume.geometry.size;
     if i.checked_mul(j).and_then(|plane| plane.checked_mul(k)) != Some(volume.voxels.len()) {
@@ -46,14 +91,18 @@ fn range(which: Setting, volume: &Volume) -> Result<Range> {
             format!("the {name} image has an axis with a single voxel: two or more are needed"),
         ));
     }
-    let (low, high) = volume.range();
-    if low == high {
-        return Err(Error::option(
-            which,
-            format!("the {name} image is constant (every voxel is {low}): nothing to register"),
-        ));
+    Ok(())
+}
+
+/// Tells an observer of voxels without data.
+pub fn tell(images: &[Prepared; 2], observer: &dyn Observer) {
+    for (name, image) in ["fixed", "moving"].into_iter().zip(images) {
+        let Intensities { missing, voxels, .. } = image.intensities;
+        if missing > 0 {
+            observer
+                .note(&format!("{missing} of the {name} image's {voxels} voxels are NaN, no data: they are left out"));
+        }
     }
-    Ok((low, high))
 }
 
 fn mask(which: Setting, mask: Option<&Volume>, image: &Volume) -> Result<()> {

@@ -6,7 +6,7 @@ use super::pair::{ImagePair, Sampled};
 use super::{check, sampling};
 use crate::backend::{Backend, Wanted, cpu, per_sample};
 use crate::error::message;
-use crate::image::{Range, pyramid};
+use crate::image::{IntensityRange, Prepared, pyramid};
 use crate::observer::go_on;
 use crate::{Error, Observer, Result, Volume};
 use glam::DAffine3;
@@ -20,6 +20,9 @@ pub struct Comparison<'a> {
     pub fixed_mask: Option<&'a Volume>,
     /// On the moving image's grid: voxels that fall where it is less than 0.5 are not counted.
     pub moving_mask: Option<&'a Volume>,
+    /// The intensities that are spread over the bins, of each image.
+    pub fixed_range: IntensityRange,
+    pub moving_range: IntensityRange,
 }
 
 /// Compares two images at full resolution through `transform`, from a point of `fixed` to the point of `moving`, LPS mm.
@@ -35,8 +38,10 @@ pub fn evaluate(
     backend: &dyn Backend,
 ) -> Result<Evaluation> {
     comparison.histogram.check()?;
-    let ranges = check::images([fixed, moving], [comparison.fixed_mask, comparison.moving_mask])?;
-    let images = comparison.images([fixed, moving], ranges, transform);
+    let (masks, ranges) =
+        ([comparison.fixed_mask, comparison.moving_mask], [comparison.fixed_range, comparison.moving_range]);
+    let prepared = check::images([fixed, moving], masks, ranges)?;
+    let images = joint(&prepared, comparison.histogram, transform);
     let value = images.load(backend)?.evaluate(&[*transform], Wanted::Ratios)?[0];
     if value.overlap == 0 {
         return Err(Error::Untrusted(message!("the images do not overlap"; "check the headers and the transform")));
@@ -58,14 +63,13 @@ pub struct Compared {
 /// # Errors
 /// Those of the backend, and [`Error::Stopped`].
 pub fn before_and_after(
-    images: [&Volume; 2],
-    ranges: [Range; 2],
+    prepared: &[Prepared; 2],
     transform: &DAffine3,
-    comparison: &Comparison,
+    histogram: Histogram,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Compared> {
-    let images = comparison.images(images, ranges, transform);
+    let images = joint(prepared, histogram, transform);
     let mut loaded = images.load(backend)?;
     go_on(observer)?;
     let before = loaded.counts(&DAffine3::IDENTITY)?;
@@ -74,23 +78,23 @@ pub fn before_and_after(
     go_on(observer)?;
     let unit = images.unit()?;
     let value = |counts: &Vec<u32>| {
-        let entropies = cpu::entropies(counts, [comparison.histogram.bins; 2], Wanted::Ratios);
+        let entropies = cpu::entropies(counts, [histogram.bins; 2], Wanted::Ratios);
         images.evaluation(&per_sample(entropies, unit))
     };
     Ok(Compared { values: histograms.each_ref().map(value), histograms, method: loaded.method() })
 }
 
-impl Comparison<'_> {
-    /// Both images, where `transform` places the mask of the moving one. A moving image with finer voxels is first brought to about the
-    /// fixed image's.
-    fn images(&self, [fixed, moving]: [&Volume; 2], ranges: [Range; 2], transform: &DAffine3) -> JointImages {
-        let finest = [fixed.geometry.spacing.min_element()];
-        let interpolated = pyramid::levels(moving, &finest).swap_remove(0);
-        let fixed_mask = self.fixed_mask.map(sampling::inside);
-        let moving_mask = self.moving_mask.map(|mask| sampling::within(&fixed.geometry, mask, transform));
-        let keep = sampling::both(fixed_mask, moving_mask);
-        let sampled = Cow::Borrowed(fixed);
-        let pair = ImagePair { which: Sampled::Fixed, sampled, interpolated, ranges, keep, level: 0 };
-        JointImages::new(&pair, self.histogram)
-    }
+/// Both images, where `transform` places the mask of the moving one. A moving image with finer voxels is first brought to about the fixed
+/// image's.
+fn joint([fixed, moving]: &[Prepared; 2], histogram: Histogram, transform: &DAffine3) -> JointImages {
+    let grid = &fixed.image.geometry;
+    let finest = [grid.spacing.min_element()];
+    let interpolated = pyramid::levels(&moving.image, &finest).swap_remove(0);
+    let fixed_mask = fixed.mask().map(sampling::inside);
+    let moving_mask = moving.mask().map(|mask| sampling::within(grid, mask, transform));
+    let keep = sampling::both(fixed_mask, moving_mask);
+    let ranges = [fixed.intensities.range, moving.intensities.range];
+    let sampled = Cow::Borrowed(&*fixed.image);
+    let pair = ImagePair { which: Sampled::Fixed, sampled, interpolated, ranges, keep, level: 0 };
+    JointImages::new(&pair, histogram)
 }

@@ -2,16 +2,16 @@
 
 use super::{Init, Options};
 use crate::error::{Setting, message};
-use crate::image::Range;
+use crate::image::Prepared;
 use crate::metric;
 use crate::{Error, Result, Volume};
 use glam::{DAffine3, DVec3};
 
-/// The intensity ranges of the fixed and the moving image, unless they cannot be registered.
+/// Prepares the fixed and the moving image, unless they cannot be registered.
 ///
 /// # Errors
 /// [`Error::Option`] says why.
-pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Range; 2]> {
+pub fn check<'a>(fixed: &'a Volume, moving: &'a Volume, options: &'a Options) -> Result<[Prepared<'a>; 2]> {
     options.metric.check()?;
     if options.optimizer().needs_gradient() && !options.metric.has_gradient() {
         let (name, optimizer) = (options.metric.name(), options.optimizer());
@@ -23,16 +23,16 @@ pub fn check(fixed: &Volume, moving: &Volume, options: &Options) -> Result<[Rang
             ),
         ));
     }
-    let ranges = metric::check::images([fixed, moving], [options.fixed_mask.as_ref(), options.moving_mask.as_ref()])?;
     levels(options.levels.as_deref().unwrap_or(&[1.0]))?;
     if let (Init::Transform(start), true) = (&options.init, fixed.geometry.is_flat()) {
         stays_in_plane(start)?;
     }
-    Ok(ranges)
+    let masks = [options.fixed_mask.as_ref(), options.moving_mask.as_ref()];
+    metric::check::images([fixed, moving], masks, [options.fixed_range, options.moving_range])
 }
 
 /// Whether a start keeps two-dimensional images in the plane that they lie in.
-fn stays_in_plane(start: &DAffine3) -> Result<()> {
+pub fn stays_in_plane(start: &DAffine3) -> Result<()> {
     let onto = |p: DVec3| start.transform_point3(p).z.abs() < 1e-6;
     match [DVec3::ZERO, DVec3::X, DVec3::Y].into_iter().all(onto) {
         true => Ok(()),
@@ -46,7 +46,8 @@ fn stays_in_plane(start: &DAffine3) -> Result<()> {
     }
 }
 
-fn levels(levels: &[f64]) -> Result<()> {
+/// Refuses levels that are no lengths, or that do not get finer.
+pub fn levels(levels: &[f64]) -> Result<()> {
     let falling = levels.windows(2).all(|pair| pair[0] > pair[1]);
     let lengths = levels.iter().all(|mm| mm.is_finite() && *mm > 0.0);
     match falling && lengths && !levels.is_empty() {
@@ -75,7 +76,9 @@ mod tests {
             let metric = Metric::Mattes(Mattes { bins, ..Mattes::default() });
             Options { metric, fixed_mask, ..Options::default() }
         };
-        assert_eq!(check(&good, &good, &with(64, Some(good.clone()))).unwrap(), [(0.0, 7.0); 2]);
+        let options = with(64, Some(good.clone()));
+        let ranges = check(&good, &good, &options).unwrap().map(|image| image.intensities.range);
+        assert_eq!(ranges, [(0.0, 7.0); 2]);
         let bad = [
             (volume([2, 2, 3], vec![1.0; 8]), 64, "do not fill"),
             (volume([usize::MAX, 2, 2], vec![1.0; 8]), 64, "do not fill"),

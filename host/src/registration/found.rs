@@ -2,6 +2,7 @@
 
 use crate::Volume;
 use crate::doubt::Doubt;
+use crate::image::Intensities;
 use crate::metric::Evaluation;
 use crate::optimizer::Stopped;
 use crate::transform::Linear;
@@ -14,6 +15,8 @@ pub struct Registration {
     pub transform: Linear,
     /// The moving image on the fixed image's grid; 0 outside.
     pub moved: Volume,
+    /// What of the fixed and of the moving image's intensities the metric looked at.
+    pub intensities: [Intensities; 2],
     /// The metric at full resolution with the headers as they are, and at the end.
     pub start: Evaluation,
     pub end: Evaluation,

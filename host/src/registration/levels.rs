@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::error::{Setting, message};
-use crate::image::{Geometry, Range, pyramid};
+use crate::image::{Geometry, Prepared, Range, pyramid};
 use crate::metric::sampling::{self, count};
 use crate::metric::{ImagePair, Sampled};
 use crate::{Error, Result, Volume};
@@ -42,20 +42,21 @@ pub fn sampled(fixed: &Geometry, moving: &Geometry) -> Sampled {
 }
 
 impl<'a> Levels<'a> {
-    pub fn new(fixed: &'a Volume, moving: &'a Volume, ranges: [Range; 2], options: &'a Options) -> Self {
-        let which = sampled(&fixed.geometry, &moving.geometry);
-        let (fixed_mask, moving_mask) = (options.fixed_mask.as_ref(), options.moving_mask.as_ref());
-        let [a, b] = ranges;
-        let (sampled, interpolated, ranges, sampled_mask, interpolated_mask) = match which {
-            Sampled::Fixed => (fixed, moving, [a, b], fixed_mask, moving_mask),
-            Sampled::Moving => (moving, fixed, [b, a], moving_mask, fixed_mask),
+    pub fn new([fixed, moving]: &'a [Prepared<'a>; 2], options: &'a Options) -> Self {
+        let which = sampled(&fixed.image.geometry, &moving.image.geometry);
+        let (first, second) = match which {
+            Sampled::Fixed => (fixed, moving),
+            Sampled::Moving => (moving, fixed),
         };
+        let ranges = [first.intensities.range, second.intensities.range];
+        let (sampled, interpolated, sampled_mask) = (&*first.image, &*second.image, first.mask());
         let chosen = options.levels.as_ref().map(|levels| levels.iter().rev().copied().collect());
         let spacings = chosen.unwrap_or_else(|| automatic(&sampled.geometry));
         let ((sampled, interpolated), sampled_mask) = rayon::join(
             || rayon::join(|| pyramid::levels(sampled, &spacings), || pyramid::levels(interpolated, &spacings)),
             || sampled_mask.map(|mask| pyramid::levels(mask, &spacings)),
         );
+        let interpolated_mask = second.mask();
         Self { spacings, which, sampled, interpolated, ranges, sampled_mask, interpolated_mask, options }
     }
 

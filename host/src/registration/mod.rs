@@ -1,6 +1,6 @@
 //! The registration loop: a start, levels from coarse to fine, and the result.
 
-mod check;
+pub(crate) mod check;
 mod found;
 mod levels;
 pub(crate) mod memory;
@@ -12,13 +12,13 @@ mod start;
 mod trust;
 
 use crate::backend::Backend;
-use crate::image::{Range, voxel_map};
+use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, Compared};
 use crate::observer::go_on;
+use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Geometry, Observer, Result, Volume};
 use glam::DAffine3;
-use gpu::math::interpolate::Interpolator;
 use levels::Levels;
 use objective::LevelMetric;
 use race::Race;
@@ -39,13 +39,14 @@ pub(crate) fn register(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     let mut seconds = RegistrationSeconds::default();
-    let ranges = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
+    let prepared = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
+    metric::check::tell(&prepared, observer);
     memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
     let dimension = Dimension::of(&fixed.geometry);
     let run = Run {
         fixed,
         moving,
-        ranges,
+        prepared: &prepared,
         options,
         backend,
         observer,
@@ -61,8 +62,8 @@ pub(crate) fn register(
 struct Run<'a> {
     fixed: &'a Volume,
     moving: &'a Volume,
-    /// Of the fixed and the moving image.
-    ranges: [Range; 2],
+    /// Both as metrics look at them.
+    prepared: &'a [Prepared<'a>; 2],
     options: &'a Options,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
@@ -75,8 +76,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn finish(mut self) -> Result<Registration> {
-        let levels =
-            timed(&mut self.seconds.pyramid, || Levels::new(self.fixed, self.moving, self.ranges, self.options));
+        let levels = timed(&mut self.seconds.pyramid, || Levels::new(self.prepared, self.options));
         let mut race = Race::default();
         for level in (0..levels.spacings.len()).rev() {
             self.level(&levels, level, &mut race)?;
@@ -105,6 +105,7 @@ impl Run<'_> {
             moved: self.resample(&map)?,
             doubts: evidence.doubts(),
             transform,
+            intensities: self.prepared.each_ref().map(|image| image.intensities),
             start: compared.values[0],
             end: compared.values[1],
             values,
@@ -159,8 +160,8 @@ impl Run<'_> {
 
     /// Both images at full resolution before and after.
     fn compare(&mut self, map: &DAffine3) -> Result<Compared> {
-        let (images, comparison) = ([self.fixed, self.moving], self.options.comparison());
-        let compare = || metric::before_and_after(images, self.ranges, map, &comparison, self.backend, self.observer);
+        let histogram = self.options.metric.histogram();
+        let compare = || metric::before_and_after(self.prepared, map, histogram, self.backend, self.observer);
         timed(&mut self.seconds.compare, compare)
     }
 
@@ -169,8 +170,8 @@ impl Run<'_> {
         go_on(self.observer)?;
         let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, map);
         let size = self.fixed.geometry.size;
-        let resample = || self.backend.resample(self.moving, size, &map, Interpolator::Linear);
-        let voxels = timed(&mut self.seconds.resample, resample)?;
+        let resample = |image: &Volume, how: &Resampling| self.backend.resample(image, size, &map, how.interpolator);
+        let voxels = timed(&mut self.seconds.resample, || with_gaps(self.moving, &Resampling::default(), resample))?;
         Ok(Volume { geometry: self.fixed.geometry, voxels, pixel: self.moving.pixel })
     }
 }

@@ -1,7 +1,8 @@
 //! What the user may choose.
 
 use crate::Volume;
-use crate::metric::{Comparison, Metric, Sampling};
+use crate::image::IntensityRange;
+use crate::metric::{Metric, Sampling};
 use crate::optimizer::OptimizerKind;
 use crate::transform::Kind;
 use glam::DAffine3;
@@ -25,6 +26,9 @@ pub struct Options {
     pub fixed_mask: Option<Volume>,
     /// On the moving image's grid: voxels that fall where it is less than 0.5 are not counted.
     pub moving_mask: Option<Volume>,
+    /// The intensities that the metric looks at, of each image.
+    pub fixed_range: IntensityRange,
+    pub moving_range: IntensityRange,
 }
 
 /// Where a search starts.
@@ -52,12 +56,6 @@ impl Options {
         let usual = if self.metric.has_gradient() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
         self.optimizer.unwrap_or(usual)
     }
-
-    /// How both images are compared before and after.
-    pub(super) fn comparison(&self) -> Comparison<'_> {
-        let (fixed_mask, moving_mask) = (self.fixed_mask.as_ref(), self.moving_mask.as_ref());
-        Comparison { histogram: self.metric.histogram(), fixed_mask, moving_mask }
-    }
 }
 
 impl Default for Options {
@@ -72,6 +70,8 @@ impl Default for Options {
             metric: Metric::default(),
             fixed_mask: None,
             moving_mask: None,
+            fixed_range: IntensityRange::Auto,
+            moving_range: IntensityRange::Auto,
         }
     }
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::{Kind, Report, Spent, words};
 use mireg::deform::{self, Consistency, Deformation, Force, Options};
+use mireg::image::Intensities;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::transform::{Field, Linear};
@@ -139,6 +140,10 @@ impl Kind for Deformed<'_> {
 
     fn moved(&self) -> &Volume {
         &self.found.moved
+    }
+
+    fn intensities(&self) -> [Intensities; 2] {
+        self.found.intensities
     }
 
     fn doubts(&self) -> &[Doubt] {

@@ -1,6 +1,9 @@
 //! Numbers and images in words, for the tables of a page.
 
+use super::intensities::Histogram;
+use crate::report::words;
 use glam::DVec3;
+use mireg::image::Intensities;
 use mireg::optimizer::Stopped;
 use mireg::{Geometry, Volume};
 
@@ -18,15 +21,18 @@ pub struct ImageFacts<'a> {
     /// Smallest and largest intensity.
     pub low: f32,
     pub high: f32,
+    pub histogram: Histogram,
+    /// What of the intensities was left out.
+    pub left_out: String,
 }
 
 impl<'a> ImageFacts<'a> {
-    pub fn new(role: &'static str, file: &'a str, volume: &Volume) -> Self {
+    pub fn new(role: &'static str, file: &'a str, volume: &Volume, intensities: &Intensities) -> Self {
         let geometry = &volume.geometry;
         // A flat image has no depth to speak of.
         let axes = geometry.dimensions();
         let by = |values: Vec<String>| values[..axes].join(BY);
-        let (low, high) = volume.range();
+        let (low, high) = intensities.full;
         Self {
             role,
             file,
@@ -36,6 +42,8 @@ impl<'a> ImageFacts<'a> {
             pixel: format!("{:?}", volume.pixel).to_lowercase(),
             low,
             high,
+            histogram: Histogram::new(volume, intensities),
+            left_out: words::left_out(intensities),
         }
     }
 

@@ -2,6 +2,7 @@
 //! pages share: the template around them, the viewer, tables and plots.
 
 pub mod facts;
+pub mod intensities;
 pub mod plot;
 pub mod strip;
 pub mod verdict;
@@ -42,7 +43,10 @@ impl<'a> Common<'a> {
         Self {
             verdict: Verdict::new(&report.warnings),
             warnings: &report.warnings,
-            images: [ImageFacts::new("fixed", &head.fixed, fixed), ImageFacts::new("moving", &head.moving, moving)],
+            images: [
+                ImageFacts::new("fixed", &head.fixed, fixed, &head.intensities.fixed),
+                ImageFacts::new("moving", &head.moving, moving, &head.intensities.moving),
+            ],
             planes,
             options,
             seconds,

@@ -8,6 +8,7 @@ use image::ImageResult;
 use serde::Serialize;
 
 use super::{Kind, Report, Spent, TRANSFORM};
+use mireg::image::Intensities;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
 use mireg::mesh::{Found, LevelFound};
@@ -133,6 +134,10 @@ impl Kind for Meshed<'_> {
 
     fn moved(&self) -> &Volume {
         &self.moved
+    }
+
+    fn intensities(&self) -> [Intensities; 2] {
+        self.found.intensities
     }
 
     fn doubts(&self) -> &[Doubt] {

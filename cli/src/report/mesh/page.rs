@@ -7,7 +7,7 @@ use crate::report::html::plot::{self, Curve, Plot};
 use crate::report::html::strip::{self, Window};
 use crate::report::html::view::View;
 use crate::report::html::viewer::Plane;
-use crate::report::html::{Common, verdict};
+use crate::report::html::{Common, intensities, verdict};
 use askama::Template;
 use glam::{DAffine3, DVec2};
 use image::ImageResult;

@@ -9,6 +9,7 @@ use image::ImageResult;
 use serde::Serialize;
 
 use super::{Kind, Report, Spent, TRANSFORM, words};
+use mireg::image::Intensities;
 use mireg::io::OutputFolder;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::metric::{Evaluation, Histogram, Metric};
@@ -83,6 +84,10 @@ impl Kind for Registered<'_> {
 
     fn moved(&self) -> &Volume {
         &self.found.moved
+    }
+
+    fn intensities(&self) -> [Intensities; 2] {
+        self.found.intensities
     }
 
     fn doubts(&self) -> &[Doubt] {

@@ -5,7 +5,7 @@ use crate::report::html::facts::{self, Fact};
 use crate::report::html::plot::{self, Curve, Plot};
 use crate::report::html::strip::{self, Window};
 use crate::report::html::viewer::{self, Plane};
-use crate::report::html::{Common, verdict};
+use crate::report::html::{Common, intensities, verdict};
 use crate::report::{Report, words};
 use askama::Template;
 use glam::DAffine3;

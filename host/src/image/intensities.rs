@@ -1,0 +1,218 @@
+//! Which intensities of an image metrics look at: a range that a few outliers don't move.
+//!
+//! Bins, windows and 16-bit values are fractions of a range. Hot pixels, metal or a full bladder would leave nothing of it to the rest, so
+//! by default the range ends at a fence: [`FENCE`] times the spread of the bulk beyond the bulk, as Tukey's outer fence does for the quartiles
+//! (Exploratory Data Analysis, 1977). Images without outliers lie within their fences, and keep all of their range.
+
+use super::{Range, Volume};
+use crate::random::mix;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Voxels that the bulk is found from.
+const SAMPLES: usize = 1 << 15;
+/// The background is within so many widths of the shortest interval that holds half of the voxels.
+const BACKGROUND: f64 = 3.0;
+/// The part of all voxels beyond the background without which there is none: it is all one.
+const CONTENT: f64 = 1.0 / 32.0;
+/// What may be an outlier at either end: the part of the content, but at least this part of all voxels and at most that of the content.
+const TAIL: f64 = 0.05;
+const LEAST_TAIL: f64 = 0.02;
+const MOST_TAIL: f64 = 0.5;
+/// How far beyond the bulk intensities are kept, in widths of the bulk.
+const FENCE: f64 = 3.0;
+/// With fewer samples beyond the background, nothing is called an outlier.
+const FEWEST: usize = 32;
+/// Labels: at most so many values in the samples, and neighbours beyond the background that are mostly alike.
+const LABELS: usize = 256;
+const ALIKE: f64 = 0.5;
+
+/// The range of intensities that metrics look at. Those beyond count as its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum IntensityRange {
+    /// From the smallest to the largest intensity, but for outliers.
+    #[default]
+    Auto,
+    /// From the smallest to the largest intensity.
+    Full,
+    /// From the first to the second.
+    Between(f32, f32),
+}
+
+/// The intensities of an image, and what of them is used.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Intensities {
+    /// The range that is used.
+    pub range: Range,
+    /// The smallest and the largest intensity.
+    pub full: Range,
+    /// Voxels below the range, which count as its lower end.
+    pub below: u64,
+    /// Voxels above the range, which count as its upper end.
+    pub above: u64,
+    /// Voxels that are NaN: no data.
+    pub missing: u64,
+    /// All voxels.
+    pub voxels: u64,
+}
+
+impl Intensities {
+    /// Of a volume; `range` says what is used.
+    pub fn of(volume: &Volume, range: IntensityRange) -> Self {
+        let wide = (f64::NEG_INFINITY, f64::INFINITY);
+        let within = match range {
+            IntensityRange::Full => wide,
+            IntensityRange::Between(low, high) => (f64::from(low), f64::from(high)),
+            IntensityRange::Auto => fences(&volume.voxels).unwrap_or(wide),
+        };
+        let counts = Counts::of(&volume.voxels, within);
+        let found = match range {
+            IntensityRange::Between(low, high) => counts.used((low, high)),
+            _ => counts.used(counts.inner),
+        };
+        let cut = found.below + found.above > 0;
+        match range {
+            IntensityRange::Auto if cut && labels(volume) => Counts::of(&volume.voxels, alike(volume)).snapped(),
+            IntensityRange::Auto if found.range.0 >= found.range.1 => Counts::of(&volume.voxels, wide).snapped(),
+            _ => found,
+        }
+    }
+
+    /// The part of the voxels with data that lies beyond the range, 0 to 1.
+    pub fn clamped_fraction(&self) -> f64 {
+        (self.below + self.above) as f64 / (self.voxels - self.missing).max(1) as f64
+    }
+}
+
+/// What one look at every voxel counts.
+#[derive(Clone, Copy)]
+struct Counts {
+    full: Range,
+    /// Of the intensities within.
+    inner: Range,
+    below: u64,
+    above: u64,
+    missing: u64,
+    voxels: u64,
+}
+
+/// The range of nothing.
+const NONE: Range = (f32::INFINITY, f32::NEG_INFINITY);
+
+impl Counts {
+    fn of(voxels: &[f32], (low, high): (f64, f64)) -> Self {
+        let nothing = Self { full: NONE, inner: NONE, below: 0, above: 0, missing: 0, voxels: 0 };
+        // Every f32 is on the same side of the f32 that is nearest to a fence, and the fence itself is inside.
+        let (low, high) = (low as f32, high as f32);
+        let chunk = |chunk: &[f32]| {
+            let mut counts = Self { voxels: chunk.len() as u64, ..nothing };
+            for &voxel in chunk {
+                let (below, above) = (voxel < low, voxel > high);
+                let inner = if below | above { f32::NAN } else { voxel };
+                // `min` and `max` leave a NaN out.
+                counts.full = (counts.full.0.min(voxel), counts.full.1.max(voxel));
+                counts.inner = (counts.inner.0.min(inner), counts.inner.1.max(inner));
+                counts.below += u64::from(below);
+                counts.above += u64::from(above);
+                counts.missing += u64::from(voxel.is_nan());
+            }
+            counts
+        };
+        voxels.par_chunks(1 << 16).map(chunk).reduce(|| nothing, Self::and)
+    }
+
+    fn and(self, other: Self) -> Self {
+        let hull = |a: Range, b: Range| (a.0.min(b.0), a.1.max(b.1));
+        Self {
+            full: hull(self.full, other.full),
+            inner: hull(self.inner, other.inner),
+            below: self.below + other.below,
+            above: self.above + other.above,
+            missing: self.missing + other.missing,
+            voxels: self.voxels + other.voxels,
+        }
+    }
+
+    fn used(self, range: Range) -> Intensities {
+        let Self { full, below, above, missing, voxels, .. } = self;
+        Intensities { range, full, below, above, missing, voxels }
+    }
+
+    fn snapped(self) -> Intensities {
+        self.used(self.inner)
+    }
+}
+
+/// Number `n` of the voxels to look at among `voxels`: the same on every machine, and scattered, so that no pattern of the image meets it.
+fn scattered(n: usize, voxels: usize) -> usize {
+    ((u128::from(mix(n as u64)) * voxels as u128) >> 64) as usize
+}
+
+/// Beyond these, intensities are outliers; none for an image that says too little about its bulk.
+fn fences(voxels: &[f32]) -> Option<(f64, f64)> {
+    let look = |n: usize| if voxels.len() > SAMPLES { voxels[scattered(n, voxels.len())] } else { voxels[n] };
+    let mut sorted: Vec<f32> = (0..voxels.len().min(SAMPLES)).map(look).filter(|voxel| !voxel.is_nan()).collect();
+    sorted.par_sort_unstable_by(f32::total_cmp);
+    let (low, high) = bulk(&sorted)?;
+    let reach = FENCE * (high - low);
+    (reach > 0.0).then_some((low - reach, high + reach))
+}
+
+/// Where the bulk of sorted intensities begins and ends: the background, and the content without its tails.
+fn bulk(sorted: &[f32]) -> Option<(f64, f64)> {
+    let at = |n: usize| f64::from(sorted[n]);
+    let half = sorted.len() / 2;
+    let width = |n: &usize| at(n + half) - at(*n);
+    let first = (0..sorted.len() - half).min_by(|a, b| width(a).total_cmp(&width(b)))?;
+    let (low, high) = (at(first), at(first + half));
+    let (middle, reach) = ((low + high) / 2.0, BACKGROUND * (high - low));
+    let below = sorted.partition_point(|&v| f64::from(v) < middle - reach);
+    let above = sorted.partition_point(|&v| f64::from(v) <= middle + reach);
+    let beyond = sorted.len() - (above - below);
+    // A background of one value is background, however little there is beside it.
+    let is_background = high == low || beyond as f64 >= CONTENT * sorted.len() as f64;
+    let content = if is_background { beyond } else { sorted.len() };
+    if content < FEWEST {
+        return None;
+    }
+    let tail = (TAIL * content as f64).max(LEAST_TAIL * sorted.len() as f64).min(MOST_TAIL * content as f64) as usize;
+    let (first, last) = (tail.min(content - 1), content - 1 - tail.min(content - 1));
+    Some(match is_background {
+        false => (at(first), at(last)),
+        true => {
+            let beyond = |n: usize| if n < below { at(n) } else { at(n + above - below) };
+            (low.min(beyond(first)), high.max(beyond(last)))
+        }
+    })
+}
+
+/// Whether voxels are labels rather than intensities: few values, and beyond the most frequent of them neighbours are mostly alike.
+fn labels(volume: &Volume) -> bool {
+    let (voxels, width) = (&volume.voxels, volume.geometry.size[0]);
+    if width < 2 {
+        return false;
+    }
+    let rows = voxels.len() / width;
+    let pairs: Vec<[f32; 2]> = (0..SAMPLES)
+        .map(|n| scattered(n, rows * (width - 1)))
+        .map(|n| n / (width - 1) * width + n % (width - 1))
+        .map(|n| [voxels[n], voxels[n + 1]])
+        .collect();
+    let mut values: Vec<f32> = pairs.iter().map(|pair| pair[0]).collect();
+    values.sort_unstable_by(f32::total_cmp);
+    let runs = || values.chunk_by(|a, b| a == b);
+    let Some(most) = runs().max_by_key(|run| run.len()) else { return false };
+    let beyond = || pairs.iter().filter(|pair| pair.iter().any(|&v| v != most[0]));
+    let alike = beyond().filter(|pair| pair[0] == pair[1]).count();
+    runs().count() <= LABELS && alike as f64 > ALIKE * beyond().count() as f64
+}
+
+/// The range of the values that two neighbours share, which a lone outlier has with none.
+fn alike(volume: &Volume) -> (f64, f64) {
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    let rows = volume.voxels.par_chunks_exact(volume.geometry.size[0]).map(|row| {
+        let pairs = row.windows(2).filter(|pair| pair[0] == pair[1]);
+        pairs.fold(none, |(low, high), pair| (low.min(f64::from(pair[0])), high.max(f64::from(pair[0]))))
+    });
+    rows.reduce(|| none, |a, b| (a.0.min(b.0), a.1.max(b.1)))
+}

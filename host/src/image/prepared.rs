@@ -1,0 +1,43 @@
+//! An image as metrics look at it.
+
+use super::{Intensities, IntensityRange, Volume, filled::filled};
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// An image with its outliers clamped and its voxels without data filled and masked.
+#[derive(Debug, Clone)]
+pub struct Prepared<'a> {
+    /// All finite, and within the range.
+    pub image: Cow<'a, Volume>,
+    /// Voxels of less than 0.5 are not to be counted; none where all are.
+    pub mask: Option<Cow<'a, Volume>>,
+    pub intensities: Intensities,
+}
+
+impl<'a> Prepared<'a> {
+    /// Of an image and its mask, which are on one grid.
+    pub fn new(image: &'a Volume, mask: Option<&'a Volume>, range: IntensityRange) -> Self {
+        let intensities = Intensities::of(image, range);
+        let (low, high) = intensities.range;
+        let clamped =
+            (intensities.below + intensities.above > 0).then(|| with(image, |n| image.voxels[n].clamp(low, high)));
+        let clamped = clamped.map_or(Cow::Borrowed(image), Cow::Owned);
+        if intensities.missing == 0 {
+            return Self { image: clamped, mask: mask.map(Cow::Borrowed), intensities };
+        }
+        let counts = |n: usize| !image.voxels[n].is_nan() && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
+        let mask = with(image, |n| f32::from(u8::from(counts(n))));
+        Self { image: Cow::Owned(filled(&clamped)), mask: Some(Cow::Owned(mask)), intensities }
+    }
+
+    /// The mask, if there is one.
+    pub fn mask(&self) -> Option<&Volume> {
+        self.mask.as_deref()
+    }
+}
+
+/// A volume on the same grid.
+fn with(image: &Volume, voxel: impl Fn(usize) -> f32 + Send + Sync) -> Volume {
+    let voxels = (0..image.voxels.len()).into_par_iter().with_min_len(1 << 12).map(voxel).collect();
+    Volume { geometry: image.geometry, voxels, pixel: image.pixel }
+}
