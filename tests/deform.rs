@@ -1,6 +1,7 @@
 //! Flows of diffeomorphisms: what they find, that the bits are the same everywhere, what is refused.
 
 mod bytes;
+mod masks;
 mod real;
 mod refused;
 mod truth;
@@ -13,7 +14,7 @@ use mireg::transform::{Dimension, Kind, Linear};
 use mireg::{Geometry, PixelType, Resampling, Silent, Volume, resample_through};
 
 pub fn tests() -> Vec<Trial> {
-    [bytes::tests(), real::tests(), refused::tests(), truth::tests()].into_iter().flatten().collect()
+    [bytes::tests(), masks::tests(), real::tests(), refused::tests(), truth::tests()].into_iter().flatten().collect()
 }
 
 fn test(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {

@@ -3,6 +3,7 @@
 mod bytes;
 mod masks;
 mod metric;
+mod outliers;
 mod plane;
 mod sampling;
 mod smooth;
@@ -27,6 +28,7 @@ pub fn tests() -> Vec<Trial> {
         bytes::tests(),
         trust::tests(),
         metric::tests(),
+        outliers::tests(),
         plane::tests(),
         smooth::tests(),
     ]

@@ -68,7 +68,7 @@ fn agree(backend: &dyn Backend, sizes: &[Levels], compare: &[Compare]) -> Result
                     let images = [(fixed, 1), (moving, 2)].map(|(size, seed)| volumes(size, seed).swap_remove(kind));
                     let from = (number > 0).then(|| between(levels[0][0], fixed));
                     let mut both = Both { ours: &mut *ours, theirs: &mut *theirs };
-                    both.level(&images, compare, from)?;
+                    both.level(&images, compare, from, kind == 1)?;
                     for step in 0..3 {
                         both.step(step)?;
                     }
@@ -92,10 +92,13 @@ impl Both<'_> {
         [fixed, moving]: &[Volume; 2],
         compare: Compare,
         from: Option<[[f32; 3]; 2]>,
+        masked: bool,
     ) -> Result<(), Failed> {
         let map = map(&fixed.geometry, &moving.geometry);
         let [fixed_image, moving_image] = [fixed, moving].map(|volume| stored(volume, 1024));
-        let level = level(&fixed_image, &moving_image, map, compare, from);
+        let masks = [fixed, moving].map(|volume| if masked { mask(volume) } else { Vec::new() });
+        let masks = masks.each_ref().map(Vec::as_slice);
+        let level = FlowLevel { masks, ..level(&fixed_image, &moving_image, map, compare, from) };
         self.ours.level(&level)?;
         self.theirs.level(&level)?;
         self.field("a level")
@@ -159,6 +162,11 @@ fn map(fixed: &Geometry, moving: &Geometry) -> Affine {
     voxel_map(fixed, moving, &turned.to_affine())
 }
 
+/// One voxel of nine has no force.
+fn mask(volume: &Volume) -> Vec<u8> {
+    (0..volume.voxels.len()).map(|n| u8::from(!(n * n + 3 * n).is_multiple_of(9))).collect()
+}
+
 fn level<'a>(
     fixed: &'a StoredImage,
     moving: &'a StoredImage,
@@ -166,7 +174,7 @@ fn level<'a>(
     compare: Compare,
     from: Option<[[f32; 3]; 2]>,
 ) -> FlowLevel<'a> {
-    FlowLevel { fixed, moving, map, spacing_mm: SPACING_MM, from, compare }
+    FlowLevel { fixed, moving, masks: [&[]; 2], map, spacing_mm: SPACING_MM, from, compare }
 }
 
 /// How a grid of one size lies on one of another that covers the same.

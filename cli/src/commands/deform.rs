@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, value_parser};
-use mireg::Result;
 use mireg::deform::{Force, Options, Start};
 use mireg::io::transform::{self, Format, Grids};
 use mireg::transform::Kind;
+use mireg::{Result, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
@@ -100,6 +100,12 @@ pub struct Deform {
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true, help_heading = "Deformation")]
     #[arg(value_parser = value_parser!(u32).range(8..=255))]
     pub bins: u32,
+    /// Mask on the grid of FIXED: where it is below 0.5, such as in a lesion, the images have no force and the regularisation fills in
+    #[arg(long, value_name = "FILE", help_heading = "Deformation")]
+    pub fixed_mask: Option<PathBuf>,
+    /// Mask on the grid of MOVING, likewise
+    #[arg(long, value_name = "FILE", help_heading = "Deformation")]
+    pub moving_mask: Option<PathBuf>,
     #[command(flatten)]
     pub ranges: Ranges,
     #[command(flatten)]
@@ -141,8 +147,8 @@ impl Deform {
             smooth_mm: self.smooth,
             smooth_field_mm: self.smooth_field,
             bins: self.bins,
-            fixed_mask: None,
-            moving_mask: None,
+            fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
+            moving_mask: self.moving_mask.as_deref().map(io::read).transpose()?,
             fixed_range: self.ranges.fixed_range,
             moving_range: self.ranges.moving_range,
         })

@@ -28,12 +28,18 @@ pub struct FlowImages {
     pub moving: DeviceSlice<u32>,
     /// The displacement field on the fixed image's grid, in its voxels.
     pub field: DeviceSlice<f32>,
+    /// A number per voxel of the fixed image: 0 where it has no force. Used where `masked` says so.
+    pub fixed_mask: DeviceSlice<u8>,
+    /// The same of the moving image, where the voxel nearest to a position decides.
+    pub moving_mask: DeviceSlice<u8>,
     /// Position in the fixed image to position in the moving image, in voxels.
     pub map: Affine,
     /// Voxels of the fixed image along x, y and z.
     pub size: [u32; 3],
     /// Voxels of the moving image along x, y and z.
     pub moving_size: [u32; 3],
+    /// Whether the fixed and the moving image have a mask, 0 or 1.
+    pub masked: [u32; 2],
 }
 
 /// Parameters of [`flow_pairs`](crate::kernels::flow::pairs::flow_pairs).
@@ -184,10 +190,10 @@ pub struct FlowInverse {
 }
 
 const _: () = assert!(size_of::<CopyWords>() == 40);
-const _: () = assert!(size_of::<FlowImages>() == 120);
-const _: () = assert!(size_of::<FlowPairs>() == 144);
-const _: () = assert!(size_of::<FlowForce>() == 176);
-const _: () = assert!(size_of::<FlowLocal>() == 184);
+const _: () = assert!(size_of::<FlowImages>() == 160);
+const _: () = assert!(size_of::<FlowPairs>() == 184);
+const _: () = assert!(size_of::<FlowForce>() == 216);
+const _: () = assert!(size_of::<FlowLocal>() == 224);
 const _: () = assert!(size_of::<FlowStep>() == 64);
 const _: () = assert!(size_of::<FlowRefine>() == 80);
 const _: () = assert!(size_of::<FlowJacobian>() == 64);

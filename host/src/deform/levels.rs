@@ -6,6 +6,7 @@ use crate::error::Setting;
 use crate::image::{Geometry, Prepared, Range, StoredImage};
 use crate::observer::go_on;
 use crate::{Error, Observer, Result, Volume};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Levels that are made where none are asked for.
@@ -18,6 +19,8 @@ const SHORTEST: f64 = 8.0;
 pub struct Level<'a> {
     pub fixed: Cow<'a, Volume>,
     pub moving: Cow<'a, Volume>,
+    /// For each voxel of either 0 where it has no force; empty where all have.
+    pub masks: [Vec<u8>; 2],
 }
 
 /// Coarse to fine.
@@ -27,7 +30,19 @@ pub struct Level<'a> {
 pub fn levels<'a>(images: &'a [Prepared<'a>; 2], options: &Options, observer: &dyn Observer) -> Result<Vec<Level<'a>>> {
     let spacings = options.levels.clone().unwrap_or_else(|| automatic(&images[0].image.geometry));
     let [fixed, moving] = images.each_ref().map(|image| pyramid(&image.image, &spacings, observer));
-    Ok(fixed?.into_iter().zip(moving?).map(|(fixed, moving)| Level { fixed, moving }).collect())
+    let [fixed_masks, moving_masks] = images.each_ref().map(|image| masks(image, &spacings, observer));
+    let masks = fixed_masks?.into_iter().zip(moving_masks?);
+    let levels = fixed?.into_iter().zip(moving?).zip(masks);
+    Ok(levels
+        .map(|((fixed, moving), (of_fixed, of_moving))| Level { fixed, moving, masks: [of_fixed, of_moving] })
+        .collect())
+}
+
+/// The mask at each spacing; empty without one.
+fn masks(image: &Prepared, spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Vec<u8>>> {
+    let Some(mask) = image.mask() else { return Ok(vec![Vec::new(); spacings.len()]) };
+    let kept = |mask: Cow<Volume>| mask.voxels.par_iter().map(|&voxel| u8::from(voxel >= 0.5)).collect();
+    Ok(pyramid(mask, spacings, observer)?.into_iter().map(kept).collect())
 }
 
 /// A volume at each spacing, coarse to fine, each made from the next finer one.

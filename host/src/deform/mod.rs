@@ -118,6 +118,7 @@ impl Run<'_> {
         flow.level(&FlowLevel {
             fixed,
             moving,
+            masks: level.masks.each_ref().map(Vec::as_slice),
             map: voxel_map(grid, &level.moving.geometry, self.start),
             spacing_mm,
             from: before.map(|before| levels::between(before, grid)),

@@ -88,7 +88,8 @@ impl Options {
             check::levels(levels)?;
         }
         let masks = [self.fixed_mask.as_ref(), self.moving_mask.as_ref()];
-        metric::check::images([fixed, moving], masks, [self.fixed_range, self.moving_range])
+        let images = metric::check::images([fixed, moving], masks, [self.fixed_range, self.moving_range])?;
+        Ok(images.map(Prepared::without_masked))
     }
 }
 

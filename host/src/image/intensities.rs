@@ -216,3 +216,95 @@ fn alike(volume: &Volume) -> (f64, f64) {
     });
     rows.reduce(|| none, |a, b| (a.0.min(b.0), a.1.max(b.1)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{normal, uniform};
+    use crate::{Geometry, PixelType};
+    use glam::DVec3;
+
+    const SIZE: [usize; 3] = [60, 50, 40];
+
+    fn volume(voxel: impl Fn(usize) -> f32) -> Volume {
+        let geometry = Geometry::axis_aligned(SIZE, DVec3::ONE, DVec3::ZERO);
+        Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
+    }
+
+    fn auto(voxel: impl Fn(usize) -> f32) -> Intensities {
+        Intensities::of(&volume(voxel), IntensityRange::Auto)
+    }
+
+    /// A tenth of the voxels from 100 to 300; `air` elsewhere.
+    fn organ(n: usize, air: f32) -> f32 {
+        if n % 60 < 6 { 100.0 + 200.0 * uniform(1, n as u64) as f32 } else { air }
+    }
+
+    #[test]
+    fn images_without_outliers_keep_all_of_their_range() {
+        let images: [&dyn Fn(usize) -> f32; 4] =
+            [&|n| organ(n, 0.0), &|n| organ(n, 3.0 * normal(2, n as u64).abs()), &|n| normal(3, n as u64), &|n| {
+                uniform(4, n as u64) as f32 * if n % 2 == 0 { 1.0 } else { 4.0 }
+            }];
+        for image in images {
+            let found = auto(image);
+            assert_eq!((found.range, found.below + found.above), (found.full, 0));
+        }
+    }
+
+    #[test]
+    fn hot_and_cold_voxels_move_nothing() {
+        for outlier in [30_000.0, -32_768.0] {
+            let clean = auto(|n| organ(n, 0.0));
+            let found = auto(|n| if n == 7777 { outlier } else { organ(n, 0.0) });
+            assert_eq!((found.range, found.below + found.above), (clean.range, 1));
+            let noise = auto(|n| if n % 211 == 0 { outlier } else { organ(n, normal(2, n as u64)) });
+            assert!(noise.range.0 > -6.0 && noise.range.1 < 301.0, "{noise:?}");
+        }
+    }
+
+    #[test]
+    fn both_tails_of_a_ct_are_cut_and_a_small_bright_organ_stays_the_brightest() {
+        let ct = |n: usize| if n % 60 < 30 { -1000.0 } else { 40.0 + 20.0 * normal(5, n as u64) };
+        let found = auto(|n| {
+            if n % 1000 == 0 {
+                30_000.0
+            } else if n % 1000 == 1 {
+                -30_000.0
+            } else {
+                ct(n)
+            }
+        });
+        assert_eq!((found.range.0, found.below, found.above), (-1000.0, 120, 120));
+        assert!(found.range.1 < 200.0);
+        // One voxel in a hundred at twenty times the rest.
+        let bladder = auto(|n| if n % 100 == 3 { 6000.0 } else { organ(n, 0.0) });
+        assert!(bladder.range.1 <= 300.0 && bladder.above == 1200, "{bladder:?}");
+    }
+
+    #[test]
+    fn labels_keep_their_range_but_for_a_lone_voxel() {
+        // Slabs of 30 labels, the last of which is far from the others and rare.
+        let label = |n: usize| {
+            if n % 60 < 40 {
+                0.0
+            } else if n / 60 % 50 < 29 {
+                (1 + n / 60 % 50) as f32
+            } else {
+                0.0
+            }
+        };
+        let far = |n: usize| if n < 3000 && n % 60 >= 50 && n / 60 == 20 { 255.0 } else { label(n) };
+        assert_eq!(auto(far).range, (0.0, 255.0));
+        assert_eq!(auto(|n| if n == 100 { 30_000.0 } else { far(n) }).range, (0.0, 255.0));
+    }
+
+    #[test]
+    fn voxels_without_data_are_counted_and_have_no_part() {
+        let found = auto(|n| if n % 3 == 0 { f32::NAN } else { organ(n, 0.0) });
+        assert_eq!((found.missing, found.range), (40_000, found.full));
+        let given = Intensities::of(&volume(|n| organ(n, 0.0)), IntensityRange::Between(0.0, 150.0));
+        assert_eq!((given.range, given.below), ((0.0, 150.0), 0));
+        assert!((given.clamped_fraction() - 0.075).abs() < 0.01);
+    }
+}

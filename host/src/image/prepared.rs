@@ -30,6 +30,13 @@ impl<'a> Prepared<'a> {
         Self { image: Cow::Owned(filled(&clamped)), mask: Some(Cow::Owned(mask)), intensities }
     }
 
+    /// The same with what the mask leaves out filled from what surrounds it, so that no smoothing brings it back.
+    pub fn without_masked(self) -> Self {
+        let Some(mask) = &self.mask else { return self };
+        let kept = with(&self.image, |n| if mask.voxels[n] >= 0.5 { self.image.voxels[n] } else { f32::NAN });
+        Self { image: Cow::Owned(filled(&kept)), ..self }
+    }
+
     /// The mask, if there is one.
     pub fn mask(&self) -> Option<&Volume> {
         self.mask.as_deref()

@@ -223,6 +223,18 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_cells_are_cut_one_way_and_the_other_in_turns() {
+        let mesh = build(&picture([101, 141], |x, y| 100.0 + (x * 7 + y * 3) as f32 % 50.0), Some(20.0)).unwrap();
+        for triangle in &mesh.triangles {
+            let [a, b, c] = corners(&mesh.fixed, triangle);
+            let edges = [b - a, c - b, a - c];
+            let cut = edges.into_iter().max_by(|a, b| a.length().total_cmp(&b.length())).unwrap();
+            let row = ((a + b + c) / 3.0).y / 20.0;
+            assert_eq!(cut.x * cut.y > 0.0, (row as usize) % 2 == 0, "row {row}");
+        }
+    }
+
+    #[test]
     fn a_black_border_has_no_triangles() {
         let disc = |x: usize, y: usize| DVec2::new(x as f64, y as f64).distance(DVec2::new(200.0, 160.0)) < 140.0;
         let noise = |x: usize, y: usize| (x * 31 + y * 17) as f32 % 5.0;

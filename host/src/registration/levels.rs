@@ -70,15 +70,18 @@ impl<'a> Levels<'a> {
     }
 
     /// The images of a level. A voxel counts where the sampled image's mask is, where `transform` puts it inside the other one's mask,
-    /// and where the sampling picks it. A coarse level on which masks leave too little does without them.
+    /// and where the sampling picks it. A coarse level on which masks leave too little does without them; while no transform is known,
+    /// coarse levels do without the other image's mask, which would lie at the wrong place.
     ///
     /// # Errors
     /// [`Error::Option`] where the masks leave nothing of the finest level.
-    pub fn images(&self, level: usize, transform: &DAffine3) -> Result<ImagePair<'_>> {
+    pub fn images(&self, level: usize, transform: Option<DAffine3>) -> Result<ImagePair<'_>> {
+        let known = transform.is_some() || level == 0;
+        let transform = &transform.unwrap_or_default();
         let (strides, picks) = self.plan(level);
         let sampled = sampling::thinned(&self.sampled[level], strides);
         let all = || vec![true; sampled.voxels.len()];
-        let masked = self.masked(level, &sampled.geometry, strides, transform);
+        let masked = self.masked(level, &sampled.geometry, strides, known.then_some(transform));
         let masked = masked.filter(|keep| level == 0 || count(keep) >= ENOUGH);
         let keep = match picks {
             None => masked,
@@ -130,11 +133,17 @@ impl<'a> Levels<'a> {
     }
 
     /// For each voxel of a level whether the masks leave it; none without masks.
-    fn masked(&self, level: usize, grid: &Geometry, strides: [usize; 3], map: &DAffine3) -> Option<Vec<bool>> {
+    fn masked(
+        &self,
+        level: usize,
+        grid: &Geometry,
+        strides: [usize; 3],
+        map: Option<&DAffine3>,
+    ) -> Option<Vec<bool>> {
         let inside = |masks: &Vec<Cow<Volume>>| sampling::inside(&sampling::thinned(&masks[level], strides));
         let sampled = self.sampled_mask.as_ref().map(inside);
-        let map = self.which.from_sampled(map);
-        let interpolated = self.interpolated_mask.map(|mask| sampling::within(grid, mask, &map));
+        let map = map.map(|map| self.which.from_sampled(map));
+        let interpolated = self.interpolated_mask.zip(map).map(|(mask, map)| sampling::within(grid, mask, &map));
         sampling::both(sampled, interpolated)
     }
 }

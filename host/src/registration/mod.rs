@@ -126,9 +126,9 @@ impl Run<'_> {
     /// Takes the poses in the race on at a level; at the coarsest one the race begins.
     fn level(&mut self, levels: &Levels, level: usize, race: &mut Race) -> Result<()> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
-        let at = race.poses.first().map_or(DAffine3::IDENTITY, |pose| pose.transform);
+        let at = race.poses.first().map(|pose| pose.transform).or(self.options.init.known());
         go_on(self.observer)?;
-        let prepare = || self.options.metric.prepare(&levels.images(level, &at)?);
+        let prepare = || self.options.metric.prepare(&levels.images(level, at)?);
         let images = timed(&mut self.seconds.pyramid, prepare)?;
         let loaded = timed(&mut self.seconds.upload, || images.load(self.backend))?;
         let clock = Instant::now();

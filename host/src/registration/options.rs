@@ -50,6 +50,17 @@ pub enum Init {
     Transform(DAffine3),
 }
 
+impl Init {
+    /// The start, where that does not have to be found.
+    pub(super) fn known(&self) -> Option<DAffine3> {
+        match self {
+            Self::Header => Some(DAffine3::IDENTITY),
+            Self::Transform(transform) => Some(*transform),
+            Self::Auto | Self::Geometry | Self::Mass | Self::Moments | Self::Search => None,
+        }
+    }
+}
+
 impl Options {
     /// The optimizer: the one that was chosen, or L-BFGS for a metric with a gradient and batches of evaluations for others.
     pub fn optimizer(&self) -> OptimizerKind {

@@ -3,6 +3,7 @@ use crate::invocation::Invocation;
 use crate::report::Run;
 use glam::DVec3;
 use mireg::Check;
+use mireg::image::{Intensities, IntensityRange};
 use mireg::registration::RegistrationSeconds;
 use mireg::transform::{self, Dimension, Linear};
 use mireg::{Geometry, PixelType};
@@ -26,6 +27,7 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
     let dimension = Dimension::of(&volume.geometry);
     let found = Registration {
         transform: Linear::identity(transform::Kind::Rigid, dimension, volume.geometry.centre()),
+        intensities: [Intensities::of(volume, IntensityRange::Auto); 2],
         moved: volume.clone(),
         start: Evaluation::default(),
         end: Evaluation::default(),

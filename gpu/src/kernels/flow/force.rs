@@ -7,7 +7,7 @@ use crate::params::FlowForce;
 use cuda_std::shared;
 use cuda_std::{kernel, thread};
 
-/// Writes the force at every voxel, 0 outside the moving image. `table_words` words of dynamic shared memory.
+/// Writes the force at every voxel, 0 outside the moving image and where a mask is 0. `table_words` words of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; bins are 2 to 255.
@@ -37,7 +37,7 @@ unsafe fn pull(p: &FlowForce, table: impl Fn(u32) -> f32) {
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
         let mut force = [0.0; 3];
-        if sample.inside {
+        if sample.counts {
             let (values, slope) = sample.slope(p.images.moving_size);
             let score = flow::score(&table, |f| table(p.bins * p.bins + f), p.bins, values);
             let scale = bin::scale(p.bins, bin::FULL);

@@ -50,7 +50,7 @@ pub unsafe fn flow_local_moving(p: FlowLocal) {
     });
 }
 
-/// Adds up the squared correlation over the voxels inside.
+/// Adds up the squared correlation over the voxels that count.
 ///
 /// # Safety
 /// As [`flow_local_fixed`].
@@ -59,7 +59,7 @@ pub unsafe fn flow_local_agreement(p: FlowLocal) {
     let (mut sum, mut count) = (0, 0);
     // SAFETY: as this function's.
     each_voxel(p.images.size, |voxel, number| unsafe {
-        if Sample::read(&p.images, voxel, number).inside {
+        if Sample::read(&p.images, voxel, number).counts {
             // The correlation does not depend on the voxel's own intensities.
             let (correlation, _) = moments(&p, number).score([0.0; 2]);
             sum += u64::from(flow::fixed_correlation(correlation));
@@ -80,7 +80,7 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
         let mut force = [0.0; 3];
-        if sample.inside {
+        if sample.counts {
             let (values, slope) = sample.slope(p.images.moving_size);
             let (_, score) = moments(&p, number).score(values.map(fraction));
             let gradient = flow::pulled(&p.images.map, slope.map(fraction));

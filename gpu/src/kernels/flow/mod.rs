@@ -104,6 +104,8 @@ struct Sample {
     fixed: f32,
     /// Whether it lies inside the moving image; else the other fields are not to be used.
     inside: bool,
+    /// Whether it is inside and both masks keep it.
+    counts: bool,
     position: [f32; 3],
     words: <FineLinear as Sampler>::Words,
     fraction: [f32; 3],
@@ -121,9 +123,10 @@ impl Sample {
             let fixed = f32::from(images.fixed.get_cached(number as usize));
             let position = flow::position(&images.map, voxel, read(images.field, images.size, number));
             let inside = interpolate::inside(position, interpolate::last(images.moving_size));
+            let counts = inside && kept(images, position, number);
             let place = FineLinear::place(inside, position, images.moving_size);
             let words = FineLinear::load_from(images.moving, images.moving_size, place);
-            Self { fixed, inside, position, words, fraction: place.fraction }
+            Self { fixed, inside, counts, position, words, fraction: place.fraction }
         }
     }
 
@@ -138,5 +141,20 @@ impl Sample {
     fn slope(&self, moving_size: [u32; 3]) -> ([f32; 2], [f32; 3]) {
         let (moving, slope) = interpolate::linear_slope(self.words, self.fraction);
         ([self.fixed, moving], interpolate::inner(slope, self.position, interpolate::last(moving_size)))
+    }
+}
+
+/// Whether the masks keep a voxel of the fixed image, whose position lies inside the moving one.
+///
+/// # Safety
+/// As [`Sample::read`].
+#[inline(always)]
+unsafe fn kept(images: &FlowImages, position: [f32; 3], number: u32) -> bool {
+    let [fixed, moving] = images.masked;
+    // SAFETY: as this function's; inside, the nearest voxel is one of the image's.
+    unsafe {
+        let by_fixed = fixed == 0 || images.fixed_mask.get_cached(number as usize) != 0;
+        let nearest = || interpolate::nearest(position, images.moving_size) as usize;
+        by_fixed && (moving == 0 || images.moving_mask.get_cached(nearest()) != 0)
     }
 }

@@ -5,7 +5,7 @@ use crate::math::flow;
 use crate::params::FlowPairs;
 use cuda_std::kernel;
 
-/// The joint index of a voxel outside the moving image: larger than any pair of bins has.
+/// The joint index of a voxel that does not count, outside the moving image or masked: larger than any pair of bins has.
 pub const OUTSIDE: u16 = u16::MAX;
 
 /// Writes the joint index of every voxel.
@@ -17,7 +17,7 @@ pub unsafe fn flow_pairs(p: FlowPairs) {
     // SAFETY: as this function's; interpolated values lie between stored ones.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
-        let pair = if sample.inside { flow::pair(sample.values(), p.bins) as u16 } else { OUTSIDE };
+        let pair = if sample.counts { flow::pair(sample.values(), p.bins) as u16 } else { OUTSIDE };
         p.pairs.set(number as usize, pair);
     });
 }

@@ -16,6 +16,9 @@ pub struct FlowLevel<'a> {
     pub fixed: &'a StoredImage,
     /// 16-bit values.
     pub moving: &'a StoredImage,
+    /// For each voxel of the fixed and of the moving image 0 where it has no force; empty where all have. Of the moving image's the one
+    /// nearest to a position decides.
+    pub masks: [&'a [u8]; 2],
     /// From voxels of the fixed to voxels of the moving image; no number is a negative zero.
     pub map: Affine,
     /// Distances between the fixed image's voxels, mm.
@@ -165,9 +168,9 @@ pub fn bytes(fixed: [usize; 3], moving: [usize; 3]) -> u64 {
         (voxels, interpolate::padding(size.map(|n| n as u32)) as u64)
     });
     let field = |voxels, padding| 4 * (3 * voxels + padding);
-    // Two fields, 16-bit values, and two local means, which are more than joint indices.
-    let of_fixed = 2 * field(fixed, fixed_padding) + (2 + 8) * fixed;
-    // Pairs of 16-bit values; at the end a way back, which is more than an image.
-    let of_moving = 4 * (moving + moving_padding) + field(moving, moving_padding);
+    // Two fields, 16-bit values, two local means, which are more than joint indices, and a mask.
+    let of_fixed = 2 * field(fixed, fixed_padding) + (2 + 8 + 1) * fixed;
+    // Pairs of 16-bit values and a mask; at the end a way back, which is more than an image.
+    let of_moving = 4 * (moving + moving_padding) + moving + field(moving, moving_padding);
     of_fixed + of_moving + ROUNDED
 }

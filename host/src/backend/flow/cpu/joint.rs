@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 17;
 pub fn count(task: &FlowTask, bins: u32) -> Vec<u32> {
     let rows = PIECE.div_ceil(task.grid.size[0] as usize);
     let len = (bins * bins) as usize;
-    // One more for voxels outside.
+    // One more for voxels that do not count.
     let empty = || vec![0; len + 1];
     let pieces = (0..task.rows().div_ceil(rows)).into_par_iter();
     let mut counts = pieces
@@ -46,17 +46,17 @@ widest! {
     }
 }
 
-/// The joint indices of a chunk; the one after the last for voxels outside.
+/// The joint indices of a chunk; the one after the last for voxels that do not count.
 #[inline(always)]
 fn pairs(task: &FlowTask, bins: u32, row: usize, x: usize) -> [u32; CHUNK] {
-    let (positions, inside) = task.positions(row, x);
+    let (positions, counts) = task.counted(row, x);
     let moving = fine_linear(task.moving, task.moving_size, &positions);
     let fixed = task.fixed(row, x);
     let mut pairs = [0; CHUNK];
     for l in 0..CHUNK {
         // SAFETY: stored values and what is interpolated from them.
         let pair = unsafe { flow::pair([fixed[l], moving[l]], bins) };
-        pairs[l] = if inside[l] { pair } else { bins * bins };
+        pairs[l] = if counts[l] { pair } else { bins * bins };
     }
     pairs
 }
@@ -87,7 +87,7 @@ widest! {
 
 #[inline(always)]
 fn pull_chunk(task: &FlowTask, tables: &Tables, row: usize, x: usize) -> [Lanes; 3] {
-    let (positions, inside) = task.positions(row, x);
+    let (positions, counts) = task.counted(row, x);
     let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
     let fixed = task.fixed(row, x);
     let scale = bin::scale(tables.bins, bin::FULL);
@@ -102,7 +102,7 @@ fn pull_chunk(task: &FlowTask, tables: &Tables, row: usize, x: usize) -> [Lanes;
         let gradient = flow::pulled(&task.map, [slopes[0][l] * scale, slopes[1][l] * scale, slopes[2][l] * scale]);
         let pull = flow::pull(score, gradient, tables.per_square, tables.prior);
         for axis in 0..3 {
-            out[axis][l] = if inside[l] { pull[axis] } else { 0.0 };
+            out[axis][l] = if counts[l] { pull[axis] } else { 0.0 };
         }
     }
     out

@@ -64,7 +64,7 @@ impl Means<'_> {
     }
 }
 
-/// The sum of the squared correlation in the fixed point of [`flow::CORRELATION_UNIT`], and the number of voxels inside the moving image.
+/// The sum of the squared correlation in the fixed point of [`flow::CORRELATION_UNIT`], and the number of voxels that count.
 pub fn correlation(task: &FlowTask, means: &Means) -> (u64, u64) {
     let sums = (0..task.rows()).into_par_iter().with_min_len(64).map(|row| correlation_of(task, means, row));
     sums.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
@@ -74,13 +74,13 @@ widest! {
     fn correlation_of(task: &FlowTask, means: &Means, row: usize) -> (u64, u64) {
         let (mut sum, mut count) = (0, 0);
         for x in (0..task.grid.size[0] as usize).step_by(CHUNK) {
-            let (_, inside) = task.positions(row, x);
+            let (_, counts) = task.counted(row, x);
             let means = means.chunk(task.grid.size[0] as usize, row, x);
             for l in 0..CHUNK {
                 // Only the score depends on the intensities.
                 let (correlation, _) = moments(&means, l).score([0.0; 2]);
-                sum += if inside[l] { u64::from(flow::fixed_correlation(correlation)) } else { 0 };
-                count += u64::from(inside[l]);
+                sum += if counts[l] { u64::from(flow::fixed_correlation(correlation)) } else { 0 };
+                count += u64::from(counts[l]);
             }
         }
         (sum, count)
@@ -123,7 +123,7 @@ fn pull_chunk(
     prior: f32,
     (row, x): (usize, usize),
 ) -> [Lanes; 3] {
-    let (positions, inside) = task.positions(row, x);
+    let (positions, counts) = task.counted(row, x);
     let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
     let (fixed, moving) = (fractions(task.fixed(row, x)), fractions(moving));
     let slopes = slopes.map(fractions);
@@ -133,7 +133,7 @@ fn pull_chunk(
         let gradient = flow::pulled(&task.map, [slopes[0][l], slopes[1][l], slopes[2][l]]);
         let pull = flow::pull(score, gradient, per_square, prior);
         for axis in 0..3 {
-            out[axis][l] = if inside[l] { pull[axis] } else { 0.0 };
+            out[axis][l] = if counts[l] { pull[axis] } else { 0.0 };
         }
     }
     out

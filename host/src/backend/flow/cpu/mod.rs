@@ -34,6 +34,7 @@ pub struct FlowOnCpu {
 struct LevelOnCpu {
     fixed: StoredImage,
     moving: StoredImage,
+    masks: [Vec<u8>; 2],
     map: Affine,
     compare: Compare,
     /// The fixed image's local mean and variance, where it is compared by them.
@@ -92,12 +93,13 @@ impl FlowOnCpu {
     /// The level, and it with the field.
     fn task(&self) -> Result<(&LevelOnCpu, FlowTask<'_>)> {
         let level = self.level.as_ref().ok_or_else(no_level)?;
-        let LevelOnCpu { fixed, moving, map, .. } = level;
+        let LevelOnCpu { fixed, moving, masks, map, .. } = level;
         let task = FlowTask {
             grid: self.grid(),
             fixed: fixed.voxels(),
             moving: &moving.values,
             moving_size: moving.size.map(|n| n as u32),
+            masks: masks.each_ref().map(Vec::as_slice),
             map: *map,
         };
         Ok((level, task))
@@ -134,6 +136,7 @@ impl Flow for FlowOnCpu {
         self.level = Some(LevelOnCpu {
             fixed: level.fixed.clone(),
             moving: level.moving.clone(),
+            masks: level.masks.map(<[u8]>::to_vec),
             map: level.map,
             compare: level.compare,
             of_fixed,

@@ -116,6 +116,8 @@ pub struct FlowTask<'a> {
     /// 16-bit values and their padding.
     pub moving: &'a [u16],
     pub moving_size: [u32; 3],
+    /// As [`FlowLevel::masks`](crate::backend::flow::FlowLevel::masks).
+    pub masks: [&'a [u8]; 2],
     pub map: Affine,
 }
 
@@ -130,6 +132,25 @@ impl FlowTask<'_> {
     #[inline(always)]
     pub fn positions(&self, row: usize, x: usize) -> ([Lanes; 3], [bool; CHUNK]) {
         positions(&self.grid, &self.map, self.moving_size, row, x)
+    }
+
+    /// The same, and which of those inside both masks keep.
+    #[inline(always)]
+    pub fn counted(&self, row: usize, x: usize) -> ([Lanes; 3], [bool; CHUNK]) {
+        let (positions, mut counts) = self.positions(row, x);
+        let [fixed, moving] = self.masks;
+        if !fixed.is_empty() {
+            let kept = chunk(fixed, self.grid.size[0] as usize, row, x);
+            (0..CHUNK).for_each(|l| counts[l] &= kept[l] != 0);
+        }
+        if !moving.is_empty() {
+            for l in 0..CHUNK {
+                let position = [positions[0][l], positions[1][l], positions[2][l]];
+                // SAFETY: positions are inside, or were moved there.
+                counts[l] &= moving[unsafe { interpolate::nearest(position, self.moving_size) } as usize] != 0;
+            }
+        }
+        (positions, counts)
     }
 
     /// The fixed image's values in a chunk.

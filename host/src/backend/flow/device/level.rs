@@ -12,6 +12,9 @@ use gpu::params::{self, Affine};
 pub struct LevelOnDevice<Q: Queue> {
     fixed: Q::Memory<u16>,
     moving: Q::Memory<u32>,
+    /// Of the fixed and of the moving image; of one number where there is none.
+    masks: [Q::Memory<u8>; 2],
+    masked: [u32; 2],
     moving_size: [u32; 3],
     map: Affine,
     pub metric: Metric<Q>,
@@ -30,9 +33,12 @@ impl<Q: Queue> LevelOnDevice<Q> {
             Compare::Joint { bins } => Metric::Joint(Joint::new(queue, grid.voxels(), bins)?),
             Compare::Local { window_mm } => Metric::Local(Local::new(queue, grid.voxels(), window_mm)?),
         };
+        let mask = |mask: &[u8]| queue.upload(if mask.is_empty() { &[1] } else { mask });
         let mut level = Self {
             fixed: queue.upload(level.fixed.voxels())?,
             moving: queue.upload(&level.moving.words(true))?,
+            masks: [mask(level.masks[0])?, mask(level.masks[1])?],
+            masked: level.masks.map(|mask| u32::from(!mask.is_empty())),
             moving_size: level.moving.size.map(|n| n as u32),
             map: level.map,
             metric,
@@ -50,9 +56,12 @@ impl<Q: Queue> LevelOnDevice<Q> {
             fixed: self.fixed.view(),
             moving: self.moving.view(),
             field: grid.field.view(),
+            fixed_mask: self.masks[0].view(),
+            moving_mask: self.masks[1].view(),
             map: self.map,
             size: grid.size,
             moving_size: self.moving_size,
+            masked: self.masked,
         }
     }
 }

@@ -1,0 +1,93 @@
+//! Cost-function masking: where a mask is 0 the images have no force, and the field goes on from what surrounds it.
+
+use super::{Pair, found, from_headers, test};
+use glam::DVec3;
+use libtest_mimic::Trial;
+use mireg::deform::{Force, Options};
+use mireg::{Geometry, Volume};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        test("a_masked_lesion_of_the_fixed_image_has_no_force", || masked(Force::Mi, false)),
+        test("a_masked_lesion_of_the_moving_image_has_no_force", || masked(Force::Mi, true)),
+        test("local_correlation_heeds_masks_too", || masked(Force::Lcc, false)),
+        test("voxels_without_data_are_as_masked", voxels_without_data_are_as_masked),
+    ]
+}
+
+fn pair() -> Pair {
+    Pair::new([40, 38, 34], |v| 2.0 * v + 40.0)
+}
+
+fn options(force: Force) -> Options {
+    Options { force, smooth_mm: Some(6.0), ..from_headers() }
+}
+
+/// Whether a point lies in the lesion, a ball in the middle of the fixed image's front half.
+fn in_lesion(grid: &Geometry, p: DVec3, mm: f64) -> bool {
+    p.distance(grid.centre() - DVec3::new(0.0, 14.0, 0.0)) < mm
+}
+
+fn by_place(volume: &Volume, intensity: impl Fn(usize, DVec3, f32) -> f32) -> Volume {
+    let [width, height, _] = volume.geometry.size;
+    let to_mm = volume.geometry.index_to_world();
+    let place = |n: usize| DVec3::new((n % width) as f64, (n / width % height) as f64, (n / width / height) as f64);
+    let voxels = volume.voxels.iter().enumerate();
+    let voxels = voxels.map(|(n, &v)| intensity(n, to_mm.transform_point3(place(n)), v)).collect();
+    Volume { voxels, ..*volume }
+}
+
+fn noise(n: usize) -> f32 {
+    ((n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f32 / (1 << 24) as f32
+}
+
+/// The lesion, of stripes and noise, drawn into one image, and its mask.
+fn with_lesion(pair: &Pair, moving: bool) -> (Pair, Volume) {
+    let grid = pair.fixed.geometry;
+    let draw = |volume: &Volume| {
+        let high = volume.range().1;
+        by_place(volume, |n, p, v| {
+            let stripes = 0.5 + 0.5 * (p.x / 3.0).sin() as f32;
+            if in_lesion(&grid, p, 12.0) { high * (0.7 * stripes + 0.3 * noise(n)) } else { v }
+        })
+    };
+    let mask = |volume: &Volume| by_place(volume, |_, p, _| f32::from(u8::from(!in_lesion(&grid, p, 13.5))));
+    let Pair { fixed, moving: other } = pair;
+    match moving {
+        false => (Pair { fixed: draw(fixed), moving: other.clone() }, mask(fixed)),
+        true => (Pair { fixed: fixed.clone(), moving: draw(other) }, mask(other)),
+    }
+}
+
+/// The mean error where no lesion is, mm.
+fn error(pair: &Pair, options: &Options) -> f64 {
+    let found = found(pair, options);
+    let grid = &pair.fixed.geometry;
+    let outside = super::inner(grid).filter(|&p| !in_lesion(grid, p, 18.0));
+    let errors: Vec<f64> = outside.map(|p| found.field.at(p).distance(super::truth(grid, p) - p)).collect();
+    errors.iter().sum::<f64>() / errors.len() as f64
+}
+
+fn masked(force: Force, moving: bool) {
+    let whole = pair();
+    let clean = error(&whole, &options(force));
+    let (hurt, mask) = with_lesion(&whole, moving);
+    let unmasked = error(&hurt, &options(force));
+    let mask = Some(mask);
+    let (fixed_mask, moving_mask) = if moving { (None, mask) } else { (mask, None) };
+    let masked = error(&hurt, &Options { fixed_mask, moving_mask, ..options(force) });
+    assert!(masked < 1.2 * clean, "{masked:.3} mm with the mask, {clean:.3} mm without a lesion");
+    assert!(unmasked > 1.2 * masked, "{unmasked:.3} mm without the mask, {masked:.3} mm with it");
+}
+
+fn voxels_without_data_are_as_masked() {
+    let (hurt, mask) = with_lesion(&pair(), false);
+    let by_mask = found(&hurt, &Options { fixed_mask: Some(mask.clone()), ..options(Force::Mi) });
+    let missing = by_place(&hurt.fixed, |n, _, v| if mask.voxels[n] < 0.5 { f32::NAN } else { v });
+    let missing = Pair { fixed: missing, moving: hurt.moving.clone() };
+    let by_gap = found(&missing, &options(Force::Mi));
+    let apart = by_mask.field.vectors.iter().zip(&by_gap.field.vectors);
+    let most = apart.flat_map(|(a, b)| (0..3).map(move |n| (a[n] - b[n]).abs())).fold(0.0, f32::max);
+    assert!(most < 0.05, "{most} mm");
+    assert!(by_gap.moved.voxels.iter().all(|v| v.is_finite()), "the moving image has data everywhere");
+}
