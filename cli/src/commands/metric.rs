@@ -12,6 +12,7 @@ use mireg::{Result, Silent};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::histogram::Histogram;
+use crate::arguments::images::Images;
 use crate::arguments::ranges::Ranges;
 use crate::files;
 use crate::report;
@@ -37,6 +38,8 @@ pub struct Metric {
     pub fixed: PathBuf,
     /// Moving image
     pub moving: PathBuf,
+    #[command(flatten)]
+    pub images: Images,
     /// Transform from points of FIXED to points of MOVING, in any format that `mireg convert` reads [default: identity]
     #[arg(long, short, value_name = "FILE")]
     pub transform: Option<PathBuf>,
@@ -57,7 +60,8 @@ pub struct Metric {
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
     let engine = arguments.compute.engine(&Silent)?;
-    let (fixed, moving) = engine.install(|| files::read(&arguments.fixed, &arguments.moving))?;
+    let read = || files::read(&arguments.fixed, &arguments.moving, &arguments.images);
+    let ([fixed, moving], notes) = engine.install(read)?;
     let transform = match &arguments.transform {
         Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
@@ -67,6 +71,7 @@ pub fn run(arguments: &Metric) -> Result<()> {
     let Ranges { fixed_range, moving_range } = arguments.ranges;
     let comparison = Comparison { histogram, fixed_mask, moving_mask, fixed_range, moving_range };
     let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
+    files::say(&notes);
     let intensities = [Intensities::of(&fixed, fixed_range), Intensities::of(&moving, moving_range)];
     let text = if arguments.json { json(&value, histogram.bins, &intensities) } else { text(&value, &intensities) };
     terminal::print(&text);

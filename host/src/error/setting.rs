@@ -16,6 +16,11 @@ pub enum Setting {
     FixedRange,
     /// The same of the moving image.
     MovingRange,
+    /// Which DICOM series of a folder is the fixed image.
+    FixedSeries,
+    MovingSeries,
+    /// The same of the only image.
+    Series,
     /// The kind of transform.
     Dof,
     /// Where a registration starts.

@@ -133,13 +133,7 @@ impl<'a> Levels<'a> {
     }
 
     /// For each voxel of a level whether the masks leave it; none without masks.
-    fn masked(
-        &self,
-        level: usize,
-        grid: &Geometry,
-        strides: [usize; 3],
-        map: Option<&DAffine3>,
-    ) -> Option<Vec<bool>> {
+    fn masked(&self, level: usize, grid: &Geometry, strides: [usize; 3], map: Option<&DAffine3>) -> Option<Vec<bool>> {
         let inside = |masks: &Vec<Cow<Volume>>| sampling::inside(&sampling::thinned(&masks[level], strides));
         let sampled = self.sampled_mask.as_ref().map(inside);
         let map = map.map(|map| self.which.from_sampled(map));
