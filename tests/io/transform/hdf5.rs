@@ -66,7 +66,7 @@ fn chains_and_fields_come_back() {
         field(3).into(),
         field(1).into(),
         solid().then(affine()),
-        affine().then(solid()).then(field(4)).then(linear(Kind::Translation, Dimension::Three)),
+        affine().then(solid()).then(field(4)).then(linear(Kind::Rigid, Dimension::Three)),
         Transform::from(field(1)).then(linear(Kind::Similarity, Dimension::Two)),
         many,
     ];
@@ -122,9 +122,9 @@ fn every_truncation_is_refused() {
 fn damage_is_refused_or_read() {
     let folder = Folder::new();
     for bytes in files() {
-        for at in 0..bytes.len() - 8 {
+        for at in (0..bytes.len() - 8).step_by(2) {
             let mut damaged = bytes.clone();
-            match at % 3 {
+            match at / 2 % 3 {
                 0 => damaged[at] ^= 1 << (at % 8),
                 1 => damaged[at..at + 8].fill(0xff),
                 _ => damaged.copy_within(at / 2..at / 2 + 8, at),

@@ -26,8 +26,8 @@ impl Filters {
             let (_flags, values) = (message.u16()?, message.u16()?);
             message.take(name.into())?;
             // Version 1 fills up to 8 bytes.
-            let filled = if version == 1 { values + values % 2 } else { values };
-            message.take(4 * usize::from(filled))?;
+            let values = usize::from(values);
+            message.take(4 * if version == 1 { values.next_multiple_of(2) } else { values })?;
             match kind {
                 DEFLATE | SHUFFLE => Ok(kind),
                 _ => Err(unread(&format!("numbers compressed by HDF5's filter {kind}"))),

@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(nearest_axes(signed), signed);
         assert_eq!(nearest_axes(DMat3::from_rotation_x(0.7) * signed), signed);
         // Of both first axes y is the nearest.
-        let both = DMat3::from_cols(DVec3::new(0.1, 0.9, 0.0), DVec3::new(0.5, 0.6, 0.6), DVec3::new(0.6, 0.1, 0.7));
+        let both = DMat3::from_cols(DVec3::new(0.1, 0.9, 0.0), DVec3::new(0.5, 0.6, 0.6), DVec3::new(0.7, 0.1, 0.6));
         assert_eq!(nearest_axes(both), DMat3::from_cols(DVec3::Y, DVec3::Z, DVec3::X));
     }
 

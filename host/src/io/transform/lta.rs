@@ -26,8 +26,8 @@ pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
         return Err("holds several transforms or none, where mireg reads one; write one per file".into());
     }
     let start = place(&lines, "1 4 4")? + 1;
-    let rows = lines[start..].iter().take(4).map(|row| Ok(numbers(row)?.try_into().ok()));
-    let rows = rows.collect::<Result<Option<Vec<_>>, String>>()?.and_then(|rows| rows.try_into().ok());
+    let rows = lines[start..].iter().take(4).map(|row| numbers(row).ok()?.try_into().ok());
+    let rows = rows.collect::<Option<Vec<_>>>().and_then(|rows| rows.try_into().ok());
     let matrix = map(rows.ok_or("its matrix is not four lines of four numbers; correct the file")?)?;
     let [src, dst] = [volume(&lines, SOURCE)?, volume(&lines, "dst volume info")?];
     let matrix = match value(&lines, "type")?[..] {
