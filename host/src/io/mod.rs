@@ -9,6 +9,7 @@ mod deflate;
 pub mod field;
 mod format;
 mod formats;
+mod luma;
 pub mod mesh;
 mod number;
 mod output;
