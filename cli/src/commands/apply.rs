@@ -11,6 +11,7 @@ use mireg::{Error, Resampling, Result, Silent, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
+use crate::arguments::images::Single;
 use crate::arguments::interpolation::Interpolation;
 use crate::files;
 use crate::interrupt::Held;
@@ -39,6 +40,8 @@ Examples:
 pub struct Apply {
     /// Image to resample
     pub image: PathBuf,
+    #[command(flatten)]
+    pub single: Single,
     /// Reference image: IMAGE is resampled on its grid
     #[arg(long, value_name = "LIKE")]
     pub like: PathBuf,
@@ -77,11 +80,12 @@ pub fn run(arguments: &Apply) -> Result<()> {
     files::keep_inputs(out, [image, like])?;
     // A device is opened for what it computes alone.
     let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
-    let (like, volume, chain) = engine.install(|| {
-        let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
-        let (like, volume) = (like?, volume?);
+    let (like, volume, notes, chain) = engine.install(|| {
+        let (like, read) = rayon::join(|| io::geometry(like), || io::read_with(image, &arguments.single.options()));
+        let (like, read) = (like?, read?);
+        let (notes, volume) = (files::notes(image, &read), read.volume);
         let chain = between(arguments, &Grids::of(&like, &volume.geometry))?;
-        Ok((like, volume, chain))
+        Ok((like, volume, notes, chain))
     })?;
     let map = chain.map(arguments.invert);
     let grid = arguments.spacing.map_or(like, |spacing| like.respaced(spacing));
@@ -101,6 +105,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
     let _held = Held::new();
     engine.install(|| io::write(out, &resampled.volume))?;
     let ([i, j, k], spacing) = (grid.size, grid.spacing);
+    files::say(&notes);
     let part = 100.0 * resampled.inside as f64 / grid.voxels() as f64;
     let size = format!("{i} x {j} x {k} voxels of {:.4} x {:.4} x {:.4} mm", spacing.x, spacing.y, spacing.z);
     terminal::print(&line("wrote", &format!("{}, {size}", out.display())));

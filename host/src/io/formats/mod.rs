@@ -8,7 +8,9 @@ mod picture;
 
 use std::path::Path;
 
-use super::format::{ImageFormat, ends};
+use super::format::{ImageFormat, PLAIN, ends};
+use super::reading::{Image, ReadOptions};
+use crate::error::{Setting, message};
 use crate::{Error, Geometry, Result, Volume};
 
 /// All formats. Messages list them in this order.
@@ -39,7 +41,21 @@ pub fn is_picture(path: &Path) -> bool {
 /// not finite; and for a DICOM series whose slices are missing, doubled, unevenly spaced, of differing grids, or sheared by a
 /// tilted gantry.
 pub fn read(path: &Path) -> Result<Volume> {
-    to_read(path)?.read(path)
+    Ok(read_with(path, &PLAIN)?.volume)
+}
+
+/// The same, where `options` choose among several images, with what is to be said of how it was read.
+///
+/// # Errors
+/// Those of [`read`], and [`Error::File`] for options that choose what is not there.
+pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Image> {
+    if options.series.is_some() && !path.is_dir() {
+        let setting = options.role.series().unwrap_or(Setting::Series);
+        let message =
+            message!("is no folder, and a series is chosen in a folder of DICOM files"; "leave out ", {setting});
+        return Err(Error::file(path, message));
+    }
+    to_read(path)?.read(path, options)
 }
 
 /// Reads the grid of a volume alone, from its header where that is quicker than reading all.

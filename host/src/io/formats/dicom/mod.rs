@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::io::format::{ImageFormat, Names};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::{Source, reason};
 use crate::{Error, Result, Volume};
 use slice::Slice;
@@ -33,8 +34,8 @@ impl ImageFormat for Dicom {
         Ok(source.remaining() >= 132 && source.read_exact(&mut start).is_ok() && start.ends_with(b"DICM"))
     }
 
-    fn read(&self, path: &Path) -> Result<Volume> {
-        if path.is_dir() { read_folder(path) } else { read_file(path) }
+    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
+        if path.is_dir() { read_folder(path) } else { read_file(path) }.map(Image::from)
     }
 }
 
