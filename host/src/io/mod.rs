@@ -7,6 +7,7 @@ mod atomic;
 mod check;
 mod deflate;
 pub mod field;
+mod fields;
 mod format;
 mod formats;
 mod luma;
@@ -22,4 +23,4 @@ mod voxels;
 
 pub use formats::{geometry, is_picture, read, read_with, write};
 pub use output::OutputFolder;
-pub use reading::{Image, ReadOptions, Role};
+pub use reading::{Image, ReadOptions, Role, Select};

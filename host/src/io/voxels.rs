@@ -131,7 +131,9 @@ pub fn read(mut source: Source, shape: &Shape, coding: &Coding, take: Take) -> c
         }
         (Take::Mean, Order::Planes) => means(&mut source, shape, coding, &mut numbers)?,
         (Take::Luma, Order::Planes) => {
-            return Err(source.error("has all red before all green; save it with the colours of each voxel side by side"));
+            return Err(
+                source.error("has all red before all green; save it with the colours of each voxel side by side")
+            );
         }
         (_, Order::Voxels) => among(&mut source, shape, coding, take, &mut numbers)?,
     }
@@ -174,13 +176,7 @@ fn means(source: &mut Source, shape: &Shape, coding: &Coding, numbers: &mut Vec<
 }
 
 /// Appends what is taken of the numbers of each voxel, which stand side by side.
-fn among(
-    source: &mut Source,
-    shape: &Shape,
-    coding: &Coding,
-    take: Take,
-    numbers: &mut Vec<f32>,
-) -> crate::Result<()> {
+fn among(source: &mut Source, shape: &Shape, coding: &Coding, take: Take, numbers: &mut Vec<f32>) -> crate::Result<()> {
     let at_once = (PART / shape.numbers).max(1);
     let mut left: usize = shape.size.iter().product();
     let mut part = Vec::new();
@@ -229,11 +225,12 @@ pub fn finite(numbers: &[f32], shape: &Shape) -> Result<(), String> {
 }
 
 impl Coding {
-    /// The type that holds the intensities: scaled integers are not whole.
-    pub fn volume_pixel(&self) -> PixelType {
+    /// The type that holds the intensities that were taken: scaled integers and their means are not whole.
+    pub fn volume_pixel(&self, take: Take) -> PixelType {
         match (self.scale, self.pixel) {
-            (None, pixel) | (Some(_), pixel @ PixelType::F64) => pixel,
-            (Some(_), _) => PixelType::F32,
+            (_, pixel @ PixelType::F64) => pixel,
+            (None, pixel) if take != Take::Mean => pixel,
+            _ => PixelType::F32,
         }
     }
 
@@ -292,6 +289,13 @@ pub fn encode(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
         PixelType::F32 => encode!(f32, |voxel| voxel),
         PixelType::F64 => encode!(f64, f64::from),
     }
+    bytes
+}
+
+/// The same, the most significant byte first.
+pub fn encode_big_endian(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
+    let mut bytes = encode(voxels, pixel);
+    bytes.chunks_exact_mut(pixel.bytes()).for_each(<[u8]>::reverse);
     bytes
 }
 

@@ -2,6 +2,7 @@
 
 mod dicom;
 mod metaimage;
+mod mgh;
 mod nifti;
 mod nrrd;
 mod picture;
@@ -14,8 +15,8 @@ use crate::error::{Setting, message};
 use crate::{Error, Geometry, Result, Volume};
 
 /// All formats. Messages list them in this order.
-const FORMATS: [&dyn ImageFormat; 5] =
-    [&nifti::Nifti, &metaimage::MetaImage, &nrrd::Nrrd, &dicom::Dicom, &picture::Picture];
+const FORMATS: [&dyn ImageFormat; 6] =
+    [&nifti::Nifti, &metaimage::MetaImage, &nrrd::Nrrd, &mgh::Mgh, &dicom::Dicom, &picture::Picture];
 
 /// Whether a file is PNG, JPEG or TIFF, by the end of its name.
 pub fn is_picture(path: &Path) -> bool {

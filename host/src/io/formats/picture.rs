@@ -9,7 +9,7 @@ use image::{ColorType, DynamicImage, ImageBuffer, ImageReader, Limits};
 
 use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::luma::luma;
-use crate::io::reading::{Image, ReadOptions};
+use crate::io::reading::{Image, ReadOptions, colours_became_luma};
 use crate::io::source::{MOST_DEFLATED, Source};
 use crate::io::{atomic, check};
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -33,8 +33,9 @@ impl ImageFormat for Picture {
         true
     }
 
-    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
-        read(path, format(path)).map(Image::from)
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
+        options.one_volume().map_err(Error::at(path))?;
+        read(path, format(path))
     }
 
     fn write(&self, path: &Path, volume: &Volume) -> Result<()> {
@@ -51,7 +52,7 @@ fn format(path: &Path) -> image::ImageFormat {
 }
 
 /// Reads the first image in the file at `path`, which must be of `format`.
-fn read(path: &Path, format: image::ImageFormat) -> Result<Volume> {
+fn read(path: &Path, format: image::ImageFormat) -> Result<Image> {
     let bytes = Source::open(path)?.bytes()?;
     let refused = |says: String| {
         Error::file(
@@ -68,6 +69,7 @@ fn read(path: &Path, format: image::ImageFormat) -> Result<Volume> {
     reader.limits(limits);
     let image = reader.decode().map_err(|e| refused(e.to_string().replace('\n', " ")))?;
     let size = check::size([image.width().into(), image.height().into(), 1]).map_err(|m| Error::file(path, m))?;
+    let notes = if image.color().has_color() { vec![colours_became_luma()] } else { Vec::new() };
     let (voxels, pixel) = match image.color() {
         ColorType::L8 | ColorType::La8 => (grey(&image.into_luma8()), PixelType::U8),
         ColorType::L16 | ColorType::La16 => (grey(&image.into_luma16()), PixelType::U16),
@@ -75,7 +77,8 @@ fn read(path: &Path, format: image::ImageFormat) -> Result<Volume> {
         ColorType::Rgb16 | ColorType::Rgba16 => (colours(&image.into_rgb16()), PixelType::U16),
         other => return Err(Error::file(path, format!("its pixels are {other:?}; save it with 8 or 16 bits a pixel"))),
     };
-    Ok(Volume { geometry: Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO), voxels, pixel })
+    let geometry = Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO);
+    Ok(Image { volume: Volume { geometry, voxels, pixel }, notes })
 }
 
 fn grey<T: Copy + Into<f32>>(samples: &[T]) -> Vec<f32> {

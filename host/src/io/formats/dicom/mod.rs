@@ -34,7 +34,8 @@ impl ImageFormat for Dicom {
         Ok(source.remaining() >= 132 && source.read_exact(&mut start).is_ok() && start.ends_with(b"DICM"))
     }
 
-    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
+        options.one_volume().map_err(Error::at(path))?;
         if path.is_dir() { read_folder(path) } else { read_file(path) }.map(Image::from)
     }
 }
