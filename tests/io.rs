@@ -1,6 +1,7 @@
 //! Files: volumes, transforms and output folders, good and bad.
 
 mod bad_input;
+mod colours;
 mod damage;
 mod dicom;
 mod dicom_file;
@@ -8,6 +9,7 @@ pub mod field;
 mod flat;
 pub mod mesh;
 mod metaimage;
+mod mgh;
 mod nifti;
 mod nifti_file;
 mod nrrd;
@@ -16,6 +18,7 @@ mod picture;
 mod real;
 mod round_trip;
 mod transform;
+mod volumes;
 
 use std::path::{Path, PathBuf};
 
@@ -26,12 +29,14 @@ use mireg::{Geometry, Volume};
 pub fn tests() -> Vec<Trial> {
     let topics = [
         bad_input::tests(),
+        colours::tests(),
         damage::tests(),
         dicom::tests(),
         field::tests(),
         flat::tests(),
         mesh::tests(),
         metaimage::tests(),
+        mgh::tests(),
         nifti::tests(),
         nrrd::tests(),
         output::tests(),
@@ -39,6 +44,7 @@ pub fn tests() -> Vec<Trial> {
         real::tests(),
         round_trip::tests(),
         transform::tests(),
+        volumes::tests(),
     ];
     topics.into_iter().flatten().collect()
 }

@@ -3,7 +3,8 @@
 use dicom_core::{Tag, VR};
 use glam::{DMat3, DVec3};
 use libtest_mimic::Trial;
-use mireg::{PixelType, Volume, io};
+use mireg::io::{self, ReadOptions, Role};
+use mireg::{PixelType, Volume};
 
 use super::dicom_file::DicomFile;
 use super::{Folder, assert_lies, bits, fixture};
@@ -15,6 +16,7 @@ pub fn tests() -> Vec<Trial> {
         trial("io::dicom::compressed", compressed_slices_have_the_same_pixels),
         trial("io::dicom::order", slices_are_ordered_by_position),
         trial("io::dicom::choice", a_file_chooses_its_series),
+        trial("io::dicom::series", a_series_is_chosen_by_number_uid_or_description),
         trial("io::dicom::syntaxes", transfer_syntaxes_read_alike),
         trial("io::dicom::bits", only_the_stored_bits_count),
         trial("io::dicom::rescale", each_slice_has_its_own_rescale),
@@ -89,7 +91,9 @@ fn a_file_chooses_its_series() {
     folder.file("notes.txt", "not DICOM");
     std::fs::create_dir(folder.path("more")).unwrap();
     let message = io::read(&folder.path("")).unwrap_err().to_string();
-    assert!(message.contains("holds 2 DICOM series: a description (2 images, 0.dcm), a description (2 images, 1.dcm)"));
+    let listed = "holds 2 DICOM series: 1: \"a description\" (MR, 2 images of 4 x 3, UID 1.2.3), 2: \"a description\" (MR, 2 \
+                  images of 4 x 3, UID 1.2.9); ";
+    assert!(message.contains(listed), "{message}");
     assert!(message.ends_with("; give one of the files of the series that you want"), "{message}");
     std::fs::rename(folder.path("3.dcm"), folder.path("IM_3")).unwrap();
     for (name, first, step) in [("0.dcm", 0.0, 1.0), ("2.dcm", 0.0, 1.0), ("1.dcm", 36.0, 2.0), ("IM_3", 36.0, 2.0)] {
@@ -98,6 +102,45 @@ fn a_file_chooses_its_series() {
     }
     let message = io::read(&folder.path("notes.txt")).unwrap_err().to_string();
     assert!(message.contains("its name does not end like a file that mireg reads"), "{message}");
+}
+
+fn a_series_is_chosen_by_number_uid_or_description() {
+    let number = Tag(0x0020, 0x0011);
+    let series = |series, number_text: &str, description, columns| {
+        let pixels = vec![columns; 3 * usize::from(columns)];
+        DicomFile { series, description, columns, pixels, ..DicomFile::default() }.with(number, VR::IS, number_text)
+    };
+    // The order is that of their numbers.
+    let folder =
+        folder_of(&[series("1.9", "2", "T2 tse", 4), series("1.5", "10", "T1", 5), series("1.7", "11", "T1", 6)]);
+    let read = |name: &str, role| {
+        let options = ReadOptions { series: Some(name.into()), role, volume: None };
+        io::read_with(&folder.path(""), &options)
+    };
+    for (name, columns) in [("1", 4), ("2", 5), ("3", 6), ("1.5", 5), (" 1.9 ", 4), ("t2 TSE", 4)] {
+        let image = read(name, Role::Fixed).unwrap();
+        assert_eq!((image.volume.geometry.size[0], image.notes), (columns, vec![]), "{name}");
+    }
+    for (name, says) in [
+        ("4", "has no series \"4\" but 3 DICOM series: 1: \"T2 tse\" (MR, 1 image of 4 x 3, UID 1.9), 2: "),
+        ("T1", "of which several are called \"T1\"; give the number or UID of one"),
+    ] {
+        let message = read(name, Role::Fixed).unwrap_err().to_string();
+        assert!(message.contains(says), "{message}");
+    }
+    let options = |role| ReadOptions { role, ..ReadOptions::default() };
+    for (role, name) in [(Role::Fixed, "fixed_series"), (Role::Moving, "moving_series"), (Role::Image, "series")] {
+        let message = io::read_with(&folder.path(""), &options(role)).unwrap_err().to_string();
+        assert!(
+            message
+                .ends_with(&format!("; give the number, UID or description of one as `{name}`, or one of its files"))
+        );
+    }
+    let options = ReadOptions { series: Some("1".into()), role: Role::Moving, volume: None };
+    let message = io::read_with(&folder.path("0.dcm"), &options).unwrap_err().to_string();
+    assert!(
+        message.ends_with("is no folder, and a series is chosen in a folder of DICOM files; leave out `moving_series`")
+    );
 }
 
 fn transfer_syntaxes_read_alike() {

@@ -11,6 +11,7 @@ use dicom_object::{FileMetaTableBuilder, InMemDicomObject};
 pub struct DicomFile {
     pub syntax: &'static str,
     pub series: &'static str,
+    pub description: &'static str,
     pub columns: u16,
     pub rows: u16,
     pub position: Option<[f64; 3]>,
@@ -32,6 +33,7 @@ impl Default for DicomFile {
         Self {
             syntax: "1.2.840.10008.1.2.1",
             series: "1.2.3",
+            description: "a description",
             columns: 4,
             rows: 3,
             position: Some([0.0; 3]),
@@ -63,7 +65,8 @@ impl DicomFile {
         let mut put = |group, element, vr, value: PrimitiveValue| {
             object.put(DataElement::new(Tag(group, element), vr, value));
         };
-        put(0x0008, 0x103e, VR::LO, PrimitiveValue::from("a description"));
+        put(0x0008, 0x0060, VR::CS, PrimitiveValue::from("MR"));
+        put(0x0008, 0x103e, VR::LO, PrimitiveValue::from(self.description));
         put(0x0020, 0x000e, VR::UI, PrimitiveValue::from(self.series));
         for (element, numbers) in [(0x0032, self.position.map(Vec::from)), (0x0037, self.orientation.map(Vec::from))] {
             if let Some(numbers) = numbers {

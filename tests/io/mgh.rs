@@ -78,7 +78,9 @@ fn every_type_is_read() {
             // What follows the voxels, such as the repetition time, is not needed.
             let with_more = [file.bytes(), vec![7; 20]].concat();
             let files = [("a.mgh", file.bytes()), ("b.MGH", with_more.clone()), ("a.mgz", gzip(&with_more))];
-            for (name, bytes) in files.into_iter().chain([("a.mgh.gz", gzip(&file.bytes())), ("plain.mgz", file.bytes())]) {
+            for (name, bytes) in
+                files.into_iter().chain([("a.mgh.gz", gzip(&file.bytes())), ("plain.mgz", file.bytes())])
+            {
                 let volume = io::read(&folder.file(name, bytes)).unwrap();
                 assert_eq!(volume.pixel, $pixel, "{name}");
                 assert_eq!(volume.voxels, (0..120).map(|v| 2.0 * v as f32).collect::<Vec<_>>(), "{name}");

@@ -61,9 +61,7 @@ impl Role {
             Self::Plain => None,
         }
     }
-}
 
-impl Role {
     /// The option that chooses a volume; none where there is none.
     pub fn volume(self) -> Option<Setting> {
         match self {
@@ -116,7 +114,7 @@ impl ReadOptions {
     ///
     /// # Errors
     /// Where there are several and none is chosen, or one that is not there.
-    pub(super) fn volume(&self, shape: Shape) -> Result<Wanted, Message> {
+    pub(super) fn choose(&self, shape: Shape) -> Result<Wanted, Message> {
         let Shape { numbers: volumes, .. } = shape;
         let last = volumes - 1;
         let (take, note) = match (self.volume, self.role.volume()) {
@@ -147,7 +145,7 @@ impl ReadOptions {
 
     /// Refuses a volume other than the only one.
     pub(super) fn one_volume(&self) -> Result<(), Message> {
-        self.volume(Shape::scalar([1; 3])).map(|_| ())
+        self.choose(Shape::scalar([1; 3])).map(|_| ())
     }
 }
 

@@ -38,7 +38,7 @@ impl ImageFormat for Mgh {
         let (size, volumes) = header.volumes().map_err(&wrong)?;
         let geometry = header.geometry(size).map_err(&wrong)?;
         let coding = header.coding().map_err(&wrong)?;
-        let wanted = options.volume(Shape { size, numbers: volumes, order: Order::Planes }).map_err(Error::at(path))?;
+        let wanted = options.choose(Shape { size, numbers: volumes, order: Order::Planes }).map_err(Error::at(path))?;
         let voxels = voxels::read(source, &wanted.shape, &coding, wanted.take)?;
         Ok(wanted.image(geometry, &coding, voxels))
     }

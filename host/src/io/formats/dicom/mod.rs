@@ -2,20 +2,18 @@
 
 mod elements;
 mod pixels;
+mod series;
 mod slice;
 mod stack;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::io::format::{ImageFormat, Names};
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::{Source, reason};
 use crate::{Error, Result, Volume};
+use series::Series;
 use slice::Slice;
-
-/// Most series that a message lists.
-const LISTED: usize = 4;
 
 /// A series in a folder, or that of one of its files.
 pub struct Dicom;
@@ -36,34 +34,20 @@ impl ImageFormat for Dicom {
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
         options.one_volume().map_err(Error::at(path))?;
-        if path.is_dir() { read_folder(path) } else { read_file(path) }.map(Image::from)
+        if path.is_dir() { read_folder(path, options) } else { read_file(path) }.map(Image::from)
     }
 }
 
-/// Reads the one series in `folder`.
-fn read_folder(folder: &Path) -> Result<Volume> {
-    let mut series = BTreeMap::<String, Vec<Slice>>::new();
-    for slice in slices(folder)? {
-        series.entry(slice.series()).or_default().push(slice);
-    }
-    let listed: Vec<String> =
-        series.values().map(|s| format!("{} ({} images, {})", s[0].description(), s.len(), s[0].name())).collect();
-    match series.into_values().collect::<Vec<_>>() {
-        one if one.len() == 1 => stack::read(folder, one.into_iter().flatten().collect()),
-        none if none.is_empty() => Err(Error::file(
+/// Reads the one series in `folder`, or the one that `options` choose.
+fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Volume> {
+    let series = Series::of(slices(folder)?);
+    if series.is_empty() {
+        return Err(Error::file(
             folder,
             "is a folder without DICOM images; name an image file in it, or the folder of a series",
-        )),
-        several => Err(Error::file(
-            folder,
-            format!(
-                "holds {} DICOM series: {}{}; give one of the files of the series that you want",
-                several.len(),
-                listed[..listed.len().min(LISTED)].join(", "),
-                if listed.len() > LISTED { ", ..." } else { "" }
-            ),
-        )),
+        ));
     }
+    stack::read(folder, series::choose(folder, series, options)?.slices)
 }
 
 /// Reads the series of the file at `path` from the folder that it is in.

@@ -10,8 +10,10 @@ use crate::Error;
 
 /// Only the file DICOMDIR has it.
 const DIRECTORY: Tag = (0x0004, 0x1220);
+const MODALITY: Tag = (0x0008, 0x0060);
 const SERIES_DESCRIPTION: Tag = (0x0008, 0x103e);
 const SERIES: Tag = (0x0020, 0x000e);
+const SERIES_NUMBER: Tag = (0x0020, 0x0011);
 const POSITION: Tag = (0x0020, 0x0032);
 const ORIENTATION: Tag = (0x0020, 0x0037);
 const FRAMES: Tag = (0x0028, 0x0008);
@@ -58,6 +60,20 @@ impl Slice {
         self.elements.text(SERIES).unwrap_or_default()
     }
 
+    /// Where its series is in the order of the examination.
+    pub fn series_number(&self) -> i64 {
+        self.elements.text(SERIES_NUMBER).and_then(|text| text.parse().ok()).unwrap_or(i64::MAX)
+    }
+
+    pub fn modality(&self) -> String {
+        self.elements.text(MODALITY).unwrap_or_else(|| "without modality".into())
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> [usize; 2] {
+        [COLUMNS, ROWS].map(|tag| self.elements.short(tag).unwrap_or(0).into())
+    }
+
     /// What people call its series.
     pub fn description(&self) -> String {
         self.elements.text(SERIES_DESCRIPTION).unwrap_or_else(|| "without a description".into())
@@ -77,7 +93,7 @@ impl Slice {
                  for example with dcm2niix"
             ));
         }
-        let size = [COLUMNS, ROWS].map(|tag| elements.short(tag).unwrap_or(0).into());
+        let size = self.size();
         if size.iter().any(|&n| n < 2) {
             return Err(format!("has {} columns and {} rows; mireg needs at least 2 of each", size[0], size[1]));
         }

@@ -31,7 +31,7 @@ impl ImageFormat for MetaImage {
         let (wanted, coding, geometry, voxels) = parts(path, |header| {
             let (size, volumes) = header.volumes()?;
             match (header.channels()?, header.coding()?.pixel) {
-                (1, _) => options.volume(Shape { size, numbers: volumes, order: Order::Planes }),
+                (1, _) => options.choose(Shape { size, numbers: volumes, order: Order::Planes }),
                 (channels @ (3 | 4), PixelType::U8) => Wanted::luma(size, channels, volumes),
                 (2 | 3, _) => Err(format!("{SEVERAL}. {}", check::IF_FIELD).into()),
                 _ => Err(SEVERAL.into()),

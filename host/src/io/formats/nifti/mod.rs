@@ -35,7 +35,7 @@ impl ImageFormat for Nifti {
             let (size, volumes) = header.volumes()?;
             match header.colours() {
                 Some(channels) => Wanted::luma(size, channels, volumes),
-                None => options.volume(Shape { size, numbers: volumes, order: Order::Planes }),
+                None => options.choose(Shape { size, numbers: volumes, order: Order::Planes }),
             }
         })?;
         let coding = header.coding().map_err(Error::at(path))?;

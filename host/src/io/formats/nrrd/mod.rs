@@ -30,7 +30,7 @@ impl ImageFormat for Nrrd {
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
         let (wanted, coding, geometry, voxels) = parts(path, |header, axes, inner| {
             let (size, volumes) = header.volumes(axes)?;
-            let several = |numbers, order| options.volume(Shape { size, numbers, order });
+            let several = |numbers, order| options.choose(Shape { size, numbers, order });
             match inner {
                 [] => several(volumes, Order::Planes),
                 [inner]
