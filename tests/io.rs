@@ -15,6 +15,7 @@ mod nifti_file;
 mod nrrd;
 mod output;
 mod picture;
+mod python;
 mod real;
 mod round_trip;
 mod transform;
@@ -41,6 +42,7 @@ pub fn tests() -> Vec<Trial> {
         nrrd::tests(),
         output::tests(),
         picture::tests(),
+        python::tests(),
         real::tests(),
         round_trip::tests(),
         transform::tests(),
