@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use mireg::PixelType;
-use mireg::io::{self, ReadOptions};
+use mireg::io::{self, ReadOptions, Select};
 
 use super::nifti_file::NiftiFile;
 use super::{Folder, fixture};
@@ -70,6 +70,9 @@ fn a_picture_makes_the_same_of_them() {
     let image = io::read_with(&folder.path("a.png"), &ReadOptions::default()).unwrap();
     assert_eq!(image.volume.voxels, [LUMA, LUMA].as_flattened());
     assert_eq!(image.notes[0].to_string(), SAID);
+    let second = ReadOptions { volume: Some(Select::Number(1)), ..ReadOptions::default() };
+    let refused = io::read_with(&folder.path("a.png"), &second).unwrap_err().to_string();
+    assert!(refused.ends_with("has one volume, and none of number 1; leave out `volume`"), "{refused}");
     let grey = io::read_with(&fixture("flat.png"), &ReadOptions::default()).unwrap();
     assert!(grey.notes.is_empty());
 }

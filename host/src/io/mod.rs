@@ -20,6 +20,7 @@ mod source;
 pub mod transform;
 mod vectors;
 mod voxels;
+mod wanted;
 
 pub use formats::{geometry, is_picture, read, read_with, write};
 pub use output::OutputFolder;

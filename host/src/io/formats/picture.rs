@@ -9,8 +9,9 @@ use image::{ColorType, DynamicImage, ImageBuffer, ImageReader, Limits};
 
 use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::luma::luma;
-use crate::io::reading::{Image, ReadOptions, colours_became_luma};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::{MOST_DEFLATED, Source};
+use crate::io::wanted::colours_became_luma;
 use crate::io::{atomic, check};
 use crate::{Error, Geometry, PixelType, Result, Volume};
 

@@ -7,9 +7,10 @@ use std::path::Path;
 use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
-use crate::io::reading::{Image, ReadOptions, Wanted};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::wanted::Wanted;
 use crate::io::{atomic, check, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -32,7 +33,7 @@ impl ImageFormat for MetaImage {
             let (size, volumes) = header.volumes()?;
             match (header.channels()?, header.coding()?.pixel) {
                 (1, _) => options.choose(Shape { size, numbers: volumes, order: Order::Planes }),
-                (channels @ (3 | 4), PixelType::U8) => Wanted::luma(size, channels, volumes),
+                (channels @ (3 | 4), PixelType::U8) => options.luma(size, channels, volumes),
                 (2 | 3, _) => Err(format!("{SEVERAL}. {}", check::IF_FIELD).into()),
                 _ => Err(SEVERAL.into()),
             }

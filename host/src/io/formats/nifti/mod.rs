@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
-use crate::io::reading::{Image, ReadOptions, Wanted};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Order, Shape};
+use crate::io::wanted::Wanted;
 use crate::io::{atomic, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -34,7 +35,7 @@ impl ImageFormat for Nifti {
         let (header, wanted, geometry, voxels) = parts(&header_file(path), |header| {
             let (size, volumes) = header.volumes()?;
             match header.colours() {
-                Some(channels) => Wanted::luma(size, channels, volumes),
+                Some(channels) => options.luma(size, channels, volumes),
                 None => options.choose(Shape { size, numbers: volumes, order: Order::Planes }),
             }
         })?;

@@ -8,9 +8,10 @@ use std::path::Path;
 use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names};
-use crate::io::reading::{Image, ReadOptions, Wanted};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::wanted::Wanted;
 use crate::io::{atomic, check, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -41,7 +42,7 @@ impl ImageFormat for Nrrd {
                     several(check::volumes(&[inner.size])?, order)
                 }
                 [inner] if inner.is_colour() && inner.axis == 0 && header.coding()?.pixel == PixelType::U8 => {
-                    Wanted::luma(size, inner.size as usize, volumes)
+                    options.luma(size, inner.size as usize, volumes)
                 }
                 [inner, ..] => Err(inner.refusal().into()),
             }
