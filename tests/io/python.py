@@ -1,7 +1,7 @@
 """Images through the peers' own readers and writers: nibabel 5.4 and SimpleITK 2.5.
 
 python python.py write FOLDER    the peers write files there
-python python.py read FOLDER     the peers read the .mgh, .mgz and .mgh.gz that mireg wrote there
+python python.py read FOLDER     nibabel reads the .mgh and .mgz that mireg wrote there
 
 Both print a line for each file: its name; the volume that is meant, or none; the type of its voxels; the three rows of the map from index
 to LPS mm; and the voxels, the first axis fastest.
