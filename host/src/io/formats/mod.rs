@@ -28,14 +28,15 @@ pub fn is_picture(path: &Path) -> bool {
 /// DICOM file of it belongs to, PNG, JPEG and TIFF.
 ///
 /// The geometry is ITK's: of a NIfTI file the sform or the qform, as ITK chooses, with the voxel size of `pixdim`, and LPS
-/// itself where the file has neither. NIfTI geometry has the precision of f32. A FreeSurfer file that is placed nowhere is coronal, of
-/// 1 mm, its middle at the origin. Slices of a DICOM series are ordered by position
-/// along their normal. A single slice is a 2-D image (see [`Volume`]); it must lie in x and y. A pixel of PNG, JPEG and TIFF is
+/// itself where the file has neither. NIfTI geometry has the precision of f32. A FreeSurfer file that is placed nowhere is coronal,
+/// of 1 mm, its middle at the origin. Slices of a DICOM series, and the frames of enhanced images and of doses, are ordered by
+/// position along their normal; other files in the folder, and series of a single image beside one of several, are left out and
+/// noted. A single slice is a 2-D image (see [`Volume`]); it must lie in x and y. A pixel of PNG, JPEG and TIFF is
 /// 1 mm, whatever resolution the file claims, the first at the origin, rows along x, columns along y.
 ///
 /// Voxels become f32, so integers beyond 2^24 are rounded; where the file scales its integers, [`Volume::pixel`] is `F32`, or
 /// a whole type where all that a DICOM series scales by is whole. DICOM images of photometric interpretation `MONOCHROME1` keep
-/// their values, large ones dark. Colours of PNG, JPEG and TIFF, of NIfTI (RGB24, RGBA32), and of 3 or 4 bytes per voxel in
+/// their values, large ones dark. Colours of PNG, JPEG, TIFF and DICOM, of NIfTI (RGB24, RGBA32), and of 3 or 4 bytes per voxel in
 /// MetaImage and NRRD become luma, 0.2126 R + 0.7152 G + 0.0722 B, rounded down; their alpha is ignored.
 ///
 /// # Errors
