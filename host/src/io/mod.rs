@@ -10,6 +10,7 @@ pub mod field;
 mod fields;
 mod format;
 mod formats;
+mod hdf5;
 mod luma;
 pub mod mesh;
 mod number;
