@@ -27,7 +27,15 @@ const ROWS: &[Row] = &[
     ("a_truncated_file", "register cut.nii.gz b.nii --out out", 2, &["cut.nii.gz"]),
     ("a_header_of_10_to_the_12_voxels", "register huge.nii b.nii --out out", 2, &["huge.nii"]),
     ("a_gzipped_header_of_10_to_the_12_voxels", "register a.nii huge.nii.gz --out out", 2, &["huge.nii.gz"]),
-    ("nan_voxels", "register a.nii nan.nii --out out", 2, &["nan.nii"]),
+    ("infinite_voxels", "register a.nii infinite.nii --out out", 2, &["infinite.nii", "infinite"]),
+    ("an_image_without_data", "register a.nii nan.nii --out out --backend cpu", 2, &["moving", "no data", "NaN"]),
+    (
+        "a_range_without_intensities",
+        "register a.nii b.nii --out out --backend cpu --fixed-range 1e6,1e7",
+        2,
+        &["--fixed-range", "fixed image"],
+    ),
+    ("a_range_the_wrong_way", "register a.nii b.nii --out out --fixed-range 5,1", 2, &["--fixed-range", "smaller"]),
     ("a_constant_image", "register constant.nii b.nii --out out", 2, &["fixed", "constant"]),
     ("a_constant_moving_image", "register a.nii constant.nii --out out", 2, &["moving", "constant"]),
     ("images_that_do_not_overlap", "register a.nii far.nii --out out --init header --quiet", 1, &["overlap"]),
@@ -108,7 +116,7 @@ const ROWS: &[Row] = &[
     ("convert_of_a_missing_file", "convert none.tfm out.tfm", 2, &["none.tfm", "no such file"]),
     ("convert_over_its_input", "convert a.tfm ./a.tfm", 2, &["a.tfm", "replace"]),
     ("convert_over_an_image", "convert a.tfm a.nii --to json --fixed a.nii", 2, &["a.nii", "replace"]),
-    ("convert_to_an_unknown_format", "convert a.tfm a.h5", 2, &["a.h5", ".tfm", "matrix-ras"]),
+    ("convert_to_an_unknown_format", "convert a.tfm a.b", 2, &["a.b", ".tfm", "matrix-ras"]),
     ("convert_to_fsl_without_images", "convert a.tfm a.mat", 2, &["a.mat", "--fixed", "--moving"]),
     ("convert_of_a_damaged_file", "convert text.txt out.tfm", 2, &["text.txt"]),
     ("convert_into_a_missing_folder", "convert a.tfm none/out.tfm", 2, &["none"]),
@@ -242,7 +250,8 @@ fn prepare(folder: &Path) {
     let dimensions = |d: [i16; 5]| d.map(i16::to_le_bytes).concat();
     let huge = patched(&[(40, &dimensions([3, 10_000, 10_000, 10_000, 1]))]);
     file("huge.nii", &huge);
-    file("nan.nii", &patched(&[(NIFTI_HEADER + 400, &f32::NAN.to_le_bytes())]));
+    file("infinite.nii", &patched(&[(NIFTI_HEADER + 400, &f32::INFINITY.to_le_bytes())]));
+    write("nan.nii", &Volume { voxels: vec![f32::NAN; image.voxels.len()], ..image.clone() });
     let twice = [&patched(&[(40, &dimensions([4, 16, 16, 16, 2]))]), &good[NIFTI_HEADER..]].concat();
     file("4d.nii", &twice);
     // No qform, and an sform whose rows are all alike.

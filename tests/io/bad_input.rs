@@ -76,17 +76,18 @@ fn nifti() -> Vec<Bad> {
     let datatype = |datatype| NiftiFile { datatype, ..plain.clone() };
     let huge = NiftiFile { version: 2, ..dim(&[10_000; 3]) };
     let endless = NiftiFile { version: 2, ..dim(&[i64::MAX; 3]) };
-    let nan = floats(&[(41, f32::NAN), (50, f32::INFINITY), (119, f32::NAN)]);
+    let nan = floats(&[(41, f32::INFINITY), (50, f32::NAN), (119, f32::NEG_INFINITY)]);
     let double = 1e300f64.to_le_bytes().repeat(120);
     let too_large = NiftiFile { datatype: 64, voxels: double, ..plain.clone() };
     let turned = NiftiFile { qform_code: 1, quaternion: [f32::NAN; 3], ..plain.clone() };
     vec![
         bad("10^12 voxels", huge, &["claims 10000x10000x10000 voxels (1000000000000 bytes)", "can hold (120 bytes)"]),
         bad("endless voxels", endless, &["claims 9223372036854775807x", "more than the file can hold"]),
-        bad("NaN voxels", nan, &["3 of its voxels are NaN, infinite", "first at index (1, 0, 2); replace them"]),
+        bad("infinite voxels", nan, &["2 of its voxels are infinite", "first at index (1, 0, 2); replace them"]),
         bad("voxels beyond f32", too_large, &["120 of its voxels", "too large for f32"]),
-        bad("several volumes", dim(&[4, 5, 2, 3]), &["has 4 dimensions, 3 volumes; extract one, for example with"]),
-        bad("vectors", dim(&[4, 5, 2, 1, 3]), &["has 5 dimensions, 3 volumes"]),
+        bad("several volumes", dim(&[4, 5, 2, 3]), &["has 3 volumes; extract one, for example with"]),
+        bad("vectors", dim(&[4, 5, 2, 1, 3]), &["has 3 volumes"]),
+        bad("two more axes", dim(&[4, 5, 1, 2, 3]), &["has 5 dimensions, several of them beyond the third; extract"]),
         bad(
             "sagittal slice",
             NiftiFile { dim: vec![4, 30, 1], ..sform(sagittal) },
@@ -101,7 +102,7 @@ fn nifti() -> Vec<Bad> {
             bytes: plain.with_dim([9, 4, 5, 6, 1, 1, 1, 1]),
             expected: &["claims 9 dimensions"],
         },
-        bad("RGB", datatype(128), &["voxels are RGB colour (datatype 128); convert it"]),
+        bad("RGB", datatype(128), &["claims 4x5x6 voxels of 3 numbers (360 bytes)"]),
         bad("complex", datatype(32), &["voxels are complex (datatype 32)"]),
         bad("unknown type", datatype(77), &["unknown type (datatype 77)"]),
         bad("singular sform", sform(singular), &["sform has no inverse; correct it"]),
@@ -164,7 +165,7 @@ fn metaimage() -> Vec<Bad> {
         with("mha of 10^12 voxels", "4 5 6", "10000 10000 10000", &["claims 10000x10000x10000 voxels"]),
         with("mha truncated", "4 5 6", "4 5 7", &["claims 4x5x7 voxels (140 bytes)", "(120 bytes)", "truncated"]),
         with("mha of a slice", "4 5 6", "4 1 6", &["single slice along axis j"]),
-        with("mha of several volumes", "3\nDimSize = 4 5 6", "4\nDimSize = 4 5 3 2", &["4 dimensions, 2 volumes"]),
+        with("mha of several volumes", "3\nDimSize = 4 5 6", "4\nDimSize = 4 5 3 2", &["has 2 volumes; extract one"]),
         with("mha of negative size", "4 5 6", "4 5 -6", &["claims 4x5x-6 voxels"]),
         with("mha with too few numbers", "4 5 6", "4 5", &["DimSize = 4 5 should hold 3 numbers"]),
         with("mha with words for numbers", "4 5 6", "4 5 six", &["DimSize = 4 5 six should hold 3 numbers"]),
@@ -174,7 +175,7 @@ fn metaimage() -> Vec<Bad> {
         with("mha of slices", "LOCAL", "LIST", &["slices in many files (ElementDataFile = LIST); save it as one .mha"]),
         with("mha of a pattern", "LOCAL", "s%03d.raw 1 6 1", &["slices in many files"]),
         with("mha of unknown type", "MET_UCHAR", "MET_OTHER", &["ElementType is MET_OTHER; convert it"]),
-        line("mha of colours", "ElementNumberOfChannels = 3", &["several numbers per voxel"]),
+        line("mha of vectors", "ElementNumberOfChannels = 2", &["several numbers per voxel"]),
         line("mha of text", "BinaryData = False", &["as text (BinaryData = False); save it as binary"]),
         line("mha of something else", "ObjectType = Tube", &["not an image (ObjectType)"]),
         line("mha with a strange flag", "CompressedData = maybe", &["CompressedData = maybe should say True or False"]),
@@ -209,16 +210,17 @@ fn nrrd() -> Vec<Bad> {
         with("nrrd without a byte order", "uchar", "short", &["\"endian: \" should say little or big"]),
         with("nrrd of bzip2", "raw", "bzip2", &["encoded as bzip2; save it with the encoding gzip"]),
         with("nrrd that is not gzip", "raw", "gzip", &["is damaged ("]),
-        with("nrrd of volumes", "3\nsizes: 4 5 6", "4\nsizes: 4 5 3 2", &["4 dimensions, 2 volumes"]),
+        with("nrrd of volumes", "3\nsizes: 4 5 6", "4\nsizes: 4 5 3 2", &["has 2 volumes; extract one"]),
         line(
-            "nrrd of colours",
-            "kinds: RGB-color domain domain",
-            &["4 numbers per voxel or volumes along axis 0 (kind rgb-color)"],
+            "nrrd of matrices",
+            "kinds: 2D-matrix domain domain",
+            &["4 numbers per voxel or volumes along axis 0 (kind 2d-matrix)"],
         ),
-        line(
+        with(
             "nrrd of vectors",
-            "space: LPS\nspace directions: none (1,0,0) (0,1,0)",
-            &["4 numbers per voxel or volumes"],
+            "4 5 6",
+            "2 10 6\nspace: LPS\nspace directions: none (1,0,0) (0,1,0)",
+            &["2 numbers per voxel or volumes"],
         ),
         line("nrrd in time", "space: LAST", &["its space is last; save it in one of three dimensions"]),
         line("nrrd of a list", "data file: LIST", &["slices in many files (data file: LIST); save it as one .nrrd"]),
@@ -231,8 +233,8 @@ fn nrrd() -> Vec<Bad> {
         line("nrrd of zero spacing", "spacings: 1 0 1", &["voxel size is 1, 0, 1 mm"]),
         line("nrrd with a strange skip", "byte skip: -2", &["\"byte skip: -2\" should be 0 or more"]),
         line("nrrd that skips too far", "line skip: 9", &["truncated"]),
-        text("nrrd of too few numbers", "1 2 3 4 5 6 7", &["claims 2x2x2 voxels but 7 follow"]),
+        text("nrrd of too few numbers", "1 2 3 4 5 6 7", &["claims 2x2x2 voxels but 7 numbers follow"]),
         text("nrrd of words", "1 2 3 four 5 6 7 8", &["text that is no number"]),
-        text("nrrd of NaN", "1 2 3 nan 5 6 7 8", &["1 of its voxels are NaN", "(1, 1, 0)"]),
+        text("nrrd of infinity", "1 2 3 inf 5 nan 7 8", &["1 of its voxels are infinite", "(1, 1, 0)"]),
     ]
 }

@@ -10,7 +10,7 @@ use mireg::{Error, Geometry, PixelType, Volume, io};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::dicom_file::DicomFile;
+use super::dicom_file::{DicomFile, Frame};
 use super::nifti_file::NiftiFile;
 use super::{Folder, fixture, gzip};
 use crate::support::trial;
@@ -73,6 +73,13 @@ unsafe impl GlobalAlloc for Noting {
     }
 }
 
+/// What `run` returns, and the bytes of the largest allocation that this thread asked for meanwhile.
+pub fn largest_allocation<T>(run: impl FnOnce() -> T) -> (T, usize) {
+    LARGEST.set(0);
+    let returned = run();
+    (returned, LARGEST.get())
+}
+
 /// A good file.
 #[derive(Clone)]
 struct Sample {
@@ -96,9 +103,8 @@ impl Sample {
     /// Whether `bytes` in place of the sample's give a volume, which then must be whole.
     fn reads(&self, folder: &Folder, bytes: &[u8]) -> bool {
         let path = folder.file(self.name, bytes);
-        LARGEST.set(0);
-        let read = io::read(&path);
-        let (largest, honest) = (LARGEST.get(), FREE + MOST * bytes.len());
+        let (read, largest) = largest_allocation(|| io::read(&path));
+        let honest = FREE + MOST * bytes.len();
         assert!(largest <= honest, "{largest} bytes asked for, {honest} at most");
         match read {
             Ok(volume) => {
@@ -171,13 +177,18 @@ fn samples() -> Vec<Sample> {
     };
     let implicit = DicomFile { syntax: "1.2.840.10008.1.2", ..DicomFile::default() };
     let beside = ["a.dcm", "b.dcm", "c.dcm", "d.dcm"].map(|name| fixture("dicom").join(name)).to_vec();
-    let lossless = std::fs::read(fixture("lossless.dcm")).unwrap();
+    let read = |name: &str| std::fs::read(fixture(name)).unwrap();
+    let frames = [0.0, 1.0, 2.0].map(|height| Frame { height, slope: 1.0, time: 1 }).to_vec();
+    let frames = DicomFile { frames, pixels: (0..36).collect(), ..DicomFile::default() };
     vec![
         sample("nifti-1", "a.nii", nifti.bytes()),
         sample("nifti-2", "a.nii", nifti_2.bytes()),
         sample("nifti of gzip", "a.nii.gz", gzip(&nifti.bytes())),
         sample("metaimage", "a.mha", written("a.mha", false)),
         sample("nrrd", "a.nrrd", written("a.nrrd", false)),
+        sample("mgh", "a.mgh", written("a.mgh", false)),
+        sample("mgz", "a.mgz", written("a.mgz", false)),
+        sample("nifti of colours", "a.nii", NiftiFile { datatype: 128, voxels: vec![9; 360], ..nifti.clone() }.bytes()),
         sample("nrrd of text", "a.nrrd", text.into()),
         sample("png", "a.png", written("a.png", true)),
         sample("jpeg", "a.jpg", written("a.jpg", true)),
@@ -186,6 +197,9 @@ fn samples() -> Vec<Sample> {
         sample("dicom implicit", "a.dcm", dicom(&implicit)),
         sample("dicom of rle", "a.dcm", dicom(&rle)),
         sample("dicom of jpeg", "a.dcm", dicom(&jpeg)),
-        Sample { what: "dicom of lossless jpeg", name: "e.dcm", bytes: lossless, beside },
+        sample("dicom of frames", "a.dcm", dicom(&frames)),
+        Sample { what: "dicom of lossless jpeg", name: "e.dcm", bytes: read("lossless.dcm"), beside: beside.clone() },
+        Sample { what: "dicom of jpeg 2000", name: "e.dcm", bytes: read("jpeg2000.dcm"), beside: beside.clone() },
+        Sample { what: "dicom deflated", name: "e.dcm", bytes: read("deflated.dcm"), beside },
     ]
 }

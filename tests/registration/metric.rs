@@ -36,7 +36,7 @@ fn the_report_has_the_metric_of_the_files() {
             let report: serde_json::Value = serde_json::from_str(&report).unwrap();
             for (name, value) in printed.as_object().unwrap() {
                 let reported = match name.as_str() {
-                    "overlap_fraction" | "bins" => &report[name],
+                    "overlap_fraction" | "bins" | "intensities" => &report[name],
                     _ => &report["final"][name],
                 };
                 assert_eq!(reported, value, "{name}, {dof}, {masks:?}");

@@ -22,8 +22,8 @@ pub const EXAMPLES: &str = "\
 Transforms map points of LIKE to points of IMAGE, like the one that `mireg register LIKE IMAGE`
 writes. They are applied to a point in the order given, the first to the point of LIKE. This is
 the order of antsApplyTransforms. Without transforms, the headers give the positions. Transforms
-can also be displacement fields (.nii.gz, .mha, .nrrd), ITK files with several transforms (.tfm)
-and the mesh.json of `mireg mesh`. A transform of FSL or RIRE must be the only one.
+can also be displacement fields (.nii.gz, .mha, .nrrd), ITK files of several transforms (.tfm, .h5)
+and the mesh.json of `mireg mesh`. A transform of FSL, RIRE or AFNI must be the only one.
 
 IMAGE ends at its outermost voxel centres (in ITK half a voxel later). IMAGE is not smoothed, even
 if the voxels of LIKE are larger. The output has the pixel type of IMAGE: integers are rounded and

@@ -105,18 +105,20 @@ impl Counts {
         // Every f32 is on the same side of the f32 that is nearest to a fence, and the fence itself is inside.
         let (low, high) = (low as f32, high as f32);
         let chunk = |chunk: &[f32]| {
-            let mut counts = Self { voxels: chunk.len() as u64, ..nothing };
+            // Comparisons rather than `min` and `max`: one instruction each on x86, and a NaN is left out.
+            let least = |least: f32, voxel: f32| if voxel < least { voxel } else { least };
+            let most = |most: f32, voxel: f32| if voxel > most { voxel } else { most };
+            let (mut full, mut inner, mut beyond) = (NONE, NONE, [0_u32; 3]);
             for &voxel in chunk {
-                let (below, above) = (voxel < low, voxel > high);
-                let inner = if below | above { f32::NAN } else { voxel };
-                // `min` and `max` leave a NaN out.
-                counts.full = (counts.full.0.min(voxel), counts.full.1.max(voxel));
-                counts.inner = (counts.inner.0.min(inner), counts.inner.1.max(inner));
-                counts.below += u64::from(below);
-                counts.above += u64::from(above);
-                counts.missing += u64::from(voxel.is_nan());
+                full = (least(full.0, voxel), most(full.1, voxel));
+                inner.0 = least(inner.0, if voxel >= low { voxel } else { f32::INFINITY });
+                inner.1 = most(inner.1, if voxel <= high { voxel } else { f32::NEG_INFINITY });
+                beyond[0] += u32::from(voxel < low);
+                beyond[1] += u32::from(voxel > high);
+                beyond[2] += u32::from(voxel.is_nan());
             }
-            counts
+            let [below, above, missing] = beyond.map(u64::from);
+            Self { full, inner, below, above, missing, voxels: chunk.len() as u64 }
         };
         voxels.par_chunks(1 << 16).map(chunk).reduce(|| nothing, Self::and)
     }

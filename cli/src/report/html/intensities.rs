@@ -1,5 +1,6 @@
 //! The histogram of an image's intensities, with the range that was used.
 
+use super::strip::sample;
 use mireg::Volume;
 use mireg::image::Intensities;
 
@@ -27,7 +28,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Of an image. Intensities beyond what is shown count at its ends.
+    /// Of some of an image's voxels. Intensities beyond what is shown count at its ends.
     pub fn new(image: &Volume, intensities: &Intensities) -> Self {
         let [(low, high), (least, most)] =
             [intensities.range, intensities.full].map(|(a, b)| (f64::from(a), f64::from(b)));
@@ -36,7 +37,7 @@ impl Histogram {
         let to = most.min(high + beyond).max(high);
         let place = |value: f64| ((value - from) / (to - from)).clamp(0.0, 1.0);
         let mut counts = [0_u64; BARS];
-        for &voxel in image.voxels.iter().filter(|voxel| !voxel.is_nan()) {
+        for voxel in sample(image).into_iter().filter(|voxel| !voxel.is_nan()) {
             counts[((place(f64::from(voxel)) * BARS as f64) as usize).min(BARS - 1)] += 1;
         }
         let logarithm = |count: u64| (count as f64).ln_1p();

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::slice::Slice;
+use super::folder::LeftOut;
+use super::image_file::ImageFile;
 use crate::Error;
 use crate::error::{Message, message};
 use crate::io::reading::ReadOptions;
@@ -14,62 +15,99 @@ const LISTED: usize = 20;
 /// The images of one series, of which there is at least one.
 pub struct Series {
     uid: String,
-    pub slices: Vec<Slice>,
+    pub images: Vec<ImageFile>,
 }
 
 impl Series {
-    /// All series of `slices`, by number and UID.
-    pub fn of(slices: Vec<Slice>) -> Vec<Self> {
-        let mut series = BTreeMap::<(i64, String), Vec<Slice>>::new();
-        for slice in slices {
-            series.entry((slice.series_number(), slice.series())).or_default().push(slice);
+    /// All series of `images`, by number and UID.
+    pub fn of(images: Vec<ImageFile>) -> Vec<Self> {
+        let mut series = BTreeMap::<(i64, String), Vec<ImageFile>>::new();
+        for image in images {
+            series.entry((image.series_number(), image.series())).or_default().push(image);
         }
-        series.into_iter().map(|((_, uid), slices)| Self { uid, slices }).collect()
+        series.into_iter().map(|((_, uid), images)| Self { uid, images }).collect()
+    }
+
+    /// Whether it can be a volume.
+    fn is_deep(&self) -> bool {
+        self.images.len() > 1 || self.images[0].frames().is_ok_and(|frames| frames.len() > 1)
+    }
+
+    fn description(&self) -> String {
+        self.images[0].description().unwrap_or_else(|| "without a description".into())
     }
 
     /// Its line in a list.
     fn line(&self) -> String {
-        let first = &self.slices[0];
-        let images = if self.slices.len() == 1 { "image" } else { "images" };
+        let first = &self.images[0];
+        let count: usize = self.images.iter().map(|image| image.count().unwrap_or(1)).sum();
+        let images = if count == 1 { "image" } else { "images" };
         let [columns, rows] = first.size();
         format!(
-            "\"{}\" ({}, {} {images} of {columns} x {rows}, UID {})",
-            first.description(),
-            first.modality(),
-            self.slices.len(),
+            "\"{}\" ({}, {count} {images} of {columns} x {rows}, UID {})",
+            self.description(),
+            first.modality().unwrap_or_else(|| "no modality".into()),
             self.uid
         )
     }
 
     fn is(&self, name: &str) -> bool {
-        self.uid == name || self.slices[0].description().eq_ignore_ascii_case(name)
+        self.uid == name || self.description().eq_ignore_ascii_case(name)
     }
 }
 
-/// The one of `series` that `options` choose.
-pub fn choose(folder: &Path, mut series: Vec<Series>, options: &ReadOptions) -> crate::Result<Series> {
-    let wrong = |message: Message| Err(Error::file(folder, message));
-    let list = list(&series);
-    let Some(name) = options.series.as_deref().map(str::trim) else {
-        if series.len() == 1 {
-            return Ok(series.swap_remove(0));
-        }
-        return wrong(match options.role.series() {
-            Some(setting) => {
-                message!("holds {list}"; "give the number, UID or description of one as ", {setting}, ", or one of its files")
-            }
-            None => message!("holds {list}"; "give one of the files of the series that you want"),
-        });
+/// The one of `series` that `options` choose; without, the only one, or the only one of several images where the others are single
+/// ones. Those go to `left_out`.
+pub fn choose(
+    folder: &Path,
+    mut series: Vec<Series>,
+    options: &ReadOptions,
+    left_out: &mut LeftOut,
+) -> crate::Result<Series> {
+    let chosen = match options.series.as_deref() {
+        Some(name) => named(&series, name.trim()),
+        None => only(&series, options),
     };
+    let chosen = series.swap_remove(chosen.map_err(|message| Error::file(folder, message))?);
+    // A series that was asked for needs no mention of the others.
+    for other in series.iter().filter(|_| options.series.is_none()) {
+        for image in &other.images {
+            let modality = image.modality().map_or_else(String::new, |modality| format!(" {modality}"));
+            left_out.file(&image.file.path, format!("of another{modality} series"));
+        }
+    }
+    Ok(chosen)
+}
+
+/// The number of the series that is called `name`.
+fn named(series: &[Series], name: &str) -> Result<usize, Message> {
     let numbered = name.parse().ok().filter(|n| (1..=series.len()).contains(n)).map(|n| n - 1);
     let named: Vec<usize> = (0..series.len()).filter(|&n| series[n].is(name)).collect();
+    let list = list(series);
     match (numbered, &named[..]) {
-        (Some(n), _) | (None, &[n]) => Ok(series.swap_remove(n)),
+        (Some(n), _) | (None, &[n]) => Ok(n),
         (None, []) => {
-            wrong(message!("has no series \"{name}\" but {list}"; "give the number, UID or description of one"))
+            Err(message!("has no series \"{name}\" but {list}"; "give the number, UID or description of one"))
         }
-        _ => wrong(message!("has {list}, of which several are called \"{name}\""; "give the number or UID of one")),
+        _ => Err(message!("has {list}, of which several are called \"{name}\""; "give the number or UID of one")),
     }
+}
+
+/// The number of the series that is meant where none is named.
+fn only(series: &[Series], options: &ReadOptions) -> Result<usize, Message> {
+    let deep: Vec<usize> = (0..series.len()).filter(|&n| series[n].is_deep()).collect();
+    match (series.len(), &deep[..]) {
+        (1, _) => return Ok(0),
+        (_, &[n]) => return Ok(n),
+        _ => {}
+    }
+    let list = list(series);
+    Err(match options.role.series() {
+        Some(setting) => {
+            message!("holds {list}"; "give the number, UID or description of one as ", {setting}, ", or one of its files")
+        }
+        None => message!("holds {list}"; "give one of the files of the series that you want"),
+    })
 }
 
 /// How many series there are, and which.
