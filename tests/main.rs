@@ -1,7 +1,7 @@
 //! Every integration test of mireg, in one binary. A topic is a module with a function `tests`.
 //!
-//! Tests on real volumes look for `MIREG_DATA` (or `../shared/data` beside the repository), tests on a GPU for a driver; where
-//! those are absent they report themselves as ignored.
+//! Tests on real volumes look for `MIREG_DATA` (or `../shared/data` beside the repository), tests on a GPU for a driver, tests against
+//! readers of others for `MIREG_PYTHON`, a Python that has them; where those are absent they report themselves as ignored.
 
 mod accuracy;
 mod backends;

@@ -58,6 +58,12 @@ pub fn data_dir() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
+/// A Python with SimpleITK, nibabel, nitransforms and h5py: `MIREG_PYTHON`. Unset or empty, there is none; one that is not there fails
+/// the tests.
+pub fn python() -> Option<PathBuf> {
+    std::env::var_os("MIREG_PYTHON").filter(|name| !name.is_empty()).map(PathBuf::from)
+}
+
 /// Numbers from 0 to 1, the same for the same seed.
 pub fn random(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed;

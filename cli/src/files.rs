@@ -2,15 +2,33 @@
 
 use std::path::{Path, PathBuf};
 
-use mireg::{Error, Result, Volume, io};
+use mireg::io::{self, Image};
+use mireg::{Error, Result, Volume};
 
-use crate::interrupt;
+use crate::arguments::images::Images;
+use crate::{flags, interrupt, terminal};
 
-/// Reads the fixed and the moving image at the same time.
-pub fn read(fixed: &Path, moving: &Path) -> Result<(Volume, Volume)> {
-    let (fixed, moving) = rayon::join(|| io::read(fixed), || io::read(moving));
+/// Reads the fixed and the moving image at the same time. Returns them with what is to be said of how they were read, a line each.
+///
+/// # Errors
+/// As [`io::read_with`].
+pub fn read(fixed: &Path, moving: &Path, images: &Images) -> Result<([Volume; 2], Vec<String>)> {
+    let read = |path, options| io::read_with(path, &options);
+    let (of_fixed, of_moving) = rayon::join(|| read(fixed, images.fixed()), || read(moving, images.moving()));
     interrupt::proceed()?;
-    Ok((fixed?, moving?))
+    let (of_fixed, of_moving) = (of_fixed?, of_moving?);
+    let notes = [notes(fixed, &of_fixed), notes(moving, &of_moving)].concat();
+    Ok(([of_fixed.volume, of_moving.volume], notes))
+}
+
+/// What is to be said of how the image at `path` was read, a line each.
+pub fn notes(path: &Path, image: &Image) -> Vec<String> {
+    image.notes.iter().map(|note| format!("{}: {}", path.display(), flags::message(note))).collect()
+}
+
+/// Prints notes on stderr.
+pub fn say(notes: &[String]) {
+    notes.iter().for_each(|note| terminal::say(&format!("mireg: note: {note}")));
 }
 
 /// Refuses an output that would replace an input.

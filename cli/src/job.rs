@@ -14,7 +14,7 @@ use crate::files;
 use crate::interrupt::{self, Held};
 use crate::invocation::Invocation;
 use crate::progress::Progress;
-use crate::report::{self, Kind, REPORT, Report, Run, Warning};
+use crate::report::{self, Kind, REPORT, Report, Run};
 use crate::terminal::{self, line};
 
 /// A run under way: nothing is in the output folder until it ends.
@@ -34,6 +34,8 @@ pub struct Loaded<O> {
     pub fixed: Volume,
     pub moving: Volume,
     pub options: O,
+    /// What is to be said of how the images were read, a line each.
+    notes: Vec<String>,
     /// Seconds that it took.
     seconds: f64,
 }
@@ -44,7 +46,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// [`Error::File`] for a folder that cannot be made and results that would replace an input, [`Error::Device`].
     pub fn open(pair: &'a Pair, outputs: &[&str], compute: &Compute, invocation: &'a Invocation) -> Result<Self> {
-        let Pair { fixed, moving, out, quiet } = pair;
+        let Pair { fixed, moving, out, quiet, .. } = pair;
         for name in outputs.iter().copied().chain([report::moved(moving)]) {
             files::keep_inputs(&out.join(name), [fixed, moving])?;
         }
@@ -58,7 +60,7 @@ impl<'a> Job<'a> {
     /// Reads the images, and options between images on their grids.
     ///
     /// # Errors
-    /// As [`mireg::io::read`], and those of `options`.
+    /// As [`mireg::io::read_with`], and those of `options`.
     pub fn read<O: Send>(&self, options: impl FnOnce(&Grids) -> Result<O> + Send) -> Result<Loaded<O>> {
         self.read_from(&self.pair.fixed, &self.pair.moving, options)
     }
@@ -76,9 +78,9 @@ impl<'a> Job<'a> {
         self.progress.step("reading");
         let reading = Instant::now();
         self.engine.install(|| {
-            let (fixed, moving) = files::read(fixed, moving)?;
+            let ([fixed, moving], notes) = files::read(fixed, moving, &self.pair.images)?;
             let options = options(&Grids::of(&fixed.geometry, &moving.geometry))?;
-            Ok(Loaded { fixed, moving, options, seconds: reading.elapsed().as_secs_f64() })
+            Ok(Loaded { fixed, moving, options, notes, seconds: reading.elapsed().as_secs_f64() })
         })
     }
 
@@ -96,22 +98,25 @@ impl<'a> Job<'a> {
             fixed: &self.pair.fixed,
             moving: &self.pair.moving,
             images: [&loaded.fixed, &loaded.moving],
+            notes: &loaded.notes,
             read: loaded.seconds,
             open: self.engine.opening_seconds(),
         };
         self.engine.install(|| run.write(found, &self.folder))
     }
 
-    /// Moves the folder to its place, prints the warnings and, unless it is to be quiet, the text. Warnings are never silenced.
+    /// Moves the folder to its place, prints the warnings and, unless it is to be quiet, notes and the text. Warnings are never
+    /// silenced.
     ///
     /// # Errors
     /// [`Error::File`] where the folder cannot be moved.
-    pub fn commit(self, warnings: &[Warning], text: &str) -> Result<()> {
+    pub fn commit<F>(self, report: &Report<F>, text: &str) -> Result<()> {
         interrupt::proceed()?;
         self.folder.commit()?;
         self.progress.finish();
-        warnings.iter().for_each(|warning| crate::terminal::say(&format!("mireg: warning: {}", warning.text)));
+        report.warnings.iter().for_each(|warning| terminal::say(&format!("mireg: warning: {}", warning.text)));
         if !self.pair.quiet {
+            files::say(&report.notes);
             terminal::print(text);
         }
         Ok(())
@@ -127,7 +132,7 @@ impl<'a> Job<'a> {
         K::Facts: Send,
     {
         let (pair, report) = (self.pair, self.write(loaded, found)?);
-        self.commit(&report.warnings, &summary(pair, found, &report))?;
+        self.commit(&report, &summary(pair, found, &report))?;
         let grave: Vec<_> =
             report.warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();
         match grave[..] {

@@ -108,7 +108,7 @@ const ROWS: &[Row] = &[
     ("convert_of_a_missing_file", "convert none.tfm out.tfm", 2, &["none.tfm", "no such file"]),
     ("convert_over_its_input", "convert a.tfm ./a.tfm", 2, &["a.tfm", "replace"]),
     ("convert_over_an_image", "convert a.tfm a.nii --to json --fixed a.nii", 2, &["a.nii", "replace"]),
-    ("convert_to_an_unknown_format", "convert a.tfm a.h5", 2, &["a.h5", ".tfm", "matrix-ras"]),
+    ("convert_to_an_unknown_format", "convert a.tfm a.b", 2, &["a.b", ".tfm", "matrix-ras"]),
     ("convert_to_fsl_without_images", "convert a.tfm a.mat", 2, &["a.mat", "--fixed", "--moving"]),
     ("convert_of_a_damaged_file", "convert text.txt out.tfm", 2, &["text.txt"]),
     ("convert_into_a_missing_folder", "convert a.tfm none/out.tfm", 2, &["none"]),

@@ -92,6 +92,7 @@ fn takes_points_where_itk_does() {
         ("space.txt", "-t space.nii.gz"),
         ("space.txt", "-t ants.nii.gz"),
         ("chain.txt", "-t chain.tfm"),
+        ("chain.txt", "-t chain.h5"),
         // The order of ANTs: the field, on the grid of the fixed image, then what follows it.
         ("chain.txt", "-t space.nii.gz -t euler.tfm"),
     ] {
@@ -167,8 +168,18 @@ fn is_converted() {
     let folder = folder();
     run(folder.path(), "convert warp.nii.gz warp.mhd");
     run(folder.path(), "convert warp.mhd again.nii.gz");
+    run(folder.path(), "convert warp.mhd warp.h5");
+    run(folder.path(), "convert warp.h5 last.nii.gz");
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-    assert!(read("warp.nii.gz") == read("again.nii.gz"));
+    assert!(read("warp.nii.gz") == read("again.nii.gz") && read("warp.nii.gz") == read("last.nii.gz"));
+    // Composites stay as they are.
+    run(folder.path(), "convert chain.tfm chain.hdf5");
+    run(folder.path(), "compose chain.tfm --out made.h5");
+    assert!(read("chain.hdf5") == read("made.h5"));
+    run(folder.path(), "invert warp.h5 --out back.h5");
+    run(folder.path(), "invert warp.nii.gz --out back.nii.gz");
+    run(folder.path(), "convert back.h5 back_again.nii.gz");
+    assert!(read("back.nii.gz") == read("back_again.nii.gz"));
 }
 
 fn moves_images_alike_with_any_threads() {
@@ -215,7 +226,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("invert_over_its_input", "invert warp.nii.gz --out warp.nii.gz", &["warp.nii.gz", "replace"]),
     ("convert_to_mat", "convert warp.nii.gz q.mat", &["q.mat", ".nii.gz"]),
     ("convert_of_a_chain", "convert chain.tfm q.mha", &["chain.tfm", "compose"]),
-    ("hdf5", "points p.csv -t chain.h5 --out q.csv", &["chain.h5", "WriteTransform"]),
+    ("hdf5", "points p.csv -t short.h5 --out q.csv", &["short.h5", "truncated"]),
     ("missing", "points p.csv -t none.nii.gz --out q.csv", &["none.nii.gz", "no such file"]),
     ("truncated", "points p.csv -t short.nii.gz --out q.csv", &["short.nii.gz", "truncated"]),
 ];
@@ -226,6 +237,8 @@ fn refused(name: &str, line: &str, words: &[&str]) {
     fs::write(path("space.csv"), "x,y,z\n900,900,900\n").unwrap();
     let bytes = fs::read(path("warp.nii.gz")).unwrap();
     fs::write(path("short.nii.gz"), &bytes[..bytes.len() / 2]).unwrap();
+    let bytes = fs::read(fixture("chain.h5")).unwrap();
+    fs::write(path("short.h5"), &bytes[..bytes.len() / 2]).unwrap();
     let assert = mireg(folder.path(), &line.split(' ').collect::<Vec<_>>()).assert().code(2).stdout("");
     let message = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
     assert_eq!(message.lines().count(), 1, "{name}: {message}");

@@ -54,7 +54,21 @@ fn map(folder: &Path, name: &str) -> DAffine3 {
 
 fn every_format_and_back() {
     let (folder, truth) = prepared();
-    for format in ["itk", "ants", "elastix", "fsl", "niftyreg", "matrix-lps", "matrix-ras", "rire", "json"] {
+    for format in [
+        "itk",
+        "itk-hdf5",
+        "ants",
+        "elastix",
+        "fsl",
+        "niftyreg",
+        "matrix-lps",
+        "matrix-ras",
+        "rire",
+        "lta",
+        "afni",
+        "minc",
+        "json",
+    ] {
         run(folder.path(), &[&["convert", "a.tfm", "there", "--to", format], &GRIDS[..]].concat());
         run(folder.path(), &[&["convert", "there", "back.tfm", "--from", format], &GRIDS[..]].concat());
         assert!(map(folder.path(), "back.tfm").abs_diff_eq(truth, 1e-9), "{format}");

@@ -10,7 +10,7 @@ use mireg::{Error, Geometry, PixelType, Volume, io};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::dicom_file::DicomFile;
+use super::dicom_file::{DicomFile, Frame};
 use super::nifti_file::NiftiFile;
 use super::{Folder, fixture, gzip};
 use crate::support::trial;
@@ -171,7 +171,9 @@ fn samples() -> Vec<Sample> {
     };
     let implicit = DicomFile { syntax: "1.2.840.10008.1.2", ..DicomFile::default() };
     let beside = ["a.dcm", "b.dcm", "c.dcm", "d.dcm"].map(|name| fixture("dicom").join(name)).to_vec();
-    let lossless = std::fs::read(fixture("lossless.dcm")).unwrap();
+    let read = |name: &str| std::fs::read(fixture(name)).unwrap();
+    let frames = [0.0, 1.0, 2.0].map(|height| Frame { height, slope: 1.0, time: 1 }).to_vec();
+    let frames = DicomFile { frames, pixels: (0..36).collect(), ..DicomFile::default() };
     vec![
         sample("nifti-1", "a.nii", nifti.bytes()),
         sample("nifti-2", "a.nii", nifti_2.bytes()),
@@ -186,6 +188,9 @@ fn samples() -> Vec<Sample> {
         sample("dicom implicit", "a.dcm", dicom(&implicit)),
         sample("dicom of rle", "a.dcm", dicom(&rle)),
         sample("dicom of jpeg", "a.dcm", dicom(&jpeg)),
-        Sample { what: "dicom of lossless jpeg", name: "e.dcm", bytes: lossless, beside },
+        sample("dicom of frames", "a.dcm", dicom(&frames)),
+        Sample { what: "dicom of lossless jpeg", name: "e.dcm", bytes: read("lossless.dcm"), beside: beside.clone() },
+        Sample { what: "dicom of jpeg 2000", name: "e.dcm", bytes: read("jpeg2000.dcm"), beside: beside.clone() },
+        Sample { what: "dicom deflated", name: "e.dcm", bytes: read("deflated.dcm"), beside },
     ]
 }

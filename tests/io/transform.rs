@@ -1,7 +1,9 @@
 //! Transforms in files.
 
 mod damage;
+mod hdf5;
 mod peers;
+mod python;
 mod refused;
 mod round_trip;
 
@@ -17,7 +19,8 @@ use super::Folder;
 use crate::support::trial;
 
 pub fn tests() -> Vec<Trial> {
-    let topics = [damage::tests(), peers::tests(), refused::tests(), round_trip::tests()];
+    let topics =
+        [damage::tests(), hdf5::tests(), peers::tests(), python::tests(), refused::tests(), round_trip::tests()];
     let own = vec![
         trial("io::transform::written", what_is_written_is_what_was_written_before),
         trial("io::transform::types", every_linear_type_maps_as_in_itk),
@@ -25,8 +28,9 @@ pub fn tests() -> Vec<Trial> {
     topics.into_iter().flatten().chain(own).collect()
 }
 
-const FORMATS: [Format; 9] = [
+const FORMATS: [Format; 13] = [
     Format::Itk,
+    Format::ItkHdf5,
     Format::Ants,
     Format::Elastix,
     Format::Fsl,
@@ -34,6 +38,9 @@ const FORMATS: [Format; 9] = [
     Format::MatrixLps,
     Format::MatrixRas,
     Format::Rire,
+    Format::Lta,
+    Format::Afni,
+    Format::Minc,
     Format::Json,
 ];
 

@@ -14,7 +14,7 @@ use crate::files;
 pub struct Files {
     #[command(flatten)]
     pub reading: Reading,
-    /// Format of the output, one of those above [default: by file extension: .tfm, .txt, .json, .mat for fsl, .standard]
+    /// Format of the output, one of those above [default: by file extension: .tfm, .txt, .json, .mat for fsl, .standard, .lta, .1D, .xfm, .h5]
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", help_heading = "Formats", hide_possible_values = true)]
     pub to: Option<Format>,
 }

@@ -5,6 +5,7 @@ pub mod compute;
 pub mod gaussian;
 pub mod grids;
 pub mod histogram;
+pub mod images;
 pub mod interpolation;
 pub mod metric;
 pub mod pair;

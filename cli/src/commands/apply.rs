@@ -11,6 +11,7 @@ use mireg::{Error, Resampling, Result, Silent, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
+use crate::arguments::images::Single;
 use crate::arguments::interpolation::Interpolation;
 use crate::files;
 use crate::interrupt::Held;
@@ -21,8 +22,8 @@ pub const EXAMPLES: &str = "\
 Transforms map points of LIKE to points of IMAGE, like the one that `mireg register LIKE IMAGE`
 writes. They are applied to a point in the order given, the first to the point of LIKE. This is
 the order of antsApplyTransforms. Without transforms, the headers give the positions. Transforms
-can also be displacement fields (.nii.gz, .mha, .nrrd), ITK files with several transforms (.tfm)
-and the mesh.json of `mireg mesh`. A transform of FSL or RIRE must be the only one.
+can also be displacement fields (.nii.gz, .mha, .nrrd), ITK files of several transforms (.tfm, .h5)
+and the mesh.json of `mireg mesh`. A transform of FSL, RIRE or AFNI must be the only one.
 
 IMAGE ends at its outermost voxel centres (in ITK half a voxel later). IMAGE is not smoothed, even
 if the voxels of LIKE are larger. The output has the pixel type of IMAGE: integers are rounded and
@@ -39,6 +40,8 @@ Examples:
 pub struct Apply {
     /// Image to resample
     pub image: PathBuf,
+    #[command(flatten)]
+    pub single: Single,
     /// Reference image: IMAGE is resampled on its grid
     #[arg(long, value_name = "LIKE")]
     pub like: PathBuf,
@@ -77,11 +80,12 @@ pub fn run(arguments: &Apply) -> Result<()> {
     files::keep_inputs(out, [image, like])?;
     // A device is opened for what it computes alone.
     let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
-    let (like, volume, chain) = engine.install(|| {
-        let (like, volume) = rayon::join(|| io::geometry(like), || io::read(image));
-        let (like, volume) = (like?, volume?);
+    let (like, volume, notes, chain) = engine.install(|| {
+        let (like, read) = rayon::join(|| io::geometry(like), || io::read_with(image, &arguments.single.options()));
+        let (like, read) = (like?, read?);
+        let (notes, volume) = (files::notes(image, &read), read.volume);
         let chain = between(arguments, &Grids::of(&like, &volume.geometry))?;
-        Ok((like, volume, chain))
+        Ok((like, volume, notes, chain))
     })?;
     let map = chain.map(arguments.invert);
     let grid = arguments.spacing.map_or(like, |spacing| like.respaced(spacing));
@@ -101,6 +105,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
     let _held = Held::new();
     engine.install(|| io::write(out, &resampled.volume))?;
     let ([i, j, k], spacing) = (grid.size, grid.spacing);
+    files::say(&notes);
     let part = 100.0 * resampled.inside as f64 / grid.voxels() as f64;
     let size = format!("{i} x {j} x {k} voxels of {:.4} x {:.4} x {:.4} mm", spacing.x, spacing.y, spacing.z);
     terminal::print(&line("wrote", &format!("{}, {size}", out.display())));

@@ -15,7 +15,8 @@ The transforms are applied to a point in the order given. The first maps from th
 image of the whole chain, the last to its moving image. This is the order of
 antsApplyTransforms. Linear transforms compose to a linear transform. If one of them is a
 displacement field, the result is a displacement field (.nii.gz, .mha or .nrrd) on the
-grid of --fixed, or of the first field.
+grid of --fixed, or of the first field; written to .h5, it is an ITK composite that keeps
+each of them.
 
 Examples:
   mireg compose ct_to_t1.tfm t1_to_t2.tfm --out ct_to_t2.tfm
@@ -46,6 +47,9 @@ pub fn run(arguments: &Compose) -> Result<()> {
     let _held = Held::new();
     match chain.transform.to_linear() {
         Some(whole) => transform::write_linear(out, files.to, &whole, &images.grids()),
+        None if transform::holds_chains(out, files.to) => {
+            transform::write(out, files.to, &chain.transform, &images.grids())
+        }
         None => io::field::write(out, &chain.field(false, grids.fixed)?),
     }
 }

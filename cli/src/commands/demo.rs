@@ -10,6 +10,7 @@ use mireg::registration::Options;
 use mireg::{Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
+use crate::arguments::images::Images;
 use crate::arguments::pair::Pair as Files;
 use crate::demo::{Misplacement, Pair, picture};
 use crate::invocation::Invocation;
@@ -48,7 +49,8 @@ const TOLERANCE_MM: f64 = 1.0;
 /// Makes a patient, registers the two scans, writes everything and prints the error.
 pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     let Demo { out, seed, quiet, .. } = arguments;
-    let files = Files { fixed: out.join(CT), moving: out.join(MR), out: out.clone(), quiet: *quiet };
+    let files =
+        Files { fixed: out.join(CT), moving: out.join(MR), out: out.clone(), quiet: *quiet, images: Images::default() };
     let job = Job::open(&files, Registered::FILES, &arguments.compute, invocation)?;
     job.progress.step(&format!("simulating patient {seed}"));
     let (pair, making, [ct, mr]) = job.engine.install(|| {
@@ -71,7 +73,7 @@ pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     picture::save(&checkerboards, &job.folder.path("demo.png"))?;
     let summary = job::summary(&files, &registered, &report);
     let text = [patient(&pair, *seed, making), summary, errors(before, after, arguments)].concat();
-    job.commit(&report.warnings, &text)?;
+    job.commit(&report, &text)?;
     trusted(after)
 }
 

@@ -42,7 +42,7 @@ pub struct Evaluate {
     /// Fixed image; without --mask or --points, the error is measured at its eight corner voxels
     #[arg(long, value_name = "FILE")]
     pub fixed: Option<PathBuf>,
-    /// Moving image, for transforms of FSL and RIRE; only its header is read
+    /// Moving image, for transforms of FSL, RIRE and AFNI; only its header is read
     #[arg(long, value_name = "FILE")]
     pub moving: Option<PathBuf>,
     /// Mask: the error is measured at its voxels that are 0.5 or more

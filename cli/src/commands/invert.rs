@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use mireg::Result;
 use mireg::io::transform;
-use mireg::{Result, io};
 
 use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
 use crate::interrupt::Held;
@@ -42,6 +42,6 @@ pub fn run(arguments: &Invert) -> Result<()> {
     let _held = Held::new();
     match chain.transform.to_linear() {
         Some(linear) => transform::write_linear(out, files.to, &linear.inverse(), &grids.swapped()),
-        None => io::field::write(out, &chain.field(true, grids.moving)?),
+        None => transform::write(out, files.to, &chain.field(true, grids.moving)?.into(), &grids.swapped()),
     }
 }

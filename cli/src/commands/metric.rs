@@ -11,6 +11,7 @@ use mireg::{Result, Silent};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::histogram::Histogram;
+use crate::arguments::images::Images;
 use crate::files;
 use crate::terminal::{self, line};
 use crate::transforms;
@@ -34,6 +35,8 @@ pub struct Metric {
     pub fixed: PathBuf,
     /// Moving image
     pub moving: PathBuf,
+    #[command(flatten)]
+    pub images: Images,
     /// Transform from points of FIXED to points of MOVING, in any format that `mireg convert` reads [default: identity]
     #[arg(long, short, value_name = "FILE")]
     pub transform: Option<PathBuf>,
@@ -52,7 +55,8 @@ pub struct Metric {
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
     let engine = arguments.compute.engine(&Silent)?;
-    let (fixed, moving) = engine.install(|| files::read(&arguments.fixed, &arguments.moving))?;
+    let read = || files::read(&arguments.fixed, &arguments.moving, &arguments.images);
+    let ([fixed, moving], notes) = engine.install(read)?;
     let transform = match &arguments.transform {
         Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
@@ -61,6 +65,7 @@ pub fn run(arguments: &Metric) -> Result<()> {
     let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
     let comparison = Comparison { histogram, fixed_mask, moving_mask };
     let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
+    files::say(&notes);
     terminal::print(&if arguments.json { json(&value, histogram.bins) } else { text(&value) });
     Ok(())
 }

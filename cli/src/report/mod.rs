@@ -36,6 +36,8 @@ pub struct Run<'a> {
     pub moving: &'a Path,
     /// Both as they were read.
     pub images: [&'a Volume; 2],
+    /// What is to be said of how they were read, a line each.
+    pub notes: &'a [String],
     /// Seconds that reading both took, and opening the device.
     pub read: f64,
     pub open: f64,
@@ -92,6 +94,8 @@ pub struct Report<Facts> {
     pub trust: &'static str,
     /// What speaks against the result; empty when nothing does.
     pub warnings: Vec<Warning>,
+    /// What is to be said of how the images were read, a line each.
+    pub notes: Vec<String>,
 }
 
 /// What speaks against a result, in the words of the command line.
@@ -180,6 +184,7 @@ impl Run<'_> {
             facts: found.facts(&spent),
             trust: if warnings.iter().any(|warning| warning.grave) { "failed" } else { "passed" },
             warnings,
+            notes: self.notes.to_vec(),
         }
     }
 }

@@ -67,8 +67,8 @@ impl From<&str> for Message {
     }
 }
 
-/// A [`Message`] of texts, as `format!` takes them, and of options, by their [`Setting`]; what to do stands behind a semicolon:
-/// `message!("{name} has no gradient"; "use ", Metric, " mattes")`.
+/// A [`Message`] of texts, as `format!` takes them, and of options, by their [`Setting`] or as a value of it in braces; what to do stands
+/// behind a semicolon: `message!("{name} has no gradient"; "use ", Metric, " mattes")`.
 macro_rules! message {
     ($($wrong:tt),+ $(; $($advice:tt),+)?) => {
         $crate::error::Message {
@@ -85,6 +85,9 @@ macro_rules! piece {
     };
     ($setting:ident) => {
         $crate::error::Piece::Setting($crate::error::Setting::$setting)
+    };
+    ($setting:block) => {
+        $crate::error::Piece::Setting($setting)
     };
 }
 

@@ -12,6 +12,11 @@ pub enum Setting {
     Moving,
     FixedMask,
     MovingMask,
+    /// Which DICOM series of a folder is the fixed image.
+    FixedSeries,
+    MovingSeries,
+    /// The same of the only image.
+    Series,
     /// The kind of transform.
     Dof,
     /// Where a registration starts.

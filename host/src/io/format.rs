@@ -2,8 +2,12 @@
 
 use std::path::Path;
 
+use super::reading::{Image, ReadOptions, Role};
 use crate::transform::Field;
 use crate::{Error, Geometry, Result, Volume};
+
+/// Nothing is chosen, and no option named.
+pub const PLAIN: ReadOptions = ReadOptions { role: Role::Plain, series: None };
 
 /// A format of images, and of displacement fields where it can hold vectors. It is one row in [`super::formats`].
 pub trait ImageFormat: Sync {
@@ -20,12 +24,12 @@ pub trait ImageFormat: Sync {
         Ok(false)
     }
 
-    /// Reads an image.
-    fn read(&self, path: &Path) -> Result<Volume>;
+    /// Reads an image, and says what its user should know of it.
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image>;
 
     /// Reads the grid of an image alone.
     fn geometry(&self, path: &Path) -> Result<Geometry> {
-        Ok(self.read(path)?.geometry)
+        Ok(self.read(path, &PLAIN)?.volume.geometry)
     }
 
     /// Writes an image to a file with one of the [`Names::written`].

@@ -9,14 +9,17 @@ mod deflate;
 pub mod field;
 mod format;
 mod formats;
+mod hdf5;
 pub mod mesh;
 mod number;
 mod output;
 pub mod points;
+mod reading;
 mod source;
 pub mod transform;
 mod vectors;
 mod voxels;
 
-pub use formats::{geometry, is_picture, read, write};
+pub use formats::{geometry, is_picture, read, read_with, write};
 pub use output::OutputFolder;
+pub use reading::{Image, ReadOptions, Role};

@@ -8,12 +8,14 @@ use mireg::io;
 use mireg::io::transform::{Format, Grids, read_linear};
 
 use super::{grids, padded, plain, point};
+use crate::io::Folder;
 use crate::support::{data_dir, trial};
 
 pub fn tests() -> Vec<Trial> {
     vec![
         trial("io::transform::peers::itk and elastix", points_go_where_the_peers_take_them),
         trial("io::transform::peers::fsl", fsl_knows_which_way_the_first_axis_goes),
+        trial("io::transform::peers::minc", minc_takes_several_in_turn_and_back),
         trial("io::transform::peers::greedy", greedy_found_the_motion),
         trial("io::transform::peers::rire", rire_is_what_its_makers_say).with_ignored_flag(data_dir().is_none()),
     ]
@@ -54,6 +56,16 @@ fn fsl_knows_which_way_the_first_axis_goes() {
         let found = found.to_affine().transform_point3(point(3));
         assert!(found.abs_diff_eq(DVec3::new(21.2, 34.9, 32.4), 1e-5), "{name}: {found}");
     }
+}
+
+/// Two transforms from moving to fixed, the second the other way round, worked by hand: RAS (-10, -20, 30) goes by the second to
+/// (-20, -40, 60), by the first back to (-21, -42, 57), which is (21, 42, 57) in LPS.
+fn minc_takes_several_in_turn_and_back() {
+    let folder = Folder::new();
+    let text = "MNI Transform File\n%VIO_Transform; not this\n\nTransform_Type = Linear;\nLinear_Transform =\n 1 0 0 1\n 0 1 0 2\n 0 0 1 3;\n\
+                Transform_Type = Linear;\nInvert_Flag = True;\nLinear_Transform = 2 0 0 0 0 2 0 0 0 0 2 0;\n";
+    let found = plain(&folder.file("a.xfm", text)).to_affine().transform_point3(point(3));
+    assert!(found.abs_diff_eq(DVec3::new(21.0, 42.0, 57.0), 1e-12), "{found}");
 }
 
 /// The moving image lies 0.7, -1 and 1.5 voxels of 1.5, 2 and 2.5 mm off; greedy finds that in the middle to a fraction of a voxel.

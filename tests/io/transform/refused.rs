@@ -12,6 +12,7 @@ pub fn tests() -> Vec<Trial> {
     vec![
         trial("io::transform::refused::itk", bad_itk_files),
         trial("io::transform::refused::others", bad_files_of_others),
+        trial("io::transform::refused::lta, afni and minc", bad_files_of_freesurfer_afni_and_minc),
         trial("io::transform::refused::grids", what_needs_grids_says_so),
         trial("io::transform::refused::chains", chains_lead_somewhere),
     ]
@@ -73,7 +74,8 @@ fn bad_files_of_others() {
     for (name, text, format, expected) in bad {
         refused(name, text.as_bytes(), *format, expected);
     }
-    refused("a.tfm", b"\x89HDF\r\n\x1a\n", None, "is HDF5");
+    refused("a.tfm", b"\x89HDF\r\n\x1a\n", None, "truncated HDF5");
+    refused("a.h5", b"hello", Some(Format::ItkHdf5), "is not HDF5");
     refused("a.mat", b"MATLAB 5.0 MAT-file\0", None, "MATLAB 4");
     refused("a.tfm", &[b' '; (1 << 20) + 1], None, "too large");
     let (kind, parameters, centre) = ("translation", "[1, 2, 3]", "[0, 0, 0]");
@@ -83,12 +85,45 @@ fn bad_files_of_others() {
     refused("a.json", differs.replace("1, 2, 3", "1, 2, 3, 4").as_bytes(), None, "cannot have 4 parameters");
 }
 
+fn bad_files_of_freesurfer_afni_and_minc() {
+    let volume = "valid = 1\nfilename = a\nvolume = 4 5 6\nvoxelsize = 1 2 3\nxras = 1 0 0\nyras = 0 1 0\nzras = 0 0 1\ncras = 7 8 9\n";
+    let head = "type = 0 # LINEAR_VOX_TO_VOX\nnxforms = 1\nmean = 0 0 0\nsigma = 1\n1 4 4\n";
+    let lta = format!("{head}1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\nsrc volume info\n{volume}dst volume info\n{volume}");
+    let xfm = "MNI Transform File\n% by hand\nTransform_Type = Linear;\nLinear_Transform = 1 0 0 5 0 1 0 6 0 0 1 7;\n";
+    let row = "1 0 0 5 0 1 0 6 0 0 1 7\n";
+    let bad = [
+        ("a.lta", lta.replace("type = 0", "type = 14"), "neither LINEAR_VOX_TO_VOX"),
+        ("a.lta", lta.replace("nxforms = 1", "nxforms = 2"), "several transforms"),
+        ("a.lta", lta.replace("valid = 1", "valid = 0"), "not valid"),
+        ("a.lta", lta.replace("dst volume info", ""), "no line \"dst volume info\""),
+        ("a.lta", lta.replace("cras = 7 8 9", "cras = 7 8"), "has not three numbers"),
+        ("a.lta", lta.replace("cras = 7 8 9", ""), "no line \"cras = ...\""),
+        ("a.lta", lta.replace("voxelsize = 1 2 3", "voxelsize = 1 2 0"), "no inverse"),
+        ("a.lta", lta.replace("0 0 1 0\n0 0 0 1\n", "0 0 1 0\n"), "four lines of four numbers"),
+        ("a.1D", row.repeat(2), "holds 2 matrices"),
+        ("a.1D", "1 0 0 5 0 1 0 6 0 0 1\n".into(), "12 numbers"),
+        ("a.1D", format!("# 3dAllineate parameters:\n{row}"), "-1Dmatrix_save"),
+        ("a.1D", "1 0 0 5\n1 0 0 6\n1 0 0 7\n".into(), "no inverse"),
+        ("a.xfm", xfm.replace("Linear;", "Grid_Transform;"), "holds a Grid_Transform"),
+        ("a.xfm", xfm.replace("7;", "7"), "truncated"),
+        ("a.xfm", xfm.replace("7;", ";"), "11 numbers"),
+        ("a.xfm", xfm.replace("Transform_Type = Linear;", ""), "holds \"Linear_Transform = "),
+        ("a.xfm", xfm.replace("Linear_Transform", "Displacement_Volume"), "holds \"Displacement_Volume = "),
+        ("a.xfm", "MNI Transform File\nTransform_Type = Linear;\n".into(), "without its Linear_Transform"),
+    ];
+    for (name, text, expected) in bad {
+        refused(name, text.as_bytes(), None, expected);
+    }
+}
+
 fn what_needs_grids_says_so() {
     let folder = Folder::new();
     let [fixed, moving] = grids();
     let all = Grids::of(&fixed, &moving);
     let linear = Linear::identity(Kind::Rigid, Dimension::Three, glam::DVec3::ZERO);
-    for (name, needs_moving) in [("a.mat", true), ("a.standard", true), ("TransformParameters.0.txt", false)] {
+    for (name, needs_moving) in
+        [("a.mat", true), ("a.standard", true), ("a.aff12.1D", true), ("TransformParameters.0.txt", false)]
+    {
         let path = folder.path(name);
         let message = write_linear(&path, None, &linear, &Grids { fixed: None, ..all }).unwrap_err().to_string();
         assert!(message.contains("`fixed`"), "{message}");
@@ -98,8 +133,13 @@ fn what_needs_grids_says_so() {
         let blind = read_linear(&path, None, &Grids::default());
         assert!(!needs_moving || blind.unwrap_err().to_string().contains("`fixed` and `moving`"));
     }
-    let message = write_linear(&folder.path("a.h5"), None, &linear, &all).unwrap_err().to_string();
-    assert!(message.contains(".tfm") && message.contains("matrix-ras"), "{message}");
+    let [lta, described] = [folder.path("a.lta"), folder.path("b.lta")];
+    let message = write_linear(&lta, None, &linear, &Grids::default()).unwrap_err().to_string();
+    assert!(message.contains("`fixed` and `moving`"), "{message}");
+    write_linear(&described, None, &linear, &all).unwrap();
+    read_linear(&described, None, &Grids::default()).unwrap();
+    let message = write_linear(&folder.path("a.b"), None, &linear, &all).unwrap_err().to_string();
+    assert!(message.contains(".tfm") && message.contains(".h5") && message.contains("matrix-ras"), "{message}");
 }
 
 fn chains_lead_somewhere() {

@@ -55,7 +55,7 @@ fn every_format_keeps_every_map() {
             write_linear(&path, Some(format), &given, &grids).unwrap();
             let found = read_linear(&path, Some(format), &grids).unwrap();
             match format {
-                Format::Itk | Format::Elastix | Format::Json => {
+                Format::Itk | Format::ItkHdf5 | Format::Elastix | Format::Json => {
                     let parts = |linear: &Linear| (linear.kind, linear.dimension, linear.parameters.clone());
                     prop_assert_eq!(parts(&found), parts(&given));
                     prop_assert_eq!(found.to_affine(), given.to_affine(), "{:?}", format);

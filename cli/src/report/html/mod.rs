@@ -18,6 +18,7 @@ use viewer::Plane;
 pub struct Common<'a> {
     pub verdict: Verdict,
     pub warnings: &'a [Warning],
+    pub notes: &'a [String],
     /// The fixed and the moving image.
     pub images: [ImageFacts<'a>; 2],
     pub planes: &'a [Plane],
@@ -42,6 +43,7 @@ impl<'a> Common<'a> {
         Self {
             verdict: Verdict::new(&report.warnings),
             warnings: &report.warnings,
+            notes: &report.notes,
             images: [ImageFacts::new("fixed", &head.fixed, fixed), ImageFacts::new("moving", &head.moving, moving)],
             planes,
             options,

@@ -3,7 +3,8 @@
 use glam::{DMat3, DVec3};
 
 use super::super::check;
-use super::super::vectors::leaves_plane;
+use super::super::vectors::{channels, leaves_plane, numbers};
+use super::super::voxels::Order;
 use crate::transform::Field;
 
 /// The axes of the field that an ITK transform of this type is, such as `DisplacementFieldTransform_double_3_3`; none of another type.
@@ -17,8 +18,13 @@ pub fn axes_of(name: &str) -> Option<usize> {
 }
 
 /// The field of so many axes. `fixed` are size, origin and spacing, one number per axis, and direction, by rows; `parameters` the vectors,
-/// LPS mm, all numbers of one after the other.
-pub fn from_parameters(axes: usize, parameters: &[f64], fixed: &[f64]) -> Result<Field, String> {
+/// LPS mm, all numbers of one after the other, `count` in all.
+pub fn from_parameters(
+    axes: usize,
+    count: usize,
+    mut parameters: impl Iterator<Item = f64>,
+    fixed: &[f64],
+) -> Result<Field, String> {
     let all = 3 * axes + axes * axes;
     if fixed.len() != all {
         return Err(format!(
@@ -36,14 +42,25 @@ pub fn from_parameters(axes: usize, parameters: &[f64], fixed: &[f64]) -> Result
     let direction = DMat3::from_cols(column(0), column(1), column(2));
     let geometry = check::geometry(size, three(2, 1.0).into(), three(1, 0.0).into(), direction)?;
     let needed = size.iter().fold(axes as u128, |count, &n| count.saturating_mul(n as u128));
-    if needed != parameters.len() as u128 {
-        let found = parameters.len();
-        return Err(format!("its displacement field has {found} parameters, not {needed}; correct the file"));
+    if needed != count as u128 {
+        return Err(format!("its displacement field has {count} parameters, not {needed}; correct the file"));
     }
-    let vector = |vector: &[f64]| [0, 1, 2].map(|n| vector.get(n).map_or(0.0, |&n| n as f32));
-    let field = Field { geometry, vectors: parameters.chunks(axes).map(vector).collect() };
+    let mut number = |axis: usize| if axis < axes { parameters.next().unwrap_or(0.0) as f32 } else { 0.0 };
+    let vectors = (0..count / axes).map(|_| [0, 1, 2].map(&mut number)).collect();
+    let field = Field { geometry, vectors };
     match leaves_plane(&field) || field.vectors.as_flattened().iter().any(|n| !n.is_finite()) {
-        true => Err("its displacement field leaves its one slice or is too large for f32; correct the file".into()),
+        true => Err("its displacement field leaves its one slice, or has numbers that are NaN or too large for f32; correct the file".into()),
         false => Ok(field),
     }
+}
+
+/// The type of a field, its parameters, which are f32, and its fixed parameters.
+pub fn to_parameters(field: &Field) -> (String, Vec<f32>, Vec<f64>) {
+    let grid = &field.geometry;
+    let axes = channels(grid);
+    let [size, origin, spacing] = [DVec3::from_array(grid.size.map(|n| n as f64)), grid.origin, grid.spacing];
+    let mut fixed: Vec<_> = [size, origin, spacing].iter().flat_map(|v| v.to_array().into_iter().take(axes)).collect();
+    let rows = grid.direction.transpose().to_cols_array_2d();
+    fixed.extend(rows[..axes].iter().flat_map(|row| &row[..axes]));
+    (format!("DisplacementFieldTransform_double_{axes}_{axes}"), numbers(field, Order::Voxels), fixed)
 }

@@ -11,7 +11,7 @@ use super::formats;
 use super::vectors::leaves_plane;
 use crate::transform::Field;
 use crate::{Error, Result};
-pub(super) use itk::{axes_of, from_parameters};
+pub(super) use itk::{axes_of, from_parameters, to_parameters};
 
 /// Whether the name of a file ends like one that could hold a displacement field.
 pub fn is(path: &Path) -> bool {
@@ -51,6 +51,18 @@ pub fn read(path: &Path) -> Result<Field> {
 /// [`Error::File`] for a name of another end, for a field that leads points of a 2-D image out of its plane, and where the file cannot be
 /// written; [`Error::Option`] where vectors and grid differ in number.
 pub fn write(path: &Path, field: &Field) -> Result<()> {
+    writable(path, field)?;
+    let format = formats::to_write_field(path).ok_or_else(|| {
+        let fields = formats::fields();
+        let message =
+            format!("its name does not end like a file that holds a displacement field; mireg writes {fields}");
+        Error::file(path, message)
+    })?;
+    format.write_field(path, field)
+}
+
+/// Whether any file can hold a field.
+pub(super) fn writable(path: &Path, field: &Field) -> Result<()> {
     let Field { geometry, vectors } = field;
     if vectors.len() != geometry.voxels() {
         return Err(Error::option(
@@ -64,11 +76,5 @@ pub fn write(path: &Path, field: &Field) -> Result<()> {
             message!("would lead points of a 2-D image out of its plane"; "give a 3-D image as ", Fixed),
         ));
     }
-    let format = formats::to_write_field(path).ok_or_else(|| {
-        let fields = formats::fields();
-        let message =
-            format!("its name does not end like a file that holds a displacement field; mireg writes {fields}");
-        Error::file(path, message)
-    })?;
-    format.write_field(path, field)
+    Ok(())
 }

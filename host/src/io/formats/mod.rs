@@ -8,7 +8,9 @@ mod picture;
 
 use std::path::Path;
 
-use super::format::{ImageFormat, ends};
+use super::format::{ImageFormat, PLAIN, ends};
+use super::reading::{Image, ReadOptions};
+use crate::error::{Setting, message};
 use crate::{Error, Geometry, Result, Volume};
 
 /// All formats. Messages list them in this order.
@@ -25,13 +27,14 @@ pub fn is_picture(path: &Path) -> bool {
 /// and TIFF.
 ///
 /// The geometry is ITK's: of a NIfTI file the sform or the qform, as ITK chooses, with the voxel size of `pixdim`, and LPS
-/// itself where the file has neither. NIfTI geometry has the precision of f32. Slices of a DICOM series are ordered by position
-/// along their normal. A single slice is a 2-D image (see [`Volume`]); it must lie in x and y. A pixel of PNG, JPEG and TIFF is
+/// itself where the file has neither. NIfTI geometry has the precision of f32. Slices of a DICOM series, and the
+/// frames of enhanced images and of doses, are ordered by position along their normal; other files in the folder, and series of a
+/// single image beside one of several, are left out and noted. A single slice is a 2-D image (see [`Volume`]); it must lie in x and y. A pixel of PNG, JPEG and TIFF is
 /// 1 mm, whatever resolution the file claims, the first at the origin, rows along x, columns along y.
 ///
 /// Voxels become f32, so integers beyond 2^24 are rounded; where the file scales its integers, [`Volume::pixel`] is `F32`, or
 /// a whole type where all that a DICOM series scales by is whole. DICOM images of photometric interpretation `MONOCHROME1` keep
-/// their values, large ones dark. Colours of PNG, JPEG and TIFF become luma, 0.2126 R + 0.7152 G + 0.0722 B; their alpha is
+/// their values, large ones dark. Colours of PNG, JPEG, TIFF and DICOM become luma, 0.2126 R + 0.7152 G + 0.0722 B; their alpha is
 /// ignored.
 ///
 /// # Errors
@@ -39,7 +42,21 @@ pub fn is_picture(path: &Path) -> bool {
 /// not finite; and for a DICOM series whose slices are missing, doubled, unevenly spaced, of differing grids, or sheared by a
 /// tilted gantry.
 pub fn read(path: &Path) -> Result<Volume> {
-    to_read(path)?.read(path)
+    Ok(read_with(path, &PLAIN)?.volume)
+}
+
+/// The same, where `options` choose among several images, with what is to be said of how it was read.
+///
+/// # Errors
+/// Those of [`read`], and [`Error::File`] for options that choose what is not there.
+pub fn read_with(path: &Path, options: &ReadOptions) -> Result<Image> {
+    if options.series.is_some() && !path.is_dir() {
+        let setting = options.role.series().unwrap_or(Setting::Series);
+        let message =
+            message!("is no folder, and a series is chosen in a folder of DICOM files"; "leave out ", {setting});
+        return Err(Error::file(path, message));
+    }
+    to_read(path)?.read(path, options)
 }
 
 /// Reads the grid of a volume alone, from its header where that is quicker than reading all.

@@ -8,6 +8,7 @@ use image::codecs::jpeg::JpegEncoder;
 use image::{ColorType, DynamicImage, ImageBuffer, ImageReader, Limits};
 
 use crate::io::format::{ImageFormat, Names, ends};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::{MOST_DEFLATED, Source};
 use crate::io::{atomic, check};
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -31,8 +32,8 @@ impl ImageFormat for Picture {
         true
     }
 
-    fn read(&self, path: &Path) -> Result<Volume> {
-        read(path, format(path))
+    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
+        read(path, format(path)).map(Image::from)
     }
 
     fn write(&self, path: &Path, volume: &Volume) -> Result<()> {

@@ -4,7 +4,8 @@ use crate::error::{Message, message};
 use std::path::Path;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-use super::matrix;
+use super::super::hdf5;
+use super::{afni, lta, matrix, minc};
 
 /// How a transform is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
@@ -12,6 +13,8 @@ use super::matrix;
 pub enum Format {
     /// ITK text, as SimpleITK, 3D Slicer and ANTs read it: .tfm, .txt
     Itk,
+    /// ITK in HDF5, as fMRIPrep, 3D Slicer and ANTs write it, displacement fields and composites too: .h5, .hdf5, .hdf
+    ItkHdf5,
     /// ITK in a MATLAB 4 file, as ANTs writes its 0GenericAffine.mat
     Ants,
     /// elastix parameters, for transformix too: TransformParameters.0.txt; the fixed image is needed to write them
@@ -26,6 +29,12 @@ pub enum Format {
     MatrixRas,
     /// Eight corners of FIXED and their positions in MOVING: .standard; both images are needed
     Rire,
+    /// FreeSurfer: .lta, from MOVING (src) to FIXED (dst); both images are needed to write them
+    Lta,
+    /// AFNI: .aff12.1D, 3x4, from FIXED to MOVING as if neither were oblique; both images are needed
+    Afni,
+    /// MINC: .xfm, from MOVING to FIXED, RAS mm
+    Minc,
     /// mireg's own: .json, and report.json
     Json,
 }
@@ -41,12 +50,19 @@ impl Format {
             (".json", Self::Json),
             (".mat", Self::Fsl),
             (".standard", Self::Rire),
+            (".lta", Self::Lta),
+            (".1D", Self::Afni),
+            (".xfm", Self::Minc),
+            (".h5", Self::ItkHdf5),
+            (".hdf5", Self::ItkHdf5),
+            (".hdf", Self::ItkHdf5),
         ];
-        let known = ends.iter().find(|(end, _)| lower.ends_with(end)).map(|&(_, format)| format);
+        let known = ends.iter().find(|(end, _)| lower.ends_with(&end.to_lowercase())).map(|&(_, format)| format);
         known.ok_or_else(|| {
             let formats: Vec<_> = Self::VARIANTS.iter().map(ToString::to_string).collect();
             format!(
-                "its name does not end like a transform (.tfm, .txt, .json, .mat, .standard); rename it, or name a format: {}",
+                "its name does not end like a transform ({}); rename it, or name a format: {}",
+                ends.map(|(end, _)| end).join(", "),
                 formats.join(", ")
             )
         })
@@ -56,27 +72,26 @@ impl Format {
     pub(super) fn sniff(path: &Path, bytes: &[u8]) -> Result<Self, Message> {
         let text = String::from_utf8_lossy(bytes);
         let a_line = |is: &dyn Fn(&str) -> bool| text.lines().map(str::trim).any(is);
-        let is_mat = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("mat"));
+        let ends = |end: &str| path.extension().is_some_and(|e| e.eq_ignore_ascii_case(end));
         match () {
-            () if bytes.starts_with(b"\x89HDF") => {
-                Err("is HDF5, which mireg does not read; save it as .tfm, for example with SimpleITK: \
-                     WriteTransform(ReadTransform('a.h5'), 'a.tfm')"
-                    .into())
-            }
+            () if bytes.starts_with(hdf5::MAGIC) => Ok(Self::ItkHdf5),
             () if text.starts_with("#Insight Transform File") => Ok(Self::Itk),
             () if bytes.contains(&0) => Ok(Self::Ants),
             () if text.trim_start().starts_with('{') => Ok(Self::Json),
             () if a_line(&|line| line.starts_with("(Transform ")) => Ok(Self::Elastix),
+            () if text.starts_with(minc::MAGIC) => Ok(Self::Minc),
+            () if a_line(&|line| line == lta::SOURCE) => Ok(Self::Lta),
+            () if ends("1D") || a_line(&|line| line.starts_with('#') && line.contains(afni::MATRICES)) => Ok(Self::Afni),
             () if a_line(&|line| line.starts_with("Point") && line.contains("new_x")) => Ok(Self::Rire),
-            () if is_mat => Ok(Self::Fsl),
+            () if ends("mat") => Ok(Self::Fsl),
             () if matrix::rows(&text).is_ok() => {
                 Err(message!(
                     "is a plain matrix, which does not say in which frame it is";
                     "name it: ", TransformFormat, " matrix-lps, matrix-ras, niftyreg or fsl"
                 ))
             }
-            () => Err("is no transform that mireg reads; it reads those of ITK (.tfm, .txt), ANTs, elastix, FSL, NiftyReg and RIRE, \
-                       4x4 matrices and its own .json"
+            () => Err("is no transform that mireg reads; it reads those of ITK (.tfm, .txt, .h5), ANTs, elastix, FSL, NiftyReg, RIRE, \
+                       FreeSurfer, AFNI and MINC, 4x4 matrices and its own .json"
                 .into()),
         }
     }
@@ -93,7 +108,10 @@ mod tests {
         assert_eq!(of("TransformParameters.1.txt"), Ok(Format::Elastix));
         assert_eq!(of("parameters.txt"), Ok(Format::Itk));
         assert_eq!(of("a.mat"), Ok(Format::Fsl));
-        assert!(of("a.h5").unwrap_err().contains("matrix-ras"));
+        assert_eq!(of("a.aff12.1D"), Ok(Format::Afni));
+        assert_eq!(of("a.XFM"), Ok(Format::Minc));
+        assert_eq!(of("a.h5"), Ok(Format::ItkHdf5));
+        assert!(of("a.b").unwrap_err().contains("matrix-ras"));
     }
 
     #[test]
@@ -105,8 +123,12 @@ mod tests {
         assert_eq!(of("a.mat", b"#Insight Transform File V1.0\n"), Ok(Format::Itk));
         assert_eq!(of("a.mat", &[0; 30]), Ok(Format::Ants));
         assert_eq!(of("a.txt", b"// elastix\n(Transform \"EulerTransform\")\n"), Ok(Format::Elastix));
+        assert_eq!(of("a.txt", b"# 3dvolreg matrices (DICOM-to-DICOM, row-by-row):\n"), Ok(Format::Afni));
+        assert_eq!(of("a.1D", b"1 0 0 0 0 1 0 0 0 0 1 0\n"), Ok(Format::Afni));
+        assert_eq!(of("a", b"# by hand\ntype = 1\nsrc volume info\n"), Ok(Format::Lta));
+        assert_eq!(of("a", b"MNI Transform File\n"), Ok(Format::Minc));
         assert_eq!(of("a", b"\n {\"lps\": []}"), Ok(Format::Json));
-        assert!(of("a.tfm", b"\x89HDF\r\n\x1a\n").unwrap_err().to_string().contains("HDF5"));
+        assert_eq!(of("a.tfm", b"\x89HDF\r\n\x1a\n"), Ok(Format::ItkHdf5));
         assert!(of("a.tfm", b"hello").unwrap_err().to_string().contains("no transform"));
     }
 }

@@ -5,8 +5,8 @@ use glam::{DAffine3, DVec3};
 use crate::Geometry;
 use crate::transform::{Dimension, Kind, Linear};
 
-/// The grids of the two images that a transform is between. FSL and RIRE count mm from a corner of each, and elastix writes the
-/// fixed one into its files; the other formats can do without.
+/// The grids of the two images that a transform is between. FSL and RIRE count mm from a corner of each, AFNI as if neither were oblique;
+/// elastix writes the fixed one into its files, FreeSurfer both. The other formats can do without.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Grids<'a> {
     /// That of the fixed image, from whose points a transform leads.

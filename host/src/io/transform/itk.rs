@@ -6,18 +6,23 @@ use super::parameters::{linear, named};
 use super::text::{numbers, whole};
 use crate::transform::{Linear, Transform};
 
-const COMPOSITE: &str = "CompositeTransform_";
+pub const COMPOSITE: &str = "CompositeTransform_";
 
 /// How a file of this format starts.
 pub const MAGIC: &str = "#Insight Transform File";
 
 /// One linear transform, or a composite of some.
 pub fn read(text: &str) -> Result<Linear, String> {
+    whole_of(parts(text)?)
+}
+
+/// What the parts of a file do one after the other, where all are linear.
+pub fn whole_of(parts: Vec<Transform>) -> Result<Linear, String> {
     let linear = |part| match part {
         Transform::Linear(linear) => Ok(linear),
         _ => Err("holds a displacement field, where a linear transform is needed".to_owned()),
     };
-    let linears = parts(text)?.into_iter().map(linear).collect::<Result<Vec<_>, _>>()?;
+    let linears = parts.into_iter().map(linear).collect::<Result<Vec<_>, _>>()?;
     linears.into_iter().reduce(|first, next| first.then(&next)).ok_or_else(nothing)
 }
 
@@ -43,14 +48,25 @@ pub fn parts(text: &str) -> Result<Vec<Transform>, String> {
         }
     }
     let composite = names.first().is_some_and(|name| name.starts_with(COMPOSITE));
-    if names.len() != 1 && !composite {
-        return Err("holds several transforms or none; save one, or a CompositeTransform of them".into());
-    }
+    one_or_composite(names.len(), composite)?;
     let read = |(&name, values): (&&str, &[Option<&str>; 2])| match values {
         [Some(parameters), Some(fixed)] => part(name, &numbers(parameters)?, &numbers(fixed)?),
         _ => Err("has no line Parameters or FixedParameters, so it is truncated; copy it again".into()),
     };
-    let parts = names.iter().zip(&values).skip(composite.into()).rev().map(read).collect::<Result<Vec<_>, _>>()?;
+    in_turn(names.iter().zip(&values).skip(composite.into()).map(read).collect::<Result<_, _>>()?)
+}
+
+/// Whether a file of so many names of transforms, a composite's own among them, says how they belong together.
+pub fn one_or_composite(names: usize, composite: bool) -> Result<(), String> {
+    match names == 1 || composite {
+        true => Ok(()),
+        false => Err("holds several transforms or none; save one, or a CompositeTransform of them".into()),
+    }
+}
+
+/// Transforms in the order of a file as a point goes through them.
+pub fn in_turn(mut parts: Vec<Transform>) -> Result<Vec<Transform>, String> {
+    parts.reverse();
     if parts.is_empty() { Err(nothing()) } else { Ok(parts) }
 }
 
@@ -61,7 +77,9 @@ fn nothing() -> String {
 /// The transform of type `name`.
 fn part(name: &str, parameters: &[f64], fixed: &[f64]) -> Result<Transform, String> {
     match field::axes_of(name) {
-        Some(axes) => field::from_parameters(axes, parameters, fixed).map(Transform::Field),
+        Some(axes) => {
+            field::from_parameters(axes, parameters.len(), parameters.iter().copied(), fixed).map(Transform::Field)
+        }
         None => linear(name, parameters, fixed).map(Transform::Linear),
     }
 }

@@ -8,7 +8,7 @@ use super::text::numbers;
 use crate::transform::Linear;
 
 /// RAS from LPS and back.
-const FLIP: DAffine3 =
+pub const FLIP: DAffine3 =
     DAffine3 { matrix3: DMat3::from_cols(DVec3::NEG_X, DVec3::NEG_Y, DVec3::Z), translation: DVec3::ZERO };
 
 /// A matrix of LPS mm.

@@ -1,157 +1,119 @@
-//! The elements of a DICOM file that matter here (PS3.10 7, PS3.5 7 and A). Lengths that the file claims are only ever read up to,
-//! never allocated.
+//! The elements of a data set that matter here (PS3.5 7 and A.4), and where its pixels are.
 
-use std::collections::HashMap;
-use std::fmt::Display;
-use std::fs::File;
-use std::io::{BufReader, Cursor, Read, Seek};
-use std::path::Path;
+use std::collections::BTreeMap;
 
-use dicom_parser::StatefulDecode;
-use dicom_parser::dataset::LazyDataToken;
-use dicom_parser::dataset::lazy_read::LazyDataSetReader;
-use dicom_transfer_syntax_registry::{TransferSyntax, entries};
+use super::input::{Input, cut};
+use super::tags::{self, Tag};
 
-use crate::Error;
-use crate::io::source::reason;
+/// Longest value that is kept.
+const MOST: u64 = 1 << 16;
+/// Sequences that may lie in each other.
+const DEEPEST: usize = 32;
+const ITEM: Tag = (0xfffe, 0xe000);
+const ITEM_END: Tag = (0xfffe, 0xe00d);
+const SEQUENCE_END: Tag = (0xfffe, 0xe0dd);
+/// A length that is not told.
+const UNDEFINED: u32 = u32::MAX;
+/// Value representations with a length of four bytes behind two unused ones.
+const LONG: [&[u8; 2]; 13] =
+    [b"OB", b"OD", b"OF", b"OL", b"OV", b"OW", b"SQ", b"SV", b"UC", b"UN", b"UR", b"UT", b"UV"];
 
-/// Group and element.
-pub type Tag = (u16, u16);
+/// How elements are written.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub struct Encoding {
+    /// Whether elements do not say their value representation.
+    pub implicit: bool,
+    pub big_endian: bool,
+}
 
-const PIXEL_DATA: Tag = (0x7fe0, 0x0010);
-const TRANSFER_SYNTAX: Tag = (0x0002, 0x0010);
-const DEFLATED: &str = "1.2.840.10008.1.2.1.99";
-/// Longest value that is kept, except for pixels.
-const MOST: usize = 1 << 10;
-
-/// The top-level elements of a data set by tag. Sequences and long values are there but empty.
+/// The elements of a data set, or of an item of a sequence, that [`tags`] lists.
 #[derive(Default)]
 pub struct Elements {
-    /// UID of the transfer syntax.
-    pub syntax: String,
-    pub big_endian: bool,
-    /// Length of the file.
-    pub length: u64,
-    values: HashMap<Tag, Vec<u8>>,
-    /// The pixel data, those of a compressed frame without its offset table; empty unless asked for.
-    pub pixels: Vec<u8>,
+    encoding: Encoding,
+    values: BTreeMap<Tag, Vec<u8>>,
+    sequences: BTreeMap<Tag, Vec<Self>>,
+}
+
+/// Where the pixels of a data set are: bytes of the file, or of what it is inflated to.
+pub enum Pixels {
+    /// `words`: whether they are words of 16 bits, whatever a pixel takes.
+    Native { start: u64, length: u64, words: bool },
+    /// Start and length of each fragment of compressed frames, and the table that says where in them frames start.
+    Fragments { offsets: Vec<u32>, fragments: Vec<(u64, u64)> },
+}
+
+/// What stands before a value.
+struct Head {
+    tag: Tag,
+    /// None where it is not written.
+    vr: Option<[u8; 2]>,
+    /// None where it is not told.
+    length: Option<u64>,
 }
 
 impl Elements {
-    /// Reads the file at `path`, as far as the pixels or with them; none where it does not start like DICOM.
-    pub fn read(path: &Path, with_pixels: bool) -> crate::Result<Option<Self>> {
-        let unreadable = |e: std::io::Error| Error::file(path, reason(&e));
-        let file = File::open(path).map_err(unreadable)?;
-        let length = file.metadata().map_err(unreadable)?.len();
-        let mut source = BufReader::new(file);
-        let mut start = Vec::new();
-        (&mut source).take(144).read_to_end(&mut start).map_err(unreadable)?;
-        if start.get(128..132) != Some(b"DICM") {
-            return Ok(None);
-        }
-        let wrong = |message: String| Error::file(path, message);
-        // The first element says how long the others of its group are together.
-        let Some([2, 0, 0, 0, b'U', b'L', 4, 0, a, b, c, d]) = start.get(132..) else {
-            return Err(wrong("does not say how long its file meta information is; save it again as DICOM".into()));
-        };
-        let mut group = Vec::new();
-        let group_length = u64::from(u32::from_le_bytes([*a, *b, *c, *d]));
-        (&mut source).take(group_length).read_to_end(&mut group).map_err(unreadable)?;
-        let mut elements = Self { length, ..Self::default() };
-        elements.walk(Cursor::new(group), false).map_err(wrong)?;
-        elements.syntax = elements.text(TRANSFER_SYNTAX).unwrap_or_default();
-        elements.big_endian = elements.syntax == entries::EXPLICIT_VR_BIG_ENDIAN.uid();
-        if elements.syntax == DEFLATED {
-            return Err(wrong(
-                "is deflated DICOM, which mireg does not read; decompress it, or convert it to NIfTI".into(),
-            ));
-        }
-        elements.walk(source, with_pixels).map_err(wrong)?;
-        Ok(Some(elements))
-    }
-
-    /// Adds the elements in `source` up to the pixels, or with them.
-    fn walk(&mut self, source: impl Read + Seek, with_pixels: bool) -> Result<(), String> {
-        let mut reader = LazyDataSetReader::new_with_ts(source, &self.encoding()).map_err(damaged)?;
-        // How deep in sequences, whether in that of compressed pixels, and the number of items of it.
-        let (mut depth, mut frame, mut items) = (0, false, 0);
-        while let Some(token) = reader.advance() {
-            let token = token.map_err(damaged)?;
-            match &token {
-                LazyDataToken::SequenceStart { tag, .. } => {
-                    if depth == 0 {
-                        self.values.insert((tag.group(), tag.element()), Vec::new());
-                    }
-                    depth += 1;
-                }
-                LazyDataToken::PixelSequenceStart => {
-                    if depth == 0 && !with_pixels {
-                        return Ok(());
-                    }
-                    (frame, items) = (depth == 0, 0);
-                    depth += 1;
-                }
-                LazyDataToken::SequenceEnd => depth -= 1,
-                LazyDataToken::ItemStart { .. } => items += 1,
-                // The first item is the offset table.
-                LazyDataToken::LazyItemValue { .. } if frame && depth == 1 && items > 1 => {
-                    token.read_value_into(&mut self.pixels).map_err(damaged)?;
-                }
-                LazyDataToken::LazyValue { header, .. } if depth == 0 => {
-                    let tag = (header.tag.group(), header.tag.element());
-                    if tag == PIXEL_DATA {
-                        return if with_pixels {
-                            token.read_value_into(&mut self.pixels).map_err(damaged)
-                        } else {
-                            Ok(())
-                        };
-                    }
-                    let length = header.len.0 as usize;
-                    self.keep(tag, length, token)?;
-                }
-                LazyDataToken::LazyValue { .. } | LazyDataToken::LazyItemValue { .. } => {
-                    token.skip().map_err(damaged)?
-                }
-                _ => {}
+    /// Reads a data set to its pixels, or to its end where it has none.
+    pub fn read(input: &mut Input, encoding: Encoding) -> Result<(Self, Option<Pixels>), String> {
+        let mut elements = Self { encoding, ..Self::default() };
+        while let Some(head) = Head::read(input, encoding)? {
+            if head.tag == tags::PIXEL_DATA {
+                let pixels = pixels(input, &head, encoding)?;
+                return Ok((elements, Some(pixels)));
             }
+            elements.keep(input, &head, 0)?;
         }
-        Ok(())
+        Ok((elements, None))
     }
 
-    /// Adds the element whose value, of `length` bytes, comes next; only that it is there if the value is long.
-    fn keep(&mut self, tag: Tag, length: usize, value: LazyDataToken<impl StatefulDecode>) -> Result<(), String> {
-        let mut bytes = Vec::new();
-        if length > MOST {
-            value.skip().map_err(damaged)?;
-        } else {
-            value.read_value_into(&mut bytes).map_err(damaged)?;
-            if bytes.len() < length {
-                return Err("ends too early, so it is truncated; copy or download it again".into());
+    /// Reads an item of this many bytes, or up to its end.
+    fn item(input: &mut Input, encoding: Encoding, length: Option<u64>, depth: usize) -> Result<Self, String> {
+        let mut elements = Self { encoding, ..Self::default() };
+        let end = length.map(|length| input.position() + length);
+        while end.is_none_or(|end| input.position() < end) {
+            let head = Head::read(input, encoding)?.ok_or_else(cut)?;
+            if head.tag == ITEM_END {
+                break;
             }
+            elements.keep(input, &head, depth)?;
         }
-        self.values.insert(tag, bytes);
+        Ok(elements)
+    }
+
+    /// Adds the element whose value comes next, or passes over it.
+    fn keep(&mut self, input: &mut Input, head: &Head, depth: usize) -> Result<(), String> {
+        // An icon has pixels of its own.
+        if head.tag == tags::PIXEL_DATA && head.length.is_none() {
+            return pixels(input, head, self.encoding).map(drop);
+        }
+        let sequence = tags::SEQUENCES.contains(&head.tag);
+        if head.length.is_none() || sequence {
+            // The items of a sequence whose kind the writer did not know are implicit.
+            let unknown = head.vr == Some(*b"UN");
+            let encoding = if unknown { Encoding { implicit: true, big_endian: false } } else { self.encoding };
+            let items = items(input, encoding, head.length, sequence, depth + 1)?;
+            if sequence {
+                self.sequences.insert(head.tag, items);
+            }
+            return Ok(());
+        }
+        let length = head.length.unwrap_or(0);
+        if length > MOST || !tags::VALUES.contains(&head.tag) {
+            return input.skip_to(input.position() + length);
+        }
+        let mut value = Vec::new();
+        input.append(length, &mut value)?;
+        self.values.insert(head.tag, value);
         Ok(())
-    }
-
-    /// How the data set is written; that of compressed pixels is explicit little-endian.
-    fn encoding(&self) -> TransferSyntax {
-        if self.syntax == entries::IMPLICIT_VR_LITTLE_ENDIAN.uid() {
-            entries::IMPLICIT_VR_LITTLE_ENDIAN.erased()
-        } else if self.big_endian {
-            entries::EXPLICIT_VR_BIG_ENDIAN.erased()
-        } else {
-            entries::EXPLICIT_VR_LITTLE_ENDIAN.erased()
-        }
-    }
-
-    /// The last element before the pixels.
-    pub fn last(&self) -> Option<Tag> {
-        self.values.keys().copied().max()
     }
 
     /// Whether the element is there.
     pub fn has(&self, tag: Tag) -> bool {
-        self.values.contains_key(&tag)
+        self.values.contains_key(&tag) || self.sequences.contains_key(&tag)
+    }
+
+    /// The items of a sequence.
+    pub fn items(&self, tag: Tag) -> &[Self] {
+        self.sequences.get(&tag).map_or(&[], Vec::as_slice)
     }
 
     /// The value as text without its padding; none where it is not there or empty.
@@ -163,19 +125,117 @@ impl Elements {
 
     /// The `N` numbers of a decimal or integer string; none where it is not there or empty.
     pub fn numbers<const N: usize>(&self, tag: Tag, name: &str) -> Result<Option<[f64; N]>, String> {
+        let Some(list) = self.list(tag, name)? else { return Ok(None) };
+        let wrong = |list: Vec<f64>| format!("its {name} has {} numbers, not {N}; correct it", list.len());
+        list.try_into().map(Some).map_err(wrong)
+    }
+
+    /// All numbers of a decimal or integer string; none where it is not there or empty.
+    pub fn list(&self, tag: Tag, name: &str) -> Result<Option<Vec<f64>>, String> {
         let Some(text) = self.text(tag) else { return Ok(None) };
-        let numbers: Option<Vec<f64>> = text.split('\\').map(|n| n.trim().parse().ok()).collect();
-        let numbers = numbers.and_then(|n| <[f64; N]>::try_from(n).ok()).filter(|n| n.iter().all(|x| x.is_finite()));
-        numbers.map(Some).ok_or_else(|| format!("its {name} is \"{text}\", which should be {N} numbers; correct it"))
+        let number = |n: &str| n.trim().parse().ok().filter(|x: &f64| x.is_finite());
+        let numbers: Option<Vec<f64>> = text.split('\\').map(number).collect();
+        numbers.map(Some).ok_or_else(|| format!("its {name} is \"{text}\", which should be numbers; correct it"))
     }
 
     /// An unsigned short; none where it is not there.
     pub fn short(&self, tag: Tag) -> Option<u16> {
         let bytes = self.values.get(&tag)?.first_chunk()?;
-        Some(if self.big_endian { u16::from_be_bytes(*bytes) } else { u16::from_le_bytes(*bytes) })
+        Some(if self.encoding.big_endian { u16::from_be_bytes(*bytes) } else { u16::from_le_bytes(*bytes) })
+    }
+
+    /// An unsigned long; none where it is not there.
+    pub fn long(&self, tag: Tag) -> Option<u32> {
+        let bytes = self.values.get(&tag)?.first_chunk()?;
+        Some(if self.encoding.big_endian { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) })
     }
 }
 
-fn damaged(error: impl Display) -> String {
-    format!("is damaged DICOM ({error}); copy or download it again")
+impl Head {
+    /// The next; none at the end.
+    fn read(input: &mut Input, encoding: Encoding) -> Result<Option<Self>, String> {
+        let (short, long) = match encoding.big_endian {
+            true => (u16::from_be_bytes as fn([u8; 2]) -> u16, u32::from_be_bytes as fn([u8; 4]) -> u32),
+            false => (u16::from_le_bytes as fn([u8; 2]) -> u16, u32::from_le_bytes as fn([u8; 4]) -> u32),
+        };
+        let mut start = [0; 4];
+        if !input.fill(&mut start)? {
+            return Ok(None);
+        }
+        let [a, b, c, d] = start;
+        let tag = (short([a, b]), short([c, d]));
+        let next: [u8; 4] = input.array()?;
+        let [a, b, c, d] = next;
+        // Some writers leave out the representation of an element in a file that says all others.
+        let told = !encoding.implicit && tag.0 != ITEM.0 && a.is_ascii_uppercase() && b.is_ascii_uppercase();
+        let length = match told {
+            true if LONG.contains(&&[a, b]) => long(input.array()?),
+            true => short([c, d]).into(),
+            false => long(next),
+        };
+        let length = (length != UNDEFINED).then(|| length.into());
+        Ok(Some(Self { tag, vr: told.then_some([a, b]), length }))
+    }
+}
+
+/// Reads a sequence of this many bytes, or up to its end; returns its items if they are to be kept.
+fn items(
+    input: &mut Input,
+    encoding: Encoding,
+    length: Option<u64>,
+    keep: bool,
+    depth: usize,
+) -> Result<Vec<Elements>, String> {
+    if depth > DEEPEST {
+        return Err(format!(
+            "is damaged DICOM (more than {DEEPEST} sequences in each other); copy or download it again"
+        ));
+    }
+    let mut items = Vec::new();
+    let end = length.map(|length| input.position() + length);
+    while end.is_none_or(|end| input.position() < end) {
+        let head = Head::read(input, encoding)?.ok_or_else(cut)?;
+        match head.tag {
+            SEQUENCE_END => break,
+            ITEM => {
+                let item = Elements::item(input, encoding, head.length, depth)?;
+                if keep {
+                    items.push(item);
+                }
+            }
+            (group, element) => return Err(no_item(group, element)),
+        }
+    }
+    Ok(items)
+}
+
+/// Where the pixels are that come next.
+fn pixels(input: &mut Input, head: &Head, encoding: Encoding) -> Result<Pixels, String> {
+    if let Some(length) = head.length {
+        return Ok(Pixels::Native { start: input.position(), length, words: head.vr != Some(*b"OB") });
+    }
+    let (mut offsets, mut fragments) = (None, Vec::new());
+    loop {
+        let head = Head::read(input, encoding)?.ok_or_else(cut)?;
+        match (head.tag, head.length) {
+            (SEQUENCE_END, _) => break,
+            (ITEM, Some(length)) if offsets.is_none() => {
+                let mut table = Vec::new();
+                input.append(length, &mut table)?;
+                offsets = Some(table.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect());
+            }
+            (ITEM, Some(length)) => {
+                fragments.push((input.position(), length));
+                input.skip_to(input.position() + length)?;
+            }
+            ((group, element), _) => return Err(no_item(group, element)),
+        }
+    }
+    Ok(Pixels::Fragments { offsets: offsets.unwrap_or_default(), fragments })
+}
+
+fn no_item(group: u16, element: u16) -> String {
+    format!(
+        "is damaged DICOM (({group:04x},{element:04x}) where an item of a sequence should be); copy or download it again"
+    )
 }

@@ -1,20 +1,27 @@
-//! DICOM: the slices of a series in one folder.
+//! DICOM: the series in a folder, of slices or of files with many frames.
 
+mod codecs;
 mod elements;
-mod pixels;
-mod slice;
+mod file;
+mod folder;
+mod image_file;
+mod input;
+mod layout;
+mod plane;
+mod series;
+mod spaced;
 mod stack;
+mod tags;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::io::format::{ImageFormat, Names};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::{Source, reason};
-use crate::{Error, Result, Volume};
-use slice::Slice;
-
-/// Most series that a message lists.
-const LISTED: usize = 4;
+use crate::{Error, Result};
+use folder::{Folder, LeftOut};
+use image_file::{Found, ImageFile};
+use series::Series;
 
 /// A series in a folder, or that of one of its files.
 pub struct Dicom;
@@ -25,66 +32,49 @@ impl ImageFormat for Dicom {
     }
 
     fn is(&self, path: &Path) -> Result<bool> {
-        if path.is_dir() {
-            return Ok(true);
-        }
-        let mut source = Source::open(path)?;
-        let mut start = [0; 132];
-        Ok(source.remaining() >= 132 && source.read_exact(&mut start).is_ok() && start.ends_with(b"DICM"))
+        Ok(path.is_dir() || file::is(path).map_err(|e| Error::file(path, reason(&e)))?)
     }
 
-    fn read(&self, path: &Path) -> Result<Volume> {
-        if path.is_dir() { read_folder(path) } else { read_file(path) }
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
+        if path.is_dir() { read_folder(path, options) } else { read_file(path) }
     }
 }
 
-/// Reads the one series in `folder`.
-fn read_folder(folder: &Path) -> Result<Volume> {
-    let mut series = BTreeMap::<String, Vec<Slice>>::new();
-    for slice in slices(folder)? {
-        series.entry(slice.series()).or_default().push(slice);
+/// Reads the one series in `folder`, or the one that `options` choose.
+fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Image> {
+    let Folder { images, mut left_out } = Folder::read(folder)?;
+    let series = Series::of(images);
+    if series.is_empty() {
+        let wrong = "is a folder without DICOM images; name an image file in it, or the folder of a series";
+        return Err(left_out.mentioned_in(Error::file(folder, wrong)));
     }
-    let listed: Vec<String> =
-        series.values().map(|s| format!("{} ({} images, {})", s[0].description(), s.len(), s[0].name())).collect();
-    match series.into_values().collect::<Vec<_>>() {
-        one if one.len() == 1 => stack::read(folder, one.into_iter().flatten().collect()),
-        none if none.is_empty() => Err(Error::file(
-            folder,
-            "is a folder without DICOM images; name an image file in it, or the folder of a series",
-        )),
-        several => Err(Error::file(
-            folder,
-            format!(
-                "holds {} DICOM series: {}{}; give one of the files of the series that you want",
-                several.len(),
-                listed[..listed.len().min(LISTED)].join(", "),
-                if listed.len() > LISTED { ", ..." } else { "" }
-            ),
-        )),
-    }
+    let series = series::choose(folder, series, options, &mut left_out)?;
+    read_series(folder, series.images, left_out)
 }
 
 /// Reads the series of the file at `path` from the folder that it is in.
-fn read_file(path: &Path) -> Result<Volume> {
+fn read_file(path: &Path) -> Result<Image> {
+    // A folder has its own message.
     Source::open(path)?;
-    let Some(own) = Slice::open(path)? else {
-        return Err(Error::file(path, "is not DICOM or holds no image; give another file of the series"));
+    let own = match ImageFile::open(path)? {
+        Found::Image(own) => own,
+        Found::Other(what) => return Err(Error::file(path, format!("is {what}; give a file that holds one"))),
+        Found::Damaged(message) => return Err(Error::file(path, message)),
     };
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
     };
+    let Folder { images, left_out } = Folder::read(folder)?;
     let series = own.series();
-    let slices = slices(folder)?.into_iter().filter(|slice| slice.series() == series).collect();
-    stack::read(path, slices)
+    let images = images.into_iter().filter(|image| image.series() == series).collect();
+    read_series(path, images, left_out.only_damaged())
 }
 
-/// Every image in `folder`, by name.
-fn slices(folder: &Path) -> Result<Vec<Slice>> {
-    let unreadable = |e: std::io::Error| Error::file(folder, reason(&e));
-    let entries = std::fs::read_dir(folder).map_err(unreadable)?.map(|entry| Ok(entry?.path()));
-    let mut paths = entries.collect::<std::io::Result<Vec<PathBuf>>>().map_err(unreadable)?;
-    paths.sort();
-    let slices = paths.iter().filter(|path| path.is_file()).filter_map(|path| Slice::open(path).transpose());
-    slices.collect()
+/// The volume of a series, with a note on what was left out.
+fn read_series(path: &Path, images: Vec<ImageFile>, mut left_out: LeftOut) -> Result<Image> {
+    let read = stack::read(path, images, &mut left_out);
+    let mut image = read.map_err(|error| left_out.mentioned_in(error))?;
+    image.notes.extend(left_out.note());
+    Ok(image)
 }

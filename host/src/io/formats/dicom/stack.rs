@@ -1,58 +1,95 @@
-//! Slices to a volume: ordered by position along their normal, never by name or number, and checked for what a series may hide.
+//! Frames to a volume: ordered by position along their normal, never by name or number, and checked for what a series may hide.
 
 use std::path::Path;
 
 use glam::{DMat3, DVec3};
+use rayon::prelude::*;
 
-use super::elements::Elements;
-use super::pixels::Layout;
-use super::slice::{Plane, Slice};
+use super::folder::LeftOut;
+use super::image_file::ImageFile;
+use super::layout::Layout;
+use super::plane::{Plane, Rescale};
+use super::spaced;
+use crate::error::{Message, message};
+use crate::io::reading::Image;
 use crate::io::{check, voxels};
 use crate::{Error, Geometry, PixelType, Volume};
 
 /// Most by which a component of an axis, or a relative distance, may differ between slices.
 const SAME: f64 = 1e-3;
-/// Most by which a distance of neighbouring slices may differ from the usual one, relative to it.
-const UNEVEN: f64 = 0.05;
-/// Slices closer than this, mm, are at one place.
-const DOUBLE: f64 = 1e-3;
 /// Most shift of slices against their normal, per mm along it; more is a tilted gantry.
 const SHEAR: f64 = 1e-3;
-/// Positions are printed to this, mm.
-const PRINTED: f64 = 0.02;
 
-/// A slice, where it lies, and how its pixels are stored.
-struct Placed {
-    slice: Slice,
-    plane: Plane,
+/// A file, and how its pixels are stored.
+struct Stored {
+    image: ImageFile,
     layout: Layout,
+    frames: usize,
 }
 
-/// The volume of `slices`, of which there is at least one. `path` is what errors about all of them name.
-pub fn read(path: &Path, slices: Vec<Slice>) -> crate::Result<Volume> {
-    let mut placed = Vec::new();
-    for slice in slices {
-        let plane = slice.plane()?;
-        let layout = Layout::of(&slice.elements).map_err(|message| slice.error(message))?;
-        let count = plane.size[0] * plane.size[1];
-        layout.fits(count, slice.elements.length).map_err(|message| slice.error(message))?;
-        placed.push(Placed { slice, plane, layout });
-    }
-    let wrong = |message| Error::file(path, message);
+/// A frame of a file, and where it lies.
+struct Placed {
+    /// Numbers of the file and of its frame.
+    file: usize,
+    frame: usize,
+    /// What messages call it.
+    name: String,
+    plane: Plane,
+    rescale: Rescale,
+    /// What tells frames at one place apart.
+    time: (u32, i64, usize),
+}
+
+/// The volume of `images`. Those of a longer series that are truncated go to `left_out`. `path` is what errors about all of them
+/// name.
+pub fn read(path: &Path, images: Vec<ImageFile>, left_out: &mut LeftOut) -> crate::Result<Image> {
+    let (files, mut placed) = place(path, images, left_out)?;
+    let wrong = |message: String| Error::file(path, message);
     let geometry = match &placed[..] {
         [] => return Err(wrong("holds no image of the series".to_owned())),
         [single] => flat(&single.plane),
         _ => {
-            alike(&placed)?;
+            alike(&files, &placed)?;
             stacked(&mut placed)
         }
     };
     let geometry = geometry.map_err(wrong)?;
-    let voxels = decode(&placed, geometry.size)?;
+    let voxels = decode(path, &files, &placed, geometry.size)?;
     voxels::finite(&voxels, &voxels::Shape::scalar(geometry.size)).map_err(wrong)?;
     let mut volume = Volume { geometry, voxels, pixel: PixelType::F32 };
-    volume.pixel = pixel(&placed, &volume);
-    Ok(volume)
+    volume.pixel = pixel(&files, &placed, &volume);
+    let notes = if files.iter().any(|stored| stored.layout.is_colour()) { vec![luma()] } else { Vec::new() };
+    Ok(Image { volume, notes })
+}
+
+fn luma() -> Message {
+    message!("its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B")
+}
+
+/// Files that can be read, and all of their frames.
+fn place(path: &Path, images: Vec<ImageFile>, left_out: &mut LeftOut) -> crate::Result<(Vec<Stored>, Vec<Placed>)> {
+    let (mut files, mut placed, several) = (Vec::new(), Vec::new(), images.len() > 1);
+    for image in images {
+        let error = |message| image.file.error(message);
+        let layout = Layout::of(&image.file).map_err(error)?;
+        if let Err(message) = image.fits(&layout) {
+            if !several || image.file.path == path {
+                return Err(error(message));
+            }
+            left_out.damaged(&image.file.path, &message);
+            continue;
+        }
+        let frames = image.frames().map_err(error)?;
+        let (file, instance, count) = (files.len(), image.instance_number(), frames.len());
+        for (number, frame) in frames.into_iter().enumerate() {
+            let name = image.file.name();
+            let name = if count == 1 { name } else { format!("{name}, frame {}", number + 1) };
+            let time = (frame.time, instance, number);
+            placed.push(Placed { file, frame: number, name, plane: frame.plane, rescale: frame.rescale, time });
+        }
+        files.push(Stored { image, layout, frames: count });
+    }
+    Ok((files, placed))
 }
 
 /// The grid of a single slice.
@@ -64,21 +101,29 @@ fn flat(plane: &Plane) -> Result<Geometry, String> {
     check::geometry(size, DVec3::new(di, dj, 1.0), plane.position.unwrap_or(DVec3::ZERO), direction)
 }
 
-/// Whether all slices are parts of one grid, but for their positions.
-fn alike(placed: &[Placed]) -> crate::Result<()> {
+/// Whether all frames are parts of one grid, but for their positions.
+fn alike(files: &[Stored], placed: &[Placed]) -> crate::Result<()> {
     let first = &placed[0];
     for other in placed {
+        let error = |message: String| Err(files[other.file].image.file.error(message));
         let (Some(axes), Some(spacing), Some(_)) = (other.plane.axes, other.plane.spacing, other.plane.position) else {
             let message = "has no ImagePositionPatient, ImageOrientationPatient or PixelSpacing, so the slices of its series \
                            cannot be put in their places; convert the series to NIfTI with a program that knows its scanner";
-            return Err(other.slice.error(message));
+            return error(message.into());
         };
         let differs = |what: &str| {
-            let name = first.slice.name();
-            let message = format!(
-                "has {what} than {name} of the same series; move the files of one of the two to a folder of their own"
-            );
-            Err(other.slice.error(message))
+            let first = &first.name;
+            // Frames of one file cannot be moved apart.
+            error(match files[other.file].frames {
+                1 => format!(
+                    "has {what} than {first} of the same series; move the files of one of the two to a folder of their own"
+                ),
+                _ => format!(
+                    "has {what} in frame {} than {first}; convert it to NIfTI, for example with dcm2niix, which writes a file for \
+                     each",
+                    other.frame + 1
+                ),
+            })
         };
         if other.plane.size != first.plane.size {
             return differs("other numbers of rows and columns");
@@ -93,21 +138,23 @@ fn alike(placed: &[Placed]) -> crate::Result<()> {
     Ok(())
 }
 
-/// Orders at least two slices and gives the grid of them.
+/// Orders at least two frames and gives the grid of them.
 fn stacked(placed: &mut [Placed]) -> Result<Geometry, String> {
     let plane = placed[0].plane;
     let ([i, j], [di, dj]) = (plane.axes.unwrap_or_default(), plane.spacing.unwrap_or_default());
     let normal = i.cross(j);
     let at = |p: &Placed| p.plane.position.unwrap_or_default().dot(normal);
-    placed.sort_by(|a, b| at(a).total_cmp(&at(b)));
-    evenly_spaced(&placed.iter().map(|p| (at(p), p.slice.name())).collect::<Vec<_>>())?;
+    placed.sort_by(|a, b| at(a).total_cmp(&at(b)).then(a.time.cmp(&b.time)));
+    let heights: Vec<_> = placed.iter().map(|p| (at(p), &p.name[..])).collect();
+    spaced::once(&heights)?;
+    spaced::evenly(&heights)?;
 
     let origin = placed[0].plane.position.unwrap_or_default();
     let last = placed.len() - 1;
     let height = at(&placed[last]) - at(&placed[0]);
     let shift = placed.iter().map(|p| (p.plane.position.unwrap_or_default() - origin).reject_from(normal).length());
     let shift = shift.fold(0.0, f64::max);
-    if shift > SHEAR * height + PRINTED {
+    if shift > SHEAR * height + spaced::PRINTED {
         return Err(format!(
             "its slices are shifted by up to {shift:.2} mm against their normal, as by a gantry tilted {:.1} degrees; \
              straighten it, for example with dcm2niix, and give the NIfTI file",
@@ -119,57 +166,46 @@ fn stacked(placed: &mut [Placed]) -> Result<Geometry, String> {
     check::geometry(size, DVec3::new(di, dj, height / last as f64), origin, direction)
 }
 
-/// Whether neighbours among the ordered positions (mm, with the names of their files) are as far apart as most.
-fn evenly_spaced(positions: &[(f64, String)]) -> Result<(), String> {
-    let step = |pair: &[(f64, String)]| pair[1].0 - pair[0].0;
-    let there = |pair: &[(f64, String)]| {
-        let [(below, one), (above, other)] = [&pair[0], &pair[1]];
-        format!("at {below:.2} mm ({one}) and {above:.2} mm ({other})")
-    };
-    if let Some(pair) = positions.windows(2).find(|pair| step(pair) < DOUBLE) {
-        return Err(format!(
-            "has two slices at one place, {}, as of several volumes in one series; move those of one volume to a folder of their own",
-            there(pair)
-        ));
-    }
-    let mut steps: Vec<f64> = positions.windows(2).map(step).collect();
-    steps.sort_by(f64::total_cmp);
-    let usual = steps[(steps.len() - 1) / 2];
-    let odd = |pair: &&[(f64, String)]| (step(pair) - usual).abs() > (UNEVEN * usual).max(PRINTED);
-    let Some(pair) = positions.windows(2).find(odd) else { return Ok(()) };
-    let missing = (step(pair) / usual).round() - 1.0;
-    let what = if missing > 0.0 { format!("about {missing} missing") } else { "uneven".into() };
-    Err(format!(
-        "its slices {} are {:.2} mm apart and others {usual:.2} mm ({what}); complete the series, or resample it evenly",
-        there(pair),
-        step(pair)
-    ))
-}
+/// What a frame is rescaled by, and its place in the volume.
+type Wanted<'a> = (Rescale, &'a mut [f32]);
 
-/// The intensities of all slices in order.
-fn decode(placed: &[Placed], size: [usize; 3]) -> crate::Result<Vec<f32>> {
+/// The intensities of all frames in order.
+fn decode(path: &Path, files: &[Stored], placed: &[Placed], size: [usize; 3]) -> crate::Result<Vec<f32>> {
     let mut voxels = Vec::new();
-    // Every file is long enough for its slice.
-    if voxels.try_reserve_exact(size.iter().product()).is_err() {
-        return Err(placed[0].slice.error("the series does not fit in memory; resample it to fewer voxels"));
+    // Every file is long enough for its frames.
+    let count = size.iter().product();
+    if voxels.try_reserve_exact(count).is_err() {
+        return Err(Error::file(path, "the series does not fit in memory; resample it to fewer voxels"));
     }
-    for Placed { slice, plane, layout } in placed {
-        let wrong = |message| slice.error(message);
-        let elements = Elements::read(&slice.path, true)?
-            .ok_or_else(|| wrong("changed while it was read; read it again".to_owned()))?;
-        layout.decode(&elements, plane.size, &mut voxels).map_err(wrong)?;
+    voxels.resize(count, 0.0);
+    // Each frame has a place in the volume, whichever file it is from.
+    let mut wanted: Vec<Vec<Option<Wanted>>> =
+        files.iter().map(|stored| (0..stored.frames).map(|_| None).collect()).collect();
+    for (frame, slice) in placed.iter().zip(voxels.chunks_exact_mut(size[0] * size[1])) {
+        wanted[frame.file][frame.frame] = Some((frame.rescale, slice));
     }
+    let read = files.par_iter().zip(wanted).map(|(stored, mut wanted)| {
+        let bytes = stored.layout.frame_bytes(size[0] * size[1]);
+        let read = stored.image.read(stored.frames, bytes, |number, bytes| match &mut wanted[number] {
+            Some((rescale, slice)) => stored.layout.decode(bytes, [size[0], size[1]], *rescale, slice),
+            None => Ok(()),
+        });
+        read.map_err(|message| stored.image.file.error(message))
+    });
+    // The first of several errors is always the same.
+    read.collect::<Vec<_>>().into_iter().collect::<crate::Result<()>>()?;
     Ok(voxels)
 }
 
 /// The type that holds all intensities.
-fn pixel(placed: &[Placed], volume: &Volume) -> PixelType {
-    let first = placed[0].layout.unscaled();
-    if let Some(pixel) = first.filter(|_| placed.iter().all(|p| p.layout.unscaled() == first)) {
-        return pixel;
+fn pixel(files: &[Stored], placed: &[Placed], volume: &Volume) -> PixelType {
+    let same = Rescale { slope: 1.0, intercept: 0.0 };
+    let first = files[placed[0].file].layout.pixel();
+    if placed.iter().all(|p| p.rescale == same && files[p.file].layout.pixel() == first) {
+        return first;
     }
     let (low, high) = volume.range();
-    match placed.iter().all(|p| p.layout.is_whole()) {
+    match placed.iter().all(|p| p.rescale.is_whole()) {
         true if low >= f32::from(i16::MIN) && high <= f32::from(i16::MAX) => PixelType::I16,
         true => PixelType::I32,
         false => PixelType::F32,

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::{atomic, check, vectors};
@@ -22,7 +23,7 @@ impl ImageFormat for MetaImage {
         &Names { read: ENDS, written: ENDS, fields: ENDS, listed: [ENDS, ENDS] }
     }
 
-    fn read(&self, path: &Path) -> Result<Volume> {
+    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
         let (coding, geometry, voxels) = parts(path, |header, _| match header.channels()? {
             1 => Ok(1),
             2 | 3 => Err(format!(
@@ -31,7 +32,7 @@ impl ImageFormat for MetaImage {
             )),
             _ => Err("has several numbers per voxel (ElementNumberOfChannels); extract one channel".into()),
         })?;
-        Ok(Volume { geometry, voxels, pixel: coding.volume_pixel() })
+        Ok(Volume { geometry, voxels, pixel: coding.volume_pixel() }.into())
     }
 
     fn geometry(&self, path: &Path) -> Result<Geometry> {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::{atomic, vectors};
@@ -29,10 +30,10 @@ impl ImageFormat for Nifti {
         }
     }
 
-    fn read(&self, path: &Path) -> Result<Volume> {
+    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
         let (_, coding, geometry, voxels) = parts(&header_file(path), |header| Ok((header.size()?, 1)))?;
         let pixel = coding.volume_pixel();
-        Ok(Volume { geometry, voxels, pixel })
+        Ok(Volume { geometry, voxels, pixel }.into())
     }
 
     fn geometry(&self, path: &Path) -> Result<Geometry> {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::{atomic, check, vectors};
@@ -24,7 +25,7 @@ impl ImageFormat for Nrrd {
         &Names { read: BOTH, written: ONE, fields: ONE, listed: [BOTH, ONE] }
     }
 
-    fn read(&self, path: &Path) -> Result<Volume> {
+    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
         let (coding, geometry, _, voxels) = parts(path, |header| {
             let (axes, inner) = space::axes(header)?;
             match inner.first() {
@@ -32,7 +33,7 @@ impl ImageFormat for Nrrd {
                 None => Ok((Shape::scalar(header.size(&axes)?), axes)),
             }
         })?;
-        Ok(Volume { geometry, voxels, pixel: coding.pixel })
+        Ok(Volume { geometry, voxels, pixel: coding.pixel }.into())
     }
 
     fn write(&self, path: &Path, volume: &Volume) -> Result<()> {

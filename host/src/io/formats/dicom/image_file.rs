@@ -1,0 +1,157 @@
+//! A file with an image whose frames have places, and which series it is of.
+
+use std::path::Path;
+
+use super::elements::Pixels;
+use super::file::{Content, DicomFile};
+use super::layout::Layout;
+use super::plane::{self, Frame};
+use super::tags;
+use crate::io::source::reason;
+
+/// A DICOM file that holds an image.
+pub struct ImageFile {
+    pub file: DicomFile,
+}
+
+/// What a file in a folder is.
+pub enum Found {
+    Image(ImageFile),
+    /// No image, and what it is instead.
+    Other(String),
+    /// One that may be of a series but cannot be read, and why.
+    Damaged(String),
+}
+
+impl ImageFile {
+    /// Reads all but the pixels of the file at `path`.
+    ///
+    /// # Errors
+    /// [`crate::Error::File`] where the file cannot be opened.
+    pub fn open(path: &Path) -> crate::Result<Found> {
+        Ok(match DicomFile::open(path)? {
+            Content::Other => Found::Other("not DICOM".into()),
+            Content::Damaged(message) => Found::Damaged(message),
+            Content::Dicom(file) if file.elements.has(tags::COLUMNS) => Found::Image(Self { file }),
+            Content::Dicom(file) => Found::Other(Self { file }.what()),
+        })
+    }
+
+    /// What it is, being no image.
+    fn what(&self) -> String {
+        let kind = self.modality().unwrap_or_else(|| "DICOM".into());
+        match self.file.pixels() {
+            Some(_) => format!("{kind} whose pixels have no Rows and Columns"),
+            None => format!("{kind} without an image"),
+        }
+    }
+
+    /// What names its series.
+    pub fn series(&self) -> String {
+        self.file.elements.text(tags::SERIES).unwrap_or_default()
+    }
+
+    /// Where its series is in the order of the examination.
+    pub fn series_number(&self) -> i64 {
+        self.whole(tags::SERIES_NUMBER)
+    }
+
+    /// Where it is in the order of its series.
+    pub fn instance_number(&self) -> i64 {
+        self.whole(tags::INSTANCE_NUMBER)
+    }
+
+    fn whole(&self, tag: tags::Tag) -> i64 {
+        self.file.elements.text(tag).and_then(|text| text.parse().ok()).unwrap_or(i64::MAX)
+    }
+
+    pub fn modality(&self) -> Option<String> {
+        self.file.elements.text(tags::MODALITY)
+    }
+
+    /// What people call its series.
+    pub fn description(&self) -> Option<String> {
+        self.file.elements.text(tags::SERIES_DESCRIPTION)
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> [usize; 2] {
+        plane::size(&self.file.elements)
+    }
+
+    /// How many frames it says that it has.
+    pub fn count(&self) -> Result<usize, String> {
+        let [count] = self.file.elements.numbers(tags::FRAMES, "NumberOfFrames")?.unwrap_or([1.0]);
+        // An empty file cannot have as many as it has bytes.
+        match count.fract() == 0.0 && count >= 1.0 && count <= self.file.length as f64 {
+            true => Ok(count as usize),
+            false => Err(format!("its NumberOfFrames is {count}; correct it")),
+        }
+    }
+
+    /// Whether its pixels are all there, stored like this.
+    pub fn fits(&self, layout: &Layout) -> Result<(), String> {
+        let [columns, rows] = self.size();
+        layout.fits(&self.file, columns * rows, self.count()?)
+    }
+
+    /// Its frames in the order of the file.
+    pub fn frames(&self) -> Result<Vec<Frame>, String> {
+        plane::frames(&self.file.elements, self.count()?)
+    }
+
+    /// Gives the bytes of each of `count` frames in the order of the file to `take`, until that fails.
+    pub fn read(
+        &self,
+        count: usize,
+        frame_bytes: u64,
+        mut take: impl FnMut(usize, &[u8]) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut input = self.file.input()?;
+        let mut bytes = Vec::new();
+        match self.file.pixels() {
+            None => return Err(reason(&std::io::ErrorKind::UnexpectedEof.into())),
+            Some(&Pixels::Native { start, .. }) => {
+                input.skip_to(start)?;
+                for number in 0..count {
+                    bytes.clear();
+                    input.append(frame_bytes, &mut bytes)?;
+                    take(number, &bytes)?;
+                }
+            }
+            Some(Pixels::Fragments { offsets, fragments }) => {
+                for (number, range) in ranges(offsets, fragments, count)?.into_iter().enumerate() {
+                    bytes.clear();
+                    for &(start, length) in &fragments[range] {
+                        input.skip_to(start)?;
+                        input.append(length, &mut bytes)?;
+                    }
+                    take(number, &bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which fragments each of `count` frames has.
+fn ranges(offsets: &[u32], fragments: &[(u64, u64)], count: usize) -> Result<Vec<std::ops::Range<usize>>, String> {
+    if count == 1 {
+        return Ok(std::iter::once(0..fragments.len()).collect());
+    }
+    if fragments.len() == count {
+        return Ok((0..count).map(|n| n..n + 1).collect());
+    }
+    // Offsets are counted from the head of the first fragment, of 8 bytes like all.
+    let first = fragments.first().map_or(0, |&(start, _)| start);
+    let starting = |&offset: &u32| fragments.iter().position(|&(start, _)| start - first == u64::from(offset));
+    let starts: Option<Vec<usize>> = offsets.iter().map(starting).collect();
+    let starts = starts.filter(|starts| starts.len() == count && starts.is_sorted()).ok_or_else(|| {
+        format!(
+            "has {count} frames in {} pieces, and does not say which are whose; decompress it, for example with gdcmconv --raw",
+            fragments.len()
+        )
+    })?;
+    let ends = starts.iter().skip(1).copied().chain([fragments.len()]);
+    Ok(starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect())
+}

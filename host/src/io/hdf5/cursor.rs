@@ -1,0 +1,47 @@
+//! A place in a file, from which little-endian numbers are taken.
+
+use super::{Parsed, damaged};
+
+/// What is left of some bytes.
+#[derive(Clone, Copy)]
+pub struct Cursor<'a>(pub &'a [u8]);
+
+impl<'a> Cursor<'a> {
+    pub fn take(&mut self, count: usize) -> Parsed<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count).ok_or_else(damaged)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    /// A number of so many bytes, 8 at most.
+    pub fn number(&mut self, bytes: usize) -> Parsed<u64> {
+        let taken = self.take(bytes)?;
+        Ok(taken.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    }
+
+    pub fn u8(&mut self) -> Parsed<u8> {
+        Ok(self.take(1)?[0])
+    }
+
+    pub fn u16(&mut self) -> Parsed<u16> {
+        Ok(self.number(2)? as u16)
+    }
+
+    pub fn u32(&mut self) -> Parsed<u32> {
+        Ok(self.number(4)? as u32)
+    }
+
+    pub fn u64(&mut self) -> Parsed<u64> {
+        self.number(8)
+    }
+
+    /// A number of 8 bytes that counts what fits into memory.
+    pub fn length(&mut self) -> Parsed<usize> {
+        usize::try_from(self.u64()?).map_err(|_| damaged())
+    }
+
+    /// Passes over what must be there.
+    pub fn expect(&mut self, bytes: &[u8]) -> Parsed<()> {
+        if self.take(bytes.len())? == bytes { Ok(()) } else { Err(damaged()) }
+    }
+}

@@ -1,0 +1,101 @@
+//! FreeSurfer's linear transform arrays. Their matrix takes a point of `src` to the point of `dst`, RAS mm or voxels, and FreeSurfer moves
+//! `src` onto `dst` (`mri_vol2vol --mov src --targ dst --lta`), so `src` is the moving image and `dst` the fixed one. utils/transform.cpp.
+
+use crate::error::{Message, message};
+use glam::{DAffine3, DMat3, DVec3};
+
+use super::super::number::joined;
+use super::grids::Grids;
+use super::matrix::{FLIP, flipped, map, rows_of};
+use super::text::{numbers, shown, whole};
+use crate::Geometry;
+use crate::transform::Linear;
+
+/// FreeSurfer's numbers for what a matrix takes to what.
+const VOXELS: f64 = 0.0;
+const RAS: f64 = 1.0;
+
+/// The line above what a file says of the moving image.
+pub const SOURCE: &str = "src volume info";
+
+pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
+    whole(text)?;
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+    if value(&lines, "nxforms")? != [1.0] {
+        return Err("holds several transforms or none, where mireg reads one; write one per file".into());
+    }
+    let start = place(&lines, "1 4 4")? + 1;
+    let rows = lines[start..].iter().take(4).map(|row| numbers(row).ok()?.try_into().ok());
+    let rows = rows.collect::<Option<Vec<_>>>().and_then(|rows| rows.try_into().ok());
+    let matrix = map(rows.ok_or("its matrix is not four lines of four numbers; correct the file")?)?;
+    let [src, dst] = [volume(&lines, SOURCE)?, volume(&lines, "dst volume info")?];
+    let matrix = match value(&lines, "type")?[..] {
+        [RAS] => matrix,
+        [VOXELS] => dst.ok_or_else(invalid)? * matrix * src.ok_or_else(invalid)?.inverse(),
+        _ => {
+            return Err("is neither LINEAR_VOX_TO_VOX nor LINEAR_RAS_TO_RAS, which alone mireg reads; \
+                        convert it with FreeSurfer: lta_convert --inlta a.lta --outlta b.lta"
+                .into());
+        }
+    };
+    Ok(grids.about(&flipped(&matrix.inverse())))
+}
+
+fn invalid() -> String {
+    "maps voxels, but says of one of its volumes that its geometry is not valid; write it again from both images".into()
+}
+
+/// Where a line stands that is exactly this.
+fn place(lines: &[&str], line: &str) -> Result<usize, String> {
+    let place = lines.iter().position(|&l| l == line);
+    place.ok_or_else(|| format!("has no line \"{line}\", so it is no FreeSurfer .lta, or truncated; copy it again"))
+}
+
+/// The numbers of the first line `key = ...`.
+fn value(lines: &[&str], key: &str) -> Result<Vec<f64>, String> {
+    let value = lines.iter().filter_map(|line| line.split_once('=')).find(|(k, _)| k.trim() == key);
+    let missing = || format!("has no line \"{} = ...\", so it is truncated; copy it again", shown(key));
+    numbers(value.ok_or_else(missing)?.1)
+}
+
+/// What takes voxel indices to RAS mm of the volume that is described below the line `title`; none of one that says it is not valid.
+fn volume(lines: &[&str], title: &str) -> Result<Option<DAffine3>, String> {
+    let lines = &lines[place(lines, title)? + 1..];
+    let lines = &lines[..lines.len().min(8)];
+    let vector = |key: &str| -> Result<DVec3, String> {
+        let three = <[f64; 3]>::try_from(value(lines, key)?);
+        Ok(three.map_err(|_| format!("its line \"{key} = ...\" has not three numbers; correct the file"))?.into())
+    };
+    let [size, spacing, x, y, z, centre] = ["volume", "voxelsize", "xras", "yras", "zras", "cras"].map(vector);
+    let matrix = DMat3::from_cols(x?, y?, z?) * DMat3::from_diagonal(spacing?);
+    let to_ras = DAffine3::from_mat3_translation(matrix, centre? - matrix * (size? / 2.0));
+    Ok((value(lines, "valid")? == [1.0]).then_some(to_ras))
+}
+
+pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
+    let (fixed, moving) = grids.both().ok_or_else(
+        || message!("FreeSurfer's .lta describes both images"; "give ", Fixed, " and ", Moving, ", or write .tfm"),
+    )?;
+    let rows = rows_of(&flipped(&transform.to_affine().inverse())).map(|row| joined(row) + "\n").concat();
+    Ok(format!(
+        "type      = 1 # LINEAR_RAS_TO_RAS\nnxforms   = 1\nmean      = 0 0 0\nsigma     = 1\n1 4 4\n{rows}\
+         {SOURCE}\n{}dst volume info\n{}",
+        described(moving),
+        described(fixed)
+    ))
+}
+
+/// The eight lines of a volume, whose middle is that of a voxel more than the last one's index says.
+fn described(grid: &Geometry) -> String {
+    let [x, y, z] = [grid.direction.x_axis, grid.direction.y_axis, grid.direction.z_axis];
+    let middle = DVec3::from_array(grid.size.map(|n| n as f64 / 2.0));
+    let centre = grid.index_to_world().transform_point3(middle);
+    let [x, y, z, centre] = [x, y, z, centre].map(|v| joined((FLIP.matrix3 * v).to_array()));
+    let [width, height, depth] = grid.size;
+    let spacing = joined(grid.spacing.to_array());
+    format!(
+        "valid = 1  # volume info valid\nfilename = unknown\nvolume = {width} {height} {depth}\nvoxelsize = {spacing}\n\
+         xras   = {x}\nyras   = {y}\nzras   = {z}\ncras   = {centre}\n"
+    )
+}
