@@ -5,7 +5,7 @@ mod slope;
 mod table;
 mod task;
 
-use super::{MattesPair, SmoothSlope, Smooth, SmoothEvaluator};
+use super::{MattesPair, Smooth, SmoothEvaluator, SmoothSlope};
 use crate::Result;
 use crate::backend::lanes::PIECE;
 use count::WindowCounters;
