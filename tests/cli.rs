@@ -11,6 +11,7 @@ mod interrupt;
 mod mesh;
 mod points;
 mod transforms;
+mod volumes;
 
 use std::fs;
 use std::path::Path;
@@ -56,6 +57,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(bad_input::tests());
     tests.extend(bench::tests());
     tests.extend(transforms::tests());
+    tests.extend(volumes::tests());
     tests.extend(evaluate::tests());
     tests.extend(field::tests());
     tests.extend(points::tests());

@@ -1,6 +1,7 @@
 //! Files: volumes, transforms and output folders, good and bad.
 
 mod bad_input;
+mod colours;
 mod damage;
 mod dicom;
 mod dicom_file;
@@ -8,14 +9,17 @@ pub mod field;
 mod flat;
 pub mod mesh;
 mod metaimage;
+mod mgh;
 mod nifti;
 mod nifti_file;
 mod nrrd;
 mod output;
 mod picture;
+mod python;
 mod real;
 mod round_trip;
 mod transform;
+mod volumes;
 
 use std::path::{Path, PathBuf};
 
@@ -26,19 +30,23 @@ use mireg::{Geometry, Volume};
 pub fn tests() -> Vec<Trial> {
     let topics = [
         bad_input::tests(),
+        colours::tests(),
         damage::tests(),
         dicom::tests(),
         field::tests(),
         flat::tests(),
         mesh::tests(),
         metaimage::tests(),
+        mgh::tests(),
         nifti::tests(),
         nrrd::tests(),
         output::tests(),
         picture::tests(),
+        python::tests(),
         real::tests(),
         round_trip::tests(),
         transform::tests(),
+        volumes::tests(),
     ];
     topics.into_iter().flatten().collect()
 }

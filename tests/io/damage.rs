@@ -73,6 +73,13 @@ unsafe impl GlobalAlloc for Noting {
     }
 }
 
+/// What `run` returns, and the bytes of the largest allocation that this thread asked for meanwhile.
+pub fn largest_allocation<T>(run: impl FnOnce() -> T) -> (T, usize) {
+    LARGEST.set(0);
+    let returned = run();
+    (returned, LARGEST.get())
+}
+
 /// A good file.
 #[derive(Clone)]
 struct Sample {
@@ -96,9 +103,8 @@ impl Sample {
     /// Whether `bytes` in place of the sample's give a volume, which then must be whole.
     fn reads(&self, folder: &Folder, bytes: &[u8]) -> bool {
         let path = folder.file(self.name, bytes);
-        LARGEST.set(0);
-        let read = io::read(&path);
-        let (largest, honest) = (LARGEST.get(), FREE + MOST * bytes.len());
+        let (read, largest) = largest_allocation(|| io::read(&path));
+        let honest = FREE + MOST * bytes.len();
         assert!(largest <= honest, "{largest} bytes asked for, {honest} at most");
         match read {
             Ok(volume) => {
@@ -180,6 +186,9 @@ fn samples() -> Vec<Sample> {
         sample("nifti of gzip", "a.nii.gz", gzip(&nifti.bytes())),
         sample("metaimage", "a.mha", written("a.mha", false)),
         sample("nrrd", "a.nrrd", written("a.nrrd", false)),
+        sample("mgh", "a.mgh", written("a.mgh", false)),
+        sample("mgz", "a.mgz", written("a.mgz", false)),
+        sample("nifti of colours", "a.nii", NiftiFile { datatype: 128, voxels: vec![9; 360], ..nifti.clone() }.bytes()),
         sample("nrrd of text", "a.nrrd", text.into()),
         sample("png", "a.png", written("a.png", true)),
         sample("jpeg", "a.jpg", written("a.jpg", true)),

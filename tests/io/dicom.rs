@@ -122,7 +122,7 @@ fn a_series_is_chosen_by_number_uid_or_description() {
     let folder =
         folder_of(&[series("1.9", "2", "T2 tse", 4), series("1.5", "10", "T1", 5), series("1.7", "11", "T1", 6)]);
     let read = |name: &str, role| {
-        let options = ReadOptions { series: Some(name.into()), role };
+        let options = ReadOptions { series: Some(name.into()), role, volume: None };
         io::read_with(&folder.path(""), &options)
     };
     for (name, columns) in [("1", 4), ("2", 5), ("3", 6), ("1.5", 5), (" 1.9 ", 4), ("t2 TSE", 4)] {
@@ -136,7 +136,7 @@ fn a_series_is_chosen_by_number_uid_or_description() {
         let message = read(name, Role::Fixed).unwrap_err().to_string();
         assert!(message.contains(says), "{message}");
     }
-    let options = |role| ReadOptions { role, series: None };
+    let options = |role| ReadOptions { role, ..ReadOptions::default() };
     for (role, name) in [(Role::Fixed, "fixed_series"), (Role::Moving, "moving_series"), (Role::Image, "series")] {
         let message = io::read_with(&folder.path(""), &options(role)).unwrap_err().to_string();
         assert!(
@@ -144,7 +144,7 @@ fn a_series_is_chosen_by_number_uid_or_description() {
                 .ends_with(&format!("; give the number, UID or description of one as `{name}`, or one of its files"))
         );
     }
-    let options = ReadOptions { series: Some("1".into()), role: Role::Moving };
+    let options = ReadOptions { series: Some("1".into()), role: Role::Moving, volume: None };
     let message = io::read_with(&folder.path("0.dcm"), &options).unwrap_err().to_string();
     assert!(
         message.ends_with("is no folder, and a series is chosen in a folder of DICOM files; leave out `moving_series`")

@@ -148,7 +148,7 @@ fn threads_change_no_byte() {
     let geometry = Geometry::axis_aligned([100, 100, 90], DVec3::ONE, DVec3::ZERO);
     let voxels = (0..900_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as f32).collect();
     let volume = Volume { geometry, voxels, pixel: PixelType::I16 };
-    for name in ["a.nii.gz", "a.mha", "a.nrrd"] {
+    for name in ["a.nii.gz", "a.mha", "a.nrrd", "a.mgz"] {
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| io::write(&folder.path(name), &volume)).unwrap();

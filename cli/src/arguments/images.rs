@@ -1,7 +1,7 @@
 //! Which images are read, where files or folders hold several.
 
 use clap::Args;
-use mireg::io::{ReadOptions, Role};
+use mireg::io::{ReadOptions, Role, Select};
 
 /// Of a fixed and a moving image.
 #[derive(Args, Clone, Default)]
@@ -13,17 +13,23 @@ pub struct Images {
     /// Series of MOVING
     #[arg(long, value_name = "SERIES", help_heading = "Images")]
     pub moving_series: Option<String>,
+    /// Volume of FIXED, an image of four dimensions: a number from 0, or mean for the mean of all
+    #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
+    pub fixed_volume: Option<Select>,
+    /// Volume of MOVING
+    #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
+    pub moving_volume: Option<Select>,
 }
 
 impl Images {
     /// How the fixed image is read.
     pub fn fixed(&self) -> ReadOptions {
-        ReadOptions { role: Role::Fixed, series: self.fixed_series.clone() }
+        ReadOptions { role: Role::Fixed, series: self.fixed_series.clone(), volume: self.fixed_volume }
     }
 
     /// How the moving image is read.
     pub fn moving(&self) -> ReadOptions {
-        ReadOptions { role: Role::Moving, series: self.moving_series.clone() }
+        ReadOptions { role: Role::Moving, series: self.moving_series.clone(), volume: self.moving_volume }
     }
 }
 
@@ -34,11 +40,14 @@ pub struct Single {
     /// description
     #[arg(long, value_name = "SERIES", help_heading = "Images")]
     pub series: Option<String>,
+    /// Volume of IMAGE, if it has four dimensions: a number from 0, or mean for the mean of all
+    #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
+    pub volume: Option<Select>,
 }
 
 impl Single {
     /// How the image is read.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions { role: Role::Image, series: self.series.clone() }
+        ReadOptions { role: Role::Image, series: self.series.clone(), volume: self.volume }
     }
 }

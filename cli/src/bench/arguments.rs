@@ -8,6 +8,7 @@ use mireg::backend::HistogramMethod;
 use super::choices::{Axis, Data, Estimator, Paper};
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
+use crate::arguments::images::Images;
 use crate::arguments::interpolation::Interpolation;
 
 pub const EXAMPLES: &str = "\
@@ -57,6 +58,8 @@ pub struct Bench {
     /// Moving image, positioned by the headers
     #[arg(long, value_name = "FILE", requires = "fixed")]
     pub moving: Option<PathBuf>,
+    #[command(flatten)]
+    pub images: Images,
     /// Samples in each of the two sets of viola, 2 to 100000 [default: 1000,10000, and 100000 on a GPU; 64 in the emulator]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = value_parser!(u32).range(2..=100_000))]

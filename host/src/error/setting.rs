@@ -17,6 +17,11 @@ pub enum Setting {
     MovingSeries,
     /// The same of the only image.
     Series,
+    /// Which volume of an image of four dimensions is the fixed image.
+    FixedVolume,
+    MovingVolume,
+    /// The same of the only image.
+    Volume,
     /// The kind of transform.
     Dof,
     /// Where a registration starts.

@@ -46,17 +46,28 @@ pub fn size(dims: [i64; 3]) -> Result<[usize; 3], String> {
     }
 }
 
-/// The single volume of a file with these numbers beyond the third dimension.
-pub fn one_volume(beyond: &[i64]) -> Result<(), String> {
-    if beyond.iter().all(|&n| n == 1) {
-        return Ok(());
+/// The volumes of a file with these numbers beyond the third dimension, of which one may be more than 1.
+pub fn volumes(beyond: &[i64]) -> Result<usize, String> {
+    let several: Vec<i64> = beyond.iter().copied().filter(|&n| n != 1).collect();
+    match several[..] {
+        [] => Ok(1),
+        [count] => usize::try_from(count).ok().filter(|&count| count > 0).ok_or_else(|| {
+            format!("its header claims {count} volumes; the number must be positive, so the header is damaged")
+        }),
+        _ => Err(format!(
+            "has {} dimensions, several of them beyond the third; extract one volume, for example with nibabel: \
+             nibabel.save(image.slicer[..., 0, 0], 'one.nii.gz')",
+            3 + beyond.len()
+        )),
     }
-    let dimensions = 3 + beyond.len();
-    let volumes: i128 = beyond.iter().map(|&n| i128::from(n)).fold(1, i128::saturating_mul);
-    Err(format!(
-        "has {dimensions} dimensions, {volumes} volumes; extract one, for example with nibabel: \
-         nibabel.save(image.slicer[..., 0], 'one.nii.gz')"
-    ))
+}
+
+/// Refuses a displacement field of several volumes.
+pub fn one_field(volumes: usize) -> Result<(), String> {
+    match volumes {
+        1 => Ok(()),
+        _ => Err(format!("has {volumes} volumes, and a displacement field has one; extract it")),
+    }
 }
 
 /// Whether `spacing` (mm) is one of voxels.
@@ -142,9 +153,10 @@ mod tests {
     }
 
     #[test]
-    fn trailing_ones_are_one_volume() {
-        assert!(one_volume(&[]).is_ok() && one_volume(&[1, 1]).is_ok());
-        assert!(one_volume(&[1, 3]).unwrap_err().contains("5 dimensions, 3 volumes"));
+    fn volumes_lie_along_one_axis() {
+        assert_eq!([volumes(&[]), volumes(&[1, 1]), volumes(&[1, 3]), volumes(&[7])], [1, 1, 3, 7].map(Ok));
+        assert!(volumes(&[2, 3]).unwrap_err().contains("5 dimensions, several of them"));
+        assert!(volumes(&[-2]).unwrap_err().contains("claims -2 volumes") && volumes(&[0]).is_err());
     }
 
     #[test]

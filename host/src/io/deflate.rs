@@ -4,9 +4,6 @@ use flate2::{Compress, Compression, FlushCompress};
 use rayon::prelude::*;
 use zlib_rs::{adler32, crc32};
 
-use super::voxels;
-use crate::PixelType;
-
 /// Voxels compressed by one task.
 const BLOCK: usize = 1 << 18;
 /// Fast; noise hardly gets smaller at higher levels.
@@ -52,10 +49,10 @@ impl Wrap {
     }
 }
 
-/// `head`, then `voxels` stored as `pixel`, as one compressed stream.
-pub fn compress(wrap: Wrap, head: &[u8], voxels: &[f32], pixel: PixelType) -> Vec<u8> {
+/// `head`, then `voxels` as `encode` stores them, as one compressed stream.
+pub fn compress(wrap: Wrap, head: &[u8], voxels: &[f32], encode: impl Fn(&[f32]) -> Vec<u8> + Sync) -> Vec<u8> {
     let mut blocks = vec![Block::new(wrap, head)];
-    blocks.par_extend(voxels.par_chunks(BLOCK).map(|part| Block::new(wrap, &voxels::encode(part, pixel))));
+    blocks.par_extend(voxels.par_chunks(BLOCK).map(|part| Block::new(wrap, &encode(part))));
     let length = blocks.iter().map(|b| b.length).sum();
     let checksum = blocks.iter().fold(wrap.checksum(&[]), |sum, b| wrap.combine(sum, b.checksum, b.length));
 
@@ -96,6 +93,8 @@ mod tests {
     use std::io::Read;
 
     use super::*;
+    use crate::PixelType;
+    use crate::io::voxels::encode;
 
     /// Voxels that do not compress.
     fn noise(count: usize) -> Vec<f32> {
@@ -107,14 +106,18 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
+    fn bytes(voxels: &[f32]) -> Vec<u8> {
+        encode(voxels, PixelType::U8)
+    }
+
     #[test]
     fn both_wraps_decompress_to_what_went_in() {
         let voxels = [noise(BLOCK + 5), vec![7.0; BLOCK]].concat();
-        let expected = [b"head".to_vec(), voxels::encode(&voxels, PixelType::U8)].concat();
+        let expected = [b"head".to_vec(), bytes(&voxels)].concat();
         let [mut gzip, mut zlib] = [Vec::new(), Vec::new()];
-        let stream = compress(Wrap::Gzip, b"head", &voxels, PixelType::U8);
+        let stream = compress(Wrap::Gzip, b"head", &voxels, bytes);
         flate2::read::GzDecoder::new(&stream[..]).read_to_end(&mut gzip).unwrap();
-        let stream = compress(Wrap::Zlib, b"head", &voxels, PixelType::U8);
+        let stream = compress(Wrap::Zlib, b"head", &voxels, bytes);
         flate2::read::ZlibDecoder::new(&stream[..]).read_to_end(&mut zlib).unwrap();
         assert!(gzip == expected && zlib == expected);
     }
@@ -124,7 +127,7 @@ mod tests {
         let voxels = noise(3 * BLOCK);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| compress(Wrap::Gzip, &[], &voxels, PixelType::I16))
+            pool.install(|| compress(Wrap::Gzip, &[], &voxels, bytes))
         };
         assert!(with(1) == with(5));
     }

@@ -1,5 +1,7 @@
 //! What a file of images does not decide by itself, and what is to be said of how it was read.
 
+use std::str::FromStr;
+
 use crate::Volume;
 use crate::error::{Message, Setting};
 
@@ -11,6 +13,29 @@ pub struct ReadOptions {
     /// The series of a folder of DICOM files: its number in the list that the error gives where none is chosen, its UID, or its
     /// description.
     pub series: Option<String>,
+    /// Which of the volumes of an image of four dimensions.
+    pub volume: Option<Select>,
+}
+
+/// A volume of several along a fourth axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Select {
+    /// The one of this number, from 0.
+    Number(usize),
+    /// The mean of all, voxel by voxel.
+    Mean,
+}
+
+impl FromStr for Select {
+    type Err = String;
+
+    /// A number, or `mean`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "mean" => Ok(Self::Mean),
+            number => number.parse().map(Self::Number).map_err(|_| "a number from 0, or mean, is possible".into()),
+        }
+    }
 }
 
 /// What an image is to its reader: its options have names of their own in messages.
@@ -32,6 +57,16 @@ impl Role {
             Self::Fixed => Some(Setting::FixedSeries),
             Self::Moving => Some(Setting::MovingSeries),
             Self::Image => Some(Setting::Series),
+            Self::Plain => None,
+        }
+    }
+
+    /// The option that chooses a volume; none where there is none.
+    pub fn volume(self) -> Option<Setting> {
+        match self {
+            Self::Fixed => Some(Setting::FixedVolume),
+            Self::Moving => Some(Setting::MovingVolume),
+            Self::Image => Some(Setting::Volume),
             Self::Plain => None,
         }
     }

@@ -1,6 +1,7 @@
 //! Voxels as bytes: every type that files hold, in either byte order, to and from f32.
 
 use super::check;
+use super::luma::luma;
 use super::source::Source;
 use crate::PixelType;
 
@@ -48,6 +49,17 @@ impl Shape {
         self.count().saturating_mul(coding.pixel.bytes() as u128).try_into().unwrap_or(u64::MAX)
     }
 
+    /// The voxels, as a message about a header calls them.
+    fn claimed(&self) -> String {
+        let voxels = format!("{} voxels", check::by(self.size));
+        if self.numbers == 1 { voxels } else { format!("{voxels} of {} numbers", self.numbers) }
+    }
+
+    /// The shape of what is taken.
+    fn taken(&self, take: Take) -> Self {
+        if take == Take::All { *self } else { Self::scalar(self.size) }
+    }
+
     fn count(&self) -> u128 {
         self.size.iter().fold(self.numbers as u128, |count, &n| count.saturating_mul(n as u128))
     }
@@ -63,54 +75,146 @@ impl Shape {
     }
 }
 
-/// Reads the numbers of a volume to the end of `source`, all finite. Nothing is allocated for a volume that the file cannot hold.
-pub fn read(mut source: Source, shape: &Shape, coding: &Coding) -> crate::Result<Vec<f32>> {
-    let size = shape.size;
-    let width = coding.pixel.bytes();
-    let needed = shape.count().saturating_mul(width as u128);
+/// What is taken of the numbers that a file has for each voxel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Take {
+    /// All of them, as they follow each other.
+    All,
+    /// The one of this number.
+    One(usize),
+    /// Their mean.
+    Mean,
+    /// The luma of the first three.
+    Luma,
+}
+
+impl Take {
+    /// What it makes of the numbers of one voxel, of which it does not keep all.
+    fn of(self, numbers: &[f32]) -> f32 {
+        match self {
+            Self::All => numbers[0],
+            Self::One(n) => numbers[n],
+            Self::Mean => mean(numbers.iter().map(|&n| f64::from(n)).sum(), numbers.len()),
+            Self::Luma => luma([0, 1, 2].map(|channel| numbers[channel] as u8).as_slice()),
+        }
+    }
+}
+
+fn mean(sum: f64, count: usize) -> f32 {
+    (sum / count as f64) as f32
+}
+
+/// Reads what is taken of a volume's numbers, all finite. Nothing is allocated for a volume that the file cannot hold, and no
+/// more than what is returned and, for the mean of volumes that follow each other, its sum.
+pub fn read(mut source: Source, shape: &Shape, coding: &Coding, take: Take) -> crate::Result<Vec<f32>> {
+    let needed = shape.count().saturating_mul(coding.pixel.bytes() as u128);
     if needed > u128::from(source.remaining()) {
         return Err(source.error(format!(
-            "its header claims {} voxels ({needed} bytes), more than the file can hold ({} bytes); \
+            "its header claims {} ({needed} bytes), more than the file can hold ({} bytes); \
              it is truncated or damaged: copy or download it again",
-            check::by(size),
+            shape.claimed(),
             source.remaining()
         )));
     }
-    let count = (needed / width as u128) as usize;
-    let mut voxels = Vec::new();
-    if voxels.try_reserve_exact(count).is_err() {
-        return Err(source.error(format!("its {count} voxels do not fit in memory; resample it to fewer")));
+    let voxels = shape.size.iter().product();
+    let taken = if take == Take::All { shape.numbers * voxels } else { voxels };
+    let mut numbers = Vec::new();
+    if numbers.try_reserve_exact(taken).is_err() {
+        return Err(source.error(format!("its {taken} voxels do not fit in memory; resample it to fewer")));
     }
-    let mut bytes = vec![0; PART.min(count) * width];
-    let mut bad = NotFinite::default();
-    while voxels.len() < count {
-        let start = voxels.len();
-        let part = &mut bytes[..PART.min(count - start) * width];
-        source.read_exact(part)?;
-        coding.decode(part, &mut voxels);
-        bad.look(start, &voxels[start..]);
+    match (take, shape.order) {
+        (Take::All, _) => decode(&mut source, taken, coding, &mut numbers)?,
+        (Take::One(n), Order::Planes) => {
+            let before = (n * voxels * coding.pixel.bytes()) as u64;
+            source.skip_to(source.position() + before)?;
+            decode(&mut source, voxels, coding, &mut numbers)?;
+        }
+        (Take::Mean, Order::Planes) => means(&mut source, shape, coding, &mut numbers)?,
+        (Take::Luma, Order::Planes) => {
+            return Err(
+                source.error("has all red before all green; save it with the colours of each voxel side by side")
+            );
+        }
+        (_, Order::Voxels) => among(&mut source, shape, coding, take, &mut numbers)?,
     }
-    bad.check(shape).map_err(|message| source.error(message))?;
+    finite(&numbers, &shape.taken(take)).map_err(|message| source.error(message))?;
     source.finish()?;
-    Ok(voxels)
+    Ok(numbers)
 }
 
-/// Reads the numbers of a volume, all finite, from the text that is left of `source`.
-pub fn read_text(mut source: Source, shape: &Shape) -> crate::Result<Vec<f32>> {
+/// Appends the next `count` numbers of `source`.
+fn decode(source: &mut Source, count: usize, coding: &Coding, numbers: &mut Vec<f32>) -> crate::Result<()> {
+    let width = coding.pixel.bytes();
+    let mut bytes = vec![0; PART.min(count) * width];
+    let end = numbers.len() + count;
+    while numbers.len() < end {
+        let part = &mut bytes[..PART.min(end - numbers.len()) * width];
+        source.read_exact(part)?;
+        coding.decode(part, numbers);
+    }
+    Ok(())
+}
+
+/// Appends the mean of volumes that follow each other.
+fn means(source: &mut Source, shape: &Shape, coding: &Coding, numbers: &mut Vec<f32>) -> crate::Result<()> {
+    let voxels: usize = shape.size.iter().product();
+    let mut sums = Vec::new();
+    if sums.try_reserve_exact(voxels).is_err() {
+        return Err(source.error("the mean of its volumes does not fit in memory; choose one volume"));
+    }
+    sums.resize(voxels, 0.0);
+    let mut part = Vec::with_capacity(PART);
+    for _ in 0..shape.numbers {
+        for sums in sums.chunks_mut(PART) {
+            part.clear();
+            decode(source, sums.len(), coding, &mut part)?;
+            sums.iter_mut().zip(&part).for_each(|(sum, &number)| *sum += f64::from(number));
+        }
+    }
+    numbers.extend(sums.iter().map(|&sum| mean(sum, shape.numbers)));
+    Ok(())
+}
+
+/// Appends what is taken of the numbers of each voxel, which stand side by side.
+fn among(source: &mut Source, shape: &Shape, coding: &Coding, take: Take, numbers: &mut Vec<f32>) -> crate::Result<()> {
+    let at_once = (PART / shape.numbers).max(1);
+    let mut left: usize = shape.size.iter().product();
+    let mut part = Vec::new();
+    while left > 0 {
+        let voxels = at_once.min(left);
+        part.clear();
+        decode(source, voxels * shape.numbers, coding, &mut part)?;
+        numbers.extend(part.chunks_exact(shape.numbers).map(|voxel| take.of(voxel)));
+        left -= voxels;
+    }
+    Ok(())
+}
+
+/// Reads what is taken of a volume's numbers, all finite, from the text that is left of `source`.
+pub fn read_text(mut source: Source, shape: &Shape, take: Take) -> crate::Result<Vec<f32>> {
     let bytes = source.bytes()?;
     let text = String::from_utf8_lossy(&bytes);
     let numbers: Result<Vec<f32>, _> = text.split_ascii_whitespace().map(str::parse).collect();
-    let voxels =
+    let numbers =
         numbers.map_err(|_| source.error("holds text that is no number among its voxels; correct the file"))?;
-    if shape.count() != voxels.len() as u128 {
+    if shape.count() != numbers.len() as u128 {
         return Err(source.error(format!(
-            "its header claims {} voxels but {} follow; it is truncated or damaged: copy or download it again",
-            check::by(shape.size),
-            voxels.len()
+            "its header claims {} but {} numbers follow; it is truncated or damaged: copy or download it again",
+            shape.claimed(),
+            numbers.len()
         )));
     }
-    finite(&voxels, shape).map_err(|message| source.error(message))?;
-    Ok(voxels)
+    let taken = match (take, shape.order) {
+        (Take::All, _) => numbers,
+        (_, Order::Voxels) => numbers.chunks_exact(shape.numbers).map(|voxel| take.of(voxel)).collect(),
+        (_, Order::Planes) => {
+            let voxels = numbers.len() / shape.numbers;
+            let of_voxel = |n: usize| numbers[n..].iter().step_by(voxels).copied().collect::<Vec<f32>>();
+            (0..voxels).map(|n| take.of(&of_voxel(n))).collect()
+        }
+    };
+    finite(&taken, &shape.taken(take)).map_err(|message| source.error(message))?;
+    Ok(taken)
 }
 
 /// Whether all numbers of a volume are finite.
@@ -121,11 +225,12 @@ pub fn finite(numbers: &[f32], shape: &Shape) -> Result<(), String> {
 }
 
 impl Coding {
-    /// The type that holds the intensities: scaled integers are not whole.
-    pub fn volume_pixel(&self) -> PixelType {
+    /// The type that holds the intensities that were taken: scaled integers and their means are not whole.
+    pub fn volume_pixel(&self, take: Take) -> PixelType {
         match (self.scale, self.pixel) {
-            (None, pixel) | (Some(_), pixel @ PixelType::F64) => pixel,
-            (Some(_), _) => PixelType::F32,
+            (_, pixel @ PixelType::F64) => pixel,
+            (None, pixel) if take != Take::Mean => pixel,
+            _ => PixelType::F32,
         }
     }
 
@@ -184,6 +289,13 @@ pub fn encode(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
         PixelType::F32 => encode!(f32, |voxel| voxel),
         PixelType::F64 => encode!(f64, f64::from),
     }
+    bytes
+}
+
+/// The same, the most significant byte first.
+pub fn encode_big_endian(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
+    let mut bytes = encode(voxels, pixel);
+    bytes.chunks_exact_mut(pixel.bytes()).for_each(<[u8]>::reverse);
     bytes
 }
 

@@ -9,7 +9,6 @@ use mireg::metric::Histogram;
 use mireg::registration::{Options, check};
 use mireg::{Geometry, Result, Volume};
 
-use crate::arguments::images::Images;
 use crate::bench::arguments::Bench;
 use crate::bench::cases::Group;
 use crate::bench::choices::{Axis, BATCH, Data, TURN};
@@ -32,7 +31,7 @@ impl Subject {
     pub fn new(group: &Group, arguments: &Bench) -> Result<Self> {
         let [fixed, moving] = match (group.data, &arguments.fixed, &arguments.moving) {
             (Data::Files, Some(fixed), Some(moving)) => {
-                let ([fixed, moving], notes) = files::read(fixed, moving, &Images::default())?;
+                let ([fixed, moving], notes) = files::read(fixed, moving, &arguments.images)?;
                 files::say(&notes);
                 check(&fixed, &moving, &Options::default())?;
                 [fixed, moving]

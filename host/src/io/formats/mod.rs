@@ -2,6 +2,7 @@
 
 mod dicom;
 mod metaimage;
+mod mgh;
 mod nifti;
 mod nrrd;
 mod picture;
@@ -14,8 +15,8 @@ use crate::error::{Setting, message};
 use crate::{Error, Geometry, Result, Volume};
 
 /// All formats. Messages list them in this order.
-const FORMATS: [&dyn ImageFormat; 5] =
-    [&nifti::Nifti, &metaimage::MetaImage, &nrrd::Nrrd, &dicom::Dicom, &picture::Picture];
+const FORMATS: [&dyn ImageFormat; 6] =
+    [&nifti::Nifti, &metaimage::MetaImage, &nrrd::Nrrd, &mgh::Mgh, &dicom::Dicom, &picture::Picture];
 
 /// Whether a file is PNG, JPEG or TIFF, by the end of its name.
 pub fn is_picture(path: &Path) -> bool {
@@ -23,19 +24,20 @@ pub fn is_picture(path: &Path) -> bool {
 }
 
 /// Reads a scalar image of 3 or 2 dimensions: NIfTI-1 and NIfTI-2 (`.nii`, `.nii.gz`, `.hdr` with `.img`), MetaImage (`.mha`,
-/// `.mhd`), NRRD (`.nrrd`, `.nhdr`), the one DICOM series in a folder or the one that a DICOM file of it belongs to, PNG, JPEG
-/// and TIFF.
+/// `.mhd`), NRRD (`.nrrd`, `.nhdr`), FreeSurfer's (`.mgh`, `.mgz`, `.mgh.gz`), the one DICOM series in a folder or the one that a
+/// DICOM file of it belongs to, PNG, JPEG and TIFF.
 ///
 /// The geometry is ITK's: of a NIfTI file the sform or the qform, as ITK chooses, with the voxel size of `pixdim`, and LPS
-/// itself where the file has neither. NIfTI geometry has the precision of f32. Slices of a DICOM series, and the
-/// frames of enhanced images and of doses, are ordered by position along their normal; other files in the folder, and series of a
-/// single image beside one of several, are left out and noted. A single slice is a 2-D image (see [`Volume`]); it must lie in x and y. A pixel of PNG, JPEG and TIFF is
+/// itself where the file has neither. NIfTI geometry has the precision of f32. A FreeSurfer file that is placed nowhere is coronal,
+/// of 1 mm, its middle at the origin. Slices of a DICOM series, and the frames of enhanced images and of doses, are ordered by
+/// position along their normal; other files in the folder, and series of a single image beside one of several, are left out and
+/// noted. A single slice is a 2-D image (see [`Volume`]); it must lie in x and y. A pixel of PNG, JPEG and TIFF is
 /// 1 mm, whatever resolution the file claims, the first at the origin, rows along x, columns along y.
 ///
 /// Voxels become f32, so integers beyond 2^24 are rounded; where the file scales its integers, [`Volume::pixel`] is `F32`, or
 /// a whole type where all that a DICOM series scales by is whole. DICOM images of photometric interpretation `MONOCHROME1` keep
-/// their values, large ones dark. Colours of PNG, JPEG, TIFF and DICOM become luma, 0.2126 R + 0.7152 G + 0.0722 B; their alpha is
-/// ignored.
+/// their values, large ones dark. Colours of PNG, JPEG, TIFF and DICOM, of NIfTI (RGB24, RGBA32), and of 3 or 4 bytes per voxel in
+/// MetaImage and NRRD become luma, 0.2126 R + 0.7152 G + 0.0722 B, rounded down; their alpha is ignored.
 ///
 /// # Errors
 /// [`Error::File`] for a file that is not there, damaged, of more than one volume, not scalar, or whose voxels or geometry are
@@ -45,7 +47,8 @@ pub fn read(path: &Path) -> Result<Volume> {
     Ok(read_with(path, &PLAIN)?.volume)
 }
 
-/// The same, where `options` choose among several images, with what is to be said of how it was read.
+/// The same, where `options` choose among several images, with what is to be said of how it was read. Of the volumes of a file of four
+/// dimensions no more than one is kept in memory, and of their mean the sum as f64.
 ///
 /// # Errors
 /// Those of [`read`], and [`Error::File`] for options that choose what is not there.
@@ -68,11 +71,12 @@ pub fn geometry(path: &Path) -> Result<Geometry> {
 }
 
 /// Writes `volume` in the format that the end of the name says: `.nii`, `.nii.gz`, `.mha` (compressed), `.mhd` with a
-/// `.raw` beside it or `.nrrd` (compressed); a 2-D image also as `.png`, `.jpg` or `.tif`.
+/// `.raw` beside it, `.nrrd` (compressed), `.mgh` or `.mgz` (compressed); a 2-D image also as `.png`, `.jpg` or `.tif`.
 ///
 /// Voxels are stored as [`Volume::pixel`], rounded to the nearest (ties to even) and clamped for integers. MetaImage keeps
 /// the geometry to the last bit; NRRD so keeps the origin and the steps from voxel to voxel; NIfTI keeps it in f32, as sform
-/// and as qform. The bytes do not depend on the number of threads.
+/// and as qform; FreeSurfer's formats too, as the middle of the grid. These lack some types: `I8` is written as `I16`, and `U32`,
+/// `I64`, `U64` and `F64` as `F32`. The bytes do not depend on the number of threads.
 ///
 /// PNG, JPEG and TIFF keep no geometry. They hold `U8` and `U16`; other types are rounded and clamped to `U16`, and JPEG, whose
 /// quality is 95, is for `U8` only.

@@ -36,6 +36,7 @@ impl ImageFormat for Dicom {
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
+        options.one_volume().map_err(Error::at(path))?;
         if path.is_dir() { read_folder(path, options) } else { read_file(path) }
     }
 }

@@ -10,8 +10,8 @@ use super::image_file::ImageFile;
 use super::layout::Layout;
 use super::plane::{Plane, Rescale};
 use super::spaced;
-use crate::error::{Message, message};
 use crate::io::reading::Image;
+use crate::io::wanted::colours_became_luma;
 use crate::io::{check, voxels};
 use crate::{Error, Geometry, PixelType, Volume};
 
@@ -58,12 +58,9 @@ pub fn read(path: &Path, images: Vec<ImageFile>, left_out: &mut LeftOut) -> crat
     voxels::finite(&voxels, &voxels::Shape::scalar(geometry.size)).map_err(wrong)?;
     let mut volume = Volume { geometry, voxels, pixel: PixelType::F32 };
     volume.pixel = pixel(&files, &placed, &volume);
-    let notes = if files.iter().any(|stored| stored.layout.is_colour()) { vec![luma()] } else { Vec::new() };
+    let notes =
+        if files.iter().any(|stored| stored.layout.is_colour()) { vec![colours_became_luma()] } else { Vec::new() };
     Ok(Image { volume, notes })
-}
-
-fn luma() -> Message {
-    message!("its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B")
 }
 
 /// Files that can be read, and all of their frames.

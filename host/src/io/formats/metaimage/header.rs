@@ -78,12 +78,11 @@ impl Header {
         }
     }
 
-    /// Voxels along each axis of the one volume.
-    pub fn size(&self) -> Result<[usize; 3], String> {
+    /// Voxels along each axis of a volume, and how many volumes there are.
+    pub fn volumes(&self) -> Result<([usize; 3], usize), String> {
         let dims = self.numbers(&["DimSize"], self.dimensions()?)?.ok_or("has no line DimSize; correct the header")?;
         let size = check::size(std::array::from_fn(|axis| dims.get(axis).copied().unwrap_or(1)))?;
-        check::one_volume(dims.get(3..).unwrap_or_default())?;
-        Ok(size)
+        Ok((size, check::volumes(dims.get(3..).unwrap_or_default())?))
     }
 
     /// Where the voxels lie. As ITK does, this ignores `AnatomicalOrientation` and `DistanceUnits`.
@@ -115,7 +114,9 @@ impl Header {
         if self.flag(&["BinaryData"])? == Some(false) {
             return Err("holds its voxels as text (BinaryData = False); save it as binary".into());
         }
-        let pixel = match self.get(&["ElementType"]).unwrap_or("missing") {
+        // Of several channels the type is also called an array.
+        let kind = self.get(&["ElementType"]).unwrap_or("missing");
+        let pixel = match kind.strip_suffix("_ARRAY").unwrap_or(kind) {
             "MET_UCHAR" => PixelType::U8,
             "MET_CHAR" | "MET_ASCII_CHAR" => PixelType::I8,
             "MET_USHORT" => PixelType::U16,

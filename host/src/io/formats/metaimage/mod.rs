@@ -4,15 +4,20 @@ mod header;
 
 use std::path::Path;
 
+use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::wanted::Wanted;
 use crate::io::{atomic, check, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
 use header::{Data, Element, Header};
+
+/// Why a file of vectors is no image.
+const SEVERAL: &str = "has several numbers per voxel (ElementNumberOfChannels); extract one channel";
 
 /// `.mha` and `.mhd`.
 pub struct MetaImage;
@@ -23,21 +28,22 @@ impl ImageFormat for MetaImage {
         &Names { read: ENDS, written: ENDS, fields: ENDS, listed: [ENDS, ENDS] }
     }
 
-    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
-        let (coding, geometry, voxels) = parts(path, |header, _| match header.channels()? {
-            1 => Ok(1),
-            2 | 3 => Err(format!(
-                "has several numbers per voxel (ElementNumberOfChannels); extract one channel. {}",
-                check::IF_FIELD
-            )),
-            _ => Err("has several numbers per voxel (ElementNumberOfChannels); extract one channel".into()),
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
+        let (wanted, coding, geometry, voxels) = parts(path, |header| {
+            let (size, volumes) = header.volumes()?;
+            match (header.channels()?, header.coding()?.pixel) {
+                (1, _) => options.choose(Shape { size, numbers: volumes, order: Order::Planes }),
+                (channels @ (3 | 4), PixelType::U8) => options.luma(size, channels, volumes),
+                (2 | 3, _) => Err(format!("{SEVERAL}. {}", check::IF_FIELD).into()),
+                _ => Err(SEVERAL.into()),
+            }
         })?;
-        Ok(Volume { geometry, voxels, pixel: coding.volume_pixel() }.into())
+        Ok(wanted.image(geometry, &coding, voxels))
     }
 
     fn geometry(&self, path: &Path) -> Result<Geometry> {
         let header = Header::read(&mut Source::open(path)?)?;
-        header.size().and_then(|size| header.geometry(size)).map_err(|message| Error::file(path, message))
+        header.volumes().and_then(|(size, _)| header.geometry(size)).map_err(|message| Error::file(path, message))
     }
 
     fn write(&self, path: &Path, volume: &Volume) -> Result<()> {
@@ -45,9 +51,11 @@ impl ImageFormat for MetaImage {
     }
 
     fn read_field(&self, path: &Path) -> Result<Field> {
-        let (_, geometry, numbers) = parts(path, |header, size| {
-            let numbers = header.channels()?;
-            check::numbers(size, numbers).map(|()| numbers)
+        let (_, _, geometry, numbers) = parts(path, |header| {
+            let ((size, volumes), numbers) = (header.volumes()?, header.channels()?);
+            check::one_field(volumes)?;
+            check::numbers(size, numbers)?;
+            Ok(Wanted::all(Shape { size, numbers, order: Order::Voxels }))
         })?;
         Ok(vectors::field(geometry, &numbers, Order::Voxels))
     }
@@ -58,31 +66,29 @@ impl ImageFormat for MetaImage {
     }
 }
 
-/// Where the voxels lie, and the voxels, each of as many numbers as `numbers` takes from the header and the size.
+/// How the voxels are stored, where they lie, and what `wanted` takes from the header and of the voxels.
 fn parts(
     path: &Path,
-    numbers: impl Fn(&Header, [usize; 3]) -> std::result::Result<usize, String>,
-) -> Result<(Coding, Geometry, Vec<f32>)> {
+    wanted: impl Fn(&Header) -> Result<Wanted, Message>,
+) -> Result<(Wanted, Coding, Geometry, Vec<f32>)> {
     let mut source = Source::open(path)?;
     let header = Header::read(&mut source)?;
     let wrong = |message: String| Error::file(path, message);
-    let size = header.size().map_err(wrong)?;
-    let geometry = header.geometry(size).map_err(wrong)?;
+    let wanted = wanted(&header).map_err(Error::at(path))?;
+    let geometry = header.geometry(wanted.shape.size).map_err(wrong)?;
     let coding = header.coding().map_err(wrong)?;
-    let numbers = numbers(&header, size).map_err(wrong)?;
-    let shape = Shape { size, numbers, order: Order::Voxels };
     if let Data::File(name) = header.data().map_err(wrong)? {
         source = Source::open(&path.with_file_name(name))?;
     }
-    let bytes = header.data_bytes(&shape, &coding).map_err(wrong)?;
+    let bytes = header.data_bytes(&wanted.shape, &coding).map_err(wrong)?;
     if let Some(start) = header.start(&source, bytes).map_err(wrong)? {
         source.skip_to(start)?;
     }
     if header.compressed().map_err(wrong)? {
         source = source.zlib();
     }
-    let voxels = voxels::read(source, &shape, &coding)?;
-    Ok((coding, geometry, voxels))
+    let voxels = voxels::read(source, &wanted.shape, &coding, wanted.take)?;
+    Ok((wanted, coding, geometry, voxels))
 }
 
 /// Writes one file, or the voxels to a `.raw` file and then the header.
@@ -92,7 +98,7 @@ fn write(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -
 }
 
 fn mha(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -> Result<()> {
-    let data = deflate::compress(Wrap::Zlib, &[], numbers, element.pixel);
+    let data = deflate::compress(Wrap::Zlib, &[], numbers, |part| voxels::encode(part, element.pixel));
     let header = header::text(geometry, element, "LOCAL", Some(data.len()));
     atomic::write(path, &[header.as_bytes(), &data])
 }

@@ -1,8 +1,8 @@
 //! What a header says, whichever version and byte order.
 
-use super::fields::Fields;
 use crate::PixelType;
 use crate::io::check;
+use crate::io::fields::Fields;
 use crate::io::source::Source;
 use crate::io::voxels::Coding;
 
@@ -11,6 +11,9 @@ pub const LENGTHS: [usize; 2] = [348, 540];
 /// Intents of vectors, which ITK leaves in LPS, and of displacements, which it takes to be in RAS.
 pub const VECTORS: i32 = 1007;
 const RAS_DISPLACEMENTS: i32 = 1006;
+/// Data types of colours, a byte per channel.
+const RGB: i16 = 128;
+const RGBA: i16 = 2304;
 
 /// The fields that matter for reading, with floats as f32: other readers keep no more of a NIfTI-2 header either.
 pub struct Header {
@@ -101,14 +104,22 @@ impl Header {
         })
     }
 
-    /// Voxels along each axis of the one volume.
-    pub fn size(&self) -> Result<[usize; 3], String> {
+    /// Voxels along each axis of a volume, and how many volumes there are.
+    pub fn volumes(&self) -> Result<([usize; 3], usize), String> {
         let (size, beyond) = self.axes()?;
         if numbers(beyond).is_some_and(|n| n > 1) && [VECTORS, RAS_DISPLACEMENTS].contains(&self.intent) {
             return Err(check::NO_IMAGE.into());
         }
-        check::one_volume(beyond)?;
-        Ok(size)
+        Ok((size, check::volumes(beyond)?))
+    }
+
+    /// Channels of a voxel's colour, where it has one.
+    pub fn colours(&self) -> Option<usize> {
+        match self.datatype {
+            RGB => Some(3),
+            RGBA => Some(4),
+            _ => None,
+        }
     }
 
     /// Voxels along each axis of a displacement field, numbers per voxel, and whether these are in RAS, as only the intent that ITK takes for
@@ -161,6 +172,8 @@ impl Header {
             1024 => PixelType::I64,
             16 => PixelType::F32,
             64 => PixelType::F64,
+            // Each channel is a byte, and the scale is not for colours.
+            RGB | RGBA => return Ok(Coding { pixel: PixelType::U8, big_endian: false, scale: None }),
             other => return Err(unsupported(other)),
         };
         // A slope that is not finite says what 0 says: there is no scale.
@@ -213,8 +226,6 @@ fn unsupported(datatype: i16) -> String {
     let name = match datatype {
         1 => "1-bit",
         32 | 1792 | 2048 => "complex",
-        128 => "RGB colour",
-        2304 => "RGBA colour",
         1536 => "128-bit float",
         _ => "of an unknown type",
     };

@@ -1,17 +1,18 @@
 //! NIfTI-1 and NIfTI-2, read; NIfTI-1, written.
 
-mod fields;
 mod form;
 mod header;
 mod written;
 
 use std::path::{Path, PathBuf};
 
+use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
-use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::voxels::{self, Order, Shape};
+use crate::io::wanted::Wanted;
 use crate::io::{atomic, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -30,16 +31,22 @@ impl ImageFormat for Nifti {
         }
     }
 
-    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
-        let (_, coding, geometry, voxels) = parts(&header_file(path), |header| Ok((header.size()?, 1)))?;
-        let pixel = coding.volume_pixel();
-        Ok(Volume { geometry, voxels, pixel }.into())
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
+        let (header, wanted, geometry, voxels) = parts(&header_file(path), |header| {
+            let (size, volumes) = header.volumes()?;
+            match header.colours() {
+                Some(channels) => options.luma(size, channels, volumes),
+                None => options.choose(Shape { size, numbers: volumes, order: Order::Planes }),
+            }
+        })?;
+        let coding = header.coding().map_err(Error::at(path))?;
+        Ok(wanted.image(geometry, &coding, voxels))
     }
 
     fn geometry(&self, path: &Path) -> Result<Geometry> {
         let path = header_file(path);
         let header = Header::read(&mut Source::open_gzip(&path)?)?;
-        let placed = header.size().and_then(|size| form::geometry(&header, size));
+        let placed = header.volumes().and_then(|(size, _)| form::geometry(&header, size));
         placed.map_err(|message| Error::file(path, message))
     }
 
@@ -48,8 +55,10 @@ impl ImageFormat for Nifti {
     }
 
     fn read_field(&self, path: &Path) -> Result<Field> {
-        let numbers = |header: &Header| header.field().map(|(size, numbers, _)| (size, numbers));
-        let (header, _, geometry, mut numbers) = parts(&header_file(path), numbers)?;
+        let (header, _, geometry, mut numbers) = parts(&header_file(path), |header| {
+            let (size, numbers, _) = header.field()?;
+            Ok(Wanted::all(Shape { size, numbers, order: Order::Planes }))
+        })?;
         let ras = header.field().is_ok_and(|(.., ras)| ras);
         if ras {
             // The x and y of all voxels come first.
@@ -69,31 +78,34 @@ fn header_file(path: &Path) -> PathBuf {
     if ends(path, &[".img"]) { path.with_extension("hdr") } else { path.to_owned() }
 }
 
-/// The header, where the voxels lie, and the voxels, of the size and numbers each that `shape` takes from the header.
+/// The header, where the voxels lie, and what `wanted` takes from the header and of the voxels.
 fn parts(
     path: &Path,
-    shape: impl Fn(&Header) -> std::result::Result<([usize; 3], usize), String>,
-) -> Result<(Header, Coding, Geometry, Vec<f32>)> {
+    wanted: impl Fn(&Header) -> Result<Wanted, Message>,
+) -> Result<(Header, Wanted, Geometry, Vec<f32>)> {
     let mut source = Source::open_gzip(path)?;
     let header = Header::read(&mut source)?;
     let wrong = |message: String| Error::file(path, message);
-    let (size, numbers) = shape(&header).map_err(wrong)?;
-    let geometry = form::geometry(&header, size).map_err(wrong)?;
+    let wanted = wanted(&header).map_err(Error::at(path))?;
+    let geometry = form::geometry(&header, wanted.shape.size).map_err(wrong)?;
     let coding = header.coding().map_err(wrong)?;
     let start = header.voxel_offset().map_err(wrong)?;
     if header.pair {
         source = Source::open(&path.with_extension("img"))?;
     }
     source.skip_to(start)?;
-    let voxels = voxels::read(source, &Shape { size, numbers, order: Order::Planes }, &coding)?;
-    Ok((header, coding, geometry, voxels))
+    let voxels = voxels::read(source, &wanted.shape, &coding, wanted.take)?;
+    Ok((header, wanted, geometry, voxels))
 }
 
 fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, voxels: &[f32]) -> Result<()> {
     let header = written::header(geometry, pixel, voxels.len() / geometry.voxels());
     let header = header.map_err(|message| Error::file(path, message))?;
     if ends(path, &[".gz"]) {
-        return atomic::write(path, &[&deflate::compress(Wrap::Gzip, &header, voxels, pixel)]);
+        return atomic::write(
+            path,
+            &[&deflate::compress(Wrap::Gzip, &header, voxels, |part| voxels::encode(part, pixel))],
+        );
     }
     atomic::write(path, &[&header, &voxels::encode(voxels, pixel)])
 }

@@ -79,13 +79,12 @@ impl Header {
         known.ok_or_else(|| format!("its header claims {value} dimensions; the header is damaged"))
     }
 
-    /// Voxels along each of the numbered axes, which are those of space.
-    pub fn size(&self, axes: &[usize]) -> Result<[usize; 3], String> {
+    /// Voxels along the first three of the numbered axes, which are those of space, and how many volumes lie along the others.
+    pub fn volumes(&self, axes: &[usize]) -> Result<([usize; 3], usize), String> {
         let sizes = self.sizes()?;
         let along: Vec<i64> = axes.iter().map(|&axis| sizes[axis]).collect();
         let size = check::size(std::array::from_fn(|n| along.get(n).copied().unwrap_or(1)))?;
-        check::one_volume(along.get(3..).unwrap_or_default())?;
-        Ok(size)
+        Ok((size, check::volumes(along.get(3..).unwrap_or_default())?))
     }
 
     /// Voxels along every axis.

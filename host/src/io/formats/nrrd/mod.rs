@@ -5,15 +5,18 @@ mod space;
 
 use std::path::Path;
 
+use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names};
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
+use crate::io::wanted::Wanted;
 use crate::io::{atomic, check, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
 use header::{Encoding, Header};
+use space::Inner;
 
 /// `.nrrd` and `.nhdr`, of which the first is written.
 pub struct Nrrd;
@@ -25,15 +28,35 @@ impl ImageFormat for Nrrd {
         &Names { read: BOTH, written: ONE, fields: ONE, listed: [BOTH, ONE] }
     }
 
-    fn read(&self, path: &Path, _: &ReadOptions) -> Result<Image> {
-        let (coding, geometry, _, voxels) = parts(path, |header| {
-            let (axes, inner) = space::axes(header)?;
-            match inner.first() {
-                Some(inner) => Err(inner.refusal()),
-                None => Ok((Shape::scalar(header.size(&axes)?), axes)),
+    fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
+        let (wanted, coding, geometry, voxels) = parts(path, |header, axes, inner| {
+            let (size, volumes) = header.volumes(axes)?;
+            let several = |numbers, order| options.choose(Shape { size, numbers, order });
+            match inner {
+                [] => several(volumes, Order::Planes),
+                [inner]
+                    if inner.is_list()
+                        && volumes == 1
+                        && let Some(order) = inner.order(axes) =>
+                {
+                    several(check::volumes(&[inner.size])?, order)
+                }
+                [inner] if inner.is_colour() && inner.axis == 0 && header.coding()?.pixel == PixelType::U8 => {
+                    options.luma(size, inner.size as usize, volumes)
+                }
+                [inner, ..] => Err(inner.refusal().into()),
             }
         })?;
-        Ok(Volume { geometry, voxels, pixel: coding.pixel }.into())
+        Ok(wanted.image(geometry, &coding, voxels))
+    }
+
+    fn geometry(&self, path: &Path) -> Result<Geometry> {
+        let header = Header::read(&mut Source::open(path)?)?;
+        let placed = space::axes(&header).and_then(|(axes, _)| {
+            let (size, _) = header.volumes(&axes)?;
+            space::geometry(&header, &axes, size)
+        });
+        placed.map_err(Error::at(path))
     }
 
     fn write(&self, path: &Path, volume: &Volume) -> Result<()> {
@@ -42,20 +65,19 @@ impl ImageFormat for Nrrd {
 
     /// Vectors lie along the fastest or the slowest axis.
     fn read_field(&self, path: &Path) -> Result<Field> {
-        let (_, geometry, shape, numbers) = parts(path, |header| {
-            let (axes, inner) = space::axes(header)?;
-            let size = header.size(&axes)?;
-            let (numbers, order) = match &inner[..] {
+        let (wanted, _, geometry, numbers) = parts(path, |header, axes, inner| {
+            let (size, volumes) = header.volumes(axes)?;
+            check::one_field(volumes)?;
+            let (numbers, order) = match inner {
                 [] => (1, Order::Voxels),
-                [inner] if inner.is_vector() && inner.axis == 0 => (inner.size as usize, Order::Voxels),
-                [inner] if inner.is_vector() && axes.iter().all(|&axis| axis < inner.axis) => (inner.size as usize, Order::Planes),
+                [inner] if inner.is_vector() && let Some(order) = inner.order(axes) => (inner.size as usize, order),
                 _ => return Err("its axes are not those of a displacement field (kinds: vector domain domain domain); correct the header".into()),
             };
             check::numbers(size, numbers)?;
             space::vectors_in_lps(header)?;
-            Ok((Shape { size, numbers, order }, axes))
+            Ok(Wanted::all(Shape { size, numbers, order }))
         })?;
-        Ok(vectors::field(geometry, &numbers, shape.order))
+        Ok(vectors::field(geometry, &numbers, wanted.shape.order))
     }
 
     fn write_field(&self, path: &Path, field: &Field) -> Result<()> {
@@ -64,16 +86,17 @@ impl ImageFormat for Nrrd {
     }
 }
 
-/// Where the voxels lie, and the voxels, of the shape and along the axes of space that `shape` takes from the header.
+/// How the voxels are stored, where they lie, and what `wanted` takes from the header, its axes of space and the others, and of the voxels.
 fn parts(
     path: &Path,
-    shape: impl Fn(&Header) -> std::result::Result<(Shape, Vec<usize>), String>,
-) -> Result<(Coding, Geometry, Shape, Vec<f32>)> {
+    wanted: impl Fn(&Header, &[usize], &[Inner]) -> Result<Wanted, Message>,
+) -> Result<(Wanted, Coding, Geometry, Vec<f32>)> {
     let mut source = Source::open(path)?;
     let header = Header::read(&mut source)?;
     let wrong = |message: String| Error::file(path, message);
-    let (shape, axes) = shape(&header).map_err(wrong)?;
-    let geometry = space::geometry(&header, &axes, shape.size).map_err(wrong)?;
+    let (axes, inner) = space::axes(&header).map_err(wrong)?;
+    let wanted = wanted(&header, &axes, &inner).map_err(Error::at(path))?;
+    let geometry = space::geometry(&header, &axes, wanted.shape.size).map_err(wrong)?;
     let coding = header.coding().map_err(wrong)?;
     let encoding = header.encoding().map_err(wrong)?;
     if let Some(name) = header.data_file().map_err(wrong)? {
@@ -87,7 +110,7 @@ fn parts(
         0 => {}
         // The voxels are what the file ends with.
         -1 if encoding == Encoding::Raw => {
-            source.skip_to(source.position() + source.remaining().saturating_sub(shape.bytes(&coding)))?
+            source.skip_to(source.position() + source.remaining().saturating_sub(wanted.shape.bytes(&coding)))?
         }
         skip => match u64::try_from(skip) {
             Ok(skip) => source.skip_to(source.position().saturating_add(skip))?,
@@ -97,10 +120,10 @@ fn parts(
         },
     }
     let voxels = match encoding {
-        Encoding::Ascii => voxels::read_text(source, &shape)?,
-        Encoding::Raw | Encoding::Gzip => voxels::read(source, &shape, &coding)?,
+        Encoding::Ascii => voxels::read_text(source, &wanted.shape, wanted.take)?,
+        Encoding::Raw | Encoding::Gzip => voxels::read(source, &wanted.shape, &coding, wanted.take)?,
     };
-    Ok((coding, geometry, shape, voxels))
+    Ok((wanted, coding, geometry, voxels))
 }
 
 /// Writes one file of `channels` numbers per voxel, compressed.
@@ -130,5 +153,8 @@ fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, numbers: &[f
         space::fields(geometry, along),
         ["domain"; 3][..n].join(" "),
     );
-    atomic::write(path, &[header.as_bytes(), &deflate::compress(Wrap::Gzip, &[], numbers, pixel)])
+    atomic::write(
+        path,
+        &[header.as_bytes(), &deflate::compress(Wrap::Gzip, &[], numbers, |part| voxels::encode(part, pixel))],
+    )
 }

@@ -10,6 +10,7 @@ use super::header::Header;
 use crate::Geometry;
 use crate::io::check;
 use crate::io::number::joined;
+use crate::io::voxels::Order;
 
 /// Units in which a number is not the one in mm.
 const OTHER_UNITS: [&str; 9] =
@@ -44,6 +45,25 @@ impl Inner {
     /// Whether what lies along it are vectors, as far as the header tells.
     pub fn is_vector(&self) -> bool {
         ["", "vector", "covariant-vector", "2-vector", "3-vector"].contains(&self.kind.as_str())
+    }
+
+    /// In which order the numbers along it and the voxels along the axes of space follow each other; none where it lies between these.
+    pub fn order(&self, axes: &[usize]) -> Option<Order> {
+        match self.axis {
+            0 => Some(Order::Voxels),
+            axis => axes.iter().all(|&of_space| of_space < axis).then_some(Order::Planes),
+        }
+    }
+
+    /// Whether volumes lie along it.
+    pub fn is_list(&self) -> bool {
+        ["list", "time"].contains(&self.kind.as_str())
+    }
+
+    /// Whether the channels of colours lie along it, where they are bytes.
+    pub fn is_colour(&self) -> bool {
+        let of_colour = ["rgb-color", "3-color", "rgba-color", "4-color", "4-vector"].contains(&self.kind.as_str());
+        [3, 4].contains(&self.size) && (of_colour || self.is_vector())
     }
 
     /// Why a file with it is no image.
@@ -108,7 +128,9 @@ fn steps(header: &Header, axes: &[usize]) -> Result<[DVec3; 3], String> {
 
 /// From the file's space to LPS.
 fn to_lps(header: &Header) -> Result<DMat3, String> {
-    let signs = match header.get("space").map(str::to_lowercase).as_deref() {
+    let space = header.get("space").map(str::to_lowercase);
+    // With a fourth axis, which is that of time.
+    let signs = match space.as_deref().map(|space| space.strip_suffix("-time").unwrap_or(space)) {
         Some("right-anterior-superior" | "ras") => [-1.0, -1.0, 1.0],
         Some("left-anterior-superior" | "las") => [1.0, -1.0, 1.0],
         None | Some("left-posterior-superior" | "lps" | "scanner-xyz" | "3d-right-handed" | "3d-left-handed") => {
@@ -143,7 +165,7 @@ fn directions(header: &Header) -> Result<Option<Vec<Option<DVec3>>>, String> {
     Ok(Some(directions))
 }
 
-/// `(x,y,z)`, `(x,y)` or `none`.
+/// `(x,y,z)`, `(x,y)`, with a fourth axis `(x,y,z,t)`, or `none`.
 fn vector(text: &str) -> Result<Option<DVec3>, String> {
     if text.trim() == "none" {
         return Ok(None);
@@ -152,7 +174,7 @@ fn vector(text: &str) -> Result<Option<DVec3>, String> {
     let numbers: Option<Vec<f64>> = inner.and_then(|text| text.split(',').map(|n| n.trim().parse().ok()).collect());
     match numbers.as_deref() {
         Some(&[x, y]) => Ok(Some(DVec3::new(x, y, 0.0))),
-        Some(&[x, y, z]) => Ok(Some(DVec3::new(x, y, z))),
+        Some(&[x, y, z] | &[x, y, z, _]) => Ok(Some(DVec3::new(x, y, z))),
         _ => Err(format!("its header says \"{text}\" where a vector such as (1,0,0) should be; correct the header")),
     }
 }

@@ -1,0 +1,102 @@
+//! Colours of NIfTI, MetaImage and NRRD become luma, as those of pictures do, and this is said.
+
+use libtest_mimic::Trial;
+use mireg::PixelType;
+use mireg::io::{self, ReadOptions, Select};
+
+use super::nifti_file::NiftiFile;
+use super::{Folder, fixture};
+use crate::support::trial;
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        trial("io::colours::luma", every_format_makes_the_same_of_them),
+        trial("io::colours::pictures", a_picture_makes_the_same_of_them),
+        trial("io::colours::refused", other_vectors_are_refused),
+    ]
+}
+
+const SAID: &str = "its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B";
+/// Of a row of 4 voxels, which is repeated: white, red, a mixture, nearly black.
+const COLOURS: [[u8; 3]; 4] = [[255, 255, 255], [255, 0, 0], [200, 100, 50], [1, 1, 2]];
+const LUMA: [f32; 4] = [255.0, 54.0, 117.0, 1.0];
+
+/// 4x5x6 voxels of 3 or 4 channels, the fourth of which does not matter.
+fn voxels(channels: usize) -> Vec<u8> {
+    let voxel = |n: usize| [&COLOURS[n % 4][..], &[n as u8]].concat()[..channels].to_vec();
+    (0..120).flat_map(voxel).collect()
+}
+
+fn every_format_makes_the_same_of_them() {
+    let folder = Folder::new();
+    for channels in [3, 4] {
+        let data = voxels(channels);
+        let nifti = NiftiFile { voxels: data.clone(), ..NiftiFile::default() };
+        let datatype = if channels == 3 { 128 } else { 2304 };
+        folder.file("a.nii", NiftiFile { datatype, slope: 2.0, intercept: 7.0, ..nifti.clone() }.bytes());
+        folder.file("b.nii", NiftiFile { datatype, big_endian: true, version: 2, ..nifti }.bytes());
+        let meta = |kind: &str| {
+            let lines = format!("NDims = 3\nDimSize = 4 5 6\nElementNumberOfChannels = {channels}\n");
+            [format!("{lines}ElementType = {kind}\nElementDataFile = LOCAL\n").as_bytes(), &data].concat()
+        };
+        folder.file("a.mha", meta("MET_UCHAR"));
+        folder.file("b.mha", meta("MET_UCHAR_ARRAY"));
+        let mut names = vec!["a.nii", "b.nii", "a.mha", "b.mha", "text.nrrd"];
+        let nrrd = |kind: &str, encoding: &str| {
+            let fields = format!("type: uchar\ndimension: 4\nsizes: {channels} 4 5 6\nencoding: {encoding}\n");
+            format!("NRRD0004\n{fields}kinds: {kind} domain domain domain\n\n")
+        };
+        let kinds =
+            if channels == 3 { ["RGB-color", "3-color", "vector"] } else { ["RGBA-color", "4-color", "vector"] };
+        for (name, kind) in ["a.nrrd", "b.nrrd", "c.nrrd"].into_iter().zip(kinds) {
+            folder.file(name, [nrrd(kind, "raw").as_bytes(), &data].concat());
+            names.push(name);
+        }
+        let text = data.iter().map(u8::to_string).collect::<Vec<_>>().join(" ");
+        folder.file("text.nrrd", nrrd(kinds[0], "ascii") + &text);
+        for name in names {
+            let image = io::read_with(&folder.path(name), &ReadOptions::default()).unwrap();
+            let expected: Vec<f32> = (0..120).map(|n| LUMA[n % 4]).collect();
+            assert_eq!((image.volume.voxels, image.volume.pixel), (expected, PixelType::U8), "{name} of {channels}");
+            assert_eq!(image.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), [SAID], "{name}");
+        }
+    }
+}
+
+fn a_picture_makes_the_same_of_them() {
+    let folder = Folder::new();
+    let row = COLOURS.as_flattened().to_vec();
+    image::RgbImage::from_raw(4, 2, row.repeat(2)).unwrap().save(folder.path("a.png")).unwrap();
+    let image = io::read_with(&folder.path("a.png"), &ReadOptions::default()).unwrap();
+    assert_eq!(image.volume.voxels, [LUMA, LUMA].as_flattened());
+    assert_eq!(image.notes[0].to_string(), SAID);
+    let second = ReadOptions { volume: Some(Select::Number(1)), ..ReadOptions::default() };
+    let refused = io::read_with(&folder.path("a.png"), &second).unwrap_err().to_string();
+    assert!(refused.ends_with("has one volume, and none of number 1; leave out `volume`"), "{refused}");
+    let grey = io::read_with(&fixture("flat.png"), &ReadOptions::default()).unwrap();
+    assert!(grey.notes.is_empty());
+}
+
+fn other_vectors_are_refused() {
+    let folder = Folder::new();
+    let refused = |name: &str, bytes: Vec<u8>, words: &str| {
+        let message = io::read(&folder.file(name, bytes)).unwrap_err().to_string();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
+    };
+    let meta = |channels: usize, kind: &str| {
+        let lines = format!("NDims = 3\nDimSize = 2 2 2\nElementNumberOfChannels = {channels}\nElementType = {kind}\n");
+        [format!("{lines}ElementDataFile = LOCAL\n").as_bytes(), &[0; 200]].concat()
+    };
+    refused("a.mha", meta(3, "MET_FLOAT"), "several numbers per voxel");
+    refused("a.mha", meta(2, "MET_UCHAR"), "several numbers per voxel");
+    refused("a.mha", meta(5, "MET_UCHAR"), "several numbers per voxel");
+    let nrrd = |axes: &str, kinds: &str, kind: &str| {
+        let fields = format!("type: {kind}\ndimension: 4\nsizes: {axes}\nencoding: raw\nendian: little\n");
+        [format!("NRRD0004\n{fields}kinds: {kinds}\n\n").as_bytes(), &[0; 200]].concat()
+    };
+    refused("a.nrrd", nrrd("3 2 2 2", "RGB-color domain domain domain", "short"), "kind rgb-color); extract one");
+    refused("a.nrrd", nrrd("3 2 2 2", "HSV-color domain domain domain", "uchar"), "kind hsv-color); extract one");
+    refused("a.nrrd", nrrd("2 2 2 3", "domain domain domain RGB-color", "uchar"), "kind rgb-color); extract one");
+    let several = NiftiFile { dim: vec![2, 2, 2, 3], datatype: 128, voxels: vec![0; 72], ..NiftiFile::default() };
+    refused("a.nii", several.bytes(), "has 3 volumes of colours; extract one");
+}
