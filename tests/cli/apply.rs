@@ -18,6 +18,7 @@ pub fn tests() -> Vec<Trial> {
         test("takes_transforms_in_order_and_back", takes_transforms_in_order_and_back),
         test("fills_what_is_outside", fills_what_is_outside),
         test("resamples_at_another_spacing", resamples_at_another_spacing),
+        test("chooses_a_series_and_says_what_is_left_out", chooses_a_series_and_says_what_is_left_out),
         test("that_misses_the_image_writes_nothing", that_misses_the_image_writes_nothing),
     ]
 }
@@ -135,4 +136,24 @@ fn that_misses_the_image_writes_nothing() {
     let told = mireg(folder.path(), &arguments).assert().code(1).get_output().stderr.clone();
     assert!(String::from_utf8_lossy(&told).contains("--invert"));
     assert!(!names(folder.path()).contains(&"b.nii".to_owned()));
+}
+
+/// SimpleITK wrote the series.
+fn chooses_a_series_and_says_what_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/dicom");
+    for name in ["a.dcm", "b.dcm", "c.dcm", "d.dcm", "e.dcm"] {
+        std::fs::copy(fixtures.join(name), folder.path().join(name)).unwrap();
+    }
+    std::fs::write(folder.path().join("notes.txt"), "not DICOM").unwrap();
+    let told = |arguments: &[&str], code| {
+        let arguments = [&["apply", ".", "--like", "a.dcm", "--out", "b.mha", "--spacing", "5"], arguments].concat();
+        let assert = mireg(folder.path(), &arguments).assert().code(code);
+        String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
+    };
+    assert_eq!(told(&[], 0), "mireg: note: .: left out 1 file: notes.txt (not DICOM)\n");
+    assert_eq!(told(&["--series", "1"], 0), told(&[], 0));
+    let message = told(&["--series", "3"], 2);
+    assert!(message.starts_with("mireg: .: has no series \"3\" but 1 DICOM series: 1: "), "{message}");
+    assert_eq!(message.lines().count(), 1);
 }
