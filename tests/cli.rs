@@ -118,6 +118,9 @@ fn help_and_version() {
         assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
+    for command in [&["--help"][..], &["register", "--help"], &["deform", "--help"], &["mesh", "--help"]] {
+        assert!(stdout(&mut mireg(here, command)).contains("\n  130, 143  "), "{command:?}");
+    }
     let help = stdout(&mut mireg(here, &["register", "--help"]));
     for word in [
         "--dof",

@@ -4,7 +4,7 @@ use super::scene::{Scene, smooth};
 use crate::support::random;
 use glam::{DAffine3, DMat3, DVec3};
 use libtest_mimic::{Failed, Trial};
-use mireg::backend::{Backend, MattesImages, Slope, Windows, cpu::Cpu};
+use mireg::backend::{Backend, MattesImages, SmoothSlope, Windows, cpu::Cpu};
 use mireg::image::voxel_map;
 use mireg::reference::{self, Mattes};
 use mireg::{Geometry, PixelType, Volume};
@@ -31,7 +31,7 @@ fn images(scene: &Scene, bins: u32, windows: Windows, keep: impl Fn(usize) -> bo
 }
 
 /// Value and slope on a backend, after a check that both passes give the same value.
-fn measure(backend: &dyn Backend, images: &MattesImages, scene: &Scene) -> Result<Slope, Failed> {
+fn measure(backend: &dyn Backend, images: &MattesImages, scene: &Scene) -> Result<SmoothSlope, Failed> {
     let map = voxel_map(&scene.fixed.geometry, &scene.moving.geometry, &scene.transform);
     let mut pair = backend.load_mattes(images.pair())?;
     let slope = pair.slope(&map)?;
@@ -52,7 +52,7 @@ const USUAL: Tolerance = Tolerance { value: 1e-5, derivatives: 2e-3 };
 
 /// Fails unless the value is within the tolerance, each derivative within that of the largest with the same factor, and the overlap the
 /// same but for samples within f32's precision of the border.
-fn agree(found: &Slope, expected: &Mattes, tolerance: &Tolerance) -> Result<(), String> {
+fn agree(found: &SmoothSlope, expected: &Mattes, tolerance: &Tolerance) -> Result<(), String> {
     if found.at.overlap.abs_diff(expected.overlap) > 4 {
         return Err(format!("{} samples overlap, not {}", found.at.overlap, expected.overlap));
     }

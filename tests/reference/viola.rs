@@ -6,7 +6,7 @@ use glam::{DAffine3, DMat3, DVec3};
 use gpu::math::bin::FULL;
 use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
-use mireg::backend::{Backend, Exponentials, Group, Sample, Sigmas, Viola, ViolaPair, cpu::Cpu};
+use mireg::backend::{Backend, Exponentials, Group, Sample, Sigmas, ViolaPair, ViolaValue, cpu::Cpu};
 use mireg::image::StoredImage;
 use mireg::image::voxel_map;
 use mireg::reference::{self, Deviations, Interpolator, Samples, viola_derivative};
@@ -27,7 +27,7 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-type Slope = (Viola, [[f64; 4]; 3]);
+type Slope = (ViolaValue, [[f64; 4]; 3]);
 
 /// Those of the images, and with a joint window of its own.
 const SIGMAS: [Sigmas; 2] = [

@@ -18,7 +18,7 @@ use crate::job::Job;
 use crate::report::Kind as _;
 use crate::report::deform::Deformed;
 
-pub const EXAMPLES: &str = "\
+pub const OUTPUTS: &str = "\
 Diffeomorphic registration by compositions of small, smooth update fields after a linear
 registration (Ledig & Chefd'hotel, section 3.2). The transform is invertible: nothing folds.
 
@@ -37,14 +37,9 @@ Output files in DIR. Existing files of these names are replaced. If anything fai
   jacobian.nii.gz  Jacobian determinant: above 1 where MOVING is larger than FIXED
   start.tfm        the initial linear transform
   report.json      metric by iteration, Jacobian, inverse consistency, warnings, timing
-  report.html      the same with pictures and the warped grid, for visual inspection
+  report.html      the same with pictures and the warped grid, for visual inspection";
 
-Exit codes:
-  0   done; warnings, if any, are on stderr and in the report
-  1   the result should not be used; it is written for inspection, and the report says why
-  2   bad input or device; the line on stderr says what is wrong and what to do
-  70  a fault in mireg itself
-
+pub const EXAMPLES: &str = "\
 Examples:
   mireg deform t1.nii.gz t2.nii.gz --out out
       affine registration, then deformation

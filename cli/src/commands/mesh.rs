@@ -17,7 +17,7 @@ use crate::job::Job;
 use crate::report::Kind;
 use crate::report::mesh::Meshed;
 
-pub const EXAMPLES: &str = "\
+pub const OUTPUTS: &str = "\
 FIXED and MOVING are 2-D images, such as two pictures of a retina. An affine registration maps
 a mesh of triangles over FIXED into MOVING. Then its vertices move to maximise the mutual
 information within the triangles (Lin & Medioni, section 4). No triangle folds.
@@ -29,14 +29,9 @@ Output files in DIR. Existing files of these names are replaced. If anything fai
   transform.tfm  the initial affine transform
   moved.nii.gz   MOVING resampled on the grid of FIXED; moved.png if MOVING is PNG, JPEG or TIFF
   report.json    mutual information by iteration, mesh, initialisation, warnings, timing
-  report.html    the same with pictures, for visual inspection
+  report.html    the same with pictures, for visual inspection";
 
-Exit codes:
-  0   done; warnings, if any, are on stderr and in the report
-  1   the result should not be used; it is written for inspection, and the report says why
-  2   bad input or device; the line on stderr says what is wrong and what to do
-  70  a fault in mireg itself
-
+pub const EXAMPLES: &str = "\
 Examples:
   mireg mesh fundus.jpg angiogram.jpg --out out
       affine registration, then the mesh

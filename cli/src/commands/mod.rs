@@ -23,14 +23,17 @@ const EXAMPLES: &str = "\
 Examples:
   mireg demo                                      register a synthetic patient
   mireg register ct.nii.gz mr.nii.gz --out out    align mr with ct
-  mireg metric ct.nii.gz out/moved.nii.gz         print how well they match
+  mireg metric ct.nii.gz out/moved.nii.gz         print how well they match";
 
+const EXIT_CODES: &str = "\
 Exit codes:
-  0   done
-  1   the result should not be used
-  2   bad input or device; the line on stderr says what is wrong
-  70  a fault in mireg itself
+  0         done; warnings, if any, are on stderr and in the report
+  1         the result should not be used; a report, if any, is written all the same and says why
+  2         bad input or device; the line on stderr says what is wrong and what to do
+  70        a fault in mireg itself
+  130, 143  interrupted by Ctrl-C or SIGTERM; nothing is left behind";
 
+const FORMATS: &str = "\
 Images are NIfTI (.nii, .nii.gz, .hdr with .img), MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) or
 FreeSurfer's (.mgh, .mgz); of four dimensions, --fixed-volume and --moving-volume choose a volume.
 DICOM is read only: the folder of a series, or one of its files. 2-D images can also be PNG, JPEG
@@ -38,10 +41,15 @@ or TIFF, with pixels of 1 mm. Transforms are those of ITK, ANTs, elastix, FSL, N
 FreeSurfer, AFNI, MINC and greedy, 4x4 matrices and JSON: see `mireg convert --help`. Coordinates
 are LPS mm, as in DICOM and ITK.";
 
+/// What a help ends with: the exit codes between two texts.
+fn end(before: &str, after: &str) -> String {
+    [before, EXIT_CODES, after].join("\n\n")
+}
+
 /// Registers medical images by mutual information, with the same bits on CPU and GPU
 #[derive(Parser)]
-#[command(name = "mireg", version, about, after_help = EXAMPLES, arg_required_else_help = true, max_term_width = 100)]
-#[command(disable_help_subcommand = true)]
+#[command(name = "mireg", version, about, after_help = end(EXAMPLES, FORMATS), arg_required_else_help = true)]
+#[command(max_term_width = 100, disable_help_subcommand = true)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -51,13 +59,13 @@ pub struct Arguments {
 #[derive(Subcommand)]
 pub enum Command {
     /// Register MOVING to FIXED: write the transform, the moved image and a report
-    #[command(after_help = register::EXAMPLES)]
+    #[command(after_help = end(register::OUTPUTS, register::EXAMPLES))]
     Register(register::Register),
     /// Deformable registration of MOVING to FIXED: write the displacement fields, the moved image and a report
-    #[command(after_help = deform::EXAMPLES)]
+    #[command(after_help = end(deform::OUTPUTS, deform::EXAMPLES))]
     Deform(deform::Deform),
     /// Register 2-D images by a mesh of triangles, each with its own affine map
-    #[command(after_help = mesh::EXAMPLES)]
+    #[command(after_help = end(mesh::OUTPUTS, mesh::EXAMPLES))]
     Mesh(mesh::Mesh),
     /// Apply transforms to an image: resample it on the grid of another
     #[command(after_help = apply::EXAMPLES)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use mireg::Result;
-use mireg::io::points::{Format, Frame, Landmarks};
+use mireg::io::points::{Frame, Landmarks, PointsFormat};
 
 use crate::arguments::choice::choice;
 use crate::arguments::grids::{ImageGrids, Reading};
@@ -47,8 +47,8 @@ pub struct Points {
     #[arg(long, value_parser = choice::<Frame>())]
     pub frame: Option<Frame>,
     /// File format of the points [default: by file extension]
-    #[arg(long, value_parser = choice::<Format>())]
-    pub format: Option<Format>,
+    #[arg(long, value_parser = choice::<PointsFormat>())]
+    pub format: Option<PointsFormat>,
     #[command(flatten)]
     pub reading: Reading,
 }

@@ -15,19 +15,14 @@ use crate::job::Job;
 use crate::report::Kind;
 use crate::report::registration::Registered;
 
-pub const EXAMPLES: &str = "\
+pub const OUTPUTS: &str = "\
 Output files in DIR. Existing files of these names are replaced. If anything fails, none is written:
   transform.tfm  ITK transform from points of FIXED to points of MOVING, LPS mm
   moved.nii.gz   MOVING resampled on the grid of FIXED; moved.png if MOVING is PNG, JPEG or TIFF
   report.json    metric before and after, transform, levels, warnings, timing
-  report.html    the same with pictures, for visual inspection
+  report.html    the same with pictures, for visual inspection";
 
-Exit codes:
-  0   done; warnings, if any, are on stderr and in the report
-  1   the result should not be used; it is written for inspection, and the report says why
-  2   bad input or device; the line on stderr says what is wrong and what to do
-  70  a fault in mireg itself
-
+pub const EXAMPLES: &str = "\
 Examples:
   mireg register ct.nii.gz mr.nii.gz --out out
       rigid registration with automatic initialisation

@@ -3,7 +3,7 @@
 
 use super::Samples;
 use super::links::Links;
-use crate::backend::{Viola, ViolaEvaluator};
+use crate::backend::{ViolaEvaluator, ViolaValue};
 use crate::transform::Mesh;
 use crate::transform::mesh::corners;
 use crate::{Geometry, Result};
@@ -103,7 +103,7 @@ impl<'a> Objective<'a> {
         self.patches.iter().map(map).collect()
     }
 
-    fn mean<'v>(&self, found: impl Iterator<Item = &'v Viola>) -> f64 {
+    fn mean<'v>(&self, found: impl Iterator<Item = &'v ViolaValue>) -> f64 {
         let counted = self.patches.iter().zip(found).filter(|(patch, at)| patch.counts(at));
         counted.map(|(patch, at)| patch.share * at.mi).sum()
     }
@@ -132,7 +132,7 @@ impl<'a> Objective<'a> {
 }
 
 impl Patch {
-    fn counts(&self, at: &Viola) -> bool {
+    fn counts(&self, at: &ViolaValue) -> bool {
         f64::from(at.overlap[0] + at.overlap[1]) >= STAYS * f64::from(self.samples)
     }
 }

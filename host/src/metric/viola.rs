@@ -4,7 +4,7 @@ use super::family::{At, Family, LoadedMetric, MetricImages};
 use super::joint::Histogram;
 use super::pair::{GridPair, ImagePair, Sampled};
 use super::sampling;
-use crate::backend::{self, Backend, Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair};
+use crate::backend::{Backend, Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, ViolaValue};
 use crate::error::{Setting, message};
 use crate::image::{BinImage, StoredImage};
 use crate::random::mix;
@@ -175,8 +175,8 @@ impl LoadedMetric for LoadedSamples<'_> {
     }
 }
 
-impl From<&backend::Viola> for At {
-    fn from(viola: &backend::Viola) -> Self {
+impl From<&ViolaValue> for At {
+    fn from(viola: &ViolaValue) -> Self {
         Self { value: viola.mi, overlap: viola.overlap.map(u64::from).iter().sum() }
     }
 }

@@ -43,7 +43,7 @@ pub struct Smooth {
 
 /// A smooth metric at one map, and how it changes with the map.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Slope {
+pub struct SmoothSlope {
     pub at: Smooth,
     /// The derivative of the mutual information by each of the map's twelve numbers, nats: rows as in [`Affine`].
     pub by_map: [[f64; 4]; 3],
@@ -61,7 +61,7 @@ pub trait SmoothEvaluator {
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
-    fn slope(&mut self, map: &Affine) -> Result<Slope>;
+    fn slope(&mut self, map: &Affine) -> Result<SmoothSlope>;
 
     /// Seconds that the device spends on the metric, and on it with its derivative, as the mean of `times` in a row; `None` where it
     /// has no clock.

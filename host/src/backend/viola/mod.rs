@@ -79,7 +79,7 @@ pub struct ViolaPair<'a> {
 
 /// Viola's mutual information of a group at a map.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Viola {
+pub struct ViolaValue {
     /// h(u), h(v) and h(u, v) of eq. 5, nats, of intensities as stored values.
     pub fixed: f64,
     pub moving: f64,
@@ -90,7 +90,7 @@ pub struct Viola {
     pub overlap: [u32; 2],
 }
 
-impl Viola {
+impl ViolaValue {
     /// From a group's entropies and its samples of A and of B inside.
     pub(crate) fn new(entropies: Entropies, overlap: [u32; 2]) -> Self {
         let Entropies { fixed, moving, joint, mi } = entropies;
@@ -104,13 +104,13 @@ pub trait ViolaEvaluator {
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
-    fn values(&mut self, maps: &[Affine]) -> Result<Vec<Viola>>;
+    fn values(&mut self, maps: &[Affine]) -> Result<Vec<ViolaValue>>;
 
     /// The same, with the derivative of each group's mutual information by the twelve numbers of its map, rows as in [`Affine`].
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
-    fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(Viola, [[f64; 4]; 3])>>;
+    fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(ViolaValue, [[f64; 4]; 3])>>;
 
     /// Seconds that the device spends on values, or on slopes, as the mean of `times` in a row; `None` where it has no clock.
     ///

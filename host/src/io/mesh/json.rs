@@ -28,8 +28,7 @@ pub fn is(head: &str) -> bool {
 }
 
 pub fn parse(text: &str) -> Result<Mesh, String> {
-    let file: File =
-        serde_json::from_str(text).map_err(|e| format!("is no mesh of mireg ({e}); write it again with mireg mesh"))?;
+    let file: File = serde_json::from_str(text).map_err(|e| format!("is no mesh of mireg ({e}); write it again"))?;
     if file.kind != KIND {
         return Err(format!("is no mesh: its kind is not \"{KIND}\""));
     }
@@ -41,7 +40,7 @@ pub fn parse(text: &str) -> Result<Mesh, String> {
     }
     let points = |rows: Vec<Row>| rows.into_iter().map(DVec2::from).collect();
     let mesh = Mesh { fixed: points(file.fixed), moving: points(file.moving), triangles: file.triangles };
-    mesh.check().map_err(|wrong| format!("holds a mesh {wrong}; correct it or write it again with mireg mesh"))?;
+    mesh.check().map_err(|wrong| format!("holds a mesh {wrong}; correct it or write it again"))?;
     Ok(mesh)
 }
 

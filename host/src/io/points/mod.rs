@@ -18,7 +18,7 @@ use crate::Error;
 /// How a file holds points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Format {
+pub enum PointsFormat {
     /// Columns x, y and, in 3-D, z under a header; other columns are kept, as in the files of ANTs
     Csv,
     /// Markups of 3D Slicer 5 (.mrk.json)
@@ -31,7 +31,7 @@ pub enum Format {
     Text,
 }
 
-impl Format {
+impl PointsFormat {
     /// What the end of a name says.
     fn of(path: &Path) -> Option<Self> {
         let end = path.extension()?.to_string_lossy().to_lowercase();
@@ -96,7 +96,7 @@ pub struct Landmarks {
     points: Vec<DVec3>,
     axes: usize,
     frame: Frame,
-    format: Format,
+    format: PointsFormat,
     document: Box<dyn Document>,
 }
 
@@ -109,18 +109,18 @@ impl Landmarks {
     ///
     /// # Errors
     /// [`Error::File`] for a file that is not there, of an unknown format, damaged, without points, or that contradicts `frame`.
-    pub fn read(path: &Path, format: Option<Format>, frame: Option<Frame>) -> crate::Result<Self> {
+    pub fn read(path: &Path, format: Option<PointsFormat>, frame: Option<Frame>) -> crate::Result<Self> {
         let text = Source::open(path)?.text()?;
-        let format = format.or_else(|| Format::of(path)).ok_or_else(|| {
+        let format = format.or_else(|| PointsFormat::of(path)).ok_or_else(|| {
             let unknown = "its name does not say how it holds points (.csv, .mrk.json, .fcsv, .vtk, .txt)";
             Error::file(path, message!("{unknown}"; "give ", PointsFormat))
         })?;
         let parsed = match format {
-            Format::Csv => table::csv(&text),
-            Format::Fcsv => table::fcsv(&text),
-            Format::Json => markups::parse(&text),
-            Format::Vtk => text::vtk(text),
-            Format::Text => text::rows(text),
+            PointsFormat::Csv => table::csv(&text),
+            PointsFormat::Fcsv => table::fcsv(&text),
+            PointsFormat::Json => markups::parse(&text),
+            PointsFormat::Vtk => text::vtk(text),
+            PointsFormat::Text => text::rows(text),
         };
         let Parsed { points, axes, frame: said, document } = parsed.map_err(Error::at(path))?;
         if points.is_empty() {
@@ -156,7 +156,7 @@ impl Landmarks {
     /// [`Error::File`] where the file cannot be written or its name says another format, [`Error::Option`] where points with two
     /// coordinates have left the plane or are not finite.
     pub fn write(&self, path: &Path) -> crate::Result<()> {
-        if Format::of(path).is_some_and(|format| format != self.format && format != Format::Text) {
+        if PointsFormat::of(path).is_some_and(|format| format != self.format && format != PointsFormat::Text) {
             let message = "would be of another format than the points that were read; give it the same ending";
             return Err(Error::file(path, message));
         }

@@ -61,7 +61,9 @@ pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
     let value: Value =
         serde_json::from_str(text).map_err(|e| format!("is not JSON ({}); correct the file", shown(&e.to_string())))?;
     if value.get("triangles").is_some() {
-        return Err("is a mesh, which is no linear transform; mireg points and mireg apply take it".into());
+        return Err(
+            "is a mesh, which is no linear transform; apply it to points or images, or use a linear transform".into()
+        );
     }
     let value = value.get("transform").unwrap_or(&value);
     let wrong = |e: serde_json::Error| format!("is not a transform ({}); correct the file", shown(&e.to_string()));

@@ -5,7 +5,7 @@ mod slope;
 mod table;
 mod task;
 
-use super::{MattesPair, Slope, Smooth, SmoothEvaluator};
+use super::{MattesPair, Smooth, SmoothEvaluator, SmoothSlope};
 use crate::Result;
 use crate::backend::lanes::PIECE;
 use count::WindowCounters;
@@ -52,9 +52,9 @@ impl SmoothEvaluator for MattesOnCpu<'_> {
         Ok(maps.par_iter().map(|map| self.count(map).smooth()).collect())
     }
 
-    fn slope(&mut self, map: &Affine) -> Result<Slope> {
+    fn slope(&mut self, map: &Affine) -> Result<SmoothSlope> {
         let table = self.count(map);
         let task = MattesTask::new(&self.pair, map);
-        Ok(Slope { at: table.smooth(), by_map: slope::by_map(&task, &table) })
+        Ok(SmoothSlope { at: table.smooth(), by_map: slope::by_map(&task, &table) })
     }
 }

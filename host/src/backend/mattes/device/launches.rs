@@ -6,7 +6,7 @@ use super::kernels::{
 };
 use super::shapes::Shapes;
 use crate::Result;
-use crate::backend::mattes::{MattesPair, Slope, Smooth, Windows};
+use crate::backend::mattes::{MattesPair, Smooth, SmoothSlope, Windows};
 use crate::backend::queue::{BATCH, Memory, Queue, Shape};
 use gpu::kernels::mattes::slope::{FOLD_THREADS, FOLDS, NUMBERS, SUMS};
 use gpu::kernels::mattes::value::{RESULTS, ROWS, THREADS};
@@ -151,11 +151,11 @@ impl<Q: Queue> Launches<Q> {
     }
 
     /// The derivative with the first result, when the queue is done.
-    pub fn slope(&self) -> Slope {
+    pub fn slope(&self) -> SmoothSlope {
         let at = self.smooth(0);
         // Without samples every sum is 0.
         let samples = at.overlap.max(1) as f64;
         let number = |row: usize, column: usize| self.results[DERIVATIVE + 4 * row + column] / samples;
-        Slope { at, by_map: [0, 1, 2].map(|row| [0, 1, 2, 3].map(|column| number(row, column))) }
+        SmoothSlope { at, by_map: [0, 1, 2].map(|row| [0, 1, 2, 3].map(|column| number(row, column))) }
     }
 }

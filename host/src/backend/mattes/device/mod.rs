@@ -4,7 +4,7 @@ mod kernels;
 mod launches;
 mod shapes;
 
-use super::{MattesPair, Slope, Smooth, SmoothEvaluator};
+use super::{MattesPair, Smooth, SmoothEvaluator, SmoothSlope};
 use crate::Result;
 use crate::backend::queue::{BATCH, Queue};
 use gpu::params::Affine;
@@ -49,7 +49,7 @@ impl<Q: Queue> SmoothEvaluator for MattesOnDevice<Q> {
         Ok(values)
     }
 
-    fn slope(&mut self, map: &Affine) -> Result<Slope> {
+    fn slope(&mut self, map: &Affine) -> Result<SmoothSlope> {
         self.launches.value(&self.queue, map, 0)?;
         self.launches.derivative(&self.queue, map)?;
         self.queue.wait()?;

@@ -4,7 +4,7 @@ mod at;
 mod levels;
 mod pairs;
 
-use super::{Exponentials, Group, Sample, Viola, ViolaEvaluator, ViolaPair};
+use super::{Exponentials, Group, Sample, ViolaEvaluator, ViolaPair, ViolaValue};
 use crate::error::Setting;
 use crate::{Error, Result};
 use at::At;
@@ -51,7 +51,7 @@ impl<'a> ViolaOnCpu<'a> {
         Ok(Self(pair))
     }
 
-    fn all(&self, maps: &[Affine], slopes: bool) -> Result<Vec<(Viola, [[f64; 4]; 3])>> {
+    fn all(&self, maps: &[Affine], slopes: bool) -> Result<Vec<(ViolaValue, [[f64; 4]; 3])>> {
         let groups = self.0.groups;
         if maps.len() != groups.len() {
             return Err(Error::option(
@@ -62,7 +62,7 @@ impl<'a> ViolaOnCpu<'a> {
         Ok(groups.par_iter().zip(maps).map(|(group, map)| self.group(group, map, slopes)).collect())
     }
 
-    fn group(&self, group: &Group, map: &Affine, slopes: bool) -> (Viola, [[f64; 4]; 3]) {
+    fn group(&self, group: &Group, map: &Affine, slopes: bool) -> (ViolaValue, [[f64; 4]; 3]) {
         let sigmas = &self.0.sigmas;
         let quantised = self.0.exponentials == Exponentials::Quantised;
         let samples = [&group.a, &group.b].map(|set| &self.0.samples[set.start as usize..set.end as usize]);
@@ -72,7 +72,7 @@ impl<'a> ViolaOnCpu<'a> {
             false => pairs::compare(a, b, sigmas, slopes),
         };
         let overlap = [a, b].map(|set| set.iter().filter(|at| at.inside).count() as u32);
-        let viola = Viola::new(finish(outer.logarithms, overlap, sigmas.norms()), overlap);
+        let viola = ViolaValue::new(finish(outer.logarithms, overlap, sigmas.norms()), overlap);
         if !slopes {
             return (viola, Default::default());
         }
@@ -86,11 +86,11 @@ impl<'a> ViolaOnCpu<'a> {
 }
 
 impl ViolaEvaluator for ViolaOnCpu<'_> {
-    fn values(&mut self, maps: &[Affine]) -> Result<Vec<Viola>> {
+    fn values(&mut self, maps: &[Affine]) -> Result<Vec<ViolaValue>> {
         Ok(self.all(maps, false)?.into_iter().map(|(viola, _)| viola).collect())
     }
 
-    fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(Viola, [[f64; 4]; 3])>> {
+    fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(ViolaValue, [[f64; 4]; 3])>> {
         self.all(maps, true)
     }
 }

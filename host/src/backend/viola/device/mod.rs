@@ -4,7 +4,7 @@ mod kernels;
 mod layout;
 
 use super::cpu::ViolaOnCpu;
-use super::{Exponentials, Viola, ViolaEvaluator, ViolaPair};
+use super::{Exponentials, ViolaEvaluator, ViolaPair, ViolaValue};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape};
 use crate::error::Setting;
 use crate::{Error, Result};
@@ -227,12 +227,12 @@ impl<Q: Queue> Work<Q> {
     }
 
     /// From the numbers that the kernels write; the derivatives are of use only where they were asked for.
-    fn result(&self, n: &[f64]) -> (Viola, [[f64; 4]; 3]) {
+    fn result(&self, n: &[f64]) -> (ViolaValue, [[f64; 4]; 3]) {
         let overlap = [n[3] as u32, n[4] as u32];
         let entropies = gpu::math::viola::finish([n[0], n[1], n[2]], overlap, self.norms);
         let number = |row: usize, column: usize| derivative(n[5 + 4 * row + column], self.scale_v, overlap);
         let by_map = std::array::from_fn(|row| std::array::from_fn(|column| number(row, column)));
-        (Viola::new(entropies, overlap), by_map)
+        (ViolaValue::new(entropies, overlap), by_map)
     }
 }
 
@@ -248,7 +248,7 @@ impl<Q: Queue> ViolaOnDevice<Q> {
         work.queue.again(&mut graphs[usize::from(slopes)], || work.enqueue(slopes))
     }
 
-    fn run(&mut self, maps: &[Affine], slopes: bool) -> Result<Vec<(Viola, [[f64; 4]; 3])>> {
+    fn run(&mut self, maps: &[Affine], slopes: bool) -> Result<Vec<(ViolaValue, [[f64; 4]; 3])>> {
         self.work.write(maps)?;
         self.enqueue(slopes)?;
         self.work.queue.wait()?;
@@ -263,11 +263,11 @@ fn far(own: Option<Own>) -> f32 {
 }
 
 impl<Q: Queue> ViolaEvaluator for ViolaOnDevice<Q> {
-    fn values(&mut self, maps: &[Affine]) -> Result<Vec<Viola>> {
+    fn values(&mut self, maps: &[Affine]) -> Result<Vec<ViolaValue>> {
         Ok(self.run(maps, false)?.into_iter().map(|(value, _)| value).collect())
     }
 
-    fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(Viola, [[f64; 4]; 3])>> {
+    fn slopes(&mut self, maps: &[Affine]) -> Result<Vec<(ViolaValue, [[f64; 4]; 3])>> {
         self.run(maps, true)
     }
 
