@@ -53,7 +53,7 @@ impl Cells {
         // The middle of a fine cell lies a quarter of a coarse one from the middle of its own.
         let near = fine.map(|n| n / 2);
         let far = [0, 1, 2].map(|axis: usize| {
-            let next = if fine[axis] % 2 == 0 { near[axis].saturating_sub(1) } else { near[axis] + 1 };
+            let next = if fine[axis].is_multiple_of(2) { near[axis].saturating_sub(1) } else { near[axis] + 1 };
             next.min(self.size[axis] - 1)
         });
         let along = |axis: usize| [(near[axis], 0.75), (far[axis], 0.25)];
