@@ -76,7 +76,7 @@ fn what_is_no_mesh_is_refused() {
     // A mesh is no linear transform, and a transform no mesh.
     std::fs::write(&path, &good).unwrap();
     let told = transform::read_linear(&path, None, &Grids::default()).unwrap_err().to_string();
-    assert!(told.contains("mesh") && told.contains("mireg points"), "{told}");
+    assert!(told.contains("mesh") && told.contains("apply it to points or images"), "{told}");
     let linear = folder.file("linear.json", "{\"lps\": [[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]}");
     assert!(!io::mesh::is(&linear));
     refused(io::mesh::read(&linear));

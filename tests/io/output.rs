@@ -39,8 +39,8 @@ fn a_refused_write_leaves_nothing() {
     std::fs::create_dir(folder.path("taken.nii")).unwrap();
     assert_refused(&folder.path("taken.nii"), "cannot be written");
     assert_refused(&folder.path("none/a.nii"), "there is no folder");
-    assert_refused(&folder.path("a.xyz"), ".nii, .nii.gz, .mha, .mhd and .nrrd");
-    assert_refused(&folder.path("a.hdr"), ".nii, .nii.gz, .mha, .mhd and .nrrd");
+    assert_refused(&folder.path("a.xyz"), ".nii, .nii.gz, .mha, .mhd, .nrrd, .mgh and .mgz");
+    assert_refused(&folder.path("a.hdr"), ".nii, .nii.gz, .mha, .mhd, .nrrd, .mgh and .mgz");
     let long = Geometry { size: [40_000, 2, 2], ..volume().geometry };
     let volume = Volume { geometry: long, voxels: vec![0.0; 160_000], pixel: PixelType::U8 };
     let message = io::write(&folder.path("long.nii"), &volume).unwrap_err().to_string();
