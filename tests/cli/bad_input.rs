@@ -33,7 +33,7 @@ const ROWS: &[Row] = &[
         "a_range_without_intensities",
         "register a.nii b.nii --out out --backend cpu --fixed-range 1e6,1e7",
         2,
-        &["--fixed-range", "fixed image"],
+        &["range", "fixed image", "0 to 996"],
     ),
     ("a_range_the_wrong_way", "register a.nii b.nii --out out --fixed-range 5,1", 2, &["--fixed-range", "smaller"]),
     ("a_constant_image", "register constant.nii b.nii --out out", 2, &["fixed", "constant"]),

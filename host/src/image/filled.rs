@@ -69,12 +69,13 @@ impl Cells {
     }
 }
 
-/// The volume with every NaN replaced by what lies around it: means of ever larger cells, interpolated. One value at least is a number.
+/// The volume with every NaN replaced by what lies around it: means of ever larger cells, interpolated; 0 where all are NaN.
 pub fn filled(volume: &Volume) -> Volume {
     let hold = |&voxel: &f32| if voxel.is_nan() { [0.0; 2] } else { [voxel, 1.0] };
     let sums = volume.voxels.par_iter().map(hold).collect();
     let mut grids = vec![Cells { size: volume.geometry.size, sums }];
-    while let Some(coarsest) = grids.last().filter(|grid| grid.sums.par_iter().any(|sum| sum[1] == 0.0)) {
+    let has_gaps = |grid: &&Cells| grid.size != [1; 3] && grid.sums.par_iter().any(|sum| sum[1] == 0.0);
+    while let Some(coarsest) = grids.last().filter(has_gaps) {
         let coarser = coarsest.coarser();
         grids.push(coarser);
     }
@@ -116,5 +117,6 @@ mod tests {
     fn one_number_fills_all() {
         let alone = filled(&ramp(|place| place != [7, 3, 2]));
         assert!(alone.voxels.iter().all(|&voxel| voxel == 7.0));
+        assert!(filled(&ramp(|_| true)).voxels.iter().all(|&voxel| voxel == 0.0), "nothing fills nothing");
     }
 }

@@ -58,10 +58,17 @@ fn prepared<'a>(
         _ if low == high => {
             refused(which, format!("the {name} image is constant (every voxel is {low}): nothing to register"))
         }
-        IntensityRange::Between(from, to) if to <= low || from >= high => refused(
+        IntensityRange::Between(from, to) if to <= low || from >= high => Err(Error::option(
             setting,
-            format!("no intensity of the {name} image is within {from} and {to}: they are {low} to {high}"),
-        ),
+            message!(
+                "no intensity of the {name} image lies between {from} and {to}";
+                "choose a range that overlaps {low} to {high}"
+            ),
+        )),
+        _ if prepared.mask().is_some_and(|mask| mask.voxels.iter().all(|&voxel| voxel < 0.5)) => {
+            let text = format!("the {name} mask leaves no voxel with data: nothing to register");
+            refused(if which == Setting::Fixed { Setting::FixedMask } else { Setting::MovingMask }, text)
+        }
         _ => Ok(prepared),
     }
 }
