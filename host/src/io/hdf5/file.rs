@@ -4,7 +4,6 @@ use std::cell::Cell;
 
 use super::checksum::checksum;
 use super::cursor::Cursor;
-use super::object::Object;
 use super::{Parsed, damaged, unread};
 
 /// How a file starts.
@@ -63,9 +62,9 @@ impl<'a> File<'a> {
         self.bytes.len()
     }
 
-    /// The group that holds all else.
-    pub fn root(&self) -> Parsed<Object<'a>> {
-        Object::read(self, self.root)
+    /// The address of the group that holds all else.
+    pub fn root(&self) -> u64 {
+        self.root
     }
 
     /// The file from an address on.

@@ -20,6 +20,11 @@ struct Message<'a> {
 }
 
 impl<'a> Object<'a> {
+    /// The group that holds all else.
+    pub fn root(file: &File<'a>) -> Parsed<Self> {
+        Self::read(file, file.root())
+    }
+
     /// The object whose header is at `address`.
     pub fn read(file: &File<'a>, address: u64) -> Parsed<Self> {
         let start = file.at(address)?;

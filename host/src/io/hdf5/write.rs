@@ -132,7 +132,7 @@ fn link(name: &str, address: u64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::File;
+    use super::super::{File, Object};
     use super::*;
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
         };
         let bytes = Group { groups: vec![("Inner".into(), inner)], datasets: Vec::new() }.file();
         let file = File::open(&bytes).unwrap();
-        let group = file.root().unwrap().child(&file, "Inner").unwrap().unwrap();
+        let group = Object::root(&file).unwrap().child(&file, "Inner").unwrap().unwrap();
         let dataset = |name| group.child(&file, name).unwrap().unwrap();
         let numbers = |name| dataset(name).numbers(&file).unwrap().iter().collect::<Vec<_>>();
         assert_eq!(numbers("F64"), [0.1, -2.5e-300]);
@@ -166,7 +166,7 @@ mod tests {
         let bytes = Group { groups: Vec::new(), datasets: vec![("A", Dataset::F64(vec![1.0; 3]))] }.file();
         let read = |bytes: &[u8]| {
             let file = File::open(bytes)?;
-            let dataset = file.root()?.child(&file, "A")?.ok_or("is not there")?;
+            let dataset = Object::root(&file)?.child(&file, "A")?.ok_or("is not there")?;
             Ok::<_, String>(dataset.numbers(&file)?.iter().collect::<Vec<_>>())
         };
         assert_eq!(read(&bytes).unwrap(), [1.0; 3]);

@@ -21,7 +21,7 @@ pub fn read(bytes: &[u8]) -> Result<Linear, String> {
 /// The transforms of a file, in the order in which a point goes through them, which is the last one of the file first.
 pub fn parts(bytes: &[u8]) -> Result<Vec<Transform>, String> {
     let file = File::open(bytes)?;
-    let all = file.root()?.child(&file, ALL)?;
+    let all = Object::root(&file)?.child(&file, ALL)?;
     let all = all.ok_or("is HDF5 without a TransformGroup, so it is no ITK transform; give a transform")?;
     let mut numbered: Vec<(usize, u64)> =
         all.children(&file)?.into_iter().filter_map(|(name, at)| Some((name.parse().ok()?, at))).collect();
