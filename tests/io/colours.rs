@@ -19,7 +19,7 @@ pub fn tests() -> Vec<Trial> {
 const SAID: &str = "its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B";
 /// Of a row of 4 voxels, which is repeated: white, red, a mixture, nearly black.
 const COLOURS: [[u8; 3]; 4] = [[255, 255, 255], [255, 0, 0], [200, 100, 50], [1, 1, 2]];
-const LUMA: [f32; 4] = [255.0, 54.0, 117.0, 1.0];
+const LUMA: [f32; 4] = [255.0, 54.0, 118.0, 1.0];
 
 /// 4x5x6 voxels of 3 or 4 channels, the fourth of which does not matter.
 fn voxels(channels: usize) -> Vec<u8> {

@@ -230,7 +230,7 @@ mod tests {
             let edges = [b - a, c - b, a - c];
             let cut = edges.into_iter().max_by(|a, b| a.length().total_cmp(&b.length())).unwrap();
             let row = ((a + b + c) / 3.0).y / 20.0;
-            assert_eq!(cut.x * cut.y > 0.0, (row as usize).is_multiple_of(2), "row {row}");
+            assert_eq!(cut.x * cut.y < 0.0, (row as usize).is_multiple_of(2), "row {row}");
         }
     }
 

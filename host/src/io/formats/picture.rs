@@ -8,7 +8,6 @@ use image::codecs::jpeg::JpegEncoder;
 use image::{ColorType, DynamicImage, ImageBuffer, ImageReader, Limits};
 
 use crate::io::format::{ImageFormat, Names, ends};
-use crate::io::luma::luma;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::{MOST_DEFLATED, Source};
 use crate::io::wanted::colours_became_luma;
@@ -72,10 +71,12 @@ fn read(path: &Path, format: image::ImageFormat) -> Result<Image> {
     let size = check::size([image.width().into(), image.height().into(), 1]).map_err(|m| Error::file(path, m))?;
     let notes = if image.color().has_color() { vec![colours_became_luma()] } else { Vec::new() };
     let (voxels, pixel) = match image.color() {
-        ColorType::L8 | ColorType::La8 => (grey(&image.into_luma8()), PixelType::U8),
-        ColorType::L16 | ColorType::La16 => (grey(&image.into_luma16()), PixelType::U16),
-        ColorType::Rgb8 | ColorType::Rgba8 => (colours(&image.into_rgb8()), PixelType::U8),
-        ColorType::Rgb16 | ColorType::Rgba16 => (colours(&image.into_rgb16()), PixelType::U16),
+        ColorType::L8 | ColorType::La8 | ColorType::Rgb8 | ColorType::Rgba8 => {
+            (grey(&image.into_luma8()), PixelType::U8)
+        }
+        ColorType::L16 | ColorType::La16 | ColorType::Rgb16 | ColorType::Rgba16 => {
+            (grey(&image.into_luma16()), PixelType::U16)
+        }
         other => return Err(Error::file(path, format!("its pixels are {other:?}; save it with 8 or 16 bits a pixel"))),
     };
     let geometry = Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO);
@@ -84,10 +85,6 @@ fn read(path: &Path, format: image::ImageFormat) -> Result<Image> {
 
 fn grey<T: Copy + Into<f32>>(samples: &[T]) -> Vec<f32> {
     samples.iter().map(|&sample| sample.into()).collect()
-}
-
-fn colours<T: Copy + Into<u32>>(samples: &[T]) -> Vec<f32> {
-    samples.as_chunks::<3>().0.iter().map(|colour| luma(colour)).collect()
 }
 
 /// Whether no entry of the first directory of a TIFF file claims more values than there are bytes. Its decoder allocates what

@@ -202,7 +202,7 @@ impl Colours {
                 colours.map(|colour| colour.round().clamp(0.0, most))
             }
         };
-        ((2126.0 * red + 7152.0 * green + 722.0 * blue) / 10_000.0).floor() as f32
+        ((2126.0 * red + 7152.0 * green + 722.0 * blue) / 10_000.0).round() as f32
     }
 }
 
