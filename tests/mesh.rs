@@ -102,7 +102,7 @@ fn refused() -> Result<(), Failed> {
         let error = CPU.mesh(&good, moving, options, &Silent).map(|_| ()).unwrap_err();
         (matches!(error, Error::Untrusted(_)), error.to_string())
     };
-    assert_eq!(told(&flat, &at).1, "the moving picture is the same everywhere: there is nothing to register");
+    assert_eq!(told(&flat, &at).1, "the moving image is constant (every voxel is 7): nothing to register");
     assert!(told(&slices, &at).1.contains("2-D"));
     assert!(told(&good, &from(&away)).0);
     let zero = Options { sigmas: Some([0.3, 0.0]), ..at.clone() };

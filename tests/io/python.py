@@ -55,7 +55,8 @@ def write_nibabel():
 
 
 def luma(colours):
-    return (colours[..., :3].astype(int) @ LUMA // LUMA.sum()).astype("uint8")
+    # Rounded to the nearest.
+    return ((colours[..., :3].astype(int) @ LUMA + LUMA.sum() // 2) // LUMA.sum()).astype("uint8")
 
 
 def write_simpleitk():
