@@ -37,7 +37,7 @@ pub fn is_picture(path: &Path) -> bool {
 /// Voxels become f32, so integers beyond 2^24 are rounded; where the file scales its integers, [`Volume::pixel`] is `F32`, or
 /// a whole type where all that a DICOM series scales by is whole. DICOM images of photometric interpretation `MONOCHROME1` keep
 /// their values, large ones dark. Colours of PNG, JPEG, TIFF and DICOM, of NIfTI (RGB24, RGBA32), and of 3 or 4 bytes per voxel in
-/// MetaImage and NRRD become luma, 0.2126 R + 0.7152 G + 0.0722 B, rounded down; their alpha is ignored.
+/// MetaImage and NRRD become luma, 0.2126 R + 0.7152 G + 0.0722 B, rounded to the nearest; their alpha is ignored.
 ///
 /// # Errors
 /// [`Error::File`] for a file that is not there, damaged, of more than one volume, not scalar, or whose voxels or geometry are
