@@ -155,11 +155,11 @@ pub(crate) fn with_gaps(
         return resample(image, how);
     }
     let mut voxels = resample(&filled(image), how)?;
-    let missing = image.voxels.par_iter().map(|voxel| f32::from(u8::from(voxel.is_nan()))).collect();
+    let missing = image.with(|n| f32::from(u8::from(image.voxels[n].is_nan())));
     let nearest = how.interpolator == Interpolator::Nearest;
     // Cubic interpolators would make something of neighbours a long way off.
     let interpolator = if nearest { Interpolator::Nearest } else { Interpolator::Linear };
-    let gaps = resample(&Volume { voxels: missing, ..*image }, &Resampling { interpolator, outside: 0.0 })?;
+    let gaps = resample(&missing, &Resampling { interpolator, outside: 0.0 })?;
     voxels.par_iter_mut().zip(gaps).filter(|(_, gap)| *gap > 0.0).for_each(|(voxel, _)| *voxel = f32::NAN);
     Ok(voxels)
 }

@@ -1,7 +1,6 @@
 //! An image as metrics look at it.
 
 use super::{Intensities, IntensityRange, Volume, filled::filled};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// An image with its outliers clamped and its voxels without data filled and masked.
@@ -20,20 +19,20 @@ impl<'a> Prepared<'a> {
         let intensities = Intensities::of(image, range);
         let (low, high) = intensities.range;
         let clamped =
-            (intensities.below + intensities.above > 0).then(|| with(image, |n| image.voxels[n].clamp(low, high)));
+            (intensities.below + intensities.above > 0).then(|| image.with(|n| image.voxels[n].clamp(low, high)));
         let clamped = clamped.map_or(Cow::Borrowed(image), Cow::Owned);
         if intensities.missing == 0 {
             return Self { image: clamped, mask: mask.map(Cow::Borrowed), intensities };
         }
         let counts = |n: usize| !image.voxels[n].is_nan() && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
-        let mask = with(image, |n| f32::from(u8::from(counts(n))));
+        let mask = image.with(|n| f32::from(u8::from(counts(n))));
         Self { image: Cow::Owned(filled(&clamped)), mask: Some(Cow::Owned(mask)), intensities }
     }
 
     /// The same with what the mask leaves out filled from what surrounds it, so that no smoothing brings it back.
     pub fn without_masked(self) -> Self {
         let Some(mask) = &self.mask else { return self };
-        let kept = with(&self.image, |n| if mask.voxels[n] >= 0.5 { self.image.voxels[n] } else { f32::NAN });
+        let kept = self.image.with(|n| if mask.voxels[n] >= 0.5 { self.image.voxels[n] } else { f32::NAN });
         Self { image: Cow::Owned(filled(&kept)), ..self }
     }
 
@@ -41,10 +40,4 @@ impl<'a> Prepared<'a> {
     pub fn mask(&self) -> Option<&Volume> {
         self.mask.as_deref()
     }
-}
-
-/// A volume on the same grid.
-fn with(image: &Volume, voxel: impl Fn(usize) -> f32 + Send + Sync) -> Volume {
-    let voxels = (0..image.voxels.len()).into_par_iter().with_min_len(1 << 12).map(voxel).collect();
-    Volume { geometry: image.geometry, voxels, pixel: image.pixel }
 }

@@ -59,6 +59,12 @@ pub struct Volume {
 }
 
 impl Volume {
+    /// A volume on the same grid, of which `voxel` says what each voxel is, by its number.
+    pub(crate) fn with(&self, voxel: impl Fn(usize) -> f32 + Send + Sync) -> Self {
+        let voxels = (0..self.voxels.len()).into_par_iter().with_min_len(1 << 12).map(voxel).collect();
+        Self { voxels, ..*self }
+    }
+
     /// Smallest and largest intensity.
     pub fn range(&self) -> (f32, f32) {
         let none = (f32::INFINITY, f32::NEG_INFINITY);

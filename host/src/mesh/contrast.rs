@@ -6,7 +6,6 @@
 use crate::error::Setting;
 use crate::image::pyramid;
 use crate::{Error, Result, Volume};
-use rayon::prelude::*;
 
 /// The rim that is left out, as a part of the neighbourhood's sigma: there a picture fades into what surrounds it.
 const RIM: f64 = 0.25;
@@ -21,7 +20,7 @@ pub const REACH: f32 = 4.0;
 
 /// Which pixels of `picture` are image and not near its rim; `area` says which are image. `mm` is the sigma of neighbourhoods.
 pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Vec<bool> {
-    let area = with(picture, |n| f32::from(u8::from(area[n])));
+    let area = picture.with(|n| f32::from(u8::from(area[n])));
     let share = smoothed(&area, RIM * mm);
     area.voxels.iter().zip(&share.voxels).map(|(&is, &share)| is > 0.5 && share >= MOSTLY).collect()
 }
@@ -33,11 +32,11 @@ pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Vec<bool> {
 /// [`Error::Option`] for a picture without contrast; `which` is its name.
 pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> Result<Volume> {
     let weight = |n: usize| f32::from(u8::from(inner[n]));
-    let weights = smoothed(&with(picture, weight), mm);
-    let sums = smoothed(&with(picture, |n| weight(n) * picture.voxels[n]), mm);
+    let weights = smoothed(&picture.with(weight), mm);
+    let sums = smoothed(&picture.with(|n| weight(n) * picture.voxels[n]), mm);
     let mean = |n: usize| if inner[n] { sums.voxels[n] / weights.voxels[n] } else { 0.0 };
-    let off = with(picture, |n| weight(n) * (picture.voxels[n] - mean(n)));
-    let squares = smoothed(&with(picture, |n| off.voxels[n] * off.voxels[n]), mm);
+    let off = picture.with(|n| weight(n) * (picture.voxels[n] - mean(n)));
+    let squares = smoothed(&picture.with(|n| off.voxels[n] * off.voxels[n]), mm);
     let variance = |n: usize| if inner[n] { squares.voxels[n] / weights.voxels[n] } else { 0.0 };
     let total: f64 = (0..inner.len()).map(|n| f64::from(variance(n))).sum();
     let typical = (total / inner.iter().filter(|inner| **inner).count().max(1) as f64) as f32;
@@ -50,13 +49,7 @@ pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> 
         ));
     }
     let even = |n: usize| off.voxels[n] / (variance(n) + FLAT * FLAT * typical).sqrt();
-    Ok(with(picture, |n| even(n).clamp(-REACH, REACH)))
-}
-
-/// A picture on the same grid.
-fn with(picture: &Volume, pixel: impl Fn(usize) -> f32 + Send + Sync) -> Volume {
-    let voxels = (0..picture.voxels.len()).into_par_iter().with_min_len(1 << 12).map(pixel).collect();
-    Volume { geometry: picture.geometry, voxels, pixel: picture.pixel }
+    Ok(picture.with(|n| even(n).clamp(-REACH, REACH)))
 }
 
 fn smoothed(picture: &Volume, mm: f64) -> Volume {
