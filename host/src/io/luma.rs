@@ -1,14 +1,13 @@
 //! Colours as intensities, the same for every format.
 
 /// Weights of red, green and blue in Rec. 709, parts of 10000.
-const REC_709: [u32; 3] = [2126, 7152, 722];
+const REC_709: [f64; 3] = [2126.0, 7152.0, 722.0];
 
-/// The luma of a colour of 8 or 16 bits per channel: 0.2126 R + 0.7152 G + 0.0722 B, rounded to the nearest. What follows the blue is
-/// alpha, and ignored.
-pub fn luma<T: Copy + Into<u32>>(colour: &[T]) -> f32 {
-    let sum: u32 = REC_709.iter().zip(colour).map(|(weight, &channel)| weight * channel.into()).sum();
-    let whole: u32 = REC_709.iter().sum();
-    ((sum + whole / 2) / whole) as f32
+/// The luma of a colour: 0.2126 R + 0.7152 G + 0.0722 B, rounded to the nearest. What follows the blue is alpha, and ignored.
+pub fn luma<T: Copy + Into<f64>>(colour: &[T]) -> f32 {
+    // Whole numbers in f64, which is exact but for the division.
+    let sum: f64 = REC_709.iter().zip(colour).map(|(weight, &channel)| weight * channel.into()).sum();
+    (sum / 10_000.0).round() as f32
 }
 
 #[cfg(test)]

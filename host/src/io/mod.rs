@@ -16,6 +16,7 @@ pub mod mesh;
 mod number;
 mod output;
 pub mod points;
+mod ras;
 mod reading;
 mod source;
 pub mod transform;

@@ -96,7 +96,7 @@ impl Take {
             Self::All => numbers[0],
             Self::One(n) => numbers[n],
             Self::Mean => mean(numbers.iter().map(|&n| f64::from(n)).sum(), numbers.len()),
-            Self::Luma => luma([0, 1, 2].map(|channel| numbers[channel] as u8).as_slice()),
+            Self::Luma => luma(numbers),
         }
     }
 }

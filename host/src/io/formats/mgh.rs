@@ -7,6 +7,7 @@ use glam::{DMat3, DVec3};
 use crate::io::deflate::{self, Wrap};
 use crate::io::fields::Fields;
 use crate::io::format::{ImageFormat, Names, ends};
+use crate::io::ras::FLIP;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
@@ -15,8 +16,6 @@ use crate::{Error, Geometry, PixelType, Result, Volume};
 
 /// Bytes before the voxels. What follows them (repetition time, tags) is not needed.
 const HEADER: usize = 284;
-/// RAS from LPS and back.
-const FLIP: DMat3 = DMat3::from_cols(DVec3::NEG_X, DVec3::NEG_Y, DVec3::Z);
 /// The types that are written, with their numbers.
 const TYPES: [(i32, PixelType); 5] =
     [(0, PixelType::U8), (1, PixelType::I32), (3, PixelType::F32), (4, PixelType::I16), (10, PixelType::U16)];

@@ -5,8 +5,9 @@ use crate::error::{Message, message};
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::super::number::joined;
+use super::super::ras::FLIP;
 use super::grids::Grids;
-use super::matrix::{FLIP, flipped, map, rows_of};
+use super::matrix::{flipped, map, rows_of};
 use super::text::{numbers, shown, whole};
 use crate::Geometry;
 use crate::transform::Linear;
@@ -91,7 +92,7 @@ fn described(grid: &Geometry) -> String {
     let [x, y, z] = [grid.direction.x_axis, grid.direction.y_axis, grid.direction.z_axis];
     let middle = DVec3::from_array(grid.size.map(|n| n as f64 / 2.0));
     let centre = grid.index_to_world().transform_point3(middle);
-    let [x, y, z, centre] = [x, y, z, centre].map(|v| joined((FLIP.matrix3 * v).to_array()));
+    let [x, y, z, centre] = [x, y, z, centre].map(|v| joined((FLIP * v).to_array()));
     let [width, height, depth] = grid.size;
     let spacing = joined(grid.spacing.to_array());
     format!(

@@ -1,15 +1,12 @@
 //! Plain 4x4 matrices, four rows of text.
 
-use glam::{DAffine3, DMat3, DVec3};
+use glam::{DAffine3, DVec3};
 
 use super::super::number::joined;
+use super::super::ras::FLIP;
 use super::grids::Grids;
 use super::text::numbers;
 use crate::transform::Linear;
-
-/// RAS from LPS and back.
-pub const FLIP: DAffine3 =
-    DAffine3 { matrix3: DMat3::from_cols(DVec3::NEG_X, DVec3::NEG_Y, DVec3::Z), translation: DVec3::ZERO };
 
 /// A matrix of LPS mm.
 pub fn read_lps(text: &str, grids: &Grids) -> Result<Linear, String> {
@@ -31,7 +28,8 @@ pub fn ras(transform: &Linear) -> String {
 
 /// A map of RAS as one of LPS, or the other way round.
 pub fn flipped(map: &DAffine3) -> DAffine3 {
-    FLIP * *map * FLIP
+    let flip = DAffine3::from_mat3(FLIP);
+    flip * *map * flip
 }
 
 /// Four lines of four numbers. Empty lines do not count.

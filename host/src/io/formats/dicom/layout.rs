@@ -6,6 +6,7 @@ use super::file::DicomFile;
 use super::plane::Rescale;
 use super::tags;
 use crate::PixelType;
+use crate::io::luma::luma;
 use crate::io::source::MOST_DEFLATED;
 
 /// How the pixels of a file are stored.
@@ -193,16 +194,15 @@ impl Layout {
 impl Colours {
     /// Luma of a pixel, as of PNG. `zero` is what stands for no chroma.
     fn luma(self, [a, b, c]: [f64; 3], zero: f64) -> f32 {
-        let [red, green, blue] = match self {
-            Self::Rgb => [a, b, c],
+        match self {
+            Self::Rgb => luma(&[a, b, c]),
             Self::Ybr => {
                 let (cb, cr) = (b - zero, c - zero);
                 let most = 2.0 * zero - 1.0;
                 let colours = [a + 1.402 * cr, a - 0.344_136 * cb - 0.714_136 * cr, a + 1.772 * cb];
-                colours.map(|colour| colour.round().clamp(0.0, most))
+                luma(&colours.map(|colour| colour.round().clamp(0.0, most)))
             }
-        };
-        ((2126.0 * red + 7152.0 * green + 722.0 * blue) / 10_000.0).round() as f32
+        }
     }
 }
 

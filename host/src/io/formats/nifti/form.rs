@@ -10,6 +10,7 @@ use glam::{DMat3, DQuat, DVec3};
 use super::header::Header;
 use crate::Geometry;
 use crate::io::check;
+use crate::io::ras::FLIP;
 
 /// Most by which the scalar products of an sform's axes may differ from the identity, as in ITK.
 const ORTHONORMAL: f64 = 1e-4;
@@ -19,9 +20,6 @@ const SAME: f64 = 1e-4;
 const ROUNDING: f64 = 1e-6;
 /// Relative difference between the voxel size and the sform's columns beyond which one of them must be wrong.
 const CONTRADICTION: f64 = 1e-2;
-
-/// RAS from LPS and back.
-const FLIP: DMat3 = DMat3::from_cols(DVec3::NEG_X, DVec3::NEG_Y, DVec3::Z);
 
 /// Index to RAS mm.
 #[derive(Clone, Copy)]
