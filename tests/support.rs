@@ -1,5 +1,6 @@
 //! What several topics need.
 
+use glam::DVec3;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
 use mireg::backend::cuda::{self, Cuda};
@@ -71,6 +72,16 @@ pub fn random(seed: u64) -> impl FnMut() -> f32 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1 << 24) as f32
     }
+}
+
+/// The same image with other intensities: `intensity` gets the voxel's number, its place, LPS mm, and what it was.
+pub fn by_place(volume: &Volume, intensity: impl Fn(usize, DVec3, f32) -> f32) -> Volume {
+    let [width, height, _] = volume.geometry.size;
+    let to_mm = volume.geometry.index_to_world();
+    let index = |n: usize| DVec3::new((n % width) as f64, (n / width % height) as f64, (n / width / height) as f64);
+    let voxels = volume.voxels.iter().enumerate();
+    let voxels = voxels.map(|(n, &v)| intensity(n, to_mm.transform_point3(index(n)), v)).collect();
+    Volume { voxels, ..*volume }
 }
 
 /// A volume stored in its own range; that of a constant is made up.

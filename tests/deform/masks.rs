@@ -1,6 +1,7 @@
 //! Cost-function masking: where a mask is 0 the images have no force, and the field goes on from what surrounds it.
 
 use super::{Pair, found, from_headers, test};
+use crate::support::by_place;
 use glam::DVec3;
 use libtest_mimic::Trial;
 use mireg::deform::{Force, Options};
@@ -26,15 +27,6 @@ fn options(force: Force) -> Options {
 /// Whether a point lies in the lesion, a ball in the middle of the fixed image's front half.
 fn in_lesion(grid: &Geometry, p: DVec3, mm: f64) -> bool {
     p.distance(grid.centre() - DVec3::new(0.0, 14.0, 0.0)) < mm
-}
-
-fn by_place(volume: &Volume, intensity: impl Fn(usize, DVec3, f32) -> f32) -> Volume {
-    let [width, height, _] = volume.geometry.size;
-    let to_mm = volume.geometry.index_to_world();
-    let place = |n: usize| DVec3::new((n % width) as f64, (n / width % height) as f64, (n / width / height) as f64);
-    let voxels = volume.voxels.iter().enumerate();
-    let voxels = voxels.map(|(n, &v)| intensity(n, to_mm.transform_point3(place(n)), v)).collect();
-    Volume { voxels, ..*volume }
 }
 
 /// The lesion, which shows one image 8 mm aside there, and its mask.

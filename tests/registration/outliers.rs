@@ -9,7 +9,7 @@ use mireg::transform::distance;
 use mireg::{Options, Registration, Volume};
 use std::sync::LazyLock;
 
-use crate::support::CPU;
+use crate::support::{CPU, by_place};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -36,14 +36,10 @@ fn apart(one: &Registration, other: &Registration) -> f64 {
     distance(&one.transform.to_affine(), &other.transform.to_affine(), &PAIR.ct.geometry)
 }
 
-/// The same image with other intensities, by voxel position relative to the middle, LPS mm.
+/// The same image with other intensities, by the number of a voxel and its place relative to the middle, LPS mm.
 fn changed(volume: &Volume, intensity: impl Fn(usize, DVec3, f32) -> f32) -> Volume {
-    let [width, height, _] = volume.geometry.size;
-    let to_mm = volume.geometry.index_to_world();
-    let place = |n: usize| DVec3::new((n % width) as f64, (n / width % height) as f64, (n / width / height) as f64);
-    let from_middle = |n: usize| to_mm.transform_point3(place(n)) - volume.geometry.centre();
-    let voxels = volume.voxels.iter().enumerate().map(|(n, &v)| intensity(n, from_middle(n), v)).collect();
-    Volume { voxels, ..*volume }
+    let middle = volume.geometry.centre();
+    by_place(volume, |n, place, v| intensity(n, place - middle, v))
 }
 
 fn with_one(volume: &Volume, voxel: f32) -> Volume {
