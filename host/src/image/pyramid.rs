@@ -28,19 +28,16 @@ pub fn levels<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> 
 
 /// The volume smoothed along axes with Gaussians of these sigmas, voxels; axes of 0 stay as they are. Borders repeat.
 pub fn smoothed(volume: &Volume, sigmas: [f64; 3]) -> Volume {
-    let axes = (0..3).rev().filter(|&axis| sigmas[axis] > 0.0);
-    let along =
-        |smoother: Option<Volume>, axis: usize| Some(thin(smoother.as_ref().unwrap_or(volume), axis, 1, sigmas[axis]));
-    axes.fold(None, along).unwrap_or_else(|| volume.clone())
+    let size = volume.geometry.size;
+    filtered(volume, [0, 1, 2].map(|axis| (sigmas[axis] > 0.0).then(|| Filter::new(size[axis], 1, sigmas[axis]))))
 }
 
 /// The volume thinned along each axis, or none if no step exceeds 1.
 fn coarser(volume: &Volume, steps: [usize; 3]) -> Option<Volume> {
-    // The last axis first: its neighbours lie in rows, and the others then have less to do.
-    (0..3).rev().filter(|&axis| steps[axis] > 1).fold(None, |thinner, axis| {
-        let (step, sigma) = (steps[axis], 0.5 * ((steps[axis] * steps[axis] - 1) as f64).sqrt());
-        Some(thin(thinner.as_ref().unwrap_or(volume), axis, step, sigma))
-    })
+    let size = volume.geometry.size;
+    let sigma = |step: usize| 0.5 * ((step * step - 1) as f64).sqrt();
+    let filters = [0, 1, 2].map(|n| (steps[n] > 1).then(|| Filter::new(size[n], steps[n], sigma(steps[n]))));
+    filters.iter().any(Option::is_some).then(|| filtered(volume, filters))
 }
 
 /// Old voxels a new one along an axis, keeping at least two new ones.
@@ -48,44 +45,83 @@ fn step(size: usize, spacing: f64, mm: f64) -> usize {
     ((mm / spacing).round() as usize).clamp(1, (size / 2).max(1))
 }
 
-/// One axis smoothed by `sigma`, old voxels, and thinned.
-fn thin(volume: &Volume, axis: usize, step: usize, sigma: f64) -> Volume {
-    let old = volume.geometry;
-    let mut size = old.size;
-    size[axis] = old.size[axis] / step;
-    // Twice the old index of the middle of new voxel 0, so that halves stay whole.
-    let twice = (old.size[axis] - 1) - (size[axis] - 1) * step;
-    let kernel = kernel(sigma, twice % 2 == 1);
-    // The old index of new voxel 0's first tap; those outside stand for the voxel on the border.
-    let first = (twice / 2) as isize - ((kernel.len() - 1) / 2) as isize;
-    let index = |tap: usize| (first + tap as isize).clamp(0, old.size[axis] as isize - 1) as usize;
-    let mut voxels = vec![0.0_f32; size.iter().product::<usize>()];
-    if axis == 0 {
-        let taps: Vec<usize> = (0..(size[0] - 1) * step + kernel.len()).map(index).collect();
-        let rows = voxels.par_chunks_mut(size[0]).zip(volume.voxels.par_chunks(old.size[0]));
-        rows.with_min_len(64).for_each(|(out, row)| {
-            let row: Vec<f32> = taps.iter().map(|&index| row[index]).collect();
-            for (tap, &weight) in kernel.iter().enumerate() {
-                out.iter_mut().zip(row[tap..].iter().step_by(step)).for_each(|(out, &voxel)| *out += weight * voxel);
-            }
-        });
-    } else {
-        let stride: usize = old.size[..axis].iter().product();
-        voxels.par_chunks_mut(stride).enumerate().for_each(|(row, out)| {
-            let (outer, new) = (row / size[axis], row % size[axis]);
-            let slab = &volume.voxels[outer * stride * old.size[axis]..];
-            for (tap, &weight) in kernel.iter().enumerate() {
-                let source = &slab[index(new * step + tap) * stride..][..stride];
-                out.iter_mut().zip(source).for_each(|(out, &voxel)| *out += weight * voxel);
-            }
-        });
+/// How an axis is smoothed and thinned.
+struct Filter {
+    /// Voxels along the axis before and after.
+    sizes: [usize; 2],
+    step: usize,
+    kernel: Vec<f32>,
+    /// Twice the old index of the middle of new voxel 0, so that halves stay whole.
+    twice: usize,
+}
+
+impl Filter {
+    /// Along `size` voxels by `sigma` voxels, of which one in `step` is kept.
+    fn new(size: usize, step: usize, sigma: f64) -> Self {
+        let thinned = size / step;
+        let twice = (size - 1) - (thinned - 1) * step;
+        Self { sizes: [size, thinned], step, kernel: kernel(sigma, twice % 2 == 1), twice }
     }
-    let mut spacing = old.spacing;
-    spacing[axis] *= step as f64;
-    let mut middle = DVec3::ZERO;
-    middle[axis] = twice as f64 / 2.0;
-    let origin = old.index_to_world().transform_point3(middle);
-    Volume { geometry: Geometry { size, spacing, origin, ..old }, voxels, pixel: volume.pixel }
+
+    /// The grid with this axis thinned.
+    fn grid(&self, axis: usize, old: Geometry) -> Geometry {
+        let mut middle = DVec3::ZERO;
+        middle[axis] = self.twice as f64 / 2.0;
+        let mut grid = Geometry { origin: old.index_to_world().transform_point3(middle), ..old };
+        grid.size[axis] = self.sizes[1];
+        grid.spacing[axis] *= self.step as f64;
+        grid
+    }
+
+    /// The old index of a tap of new voxel 0; the voxel on the border stands for those outside.
+    fn index(&self, tap: usize) -> usize {
+        let first = (self.twice / 2) as isize - ((self.kernel.len() - 1) / 2) as isize;
+        (first + tap as isize).clamp(0, self.sizes[0] as isize - 1) as usize
+    }
+
+    /// What becomes of rows or slices: number `new` of those that are left.
+    fn across<'a>(&self, new: usize, old: impl Fn(usize) -> &'a [f32]) -> Vec<f32> {
+        let mut sum = vec![0.0; old(0).len()];
+        for (tap, &weight) in self.kernel.iter().enumerate() {
+            let voxels = old(self.index(new * self.step + tap));
+            sum.iter_mut().zip(voxels).for_each(|(sum, &voxel)| *sum += weight * voxel);
+        }
+        sum
+    }
+
+    /// What becomes of a row.
+    fn along(&self, row: &[f32], out: &mut [f32]) {
+        let taps = (self.sizes[1] - 1) * self.step + self.kernel.len();
+        let row: Vec<f32> = (0..taps).map(|tap| row[self.index(tap)]).collect();
+        for (tap, &weight) in self.kernel.iter().enumerate() {
+            let voxels = row[tap..].iter().step_by(self.step);
+            out.iter_mut().zip(voxels).for_each(|(out, &voxel)| *out += weight * voxel);
+        }
+    }
+}
+
+/// The volume filtered along each axis. The last axis goes first: its neighbours lie in slices, and the others then have less to do.
+/// A slice goes through all three at once, so that nothing lies between the old and the new volume.
+fn filtered(volume: &Volume, filters: [Option<Filter>; 3]) -> Volume {
+    let old = volume.geometry;
+    let grids = filters.iter().enumerate().rev().filter_map(|(axis, filter)| Some((axis, filter.as_ref()?)));
+    let geometry = grids.fold(old, |grid, (axis, filter)| filter.grid(axis, grid));
+    let [width, area] = [old.size[0], old.size[0] * old.size[1]];
+    let [along, across, through] = &filters;
+    let slice = |k: usize| &volume.voxels[k * area..][..area];
+    let mut voxels = vec![0.0; geometry.voxels()];
+    voxels.par_chunks_mut(geometry.size[0] * geometry.size[1]).enumerate().for_each(|(k, out)| {
+        let slice = through.as_ref().map_or(Cow::Borrowed(slice(k)), |filter| filter.across(k, slice).into());
+        let row = |j: usize| &slice[j * width..][..width];
+        out.par_chunks_mut(geometry.size[0]).with_min_len(64).enumerate().for_each(|(j, out)| {
+            let row = across.as_ref().map_or(Cow::Borrowed(row(j)), |filter| filter.across(j, row).into());
+            match along {
+                Some(filter) => filter.along(&row, out),
+                None => out.copy_from_slice(&row),
+            }
+        });
+    });
+    Volume { geometry, voxels, pixel: volume.pixel }
 }
 
 /// A Gaussian cut at three sigma and summing to 1; centred between two voxels if `between`.
