@@ -54,7 +54,7 @@ impl ImageFormat for Mgh {
         if ends(path, &[".mgh"]) {
             return atomic::write(path, &[&header, &encode(&volume.voxels)]);
         }
-        atomic::write(path, &[&deflate::compress(Wrap::Gzip, &header, &volume.voxels, encode)])
+        atomic::write_with(path, |file| deflate::compress(Wrap::Gzip, &header, &volume.voxels, encode, file))
     }
 }
 

@@ -98,9 +98,13 @@ fn write(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -
 }
 
 fn mha(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -> Result<()> {
-    let data = deflate::compress(Wrap::Zlib, &[], numbers, |part| voxels::encode(part, element.pixel));
-    let header = header::text(geometry, element, "LOCAL", Some(data.len()));
-    atomic::write(path, &[header.as_bytes(), &data])
+    atomic::write_with(path, |file| {
+        // The header says how many bytes follow.
+        let mut data = Vec::new();
+        deflate::compress(Wrap::Zlib, &[], numbers, |part| voxels::encode(part, element.pixel), &mut data)?;
+        file.write_all(header::text(geometry, element, "LOCAL", Some(data.len())).as_bytes())?;
+        file.write_all(&data)
+    })
 }
 
 fn mhd(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -> Result<()> {

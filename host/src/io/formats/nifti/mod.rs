@@ -101,11 +101,9 @@ fn parts(
 fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, voxels: &[f32]) -> Result<()> {
     let header = written::header(geometry, pixel, voxels.len() / geometry.voxels());
     let header = header.map_err(|message| Error::file(path, message))?;
+    let encode = |part: &[f32]| voxels::encode(part, pixel);
     if ends(path, &[".gz"]) {
-        return atomic::write(
-            path,
-            &[&deflate::compress(Wrap::Gzip, &header, voxels, |part| voxels::encode(part, pixel))],
-        );
+        return atomic::write_with(path, |file| deflate::compress(Wrap::Gzip, &header, voxels, encode, file));
     }
-    atomic::write(path, &[&header, &voxels::encode(voxels, pixel)])
+    atomic::write(path, &[&header, &encode(voxels)])
 }

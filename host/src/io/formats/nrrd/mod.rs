@@ -153,8 +153,8 @@ fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, numbers: &[f
         space::fields(geometry, along),
         ["domain"; 3][..n].join(" "),
     );
-    atomic::write(
-        path,
-        &[header.as_bytes(), &deflate::compress(Wrap::Gzip, &[], numbers, |part| voxels::encode(part, pixel))],
-    )
+    atomic::write_with(path, |file| {
+        file.write_all(header.as_bytes())?;
+        deflate::compress(Wrap::Gzip, &[], numbers, |part| voxels::encode(part, pixel), file)
+    })
 }
