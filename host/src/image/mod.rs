@@ -10,6 +10,7 @@ pub mod pyramid;
 mod sample;
 mod stored;
 mod volume;
+mod words;
 
 pub use cubic::CubicImage;
 pub(crate) use filled::filled;
@@ -18,3 +19,4 @@ pub use intensities::{Intensities, IntensityRange};
 pub use prepared::Prepared;
 pub use stored::{BinImage, StoredImage};
 pub use volume::{PixelType, Range, Volume};
+pub use words::WordImage;

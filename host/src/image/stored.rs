@@ -26,12 +26,19 @@ pub struct BinImage {
 }
 
 impl BinImage {
+    /// The bin of every voxel, for 2 to 1024 bins, as its stored value has it. Intensities beyond the range are clamped.
+    pub fn new(volume: &Volume, (low, high): Range, bins: u32) -> Self {
+        let (scale, fine) = (bin::scale(bins, bin::FULL), bin::fine(bins));
+        // SAFETY: stored values are in range.
+        let of = |&v: &f32| unsafe { bin::of(f32::from(bin::store(v, low, high, fine)), scale) } as u16;
+        Self { size: volume.geometry.size, bins: volume.voxels.par_iter().map(of).collect() }
+    }
+
     /// Every voxel as a 16-bit fraction of the range instead of a bin number. The topmost, being [`MASKED`](gpu::math::bin::MASKED),
     /// gives way. Intensities beyond the range are clamped.
-    pub fn fine(volume: &Volume, range: Range) -> Self {
-        let stored = StoredImage::fine(volume, range);
-        let bins = stored.voxels().par_iter().map(|&value| value.min(bin::MASKED - 1)).collect();
-        Self { size: volume.geometry.size, bins }
+    pub fn fine(volume: &Volume, (low, high): Range) -> Self {
+        let of = |&v: &f32| bin::store(v, low, high, true).min(bin::MASKED - 1);
+        Self { size: volume.geometry.size, bins: volume.voxels.par_iter().map(of).collect() }
     }
 
     /// Leaves out the voxels whose `keep`, by their number, is false, and returns how many are left.

@@ -2,9 +2,9 @@
 
 use super::evaluation::Evaluation;
 use super::pair::{GridPair, ImagePair, Sampled};
-use crate::backend::{Backend, Evaluator, HistogramMethod, Pair, Wanted};
+use crate::backend::{Backend, Evaluator, HistogramMethod, Interpolated, Pair, Wanted, samples_words};
 use crate::error::Setting;
-use crate::image::{BinImage, StoredImage};
+use crate::image::{BinImage, StoredImage, WordImage};
 use crate::{Error, Result};
 use glam::DAffine3;
 use gpu::math::entropy::Entropies;
@@ -52,10 +52,16 @@ impl Histogram {
 pub struct JointImages {
     pub grids: GridPair,
     sampled: BinImage,
-    interpolated: StoredImage,
+    interpolated: Packed,
     histogram: Histogram,
     /// Voxels that are counted.
     pub samples: u64,
+}
+
+/// An image that is interpolated, as [`Interpolated`] takes it.
+enum Packed {
+    Values(StoredImage),
+    Words(WordImage),
 }
 
 impl JointImages {
@@ -63,16 +69,23 @@ impl JointImages {
     pub fn new(pair: &ImagePair, histogram: Histogram) -> Self {
         let [(sampled, sampled_range), (interpolated, interpolated_range)] = pair.images();
         let bins = histogram.bins;
-        let mut sampled = StoredImage::new(sampled, sampled_range, bins).bins(bins);
-        let interpolated = StoredImage::new(interpolated, interpolated_range, bins);
+        let mut sampled = BinImage::new(sampled, sampled_range, bins);
+        let interpolated = match samples_words(histogram.interpolator, bins) {
+            true => Packed::Words(WordImage::new(interpolated, interpolated_range)),
+            false => Packed::Values(StoredImage::new(interpolated, interpolated_range, bins)),
+        };
         let all = sampled.bins.len();
         let samples = pair.keep.as_ref().map_or(all, |keep| sampled.keep(|voxel| keep[voxel])) as u64;
         Self { grids: pair.grids(), sampled, interpolated, histogram, samples }
     }
 
     fn pair(&self) -> Pair<'_> {
-        let (fixed, moving, bins) = (&self.sampled, &self.interpolated, [self.histogram.bins; 2]);
-        Pair { fixed, moving, bins, interpolator: self.histogram.interpolator }
+        let moving = match &self.interpolated {
+            Packed::Values(image) => Interpolated::Values(image),
+            Packed::Words(image) => Interpolated::Words(image),
+        };
+        let Histogram { bins, interpolator, .. } = self.histogram;
+        Pair { fixed: &self.sampled, moving, bins: [bins; 2], interpolator }
     }
 
     /// What a sample counts.

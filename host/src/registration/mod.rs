@@ -81,6 +81,8 @@ impl Run<'_> {
         for level in (0..levels.spacings.len()).rev() {
             self.level(&levels, level, &mut race)?;
         }
+        // Of whole bodies, half a gigabyte.
+        drop(levels);
         let best = race.best()?;
         let transform = Linear::new(self.options.dof, self.dimension, self.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();

@@ -18,7 +18,7 @@ pub fn row(method: HistogramMethod, data: Data, interpolation: Interpolation, pa
         interpolation,
         data,
         fixed_size: pair.fixed.size,
-        moving_size: pair.moving.size,
+        moving_size: pair.moving.size(),
         timing: None,
         reason: None,
     }

@@ -6,24 +6,79 @@ pub(super) mod device;
 pub use device::methods::HistogramMethod;
 
 use crate::error::{Setting, message};
-use crate::image::{BinImage, StoredImage};
+use crate::image::{BinImage, StoredImage, WordImage};
 use crate::{Error, Result};
 use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
 use gpu::math::{bin, partial_volume};
 use gpu::params::Affine;
+use std::borrow::Cow;
 
 /// One pair of images to compare, as at one level of the pyramid.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair<'a> {
     pub fixed: &'a BinImage,
-    pub moving: &'a StoredImage,
+    pub moving: Interpolated<'a>,
     /// Bins of the fixed and of the moving image, 2 to 1024 each.
     pub bins: [u32; 2],
     pub interpolator: Interpolator,
 }
 
-impl Pair<'_> {
+/// The moving image of a pair.
+#[derive(Debug, Clone, Copy)]
+pub enum Interpolated<'a> {
+    /// For every interpolator.
+    Values(&'a StoredImage),
+    /// For linear interpolation and at most 256 bins: what is made of the values then.
+    Words(&'a WordImage),
+}
+
+impl<'a> Interpolated<'a> {
+    /// Voxels along x, y and z.
+    pub fn size(&self) -> [usize; 3] {
+        match self {
+            Self::Values(image) => image.size,
+            Self::Words(image) => image.size,
+        }
+    }
+
+    /// The values.
+    ///
+    /// # Errors
+    /// [`Error::Option`] where there are only words.
+    fn values(&self) -> Result<&'a StoredImage> {
+        match self {
+            Self::Values(image) => Ok(image),
+            Self::Words(_) => Err(Error::option(
+                Setting::Interpolator,
+                "words of 256 levels are for linear interpolation and at most 256 bins",
+            )),
+        }
+    }
+}
+
+impl<'a> From<&'a StoredImage> for Interpolated<'a> {
+    fn from(image: &'a StoredImage) -> Self {
+        Self::Values(image)
+    }
+}
+
+/// Whether an interpolator samples words of 256 levels, for so many bins.
+pub(crate) fn samples_words(interpolator: Interpolator, bins: u32) -> bool {
+    interpolator == Interpolator::Linear && !bin::fine(bins)
+}
+
+impl<'a> Pair<'a> {
+    /// What devices sample: pairs of 16-bit values where it is [`fine`](Self::fine), else words of 8-bit levels.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for words that the interpolator does not sample.
+    fn words(&self) -> Result<Cow<'a, [u32]>> {
+        match self.moving {
+            Interpolated::Words(image) if samples_words(self.interpolator, self.bins[1]) => Ok((&image.words).into()),
+            moving => Ok(moving.values()?.words(self.fine()).into()),
+        }
+    }
     /// Whether devices sample 16-bit values of the moving image: for more than 256 bins, and for partial volumes, which need each
     /// neighbour and not a mean.
     fn fine(&self) -> bool {

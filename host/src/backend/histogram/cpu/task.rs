@@ -1,19 +1,19 @@
 //! A pair and a transform, ready to be counted.
 
 use crate::Result;
-use crate::backend::histogram::Pair;
+use crate::backend::histogram::{Pair, samples_words};
 use crate::backend::lanes::{Lanes, columns};
 use crate::image::CubicImage;
-use gpu::math::bin;
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::params::Affine;
+use std::borrow::Cow;
 
 /// What an interpolator samples, made once for a pair.
 pub enum Samples<'a> {
     /// 16-bit values.
     Values(&'a [u16]),
     /// [Words](gpu::math::eight_bit::word) of 8-bit levels.
-    Words(Vec<u32>),
+    Words(Cow<'a, [u32]>),
     /// A padded volume.
     Cubic(CubicImage),
 }
@@ -21,14 +21,17 @@ pub enum Samples<'a> {
 impl<'a> Samples<'a> {
     /// Those of a pair's moving image.
     pub fn new(pair: &Pair<'a>) -> Result<Self> {
-        let (moving, how) = (pair.moving, pair.interpolator);
+        let how = pair.interpolator;
+        if samples_words(how, pair.bins[1]) {
+            let [width, height, _] = pair.moving.size();
+            let words = pair.words()?;
+            assert!(words.len() == pair.moving.size().iter().product::<usize>() + width * height);
+            return Ok(Self::Words(words));
+        }
+        let moving = pair.moving.values()?;
         let size = moving.size.map(|n| n as u32);
         assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(size));
-        Ok(match how {
-            Interpolator::CatmullRom | Interpolator::BSpline => Self::Cubic(CubicImage::new(moving, how)?),
-            Interpolator::Linear if !bin::fine(pair.bins[1]) => Self::Words(moving.words(false)),
-            _ => Self::Values(&moving.values),
-        })
+        Ok(if how.is_cubic() { Self::Cubic(CubicImage::new(moving, how)?) } else { Self::Values(&moving.values) })
     }
 }
 
@@ -67,7 +70,7 @@ impl<'a> HistogramTask<'a> {
             moving,
             words,
             cubic,
-            moving_size: pair.moving.size.map(|n| n as u32),
+            moving_size: pair.moving.size().map(|n| n as u32),
             bins: pair.bins,
             unit,
             interpolator: pair.interpolator,

@@ -6,6 +6,7 @@ use crate::error::{Setting, message};
 use crate::image::CubicImage;
 use crate::{Error, Result};
 use gpu::params::{self, Affine};
+use std::borrow::Cow;
 
 /// A pair of images on a device, ready to be counted.
 pub trait Counter<Q: Queue> {
@@ -34,8 +35,8 @@ impl<Q: Queue> UploadedPair<Q> {
     pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
         let how = pair.interpolator;
         let (words, cubic) = match how.is_cubic() {
-            true => (vec![0], CubicImage::new(pair.moving, how)?.values),
-            false => (pair.moving.words(pair.fine()), vec![0.0]),
+            true => (Cow::Owned(vec![0]), CubicImage::new(pair.moving.values()?, how)?.values),
+            false => (pair.words()?, vec![0.0]),
         };
         let (fixed, moving, cubic) = (queue.upload(&pair.fixed.bins)?, queue.upload(&words)?, queue.upload(&cubic)?);
         let params = params::Images {
@@ -44,7 +45,7 @@ impl<Q: Queue> UploadedPair<Q> {
             cubic: cubic.view(),
             transform: Affine { rows: [[0.0; 4]; 3] },
             fixed_size: pair.fixed.size.map(|n| n as u32),
-            moving_size: pair.moving.size.map(|n| n as u32),
+            moving_size: pair.moving.size().map(|n| n as u32),
             bins: pair.bins,
             interpolator: how as u32,
             fine: u32::from(pair.fine()),

@@ -196,7 +196,7 @@ fn groups(pair: &Pair) -> [u32; 3] {
 
 /// Cells along x, y and z. What a cubic interpolator makes of a cell may lie beyond its levels.
 fn cells(pair: &Pair) -> [u32; 3] {
-    if pair.interpolator.is_cubic() { [0; 3] } else { pair.moving.size.map(|n| (n as u32).div_ceil(CELL)) }
+    if pair.interpolator.is_cubic() { [0; 3] } else { pair.moving.size().map(|n| (n as u32).div_ceil(CELL)) }
 }
 
 #[cfg(test)]
