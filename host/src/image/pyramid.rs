@@ -1,6 +1,7 @@
 //! Coarser versions of a volume, in millimetres.
 
 use super::{Geometry, Volume};
+use crate::threads::wanted;
 use glam::DVec3;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -63,7 +64,7 @@ fn thin(volume: &Volume, axis: usize, step: usize, sigma: f64) -> Volume {
     if axis == 0 {
         let taps: Vec<usize> = (0..(size[0] - 1) * step + kernel.len()).map(index).collect();
         let rows = voxels.par_chunks_mut(size[0]).zip(volume.voxels.par_chunks(old.size[0]));
-        rows.with_min_len(64).for_each(|(out, row)| {
+        rows.with_min_len(64).take_any_while(|_| wanted()).for_each(|(out, row)| {
             let row: Vec<f32> = taps.iter().map(|&index| row[index]).collect();
             for (tap, &weight) in kernel.iter().enumerate() {
                 out.iter_mut().zip(row[tap..].iter().step_by(step)).for_each(|(out, &voxel)| *out += weight * voxel);
@@ -71,7 +72,8 @@ fn thin(volume: &Volume, axis: usize, step: usize, sigma: f64) -> Volume {
         });
     } else {
         let stride: usize = old.size[..axis].iter().product();
-        voxels.par_chunks_mut(stride).enumerate().for_each(|(row, out)| {
+        let rows = voxels.par_chunks_mut(stride).enumerate().take_any_while(|_| wanted());
+        rows.for_each(|(row, out)| {
             let (outer, new) = (row / size[axis], row % size[axis]);
             let slab = &volume.voxels[outer * stride * old.size[axis]..];
             for (tap, &weight) in kernel.iter().enumerate() {

@@ -8,6 +8,7 @@ use crate::backend::gaussian::cpu as gaussian;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
+use crate::threads::wanted;
 use gpu::math::bin;
 use gpu::math::flow::{self, Moments};
 use rayon::prelude::*;
@@ -66,8 +67,8 @@ impl Means<'_> {
 
 /// The sum of the squared correlation in the fixed point of [`flow::CORRELATION_UNIT`], and the number of voxels that count.
 pub fn correlation(task: &FlowTask, means: &Means) -> (u64, u64) {
-    let sums = (0..task.rows()).into_par_iter().with_min_len(64).map(|row| correlation_of(task, means, row));
-    sums.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+    let rows = (0..task.rows()).into_par_iter().with_min_len(64).take_any_while(|_| wanted());
+    rows.map(|row| correlation_of(task, means, row)).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
 }
 
 widest! {
