@@ -2,6 +2,7 @@
 
 use crate::observer::{Steady, watched};
 use crate::{Error, Observer, Result};
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::OnceCell;
 use std::num::NonZero;
@@ -36,6 +37,21 @@ thread_local! {
 /// it is not: the run then ends with [`Error::Stopped`], whatever came out.
 pub(crate) fn wanted() -> bool {
     STOP.with(|stop| stop.get().is_none_or(|stop| !stop.load(Ordering::Relaxed)))
+}
+
+/// Numbers of a piece of [`mapped`].
+const PIECE: usize = 1 << 14;
+
+/// What `map` makes of each number, and zeros after them; zeros everywhere else once it is not [`wanted`].
+pub(crate) fn mapped<A: Sync, B: Clone + Default + Send>(
+    from: &[A],
+    zeros: usize,
+    map: impl Fn(&A) -> B + Sync,
+) -> Vec<B> {
+    let mut to = vec![B::default(); from.len() + zeros];
+    let pieces = to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).take_any_while(|_| wanted());
+    pieces.for_each(|(to, from)| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)));
+    to
 }
 
 impl Threads {

@@ -1,6 +1,7 @@
 //! Images as the backends keep them: fractions of an intensity range, and bin numbers.
 
 use super::{Range, Volume};
+use crate::threads::mapped;
 use gpu::math::{bin, eight_bit, interpolate};
 use rayon::prelude::*;
 
@@ -30,7 +31,7 @@ impl BinImage {
     /// gives way. Intensities beyond the range are clamped.
     pub fn fine(volume: &Volume, range: Range) -> Self {
         let stored = StoredImage::fine(volume, range);
-        let bins = stored.voxels().par_iter().map(|&value| value.min(bin::MASKED - 1)).collect();
+        let bins = mapped(stored.voxels(), 0, |&value| value.min(bin::MASKED - 1));
         Self { size: volume.geometry.size, bins }
     }
 
@@ -51,10 +52,9 @@ impl StoredImage {
     /// range are clamped.
     pub fn new(volume: &Volume, (low, high): Range, bins: u32) -> Self {
         let fine = bin::fine(bins);
-        let mut values: Vec<u16> = volume.voxels.par_iter().map(|&v| bin::store(v, low, high, fine)).collect();
         let size = volume.geometry.size;
-        values.resize(values.len() + interpolate::padding(size.map(|n| n as u32)), 0);
-        Self { size, values }
+        let padding = interpolate::padding(size.map(|n| n as u32));
+        Self { size, values: mapped(&volume.voxels, padding, |&v| bin::store(v, low, high, fine)) }
     }
 
     /// The same with all 16 bits, as windows and gradients ask for.
@@ -71,7 +71,7 @@ impl StoredImage {
     pub fn bins(&self, bins: u32) -> BinImage {
         let scale = bin::scale(bins, bin::FULL);
         // SAFETY: stored values are in range.
-        let bins = self.voxels().par_iter().map(|&v| unsafe { bin::of(f32::from(v), scale) } as u16).collect();
+        let bins = mapped(self.voxels(), 0, |&v| unsafe { bin::of(f32::from(v), scale) } as u16);
         BinImage { size: self.size, bins }
     }
 

@@ -8,7 +8,7 @@ use crate::backend::gaussian::cpu as gaussian;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
-use crate::threads::wanted;
+use crate::threads::{mapped, wanted};
 use gpu::math::bin;
 use gpu::math::flow::{self, Moments};
 use rayon::prelude::*;
@@ -16,8 +16,8 @@ use rayon::prelude::*;
 /// The fixed image's local mean and variance.
 pub fn of_fixed(fixed: &[u16], size: [usize; 3], sigmas: [f64; 3]) -> Vec<f32> {
     let value = |&value: &u16| f32::from(value) / bin::FULL;
-    let mut planes: Vec<f32> = fixed.par_iter().map(value).collect();
-    let squares: Vec<f32> = planes.par_iter().map(|value| value * value).collect();
+    let mut planes = mapped(fixed, 0, value);
+    let squares = mapped(&planes, 0, |value| value * value);
     planes.extend(squares);
     gaussian::smooth(&mut planes, size, sigmas);
     let (means, squares) = planes.split_at_mut(fixed.len());
