@@ -55,7 +55,10 @@ impl Observer for Steady<'_> {
     }
 
     fn evaluated(&self, evaluations: usize, best: f64) {
-        self.observer.evaluated(evaluations, best);
+        // A value that was cut short means nothing.
+        if !self.stopped.load(Ordering::Relaxed) {
+            self.observer.evaluated(evaluations, best);
+        }
     }
 
     fn note(&self, text: &str) {
