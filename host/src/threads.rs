@@ -39,6 +39,14 @@ pub(crate) fn wanted() -> bool {
     STOP.with(|stop| stop.get().is_none_or(|stop| !stop.load(Ordering::Relaxed)))
 }
 
+/// The same for a chain of short steps without parallel loops.
+///
+/// # Errors
+/// [`Error::Stopped`] where it is no longer wanted.
+pub(crate) fn still_wanted() -> Result<()> {
+    if wanted() { Ok(()) } else { Err(Error::Stopped) }
+}
+
 /// Numbers of a piece of [`mapped`].
 const PIECE: usize = 1 << 14;
 
