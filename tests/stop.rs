@@ -4,8 +4,8 @@ use crate::support::{engine, random, trial};
 use glam::DVec3;
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
-use mireg::deform::Start;
-use mireg::metric::{Metric, Viola};
+use mireg::deform::{Force, Start};
+use mireg::metric::{Counted, Metric, Viola};
 use mireg::registration::Init;
 use mireg::{Engine, Error, Geometry, Observer, Options, Result, Silent, Volume, deform, mesh};
 use mireg_cli::demo::Pair;
@@ -23,12 +23,18 @@ pub fn tests() -> Vec<Trial> {
     vec![
         trial("stop::registrations_end_soon", || {
             let pair = Pair::new(3, 4.0);
-            ends_soon(|engine, observer| engine.register(&pair.ct, &pair.mr, &Options::default(), observer).map(drop));
+            for metric in [Metric::default(), Metric::Counted(Counted::default())] {
+                let options = Options { metric, ..Default::default() };
+                ends_soon(|engine, observer| engine.register(&pair.ct, &pair.mr, &options, observer).map(drop));
+            }
         }),
         trial("stop::deformations_end_soon", || {
             let pair = Pair::new(3, 4.0);
-            let options = deform::Options { start: Start::Headers, iterations: Some(vec![5]), ..Default::default() };
-            ends_soon(|engine, observer| engine.deform(&pair.ct, &pair.mr, &options, observer).map(drop));
+            for force in [Force::Mi, Force::Lcc] {
+                let iterations = Some(vec![5]);
+                let options = deform::Options { start: Start::Headers, force, iterations, ..Default::default() };
+                ends_soon(|engine, observer| engine.deform(&pair.ct, &pair.mr, &options, observer).map(drop));
+            }
         }),
         trial("stop::meshes_end_soon", || {
             let head = Pair::new(3, 2.0).ct;
