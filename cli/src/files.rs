@@ -6,7 +6,7 @@ use mireg::io::{self, Image};
 use mireg::{Error, Result, Volume};
 
 use crate::arguments::images::Images;
-use crate::{flags, interrupt, terminal};
+use crate::{flags, terminal};
 
 /// Reads the fixed and the moving image at the same time. Returns them with what is to be said of how they were read, a line each.
 ///
@@ -15,7 +15,6 @@ use crate::{flags, interrupt, terminal};
 pub fn read(fixed: &Path, moving: &Path, images: &Images) -> Result<([Volume; 2], Vec<String>)> {
     let read = |path, options| io::read_with(path, &options);
     let (of_fixed, of_moving) = rayon::join(|| read(fixed, images.fixed()), || read(moving, images.moving()));
-    interrupt::proceed()?;
     let (of_fixed, of_moving) = (of_fixed?, of_moving?);
     let notes = [notes(fixed, &of_fixed), notes(moving, &of_moving)].concat();
     Ok(([of_fixed.volume, of_moving.volume], notes))

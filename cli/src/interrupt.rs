@@ -1,12 +1,19 @@
-//! Ctrl-C and SIGTERM. They end a command at once; one that holds files that are not yet in place ends at its next step, so that it can take
-//! them away. A second signal ends that one at once, too.
+//! Ctrl-C and SIGTERM. They end a command at once. One that holds files that are not yet in place first takes them away: a folder from a
+//! thread of its own, whatever the command is at, other files at the command's next step. A second signal ends that one at once, too.
 
+use std::fs::remove_dir_all;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use mireg::{Error, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::{flag, low_level};
+
+/// How often a command that holds a folder looks for a signal.
+const LOOK: Duration = Duration::from_millis(10);
 
 struct Signals {
     /// Whether the next signal ends the process.
@@ -32,6 +39,13 @@ pub fn listen() {
     LazyLock::force(&SIGNALS);
 }
 
+/// What has to be taken away before the process may end. Whoever ends the process or moves the folder has it locked.
+static FOLDER: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+fn folder() -> MutexGuard<'static, Option<PathBuf>> {
+    FOLDER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// While it lives, the first signal ends the command at its next step. Declare it before what has to be taken away.
 pub struct Held(());
 
@@ -40,10 +54,34 @@ impl Held {
         SIGNALS.at_once.store(false, Ordering::SeqCst);
         Self(())
     }
+
+    /// From now on a signal does not wait for a step: it takes this folder away, does what is `last` and ends the process.
+    pub fn watch(&self, temporary: PathBuf, last: impl Fn() + Send + 'static) {
+        *folder() = Some(temporary);
+        // Where the operating system refuses the thread, the command ends at its next step.
+        let _ = thread::Builder::new().spawn(move || {
+            loop {
+                thread::sleep(LOOK);
+                let folder = folder();
+                let Some(temporary) = &*folder else { return };
+                // Other threads may be writing to it, so that it takes more than one attempt.
+                if proceed().is_err() && remove_dir_all(temporary).is_ok() {
+                    last();
+                    low_level::exit(exit_code().into());
+                }
+            }
+        });
+    }
+
+    /// The folder goes where it belongs: signals leave it alone.
+    pub fn release(&self) {
+        *folder() = None;
+    }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
+        self.release();
         SIGNALS.at_once.store(true, Ordering::SeqCst);
     }
 }

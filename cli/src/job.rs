@@ -26,7 +26,7 @@ pub struct Job<'a> {
     invocation: &'a Invocation,
     pair: &'a Pair,
     /// Declared after the folder, which is taken away first.
-    _held: Held,
+    held: Held,
 }
 
 /// What was read.
@@ -53,8 +53,13 @@ impl<'a> Job<'a> {
         let held = Held::new();
         let folder = OutputFolder::create(out)?;
         let progress = Progress::new(*quiet);
+        let clear = progress.clearing();
+        held.watch(folder.temporary().to_owned(), move || {
+            clear();
+            terminal::say(&crate::line_of(&Error::Stopped));
+        });
         let engine = ManuallyDrop::new(compute.engine(&progress)?);
-        Ok(Self { engine, progress, folder, invocation, pair, _held: held })
+        Ok(Self { engine, progress, folder, invocation, pair, held })
     }
 
     /// Reads the images, and options between images on their grids.
@@ -111,6 +116,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// [`Error::File`] where the folder cannot be moved.
     pub fn commit<F>(self, report: &Report<F>, text: &str) -> Result<()> {
+        self.held.release();
         interrupt::proceed()?;
         self.folder.commit()?;
         self.progress.finish();

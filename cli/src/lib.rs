@@ -37,8 +37,18 @@ pub fn run(started: Instant) -> u8 {
     };
     let outcome = arguments.command.run(&invocation);
     let Err(error) = outcome else { return 0 };
-    say(&format!("mireg: {}", flags::error(&error)));
+    // What is wrong with a file once a signal has taken its folder away is that signal.
+    let error = match error {
+        Error::File { .. } if interrupt::proceed().is_err() => Error::Stopped,
+        error => error,
+    };
+    say(&line_of(&error));
     exit_code(&error)
+}
+
+/// An error as it is printed.
+fn line_of(error: &Error) -> String {
+    format!("mireg: {}", flags::error(error))
 }
 
 /// 1 for a registration that cannot be trusted, 2 for everything the user can mend, 130 or 143 for one that a signal stopped.

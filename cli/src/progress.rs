@@ -63,6 +63,12 @@ impl Progress {
         }
     }
 
+    /// Takes the bar away from another thread.
+    pub fn clearing(&self) -> impl Fn() + Send + 'static {
+        let bar = if let Self::Bar(bar) = self { Some(bar.clone()) } else { None };
+        move || bar.iter().for_each(ProgressBar::finish_and_clear)
+    }
+
     fn release(&self) {
         if let Self::Lines(held) = self {
             held.lock().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(|line| crate::terminal::say(&line));

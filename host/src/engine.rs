@@ -4,7 +4,6 @@ use crate::backend::{self, Backend, BackendKind};
 use crate::deform::{self, Deformation};
 use crate::mesh::{self, Found};
 use crate::metric::{self, Comparison, Evaluation};
-use crate::observer::Steady;
 use crate::registration::{self, Options, Registration};
 use crate::threads::Threads;
 use crate::transform::TransformMap;
@@ -79,7 +78,8 @@ impl Engine {
         options: &Options,
         observer: &dyn Observer,
     ) -> Result<Registration> {
-        self.install(|| registration::register(fixed, moving, options, &*self.backend, &Steady::new(observer)))
+        self.threads
+            .run_watched(observer, |observer| registration::register(fixed, moving, options, &*self.backend, observer))
     }
 
     /// Deforms the moving image onto the fixed one: a linear start, then a flow of diffeomorphisms.
@@ -94,7 +94,9 @@ impl Engine {
         options: &deform::Options,
         observer: &dyn Observer,
     ) -> Result<Deformation> {
-        self.install(|| deform::deform(fixed, moving, options, (&*self.backend, self.kind), &Steady::new(observer)))
+        self.threads.run_watched(observer, |observer| {
+            deform::deform(fixed, moving, options, (&*self.backend, self.kind), observer)
+        })
     }
 
     /// Finds the piecewise-affine map between two 2-D images: an affine start, then a mesh of triangles.
@@ -110,7 +112,7 @@ impl Engine {
         options: &mesh::Options,
         observer: &dyn Observer,
     ) -> Result<Found> {
-        self.install(|| mesh::mesh(fixed, moving, options, &*self.backend, &Steady::new(observer)))
+        self.threads.run_watched(observer, |observer| mesh::mesh(fixed, moving, options, &*self.backend, observer))
     }
 
     /// Compares two images at full resolution: see [`metric::evaluate`].

@@ -3,6 +3,12 @@
 use crate::{Error, Result};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+/// How often an observer is asked while a long step goes on.
+const ASKED: Duration = Duration::from_millis(10);
 
 /// Hears how far a run is, and may stop it. The library never prints.
 pub trait Observer: Sync {
@@ -14,7 +20,7 @@ pub trait Observer: Sync {
     fn evaluated(&self, _evaluations: usize, _best: f64) {}
     /// Something worth a line, such as the choice of backend.
     fn note(&self, _text: &str) {}
-    /// Whether to go on, asked many times a second, from any thread. Once it breaks, the run ends with [`Error::Stopped`].
+    /// Whether to go on, asked about a hundred times a second, from any thread. Once it breaks, the run ends with [`Error::Stopped`].
     fn proceed(&self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
@@ -29,12 +35,13 @@ impl Observer for Silent {}
 /// An observer that, once it wants a run to stop, keeps to it: work that it cut short is never taken for whole.
 pub(crate) struct Steady<'a> {
     observer: &'a dyn Observer,
-    stopped: AtomicBool,
+    stopped: &'a AtomicBool,
 }
 
 impl<'a> Steady<'a> {
-    pub fn new(observer: &'a dyn Observer) -> Self {
-        Self { observer, stopped: AtomicBool::new(false) }
+    /// It sets `stopped` then.
+    pub fn new(observer: &'a dyn Observer, stopped: &'a AtomicBool) -> Self {
+        Self { observer, stopped }
     }
 }
 
@@ -48,7 +55,10 @@ impl Observer for Steady<'_> {
     }
 
     fn evaluated(&self, evaluations: usize, best: f64) {
-        self.observer.evaluated(evaluations, best);
+        // A value that was cut short means nothing.
+        if !self.stopped.load(Ordering::Relaxed) {
+            self.observer.evaluated(evaluations, best);
+        }
     }
 
     fn note(&self, text: &str) {
@@ -65,6 +75,19 @@ impl Observer for Steady<'_> {
         }
         answer
     }
+}
+
+/// Asks an observer again and again, from a thread of its own, while work is under way.
+pub(crate) fn watched<T>(observer: &dyn Observer, work: impl FnOnce() -> T) -> T {
+    thread::scope(|scope| {
+        let (_working, ended) = mpsc::channel::<()>();
+        let watch = move || {
+            while ended.recv_timeout(ASKED) == Err(RecvTimeoutError::Timeout) && observer.proceed().is_continue() {}
+        };
+        // Where the operating system refuses the thread, the observer is asked between steps alone.
+        let _ = thread::Builder::new().spawn_scoped(scope, watch);
+        work()
+    })
 }
 
 /// Ends a run whose observer wants it to stop.

@@ -1,9 +1,13 @@
-//! The threads that work is spread over. Results never depend on how many there are.
+//! The threads that work is spread over, and how they hear that it is no longer wanted. Results never depend on how many there are.
 
-use crate::{Error, Result};
+use crate::observer::{Steady, watched};
+use crate::{Error, Observer, Result};
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::cell::OnceCell;
 use std::num::NonZero;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 /// Threads that are started once and used again and again.
@@ -13,7 +17,49 @@ use std::thread::available_parallelism;
 #[derive(Debug)]
 pub struct Threads {
     count: usize,
-    idle: Mutex<Vec<ThreadPool>>,
+    idle: Mutex<Vec<Pool>>,
+}
+
+/// Threads that work for one run at a time.
+#[derive(Debug)]
+struct Pool {
+    threads: ThreadPool,
+    /// Whether that run is to stop.
+    stop: Arc<AtomicBool>,
+}
+
+thread_local! {
+    /// That of the pool which this thread belongs to.
+    static STOP: OnceCell<Arc<AtomicBool>> = const { OnceCell::new() };
+}
+
+/// Whether what this thread works on is still wanted. Loops ask before each piece of a few milliseconds at most, and leave out the rest once
+/// it is not: the run then ends with [`Error::Stopped`], whatever came out.
+pub(crate) fn wanted() -> bool {
+    STOP.with(|stop| stop.get().is_none_or(|stop| !stop.load(Ordering::Relaxed)))
+}
+
+/// The same for a chain of short steps without parallel loops.
+///
+/// # Errors
+/// [`Error::Stopped`] where it is no longer wanted.
+pub(crate) fn still_wanted() -> Result<()> {
+    if wanted() { Ok(()) } else { Err(Error::Stopped) }
+}
+
+/// Numbers of a piece of [`mapped`].
+const PIECE: usize = 1 << 14;
+
+/// What `map` makes of each number, and zeros after them; zeros everywhere else once it is not [`wanted`].
+pub(crate) fn mapped<A: Sync, B: Clone + Default + Send>(
+    from: &[A],
+    zeros: usize,
+    map: impl Fn(&A) -> B + Sync,
+) -> Vec<B> {
+    let mut to = vec![B::default(); from.len() + zeros];
+    let pieces = to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).take_any_while(|_| wanted());
+    pieces.for_each(|(to, from)| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)));
+    to
 }
 
 impl Threads {
@@ -30,20 +76,44 @@ impl Threads {
     /// # Errors
     /// [`Error::Device`] where the operating system refuses threads; else what `work` returns.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        self.on_pool(|pool| pool.threads.install(work))
+    }
+
+    /// The same for work that an observer may stop; the one that it is handed, once it wants an end, keeps to it.
+    ///
+    /// # Errors
+    /// As [`Threads::run`]; [`Error::Stopped`] where the observer stopped it, even just before its end.
+    pub(crate) fn run_watched<T: Send>(
+        &self,
+        observer: &dyn Observer,
+        work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
+    ) -> Result<T> {
+        self.on_pool(|pool| {
+            let steady = Steady::new(observer, &pool.stop);
+            let done = watched(&steady, || pool.threads.install(|| work(&steady)));
+            if pool.stop.swap(false, Ordering::Relaxed) { Err(Error::Stopped) } else { done }
+        })
+    }
+
+    fn on_pool<T>(&self, work: impl FnOnce(&Pool) -> Result<T>) -> Result<T> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = idle().pop();
         let pool = waiting.map_or_else(|| pool(self.count), Ok)?;
-        let done = pool.install(work);
+        let done = work(&pool);
         idle().push(pool);
         done
     }
 }
 
-fn pool(count: usize) -> Result<ThreadPool> {
+fn pool(count: usize) -> Result<Pool> {
     // Rayon's own default would read the environment.
     let count = if count == 0 { available_parallelism().map_or(1, NonZero::get) } else { count };
-    let pool = ThreadPoolBuilder::new().num_threads(count).build();
-    pool.map_err(|e| Error::device("cpu", format!("cannot start {count} threads: {e}")))
+    let stop = Arc::new(AtomicBool::new(false));
+    let of_thread = Arc::clone(&stop);
+    let begin = move |_| STOP.with(|stop| drop(stop.set(Arc::clone(&of_thread))));
+    let threads = ThreadPoolBuilder::new().num_threads(count).start_handler(begin).build();
+    let threads = threads.map_err(|e| Error::device("cpu", format!("cannot start {count} threads: {e}")))?;
+    Ok(Pool { threads, stop })
 }
 
 /// Runs `work` with this many threads for everything parallel in it; 0 for one per core.

@@ -10,7 +10,7 @@ use mireg::backend::{Agreement, Backend, Compare, Flow, FlowLevel, FlowStep, Sco
 use mireg::image::StoredImage;
 use mireg::image::voxel_map;
 use mireg::transform::Rigid;
-use mireg::{Geometry, Silent, Volume};
+use mireg::{Geometry, Volume};
 
 /// Sizes of a fixed and a moving image, each of two levels: odd ones and a plane.
 type Levels = [[[usize; 3]; 2]; 2];
@@ -111,8 +111,8 @@ impl Both<'_> {
         // Steps that are limited and steps that are not, without smoothing, and with more of it.
         let n = f64::from(number);
         let step = FlowStep { prior_mm: 2.0, smooth_mm: [1.5 * n, 0.6 * n], limit: [0.5, 4.0][number as usize % 2] };
-        self.ours.step(&score, &step, &Silent)?;
-        self.theirs.step(&score, &step, &Silent)?;
+        self.ours.step(&score, &step)?;
+        self.theirs.step(&score, &step)?;
         self.field("a step")
     }
 
@@ -123,8 +123,7 @@ impl Both<'_> {
         same("ranges", &self.ours.jacobian_range()?, &self.theirs.jacobian_range()?)?;
         same("moved images", &self.ours.moved(moving, &there)?, &self.theirs.moved(moving, &there)?)?;
         let size = moving.geometry.size;
-        let (ours, theirs) =
-            (self.ours.inverse(size, &there, &back, &Silent)?, self.theirs.inverse(size, &there, &back, &Silent)?);
+        let (ours, theirs) = (self.ours.inverse(size, &there, &back)?, self.theirs.inverse(size, &there, &back)?);
         if ours.mean_mm == 0.0 || ours.worst_mm <= ours.mean_mm {
             return Err(format!("no way back misses: {} mm, {} mm", ours.mean_mm, ours.worst_mm).into());
         }
@@ -217,7 +216,7 @@ fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
     let early = flow.agreement().is_err() && flow.field().is_err();
     let many = flow.level(&level(&image, &image, map, Compare::Joint { bins: 256 }, None)).is_err();
     flow.level(&level(&image, &image, map, Compare::Joint { bins: 4 }, None))?;
-    let other = flow.step(&Score::Local, &step, &Silent).is_err();
-    let short = flow.step(&Score::Joint { scores: vec![0.0; 9], information: vec![1.0; 3] }, &step, &Silent).is_err();
+    let other = flow.step(&Score::Local, &step).is_err();
+    let short = flow.step(&Score::Joint { scores: vec![0.0; 9], information: vec![1.0; 3] }, &step).is_err();
     (early && many && other && short).then_some(()).ok_or_else(|| "what is wrong is taken".into())
 }

@@ -160,7 +160,6 @@ impl Run<'_> {
     pub fn write<K: Kind>(&self, found: &K, folder: &OutputFolder) -> Result<Report<K::Facts>> {
         let writing = Instant::now();
         found.write(folder)?;
-        crate::interrupt::proceed()?;
         let write = || io::write(&folder.path(moved(self.moving)), found.moved());
         let (written, pictures) = rayon::join(write, || found.draw(self.images));
         written?;

@@ -81,7 +81,7 @@ impl Plan {
                 return Ok((values, true));
             }
             go_on(observer)?;
-            flow.step(&score, &self.step, observer)?;
+            flow.step(&score, &self.step)?;
         }
     }
 }

@@ -26,7 +26,7 @@ pub fn deformation(
     let there = voxel_map(fixed, moving, &start);
     let back = voxel_map(moving, fixed, &start.inverse());
 
-    let FlowInverse { planes, mean_mm, worst_mm } = flow.inverse(moving.size, &there, &back, observer)?;
+    let FlowInverse { planes, mean_mm, worst_mm } = flow.inverse(moving.size, &there, &back)?;
     let to_mm = fixed.index_to_world();
     let to_fixed_voxels = fixed.world_to_index() * start.inverse() * moving.index_to_world();
     let way_back = |voxel: DVec3, way: DVec3| to_mm.transform_point3(to_fixed_voxels.transform_point3(voxel) + way);

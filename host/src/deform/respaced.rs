@@ -2,6 +2,7 @@
 
 use crate::Volume;
 use crate::backend::cpu::smooth;
+use crate::threads::wanted;
 use glam::DVec3;
 use gpu::math::interpolate::lerp;
 use rayon::prelude::*;
@@ -23,7 +24,8 @@ pub fn respaced(volume: &Volume, mm: f64) -> Cow<'_, Volume> {
     smooth(&mut finer, old.size, factors.map(|factor| 0.5 * (factor * factor - 1.0).max(0.0).sqrt()));
     let [columns, rows, planes] = [0, 1, 2].map(|axis| neighbours(old.size[axis], geometry.size[axis], factors[axis]));
     let mut voxels = vec![0.0; geometry.voxels()];
-    voxels.par_chunks_mut(geometry.size[0]).enumerate().for_each(|(row, out)| {
+    let new = voxels.par_chunks_mut(geometry.size[0]).enumerate().take_any_while(|_| wanted());
+    new.for_each(|(row, out)| {
         let (y, z) = (&rows[row % rows.len()], &planes[row / rows.len()]);
         let row = |y: usize, z: usize| &finer[(y + old.size[1] * z) * old.size[0]..][..old.size[0]];
         let [a, b, c, d] = [row(y.near, z.near), row(y.far, z.near), row(y.near, z.far), row(y.far, z.far)];

@@ -5,6 +5,7 @@
 //! both ends, by a filter that runs forth and another that runs back. In f64 along a line, rounded to f32 after each
 //! axis; each line is a chain in fixed order, so that neither threads nor the machine change a bit.
 
+use crate::threads::wanted;
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis};
 use rayon::prelude::*;
 
@@ -20,7 +21,10 @@ pub fn filter(voxels: &mut [f32], [width, height, depth]: [usize; 3]) {
     // An axis, by its place in the shape, and one that neither it nor x is: slabs to share among the threads.
     for (axis, across) in [(2, 0), (1, 0), (0, 1)] {
         let slabs: Vec<_> = volume.axis_iter_mut(Axis(across)).collect();
-        slabs.into_par_iter().for_each(|slab| lines(if axis == 2 { slab.reversed_axes() } else { slab }));
+        slabs
+            .into_par_iter()
+            .take_any_while(|_| wanted())
+            .for_each(|slab| lines(if axis == 2 { slab.reversed_axes() } else { slab }));
     }
 }
 

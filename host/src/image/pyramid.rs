@@ -1,6 +1,7 @@
 //! Coarser versions of a volume, in millimetres.
 
 use super::{Geometry, Volume};
+use crate::threads::wanted;
 use glam::DVec3;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -110,10 +111,12 @@ fn filtered(volume: &Volume, filters: [Option<Filter>; 3]) -> Volume {
     let [along, across, through] = &filters;
     let slice = |k: usize| &volume.voxels[k * area..][..area];
     let mut voxels = vec![0.0; geometry.voxels()];
-    voxels.par_chunks_mut(geometry.size[0] * geometry.size[1]).enumerate().for_each(|(k, out)| {
+    let slices = voxels.par_chunks_mut(geometry.size[0] * geometry.size[1]).enumerate().take_any_while(|_| wanted());
+    slices.for_each(|(k, out)| {
         let slice = through.as_ref().map_or(Cow::Borrowed(slice(k)), |filter| filter.across(k, slice).into());
         let row = |j: usize| &slice[j * width..][..width];
-        out.par_chunks_mut(geometry.size[0]).with_min_len(64).enumerate().for_each(|(j, out)| {
+        let rows = out.par_chunks_mut(geometry.size[0]).with_min_len(64).enumerate().take_any_while(|_| wanted());
+        rows.for_each(|(j, out)| {
             let row = across.as_ref().map_or(Cow::Borrowed(row(j)), |filter| filter.across(j, row).into());
             match along {
                 Some(filter) => filter.along(&row, out),

@@ -1,6 +1,7 @@
 //! Images as the backends keep them: fractions of an intensity range, and bin numbers.
 
 use super::{Range, Volume};
+use crate::threads::mapped;
 use gpu::math::{bin, eight_bit, interpolate};
 use rayon::prelude::*;
 
@@ -31,14 +32,14 @@ impl BinImage {
         let (scale, fine) = (bin::scale(bins, bin::FULL), bin::fine(bins));
         // SAFETY: stored values are in range.
         let of = |&v: &f32| unsafe { bin::of(f32::from(bin::store(v, low, high, fine)), scale) } as u16;
-        Self { size: volume.geometry.size, bins: volume.voxels.par_iter().map(of).collect() }
+        Self { size: volume.geometry.size, bins: mapped(&volume.voxels, 0, of) }
     }
 
     /// Every voxel as a 16-bit fraction of the range instead of a bin number. The topmost, being [`MASKED`](gpu::math::bin::MASKED),
     /// gives way. Intensities beyond the range are clamped.
     pub fn fine(volume: &Volume, (low, high): Range) -> Self {
         let of = |&v: &f32| bin::store(v, low, high, true).min(bin::MASKED - 1);
-        Self { size: volume.geometry.size, bins: volume.voxels.par_iter().map(of).collect() }
+        Self { size: volume.geometry.size, bins: mapped(&volume.voxels, 0, of) }
     }
 
     /// Leaves out the voxels whose `keep`, by their number, is false, and returns how many are left.
@@ -58,10 +59,9 @@ impl StoredImage {
     /// range are clamped.
     pub fn new(volume: &Volume, (low, high): Range, bins: u32) -> Self {
         let fine = bin::fine(bins);
-        let mut values: Vec<u16> = volume.voxels.par_iter().map(|&v| bin::store(v, low, high, fine)).collect();
         let size = volume.geometry.size;
-        values.resize(values.len() + interpolate::padding(size.map(|n| n as u32)), 0);
-        Self { size, values }
+        let padding = interpolate::padding(size.map(|n| n as u32));
+        Self { size, values: mapped(&volume.voxels, padding, |&v| bin::store(v, low, high, fine)) }
     }
 
     /// The same with all 16 bits, as windows and gradients ask for.
@@ -78,7 +78,7 @@ impl StoredImage {
     pub fn bins(&self, bins: u32) -> BinImage {
         let scale = bin::scale(bins, bin::FULL);
         // SAFETY: stored values are in range.
-        let bins = self.voxels().par_iter().map(|&v| unsafe { bin::of(f32::from(v), scale) } as u16).collect();
+        let bins = mapped(self.voxels(), 0, |&v| unsafe { bin::of(f32::from(v), scale) } as u16);
         BinImage { size: self.size, bins }
     }
 

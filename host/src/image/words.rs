@@ -1,6 +1,7 @@
 //! Images of 256 levels as linear interpolation reads them.
 
 use super::{Range, Volume};
+use crate::threads::wanted;
 use gpu::math::{bin, eight_bit};
 use rayon::prelude::*;
 
@@ -26,7 +27,7 @@ impl WordImage {
         let ahead = width + 1;
         let part = PART.max(8 * width);
         let mut words = vec![0; volume.voxels.len() + width * height];
-        words.par_chunks_mut(part).enumerate().for_each(|(n, words)| {
+        words.par_chunks_mut(part).enumerate().take_any_while(|_| wanted()).for_each(|(n, words)| {
             let left = volume.voxels.get(n * part..).unwrap_or_default();
             let mut levels: Vec<u8> = left.iter().take(words.len() + ahead).map(level).collect();
             // Nothing lies beyond the last voxel.

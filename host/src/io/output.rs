@@ -38,6 +38,11 @@ impl OutputFolder {
         Ok(Self { folder: folder.to_owned(), temporary })
     }
 
+    /// The temporary folder.
+    pub fn temporary(&self) -> &Path {
+        self.temporary.path()
+    }
+
     /// Where to write the file that will be called `name`.
     pub fn path(&self, name: &str) -> PathBuf {
         self.temporary.path().join(name)

@@ -5,6 +5,7 @@
 
 use crate::error::Setting;
 use crate::image::pyramid;
+use crate::threads::still_wanted;
 use crate::{Error, Result, Volume};
 
 /// The rim that is left out, as a part of the neighbourhood's sigma: there a picture fades into what surrounds it.
@@ -19,24 +20,27 @@ const ROUND_OFF: f32 = 1e-5;
 pub const REACH: f32 = 4.0;
 
 /// Which pixels of `picture` are image and not near its rim; `area` says which are image. `mm` is the sigma of neighbourhoods.
-pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Vec<bool> {
+///
+/// # Errors
+/// [`Error::Stopped`]
+pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Result<Vec<bool>> {
     let area = picture.with(|n| f32::from(u8::from(area[n])));
-    let share = smoothed(&area, RIM * mm);
-    area.voxels.iter().zip(&share.voxels).map(|(&is, &share)| is > 0.5 && share >= MOSTLY).collect()
+    let share = smoothed(&area, RIM * mm)?;
+    Ok(area.voxels.iter().zip(&share.voxels).map(|(&is, &share)| is > 0.5 && share >= MOSTLY).collect())
 }
 
 /// Each pixel less the mean of its neighbourhood, in standard deviations of the neighbourhood; a Gaussian of sigma `mm` weighs the
 /// neighbours, of which those outside `inner` have no weight. Beyond [`REACH`] it is that; 0 outside `inner`.
 ///
 /// # Errors
-/// [`Error::Option`] for a picture without contrast; `which` is its name.
+/// [`Error::Option`] for a picture without contrast, `which` is its name; [`Error::Stopped`].
 pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> Result<Volume> {
     let weight = |n: usize| f32::from(u8::from(inner[n]));
-    let weights = smoothed(&picture.with(weight), mm);
-    let sums = smoothed(&picture.with(|n| weight(n) * picture.voxels[n]), mm);
+    let weights = smoothed(&picture.with(weight), mm)?;
+    let sums = smoothed(&picture.with(|n| weight(n) * picture.voxels[n]), mm)?;
     let mean = |n: usize| if inner[n] { sums.voxels[n] / weights.voxels[n] } else { 0.0 };
     let off = picture.with(|n| weight(n) * (picture.voxels[n] - mean(n)));
-    let squares = smoothed(&picture.with(|n| off.voxels[n] * off.voxels[n]), mm);
+    let squares = smoothed(&picture.with(|n| off.voxels[n] * off.voxels[n]), mm)?;
     let variance = |n: usize| if inner[n] { squares.voxels[n] / weights.voxels[n] } else { 0.0 };
     let total: f64 = (0..inner.len()).map(|n| f64::from(variance(n))).sum();
     let typical = (total / inner.iter().filter(|inner| **inner).count().max(1) as f64) as f32;
@@ -52,9 +56,10 @@ pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> 
     Ok(picture.with(|n| even(n).clamp(-REACH, REACH)))
 }
 
-fn smoothed(picture: &Volume, mm: f64) -> Volume {
+fn smoothed(picture: &Volume, mm: f64) -> Result<Volume> {
     let [x, y, _] = picture.geometry.spacing.to_array();
-    pyramid::smoothed(picture, [mm / x, mm / y, 0.0])
+    let smoothed = pyramid::smoothed(picture, [mm / x, mm / y, 0.0]);
+    still_wanted().map(|()| smoothed)
 }
 
 #[cfg(test)]
@@ -88,7 +93,7 @@ mod tests {
         let area: Vec<bool> = (0..80 * 60).map(|n| n % 80 < 50).collect();
         let cut = |outside: f32| {
             let picture = picture(|x, y| if x < 50.0 { texture(x, y) } else { outside });
-            let inner = inner(&picture, &area, 4.0);
+            let inner = inner(&picture, &area, 4.0).unwrap();
             assert!(inner.iter().enumerate().all(|(n, &is)| is == (n % 80 < 47)), "the rim is three pixels wide");
             normalised(&picture, &inner, 4.0, Setting::Fixed).unwrap()
         };

@@ -58,7 +58,7 @@ impl<'a> Picture<'a> {
             Some(masks) => masks[level].voxels.iter().map(|&pixel| pixel >= 0.5).collect(),
             None => build::bright(&picture.voxels),
         };
-        let inner = contrast::inner(picture, &area, self.neighbourhood);
+        let inner = contrast::inner(picture, &area, self.neighbourhood)?;
         let picture = contrast::normalised(picture, &inner, self.neighbourhood, self.which)?;
         Ok(Even { picture, inner })
     }

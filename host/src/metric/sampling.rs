@@ -1,6 +1,7 @@
 //! Which voxels of the sampled image are counted.
 
 use crate::random::{GOLDEN, mix};
+use crate::threads::wanted;
 use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
@@ -94,7 +95,8 @@ pub fn within(grid: &Geometry, mask: &Volume, map: &DAffine3) -> Vec<bool> {
         inside && mask.voxels[x + mask_width * (y + mask_height * z)] >= 0.5
     };
     let mut out = vec![false; grid.voxels()];
-    out.par_chunks_mut(width).enumerate().for_each(|(row, out)| {
+    let rows = out.par_chunks_mut(width).enumerate().take_any_while(|_| wanted());
+    rows.for_each(|(row, out)| {
         let [y, z] = [row % height, row / height].map(|n| n as f64);
         out.iter_mut().enumerate().for_each(|(x, out)| *out = lies(DVec3::new(x as f64, y, z)));
     });

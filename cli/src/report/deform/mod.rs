@@ -153,7 +153,6 @@ impl Kind for Deformed<'_> {
     fn write(&self, folder: &OutputFolder) -> Result<()> {
         transform::write_linear(&folder.path(START), None, &self.found.start.transform, &Grids::default())?;
         for (name, field) in [(DISPLACEMENTS, &self.found.field), (INVERSE, &self.found.inverse)] {
-            crate::interrupt::proceed()?;
             io::field::write(&folder.path(name), field)?;
         }
         io::write(&folder.path(JACOBIAN), &self.found.jacobian)

@@ -5,7 +5,7 @@ pub(super) mod device;
 
 use crate::error::Setting;
 use crate::image::StoredImage;
-use crate::{Error, Observer, Result};
+use crate::{Error, Result};
 use gpu::math::interpolate;
 use gpu::params::Affine;
 
@@ -96,8 +96,8 @@ pub trait Flow {
     /// Moves the field along the smoothed force: u becomes v + u(x + v), smoothed.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up, [`crate::Error::Stopped`] where the observer stops it.
-    fn step(&mut self, score: &Score, step: &FlowStep, observer: &dyn Observer) -> Result<()>;
+    /// [`crate::Error::Device`] where the device gives up.
+    fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()>;
 
     /// Smooths the field by Gaussians, mm.
     ///
@@ -138,14 +138,8 @@ pub trait Flow {
     /// The way back on a grid of `size`: `there` takes voxels of the field's grid to voxels of that one, `back` the other way.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short, [`crate::Error::Stopped`] where the observer stops it.
-    fn inverse(
-        &mut self,
-        size: [usize; 3],
-        there: &Affine,
-        back: &Affine,
-        observer: &dyn Observer,
-    ) -> Result<FlowInverse>;
+    /// [`crate::Error::Device`] where memory is short.
+    fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse>;
 }
 
 /// The error of a flow that has not begun.

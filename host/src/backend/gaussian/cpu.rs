@@ -6,6 +6,7 @@
 use super::{Pass, passes};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK, Lanes};
+use crate::threads::wanted;
 use gpu::math::recursive::{Coefficients, ORDER};
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis};
 use rayon::prelude::*;
@@ -40,7 +41,7 @@ fn along(planes: &mut [f32], pass: &Pass) {
     // Samples along a line, then lines.
     let mut slabs: Vec<ArrayViewMut2<f32>> = volume.outer_iter_mut().collect();
     let tiles: Vec<_> = slabs.iter_mut().flat_map(|slab| slab.axis_chunks_iter_mut(Axis(1), TILE)).collect();
-    tiles.into_par_iter().for_each_init(Vec::new, |chunks, mut tile| {
+    tiles.into_par_iter().take_any_while(|_| wanted()).for_each_init(Vec::new, |chunks, mut tile| {
         chunks.resize(len * tile.ncols().div_ceil(CHUNK), [0.0; CHUNK]);
         read(&tile, chunks);
         chunks.chunks_exact_mut(len).for_each(|chunk| filter(chunk, &coefficients));

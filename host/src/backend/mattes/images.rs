@@ -3,8 +3,8 @@
 use super::{MattesPair, Windows};
 use crate::Volume;
 use crate::image::{BinImage, StoredImage};
+use crate::threads::mapped;
 use gpu::math::mattes::PADDING;
-use rayon::prelude::*;
 
 /// A fixed and a moving image ready to be loaded.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ fn bins_of(volume: &Volume, (low, high): (f32, f32), bins: u32) -> BinImage {
     let normalised_low = low / width - f64::from(PADDING);
     let last = bins - 1 - PADDING;
     let bin = |&v: &f32| ((f64::from(v) / width - normalised_low) as u32).clamp(PADDING, last) as u16;
-    BinImage { size: volume.geometry.size, bins: volume.voxels.par_iter().map(bin).collect() }
+    BinImage { size: volume.geometry.size, bins: mapped(&volume.voxels, 0, bin) }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::backend::lanes::simd::widest;
 use crate::image::CubicImage;
+use crate::threads::wanted;
 use crate::{Result, Volume};
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{affine, cubic};
@@ -13,7 +14,7 @@ pub fn resample(moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpo
     let samples = CubicImage::samples(moving, how)?;
     let moving_size = moving.geometry.size.map(|n| n as u32);
     let mut out = vec![0.0; size.iter().product()];
-    let rows = out.par_chunks_mut(size[0]).enumerate();
+    let rows = out.par_chunks_mut(size[0]).enumerate().take_any_while(|_| wanted());
     rows.for_each(|(row, out)| {
         let row = [row % size[1], row / size[1]].map(|n| n as u32);
         resample_row(&samples, moving_size, affine, how, row, out);

@@ -9,6 +9,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::Geometry;
+use crate::threads::wanted;
 pub use map::FieldMap;
 
 /// A point p of the fixed image goes to p + u(p) in the moving image, LPS mm, with u known at the voxels of a grid.
@@ -37,7 +38,8 @@ impl Field {
         let to_mm = grid.index_to_world();
         let [width, height, _] = grid.size;
         let mut vectors = vec![[0.0; 3]; grid.voxels()];
-        vectors.par_chunks_mut(width).enumerate().for_each(|(row, vectors)| {
+        let rows = vectors.par_chunks_mut(width).enumerate().take_any_while(|_| wanted());
+        rows.for_each(|(row, vectors)| {
             let (y, z) = ((row % height) as f64, (row / height) as f64);
             for (x, vector) in vectors.iter_mut().enumerate() {
                 let index = DVec3::new(x as f64, y, z);

@@ -3,10 +3,9 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FieldView, chunk, pieces, pieces_while, rows, store};
+use super::task::{FieldView, chunk, pieces, rows, store};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK, Lanes};
-use crate::{Observer, Result};
 use gpu::math::interpolate::lerp;
 use gpu::math::{field, flow};
 use rayon::prelude::*;
@@ -34,22 +33,11 @@ widest! {
 }
 
 /// Writes the field after a step, three planes, the square of whose largest move is known, and which is not to exceed a limit.
-///
-/// # Errors
-/// [`crate::Error::Stopped`]
-pub fn compose(
-    grid: &FieldView,
-    step: &[f32],
-    (largest, limit): (f32, f32),
-    out: &mut [f32],
-    observer: &dyn Observer,
-) -> Result<()> {
+pub fn compose(grid: &FieldView, step: &[f32], (largest, limit): (f32, f32), out: &mut [f32]) {
     let factor = flow::limited(largest, limit);
     // Steps of less than a voxel lead into the cells around a voxel, as all do that a flow takes.
     let short = factor * largest.sqrt() < 0.9;
-    pieces_while(observer, out, grid.size[0] as usize, |first, planes| {
-        compose_rows(grid, step, (factor, short), first, planes);
-    })
+    pieces(out, grid.size[0] as usize, |first, planes| compose_rows(grid, step, (factor, short), first, planes));
 }
 
 widest! {

@@ -1,9 +1,10 @@
 //! What is made from a field at the end: its Jacobian, the moved image, the way back.
 
 use super::task::{FieldView, pieces};
+use crate::Volume;
 use crate::backend::flow::FlowInverse;
 use crate::backend::lanes::simd::widest;
-use crate::{Observer, Volume};
+use crate::threads::wanted;
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{field, flow};
 use gpu::params::Affine;
@@ -23,7 +24,8 @@ fn voxel(size: [u32; 3], number: usize) -> [u32; 3] {
 /// A number for each voxel, from `work` on pieces, of which it gets the first voxel.
 fn each(voxels: usize, work: impl Fn(usize, &mut [f32]) + Sync) -> Vec<f32> {
     let mut numbers = vec![0.0; voxels];
-    numbers.par_chunks_mut(PIECE).enumerate().for_each(|(piece, numbers)| work(piece * PIECE, numbers));
+    let pieces = numbers.par_chunks_mut(PIECE).enumerate().take_any_while(|_| wanted());
+    pieces.for_each(|(piece, numbers)| work(piece * PIECE, numbers));
     numbers
 }
 
@@ -72,29 +74,16 @@ widest! {
     }
 }
 
-/// See [`crate::backend::Flow::inverse`]. Where the observer stops it, what it returns means nothing.
-pub fn inverse(
-    grid: &FieldView,
-    spacing_mm: [f32; 3],
-    size: [u32; 3],
-    maps: [&Affine; 2],
-    observer: &dyn Observer,
-) -> FlowInverse {
+/// See [`crate::backend::Flow::inverse`].
+pub fn inverse(grid: &FieldView, spacing_mm: [f32; 3], size: [u32; 3], maps: [&Affine; 2]) -> FlowInverse {
     let voxels = size.iter().map(|&n| n as usize).product::<usize>();
     let mut planes = vec![0.0; 3 * voxels];
     let width = size[0] as usize;
-    pieces(&mut planes, width, |first, planes| {
-        if observer.proceed().is_continue() {
-            ways_back(grid, size, maps[1], first * width, planes);
-        }
-    });
+    pieces(&mut planes, width, |first, planes| ways_back(grid, size, maps[1], first * width, planes));
     planes.resize(planes.len() + interpolate::padding(size), 0.0);
     let ways = FieldView { size, field: &planes };
-    let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter();
+    let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter().take_any_while(|_| wanted());
     let misses = pieces.map(|piece| {
-        if observer.proceed().is_break() {
-            return Misses::default();
-        }
         let end = grid.voxels().min((piece + 1) * PIECE);
         misses(grid, &ways, maps, spacing_mm, piece * PIECE..end)
     });

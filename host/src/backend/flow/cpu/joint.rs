@@ -7,6 +7,7 @@ use super::task::{FlowTask, rows, store};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
+use crate::threads::wanted;
 use gpu::math::{bin, flow};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -20,7 +21,7 @@ pub fn count(task: &FlowTask, bins: u32) -> Vec<u32> {
     let len = (bins * bins) as usize;
     // One more for voxels that do not count.
     let empty = || vec![0; len + 1];
-    let pieces = (0..task.rows().div_ceil(rows)).into_par_iter();
+    let pieces = (0..task.rows().div_ceil(rows)).into_par_iter().take_any_while(|_| wanted());
     let mut counts = pieces
         .fold(empty, |mut counts, piece| {
             count_rows(task, bins, piece * rows..task.rows().min((piece + 1) * rows), &mut counts);

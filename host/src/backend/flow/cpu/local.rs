@@ -8,6 +8,7 @@ use crate::backend::gaussian::cpu as gaussian;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
+use crate::threads::{mapped, wanted};
 use gpu::math::bin;
 use gpu::math::flow::{self, Moments};
 use rayon::prelude::*;
@@ -15,8 +16,8 @@ use rayon::prelude::*;
 /// The fixed image's local mean and variance.
 pub fn of_fixed(fixed: &[u16], size: [usize; 3], sigmas: [f64; 3]) -> Vec<f32> {
     let value = |&value: &u16| f32::from(value) / bin::FULL;
-    let mut planes: Vec<f32> = fixed.par_iter().map(value).collect();
-    let squares: Vec<f32> = planes.par_iter().map(|value| value * value).collect();
+    let mut planes = mapped(fixed, 0, value);
+    let squares = mapped(&planes, 0, |value| value * value);
     planes.extend(squares);
     gaussian::smooth(&mut planes, size, sigmas);
     let (means, squares) = planes.split_at_mut(fixed.len());
@@ -66,8 +67,8 @@ impl Means<'_> {
 
 /// The sum of the squared correlation in the fixed point of [`flow::CORRELATION_UNIT`], and the number of voxels that count.
 pub fn correlation(task: &FlowTask, means: &Means) -> (u64, u64) {
-    let sums = (0..task.rows()).into_par_iter().with_min_len(64).map(|row| correlation_of(task, means, row));
-    sums.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+    let rows = (0..task.rows()).into_par_iter().with_min_len(64).take_any_while(|_| wanted());
+    rows.map(|row| correlation_of(task, means, row)).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
 }
 
 widest! {

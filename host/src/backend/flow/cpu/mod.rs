@@ -9,12 +9,11 @@ mod task;
 use super::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score, no_level, other_metric};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::image::StoredImage;
-use crate::observer::go_on;
-use crate::{Observer, Result, Volume};
+use crate::{Result, Volume};
 use gpu::math::{flow, interpolate};
 use gpu::params::Affine;
 use local::Means;
-use task::{FieldView, FlowTask, pieces, pieces_while};
+use task::{FieldView, FlowTask, pieces};
 
 /// A field under way.
 #[derive(Default)]
@@ -47,15 +46,6 @@ pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flo
     flow.resize(size, spacing_mm, None);
     flow.field[..planes.len()].copy_from_slice(planes);
     Box::new(flow)
-}
-
-/// Smooths planes one by one, as long as nobody stops it.
-fn smooth(planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3], observer: &dyn Observer) -> Result<()> {
-    for plane in planes.chunks_exact_mut(size.iter().product()) {
-        go_on(observer)?;
-        gaussian::smooth(plane, size, sigmas);
-    }
-    go_on(observer)
 }
 
 impl FlowOnCpu {
@@ -106,7 +96,7 @@ impl FlowOnCpu {
     }
 
     /// Writes the step that the force alone would make.
-    fn pull(&self, score: &Score, prior_mm: f64, planes: &mut [f32], observer: &dyn Observer) -> Result<()> {
+    fn pull(&self, score: &Score, prior_mm: f64, planes: &mut [f32]) -> Result<()> {
         let (level, task) = self.task()?;
         let per_square = self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
         let prior = (1.0 / (prior_mm * prior_mm)) as f32;
@@ -114,13 +104,14 @@ impl FlowOnCpu {
         match (score, level.compare) {
             (Score::Joint { scores, information }, Compare::Joint { bins }) => {
                 let tables = joint::Tables { bins, scores, information, per_square, prior };
-                pieces_while(observer, planes, width, |first, planes| joint::pull(&task, &tables, first, planes))
+                pieces(planes, width, |first, planes| joint::pull(&task, &tables, first, planes));
             }
-            (Score::Local, Compare::Local { .. }) => pieces_while(observer, planes, width, |first, planes| {
+            (Score::Local, Compare::Local { .. }) => pieces(planes, width, |first, planes| {
                 local::pull(&task, &level.of_fixed, (per_square, prior), first, planes);
             }),
-            _ => Err(other_metric()),
+            _ => return Err(other_metric()),
         }
+        Ok(())
     }
 }
 
@@ -160,18 +151,18 @@ impl Flow for FlowOnCpu {
         Ok(Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap })
     }
 
-    fn step(&mut self, score: &Score, step: &FlowStep, observer: &dyn Observer) -> Result<()> {
+    fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()> {
         let mut force = std::mem::take(&mut self.step);
-        let pulled = self.pull(score, step.prior_mm, &mut force, observer);
+        let pulled = self.pull(score, step.prior_mm, &mut force);
         self.step = force;
         pulled?;
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
-        smooth(&mut self.step, size, of_step, observer)?;
+        gaussian::smooth(&mut self.step, size, of_step);
         let largest = compose::largest(&self.step);
         let mut next = std::mem::take(&mut self.next);
-        compose::compose(&self.grid(), &self.step, (largest, step.limit), &mut next[..planes], observer)?;
-        smooth(&mut next[..planes], size, of_field, observer)?;
+        compose::compose(&self.grid(), &self.step, (largest, step.limit), &mut next[..planes]);
+        gaussian::smooth(&mut next[..planes], size, of_field);
         self.next = std::mem::replace(&mut self.field, next);
         Ok(())
     }
@@ -204,15 +195,8 @@ impl Flow for FlowOnCpu {
         Ok(finish::moved(&self.grid(), image, map))
     }
 
-    fn inverse(
-        &mut self,
-        size: [usize; 3],
-        there: &Affine,
-        back: &Affine,
-        observer: &dyn Observer,
-    ) -> Result<FlowInverse> {
+    fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse> {
         let spacing_mm = self.spacing_mm.map(|mm| mm as f32);
-        let inverse = finish::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), [there, back], observer);
-        go_on(observer).map(|()| inverse)
+        Ok(finish::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), [there, back]))
     }
 }

@@ -4,8 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::backend::lanes::{CHUNK, Lanes};
-use crate::observer::go_on;
-use crate::{Observer, Result};
+use crate::threads::wanted;
 use gpu::math::{bin, flow, interpolate};
 use gpu::params::Affine;
 use rayon::prelude::*;
@@ -86,25 +85,8 @@ pub fn pieces(planes: &mut [f32], width: usize, work: impl Fn(usize, [&mut [f32]
     let (x, rest) = planes.split_at_mut(planes.len() / 3);
     let (y, z) = rest.split_at_mut(x.len());
     let planes = x.par_chunks_mut(rows * width).zip(y.par_chunks_mut(rows * width)).zip(z.par_chunks_mut(rows * width));
-    planes.enumerate().for_each(|(piece, ((x, y), z))| work(piece * rows, [x, y, z]));
-}
-
-/// The same as long as the observer lets it proceed.
-///
-/// # Errors
-/// [`crate::Error::Stopped`]
-pub fn pieces_while(
-    observer: &dyn Observer,
-    planes: &mut [f32],
-    width: usize,
-    work: impl Fn(usize, [&mut [f32]; 3]) + Sync,
-) -> Result<()> {
-    pieces(planes, width, |first, planes| {
-        if observer.proceed().is_continue() {
-            work(first, planes);
-        }
-    });
-    go_on(observer)
+    let pieces = planes.enumerate().take_any_while(|_| wanted());
+    pieces.for_each(|(piece, ((x, y), z))| work(piece * rows, [x, y, z]));
 }
 
 /// Two images and a field.

@@ -10,7 +10,7 @@ mod local;
 
 use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Score, no_level, other_metric};
 use crate::backend::queue::Queue;
-use crate::{Observer, Result, Volume};
+use crate::{Result, Volume};
 use gpu::params::Affine;
 use grid::FieldOnDevice;
 #[cfg(test)]
@@ -66,7 +66,7 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
         }
     }
 
-    fn step(&mut self, score: &Score, step: &FlowStep, _observer: &dyn Observer) -> Result<()> {
+    fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
         let images = level.images(grid);
         let prior = (1.0 / (step.prior_mm * step.prior_mm)) as f32;
@@ -110,13 +110,7 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
         ends::moved(queue, grid, image, map)
     }
 
-    fn inverse(
-        &mut self,
-        size: [usize; 3],
-        there: &Affine,
-        back: &Affine,
-        _observer: &dyn Observer,
-    ) -> Result<FlowInverse> {
+    fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse> {
         let (queue, grid) = self.grid()?;
         ends::inverse(queue, grid, size, [there, back])
     }

@@ -10,6 +10,7 @@ pub use entropy::entropies;
 use super::{Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::backend::lanes::PIECE;
 use crate::error::{Setting, message};
+use crate::threads::wanted;
 use crate::{Error, Result};
 use gpu::math::entropy::Entropies;
 use gpu::params::Affine;
@@ -48,7 +49,7 @@ impl<'a> HistogramOnCpu<'a> {
             sum
         };
         let empty = || vec![0; task.counters()];
-        let pieces = (0..all.div_ceil(piece)).into_par_iter();
+        let pieces = (0..all.div_ceil(piece)).into_par_iter().take_any_while(|_| wanted());
         let mut counters = pieces
             .fold(empty, |mut counters, p| {
                 add_rows(&task, p * piece..all.min((p + 1) * piece), &mut counters);

@@ -7,6 +7,7 @@ use super::{At, Outer, Seen, add_in_order};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK as LANES, Lanes};
 use crate::backend::viola::Sigmas;
+use crate::threads::wanted;
 use gpu::math::viola::{self, CHUNK, Joint, Own, Product, SEGMENT, STRETCH, Scaled, Sums, Weights};
 use rayon::prelude::*;
 
@@ -18,7 +19,7 @@ pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
     let [scaled_a, scaled_b] = [a, b].map(|set| scaled(set, sigmas.scales()));
     let mut seen = vec![Seen::default(); scaled_b.len()];
     let tiles = seen.par_chunks_mut(LANES).zip(scaled_b.par_chunks(LANES)).with_min_len(least(&scaled_a));
-    tiles.for_each(|(seen, tile)| see(sigmas.own(), &scaled_a, tile, slopes, seen));
+    tiles.take_any_while(|_| wanted()).for_each(|(seen, tile)| see(sigmas.own(), &scaled_a, tile, slopes, seen));
     let counts = |n: usize| b.get(n).is_some_and(|at| at.inside);
     seen.iter_mut().enumerate().filter(|(n, _)| !counts(*n)).for_each(|(_, seen)| *seen = Seen::default());
     let mut logarithms = [0.0; 3];
@@ -29,7 +30,7 @@ pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
     let mut of_a = vec![0.0; scaled_a.len()];
     let all: Vec<_> = scaled_b.iter().copied().zip(seen.iter().map(|seen| seen.weights)).collect();
     let tiles = of_a.par_chunks_mut(LANES).zip(scaled_a.par_chunks(LANES)).with_min_len(least(&scaled_b));
-    tiles.for_each(|(of_a, tile)| pull(sigmas.own(), &all, tile, of_a));
+    tiles.take_any_while(|_| wanted()).for_each(|(of_a, tile)| pull(sigmas.own(), &all, tile, of_a));
     of_a.iter_mut().zip(a).filter(|(_, a)| !a.inside).for_each(|(of_a, _)| *of_a = 0.0);
     Outer { logarithms, coefficients: [of_a, seen.iter().map(|seen| seen.coefficient).collect()] }
 }
