@@ -19,7 +19,7 @@ const AT_ONCE: usize = 1032 * 4;
 /// The same of all that is allocated at a time.
 const FREE_IN_ALL: usize = 64 << 20;
 const IN_ALL: usize = 10;
-/// Longest line that an error may be.
+/// Characters of the longest line that an error may be.
 const LINE: usize = 5000;
 
 /// What all cases of a run share.
@@ -169,7 +169,7 @@ fn one_line(message: &str) -> Result<(), String> {
     match () {
         () if message.trim().is_empty() => Err("an empty message".into()),
         () if message.chars().any(char::is_control) => Err(format!("a message of several lines: {message:?}")),
-        () if message.len() > LINE => Err(format!("a message of {} bytes: {message:.200}", message.len())),
+        () if message.chars().count() > LINE => Err(format!("a message without an end: {message:.200}")),
         () => Ok(()),
     }
 }

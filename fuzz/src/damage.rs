@@ -120,9 +120,8 @@ fn graft(node: &mut Node, other: Node, random: &mut Random) {
 
 /// Puts a part into itself, time and again.
 fn nest(node: &mut Node, random: &mut Random) {
-    let shell = node.clone();
-    let lists: Vec<usize> =
-        (0..shell.count()).filter(|&n| matches!(shell.clone().nth(n), Some(Node::List(_)))).collect();
+    let mut shell = node.clone();
+    let lists: Vec<usize> = (0..shell.count()).filter(|&n| matches!(shell.nth(n), Some(Node::List(_)))).collect();
     let depth = random.of(&[1, 2, 31, 32, 33, 70]);
     if lists.is_empty() || shell.bytes().len() * depth > MOST {
         return;
