@@ -1,10 +1,10 @@
 //! Damages files of every format and looks at what mireg makes of them: a volume, a transform, or one line that says what is wrong with
 //! which file. All else is a find: a panic, a hang, memory that the file cannot need, and an error of another form.
 
+mod arguments;
 mod case;
 mod damage;
 mod parse;
-mod parse_dicom;
 mod random;
 mod samples;
 mod tree;
@@ -22,53 +22,20 @@ mod landmarks;
 #[path = "../../tests/io/nifti_file.rs"]
 mod nifti_file;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
 
 use allocator::Noting;
+use arguments::Arguments;
 use case::Cases;
 use worker::Share;
 
 /// One request for more is refused, so that no find takes the machine down.
 #[global_allocator]
 static ALLOCATOR: Noting<{ 1 << 30 }> = Noting;
-
-/// Damages small files of every format and reads them. Prints finds, each with the case that shows it; the exit code is 1 if there are any.
-#[derive(Parser)]
-struct Arguments {
-    /// Stop after so many seconds [default: 60, unless --cases is given]
-    #[arg(long)]
-    seconds: Option<f64>,
-    /// Stop after so many cases
-    #[arg(long)]
-    cases: Option<u64>,
-    /// Other seeds have other cases
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
-    /// Only files with this in their names, such as dicom or transform-lta
-    #[arg(long, default_value = "")]
-    format: String,
-    /// Processes at a time [default: one per core]
-    #[arg(long)]
-    workers: Option<u64>,
-    /// Run one case, SEED:NUMBER, with the --format with which it was found, and keep its files
-    #[arg(long, value_parser = pair)]
-    case: Option<(u64, u64)>,
-    /// The cases of a process, FIRST:STEP
-    #[arg(long, value_parser = pair, hide = true, requires = "progress")]
-    worker: Option<(u64, u64)>,
-    /// Where it writes down which case it is in
-    #[arg(hide = true)]
-    progress: Option<PathBuf>,
-}
-
-fn pair(text: &str) -> Result<(u64, u64), String> {
-    let numbers = text.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-    numbers.ok_or_else(|| "two numbers with a colon between are needed".into())
-}
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::parse();

@@ -52,6 +52,10 @@ pub enum Sum {
 }
 
 impl Node {
+    pub fn counted(head: &[u8], length: Length, body: Self) -> Self {
+        Self::Counted { head: head.to_vec(), length, body: body.into() }
+    }
+
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.write(&mut bytes);

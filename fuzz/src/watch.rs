@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::Arguments;
+use crate::arguments::Arguments;
 
 /// How long a case may take.
 const HANG: Duration = Duration::from_secs(5);

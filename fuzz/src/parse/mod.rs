@@ -1,8 +1,12 @@
 //! Files of known formats as trees. All are good files, so that nothing is checked.
 
+mod dicom;
+mod segments;
+
 use crate::checksum::checksum;
-use crate::parse_dicom::dicom;
 use crate::tree::{Length, Node, Packing, Sum};
+use dicom::dicom;
+use segments::segments;
 
 /// The last line of a MetaImage header in front of its voxels.
 const LOCAL: &str = "ElementDataFile = LOCAL\n";
@@ -68,32 +72,9 @@ fn png(bytes: &[u8]) -> Node {
         let data = if kind == b"IDAT" { packed(data, Packing::Zlib) } else { Node::Bytes(data.to_vec()) };
         let summed = Node::Summed(Sum::Crc32, Node::List(vec![Node::Bytes(kind.to_vec()), data]).into());
         // Neither the kind nor the checksum counts.
-        parts.push(counted(&[], Length { plus: -8, ..Length::new(4, true) }, summed));
+        parts.push(Node::counted(&[], Length { plus: -8, ..Length::new(4, true) }, summed));
         rest = &after[8 + length..];
     }
-    Node::List(parts)
-}
-
-/// JPEG and JPEG 2000 by their segments. What follows the segment `last` has no length.
-pub fn segments(bytes: &[u8], last: u8) -> Node {
-    let mut parts = Vec::new();
-    let mut rest = bytes;
-    while let [0xff, kind, after @ ..] = rest {
-        let alone = [0xd8, 0x4f, 0x93].contains(kind);
-        if alone {
-            parts.push(Node::Bytes(rest[..2].to_vec()));
-            rest = after;
-        } else if let Some((length, _)) = after.split_first_chunk() {
-            let length = usize::from(u16::from_be_bytes(*length));
-            let body = Node::Bytes(after[2..length].to_vec());
-            parts.push(counted(&rest[..2], Length { plus: 2, ..Length::new(2, true) }, body));
-            rest = &after[length..];
-        }
-        if *kind == last {
-            break;
-        }
-    }
-    parts.push(Node::Bytes(rest.to_vec()));
     Node::List(parts)
 }
 
@@ -127,8 +108,4 @@ fn hdf5(bytes: &[u8]) -> Node {
     }
     parts.push(Node::Bytes(bytes[start..].to_vec()));
     Node::List(parts)
-}
-
-pub fn counted(head: &[u8], length: Length, body: Node) -> Node {
-    Node::Counted { head: head.to_vec(), length, body: body.into() }
 }

@@ -1,6 +1,6 @@
 //! DICOM by its elements, sequences and items.
 
-use crate::parse::{counted, segments};
+use super::segments::segments;
 use crate::tree::{Length, Node, Packing};
 
 const PREAMBLE: usize = 132;
@@ -67,7 +67,7 @@ fn elements(rest: &mut &[u8], encoding: Encoding) -> Node {
             () if inside && is_set(body, encoding) => elements(&mut &body[..], encoding),
             () => Node::Bytes(body.to_vec()),
         };
-        parts.push(counted(head, Length::new(width, encoding.big_endian), body));
+        parts.push(Node::counted(head, Length::new(width, encoding.big_endian), body));
     }
     Node::List(parts)
 }
