@@ -177,7 +177,7 @@ mod tests {
         assert!(grid(DVec3::new(1.0, 0.0, 1.0), DMat3::IDENTITY).unwrap_err().contains("1, 0, 1"));
         assert!(grid(DVec3::new(1.0, f64::NAN, 1.0), DMat3::IDENTITY).is_err());
         for size in [1e-320, 1e308] {
-            let message = grid(DVec3::ONE.with_z(size), DMat3::IDENTITY).unwrap_err();
+            let message = grid(DVec3::splat(size), DMat3::IDENTITY).unwrap_err();
             assert!(message.contains("too small or too large"), "{message}");
         }
         assert!(grid(DVec3::ONE, DMat3::from_cols(DVec3::X, DVec3::X, DVec3::Z)).is_err());
