@@ -1,5 +1,8 @@
 //! What several topics need.
 
+pub mod allocator;
+pub mod landmarks;
+
 use glam::DVec3;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;

@@ -8,6 +8,7 @@ use mireg::Error;
 use mireg::io::points::Landmarks;
 
 use crate::cli::{mireg, stdout};
+use crate::support::landmarks::{FILES, MARKUPS};
 use crate::support::trial;
 
 pub fn tests() -> Vec<Trial> {
@@ -33,32 +34,6 @@ const TRANSFORM: &str = "#Insight Transform File V1.0\n#Transform 0\nTransform: 
 /// the point of the fixed image to the first too.
 const THERE: [f64; 3] = [4.188299599888143, 3.7372805894556222, 3.443381805041622];
 const BACK: [f64; 3] = [-2.574556456560547, 1.2418395116296639, 3.166506525167906];
-
-/// The point (1, 2, 3) in LPS, first, as each format has it.
-const FILES: &[(&str, &str)] = &[
-    ("a.csv", "x,y,z,t,label,comment\n1,2,3,0,1,\"a, b\"\n-10.5,20.25,1e2,0,2,\n"),
-    ("b.csv", "name,Z,Y,X\nnose,3,2,1\n"),
-    ("a.txt", "# nose\n1 2\t3\n\n  4,5,6\n"),
-    (
-        "a.fcsv",
-        "# Markups fiducial file version = 4.10\n# CoordinateSystem = 0\n# columns = id,x,y,z,ow,ox,oy,oz,vis,sel,lock,label,desc,associatedNodeID\n\
-                vtkMRMLMarkupsFiducialNode_0,-1,-2,3,0,0,0,1,1,1,0,F-1,,vtkMRMLScalarVolumeNode1\n",
-    ),
-    (
-        "b.fcsv",
-        "# Markups fiducial file version = 5.0\n# CoordinateSystem = LPS\n# columns = id,x,y,z,ow,ox,oy,oz,vis,sel,lock,label,desc,associatedNodeID\n\
-                1,1,2,3,0,0,0,1,1,1,0,F-1,,,2,0\n",
-    ),
-    (
-        "a.vtk",
-        "# vtk DataFile Version 3.0\nvtk output\nASCII\nDATASET POLYDATA\nPOINTS 4 float\n1 2 3 4 5 6 7 8 9\n10 11 12\n\
-               VERTICES 1 2\n1 0\n",
-    ),
-    (
-        "b.vtk",
-        "# vtk DataFile Version 5.1\n3D Slicer output. SPACE=RAS\nASCII\nDATASET POLYDATA\nPOINTS 1 double\n-1 -2 3\n",
-    ),
-];
 
 fn folder(name: &str, text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -141,18 +116,6 @@ fn with_two_coordinates_stay_in_the_plane() {
         assert_eq!(points(folder.path(), name, "out", &[]), expected);
     }
 }
-
-/// As 3D Slicer 5 writes them, less what is not needed here.
-const MARKUPS: &str = r#"{
-    "@schema": "https://raw.githubusercontent.com/slicer/slicer/master/Modules/Loadable/Markups/Resources/Schema/markups-schema-v1.0.3.json#",
-    "markups": [{
-        "type": "Fiducial", "coordinateSystem": "SYSTEM", "coordinateUnits": "mm", "locked": false,
-        "controlPoints": [
-            {"id": "1", "label": "F-1", "position": POSITION, "orientation": [-1.0, 0.0, 0.0], "positionStatus": "defined"},
-            {"id": "2", "label": "F-2", "position": [0.0, 0.0, 0.0], "positionStatus": "undefined"}
-        ]
-    }]
-}"#;
 
 fn in_markups_are_placed_ones() {
     let [x, y, z] = THERE;

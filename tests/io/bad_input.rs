@@ -53,6 +53,14 @@ fn no_file_at_all() {
     folder.file("lone.hdr", NiftiFile { pair: true, ..NiftiFile::default() }.header());
     let message = io::read(&folder.path("lone.hdr")).unwrap_err().to_string();
     assert!(message.ends_with("lone.img: no such file; check the name"), "{message}");
+    for name in ["none.raw", "/"] {
+        let says = format!("says that its voxels are in \"{name}\", and there is no such file; ");
+        let mhd = format!("NDims = 3\nDimSize = 2 2 2\nElementType = MET_UCHAR\nElementDataFile = {name}\n");
+        assert_refused(&folder.file("lone.mhd", mhd), &[&says]);
+        let axes = "dimension: 3\nsizes: 2 2 2\nspacings: 1 1 1";
+        let nhdr = format!("NRRD0004\ntype: uchar\n{axes}\nencoding: raw\ndata file: {name}\n");
+        assert_refused(&folder.file("lone.nhdr", nhdr), &[&says]);
+    }
 }
 
 /// Floats that count up but for these.

@@ -99,4 +99,8 @@ fn other_vectors_are_refused() {
     refused("a.nrrd", nrrd("2 2 2 3", "domain domain domain RGB-color", "uchar"), "kind rgb-color); extract one");
     let several = NiftiFile { dim: vec![2, 2, 2, 3], datatype: 128, voxels: vec![0; 72], ..NiftiFile::default() };
     refused("a.nii", several.bytes(), "has 3 volumes of colours; extract one");
+    // Vectors of bytes, by intent, are no displacements.
+    let mut vectors = NiftiFile { dim: vec![2, 2, 2, 1, 3], voxels: vec![0; 24], ..NiftiFile::default() }.bytes();
+    vectors[68..70].copy_from_slice(&1007i16.to_le_bytes());
+    refused("a.nii", vectors, "has several bytes per voxel, which are neither one intensity nor a displacement; save");
 }

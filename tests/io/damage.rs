@@ -1,8 +1,6 @@
 //! Files of every format, cut short and with bits flipped, give an error or a whole volume: no panic, and no allocation beyond
 //! what the file can hold.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::path::PathBuf;
 
 use libtest_mimic::Trial;
@@ -13,6 +11,7 @@ use proptest::test_runner::{Config, TestRunner};
 use super::dicom_file::{DicomFile, Frame};
 use super::nifti_file::NiftiFile;
 use super::{Folder, fixture, gzip};
+use crate::support::allocator::{Noting, noted};
 use crate::support::trial;
 
 pub fn tests() -> Vec<Trial> {
@@ -32,52 +31,13 @@ const FREE: usize = 2 << 20;
 /// Most f32 bytes for each byte of a file: deflate's ratio, and a byte to a float.
 const MOST: usize = 1032 * 4;
 
-thread_local! {
-    /// The largest allocation of this thread since it was last reset.
-    static LARGEST: Cell<usize> = const { Cell::new(0) };
-}
-
-/// The system's allocator, which notes how much is asked for.
-struct Noting;
-
 #[global_allocator]
-static ALLOCATOR: Noting = Noting;
-
-fn note(bytes: usize) {
-    let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(bytes)));
-}
-
-// SAFETY: everything is passed on to the system's allocator.
-unsafe impl GlobalAlloc for Noting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which `System` has as well.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        note(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which `System` has as well.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        note(size);
-        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which `System` has as well.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `GlobalAlloc`, which `System` has as well.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
+static ALLOCATOR: Noting<{ usize::MAX }> = Noting;
 
 /// What `run` returns, and the bytes of the largest allocation that this thread asked for meanwhile.
 pub fn largest_allocation<T>(run: impl FnOnce() -> T) -> (T, usize) {
-    LARGEST.set(0);
-    let returned = run();
-    (returned, LARGEST.get())
+    let (returned, asked) = noted(run);
+    (returned, asked.largest)
 }
 
 /// A good file.

@@ -3,6 +3,10 @@
 use super::Setting;
 use std::fmt::{self, Display, Formatter};
 
+/// Characters beyond which a sentence is cut, and how many are kept of its end.
+const LONGEST: usize = 4000;
+const TAIL: usize = 200;
+
 /// What is wrong, and what to do about it where that is known. `Display` is one line that calls options by their names in this
 /// library.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,9 +42,21 @@ impl Message {
             };
             pieces.iter().map(piece).collect()
         };
-        match (sentence(&self.wrong), sentence(&self.advice)) {
+        match (shown(&sentence(&self.wrong)), shown(&sentence(&self.advice))) {
             (wrong, advice) if advice.is_empty() => wrong,
             (wrong, advice) => format!("{wrong}; {advice}"),
+        }
+    }
+}
+
+/// A sentence fit to be printed on a line, whatever a file or its name put into it.
+pub(super) fn shown(text: &str) -> String {
+    let printable = |c: char| if c.is_control() { ' ' } else { c };
+    match text.char_indices().nth(LONGEST) {
+        None => text.chars().map(printable).collect(),
+        Some((end, _)) => {
+            let tail = text.char_indices().rev().nth(TAIL).map_or(0, |(start, _)| start);
+            [&text[..end], " ... ", &text[tail..]].concat().chars().map(printable).collect()
         }
     }
 }
@@ -105,6 +121,14 @@ mod tests {
         let flags = message.line(|setting| format!("--{}", setting.name()));
         assert_eq!(flags, "nmi has no gradient; use --metric mattes, or another --optimizer");
         assert_eq!(message!(Bins, " are few").to_string(), "`bins` are few");
+    }
+
+    #[test]
+    fn what_a_file_says_of_itself_makes_no_second_line_and_no_endless_one() {
+        let message = Message::from(format!("its kind is a\nb\0{}, which is unknown; correct\tit", "x".repeat(10_000)));
+        let line = message.to_string();
+        assert!(line.starts_with("its kind is a b xx") && line.ends_with("xx, which is unknown; correct it"), "{line}");
+        assert!(line.len() < 5000 && !line.contains(char::is_control));
     }
 
     #[test]

@@ -7,6 +7,9 @@ use crate::Geometry;
 /// Most by which the scalar products of axis directions may differ from the identity: four printed digits pass.
 const ORTHONORMAL: f64 = 1e-3;
 
+/// Voxels of f32 that memory can have addresses for.
+const MOST_VOXELS: usize = isize::MAX as usize / 4;
+
 /// What is said of a displacement field where an image should be.
 pub const NO_IMAGE: &str = "is no image, but a displacement field; give it as a transform";
 /// The same where that cannot be known.
@@ -40,8 +43,9 @@ pub fn size(dims: [i64; 3]) -> Result<[usize; 3], String> {
         ));
     }
     let sized = dims.map(usize::try_from);
+    let addressed = |[i, j, k]: [usize; 3]| i.checked_mul(j)?.checked_mul(k).filter(|&n| n <= MOST_VOXELS);
     match sized {
-        [Ok(i), Ok(j), Ok(k)] => Ok([i, j, k]),
+        [Ok(i), Ok(j), Ok(k)] if addressed([i, j, k]).is_some() => Ok([i, j, k]),
         _ => Err(format!("its header claims {shown} voxels, more than this machine can address")),
     }
 }
@@ -94,6 +98,12 @@ pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat
     }
     // Adding zero turns -0 into 0, so that equal grids have equal bits.
     let grid = Geometry { size, spacing, origin: origin + DVec3::ZERO, direction: direction + DMat3::ZERO };
+    if !grid.world_to_index().is_finite() || !grid.corners().iter().all(|corner| corner.is_finite()) {
+        return Err(format!(
+            "its voxel size of {} mm is too small or too large to be computed with; correct the header",
+            listed(spacing)
+        ));
+    }
     if grid.is_flat() { plane(grid) } else { Ok(grid) }
 }
 
@@ -138,6 +148,7 @@ mod tests {
         assert!(size([4, 1, 4]).unwrap_err().contains("axis j"));
         assert!(size([4, 4, -1]).unwrap_err().contains("4x4x-1"));
         assert!(size([0, 4, 4]).unwrap_err().contains("positive"));
+        assert!(size([1 << 31, 1 << 31, 2]).unwrap_err().contains("more than this machine can address"));
     }
 
     #[test]
@@ -165,6 +176,10 @@ mod tests {
         assert!(grid(DVec3::ONE, DMat3::IDENTITY).is_ok());
         assert!(grid(DVec3::new(1.0, 0.0, 1.0), DMat3::IDENTITY).unwrap_err().contains("1, 0, 1"));
         assert!(grid(DVec3::new(1.0, f64::NAN, 1.0), DMat3::IDENTITY).is_err());
+        for size in [1e-320, 1e308] {
+            let message = grid(DVec3::splat(size), DMat3::IDENTITY).unwrap_err();
+            assert!(message.contains("too small or too large"), "{message}");
+        }
         assert!(grid(DVec3::ONE, DMat3::from_cols(DVec3::X, DVec3::X, DVec3::Z)).is_err());
         let shear = DMat3::from_cols(DVec3::X, DVec3::new(0.1, 1.0, 0.0).normalize(), DVec3::Z);
         assert!(grid(DVec3::ONE, shear).unwrap_err().contains("sheared"));

@@ -37,6 +37,20 @@ impl Source {
         Ok(Self { path: path.to_owned(), reader, position: 0, limit: metadata.len(), compressed: false })
     }
 
+    /// Opens the file that the header at `path` names as that of its voxels.
+    pub fn open_named(path: &Path, name: &str) -> Result<Self> {
+        let data = path.with_file_name(name);
+        match data.is_file() {
+            true => Self::open(&data),
+            false => Err(Error::file(
+                path,
+                format!(
+                    "says that its voxels are in \"{name}\", and there is no such file; copy that too, or correct the header"
+                ),
+            )),
+        }
+    }
+
     /// Opens `path` and decompresses it if it starts like gzip, whatever its name.
     pub fn open_gzip(path: &Path) -> Result<Self> {
         let mut source = Self::open(path)?;

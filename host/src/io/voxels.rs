@@ -138,7 +138,9 @@ pub fn read(mut source: Source, shape: &Shape, coding: &Coding, take: Take) -> c
         }
         (_, Order::Voxels) => among(&mut source, shape, coding, take, &mut numbers)?,
     }
-    finite(&numbers, &shape.taken(take)).map_err(|message| source.error(message))?;
+    if !coding.is_always_finite() {
+        finite(&numbers, &shape.taken(take)).map_err(|message| source.error(message))?;
+    }
     source.finish()?;
     Ok(numbers)
 }
@@ -241,6 +243,11 @@ impl Coding {
             (None, pixel) if take != Take::Mean => pixel,
             _ => PixelType::F32,
         }
+    }
+
+    /// Whether no number can be infinite or NaN, whatever the file holds, so that none needs to be looked at.
+    fn is_always_finite(&self) -> bool {
+        self.scale.is_none() && !matches!(self.pixel, PixelType::F32 | PixelType::F64)
     }
 
     /// Appends the voxels in `bytes` to `voxels`.

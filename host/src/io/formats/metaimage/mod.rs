@@ -78,7 +78,7 @@ fn parts(
     let geometry = header.geometry(wanted.shape.size).map_err(wrong)?;
     let coding = header.coding().map_err(wrong)?;
     if let Data::File(name) = header.data().map_err(wrong)? {
-        source = Source::open(&path.with_file_name(name))?;
+        source = Source::open_named(path, &name)?;
     }
     let bytes = header.data_bytes(&wanted.shape, &coding).map_err(wrong)?;
     if let Some(start) = header.start(&source, bytes).map_err(wrong)? {

@@ -11,6 +11,11 @@ pub const LENGTHS: [usize; 2] = [348, 540];
 /// Intents of vectors, which ITK leaves in LPS, and of displacements, which it takes to be in RAS.
 pub const VECTORS: i32 = 1007;
 const RAS_DISPLACEMENTS: i32 = 1006;
+/// The data type of whole numbers of a byte.
+const BYTES: i16 = 2;
+/// What is said of several of them per voxel: no displacements, but not surely colours either.
+const OF_BYTES: &str = "has several bytes per voxel, which are neither one intensity nor a displacement; save colours as RGB24, or extract \
+                        one number per voxel";
 /// Data types of colours, a byte per channel.
 const RGB: i16 = 128;
 const RGBA: i16 = 2304;
@@ -108,7 +113,7 @@ impl Header {
     pub fn volumes(&self) -> Result<([usize; 3], usize), String> {
         let (size, beyond) = self.axes()?;
         if numbers(beyond).is_some_and(|n| n > 1) && [VECTORS, RAS_DISPLACEMENTS].contains(&self.intent) {
-            return Err(check::NO_IMAGE.into());
+            return Err(if self.datatype == BYTES { OF_BYTES } else { check::NO_IMAGE }.into());
         }
         Ok((size, check::volumes(beyond)?))
     }
@@ -162,7 +167,7 @@ impl Header {
     /// How the voxels are stored.
     pub fn coding(&self) -> Result<Coding, String> {
         let pixel = match self.datatype {
-            2 => PixelType::U8,
+            BYTES => PixelType::U8,
             256 => PixelType::I8,
             512 => PixelType::U16,
             4 => PixelType::I16,

@@ -100,7 +100,7 @@ fn parts(
     let coding = header.coding().map_err(wrong)?;
     let encoding = header.encoding().map_err(wrong)?;
     if let Some(name) = header.data_file().map_err(wrong)? {
-        source = Source::open(&path.with_file_name(name))?;
+        source = Source::open_named(path, name)?;
     }
     source.skip_lines(u64::try_from(header.number("line skip").map_err(wrong)?).unwrap_or(0))?;
     if encoding == Encoding::Gzip {
