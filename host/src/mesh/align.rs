@@ -4,12 +4,13 @@
 //! other shows dark. So contrast is made even first, and pictures that differ in magnification are looked at small in all places, turns and
 //! sizes.
 
-use super::picture::{self, Even, Picture};
+use super::picture::Picture;
 use crate::backend::{Backend, Wanted};
 use crate::error::Setting;
 use crate::image::{Prepared, pyramid};
 use crate::metric::{Counted, Histogram, ImagePair, JointImages, Metric, Sampled, sampling};
 use crate::observer::go_on;
+use crate::plane::even::{Even, longer_side, neighbourhood};
 use crate::registration::{self, Init, Registration};
 use crate::transform::Kind;
 use crate::{Observer, Result, Volume};
@@ -63,13 +64,13 @@ pub fn align(
 
 fn even(which: Setting, picture: &Prepared) -> Result<Even> {
     let grid = &picture.image.geometry;
-    Picture::new(which, picture, &[picture::longer_side(grid) / LONGER_SIDE], picture::neighbourhood(grid)).even(0)
+    Picture::new(which, picture, &[longer_side(grid) / LONGER_SIDE], neighbourhood(grid)).even(0)
 }
 
 /// The place, turn and size at which small pictures have the most mutual information, times the samples that it is of: how unlikely it is
 /// that chance brought it about.
 fn search([fixed, moving]: &[Even; 2], backend: &dyn Backend, observer: &dyn Observer) -> Result<DAffine3> {
-    let sides = [fixed, moving].map(|even| picture::longer_side(&even.picture.geometry));
+    let sides = [fixed, moving].map(|even| longer_side(&even.picture.geometry));
     let small = |picture: &Volume, side: f64| pyramid::levels(picture, &[side / SMALL]).remove(0).into_owned();
     let volumes = [small(&fixed.picture, sides[0]), small(&moving.picture, sides[1])];
     let mask = small(&fixed.mask(), sides[0]);

@@ -1,5 +1,6 @@
 //! What a registration found.
 
+use super::Place;
 use crate::Volume;
 use crate::doubt::Doubt;
 use crate::image::Intensities;
@@ -28,6 +29,8 @@ pub struct Registration {
     pub started: Started,
     /// Coarse to fine.
     pub levels: Vec<RegistrationLevel>,
+    /// Whether pictures agree where they were placed; none for volumes.
+    pub place: Option<Place>,
     /// What speaks against the result.
     pub doubts: Vec<Doubt>,
     pub seconds: RegistrationSeconds,

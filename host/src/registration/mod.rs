@@ -7,6 +7,7 @@ pub(crate) mod memory;
 mod moments;
 mod objective;
 mod options;
+mod place;
 mod race;
 mod start;
 mod trust;
@@ -29,6 +30,7 @@ pub use crate::metric::Sampling;
 pub use check::check;
 pub use found::{LinearStart, Registration, RegistrationLevel, RegistrationSeconds, Rise, Started};
 pub use options::{Init, Options};
+pub use place::Place;
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
 pub(crate) fn register(
@@ -93,7 +95,7 @@ impl Run<'_> {
         let evidence = Evidence {
             start: &compared.values[0],
             end: &compared.values[1],
-            chance: trust::chance(
+            chance: metric::chance(
                 &compared.histograms[1],
                 metric.histogram().bins as usize,
                 compared.values[1].overlap,
@@ -103,9 +105,14 @@ impl Run<'_> {
             volumes: volume(&self.fixed.geometry) / volume(&self.moving.geometry),
             rival: race.rival,
         };
+        let flat = self.dimension == Dimension::Two;
+        let placed = || Place::of(self.prepared, &map, self.backend);
+        let place = if flat { timed(&mut self.seconds.compare, placed)? } else { None };
+        let doubts = evidence.doubts().into_iter().chain(place.and_then(trust::place)).collect();
         Ok(Registration {
             moved: self.resample(&map)?,
-            doubts: evidence.doubts(),
+            doubts,
+            place,
             transform,
             intensities: self.prepared.each_ref().map(|image| image.intensities),
             start: compared.values[0],
