@@ -22,7 +22,7 @@ const AS_GOOD: f64 = 0.9;
 
 /// Pictures must have either so many times the information of the best place around: of contrasts, or of intensities.
 const CONTRAST_LEAD: f64 = 3.5;
-const INTENSITIES_LEAD: f64 = 1.15;
+const INTENSITIES_LEAD: f64 = 1.2;
 
 /// What the checks look at.
 pub struct Evidence<'a> {
