@@ -46,7 +46,9 @@ pub fn size(dims: [i64; 3]) -> Result<[usize; 3], String> {
     let addressed = |[i, j, k]: [usize; 3]| i.checked_mul(j)?.checked_mul(k).filter(|&n| n <= MOST_VOXELS);
     match sized {
         [Ok(i), Ok(j), Ok(k)] if addressed([i, j, k]).is_some() => Ok([i, j, k]),
-        _ => Err(format!("its header claims {shown} voxels, more than this machine can address")),
+        _ => Err(format!(
+            "its header claims {shown} voxels, more than the file can hold; it is damaged: copy or download it again"
+        )),
     }
 }
 
@@ -148,7 +150,7 @@ mod tests {
         assert!(size([4, 1, 4]).unwrap_err().contains("axis j"));
         assert!(size([4, 4, -1]).unwrap_err().contains("4x4x-1"));
         assert!(size([0, 4, 4]).unwrap_err().contains("positive"));
-        assert!(size([1 << 31, 1 << 31, 2]).unwrap_err().contains("more than this machine can address"));
+        assert!(size([1 << 31, 1 << 31, 2]).unwrap_err().contains("more than the file can hold"));
     }
 
     #[test]
