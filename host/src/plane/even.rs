@@ -1,8 +1,10 @@
 //! A picture with even contrast, and which of its pixels are image.
 
-use super::contrast;
+use super::contrast::{self, REACH};
 use crate::error::Setting;
+use crate::image::{Intensities, Prepared};
 use crate::{Geometry, Result, Volume};
+use std::borrow::Cow;
 
 /// The sigma of the neighbourhoods in which brightness and contrast are made even, as a part of a picture's longer side: some times the
 /// width of a retina's widest vessels.
@@ -14,7 +16,7 @@ const GLARE: f64 = 0.01;
 
 /// A picture with even contrast.
 pub struct Even {
-    /// 0 but for pixels that are `inner`; -[`REACH`](contrast::REACH) to [`REACH`](contrast::REACH).
+    /// 0 but for pixels that are `inner`; -[`REACH`] to [`REACH`].
     pub picture: Volume,
     /// Which pixels are image.
     pub inner: Vec<bool>,
@@ -33,6 +35,13 @@ impl Even {
         let inner = contrast::inner(picture, &area, mm)?;
         let picture = contrast::normalised(picture, &inner, mm, which)?;
         Ok(Self { picture, inner })
+    }
+
+    /// The picture as metrics look at it, of which `of` tells the rest.
+    pub fn prepared(self, of: &Intensities) -> Prepared<'static> {
+        let mask = Some(Cow::Owned(self.mask()));
+        let intensities = Intensities { range: (-REACH, REACH), ..*of };
+        Prepared { image: Cow::Owned(self.picture), mask, intensities }
     }
 
     /// 1 where the picture is image, else 0.

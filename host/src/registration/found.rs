@@ -52,7 +52,7 @@ impl Registration {
 /// The start that won.
 #[derive(Debug, Clone, Serialize)]
 pub struct Started {
-    /// `header`, `geometry`, `mass`, `moments`, `search` or `file`.
+    /// `header`, `geometry`, `mass`, `moments`, `search`, `file`, or `contrast`: of pictures, whose contrast was registered.
     pub from: &'static str,
     /// How far the end is from it: the root mean square distance over the fixed image's grid, mm.
     pub distance_mm: f64,

@@ -6,9 +6,8 @@
 
 use crate::backend::{Backend, Wanted, cpu};
 use crate::error::Setting;
-use crate::image::{Intensities, Prepared, Range, pyramid};
+use crate::image::{Prepared, pyramid};
 use crate::metric::{Histogram, chance, joint};
-use crate::plane::contrast::REACH;
 use crate::plane::even::{Even, longer_side, neighbourhood};
 use crate::{Error, Result, Volume};
 use glam::{DAffine3, DVec3};
@@ -64,13 +63,9 @@ fn insides(which: Setting, picture: &Prepared) -> Result<[Prepared<'static>; 2]>
     let coarse = |picture: &Volume| pyramid::levels(picture, &[longer_side(grid) / SIDE]).remove(0).into_owned();
     let image = coarse(&picture.image);
     let even = Even::new(which, &image, picture.mask().map(coarse).as_ref(), neighbourhood(grid))?;
-    let mask = even.mask();
-    let inside = |image: Volume, range: Range| Prepared {
-        image: Cow::Owned(image),
-        mask: Some(Cow::Owned(mask.clone())),
-        intensities: Intensities { range, ..picture.intensities },
-    };
-    Ok([inside(even.picture, (-REACH, REACH)), inside(image, picture.intensities.range)])
+    let mask = Some(Cow::Owned(even.mask()));
+    let intensities = Prepared { image: Cow::Owned(image), mask, intensities: picture.intensities };
+    Ok([even.prepared(&picture.intensities), intensities])
 }
 
 /// The information at `to` over the most of those around.

@@ -92,13 +92,19 @@ impl Evidence<'_> {
 }
 
 /// Whether pictures agree more where they are than around.
-pub fn place(Place { contrast, intensities }: Place) -> Option<Doubt> {
-    let agree = contrast >= CONTRAST_LEAD || intensities >= INTENSITIES_LEAD;
+pub fn place(place: Place) -> Option<Doubt> {
+    let Place { contrast, intensities } = place;
+    let agree = contrasts_agree(place) || intensities >= INTENSITIES_LEAD;
     let text = format!(
         "what the images show agrees about as well at other places nearby ({contrast:.1} times the contrasts' information there, \
          {intensities:.1} times the intensities')"
     );
     (!agree).then(|| Doubt::grave(Check::Place, text))
+}
+
+/// Whether their contrasts alone say so.
+pub fn contrasts_agree(place: Place) -> bool {
+    place.contrast >= CONTRAST_LEAD
 }
 
 #[cfg(test)]
