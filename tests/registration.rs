@@ -4,6 +4,7 @@ mod bytes;
 mod masks;
 mod metric;
 mod outliers;
+mod place;
 mod plane;
 mod sampling;
 mod smooth;
@@ -29,6 +30,7 @@ pub fn tests() -> Vec<Trial> {
         trust::tests(),
         metric::tests(),
         outliers::tests(),
+        place::tests(),
         plane::tests(),
         smooth::tests(),
     ]

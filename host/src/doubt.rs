@@ -31,6 +31,8 @@ pub enum Check {
     Volume,
     /// Whether another start ended elsewhere with as good a metric.
     Rival,
+    /// Whether pictures agree more where they were placed than around.
+    Place,
     /// The linear registration that a deformation starts from.
     Start,
     /// Whether a deformation folds space.

@@ -46,6 +46,7 @@ pub mod mesh;
 pub mod metric;
 mod observer;
 pub mod optimizer;
+mod plane;
 pub mod random;
 pub mod reference;
 pub mod registration;

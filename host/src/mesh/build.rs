@@ -1,6 +1,7 @@
 //! A regular mesh over the part of a picture that is image.
 
 use crate::error::{Setting, message};
+use crate::plane::even::bright;
 use crate::transform::Mesh;
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec2, DVec3};
@@ -11,10 +12,6 @@ const LEAST: f64 = 50.0;
 const ENOUGH: f64 = 300.0;
 /// Cells along the longer side of a picture, for a mesh that chooses its own spacing, while triangles have [`ENOUGH`] pixels.
 const CELLS: f64 = 16.0;
-/// What is not image, as around a retina, is darker than this part of the way from the darkest pixel to nearly the brightest.
-const DARK: f32 = 0.05;
-/// Pixels brighter than nearly the brightest.
-const GLARE: f64 = 0.01;
 /// Part of a triangle that must be image.
 const FILLED: f64 = 0.5;
 
@@ -72,16 +69,6 @@ fn masked(picture: &Volume, mask: &Volume) -> Result<Vec<bool>> {
             message!("the fixed mask is not on the fixed image's grid"; "resample it, nearest, onto the fixed image"),
         )),
     }
-}
-
-/// Which pixels are brighter than what surrounds a retina.
-pub(super) fn bright(pixels: &[f32]) -> Vec<bool> {
-    let mut sorted = pixels.to_vec();
-    let rank = ((1.0 - GLARE) * (sorted.len() as f64 - 1.0)) as usize;
-    let white = sorted.select_nth_unstable_by(rank, f32::total_cmp).1.to_owned();
-    let black = pixels.iter().copied().fold(f32::INFINITY, f32::min);
-    let threshold = black + DARK * (white - black);
-    pixels.iter().map(|&pixel| pixel > threshold).collect()
 }
 
 /// Cells over a picture, from the middle of the first pixel to that of the last; each is cut into two triangles.

@@ -3,7 +3,6 @@
 mod align;
 mod build;
 mod climb;
-mod contrast;
 mod links;
 mod objective;
 mod options;

@@ -1,16 +1,12 @@
 //! A pair of pictures on the grids of all levels.
 
-use super::build;
-use super::contrast::{self, REACH};
 use crate::error::Setting;
 use crate::image::{self, Geometry, StoredImage, pyramid};
+use crate::plane::contrast::REACH;
+use crate::plane::even::Even;
 use crate::{Result, Volume};
 use glam::DVec2;
 use std::borrow::Cow;
-
-/// The sigma of the neighbourhoods in which brightness and contrast are made even, as a part of the fixed picture's longer side: some
-/// times the width of the widest vessels.
-const NEIGHBOURHOOD: f64 = 0.02;
 
 /// A picture at each level, fine to coarse.
 pub struct Picture<'a> {
@@ -21,15 +17,7 @@ pub struct Picture<'a> {
     neighbourhood: f64,
 }
 
-/// A picture of one level, with even contrast.
-pub struct Even {
-    /// 0 but for pixels that are `inner`; -[`REACH`] to [`REACH`].
-    pub picture: Volume,
-    /// Which pixels are image.
-    pub inner: Vec<bool>,
-}
-
-/// The same, ready for a backend.
+/// A picture of one level with even contrast, ready for a backend.
 pub struct Packed {
     pub stored: StoredImage,
     pub geometry: Geometry,
@@ -51,47 +39,22 @@ impl<'a> Picture<'a> {
     /// Of a level.
     ///
     /// # Errors
-    /// Those of [`contrast::normalised`].
+    /// Those of [`Even::new`].
     pub fn even(&self, level: usize) -> Result<Even> {
-        let picture = &*self.levels[level];
-        let area = match &self.masks {
-            Some(masks) => masks[level].voxels.iter().map(|&pixel| pixel >= 0.5).collect(),
-            None => build::bright(&picture.voxels),
-        };
-        let inner = contrast::inner(picture, &area, self.neighbourhood)?;
-        let picture = contrast::normalised(picture, &inner, self.neighbourhood, self.which)?;
-        Ok(Even { picture, inner })
+        let mask = self.masks.as_ref().map(|masks| &*masks[level]);
+        Even::new(self.which, &self.levels[level], mask, self.neighbourhood)
     }
 
     /// Of a level.
     ///
     /// # Errors
-    /// Those of [`contrast::normalised`].
+    /// Those of [`Even::new`].
     pub fn prepared(&self, level: usize) -> Result<Packed> {
         let Even { picture, inner } = self.even(level)?;
         // With as many bins as there may be, all 16 bits are used.
         let stored = StoredImage::new(&picture, (-REACH, REACH), 1024);
         Ok(Packed { stored, geometry: picture.geometry, inner })
     }
-}
-
-impl Even {
-    /// 1 where the picture is image, else 0.
-    pub fn mask(&self) -> Volume {
-        let voxels = self.inner.iter().map(|&inner| f32::from(u8::from(inner))).collect();
-        Volume { voxels, ..self.picture.clone() }
-    }
-}
-
-/// The longer side of a picture, mm.
-pub fn longer_side(grid: &Geometry) -> f64 {
-    let [width, height, _] = grid.size;
-    (width as f64 * grid.spacing.x).max(height as f64 * grid.spacing.y)
-}
-
-/// The sigma of neighbourhoods of a picture, mm.
-pub fn neighbourhood(grid: &Geometry) -> f64 {
-    NEIGHBOURHOOD * longer_side(grid)
 }
 
 impl Packed {

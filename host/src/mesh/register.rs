@@ -3,13 +3,14 @@
 use super::climb::{Guard, climb};
 use super::links::Links;
 use super::objective::Objective;
-use super::picture::{self, DEVIATION, Packed, Picture};
+use super::picture::{DEVIATION, Packed, Picture};
 use super::{Found, LevelFound, Options, Samples, Start, align::align};
 use crate::backend::{Backend, Sigmas, ViolaPair};
 use crate::doubt::{Check, Doubt};
 use crate::error::{Setting, message};
 use crate::image::Prepared;
 use crate::metric;
+use crate::plane::even;
 use crate::registration::{Init, LinearStart};
 use crate::transform::Mesh;
 use crate::transform::mesh::{corners, twice_area};
@@ -53,7 +54,7 @@ pub(crate) fn mesh(
     let before = build(&start)?;
     let plan = MeshLevels::new(fixed, &before);
     let scale = start.matrix3.determinant().abs().sqrt();
-    let neighbourhood = picture::neighbourhood(&fixed.geometry);
+    let neighbourhood = even::neighbourhood(&fixed.geometry);
     let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
     let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
     let pictures = [

@@ -114,6 +114,16 @@ impl JointImages {
     }
 }
 
+/// The mutual information, nats, that so many samples have too much on average because they fill the cells of their joint histogram by
+/// chance (Roulston 1999): the pair (f, m) is at `f + bins * m`.
+pub fn chance(counts: &[u32], bins: usize, samples: u64) -> f64 {
+    let filled = |cells: &mut dyn Iterator<Item = bool>| cells.filter(|filled| *filled).count() as f64;
+    let fixed = filled(&mut (0..bins).map(|f| counts.iter().skip(f).step_by(bins).any(|&n| n > 0)));
+    let moving = filled(&mut counts.chunks(bins).map(|row| row.iter().any(|&n| n > 0)));
+    let joint = filled(&mut counts.iter().map(|&n| n > 0));
+    ((joint - fixed - moving + 1.0) / (2.0 * samples.max(1) as f64)).max(0.0)
+}
+
 /// A loaded pair.
 pub struct JointHistograms<'a> {
     images: &'a JointImages,

@@ -1,5 +1,6 @@
 //! What a registration found.
 
+use super::Place;
 use crate::Volume;
 use crate::doubt::Doubt;
 use crate::image::Intensities;
@@ -28,6 +29,8 @@ pub struct Registration {
     pub started: Started,
     /// Coarse to fine.
     pub levels: Vec<RegistrationLevel>,
+    /// Whether pictures agree where they were placed; none for volumes.
+    pub place: Option<Place>,
     /// What speaks against the result.
     pub doubts: Vec<Doubt>,
     pub seconds: RegistrationSeconds,
@@ -49,7 +52,7 @@ impl Registration {
 /// The start that won.
 #[derive(Debug, Clone, Serialize)]
 pub struct Started {
-    /// `header`, `geometry`, `mass`, `moments`, `search` or `file`.
+    /// `header`, `geometry`, `mass`, `moments`, `search`, `file`, or `contrast`: of pictures, whose contrast was registered.
     pub from: &'static str,
     /// How far the end is from it: the root mean square distance over the fixed image's grid, mm.
     pub distance_mm: f64,

@@ -1,5 +1,6 @@
 //! The registration loop: a start, levels from coarse to fine, and the result.
 
+pub(crate) mod by_contrast;
 pub(crate) mod check;
 mod found;
 mod levels;
@@ -7,17 +8,19 @@ pub(crate) mod memory;
 mod moments;
 mod objective;
 mod options;
+mod place;
 mod race;
 mod start;
 mod trust;
 
 use crate::backend::Backend;
+use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, Compared};
 use crate::observer::go_on;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
-use crate::{Geometry, Observer, Result, Volume};
+use crate::{Error, Geometry, Observer, Result, Volume};
 use glam::DAffine3;
 use levels::Levels;
 use objective::LevelMetric;
@@ -29,6 +32,7 @@ pub use crate::metric::Sampling;
 pub use check::check;
 pub use found::{LinearStart, Registration, RegistrationLevel, RegistrationSeconds, Rise, Started};
 pub use options::{Init, Options};
+pub use place::Place;
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
 pub(crate) fn register(
@@ -39,34 +43,60 @@ pub(crate) fn register(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     let mut seconds = RegistrationSeconds::default();
-    let prepared = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
-    metric::check::tell(&prepared, observer);
+    let read = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
+    metric::check::tell(&read, observer);
     memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
-    let dimension = Dimension::of(&fixed.geometry);
-    let run = Run {
-        fixed,
-        moving,
-        prepared: &prepared,
-        options,
-        backend,
-        observer,
-        dimension,
-        levels: Vec::new(),
-        values: [0.0; 2],
-        seconds,
-    };
-    run.finish()
+    let case = Case { fixed, moving, read: &read, backend, observer };
+    let found = case.run(&read, options, seconds)?;
+    let lost = found.doubts.iter().any(|doubt| doubt.check == Check::Place);
+    if !lost || options.init != Init::Auto {
+        return Ok(found);
+    }
+    observer.note("the images agree no better where they were placed than around it: trying again by their contrast");
+    match case.by_contrast(options, found.seconds.clone()) {
+        Ok(again) if again.trusted() && again.place.is_some_and(trust::contrasts_agree) => Ok(again),
+        Err(error @ (Error::Stopped | Error::Device { .. })) => Err(error),
+        _ => Ok(found),
+    }
+}
+
+/// What is to be registered.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    fixed: &'a Volume,
+    moving: &'a Volume,
+    /// Both without outliers and gaps.
+    read: &'a [Prepared<'a>; 2],
+    backend: &'a dyn Backend,
+    observer: &'a dyn Observer,
+}
+
+impl Case<'_> {
+    /// Registers by these images: those that were read, or what was made of them.
+    fn run(&self, prepared: &[Prepared; 2], options: &Options, seconds: RegistrationSeconds) -> Result<Registration> {
+        let dimension = Dimension::of(&self.fixed.geometry);
+        Run { case: *self, prepared, options, dimension, levels: Vec::new(), values: [0.0; 2], seconds }.finish()
+    }
+
+    /// Registers two pictures by their contrast, from where a search among all places, turns and sizes puts them.
+    fn by_contrast(&self, options: &Options, mut seconds: RegistrationSeconds) -> Result<Registration> {
+        let pair = timed(&mut seconds.pyramid, || by_contrast::pair(self.read))?;
+        let start = timed(&mut seconds.optimise, || by_contrast::search(&pair, self.backend, self.observer))?;
+        let [fixed, moving] = pair;
+        let contrasts = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
+        let options = Options { init: Init::Transform(start), ..options.clone() };
+        let mut found = self.run(&contrasts, &options, seconds)?;
+        found.started.from = "contrast";
+        Ok(found)
+    }
 }
 
 /// A registration under way.
 struct Run<'a> {
-    fixed: &'a Volume,
-    moving: &'a Volume,
+    case: Case<'a>,
     /// Both as metrics look at them.
     prepared: &'a [Prepared<'a>; 2],
     options: &'a Options,
-    backend: &'a dyn Backend,
-    observer: &'a dyn Observer,
     dimension: Dimension,
     levels: Vec<RegistrationLevel>,
     /// A smooth metric as the headers place the images, and at the end.
@@ -84,44 +114,50 @@ impl Run<'_> {
         // Of whole bodies, half a gigabyte.
         drop(levels);
         let best = race.best()?;
-        let transform = Linear::new(self.options.dof, self.dimension, self.fixed.geometry.centre(), &best.transform);
+        let transform =
+            Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
-        go_on(self.observer)?;
+        go_on(self.case.observer)?;
         let compared = self.compare(&map)?;
         let metric = &self.options.metric;
         let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
         let evidence = Evidence {
             start: &compared.values[0],
             end: &compared.values[1],
-            chance: trust::chance(
+            chance: metric::chance(
                 &compared.histograms[1],
                 metric.histogram().bins as usize,
                 compared.values[1].overlap,
             ),
             values,
             to: &map,
-            volumes: volume(&self.fixed.geometry) / volume(&self.moving.geometry),
+            volumes: volume(&self.case.fixed.geometry) / volume(&self.case.moving.geometry),
             rival: race.rival,
         };
+        let flat = self.dimension == Dimension::Two;
+        let placed = || Place::of(self.case.read, &map, self.case.backend);
+        let place = if flat { timed(&mut self.seconds.compare, placed)? } else { None };
+        let doubts = evidence.doubts().into_iter().chain(place.and_then(trust::place)).collect();
         Ok(Registration {
             moved: self.resample(&map)?,
-            doubts: evidence.doubts(),
+            doubts,
+            place,
             transform,
-            intensities: self.prepared.each_ref().map(|image| image.intensities),
+            intensities: self.case.read.each_ref().map(|image| image.intensities),
             start: compared.values[0],
             end: compared.values[1],
             values,
             histograms: compared.histograms,
             started: Started {
                 from: best.from,
-                distance_mm: distance(&best.start, &map, &self.fixed.geometry),
+                distance_mm: distance(&best.start, &map, &self.case.fixed.geometry),
                 candidates: race.candidates,
             },
             histogram: compared.method,
             levels: self.levels,
             seconds: self.seconds,
-            backend: self.backend.name(),
-            device: self.backend.device(),
+            backend: self.case.backend.name(),
+            device: self.case.backend.device(),
         })
     }
 
@@ -129,15 +165,15 @@ impl Run<'_> {
     fn level(&mut self, levels: &Levels, level: usize, race: &mut Race) -> Result<()> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map(|pose| pose.transform).or(self.options.init.known());
-        go_on(self.observer)?;
+        go_on(self.case.observer)?;
         let prepare = || self.options.metric.prepare(&levels.images(level, at)?);
         let images = timed(&mut self.seconds.pyramid, prepare)?;
-        let loaded = timed(&mut self.seconds.upload, || images.load(self.backend))?;
+        let loaded = timed(&mut self.seconds.upload, || images.load(self.case.backend))?;
         let clock = Instant::now();
         let spacing_mm = images.grids().sampled.spacing.to_array();
-        self.observer.level(count - 1 - level, count, spacing_mm);
-        let mut metric = LevelMetric::new(images.grids(), loaded, self.options.metric.worst(), self.observer);
-        let grid = &self.fixed.geometry;
+        self.case.observer.level(count - 1 - level, count, spacing_mm);
+        let mut metric = LevelMetric::new(images.grids(), loaded, self.options.metric.worst(), self.case.observer);
+        let grid = &self.case.fixed.geometry;
         if race.poses.is_empty() {
             let (fixed, moving) = levels.pair(level);
             let starts = start::candidates(&self.options.init, self.options.dof, self.dimension, fixed, moving);
@@ -163,18 +199,20 @@ impl Run<'_> {
     /// Both images at full resolution before and after.
     fn compare(&mut self, map: &DAffine3) -> Result<Compared> {
         let histogram = self.options.metric.histogram();
-        let compare = || metric::before_and_after(self.prepared, map, histogram, self.backend, self.observer);
+        let compare = || metric::before_and_after(self.prepared, map, histogram, self.case.backend, self.case.observer);
         timed(&mut self.seconds.compare, compare)
     }
 
     /// The moving image on the fixed image's grid.
     fn resample(&mut self, map: &DAffine3) -> Result<Volume> {
-        go_on(self.observer)?;
-        let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, map);
-        let size = self.fixed.geometry.size;
-        let resample = |image: &Volume, how: &Resampling| self.backend.resample(image, size, &map, how.interpolator);
-        let voxels = timed(&mut self.seconds.resample, || with_gaps(self.moving, &Resampling::default(), resample))?;
-        Ok(Volume { geometry: self.fixed.geometry, voxels, pixel: self.moving.pixel })
+        go_on(self.case.observer)?;
+        let map = voxel_map(&self.case.fixed.geometry, &self.case.moving.geometry, map);
+        let size = self.case.fixed.geometry.size;
+        let resample =
+            |image: &Volume, how: &Resampling| self.case.backend.resample(image, size, &map, how.interpolator);
+        let voxels =
+            timed(&mut self.seconds.resample, || with_gaps(self.case.moving, &Resampling::default(), resample))?;
+        Ok(Volume { geometry: self.case.fixed.geometry, voxels, pixel: self.case.moving.pixel })
     }
 }
 

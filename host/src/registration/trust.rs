@@ -1,5 +1,6 @@
 //! What speaks against a registration that ran to its end.
 
+use super::place::Place;
 use super::race::Rival;
 use crate::doubt::{Check, Doubt};
 use crate::metric::Evaluation;
@@ -19,6 +20,10 @@ const IMPOSSIBLE_VOLUME: f64 = 4.0;
 /// A second result that has this part of the lead of the first is as good.
 const AS_GOOD: f64 = 0.9;
 
+/// Pictures must have either so many times the information of the best place around: of contrasts, or of intensities.
+const CONTRAST_LEAD: f64 = 3.5;
+const INTENSITIES_LEAD: f64 = 1.2;
+
 /// What the checks look at.
 pub struct Evidence<'a> {
     /// Both images at full resolution as the headers place them, and at the end.
@@ -33,16 +38,6 @@ pub struct Evidence<'a> {
     /// Voxels of the fixed image over those of the moving one, by volume in mm^3.
     pub volumes: f64,
     pub rival: Option<Rival>,
-}
-
-/// The mutual information, nats, that so many samples have too much on average because they fill the cells of their joint histogram by
-/// chance (Roulston 1999): the pair (f, m) is at `f + bins * m`.
-pub fn chance(counts: &[u32], bins: usize, samples: u64) -> f64 {
-    let filled = |cells: &mut dyn Iterator<Item = bool>| cells.filter(|filled| *filled).count() as f64;
-    let fixed = filled(&mut (0..bins).map(|f| counts.iter().skip(f).step_by(bins).any(|&n| n > 0)));
-    let moving = filled(&mut counts.chunks(bins).map(|row| row.iter().any(|&n| n > 0)));
-    let joint = filled(&mut counts.iter().map(|&n| n > 0));
-    ((joint - fixed - moving + 1.0) / (2.0 * samples.max(1) as f64)).max(0.0)
 }
 
 impl Evidence<'_> {
@@ -94,6 +89,22 @@ impl Evidence<'_> {
             format!("another start ended {distance_mm:.0} mm away with almost the same metric ({:.0} %)", 100.0 * lead);
         Some(Doubt::grave(Check::Rival, text))
     }
+}
+
+/// Whether pictures agree more where they are than around.
+pub fn place(place: Place) -> Option<Doubt> {
+    let Place { contrast, intensities } = place;
+    let agree = contrasts_agree(place) || intensities >= INTENSITIES_LEAD;
+    let text = format!(
+        "what the images show agrees about as well at other places nearby ({contrast:.1} times the contrasts' information there, \
+         {intensities:.1} times the intensities')"
+    );
+    (!agree).then(|| Doubt::grave(Check::Place, text))
+}
+
+/// Whether their contrasts alone say so.
+pub fn contrasts_agree(place: Place) -> bool {
+    place.contrast >= CONTRAST_LEAD
 }
 
 #[cfg(test)]

@@ -50,6 +50,9 @@ pub fn advice(warning: &Warning) -> &'static str {
         Check::Rival => {
             "More than one alignment explains the images: start from a rough alignment by hand (--init FILE) or use a mask."
         }
+        Check::Place => {
+            "Look at the overlay. What surrounds the images may have agreed better than they did: give masks of what is image, or try mireg mesh."
+        }
         Check::Start => "Run mireg register, look at its report, and give what is right as --start.",
         Check::Folded => {
             "Where the Jacobian is 0 or less, the field has no inverse and means nothing: see where that is below."

@@ -14,7 +14,7 @@ use mireg::io::OutputFolder;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{Options, Registration, RegistrationLevel, RegistrationSeconds, Started};
+use mireg::registration::{Options, Place, Registration, RegistrationLevel, RegistrationSeconds, Started};
 use mireg::{Doubt, Result, Volume};
 
 /// A registration, and how it was asked for.
@@ -39,6 +39,9 @@ pub struct Facts {
     pub end: Value,
     /// Part of the fixed image's voxels that lie inside the moving image at the end, 0 to 1.
     pub overlap_fraction: f64,
+    /// How much more pictures tell about each other here than at places around.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
     /// Which start won.
     pub started: Started,
     /// Coarse to fine.
@@ -112,6 +115,7 @@ impl Kind for Registered<'_> {
             start: Value { value: before, evaluation: found.start },
             end: Value { value: after, evaluation: found.end },
             overlap_fraction: found.end.overlap_fraction(),
+            place: found.place,
             started: found.started.clone(),
             levels: found.levels.clone(),
             transform: Motion::from(&found.transform),

@@ -35,6 +35,7 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
         histograms: [counts.clone(), counts],
         started: Started { from: "header", distance_mm: 0.0, candidates: 1 },
         levels: vec![],
+        place: None,
         doubts,
         seconds: RegistrationSeconds::default(),
         histogram: "rows",

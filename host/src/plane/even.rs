@@ -1,0 +1,72 @@
+//! A picture with even contrast, and which of its pixels are image.
+
+use super::contrast::{self, REACH};
+use crate::error::Setting;
+use crate::image::{Intensities, Prepared};
+use crate::{Geometry, Result, Volume};
+use std::borrow::Cow;
+
+/// The sigma of the neighbourhoods in which brightness and contrast are made even, as a part of a picture's longer side: some times the
+/// width of a retina's widest vessels.
+const NEIGHBOURHOOD: f64 = 0.02;
+/// What is not image, as around a retina, is darker than this part of the way from the darkest pixel to nearly the brightest.
+const DARK: f32 = 0.05;
+/// Pixels brighter than nearly the brightest.
+const GLARE: f64 = 0.01;
+
+/// A picture with even contrast.
+pub struct Even {
+    /// 0 but for pixels that are `inner`; -[`REACH`] to [`REACH`].
+    pub picture: Volume,
+    /// Which pixels are image.
+    pub inner: Vec<bool>,
+}
+
+impl Even {
+    /// Of a picture, which is image where `mask` is 0.5 or more or, without one, where it is bright; `mm` is the sigma of neighbourhoods.
+    ///
+    /// # Errors
+    /// Those of [`contrast::normalised`].
+    pub fn new(which: Setting, picture: &Volume, mask: Option<&Volume>, mm: f64) -> Result<Self> {
+        let area = match mask {
+            Some(mask) => mask.voxels.iter().map(|&pixel| pixel >= 0.5).collect(),
+            None => bright(&picture.voxels),
+        };
+        let inner = contrast::inner(picture, &area, mm)?;
+        let picture = contrast::normalised(picture, &inner, mm, which)?;
+        Ok(Self { picture, inner })
+    }
+
+    /// The picture as metrics look at it, of which `of` tells the rest.
+    pub fn prepared(self, of: &Intensities) -> Prepared<'static> {
+        let mask = Some(Cow::Owned(self.mask()));
+        let intensities = Intensities { range: (-REACH, REACH), ..*of };
+        Prepared { image: Cow::Owned(self.picture), mask, intensities }
+    }
+
+    /// 1 where the picture is image, else 0.
+    pub fn mask(&self) -> Volume {
+        self.picture.with(|n| f32::from(u8::from(self.inner[n])))
+    }
+}
+
+/// Which pixels are brighter than what surrounds a retina.
+pub fn bright(pixels: &[f32]) -> Vec<bool> {
+    let mut sorted = pixels.to_vec();
+    let rank = ((1.0 - GLARE) * (sorted.len() as f64 - 1.0)) as usize;
+    let white = sorted.select_nth_unstable_by(rank, f32::total_cmp).1.to_owned();
+    let black = pixels.iter().copied().fold(f32::INFINITY, f32::min);
+    let threshold = black + DARK * (white - black);
+    pixels.iter().map(|&pixel| pixel > threshold).collect()
+}
+
+/// The longer side of a picture, mm.
+pub fn longer_side(grid: &Geometry) -> f64 {
+    let [width, height, _] = grid.size;
+    (width as f64 * grid.spacing.x).max(height as f64 * grid.spacing.y)
+}
+
+/// The sigma of neighbourhoods of a picture, mm.
+pub fn neighbourhood(grid: &Geometry) -> f64 {
+    NEIGHBOURHOOD * longer_side(grid)
+}

@@ -1,0 +1,73 @@
+//! Pictures whose surroundings agree better than what they show.
+
+use glam::{DAffine3, DVec3};
+use libtest_mimic::Trial;
+use mireg::registration::Init;
+use mireg::transform::{Kind, distance};
+use mireg::{Check, Geometry, Options, PixelType, Volume, io, random};
+
+use super::{register, test};
+use crate::support::data_dir;
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        test(
+            "discs_that_lie_on_each_other_are_not_what_is_in_them",
+            discs_that_lie_on_each_other_are_not_what_is_in_them,
+        ),
+        test("a_retina_is_found_by_its_contrast", a_retina_is_found_by_its_contrast)
+            .with_ignored_flag(data_dir().is_none()),
+    ]
+}
+
+/// Pixels along each side.
+const SIDE: usize = 240;
+/// By how much the second camera looks at another place, pixels.
+const AWAY: [usize; 2] = [14, 9];
+
+/// What a camera sees of a tissue: a bright disc, brightest in its middle, in which a fine pattern adds `contrast`.
+fn picture([x0, y0]: [usize; 2], contrast: f32) -> Volume {
+    let speck = |x: usize, y: usize| random::uniform(11, ((y / 2) * 1000 + x / 2) as u64) as f32 - 0.5;
+    let pixel = |n: usize| {
+        let (x, y) = (n % SIDE, n / SIDE);
+        let middle = DVec3::splat(SIDE as f64 / 2.0).truncate();
+        let off = ((glam::DVec2::new(x as f64, y as f64) - middle).length() / 100.0) as f32;
+        if off > 1.0 { 0.0 } else { 200.0 - 110.0 * off * off + contrast * speck(x + x0, y + y0) }
+    };
+    let geometry = Geometry::axis_aligned([SIDE, SIDE, 1], DVec3::ONE, DVec3::ZERO);
+    Volume { geometry, voxels: (0..SIDE * SIDE).map(pixel).collect(), pixel: PixelType::F32 }
+}
+
+fn discs_that_lie_on_each_other_are_not_what_is_in_them() {
+    let (fixed, moving) = (picture([50; 2], 12.0), picture([50 + AWAY[0], 50 + AWAY[1]], -9.0));
+    let truth = DAffine3::from_translation(DVec3::new(-(AWAY[0] as f64), -(AWAY[1] as f64), 0.0));
+    let header = register(&fixed, &moving, &Options { init: Init::Header, ..Options::default() });
+    let placed = header.place.unwrap();
+    let grave: Vec<_> = header.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.check).collect();
+    assert!(distance(&header.transform.to_affine(), &truth, &fixed.geometry) > 5.0, "{:?}", header.transform);
+    assert!(grave.contains(&Check::Place), "{grave:?}, {placed:?}");
+    let found = register(&fixed, &moving, &Options::default());
+    let off = distance(&found.transform.to_affine(), &truth, &fixed.geometry);
+    assert!(found.trusted() && off < 0.5, "{off:.3} px, {:?}, {:?}", found.place, found.doubts);
+    assert_eq!((found.started.from, found.moved.geometry), ("contrast", fixed.geometry));
+}
+
+/// An angiogram on a colour picture, with points by hand that are known to 2 to 3 pixels.
+fn a_retina_is_found_by_its_contrast() {
+    let folder = data_dir().unwrap().join("real/retina_multimodal/retina");
+    let [fixed, moving] =
+        ["fixed", "moving"].map(|name| io::read(&folder.join(format!("Retina_55_{name}.png"))).unwrap());
+    let found = register(&fixed, &moving, &Options { dof: Kind::Affine, ..Options::default() });
+    let text = std::fs::read_to_string(folder.join("Retina_55_landmarks.csv")).unwrap();
+    let map = found.transform.to_affine();
+    let off: Vec<f64> = landmarks(&text).iter().map(|[from, to]| map.transform_point3(*from).distance(*to)).collect();
+    let mean = off.iter().sum::<f64>() / off.len() as f64;
+    assert!(found.trusted() && mean < 5.0, "{mean:.2} px, {:?}, {:?}", found.place, found.doubts);
+}
+
+/// x and y in the fixed and in the moving picture, pixels.
+fn landmarks(text: &str) -> Vec<[DVec3; 2]> {
+    let numbers = |row: &str| row.split(',').map(|number| number.parse().unwrap()).collect::<Vec<f64>>();
+    let rows = text.lines().skip(1).map(numbers);
+    rows.map(|row| [DVec3::new(row[0], row[1], 0.0), DVec3::new(row[2], row[3], 0.0)]).collect()
+}
