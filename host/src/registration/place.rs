@@ -8,6 +8,7 @@ use crate::backend::{Backend, Wanted, cpu};
 use crate::error::Setting;
 use crate::image::{Prepared, pyramid};
 use crate::metric::{Histogram, chance, joint};
+use crate::plane::contrast;
 use crate::plane::even::{Even, longer_side, neighbourhood};
 use crate::{Error, Result, Volume};
 use glam::{DAffine3, DVec3};
@@ -22,6 +23,8 @@ const BINS: u32 = 24;
 /// How far the places around lie, as parts of the moving picture's longer side, and how many there are at each distance.
 const SHIFTS: [f64; 3] = [0.04, 0.08, 0.12];
 const DIRECTIONS: usize = 8;
+/// The rim that is left out of contrasts, as a multiple of the one that is left out of every picture: neighbourhoods beyond it are whole.
+const WHOLE: f64 = 4.0;
 /// Mutual information that is as good as none, nats.
 const NONE: f64 = 1e-4;
 
@@ -62,8 +65,11 @@ fn insides(which: Setting, picture: &Prepared) -> Result<[Prepared<'static>; 2]>
     let grid = &picture.image.geometry;
     let coarse = |picture: &Volume| pyramid::levels(picture, &[longer_side(grid) / SIDE]).remove(0).into_owned();
     let image = coarse(&picture.image);
-    let even = Even::new(which, &image, picture.mask().map(coarse).as_ref(), neighbourhood(grid))?;
+    let mm = neighbourhood(grid);
+    let even = Even::new(which, &image, picture.mask().map(coarse).as_ref(), mm)?;
     let mask = Some(Cow::Owned(even.mask()));
+    // Near the rim a neighbourhood is on one side alone, and shading shows.
+    let even = Even { inner: contrast::inner(&image, &even.inner, WHOLE * mm)?, ..even };
     let intensities = Prepared { image: Cow::Owned(image), mask, intensities: picture.intensities };
     Ok([even.prepared(&picture.intensities), intensities])
 }
