@@ -345,6 +345,10 @@ fn a_single_slice_is_a_2d_image() {
     let volume = read(&[DicomFile::at(7.0, 0)]);
     assert_eq!((volume.geometry.size, volume.geometry.origin), ([4, 3, 1], DVec3::ZERO));
     assert_eq!(volume.geometry.spacing, DVec3::new(0.5, 2.0, 1.0));
+    let sagittal = DicomFile { orientation: Some([0.0, 1.0, 0.0, 0.0, 0.0, -1.0]), ..DicomFile::at(7.0, 0) };
+    let placed = read(&[sagittal]).geometry;
+    assert_eq!(placed.direction, DMat3::from_cols(DVec3::Y, DVec3::NEG_Z, DVec3::NEG_X));
+    assert!(placed.is_slice_in_space() && placed.origin.z == 7.0, "{placed:?}");
     let projection = DicomFile { position: None, orientation: None, spacing: None, ..DicomFile::default() };
     let geometry = read(&[projection.with(Tag(0x0018, 0x1164), VR::DS, "0.2\\0.1")]).geometry;
     assert_eq!((geometry.spacing, geometry.direction), (DVec3::new(0.1, 0.2, 1.0), DMat3::IDENTITY));

@@ -31,7 +31,7 @@ pub fn is_picture(path: &Path) -> bool {
 /// itself where the file has neither. NIfTI geometry has the precision of f32. A FreeSurfer file that is placed nowhere is coronal,
 /// of 1 mm, its middle at the origin. Slices of a DICOM series, and the frames of enhanced images and of doses, are ordered by
 /// position along their normal; other files in the folder, and series of a single image beside one of several, are left out and
-/// noted. A single slice is a 2-D image (see [`Volume`]); it must lie in x and y. A pixel of PNG, JPEG and TIFF is
+/// noted. A single slice in x and y is a 2-D image, and any other keeps its place in space (see [`Volume`]). A pixel of PNG, JPEG and TIFF is
 /// 1 mm, whatever resolution the file claims, the first at the origin, rows along x, columns along y.
 ///
 /// Voxels become f32, so integers beyond 2^24 are rounded; where the file scales its integers, [`Volume::pixel`] is `F32`, or
