@@ -68,7 +68,7 @@ impl Slices {
         register: impl FnOnce(&Volume, &Volume, &Options) -> Result<Registration>,
     ) -> Result<Registration> {
         let init = match &options.init {
-            Init::Transform(start) => Init::Transform(self.into_plane(start)),
+            Init::Transform(start) => Init::Transform(self.in_plane(start)),
             init => init.clone(),
         };
         let options = Options {
@@ -79,13 +79,13 @@ impl Slices {
         };
         let mut found = register(&flattened(fixed, &self.fixed), &flattened(moving, &self.moving), &options)?;
         found.moved.geometry = fixed.geometry;
-        found.headers = self.into_space(&DAffine3::IDENTITY);
+        found.headers = self.in_space(&DAffine3::IDENTITY);
         found.transform = self.lifted(&found.transform, fixed.geometry.centre());
         Ok(found)
     }
 
     /// A map of LPS mm as one of the planes. How far it leads along the normal does not matter.
-    fn into_plane(&self, map: &DAffine3) -> DAffine3 {
+    fn in_plane(&self, map: &DAffine3) -> DAffine3 {
         let DAffine3 { matrix3, translation } = self.moving.inverse() * *map * self.fixed;
         let flat = |axis: DVec3| if axis.z.abs() < FLAT { axis.with_z(0.0) } else { axis };
         let matrix = DMat3::from_cols(flat(matrix3.x_axis), flat(matrix3.y_axis), DVec3::Z);
@@ -93,7 +93,7 @@ impl Slices {
     }
 
     /// A map of the planes as one of LPS mm.
-    fn into_space(&self, map: &DAffine3) -> DAffine3 {
+    fn in_space(&self, map: &DAffine3) -> DAffine3 {
         self.moving * *map * self.fixed.inverse()
     }
 
@@ -103,7 +103,7 @@ impl Slices {
         if found.kind == Kind::Similarity {
             map.matrix3.z_axis *= libm::sqrt(map.matrix3.determinant());
         }
-        Linear::new(found.kind, Dimension::Three, centre, &self.into_space(&map))
+        Linear::new(found.kind, Dimension::Three, centre, &self.in_space(&map))
     }
 }
 
