@@ -79,7 +79,6 @@ impl Slices {
         };
         let mut found = register(&flattened(fixed, &self.fixed), &flattened(moving, &self.moving), &options)?;
         found.moved.geometry = fixed.geometry;
-        found.headers = self.in_space(&DAffine3::IDENTITY);
         found.transform = self.lifted(&found.transform, fixed.geometry.centre());
         Ok(found)
     }

@@ -7,7 +7,6 @@ use crate::image::Intensities;
 use crate::metric::Evaluation;
 use crate::optimizer::Stopped;
 use crate::transform::Linear;
-use glam::DAffine3;
 use serde::Serialize;
 
 /// The result, and how it came about.
@@ -15,9 +14,6 @@ use serde::Serialize;
 pub struct Registration {
     /// Fixed point to moving point, LPS mm.
     pub transform: Linear,
-    /// How the headers place the images, as `start` has them: nothing moves, but slices of different places along their normal are
-    /// brought to one.
-    pub headers: DAffine3,
     /// The moving image on the fixed image's grid; 0 outside.
     pub moved: Volume,
     /// What of the fixed and of the moving image's intensities the metric looked at.

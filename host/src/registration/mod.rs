@@ -139,7 +139,6 @@ impl Run<'_> {
         let place = if flat { timed(&mut self.seconds.compare, placed)? } else { None };
         let doubts = evidence.doubts().into_iter().chain(place.and_then(trust::place)).collect();
         Ok(Registration {
-            headers: DAffine3::IDENTITY,
             moved: self.resample(&map)?,
             doubts,
             place,

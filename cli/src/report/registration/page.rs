@@ -28,8 +28,8 @@ impl Pictures {
     /// Where a picture cannot be encoded.
     pub fn new(images: [&Volume; 2], found: &Registration) -> ImageResult<Self> {
         let [fixed, moving] = images.map(|image| (image, Window::new(image)));
-        let (none, headers) = (DAffine3::IDENTITY, found.headers);
-        let planes = viewer::planes([(fixed, none), (moving, headers), (moving, found.transform.to_affine())])?;
+        let none = DAffine3::IDENTITY;
+        let planes = viewer::planes([(fixed, none), (moving, none), (moving, found.transform.to_affine())])?;
         let [before, after] = found.histograms.each_ref().map(|counts| {
             let bins = counts.len().isqrt();
             strip::exact_data_uri(&joint::draw(counts, bins))

@@ -1,7 +1,7 @@
 use super::*;
 use crate::invocation::Invocation;
 use crate::report::Run;
-use glam::{DAffine3, DVec3};
+use glam::DVec3;
 use mireg::Check;
 use mireg::image::{Intensities, IntensityRange};
 use mireg::registration::RegistrationSeconds;
@@ -26,7 +26,6 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
     let counts: Vec<u32> = noise([1024, 1024, 1]).voxels.iter().map(|&value| value as u32).collect();
     let dimension = Dimension::of(&volume.geometry);
     let found = Registration {
-        headers: DAffine3::IDENTITY,
         transform: Linear::identity(transform::Kind::Rigid, dimension, volume.geometry.centre()),
         intensities: [Intensities::of(volume, IntensityRange::Auto); 2],
         moved: volume.clone(),
