@@ -2,22 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
-use mireg::io::{self, Image};
-use mireg::{Error, Result, Volume};
+use mireg::io::{self, Image, ReadOptions};
+use mireg::{Error, Result};
 
 use crate::arguments::images::Images;
 use crate::{flags, terminal};
 
-/// Reads the fixed and the moving image at the same time. Returns them with what is to be said of how they were read, a line each.
+/// Reads the fixed and the moving image at the same time, pictures thinned to so many pixels. Returns them with what is to be said of how
+/// they were read, a line each.
 ///
 /// # Errors
 /// As [`io::read_with`].
-pub fn read(fixed: &Path, moving: &Path, images: &Images) -> Result<([Volume; 2], Vec<String>)> {
-    let read = |path, options| io::read_with(path, &options);
+pub fn read(
+    fixed: &Path,
+    moving: &Path,
+    images: &Images,
+    most_pixels: Option<usize>,
+) -> Result<([Image; 2], Vec<String>)> {
+    let read = |path, options| io::read_with(path, &ReadOptions { most_pixels, ..options });
     let (of_fixed, of_moving) = rayon::join(|| read(fixed, images.fixed()), || read(moving, images.moving()));
     let (of_fixed, of_moving) = (of_fixed?, of_moving?);
     let notes = [notes(fixed, &of_fixed), notes(moving, &of_moving)].concat();
-    Ok(([of_fixed.volume, of_moving.volume], notes))
+    Ok(([of_fixed, of_moving], notes))
 }
 
 /// What is to be said of how the image at `path` was read, a line each.

@@ -4,9 +4,10 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::time::Instant;
 
-use mireg::io::OutputFolder;
+use glam::DAffine3;
 use mireg::io::transform::Grids;
-use mireg::{Engine, Error, Result, Volume};
+use mireg::io::{self, OutputFolder};
+use mireg::{Engine, Error, Geometry, Resampling, Result, Volume, resample};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
@@ -16,6 +17,9 @@ use crate::invocation::Invocation;
 use crate::progress::Progress;
 use crate::report::{self, Kind, REPORT, Report, Run};
 use crate::terminal::{self, line};
+
+/// A slide of more pixels is registered on fewer: at a tenth of a pixel of those that are left, nothing is lost.
+pub const MOST_PIXELS: usize = 1 << 26;
 
 /// A run under way: nothing is in the output folder until it ends.
 pub struct Job<'a> {
@@ -33,6 +37,8 @@ pub struct Job<'a> {
 pub struct Loaded<O> {
     pub fixed: Volume,
     pub moving: Volume,
+    /// The grids of both as they are in their files, where either was thinned.
+    pub whole: Option<[Geometry; 2]>,
     pub options: O,
     /// What is to be said of how the images were read, a line each.
     notes: Vec<String>,
@@ -67,7 +73,15 @@ impl<'a> Job<'a> {
     /// # Errors
     /// As [`mireg::io::read_with`], and those of `options`.
     pub fn read<O: Send>(&self, options: impl FnOnce(&Grids) -> Result<O> + Send) -> Result<Loaded<O>> {
-        self.read_from(&self.pair.fixed, &self.pair.moving, options)
+        self.read_from(&self.pair.fixed, &self.pair.moving, None, options)
+    }
+
+    /// The same with pictures of more pixels thinned to [`MOST_PIXELS`].
+    ///
+    /// # Errors
+    /// As [`Job::read`].
+    pub fn read_thinned<O: Send>(&self, options: impl FnOnce(&Grids) -> Result<O> + Send) -> Result<Loaded<O>> {
+        self.read_from(&self.pair.fixed, &self.pair.moving, Some(MOST_PIXELS), options)
     }
 
     /// The same, where the images are not yet where the report says.
@@ -78,22 +92,31 @@ impl<'a> Job<'a> {
         &self,
         fixed: &Path,
         moving: &Path,
+        most_pixels: Option<usize>,
         options: impl FnOnce(&Grids) -> Result<O> + Send,
     ) -> Result<Loaded<O>> {
         self.progress.step("reading");
         let reading = Instant::now();
         self.engine.install(|| {
-            let ([fixed, moving], notes) = files::read(fixed, moving, &self.pair.images)?;
-            let options = options(&Grids::of(&fixed.geometry, &moving.geometry))?;
-            Ok(Loaded { fixed, moving, options, notes, seconds: reading.elapsed().as_secs_f64() })
+            let (images, notes) = files::read(fixed, moving, &self.pair.images, most_pixels)?;
+            let grids = images.each_ref().map(|image| image.whole.unwrap_or(image.volume.geometry));
+            let options = options(&Grids::of(&grids[0], &grids[1]))?;
+            let whole = images.iter().any(|image| image.whole.is_some()).then_some(grids);
+            let [fixed, moving] = images.map(|image| image.volume);
+            Ok(Loaded { fixed, moving, whole, options, notes, seconds: reading.elapsed().as_secs_f64() })
         })
     }
 
-    /// Puts all results into the folder.
+    /// Puts all results into the folder; `map` as for [`Job::finish_moved`].
     ///
     /// # Errors
     /// As [`Run::write`].
-    pub fn write<O: Sync, K: Kind>(&self, loaded: &Loaded<O>, found: &K) -> Result<Report<K::Facts>>
+    pub fn write<O: Sync, K: Kind>(
+        &self,
+        loaded: &Loaded<O>,
+        found: &K,
+        map: Option<&DAffine3>,
+    ) -> Result<Report<K::Facts>>
     where
         K::Facts: Send,
     {
@@ -107,7 +130,19 @@ impl<'a> Job<'a> {
             read: loaded.seconds,
             open: self.engine.opening_seconds(),
         };
-        self.engine.install(|| run.write(found, &self.folder))
+        let moved = |path: &Path| match (&loaded.whole, map) {
+            (Some([fixed, _]), Some(map)) => self.write_moved(&loaded.moving, fixed, map, path),
+            _ => io::write(path, found.moved()),
+        };
+        self.engine.install(|| run.write(found, &self.folder, &moved))
+    }
+
+    /// Writes all pixels of the moving image on all of the fixed one's grid.
+    fn write_moved(&self, moving: &Volume, fixed: &Geometry, map: &DAffine3, path: &Path) -> Result<()> {
+        if io::is_picture(&self.pair.moving) {
+            return resample::move_picture(&self.pair.moving, &self.pair.images.moving(), fixed, map, path);
+        }
+        io::write(path, &self.engine.resample(moving, fixed, &(*map).into(), &Resampling::default())?.volume)
     }
 
     /// Moves the folder to its place, prints the warnings and, unless it is to be quiet, notes and the text. Warnings are never
@@ -137,7 +172,18 @@ impl<'a> Job<'a> {
     where
         K::Facts: Send,
     {
-        let (pair, report) = (self.pair, self.write(loaded, found)?);
+        self.finish_moved(loaded, found, None)
+    }
+
+    /// The same with all pixels of images that were thinned, moved by a map of points of FIXED to points of MOVING, LPS mm.
+    ///
+    /// # Errors
+    /// As [`Job::finish`].
+    pub fn finish_moved<O: Sync, K: Kind>(self, loaded: &Loaded<O>, found: &K, map: Option<&DAffine3>) -> Result<()>
+    where
+        K::Facts: Send,
+    {
+        let (pair, report) = (self.pair, self.write(loaded, found, map)?);
         self.commit(&report, &summary(pair, found, &report))?;
         let grave: Vec<_> =
             report.warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();

@@ -4,10 +4,13 @@ use crate::error::{Setting, message};
 use glam::{DAffine3, DVec3, Vec3};
 use gpu::math::interpolate::{self, Interpolator, inside, last};
 use gpu::math::{affine, cubic};
+use gpu::params::Affine;
 use rayon::prelude::*;
+use std::path::Path;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, simd::widest};
 use crate::image::{CubicImage, filled, voxel_map};
+use crate::io::{ReadOptions, Samples, Whole};
 use crate::transform::TransformMap;
 use crate::{Error, Geometry, Result, Volume};
 
@@ -139,6 +142,62 @@ fn through(
     });
     let inside = rows.sum();
     Ok((voxels, inside))
+}
+
+/// Writes to `out` what is at each pixel of `grid` in the PNG, JPEG or TIFF at `path`, through a map of points of the grid to points of the
+/// picture, LPS mm: linear, and 0 outside. All pixels are taken, whatever `options` say of how many to read, and kept as the 8 or 16 bits
+/// that the file holds, so that large pictures fit in memory. The numbers are those of [`resample`], rounded.
+///
+/// # Errors
+/// Those of [`io::read_with`] and [`io::write`], and [`Error::Option`] for a picture or a grid too large.
+pub fn move_picture(path: &Path, options: &ReadOptions, grid: &Geometry, map: &DAffine3, out: &Path) -> Result<()> {
+    let whole = Whole::read(path, options)?;
+    check(Setting::Moving, &whole.geometry)?;
+    check(Setting::Fixed, grid)?;
+    let map = voxel_map(grid, &whole.geometry, map);
+    let width = grid.size[0];
+    let taken = |y: usize| {
+        let mut row = vec![0.0; width];
+        take_row(&whole, &map, y as u32, &mut row);
+        row
+    };
+    let samples = match &whole.samples {
+        Samples::Bytes(_) => {
+            let mut bytes = vec![0; grid.voxels()];
+            let rows = bytes.par_chunks_mut(width).enumerate();
+            rows.for_each(|(y, row)| {
+                row.iter_mut().zip(taken(y)).for_each(|(to, v)| *to = f32::round_ties_even(v) as u8)
+            });
+            Samples::Bytes(bytes)
+        }
+        Samples::Words(_) => {
+            let mut words = vec![0; grid.voxels()];
+            let rows = words.par_chunks_mut(width).enumerate();
+            rows.for_each(|(y, row)| {
+                row.iter_mut().zip(taken(y)).for_each(|(to, v)| *to = f32::round_ties_even(v) as u16)
+            });
+            Samples::Words(words)
+        }
+    };
+    drop(whole);
+    Whole { geometry: *grid, samples }.write(out)
+}
+
+widest! {
+    /// Writes what is in a picture at the pixels of row `y` of a grid.
+    fn take_row(whole: &Whole, map: &Affine, y: u32, row: &mut [f32]) {
+        let size = whole.geometry.size.map(|n| n as u32);
+        for (x, pixel) in row.iter_mut().enumerate() {
+            let position = affine::position(map, [x as u32, y, 0]);
+            // SAFETY: the samples fill the grid.
+            *pixel = unsafe {
+                match &whole.samples {
+                    Samples::Bytes(bytes) => interpolate::at(|i| bytes[i].into(), size, position, Interpolator::Linear),
+                    Samples::Words(words) => interpolate::at(|i| words[i].into(), size, position, Interpolator::Linear),
+                }
+            };
+        }
+    }
 }
 
 /// What `resample` makes of an image; NaN where that would take from voxels without data. `resample` never meets a NaN: it gets the image

@@ -2,11 +2,11 @@
 
 use libtest_mimic::Trial;
 use mireg::io::{self, Channel, Image, ReadOptions, Role, Select};
-use mireg::{Error, PixelType};
+use mireg::{Error, Geometry, PixelType, Resampling, resample};
 
 use super::Folder;
 use super::tiff_file::{Page, bytes};
-use crate::support::trial;
+use crate::support::{CPU, trial};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -17,6 +17,9 @@ pub fn tests() -> Vec<Trial> {
         trial("io::tiff::pages", a_page_is_taken_or_the_mean_of_all),
         trial("io::tiff::copies", smaller_copies_need_no_choice),
         trial("io::tiff::refused", what_is_not_there_is_refused),
+        trial("io::tiff::thinned", large_pictures_are_thinned_while_they_are_read),
+        trial("io::tiff::large", large_strips_and_tiles_are_read_in_parts),
+        trial("io::tiff::moved", all_pixels_of_a_picture_are_moved),
     ]
 }
 
@@ -202,4 +205,71 @@ fn what_is_not_there_is_refused() {
     let single = Page { bits: 32, ..page.clone() };
     let path = folder.file("a.tif", bytes(&[(single, vec![vec![0; 480]])]));
     assert_eq!(refused(with(&path, None, Channel::Luma)), "its pixels are Gray(32); save it with 8 or 16 bits a pixel");
+}
+
+fn large_pictures_are_thinned_while_they_are_read() {
+    let folder = Folder::new();
+    let grey = image::GrayImage::from_fn(120, 90, |x, y| image::Luma([(x + y) as u8]));
+    grey.save(folder.path("a.png")).unwrap();
+    let page = Page { size: [120, 90], unit: [32, 32], ..Page::default() };
+    let path = folder.file("a.tif", bytes(&[(page.clone(), page.units(|[x, y, _]| (x + y) as u16))]));
+    let most = |most_pixels| ReadOptions { most_pixels: Some(most_pixels), ..ReadOptions::default() };
+    for path in [path, folder.path("a.png")] {
+        let whole = io::read_with(&path, &most(120 * 90)).unwrap();
+        assert_eq!((&whole.volume, whole.whole, whole.notes.len()), (&io::read(&path).unwrap(), None, 0));
+        let image = io::read_with(&path, &most(1300)).unwrap();
+        let thin = image.volume;
+        assert_eq!((thin.geometry.size, thin.geometry.spacing), ([40, 30, 1], glam::DVec3::new(3.0, 3.0, 1.0)));
+        assert_eq!(
+            (image.whole, thin.geometry.centre()),
+            (Some(whole.volume.geometry), whole.volume.geometry.centre())
+        );
+        assert_eq!(image.notes[0].to_string(), "registered at 40 x 30 pixels, one in 3 along each axis");
+        // A ramp stays one.
+        let at = |x: usize, y: usize| thin.voxels[x + 40 * y];
+        assert!((at(20, 15) - (61.0 + 46.0)).abs() < 1e-3, "{}", at(20, 15));
+    }
+}
+
+/// Beyond 64 MB a strip is read in parts, and tiles by several threads.
+fn large_strips_and_tiles_are_read_in_parts() {
+    let folder = Folder::new();
+    let options = ReadOptions { most_pixels: Some(1 << 20), ..ReadOptions::default() };
+    let number =
+        |[x, y, _]: [usize; 3]| (40.0 + 30.0 * (x as f32 / 900.0).sin() + 20.0 * (y as f32 / 700.0).cos()) as u16;
+    let plain = Page { size: [5800, 5800], unit: [5800, 5800], bits: 16, ..Page::default() };
+    let tiles = Page { unit: [512, 512], compression: 8, ..plain.clone() };
+    let strip = folder.file("a.tif", bytes(&[(plain.clone(), plain.units(number))]));
+    let units = tiles.units(number).iter().map(|unit| zlib(unit)).collect();
+    let tiles = folder.file("b.tif", bytes(&[(tiles.clone(), units)]));
+    let [one, other] = [strip, tiles].map(|path| io::read_with(&path, &options).unwrap().volume);
+    assert_eq!((one.geometry.size, one.pixel), ([966, 966, 1], PixelType::U16));
+    assert!(one == other, "strips and tiles differ");
+    // The middle of thinned pixel 500 is that of pixel 3003.5, half a pixel of the first being left out.
+    let expected = f32::from(number([3003, 3003, 0]));
+    assert!((one.voxels[500 * 966 + 500] - expected).abs() < 1.5, "{} for {expected}", one.voxels[500 * 966 + 500]);
+}
+
+fn all_pixels_of_a_picture_are_moved() {
+    let folder = Folder::new();
+    let map = glam::DAffine3::from_translation(glam::DVec3::new(3.4, -2.7, 0.0)) * glam::DAffine3::from_rotation_z(0.2);
+    for bits in [8, 16] {
+        let page = Page { size: [45, 39], unit: [16, 16], bits, ..Page::default() };
+        let path = folder.file("a.tif", bytes(&[(page.clone(), page.units(|at| number(at) >> (16 - bits)))]));
+        let options = ReadOptions { most_pixels: Some(100), ..ReadOptions::default() };
+        let grid = Geometry::axis_aligned([50, 40, 1], glam::DVec3::ONE, glam::DVec3::ZERO);
+        resample::move_picture(&path, &options, &grid, &map, &folder.path("moved.png")).unwrap();
+        let whole = CPU.resample(&io::read(&path).unwrap(), &grid, &map.into(), &Resampling::default()).unwrap();
+        io::write(&folder.path("expected.png"), &whole.volume).unwrap();
+        let [moved, expected] = ["moved.png", "expected.png"].map(|name| std::fs::read(folder.path(name)).unwrap());
+        assert!(moved == expected, "{bits} bits");
+    }
+    let refused = resample::move_picture(
+        &folder.path("a.tif"),
+        &ReadOptions::default(),
+        &Geometry::axis_aligned([40_000, 2, 1], glam::DVec3::ONE, glam::DVec3::ZERO),
+        &map,
+        &folder.path("b.png"),
+    );
+    assert!(refused.unwrap_err().to_string().contains("the grid to resample on has 40000 x 2 x 1 voxels"));
 }

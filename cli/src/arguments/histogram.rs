@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, value_parser};
+use mireg::Volume;
+use mireg::io::{self, ReadOptions, Role};
 use mireg::metric::{self, HistogramMethod};
-use mireg::{Volume, io};
 
 use super::choice::choice;
 use super::interpolation::Interpolation;
@@ -35,9 +36,11 @@ impl Histogram {
         metric::Histogram { bins: self.bins, interpolator: self.interpolation.into(), method: self.histogram }
     }
 
-    /// Reads the masks of FIXED and MOVING.
-    pub fn masks(&self) -> mireg::Result<[Option<Volume>; 2]> {
-        let read = |mask: &Option<PathBuf>| mask.as_deref().map(io::read).transpose();
+    /// Reads the masks of FIXED and MOVING, pictures thinned to so many pixels.
+    pub fn masks(&self, most_pixels: Option<usize>) -> mireg::Result<[Option<Volume>; 2]> {
+        let options = ReadOptions { role: Role::Plain, most_pixels, ..ReadOptions::default() };
+        let of = |path: &PathBuf| io::read_with(path, &options).map(|image| image.volume);
+        let read = |mask: &Option<PathBuf>| mask.as_ref().map(of).transpose();
         Ok([read(&self.fixed_mask)?, read(&self.moving_mask)?])
     }
 }

@@ -37,6 +37,7 @@ impl Images {
             series: self.fixed_series.clone(),
             volume: self.fixed_volume,
             channel: self.fixed_channel,
+            most_pixels: None,
         }
     }
 
@@ -47,6 +48,7 @@ impl Images {
             series: self.moving_series.clone(),
             volume: self.moving_volume,
             channel: self.moving_channel,
+            most_pixels: None,
         }
     }
 }
@@ -70,6 +72,12 @@ pub struct Single {
 impl Single {
     /// How the image is read.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions { role: Role::Image, series: self.series.clone(), volume: self.volume, channel: self.channel }
+        ReadOptions {
+            role: Role::Image,
+            series: self.series.clone(),
+            volume: self.volume,
+            channel: self.channel,
+            most_pixels: None,
+        }
     }
 }

@@ -61,11 +61,11 @@ pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     })?;
 
     // The files are registered, not what they were made from, so that `mireg register` gives the same.
-    let loaded = job.read_from(&ct, &mr, |_| Ok(Options::default()))?;
+    let loaded = job.read_from(&ct, &mr, None, |_| Ok(Options::default()))?;
     let options = &loaded.options;
     let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
     let registered = Registered { found, options };
-    let report = job.write(&loaded, &registered)?;
+    let report = job.write(&loaded, &registered, None)?;
     let found = found.transform.to_affine();
     let before = pair.misplacement(&DAffine3::IDENTITY);
     let after = pair.misplacement(&found);

@@ -60,13 +60,14 @@ pub struct Metric {
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
     let engine = arguments.compute.engine(&Silent)?;
-    let read = || files::read(&arguments.fixed, &arguments.moving, &arguments.images);
-    let ([fixed, moving], notes) = engine.install(read)?;
+    let read = || files::read(&arguments.fixed, &arguments.moving, &arguments.images, None);
+    let (images, notes) = engine.install(read)?;
+    let [fixed, moving] = images.map(|image| image.volume);
     let transform = match &arguments.transform {
         Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
         None => DAffine3::IDENTITY,
     };
-    let (histogram, masks) = (arguments.histogram.counted(), arguments.histogram.masks()?);
+    let (histogram, masks) = (arguments.histogram.counted(), arguments.histogram.masks(None)?);
     let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
     let Ranges { fixed_range, moving_range } = arguments.ranges;
     let comparison = Comparison { histogram, fixed_mask, moving_mask, fixed_range, moving_range };

@@ -11,7 +11,7 @@ use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Search;
 use crate::invocation::Invocation;
-use crate::job::Job;
+use crate::job::{Job, MOST_PIXELS};
 use crate::report::Kind;
 use crate::report::registration::Registered;
 
@@ -49,16 +49,16 @@ pub struct Register {
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, invocation: &Invocation) -> Result<()> {
     let job = Job::open(&arguments.pair, Registered::FILES, &arguments.compute, invocation)?;
-    let loaded = job.read(|grids| arguments.options(grids))?;
+    let loaded = job.read_thinned(|grids| arguments.options(grids))?;
     let options = &loaded.options;
     let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
-    job.finish(&loaded, &Registered { found, options })
+    job.finish_moved(&loaded, &Registered { found, options }, Some(&found.transform.to_affine()))
 }
 
 impl Register {
     /// What the library wants to know about images on these grids; reads masks and a transform to start from.
     fn options(&self, grids: &Grids) -> Result<Options> {
-        let [fixed_mask, moving_mask] = self.maximised.histogram.masks()?;
+        let [fixed_mask, moving_mask] = self.maximised.histogram.masks(Some(MOST_PIXELS))?;
         let metric = self.maximised.metric(&self.search)?;
         let Ranges { fixed_range, moving_range } = self.ranges;
         let asked = Options { metric, fixed_mask, moving_mask, fixed_range, moving_range, ..Options::default() };

@@ -153,14 +153,20 @@ pub struct Spent {
 }
 
 impl Run<'_> {
-    /// Writes all results into `folder` and returns what the report says.
+    /// Writes all results into `folder` and returns what the report says. `write_moved` writes the moved image to a file.
     ///
     /// # Errors
     /// [`Error::File`] where a file cannot be written.
-    pub fn write<K: Kind>(&self, found: &K, folder: &OutputFolder) -> Result<Report<K::Facts>> {
+    pub fn write<K: Kind>(
+        &self,
+        found: &K,
+        folder: &OutputFolder,
+        write_moved: &(dyn Fn(&Path) -> Result<()> + Sync),
+    ) -> Result<Report<K::Facts>> {
         let writing = Instant::now();
         found.write(folder)?;
-        let write = || io::write(&folder.path(moved(self.moving)), found.moved());
+        let path = folder.path(moved(self.moving));
+        let write = || write_moved(&path);
         let (written, pictures) = rayon::join(write, || found.draw(self.images));
         written?;
         let report = self.report(found, writing.elapsed().as_secs_f64());

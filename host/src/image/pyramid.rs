@@ -1,6 +1,6 @@
 //! Coarser versions of a volume, in millimetres.
 
-use super::{Geometry, Volume};
+use super::{Geometry, PixelType, Volume};
 use crate::threads::wanted;
 use glam::DVec3;
 use rayon::prelude::*;
@@ -39,6 +39,45 @@ fn coarser(volume: &Volume, steps: [usize; 3]) -> Option<Volume> {
     let sigma = |step: usize| 0.5 * ((step * step - 1) as f64).sqrt();
     let filters = [0, 1, 2].map(|n| (steps[n] > 1).then(|| Filter::new(size[n], steps[n], sigma(steps[n]))));
     filters.iter().any(Option::is_some).then(|| filtered(volume, filters))
+}
+
+/// A picture that is thinned along both axes while its rows come, so that no more than its columns are kept of it.
+pub(crate) struct Thinned {
+    /// Along each axis, unless the picture stays as it is.
+    filters: Option<[Filter; 2]>,
+    /// Pixels of a row that comes.
+    width: usize,
+    geometry: Geometry,
+    voxels: Vec<f32>,
+}
+
+impl Thinned {
+    /// On this grid, of which one pixel in `step` is left along each axis.
+    pub fn new(geometry: Geometry, step: usize) -> Self {
+        let sigma = 0.5 * ((step * step - 1) as f64).sqrt();
+        let filters = (step > 1).then(|| [0, 1].map(|axis| Filter::new(geometry.size[axis], step, sigma)));
+        let width = geometry.size[0];
+        let geometry = filters.as_ref().map_or(geometry, |[along, _]| along.grid(0, geometry));
+        Self { filters, width, geometry, voxels: Vec::with_capacity(geometry.voxels()) }
+    }
+
+    /// Takes the next rows.
+    pub fn push(&mut self, rows: &[f32]) {
+        let Some([along, _]) = &self.filters else { return self.voxels.extend(rows) };
+        let (first, left) = (self.voxels.len(), self.geometry.size[0]);
+        self.voxels.resize(first + rows.len() / self.width * left, 0.0);
+        let rows = rows.par_chunks_exact(self.width);
+        self.voxels[first..].par_chunks_exact_mut(left).zip(rows).for_each(|(out, row)| along.along(row, out));
+    }
+
+    /// The picture, once all rows have come.
+    pub fn finish(self, pixel: PixelType) -> Volume {
+        let volume = Volume { geometry: self.geometry, voxels: self.voxels, pixel };
+        match self.filters {
+            Some([_, across]) => filtered(&volume, [None, Some(across), None]),
+            None => volume,
+        }
+    }
 }
 
 /// Old voxels a new one along an axis, keeping at least two new ones.
@@ -141,7 +180,6 @@ fn kernel(sigma: f64, between: bool) -> Vec<f32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PixelType;
 
     fn ramp(size: [usize; 3], spacing: DVec3) -> Volume {
         let geometry = Geometry::axis_aligned(size, spacing, DVec3::new(5.0, -3.0, 11.0));
@@ -180,6 +218,21 @@ mod tests {
         assert!(steps[2].geometry.origin.distance(once[0].geometry.origin) < 1e-12);
         let middle = once[0].voxels.len() / 2;
         assert!((steps[2].voxels[middle] - once[0].voxels[middle]).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_picture_thinned_by_rows_is_that_of_its_level() {
+        for size in [[50, 41, 1], [48, 36, 1]] {
+            let fine = ramp(size, DVec3::ONE);
+            for step in [1, 2, 3] {
+                let mut thinned = Thinned::new(fine.geometry, step);
+                fine.voxels.chunks(7 * size[0]).for_each(|rows| thinned.push(rows));
+                let (found, level) = (thinned.finish(fine.pixel), &levels(&fine, &[step as f64])[0]);
+                assert_eq!(found.geometry, level.geometry);
+                let apart = found.voxels.iter().zip(&level.voxels).map(|(a, b)| (a - b).abs());
+                assert!(apart.fold(0.0, f32::max) < 1e-3 && found.voxels.len() == level.voxels.len());
+            }
+        }
     }
 
     #[test]

@@ -7,7 +7,8 @@ use crate::transform::Field;
 use crate::{Error, Geometry, Result, Volume};
 
 /// Nothing is chosen, and no option named.
-pub const PLAIN: ReadOptions = ReadOptions { role: Role::Plain, series: None, volume: None, channel: Channel::Luma };
+pub const PLAIN: ReadOptions =
+    ReadOptions { role: Role::Plain, series: None, volume: None, channel: Channel::Luma, most_pixels: None };
 
 /// A format of images, and of displacement fields where it can hold vectors. It is one row in [`super::formats`].
 pub trait ImageFormat: Sync {

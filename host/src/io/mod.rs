@@ -24,6 +24,7 @@ mod vectors;
 mod voxels;
 mod wanted;
 
+pub(crate) use formats::{Samples, Whole};
 pub use formats::{geometry, is_picture, read, read_with, write};
 pub use output::OutputFolder;
 pub use reading::{Channel, Image, ReadOptions, Role, Select};

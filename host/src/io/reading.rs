@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::Volume;
 use crate::error::{Message, Setting};
+use crate::{Geometry, Volume};
 
 /// Which image of a file or folder is read, where there are several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +17,16 @@ pub struct ReadOptions {
     pub volume: Option<Select>,
     /// What is taken of voxels with several channels, such as colours.
     pub channel: Channel,
+    /// A PNG, JPEG or TIFF of more pixels is thinned to at most so many, by a whole step along both axes, while it is read.
+    pub most_pixels: Option<usize>,
+}
+
+impl ReadOptions {
+    /// One pixel in how many is read along each axis of a picture.
+    pub(super) fn step(&self, [width, height, _]: [usize; 3]) -> usize {
+        let fits = |step: &usize| self.most_pixels.is_none_or(|most| (width / step) * (height / step) <= most.max(4));
+        (1..).find(fits).unwrap_or(1)
+    }
 }
 
 /// A volume of several along a fourth axis, or a page of several.
@@ -115,12 +125,14 @@ impl Role {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Image {
     pub volume: Volume,
+    /// The grid of all pixels of a picture of which fewer were read.
+    pub whole: Option<Geometry>,
     /// What its reader should know and the volume does not say, a line each, such as which files of a folder were left out.
     pub notes: Vec<Message>,
 }
 
 impl From<Volume> for Image {
     fn from(volume: Volume) -> Self {
-        Self { volume, notes: Vec::new() }
+        Self { volume, whole: None, notes: Vec::new() }
     }
 }

@@ -20,7 +20,8 @@ impl Wanted {
 
     /// The image that was read so.
     pub fn image(self, geometry: Geometry, coding: &Coding, voxels: Vec<f32>) -> Image {
-        Image { volume: Volume { geometry, voxels, pixel: coding.volume_pixel(self.take) }, notes: self.notes }
+        let volume = Volume { geometry, voxels, pixel: coding.volume_pixel(self.take) };
+        Image { notes: self.notes, ..volume.into() }
     }
 }
 

@@ -18,6 +18,8 @@ use crate::{Error, Geometry, Result, Volume};
 const FORMATS: [&dyn ImageFormat; 6] =
     [&nifti::Nifti, &metaimage::MetaImage, &nrrd::Nrrd, &mgh::Mgh, &dicom::Dicom, &picture::Picture];
 
+pub use picture::{Samples, Whole};
+
 /// Whether a file is PNG, JPEG or TIFF, by the end of its name.
 pub fn is_picture(path: &Path) -> bool {
     of_name(path).is_some_and(|format| format.is_picture())

@@ -67,7 +67,7 @@ pub fn read(
     voxels::finite(&voxels, &voxels::Shape::scalar(geometry.size)).map_err(wrong)?;
     let mut volume = Volume { geometry, voxels, pixel: PixelType::F32 };
     volume.pixel = pixel(&files, &placed, &volume);
-    Ok(Image { volume, notes })
+    Ok(Image { notes, ..volume.into() })
 }
 
 /// Files that can be read, and all of their frames.

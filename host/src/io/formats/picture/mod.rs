@@ -2,6 +2,7 @@
 
 mod rows;
 mod tiff;
+mod whole;
 mod write;
 
 use std::io::{BufReader, Cursor};
@@ -10,13 +11,16 @@ use std::path::Path;
 use glam::DVec3;
 use image::{DynamicImage, ImageReader, Limits};
 
-use crate::error::Message;
+use crate::error::{Message, message};
+use crate::image::pyramid;
 use crate::io::check;
 use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::{self, MOST_DEFLATED, Source};
-use crate::{Error, Geometry, Result, Volume};
-use rows::{Rows, Samples};
+use crate::{Error, Geometry, PixelType, Result, Volume};
+use rows::Rows;
+pub use rows::Samples;
+pub use whole::Whole;
 
 /// Bytes that a decoder may take whatever the file's length: its tables.
 const TABLES: u64 = 1 << 20;
@@ -68,6 +72,26 @@ fn format(path: &Path) -> image::ImageFormat {
 
 /// Reads the PNG or JPEG at `path`.
 fn read(path: &Path, format: image::ImageFormat, options: &ReadOptions) -> Result<Image> {
+    let (thinned, notes) = rows(path, format, options, |whole, pixel| Thinning::new(whole, pixel, options))?;
+    Ok(thinned.finish(notes))
+}
+
+/// Gives the rows of the PNG or JPEG at `path` to what `sink` makes for pixels of a grid and a type, and says what was taken.
+fn rows<S: Sink>(
+    path: &Path,
+    format: image::ImageFormat,
+    options: &ReadOptions,
+    sink: impl FnOnce(Geometry, PixelType) -> S,
+) -> Result<(S, Vec<Message>)> {
+    let rows = decoded(path, format, options)?;
+    let (take, notes) = options.channel(rows.colours()).map_err(Error::at(path))?;
+    let mut sink = sink(rows.grid().map_err(Error::at(path))?, rows.samples.pixel());
+    rows.give(take, &mut |rows| sink.push(rows));
+    Ok((sink, notes))
+}
+
+/// All pixels of the PNG or JPEG at `path`.
+fn decoded(path: &Path, format: image::ImageFormat, options: &ReadOptions) -> Result<Rows> {
     options.volume(1, "volume").map_err(Error::at(path))?;
     let bytes = Source::open(path)?.bytes()?;
     let mut limits = Limits::no_limits();
@@ -75,25 +99,57 @@ fn read(path: &Path, format: image::ImageFormat, options: &ReadOptions) -> Resul
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(limits);
     let image = reader.decode().map_err(|e| refused(path, format, &e.to_string()))?;
-    let [width, height] = [image.width(), image.height()];
-    let rows = match image {
-        DynamicImage::ImageLuma8(image) => Rows { samples: Samples::Bytes(image.into_raw()), channels: 1 },
-        DynamicImage::ImageLumaA8(image) => Rows { samples: Samples::Bytes(image.into_raw()), channels: 2 },
-        DynamicImage::ImageRgb8(image) => Rows { samples: Samples::Bytes(image.into_raw()), channels: 3 },
-        DynamicImage::ImageRgba8(image) => Rows { samples: Samples::Bytes(image.into_raw()), channels: 4 },
-        DynamicImage::ImageLuma16(image) => Rows { samples: Samples::Words(image.into_raw()), channels: 1 },
-        DynamicImage::ImageLumaA16(image) => Rows { samples: Samples::Words(image.into_raw()), channels: 2 },
-        DynamicImage::ImageRgb16(image) => Rows { samples: Samples::Words(image.into_raw()), channels: 3 },
-        DynamicImage::ImageRgba16(image) => Rows { samples: Samples::Words(image.into_raw()), channels: 4 },
+    let (width, channels) = (image.width() as usize, image.color().channel_count().into());
+    let samples = match image {
+        DynamicImage::ImageLuma8(image) => Samples::Bytes(image.into_raw()),
+        DynamicImage::ImageLumaA8(image) => Samples::Bytes(image.into_raw()),
+        DynamicImage::ImageRgb8(image) => Samples::Bytes(image.into_raw()),
+        DynamicImage::ImageRgba8(image) => Samples::Bytes(image.into_raw()),
+        DynamicImage::ImageLuma16(image) => Samples::Words(image.into_raw()),
+        DynamicImage::ImageLumaA16(image) => Samples::Words(image.into_raw()),
+        DynamicImage::ImageRgb16(image) => Samples::Words(image.into_raw()),
+        DynamicImage::ImageRgba16(image) => Samples::Words(image.into_raw()),
         other => return Err(Error::file(path, other_pixels(&format!("{:?}", other.color())))),
     };
-    // What lies beside grey is no channel to choose, but alpha.
-    let channels = if rows.channels == 2 { 1 } else { rows.channels };
-    let (take, notes) = options.channel(channels).map_err(Error::at(path))?;
-    let pixel = rows.samples.pixel();
-    let voxels = rows.grey(take);
-    let geometry = grid(width, height).map_err(Error::at(path))?;
-    Ok(Image { volume: Volume { geometry, voxels, pixel }, notes })
+    Ok(Rows { samples, channels, width })
+}
+
+/// What becomes of a picture that comes row by row.
+trait Sink {
+    /// Takes the next rows, a number per pixel.
+    fn push(&mut self, rows: &[f32]);
+}
+
+/// A picture on its way from rows to a volume, thinned where the options say so.
+struct Thinning {
+    whole: Geometry,
+    pixel: PixelType,
+    step: usize,
+    thinned: pyramid::Thinned,
+}
+
+impl Sink for Thinning {
+    fn push(&mut self, rows: &[f32]) {
+        self.thinned.push(rows);
+    }
+}
+
+impl Thinning {
+    fn new(whole: Geometry, pixel: PixelType, options: &ReadOptions) -> Self {
+        let step = options.step(whole.size);
+        Self { whole, pixel, step, thinned: pyramid::Thinned::new(whole, step) }
+    }
+
+    fn finish(self, mut notes: Vec<Message>) -> Image {
+        let Self { whole, pixel, step, thinned } = self;
+        let volume = thinned.finish(pixel);
+        let thinned = step > 1;
+        if thinned {
+            let [width, height, _] = volume.geometry.size;
+            notes.push(message!("registered at {width} x {height} pixels, one in {step} along each axis"));
+        }
+        Image { volume, whole: thinned.then_some(whole), notes }
+    }
 }
 
 /// Bytes that a file of this length can hold when it is decoded.

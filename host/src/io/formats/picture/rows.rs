@@ -3,16 +3,20 @@
 use image::{DynamicImage, ImageBuffer};
 use rayon::prelude::*;
 
-use crate::PixelType;
+use super::grid;
 use crate::io::voxels::Take;
+use crate::{Geometry, PixelType};
 
-/// Pixels whose luma is made at once.
+/// Pixels whose luma is made at once, and those that are given on at once.
 const PART: usize = 1 << 16;
+const GIVEN: usize = 1 << 22;
 
-/// Some pixels one after the other, each with its channels side by side.
+/// Some whole rows of pixels one after the other, each pixel with its channels side by side.
 pub struct Rows {
     pub samples: Samples,
     pub channels: usize,
+    /// Pixels of a row.
+    pub width: usize,
 }
 
 /// Whole numbers of one type.
@@ -32,35 +36,54 @@ impl Samples {
 }
 
 impl Rows {
-    /// A number per pixel: what is taken of its channels, and the first of them where all are.
-    pub fn grey(&self, take: Take) -> Vec<f32> {
-        let channel = if let Take::One(channel) = take { channel } else { 0 };
-        match (&self.samples, take) {
-            (Samples::Bytes(bytes), Take::Luma) => luma(bytes, self.channels, |colours| {
-                let image = ImageBuffer::from_raw((colours.len() / 3) as u32, 1, colours)?;
-                Some(DynamicImage::ImageRgb8(image).into_luma8().into_raw())
-            }),
-            (Samples::Words(words), Take::Luma) => luma(words, self.channels, |colours| {
-                let image = ImageBuffer::from_raw((colours.len() / 3) as u32, 1, colours)?;
-                Some(DynamicImage::ImageRgb16(image).into_luma16().into_raw())
-            }),
-            (Samples::Bytes(bytes), _) => every(bytes, self.channels, channel),
-            (Samples::Words(words), _) => every(words, self.channels, channel),
+    /// Channels among which one can be chosen: what lies beside grey is alpha.
+    pub fn colours(&self) -> usize {
+        if self.channels == 2 { 1 } else { self.channels }
+    }
+
+    /// The grid of these rows alone.
+    pub fn grid(&self) -> Result<Geometry, String> {
+        let samples = match &self.samples {
+            Samples::Bytes(bytes) => bytes.len(),
+            Samples::Words(words) => words.len(),
+        };
+        grid(self.width as u32, (samples / self.channels / self.width) as u32)
+    }
+
+    /// Gives a number per pixel, some rows at a time: what is taken of its channels, and the first of them where all are.
+    pub fn give(&self, take: Take, given: &mut dyn FnMut(&[f32])) {
+        let part = (GIVEN / self.width).max(1) * self.width * self.channels;
+        match &self.samples {
+            Samples::Bytes(bytes) => bytes.chunks(part).for_each(|part| given(&self.grey(part, take, of_bytes))),
+            Samples::Words(words) => words.chunks(part).for_each(|part| given(&self.grey(part, take, of_words))),
         }
+    }
+
+    fn grey<T: Copy + Into<f32> + Sync>(&self, part: &[T], take: Take, luma: Luma<T>) -> Vec<f32> {
+        let channel = match take {
+            Take::Luma => return lumas(part, self.channels, luma),
+            Take::One(channel) => channel,
+            Take::All | Take::Mean => 0,
+        };
+        part.iter().skip(channel).step_by(self.channels).map(|&sample| sample.into()).collect()
     }
 }
 
-/// One channel of every pixel.
-fn every<T: Copy + Into<f32>>(samples: &[T], channels: usize, channel: usize) -> Vec<f32> {
-    samples.iter().skip(channel).step_by(channels).map(|&sample| sample.into()).collect()
+/// Red, green and blue of pixels to their luma.
+type Luma<T> = fn(Vec<T>) -> Option<Vec<T>>;
+
+fn of_bytes(colours: Vec<u8>) -> Option<Vec<u8>> {
+    let image = ImageBuffer::from_raw((colours.len() / 3) as u32, 1, colours)?;
+    Some(DynamicImage::ImageRgb8(image).into_luma8().into_raw())
 }
 
-/// What `luma` makes of the first three channels of every pixel.
-fn luma<T: Copy + Into<f32> + Sync>(
-    samples: &[T],
-    channels: usize,
-    luma: impl Fn(Vec<T>) -> Option<Vec<T>> + Sync,
-) -> Vec<f32> {
+fn of_words(colours: Vec<u16>) -> Option<Vec<u16>> {
+    let image = ImageBuffer::from_raw((colours.len() / 3) as u32, 1, colours)?;
+    Some(DynamicImage::ImageRgb16(image).into_luma16().into_raw())
+}
+
+/// The luma of the first three channels of every pixel.
+fn lumas<T: Copy + Into<f32> + Sync>(samples: &[T], channels: usize, luma: Luma<T>) -> Vec<f32> {
     let mut grey = vec![0.0; samples.len() / channels];
     grey.par_chunks_mut(PART).zip(samples.par_chunks(PART * channels)).for_each(|(grey, pixels)| {
         let colours = pixels.chunks_exact(channels).flat_map(|pixel| &pixel[..3]).copied().collect();

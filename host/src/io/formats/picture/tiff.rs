@@ -5,13 +5,15 @@ use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use image::ImageFormat;
+use rayon::prelude::*;
 use tiff::ColorType;
 use tiff::decoder::{Decoder, Limits};
+use tiff::tags::ByteOrder;
 use tiff::tags::{SampleFormat, Tag};
 use tiff::{TiffError, TiffResult};
 
 use super::rows::{Rows, Samples};
-use super::{grid, most_decoded, other_pixels, refused};
+use super::{Sink, Thinning, grid, most_decoded, other_pixels, refused};
 use crate::error::Message;
 use crate::io::reading::{Channel, Image, ReadOptions};
 use crate::io::source;
@@ -21,22 +23,37 @@ use crate::{Error, Geometry, PixelType, Result, Volume};
 /// Bits of a page's NewSubfileType: it is a smaller copy of another, or its mask.
 const OF_ANOTHER: u32 = 1 | 4;
 
+/// Bytes of a strip beyond which it is read in parts.
+const LARGE: usize = 1 << 26;
+
+/// Rows of strips or tiles that a thread decodes at once of a large page.
+const EACH: usize = 4;
+
 /// Reads the page that `options` choose of the file at `path`, or the mean of all.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Image> {
     let mut tiff = Tiff::open(path)?;
-    let others = tiff.others()?;
-    let pages = match options.volume {
-        None if others.iter().all(|kind| kind & OF_ANOTHER != 0) => 1,
-        _ => 1 + others.len(),
-    };
-    let (take, mut notes) = options.volume(pages, "page").map_err(Error::at(path))?;
-    let page = if let Take::One(page) = take { page } else { 0 };
-    let mut image = tiff.page(page, options)?;
+    let (take, pages, mut notes) = tiff.choose(options)?;
+    let (first, mut options) = (if let Take::One(page) = take { page } else { 0 }, options.clone());
+    if take == Take::Mean {
+        options.most_pixels = None;
+    }
+    let mut image = tiff.page(first, &options)?;
     notes.append(&mut image.notes);
     if take == Take::Mean {
-        image.volume = tiff.mean(image.volume, pages, options)?;
+        image.volume = tiff.mean(image.volume, pages, &options)?;
     }
     Ok(Image { notes, ..image })
+}
+
+/// Gives the rows of the page that `options` choose, or of the first, to what `sink` makes for pixels of a grid and a type.
+pub fn rows<S: Sink>(
+    path: &Path,
+    options: &ReadOptions,
+    sink: impl FnOnce(Geometry, PixelType) -> S,
+) -> Result<(S, Vec<Message>)> {
+    let mut tiff = Tiff::open(path)?;
+    let (take, ..) = tiff.choose(options)?;
+    tiff.give(if let Take::One(page) = take { page } else { 0 }, options, sink)
 }
 
 /// The grid of the first page of the file at `path`.
@@ -94,19 +111,59 @@ impl<'a> Tiff<'a> {
         Ok(others)
     }
 
+    /// Which of how many pages is taken, and what is said of it. Smaller copies and masks need no choice.
+    fn choose(&mut self, options: &ReadOptions) -> Result<(Take, usize, Vec<Message>)> {
+        let others = self.others()?;
+        let pages = match options.volume {
+            None if others.iter().all(|kind| kind & OF_ANOTHER != 0) => 1,
+            _ => 1 + others.len(),
+        };
+        let (take, notes) = options.volume(pages, "page").map_err(Error::at(self.path))?;
+        Ok((take, pages, notes))
+    }
+
     /// Reads a page.
     fn page(&mut self, page: usize, options: &ReadOptions) -> Result<Image> {
-        self.decoder.seek_to_image(page).map_err(wrong(self.path))?;
-        let layout = self.layout()?;
+        let (thinned, notes) = self.give(page, options, |whole, pixel| Thinning::new(whole, pixel, options))?;
+        Ok(thinned.finish(notes))
+    }
+
+    /// Gives the rows of a page to what `sink` makes, and says what was taken of its channels.
+    fn give<S: Sink>(
+        &mut self,
+        page: usize,
+        options: &ReadOptions,
+        sink: impl FnOnce(Geometry, PixelType) -> S,
+    ) -> Result<(S, Vec<Message>)> {
+        let wrong = wrong(self.path);
+        let layout = self.seek(page)?;
         let (take, notes) = layout.take(options).map_err(Error::at(self.path))?;
-        let geometry = grid(layout.size[0], layout.size[1]).map_err(Error::at(self.path))?;
-        let mut voxels = Vec::with_capacity(geometry.voxels());
-        for row in 0..layout.units()[1] {
-            let rows = self.rows(&layout, row).map_err(wrong(self.path))?;
-            voxels.append(&mut rows.grey(take));
+        let mut sink = sink(layout.grid().map_err(Error::at(self.path))?, layout.pixel());
+        let mut given = |rows: &[f32]| sink.push(rows);
+        if let Some(strips) = self.large_strips(&layout).map_err(&wrong)? {
+            self.parts(&layout, &strips, &mut |rows| rows.give(take, &mut given)).map_err(&wrong)?;
+            return Ok((sink, notes));
         }
-        let pixel = if layout.bytes == 2 { PixelType::U16 } else { PixelType::U8 };
-        Ok(Image { volume: Volume { geometry, voxels, pixel }, notes })
+        let rows: Vec<u32> = (0..layout.units()[1]).collect();
+        if layout.stride() * layout.size[1] as usize <= LARGE {
+            for row in rows {
+                self.rows(&layout, row).map_err(&wrong)?.give(take, &mut given);
+            }
+            return Ok((sink, notes));
+        }
+        // Every thread decodes some rows by itself, and no more are kept than that.
+        for rows in rows.chunks(EACH * rayon::current_num_threads()) {
+            let decode = |rows: &[u32]| -> Result<Vec<Rows>> {
+                let mut own = Tiff::open(self.path)?;
+                own.seek(page)?;
+                rows.iter().map(|&row| own.rows(&layout, row).map_err(&wrong)).collect()
+            };
+            let decoded: Vec<_> = rows.par_chunks(EACH).map(decode).collect();
+            for rows in decoded {
+                rows?.iter().for_each(|rows| rows.give(take, &mut given));
+            }
+        }
+        Ok((sink, notes))
     }
 
     /// The mean of all pages, of which the first has been read.
@@ -124,8 +181,9 @@ impl<'a> Tiff<'a> {
         Ok(Volume { voxels, pixel: PixelType::F32, ..first })
     }
 
-    /// What the pixels of the page are that was sought.
-    fn layout(&mut self) -> Result<Layout> {
+    /// Goes to a page, and says what its pixels are.
+    fn seek(&mut self, page: usize) -> Result<Layout> {
+        self.decoder.seek_to_image(page).map_err(wrong(self.path))?;
         let read = || -> TiffResult<(ColorType, Vec<u16>, (u32, u32))> {
             let formats = self.decoder.find_tag_unsigned_vec(Tag::SampleFormat)?.unwrap_or_default();
             Ok((self.decoder.colortype()?, formats, self.decoder.dimensions()?))
@@ -161,12 +219,50 @@ impl<'a> Tiff<'a> {
         Ok(layout)
     }
 
+    /// Where strips start that are so large that they are read in parts, as they can be where the pixels are not compressed.
+    fn large_strips(&mut self, layout: &Layout) -> TiffResult<Option<Vec<u64>>> {
+        let [across, _] = layout.units();
+        let bytes = layout.unit[1] as usize * layout.stride();
+        let mut is = |tag, usual: u32| TiffResult::Ok(self.decoder.find_tag_unsigned(tag)?.unwrap_or(usual) == usual);
+        let plain = is(Tag::Compression, 1)? && is(Tag::PlanarConfiguration, 1)? && is(Tag::Predictor, 1)?;
+        let stored = self.decoder.find_tag_unsigned(Tag::SamplesPerPixel)? == Some(layout.channels as u32);
+        let inverted = self.decoder.find_tag_unsigned(Tag::PhotometricInterpretation)? == Some(0_u32);
+        let bits = layout.colour == ColorType::Gray(1);
+        match across == 1 && bytes > LARGE && plain && stored && !inverted && !bits {
+            true => self.decoder.find_tag(Tag::StripOffsets)?.map(|offsets| offsets.into_u64_vec()).transpose(),
+            false => Ok(None),
+        }
+    }
+
+    /// Reads strips that are not compressed, some rows at a time.
+    fn parts(&mut self, layout: &Layout, strips: &[u64], given: &mut dyn FnMut(Rows)) -> TiffResult<()> {
+        let big_endian = self.decoder.byte_order() == ByteOrder::BigEndian;
+        let mut left = layout.size[1] as usize * layout.stride();
+        for &strip in strips {
+            let mut of_strip = left.min(layout.unit[1] as usize * layout.stride());
+            left -= of_strip;
+            self.decoder.inner().seek(SeekFrom::Start(strip))?;
+            while of_strip > 0 {
+                let mut part = vec![0; of_strip.min((LARGE / layout.stride()).max(1) * layout.stride())];
+                self.decoder.inner().read_exact(&mut part)?;
+                of_strip -= part.len();
+                if layout.bytes == 2 && big_endian != cfg!(target_endian = "big") {
+                    part.as_chunks_mut::<2>().0.iter_mut().for_each(|word| word.reverse());
+                }
+                given(layout.rows(part));
+            }
+        }
+        Ok(())
+    }
+
     /// The pixels of a row of strips or tiles.
     fn rows(&mut self, layout: &Layout, row: u32) -> TiffResult<Rows> {
         let [across, _] = layout.units();
         let height = layout.unit[1].min(layout.size[1] - row * layout.unit[1]);
-        let pixel = layout.channels * layout.bytes;
-        let stride = layout.size[0] as usize * pixel;
+        if across == 1 {
+            return Ok(layout.rows(self.unit(layout, row, layout.size[0] as usize)?));
+        }
+        let (pixel, stride) = (layout.channels * layout.bytes, layout.stride());
         let mut band = vec![0; stride * height as usize];
         for column in 0..across {
             let first = column * layout.unit[0];
@@ -220,6 +316,19 @@ impl Layout {
         [0, 1].map(|axis| self.size[axis].div_ceil(self.unit[axis]))
     }
 
+    /// Bytes of a row.
+    fn stride(&self) -> usize {
+        self.size[0] as usize * self.channels * self.bytes
+    }
+
+    fn grid(&self) -> Result<Geometry, String> {
+        grid(self.size[0], self.size[1])
+    }
+
+    fn pixel(&self) -> PixelType {
+        if self.bytes == 2 { PixelType::U16 } else { PixelType::U8 }
+    }
+
     /// What is taken of the channels, and what is said of it. Only colours have luma.
     fn take(&self, options: &ReadOptions) -> Result<(Take, Vec<Message>), Message> {
         match (self.colour, options.channel) {
@@ -249,7 +358,7 @@ impl Layout {
             (_, samples) => samples,
         };
         let inks = matches!(self.colour, ColorType::CMYK(_));
-        Rows { samples, channels: if inks { 3 } else { self.channels } }
+        Rows { samples, channels: if inks { 3 } else { self.channels }, width: self.size[0] as usize }
     }
 }
 

@@ -33,11 +33,16 @@ pub fn write(path: &Path, volume: &Volume, format: ImageFormat) -> Result<()> {
         ImageBuffer::from_raw(width, height, rounded.map(|v| v as u16).collect()).map(DynamicImage::ImageLuma16)
     };
     let image = image.ok_or_else(|| wrong("the volume has other voxels than its size says".into()))?;
+    encode(path, &image, format)
+}
+
+/// Writes grey pixels.
+pub fn encode(path: &Path, image: &DynamicImage, format: ImageFormat) -> Result<()> {
     let mut bytes = Cursor::new(Vec::new());
     let encoded = match format {
         ImageFormat::Jpeg => image.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY)),
         _ => image.write_to(&mut bytes, format),
     };
-    encoded.map_err(|e| wrong(format!("cannot be written as {format:?} ({e}); write .nii.gz")))?;
+    encoded.map_err(|e| Error::file(path, format!("cannot be written as {format:?} ({e}); write .nii.gz")))?;
     atomic::write(path, &[bytes.get_ref()])
 }
