@@ -1,5 +1,6 @@
 //! PNG, JPEG and TIFF as 2-D images: a pixel is 1 mm, the first at the origin, rows along x, columns along y.
 
+mod layout;
 mod rows;
 mod tiff;
 mod whole;
