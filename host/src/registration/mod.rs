@@ -151,9 +151,7 @@ impl Run<'_> {
             rival: race.rival,
         };
         let place = timed(&mut self.seconds.compare, || self.case.insides.map(|insides| insides.place(&map)));
-        let flat = self.dimension == Dimension::Two;
-        let placed = place.filter(|_| flat).and_then(trust::place);
-        let doubts = evidence.doubts().into_iter().chain(placed).collect();
+        let doubts = evidence.doubts().into_iter().chain(place.and_then(trust::place)).collect();
         Ok(Registration {
             moved: self.resample(&map)?,
             doubts,

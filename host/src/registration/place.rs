@@ -1,4 +1,4 @@
-//! Whether two pictures agree where they were placed.
+//! Whether two images agree where they were placed.
 //!
 //! What surrounds an image, such as the black around a retina, can agree so well that it outweighs what the image shows. So only what is
 //! image in both is compared, at the place that was found and at places around it: by the pixels' intensities, and by their contrast, from
@@ -17,21 +17,22 @@ use rayon::prelude::*;
 use serde::Serialize;
 use std::f64::consts::TAU;
 
-/// Pixels along the longer side of pictures that are large enough.
+/// Pixels along the longer side of pictures, voxels along the longest of volumes, where there are as many.
 const SIDE: f64 = 500.0;
-/// The same of voxels.
 const SIDE_IN_SPACE: f64 = 64.0;
 /// Bins per side.
 const BINS: usize = 24;
-/// How far the places around lie, as parts of the moving picture's longer side, and how many there are at each distance.
+/// How far the places around lie, as parts of the moving image's longest side but no fewer than some voxels, and how many there are at each
+/// distance in the plane.
 const SHIFTS: [f64; 3] = [0.04, 0.08, 0.12];
+const FEWEST: f64 = 2.5;
 const DIRECTIONS: usize = 8;
 /// The rim that is left out of contrasts, as a multiple of the one that is left out of every picture: neighbourhoods beyond it are whole.
 const WHOLE: f64 = 4.0;
 /// Mutual information that is as good as none, nats.
 const NONE: f64 = 1e-4;
 
-/// How many times as much two pictures tell about each other where they were placed as at the best place around: the mutual
+/// How many times as much two images tell about each other where they were placed as at the best place around: the mutual
 /// information, beyond what chance makes, of what is image in both.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Place {
@@ -41,19 +42,19 @@ pub struct Place {
     pub intensities: f64,
 }
 
-/// What of two pictures is image.
+/// What of two images is more than what surrounds them.
 pub struct Insides {
     contrasts: Pair,
     intensities: Pair,
-    /// The longer side of the moving picture, mm.
+    /// The longest side of the moving image, mm.
     side: f64,
 }
 
-/// Two pictures, NaN where they are not image, and the values of each that are spread over the bins.
+/// Two images, NaN where they are only surround, and the values of each that are spread over the bins.
 struct Pair([(Volume, Range); 2]);
 
 impl Insides {
-    /// Of two pictures; none where too little is image.
+    /// Of two images; none where too little is more than surround.
     ///
     /// # Errors
     /// [`Error::Stopped`]
@@ -69,13 +70,13 @@ impl Insides {
         }
     }
 
-    /// How well they agree at a map of points of the fixed picture to points of the moving one, LPS mm.
+    /// How well they agree at a map of points of the fixed image to points of the moving one, LPS mm.
     pub fn place(&self, to: &DAffine3) -> Place {
         Place { contrast: self.contrasts.lead(to, self.side), intensities: self.intensities.lead(to, self.side) }
     }
 }
 
-/// What of a picture is image: its contrasts and its intensities.
+/// The contrasts and the intensities of what is more than surround.
 fn inside(which: Setting, picture: &Prepared) -> Result<[(Volume, Range); 2]> {
     let side = if picture.image.geometry.is_flat() { SIDE } else { SIDE_IN_SPACE };
     let (even, image) = Even::of(which, picture, side)?;
@@ -87,13 +88,14 @@ fn inside(which: Setting, picture: &Prepared) -> Result<[(Volume, Range); 2]> {
 }
 
 impl Pair {
-    /// The information at `to` over the most of those at places around, `side` is the longer one of the moving image.
+    /// The information at `to` over the most of those at places around, `side` is the longest of the moving image, mm.
     fn lead(&self, to: &DAffine3, side: f64) -> f64 {
         let Self([(fixed, range), (moving, moving_range)]) = self;
         let grid = &fixed.geometry;
         let voxels = grid.world_to_index().matrix3 * to.matrix3.inverse();
-        let around: Vec<[isize; 3]> =
-            around(grid).into_iter().map(|part| whole(voxels * (side * part), grid)).collect();
+        let around: Vec<DVec3> = around(grid).into_iter().map(|part| voxels * (side * part)).collect();
+        let nearest = around.iter().map(|shift| shift.length()).fold(f64::INFINITY, f64::min);
+        let around: Vec<_> = around.iter().map(|shift| whole(*shift * (FEWEST / nearest).max(1.0), grid)).collect();
         let margin = around.iter().flatten().map(|n| n.unsigned_abs()).max().unwrap_or(0);
         let canvas = Canvas::new(moving, grid, to, margin);
         let (fixed, moving) = (bins(&fixed.voxels, *range), bins(&canvas.voxels, *moving_range));
