@@ -29,7 +29,7 @@ pub struct Registration {
     pub started: Started,
     /// Coarse to fine.
     pub levels: Vec<RegistrationLevel>,
-    /// Whether pictures agree where they were placed; none for volumes.
+    /// Whether the images agree where they were placed; none where too little of them is image.
     pub place: Option<Place>,
     /// What speaks against the result.
     pub doubts: Vec<Doubt>,

@@ -1,6 +1,5 @@
 //! The registration loop: a start, levels from coarse to fine, and the result.
 
-pub(crate) mod by_contrast;
 pub(crate) mod check;
 mod found;
 mod levels;
@@ -18,12 +17,16 @@ use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, Compared};
 use crate::observer::go_on;
+use crate::plane::even::Even;
+use crate::plane::search::search;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Error, Geometry, Observer, Result, Volume};
 use glam::DAffine3;
 use levels::Levels;
+pub(crate) use levels::after_search;
 use objective::LevelMetric;
+use place::Insides;
 use race::Race;
 use std::time::Instant;
 use trust::Evidence;
@@ -46,17 +49,26 @@ pub(crate) fn register(
     let read = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
     metric::check::tell(&read, observer);
     memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
-    let case = Case { fixed, moving, read: &read, backend, observer };
+    let insides = timed(&mut seconds.compare, || Insides::of(&read))?;
+    let case = Case { fixed, moving, read: &read, insides: insides.as_ref(), backend, observer };
     let found = case.run(&read, options, seconds)?;
     let lost = found.doubts.iter().any(|doubt| doubt.check == Check::Place);
     if !lost || options.init != Init::Auto {
         return Ok(found);
     }
-    observer.note("the images agree no better where they were placed than around it: trying again by their contrast");
-    match case.by_contrast(options, found.seconds.clone()) {
-        Ok(again) if again.trusted() && again.place.is_some_and(trust::contrasts_agree) => Ok(again),
-        Err(error @ (Error::Stopped | Error::Device { .. })) => Err(error),
-        _ => Ok(found),
+    observer.note("the images agree no better where they were placed than around it: trying again");
+    if fixed.geometry.is_flat() {
+        match case.by_contrast(options, found.seconds.clone()) {
+            Ok(again) if again.trusted() && again.place.is_some_and(trust::contrasts_agree) => return Ok(again),
+            Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
+            _ => {}
+        }
+    }
+    // Where the images do not tell, the headers are all that is known.
+    let options = Options { init: Init::Header, ..options.clone() };
+    match case.run(&read, &options, found.seconds.clone()) {
+        Err(Error::Untrusted(_)) => Ok(found),
+        other => other,
     }
 }
 
@@ -67,6 +79,8 @@ struct Case<'a> {
     moving: &'a Volume,
     /// Both without outliers and gaps.
     read: &'a [Prepared<'a>; 2],
+    /// What of both is image.
+    insides: Option<&'a Insides>,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
 }
@@ -80,11 +94,13 @@ impl Case<'_> {
 
     /// Registers two pictures by their contrast, from where a search among all places, turns and sizes puts them.
     fn by_contrast(&self, options: &Options, mut seconds: RegistrationSeconds) -> Result<Registration> {
-        let pair = timed(&mut seconds.pyramid, || by_contrast::pair(self.read))?;
-        let start = timed(&mut seconds.optimise, || by_contrast::search(&pair, self.backend, self.observer))?;
+        let pair = timed(&mut seconds.pyramid, || Even::pair(self.read))?;
+        let starts = timed(&mut seconds.optimise, || search(&pair, options.dof))?;
         let [fixed, moving] = pair;
+        let grids = [&fixed.picture.geometry, &moving.picture.geometry];
+        let levels = options.levels.clone().unwrap_or_else(|| after_search(grids));
         let contrasts = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
-        let options = Options { init: Init::Transform(start), ..options.clone() };
+        let options = Options { init: Init::Among(starts), levels: Some(levels), ..options.clone() };
         let mut found = self.run(&contrasts, &options, seconds)?;
         found.started.from = "contrast";
         Ok(found)
@@ -134,9 +150,7 @@ impl Run<'_> {
             volumes: volume(&self.case.fixed.geometry) / volume(&self.case.moving.geometry),
             rival: race.rival,
         };
-        let flat = self.dimension == Dimension::Two;
-        let placed = || Place::of(self.case.read, &map, self.case.backend);
-        let place = if flat { timed(&mut self.seconds.compare, placed)? } else { None };
+        let place = timed(&mut self.seconds.compare, || self.case.insides.map(|insides| insides.place(&map)));
         let doubts = evidence.doubts().into_iter().chain(place.and_then(trust::place)).collect();
         Ok(Registration {
             moved: self.resample(&map)?,

@@ -39,7 +39,7 @@ pub struct Facts {
     pub end: Value,
     /// Part of the fixed image's voxels that lie inside the moving image at the end, 0 to 1.
     pub overlap_fraction: f64,
-    /// How much more pictures tell about each other here than at places around.
+    /// How much more the images tell about each other here than at places around.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// Which start won.
