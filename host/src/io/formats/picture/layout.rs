@@ -58,12 +58,12 @@ impl Layout {
             _ => Samples::Words(bytes.chunks_exact(2).map(|word| u16::from_ne_bytes([word[0], word[1]])).collect()),
         };
         let samples = match (self.colour, samples) {
-            (ColorType::YCbCr(_), Samples::Bytes(bytes)) => Samples::Bytes(mapped(&bytes, from_luma_and_chroma)),
+            (ColorType::YCbCr(_), Samples::Bytes(bytes)) => Samples::Bytes(mapped(&bytes, rgb_of_chroma)),
             (ColorType::CMYK(_), Samples::Bytes(bytes)) => {
-                Samples::Bytes(mapped(&bytes, |[c, m, y, k]| from_inks([c, m, y], k, 255.0).map(|v| v as u8)))
+                Samples::Bytes(mapped(&bytes, |[c, m, y, k]| rgb_of_inks([c, m, y], k, 255.0).map(|v| v as u8)))
             }
             (ColorType::CMYK(_), Samples::Words(words)) => {
-                Samples::Words(mapped(&words, |[c, m, y, k]| from_inks([c, m, y], k, 65535.0).map(|v| v as u16)))
+                Samples::Words(mapped(&words, |[c, m, y, k]| rgb_of_inks([c, m, y], k, 65535.0).map(|v| v as u16)))
             }
             (_, samples) => samples,
         };
@@ -78,13 +78,13 @@ fn mapped<T: Copy, const N: usize, const M: usize>(samples: &[T], pixel: impl Fn
 }
 
 /// Red, green and blue of JPEG's colours.
-fn from_luma_and_chroma([y, blue, red]: [u8; 3]) -> [u8; 3] {
+fn rgb_of_chroma([y, blue, red]: [u8; 3]) -> [u8; 3] {
     let [y, blue, red] = [f32::from(y), f32::from(blue) - 128.0, f32::from(red) - 128.0];
     [y + 1.402 * red, y - 0.344_136 * blue - 0.714_136 * red, y + 1.772 * blue].map(|v| v.round() as u8)
 }
 
 /// Red, green and blue of cyan, magenta, yellow and black, which are whole at `full`.
-fn from_inks<T: Into<f32>>(inks: [T; 3], black: T, full: f32) -> [f32; 3] {
+fn rgb_of_inks<T: Into<f32>>(inks: [T; 3], black: T, full: f32) -> [f32; 3] {
     let left = 1.0 - black.into() / full;
     inks.map(|ink| (full - ink.into()) * left)
 }
