@@ -18,6 +18,8 @@ mod picture;
 mod python;
 mod real;
 mod round_trip;
+mod tiff;
+pub mod tiff_file;
 mod transform;
 mod volumes;
 
@@ -45,6 +47,7 @@ pub fn tests() -> Vec<Trial> {
         python::tests(),
         real::tests(),
         round_trip::tests(),
+        tiff::tests(),
         transform::tests(),
         volumes::tests(),
     ];

@@ -7,6 +7,7 @@ mod outliers;
 mod place;
 mod plane;
 mod sampling;
+mod slices;
 mod smooth;
 mod starts;
 mod storage;
@@ -32,6 +33,7 @@ pub fn tests() -> Vec<Trial> {
         outliers::tests(),
         place::tests(),
         plane::tests(),
+        slices::tests(),
         smooth::tests(),
     ]
     .into_iter()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mireg::io::points::Landmarks;
 use mireg::io::transform::{self, Grids};
-use mireg::io::{self, ReadOptions, Select};
+use mireg::io::{self, Channel, ReadOptions, Select};
 use mireg::{Error, Geometry, Result};
 
 use crate::allocator::{Asked, noted};
@@ -117,7 +117,8 @@ impl Cases {
 }
 
 fn image(path: &Path, way: usize) -> Result<()> {
-    let options = |volume| ReadOptions { volume, ..ReadOptions::default() };
+    let channel = if way == 5 { Channel::Number(1) } else { Channel::Luma };
+    let options = |volume| ReadOptions { volume, channel, ..ReadOptions::default() };
     let read = |path: &Path, volume| {
         let image = io::read_with(path, &options(volume))?;
         image.notes.iter().for_each(|note| one_line(&note.to_string()).expect("a note is one line"));
@@ -132,7 +133,9 @@ fn image(path: &Path, way: usize) -> Result<()> {
         4 => read(path, Some(Select::Number(1))),
         _ => match read(path, None) {
             // Those of several volumes have one each.
-            Err(error) if way == 0 && error.to_string().contains("volumes") => read(path, Some(Select::Number(0))),
+            Err(error) if way == 0 && error.to_string().contains("; choose one with `volume`") => {
+                read(path, Some(Select::Number(0)))
+            }
             outcome => outcome,
         },
     }

@@ -21,6 +21,8 @@ mod dicom_file;
 mod landmarks;
 #[path = "../../tests/io/nifti_file.rs"]
 mod nifti_file;
+#[path = "../../tests/io/tiff_file.rs"]
+mod tiff_file;
 
 use std::path::Path;
 use std::process::ExitCode;

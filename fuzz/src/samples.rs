@@ -11,6 +11,7 @@ use crate::dicom_file::{DicomFile, Frame};
 use crate::landmarks;
 use crate::nifti_file::NiftiFile;
 use crate::parse;
+use crate::tiff_file::{self, Page};
 use crate::tree::{Node, Packing};
 
 /// Files of one folder, of which the first is read.
@@ -120,6 +121,12 @@ impl Maker<'_> {
             image("tiff-packbits", ("a.tif", tiff(32773, &[11, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].repeat(10)))),
             image("tiff-lzw", ("a.tif", tiff(5, &lzw(&[9; 120])))),
             image("tiff-deflate", ("a.tif", tiff(8, &Packing::Zlib.pack(&[9; 120])))),
+            image(
+                "tiff-tiles",
+                ("a.tif", pages(&Page { unit: [16, 16], channels: 3, photometric: 2, ..Page::default() })),
+            ),
+            image("tiff-planes", ("a.tif", pages(&Page { channels: 5, planar: true, bits: 16, ..Page::default() }))),
+            image("tiff-inks", ("a.tif", pages(&Page { channels: 4, photometric: 5, ..Page::default() }))),
         ]
     }
 
@@ -260,28 +267,13 @@ fn written_name(format: Format) -> &'static str {
 
 /// TIFF of 12 x 10 pixels of 8 bits in one strip.
 fn tiff(compression: u32, strip: &[u8]) -> Vec<u8> {
-    let entries = [
-        (256, 12),
-        (257, 10),
-        (258, 8),
-        (259, compression),
-        (262, 1),
-        (273, 8),
-        (277, 1),
-        (278, 10),
-        (279, strip.len() as u32),
-    ];
-    let directory = (8 + strip.len()).next_multiple_of(2);
-    let mut bytes = [b"II*\0", &(directory as u32).to_le_bytes(), strip].concat();
-    bytes.resize(directory, 0);
-    bytes.extend((entries.len() as u16).to_le_bytes());
-    for (tag, value) in entries {
-        // One value of 4 bytes each.
-        bytes.extend([u16::to_le_bytes(tag), u16::to_le_bytes(4)].concat());
-        bytes.extend([1u32.to_le_bytes(), value.to_le_bytes()].concat());
-    }
-    bytes.extend([0; 4]);
-    bytes
+    tiff_file::bytes(&[(Page { compression, ..Page::default() }, vec![strip.to_vec()])])
+}
+
+/// TIFF of this page twice.
+fn pages(page: &Page) -> Vec<u8> {
+    let units = page.units(|[x, y, channel]| (x + 7 * y + 40 * channel) as u16);
+    tiff_file::bytes(&[(page.clone(), units.clone()), (page.clone(), units)])
 }
 
 /// LZW as TIFF has it, of so few bytes that all codes have 9 bits: to clear, the bytes as they are, the end.

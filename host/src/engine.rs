@@ -5,6 +5,7 @@ use crate::deform::{self, Deformation};
 use crate::mesh::{self, Found};
 use crate::metric::{self, Comparison, Evaluation};
 use crate::registration::{self, Options, Registration};
+use crate::slices::{self, Slices};
 use crate::threads::Threads;
 use crate::transform::TransformMap;
 use crate::{Geometry, Observer, Resampled, Resampling, Result, Silent, Volume, resample};
@@ -66,7 +67,8 @@ impl Engine {
         self.threads.run(work)
     }
 
-    /// Finds the linear transform that maximises a metric.
+    /// Finds the linear transform that maximises a metric. Single slices that lie elsewhere in space than in x and y, parallel to
+    /// within 2 degrees, are registered in their plane. Their transform is one of three axes.
     ///
     /// # Errors
     /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
@@ -78,8 +80,15 @@ impl Engine {
         options: &Options,
         observer: &dyn Observer,
     ) -> Result<Registration> {
-        self.threads
-            .run_watched(observer, |observer| registration::register(fixed, moving, options, &*self.backend, observer))
+        self.threads.run_watched(observer, |observer| {
+            let register = |fixed: &Volume, moving: &Volume, options: &Options| {
+                registration::register(fixed, moving, options, &*self.backend, observer)
+            };
+            match Slices::of(&fixed.geometry, &moving.geometry)? {
+                Some(slices) => slices.register([fixed, moving], options, register),
+                None => register(fixed, moving, options),
+            }
+        })
     }
 
     /// Deforms the moving image onto the fixed one: a linear start, then a flow of diffeomorphisms.
@@ -94,6 +103,7 @@ impl Engine {
         options: &deform::Options,
         observer: &dyn Observer,
     ) -> Result<Deformation> {
+        slices::refuse("a deformation", &fixed.geometry, &moving.geometry)?;
         self.threads.run_watched(observer, |observer| {
             deform::deform(fixed, moving, options, (&*self.backend, self.kind), observer)
         })
@@ -112,6 +122,7 @@ impl Engine {
         options: &mesh::Options,
         observer: &dyn Observer,
     ) -> Result<Found> {
+        slices::refuse("a mesh", &fixed.geometry, &moving.geometry)?;
         self.threads.run_watched(observer, |observer| mesh::mesh(fixed, moving, options, &*self.backend, observer))
     }
 

@@ -51,6 +51,7 @@ pub mod random;
 pub mod reference;
 pub mod registration;
 pub mod resample;
+mod slices;
 pub mod threads;
 pub mod transform;
 pub mod tre;

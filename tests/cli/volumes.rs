@@ -8,6 +8,7 @@ use libtest_mimic::Trial;
 use mireg::{Volume, io};
 
 use crate::cli::{mireg, names, patient, ramp, stdout};
+use crate::io::tiff_file::{self, Page};
 use crate::support::trial;
 
 pub fn tests() -> Vec<Trial> {
@@ -18,6 +19,8 @@ pub fn tests() -> Vec<Trial> {
         test("the_report_says_which", the_report_says_which),
         test("what_is_missing_is_named", what_is_missing_is_named),
         test("colours_are_said", colours_are_said),
+        test("a_channel_is_taken", a_channel_is_taken),
+        test("pages_of_16_bits_are_registered", pages_of_16_bits_are_registered),
     ]
 }
 
@@ -140,4 +143,77 @@ fn colours_are_said() {
     let told = mireg(folder.path(), &arguments).assert().success().get_output().stderr.clone();
     let said = "mireg: note: a.png: its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B\n";
     assert_eq!(String::from_utf8(told).unwrap(), said);
+}
+
+fn a_channel_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let picture = image::RgbImage::from_fn(8, 8, |x, y| image::Rgb([30 * x as u8, 20 * y as u8, 10]));
+    picture.save(folder.path().join("a.png")).unwrap();
+    image::GrayImage::from_fn(8, 8, |x, _| image::Luma([30 * x as u8])).save(folder.path().join("red.png")).unwrap();
+    let arguments = ["apply", "a.png", "--like", "a.png", "--out", "b.png", "--channel", "red"];
+    let told = mireg(folder.path(), &arguments).assert().success().get_output().stderr.clone();
+    assert_eq!(String::from_utf8(told).unwrap(), "mireg: note: a.png: its red channel was taken\n");
+    let [red, found] = ["red.png", "b.png"].map(|name| io::read(&folder.path().join(name)).unwrap());
+    assert_eq!(red, found);
+    let metric = ["metric", "a.png", "a.png", "--json", "--fixed-channel", "red", "--moving-channel"];
+    let mi = |channel: &str| {
+        let printed = stdout(&mut mireg(folder.path(), &[&metric[..], &[channel]].concat()));
+        serde_json::from_str::<serde_json::Value>(&printed).unwrap()["mi"].as_f64().unwrap()
+    };
+    // Red is the same along y, and green along x.
+    assert!(mi("0") > 2.0 && mi("green").abs() < 1e-9);
+    for (arguments, line) in [
+        (
+            "metric red.png a.png --fixed-channel green",
+            "red.png: has one channel, and none to choose from; leave out --fixed-channel",
+        ),
+        (
+            "metric a.png a.png --moving-channel 3",
+            "a.png: has 3 channels, and none of number 3; choose one with --moving-channel 0 to 2",
+        ),
+        (
+            "metric a.png a.png --moving-channel violet",
+            "invalid value 'violet' for '--moving-channel <CHANNEL>': luma, red, green, blue, or a number from 0 is possible; see --help",
+        ),
+    ] {
+        let words: Vec<&str> = arguments.split(' ').collect();
+        let told = mireg(folder.path(), &words).assert().code(2).get_output().stderr.clone();
+        assert_eq!(String::from_utf8(told).unwrap(), format!("mireg: {line}\n"), "{arguments}");
+    }
+}
+
+/// The second page of a TIFF on a PNG, both of 16 bits: what is moved has 16 bits too, and lies on the fixed picture.
+fn pages_of_16_bits_are_registered() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let scene = |x: f64, y: f64| {
+        let waves = (x / 7.0).sin() + (y / 9.0).cos() + (x * y / 700.0).sin() + ((x + y) / 5.0).sin();
+        let inside = (x - 60.0).hypot(y - 50.0) < 45.0;
+        if inside { (30_000.0 + 7000.0 * waves) as u16 } else { 0 }
+    };
+    let (shift_x, shift_y) = (5, 3);
+    let fixed = image::ImageBuffer::from_fn(128, 110, |x, y| image::Luma([scene(x.into(), y.into())]));
+    fixed.save(path("fixed.png")).unwrap();
+    let page = Page { size: [128, 110], unit: [48, 32], bits: 16, ..Page::default() };
+    let moved = page.units(|[x, y, _]| scene(x as f64 - f64::from(shift_x), y as f64 - f64::from(shift_y)));
+    fs::write(path("pages.tif"), tiff_file::bytes(&[(page.clone(), page.units(|_| 9)), (page, moved)])).unwrap();
+    let arguments = ["register", "fixed.png", "pages.tif", "--out", "out", "--backend", "cpu"];
+    let told = mireg(folder.path(), &arguments).assert().code(2).get_output().stderr.clone();
+    let line = "mireg: pages.tif: has 2 pages; choose one with --moving-volume 0 to 1, or mean\n";
+    assert_eq!(String::from_utf8(told).unwrap(), line);
+    let arguments = [&arguments[..], &["--dof", "translation", "--moving-volume", "1"]].concat();
+    mireg(folder.path(), &arguments).assert().success();
+    let moved = image::open(path("out/moved.png")).unwrap();
+    assert_eq!(moved.color(), image::ColorType::L16);
+    let inside = |(x, y): &(u32, u32)| (40..80).contains(x) && (30..70).contains(y);
+    let pixels = fixed.enumerate_pixels().zip(moved.to_luma16().pixels().copied().collect::<Vec<_>>());
+    let apart: Vec<u16> = pixels
+        .filter(|((x, y, _), _)| inside(&(*x, *y)))
+        .map(|((.., one), other)| one.0[0].abs_diff(other.0[0]))
+        .collect();
+    let mean = apart.iter().map(|&apart| f64::from(apart)).sum::<f64>() / apart.len() as f64;
+    assert!(mean < 1000.0, "{mean}");
+    // What is written as TIFF keeps all 16 bits.
+    mireg(folder.path(), &["apply", "fixed.png", "--like", "fixed.png", "--out", "b.tif"]).assert().success();
+    assert_eq!(io::read(&path("b.tif")).unwrap(), io::read(&path("fixed.png")).unwrap());
 }

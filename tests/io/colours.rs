@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use mireg::PixelType;
-use mireg::io::{self, ReadOptions, Select};
+use mireg::io::{self, Channel, ReadOptions, Role, Select};
 
 use super::nifti_file::NiftiFile;
 use super::{Folder, fixture};
@@ -12,6 +12,7 @@ pub fn tests() -> Vec<Trial> {
     vec![
         trial("io::colours::luma", every_format_makes_the_same_of_them),
         trial("io::colours::pictures", a_picture_makes_the_same_of_them),
+        trial("io::colours::channels", a_channel_is_taken_of_any_vectors),
         trial("io::colours::refused", other_vectors_are_refused),
     ]
 }
@@ -59,6 +60,51 @@ fn every_format_makes_the_same_of_them() {
             let expected: Vec<f32> = (0..120).map(|n| LUMA[n % 4]).collect();
             assert_eq!((image.volume.voxels, image.volume.pixel), (expected, PixelType::U8), "{name} of {channels}");
             assert_eq!(image.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), [SAID], "{name}");
+            let blue = ReadOptions { channel: "blue".parse().unwrap(), ..ReadOptions::default() };
+            let image = io::read_with(&folder.path(name), &blue).unwrap();
+            let expected: Vec<f32> = (0..120).map(|n| COLOURS[n % 4][2].into()).collect();
+            assert_eq!((image.volume.voxels, image.volume.pixel), (expected, PixelType::U8), "{name} of {channels}");
+            assert_eq!(image.notes[0].to_string(), "its blue channel was taken");
+        }
+    }
+}
+
+/// Voxels of 2 and of 5 numbers of 16 bits, beside each other and one after the other.
+fn a_channel_is_taken_of_any_vectors() {
+    let folder = Folder::new();
+    for channels in [2, 5] {
+        let value = |voxel: usize, channel: usize| (100 * voxel + channel) as i16;
+        let bytes = |numbers: Vec<i16>| numbers.into_iter().flat_map(i16::to_le_bytes).collect::<Vec<u8>>();
+        let beside = bytes((0..8 * channels).map(|n| value(n / channels, n % channels)).collect());
+        let planes = bytes((0..8 * channels).map(|n| value(n % 8, n / 8)).collect());
+        let meta = format!(
+            "NDims = 3\nDimSize = 2 2 2\nElementNumberOfChannels = {channels}\nElementType = MET_SHORT\nElementDataFile = LOCAL\n"
+        );
+        folder.file("a.mha", [meta.as_bytes(), &beside].concat());
+        let nrrd = |sizes: String, kinds: &str| {
+            format!(
+                "NRRD0004\ntype: short\ndimension: 4\nendian: little\nencoding: raw\nsizes: {sizes}\nkinds: {kinds}\n\n"
+            )
+        };
+        let first = nrrd(format!("{channels} 2 2 2"), "vector domain domain domain");
+        folder.file("a.nrrd", [first.as_bytes(), &beside].concat());
+        let last = nrrd(format!("2 2 2 {channels}"), "domain domain domain vector");
+        folder.file("b.nrrd", [last.as_bytes(), &planes].concat());
+        for name in ["a.mha", "a.nrrd", "b.nrrd"] {
+            let read = |n| {
+                let options = ReadOptions { role: Role::Moving, channel: Channel::Number(n), ..ReadOptions::default() };
+                io::read_with(&folder.path(name), &options)
+            };
+            let image = read(1).unwrap();
+            let expected: Vec<f32> = (0..8).map(|voxel| value(voxel, 1).into()).collect();
+            assert_eq!((image.volume.voxels, image.volume.pixel), (expected, PixelType::I16), "{name}");
+            assert_eq!(image.notes[0].to_string(), format!("channel 1 of 0 to {} was taken", channels - 1));
+            let last = channels - 1;
+            let refused = read(channels).unwrap_err().to_string();
+            let words = format!(
+                "has {channels} channels, and none of number {channels}; choose one with `moving_channel` 0 to {last}"
+            );
+            assert!(refused.ends_with(&words), "{refused}");
         }
     }
 }

@@ -10,6 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use super::dicom_file::{DicomFile, Frame};
 use super::nifti_file::NiftiFile;
+use super::tiff_file::{self, Page};
 use super::{Folder, fixture, gzip};
 use crate::support::allocator::{Noting, noted};
 use crate::support::trial;
@@ -140,6 +141,9 @@ fn samples() -> Vec<Sample> {
     let read = |name: &str| std::fs::read(fixture(name)).unwrap();
     let frames = [0.0, 1.0, 2.0].map(|height| Frame { height, slope: 1.0, time: 1 }).to_vec();
     let frames = DicomFile { frames, pixels: (0..36).collect(), ..DicomFile::default() };
+    let colours = Page { channels: 3, photometric: 2, ..Page::default() };
+    let tiles = Page { size: [20, 17], unit: [16, 16], ..colours.clone() };
+    let planes = Page { planar: true, unit: [12, 4], bits: 16, ..colours };
     vec![
         sample("nifti-1", "a.nii", nifti.bytes()),
         sample("nifti-2", "a.nii", nifti_2.bytes()),
@@ -153,6 +157,8 @@ fn samples() -> Vec<Sample> {
         sample("png", "a.png", written("a.png", true)),
         sample("jpeg", "a.jpg", written("a.jpg", true)),
         sample("tiff", "a.tif", written("a.tif", true)),
+        sample("tiff of tiles", "a.tif", tiff_file::bytes(&[(tiles.clone(), tiles.units(|[x, ..]| x as u16))])),
+        sample("tiff of planes", "a.tif", tiff_file::bytes(&[(planes.clone(), planes.units(|[x, ..]| x as u16))])),
         sample("dicom", "a.dcm", dicom(&DicomFile::default())),
         sample("dicom implicit", "a.dcm", dicom(&implicit)),
         sample("dicom of rle", "a.dcm", dicom(&rle)),

@@ -5,7 +5,7 @@ mod refused;
 use dicom_core::{Tag, VR};
 use glam::{DMat3, DVec3};
 use libtest_mimic::Trial;
-use mireg::io::{self, ReadOptions, Role};
+use mireg::io::{self, Channel, ReadOptions, Role};
 use mireg::{PixelType, Volume};
 
 use super::dicom_file::{DicomFile, Frame};
@@ -121,7 +121,7 @@ fn a_series_is_chosen_by_number_uid_or_description() {
     let folder =
         folder_of(&[series("1.9", "2", "T2 tse", 4), series("1.5", "10", "T1", 5), series("1.7", "11", "T1", 6)]);
     let read = |name: &str, role| {
-        let options = ReadOptions { series: Some(name.into()), role, volume: None };
+        let options = ReadOptions { series: Some(name.into()), role, ..ReadOptions::default() };
         io::read_with(&folder.path(""), &options)
     };
     for (name, columns) in [("1", 4), ("2", 5), ("3", 6), ("1.5", 5), (" 1.9 ", 4), ("t2 TSE", 4)] {
@@ -143,7 +143,7 @@ fn a_series_is_chosen_by_number_uid_or_description() {
                 .ends_with(&format!("; give the number, UID or description of one as `{name}`, or one of its files"))
         );
     }
-    let options = ReadOptions { series: Some("1".into()), role: Role::Moving, volume: None };
+    let options = ReadOptions { series: Some("1".into()), role: Role::Moving, ..ReadOptions::default() };
     let message = io::read_with(&folder.path("0.dcm"), &options).unwrap_err().to_string();
     assert!(
         message.ends_with("is no folder, and a series is chosen in a folder of DICOM files; leave out `moving_series`")
@@ -241,17 +241,22 @@ fn colours_become_luma() {
     let luma = [54.0, 182.0, 18.0, 255.0, 0.0, 100.0].repeat(2);
     let planes: Vec<u16> = (0..3).flat_map(|n| colours.iter().map(move |c| c[n])).collect();
     let pixels = colours.concat();
-    let file = |photometric, planar, pixels: Vec<u16>| {
+    let taken = |photometric, planar, pixels: Vec<u16>, channel| {
         let file = DicomFile { bits: [8, 8, 7, 0], pixels, ..DicomFile::default() };
         let file = DicomFile { samples: 3, planar, ..file }.with(PHOTOMETRIC, VR::CS, photometric);
         let folder = folder_of(&[file]);
-        io::read_with(&folder.path(""), &ReadOptions::default()).unwrap()
+        io::read_with(&folder.path(""), &ReadOptions { channel, ..ReadOptions::default() }).unwrap()
     };
+    let file = |photometric, planar, pixels| taken(photometric, planar, pixels, Channel::Luma);
     for image in [file("RGB", 0, pixels), file("RGB", 1, planes)] {
         assert_eq!((image.volume.voxels, image.volume.pixel), (luma.clone(), PixelType::U8));
         assert_eq!(image.notes.len(), 1);
         assert!(image.notes[0].to_string().starts_with("its colours became luma"));
     }
+    let green = taken("RGB", 0, colours.concat(), Channel::Number(1));
+    let expected: Vec<f32> = colours.iter().map(|colour| f32::from(colour[1])).collect();
+    assert_eq!(green.volume.voxels, expected);
+    assert_eq!(green.notes[0].to_string(), "its green channel was taken");
     // The same by the formula of JPEG, rounded; green is 149.7, 43.5, 21.2.
     let ybr =
         [[76u16, 85, 255], [150, 44, 21], [29, 255, 107], [255, 128, 128], [0, 128, 128], [100, 128, 128]].repeat(2);
@@ -340,6 +345,10 @@ fn a_single_slice_is_a_2d_image() {
     let volume = read(&[DicomFile::at(7.0, 0)]);
     assert_eq!((volume.geometry.size, volume.geometry.origin), ([4, 3, 1], DVec3::ZERO));
     assert_eq!(volume.geometry.spacing, DVec3::new(0.5, 2.0, 1.0));
+    let sagittal = DicomFile { orientation: Some([0.0, 1.0, 0.0, 0.0, 0.0, -1.0]), ..DicomFile::at(7.0, 0) };
+    let placed = read(&[sagittal]).geometry;
+    assert_eq!(placed.direction, DMat3::from_cols(DVec3::Y, DVec3::NEG_Z, DVec3::NEG_X));
+    assert!(placed.is_slice_in_space() && placed.origin.z == 7.0, "{placed:?}");
     let projection = DicomFile { position: None, orientation: None, spacing: None, ..DicomFile::default() };
     let geometry = read(&[projection.with(Tag(0x0018, 0x1164), VR::DS, "0.2\\0.1")]).geometry;
     assert_eq!((geometry.spacing, geometry.direction), (DVec3::new(0.1, 0.2, 1.0), DMat3::IDENTITY));

@@ -1,7 +1,7 @@
 //! Which images are read, where files or folders hold several.
 
 use clap::Args;
-use mireg::io::{ReadOptions, Role, Select};
+use mireg::io::{Channel, ReadOptions, Role, Select};
 
 /// Of a fixed and a moving image.
 #[derive(Args, Clone, Default)]
@@ -13,23 +13,41 @@ pub struct Images {
     /// Series of MOVING
     #[arg(long, value_name = "SERIES", help_heading = "Images")]
     pub moving_series: Option<String>,
-    /// Volume of FIXED, an image of four dimensions: a number from 0, or mean for the mean of all
+    /// Volume of FIXED, an image of four dimensions, or its page, a TIFF file: a number from 0, or mean for the mean of all
     #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
     pub fixed_volume: Option<Select>,
     /// Volume of MOVING
     #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
     pub moving_volume: Option<Select>,
+    /// Channel of FIXED, an image of colours or of other channels: luma, red, green, blue, or a number from 0
+    #[arg(long, value_name = "CHANNEL", default_value = "luma", hide_default_value = true)]
+    #[arg(allow_negative_numbers = true, help_heading = "Images")]
+    pub fixed_channel: Channel,
+    /// Channel of MOVING
+    #[arg(long, value_name = "CHANNEL", default_value = "luma", hide_default_value = true)]
+    #[arg(allow_negative_numbers = true, help_heading = "Images")]
+    pub moving_channel: Channel,
 }
 
 impl Images {
     /// How the fixed image is read.
     pub fn fixed(&self) -> ReadOptions {
-        ReadOptions { role: Role::Fixed, series: self.fixed_series.clone(), volume: self.fixed_volume }
+        ReadOptions {
+            role: Role::Fixed,
+            series: self.fixed_series.clone(),
+            volume: self.fixed_volume,
+            channel: self.fixed_channel,
+        }
     }
 
     /// How the moving image is read.
     pub fn moving(&self) -> ReadOptions {
-        ReadOptions { role: Role::Moving, series: self.moving_series.clone(), volume: self.moving_volume }
+        ReadOptions {
+            role: Role::Moving,
+            series: self.moving_series.clone(),
+            volume: self.moving_volume,
+            channel: self.moving_channel,
+        }
     }
 }
 
@@ -40,14 +58,18 @@ pub struct Single {
     /// description
     #[arg(long, value_name = "SERIES", help_heading = "Images")]
     pub series: Option<String>,
-    /// Volume of IMAGE, if it has four dimensions: a number from 0, or mean for the mean of all
+    /// Volume of IMAGE, if it has four dimensions, or its page, if it is a TIFF file: a number from 0, or mean for the mean of all
     #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
     pub volume: Option<Select>,
+    /// Channel of IMAGE, if it has colours or other channels: luma, red, green, blue, or a number from 0
+    #[arg(long, value_name = "CHANNEL", default_value = "luma", hide_default_value = true)]
+    #[arg(allow_negative_numbers = true, help_heading = "Images")]
+    pub channel: Channel,
 }
 
 impl Single {
     /// How the image is read.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions { role: Role::Image, series: self.series.clone(), volume: self.volume }
+        ReadOptions { role: Role::Image, series: self.series.clone(), volume: self.volume, channel: self.channel }
     }
 }

@@ -37,9 +37,9 @@ const FORMATS: &str = "\
 Images are NIfTI (.nii, .nii.gz, .hdr with .img), MetaImage (.mha, .mhd), NRRD (.nrrd, .nhdr) or
 FreeSurfer's (.mgh, .mgz); of four dimensions, --fixed-volume and --moving-volume choose a volume.
 DICOM is read only: the folder of a series, or one of its files. 2-D images can also be PNG, JPEG
-or TIFF, with pixels of 1 mm. Transforms are those of ITK, ANTs, elastix, FSL, NiftyReg, RIRE,
-FreeSurfer, AFNI, MINC and greedy, 4x4 matrices and JSON: see `mireg convert --help`. Coordinates
-are LPS mm, as in DICOM and ITK.";
+or TIFF, with pixels of 1 mm; --fixed-volume chooses a page, --fixed-channel a colour. Transforms
+are those of ITK, ANTs, elastix, FSL, NiftyReg, RIRE, FreeSurfer, AFNI, MINC and greedy, 4x4
+matrices and JSON: see `mireg convert --help`. Coordinates are LPS mm, as in DICOM and ITK.";
 
 /// What a help ends with: the exit codes between two texts.
 fn end(before: &str, after: &str) -> String {

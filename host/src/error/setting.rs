@@ -26,6 +26,11 @@ pub enum Setting {
     MovingVolume,
     /// The same of the only image.
     Volume,
+    /// What is taken of the fixed image's channels.
+    FixedChannel,
+    MovingChannel,
+    /// The same of the only image.
+    Channel,
     /// The kind of transform.
     Dof,
     /// Where a registration starts.

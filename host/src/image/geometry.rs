@@ -33,9 +33,14 @@ impl Geometry {
         self.size[2] == 1
     }
 
+    /// Whether it is that of a single slice that does not lie in x and y, and so has its place in space.
+    pub fn is_slice_in_space(&self) -> bool {
+        self.is_flat() && (self.direction.x_axis.z != 0.0 || self.direction.y_axis.z != 0.0)
+    }
+
     /// Axes of the image: 2 or 3.
     pub fn dimensions(&self) -> usize {
-        if self.is_flat() { 2 } else { 3 }
+        if self.is_flat() && !self.is_slice_in_space() { 2 } else { 3 }
     }
 
     /// The grid of another spacing, mm, with the same middle, that fills about the same box. An axis with a single voxel stays.
@@ -92,9 +97,19 @@ impl Geometry {
 /// Steps a unit that the numbers of a map are rounded to.
 const ROUND: f64 = (1_u64 << 36) as f64;
 
-/// From voxels of one grid to voxels of another, through a map of points in LPS mm.
+/// From voxels of one grid to voxels of another, through a map of points in LPS mm. A slice in space that goes to the inside of another
+/// goes to its middle.
 pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine {
-    let map = to.world_to_index() * *transform * from.index_to_world();
+    let mut map = to.world_to_index() * *transform * from.index_to_world();
+    if from.is_flat() && to.is_slice_in_space() {
+        let [i, j, _] = from.size.map(|n| n as f64 - 1.0);
+        let corners = [DVec3::ZERO, DVec3::X * i, DVec3::Y * j, DVec3::new(i, j, 0.0)];
+        if corners.iter().all(|&corner| map.transform_point3(corner).z.abs() <= 0.5) {
+            let DAffine3 { matrix3: DMat3 { x_axis: x, y_axis: y, .. }, translation } = map;
+            map.matrix3 = DMat3::from_cols(x.with_z(0.0), y.with_z(0.0), map.matrix3.z_axis);
+            map.translation = translation.with_z(0.0);
+        }
+    }
     // To 2^-36, less than f32 resolves, so that round-off pushes no border out of an image on the same grid. Adding 0 makes a -0
     // a 0, so that no position is -0.
     let number = |v: f64| ((v * ROUND).round() / ROUND) as f32 + 0.0;

@@ -47,7 +47,7 @@ pub type Range = (f32, f32);
 /// A three-dimensional scalar image, or a two-dimensional one.
 ///
 /// A 2-D image has one voxel along k, which is the z axis: its spacing along k is 1, its origin has z = 0, and its direction
-/// turns and mirrors x and y only.
+/// turns and mirrors x and y only. A single slice of another orientation keeps its place in space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Volume {
     /// Where the voxels lie.

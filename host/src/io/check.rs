@@ -85,7 +85,7 @@ pub fn spacing(spacing: DVec3) -> Result<(), String> {
 }
 
 /// A grid from a header's numbers (mm, LPS), provided that it has an inverse and its axes are orthonormal. That of a single
-/// slice is made one of a 2-D image.
+/// slice in x and y is made one of a 2-D image.
 pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat3) -> Result<Geometry, String> {
     self::spacing(spacing)?;
     if !origin.is_finite() {
@@ -106,21 +106,18 @@ pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat
             listed(spacing)
         ));
     }
-    if grid.is_flat() { plane(grid) } else { Ok(grid) }
+    Ok(if grid.is_flat() { plane(grid) } else { grid })
 }
 
-/// The grid of a 2-D image: as `slice` lies in x and y, at z = 0, its third axis that of z and 1 mm long.
-fn plane(slice: Geometry) -> Result<Geometry, String> {
+/// The grid of a single slice. One that lies in x and y is a 2-D image, at z = 0, its third axis that of z and 1 mm long. Any other keeps
+/// its place in space.
+fn plane(slice: Geometry) -> Geometry {
     let [i, j] = [slice.direction.x_axis, slice.direction.y_axis];
     if i.z.abs().max(j.z.abs()) > ORTHONORMAL {
-        let normal = i.cross(j).to_array().map(|x| format!("{x:.3}")).join(", ");
-        return Err(format!(
-            "is a single slice with its normal along ({normal}), and a 2-D image has it along z; \
-             reorient it, or give a volume of at least 2 slices"
-        ));
+        return slice;
     }
     let direction = DMat3::from_cols(i.with_z(0.0), j.with_z(0.0), DVec3::Z);
-    Ok(Geometry { spacing: slice.spacing.with_z(1.0), origin: slice.origin.with_z(0.0), direction, ..slice })
+    Geometry { spacing: slice.spacing.with_z(1.0), origin: slice.origin.with_z(0.0), direction, ..slice }
 }
 
 /// Whether the columns are unit vectors at right angles, each scalar product to within `tolerance`.
@@ -161,8 +158,11 @@ mod tests {
         assert_eq!((turned.spacing, turned.origin), (DVec3::new(0.5, 2.0, 1.0), DVec3::new(1.0, 2.0, 0.0)));
         let tilted = slice(DMat3::from_rotation_x(5e-4)).unwrap();
         assert_eq!(tilted.direction.y_axis.z, 0.0);
-        assert!(slice(DMat3::from_rotation_x(2e-3)).unwrap_err().contains("along (0.000, -0.002, 1.000)"));
-        assert!(slice(DMat3::from_cols(DVec3::X, DVec3::Z, DVec3::NEG_Y)).unwrap_err().contains("reorient it"));
+        for direction in [DMat3::from_rotation_x(2e-3), DMat3::from_cols(DVec3::X, DVec3::Z, DVec3::NEG_Y)] {
+            let placed = slice(direction).unwrap();
+            assert_eq!((placed.direction, placed.spacing), (direction, DVec3::new(0.5, 2.0, 5.0)));
+            assert!(placed.is_slice_in_space() && placed.dimensions() == 3 && !tilted.is_slice_in_space());
+        }
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::reading::{Image, ReadOptions, Role};
+use super::reading::{Channel, Image, ReadOptions, Role};
 use crate::transform::Field;
 use crate::{Error, Geometry, Result, Volume};
 
 /// Nothing is chosen, and no option named.
-pub const PLAIN: ReadOptions = ReadOptions { role: Role::Plain, series: None, volume: None };
+pub const PLAIN: ReadOptions = ReadOptions { role: Role::Plain, series: None, volume: None, channel: Channel::Luma };
 
 /// A format of images, and of displacement fields where it can hold vectors. It is one row in [`super::formats`].
 pub trait ImageFormat: Sync {

@@ -26,4 +26,4 @@ mod wanted;
 
 pub use formats::{geometry, is_picture, read, read_with, write};
 pub use output::OutputFolder;
-pub use reading::{Image, ReadOptions, Role, Select};
+pub use reading::{Channel, Image, ReadOptions, Role, Select};

@@ -13,11 +13,13 @@ pub struct ReadOptions {
     /// The series of a folder of DICOM files: its number in the list that the error gives where none is chosen, its UID, or its
     /// description.
     pub series: Option<String>,
-    /// Which of the volumes of an image of four dimensions.
+    /// Which of the volumes of an image of four dimensions, or of the pages of a TIFF file.
     pub volume: Option<Select>,
+    /// What is taken of voxels with several channels, such as colours.
+    pub channel: Channel,
 }
 
-/// A volume of several along a fourth axis.
+/// A volume of several along a fourth axis, or a page of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Select {
     /// The one of this number, from 0.
@@ -34,6 +36,33 @@ impl FromStr for Select {
         match text {
             "mean" => Ok(Self::Mean),
             number => number.parse().map(Self::Number).map_err(|_| "a number from 0, or mean, is possible".into()),
+        }
+    }
+}
+
+/// What an image takes of the channels of a voxel.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Channel {
+    /// The luma of red, green and blue.
+    #[default]
+    Luma,
+    /// The one of this number, from 0: red, green, blue and alpha, or whatever the image has.
+    Number(usize),
+}
+
+/// The channels of colours, by their numbers.
+pub(super) const COLOURS: [&str; 3] = ["red", "green", "blue"];
+
+impl FromStr for Channel {
+    type Err = String;
+
+    /// `luma`, a colour, or a number.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let colour = COLOURS.iter().position(|&colour| colour == text);
+        match (text, colour.or(text.parse().ok())) {
+            ("luma", _) => Ok(Self::Luma),
+            (_, Some(number)) => Ok(Self::Number(number)),
+            _ => Err("luma, red, green, blue, or a number from 0 is possible".into()),
         }
     }
 }
@@ -67,6 +96,16 @@ impl Role {
             Self::Fixed => Some(Setting::FixedVolume),
             Self::Moving => Some(Setting::MovingVolume),
             Self::Image => Some(Setting::Volume),
+            Self::Plain => None,
+        }
+    }
+
+    /// The option that chooses a channel; none where there is none.
+    pub fn channel(self) -> Option<Setting> {
+        match self {
+            Self::Fixed => Some(Setting::FixedChannel),
+            Self::Moving => Some(Setting::MovingChannel),
+            Self::Image => Some(Setting::Channel),
             Self::Plain => None,
         }
     }

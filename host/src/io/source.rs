@@ -27,14 +27,9 @@ pub struct Source {
 impl Source {
     /// Opens `path` as it is.
     pub fn open(path: &Path) -> Result<Self> {
-        let unreadable = |e: std::io::Error| Error::file(path, reason(&e));
-        let file = File::open(path).map_err(unreadable)?;
-        let metadata = file.metadata().map_err(unreadable)?;
-        if metadata.is_dir() {
-            return Err(Error::file(path, "is a folder; name a file in it"));
-        }
+        let (file, limit) = open(path)?;
         let reader = Box::new(BufReader::with_capacity(1 << 16, file));
-        Ok(Self { path: path.to_owned(), reader, position: 0, limit: metadata.len(), compressed: false })
+        Ok(Self { path: path.to_owned(), reader, position: 0, limit, compressed: false })
     }
 
     /// Opens the file that the header at `path` names as that of its voxels.
@@ -159,6 +154,17 @@ impl Source {
     /// An error about this file.
     pub fn error(&self, message: impl Into<Message>) -> Error {
         Error::file(&self.path, message)
+    }
+}
+
+/// Opens a file, and says how many bytes it has.
+pub fn open(path: &Path) -> Result<(File, u64)> {
+    let unreadable = |e: std::io::Error| Error::file(path, reason(&e));
+    let file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    match metadata.is_dir() {
+        true => Err(Error::file(path, "is a folder; name a file in it")),
+        false => Ok((file, metadata.len())),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is taken of the numbers of a file: all, a volume, their mean, or the luma of colours.
 
-use super::reading::{Image, ReadOptions, Select};
-use super::voxels::{Coding, Order, Shape, Take};
+use super::reading::{COLOURS, Channel, Image, ReadOptions, Select};
+use super::voxels::{Coding, Shape, Take};
 use crate::error::{Message, message};
 use crate::{Geometry, Volume};
 
@@ -25,7 +25,7 @@ impl Wanted {
 }
 
 /// What is said of an image whose colours became luma.
-pub fn colours_became_luma() -> Message {
+fn colours_became_luma() -> Message {
     message!("its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B")
 }
 
@@ -35,52 +35,95 @@ impl ReadOptions {
     /// # Errors
     /// Where there are several and none is chosen, or one that is not there.
     pub(super) fn choose(&self, shape: Shape) -> Result<Wanted, Message> {
-        let volumes = shape.numbers;
+        self.channel(1)?;
+        let (take, notes) = self.volume(shape.numbers, "volume")?;
+        Ok(Wanted { shape, take, notes })
+    }
+
+    /// Which of so many volumes is taken, and what is said of it. `what`: what a volume of the file is called.
+    ///
+    /// # Errors
+    /// Where there are several and none is chosen, or one that is not there.
+    pub(super) fn volume(&self, volumes: usize, what: &str) -> Result<(Take, Vec<Message>), Message> {
         let (take, note) = match self.volume {
-            None | Some(Select::Mean | Select::Number(0)) if volumes == 1 => return Ok(Wanted::all(shape)),
-            Some(Select::Mean) => (Take::Mean, message!("the mean of its {volumes} volumes was taken")),
+            None | Some(Select::Mean | Select::Number(0)) if volumes == 1 => return Ok((Take::All, Vec::new())),
+            Some(Select::Mean) => (Take::Mean, message!("the mean of its {volumes} {what}s was taken")),
             Some(Select::Number(n)) if n < volumes => {
                 let last = volumes - 1;
-                (Take::One(n), message!("volume {n} of 0 to {last} was taken"))
+                (Take::One(n), message!("{what} {n} of 0 to {last} was taken"))
             }
             Some(Select::Number(n)) if volumes == 1 => {
-                return Err(message!("has one volume, and none of number {n}").then(&self.advice(1)));
+                return Err(message!("has one {what}, and none of number {n}").then(&self.advice(1, what)));
             }
             Some(Select::Number(n)) => {
-                return Err(message!("has {volumes} volumes, and none of number {n}").then(&self.advice(volumes)));
+                return Err(message!("has {volumes} {what}s, and none of number {n}").then(&self.advice(volumes, what)));
             }
-            None => return Err(message!("has {volumes} volumes").then(&self.advice(volumes))),
+            None => return Err(message!("has {volumes} {what}s").then(&self.advice(volumes, what))),
         };
-        Ok(Wanted { shape, take, notes: vec![note] })
+        Ok((take, vec![note]))
     }
 
     /// What to do about a choice among so many volumes.
-    fn advice(&self, volumes: usize) -> Message {
+    fn advice(&self, volumes: usize, what: &str) -> Message {
         let last = volumes - 1;
         match self.role.volume() {
-            None => {
+            None if what == "volume" => {
                 message!(""; "extract one, for example with nibabel: nibabel.save(image.slicer[..., 0], 'one.nii.gz')")
             }
+            None => message!(""; "extract one"),
             Some(setting) if last == 0 => message!(""; "leave out ", {setting}),
             Some(setting) => message!(""; "choose one with ", {setting}, " 0 to {last}, or mean"),
         }
     }
 
-    /// The luma of so many channels per voxel, side by side.
+    /// What is taken of the channels of every voxel.
     ///
     /// # Errors
-    /// For several volumes, or where one is chosen that is not there.
-    pub(super) fn luma(&self, size: [usize; 3], channels: usize, volumes: usize) -> Result<Wanted, Message> {
+    /// For several volumes, and where a volume or a channel is chosen that is not there.
+    pub(super) fn channels(&self, shape: Shape, volumes: usize) -> Result<Wanted, Message> {
         if volumes > 1 {
-            return Err(format!("has {volumes} volumes of colours; extract one").into());
+            let what = if self.channel == Channel::Luma { "colours" } else { "several channels" };
+            return Err(format!("has {volumes} volumes of {what}; extract one").into());
         }
-        self.one_volume()?;
-        let shape = Shape { size, numbers: channels, order: Order::Voxels };
-        Ok(Wanted { shape, take: Take::Luma, notes: vec![colours_became_luma()] })
+        self.volume(1, "volume")?;
+        let (take, notes) = self.channel(shape.numbers)?;
+        Ok(Wanted { shape, take, notes })
     }
 
-    /// Refuses the choice of a volume other than the only one.
-    pub(super) fn one_volume(&self) -> Result<(), Message> {
-        self.choose(Shape::scalar([1; 3])).map(|_| ())
+    /// Which of so many channels is taken, and what is said of it: the luma of 3 and of 4, which are colours, unless another is chosen.
+    ///
+    /// # Errors
+    /// Where one is chosen that is not there, and where there are several without luma and none is chosen.
+    pub(super) fn channel(&self, channels: usize) -> Result<(Take, Vec<Message>), Message> {
+        let last = channels.saturating_sub(1);
+        let choose = || self.channel_advice(channels);
+        let (take, note) = match (self.channel, channels) {
+            (Channel::Luma, 1) => return Ok((Take::All, Vec::new())),
+            (Channel::Luma, 3 | 4) => (Take::Luma, colours_became_luma()),
+            (Channel::Luma, _) => return Err(message!("has {channels} channels").then(&choose())),
+            (Channel::Number(_), 1) => {
+                let leave = |setting| message!(""; "leave out ", {setting});
+                let advice = self.role.channel().map_or_else(Message::default, leave);
+                return Err(message!("has one channel, and none to choose from").then(&advice));
+            }
+            (Channel::Number(n), _) if n > last => {
+                return Err(message!("has {channels} channels, and none of number {n}").then(&choose()));
+            }
+            (Channel::Number(n), 3 | 4) if n < COLOURS.len() => {
+                let colour = COLOURS[n];
+                (Take::One(n), message!("its {colour} channel was taken"))
+            }
+            (Channel::Number(n), _) => (Take::One(n), message!("channel {n} of 0 to {last} was taken")),
+        };
+        Ok((take, vec![note]))
+    }
+
+    /// What to do about a choice among so many channels.
+    pub(super) fn channel_advice(&self, channels: usize) -> Message {
+        let last = channels.saturating_sub(1);
+        match self.role.channel() {
+            None => message!(""; "extract one channel"),
+            Some(setting) => message!(""; "choose one with ", {setting}, " 0 to {last}"),
+        }
     }
 }

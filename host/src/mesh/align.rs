@@ -3,13 +3,14 @@
 use crate::backend::Backend;
 use crate::image::Prepared;
 use crate::metric::{Counted, Metric};
-use crate::registration::{self, Init, Registration, by_contrast};
+use crate::plane::even::Even;
+use crate::plane::search::search;
+use crate::registration::{self, Init, Registration, after_search};
 use crate::transform::Kind;
 use crate::{Observer, Result};
 
 /// An affine map of points of the picture `fixed` to points of `moving`, LPS mm, by the mutual information of the pictures with even
-/// contrast; with [`Init::Auto`] from a search through magnifications of a half to twice what makes the longer sides the same, rotations of up
-/// to 30 degrees, and shifts of up to 0.3 of the longer side. The images and metrics of what it returns are of these pictures, on a grid of 1000
+/// contrast; with [`Init::Auto`] from a [search](crate::plane::search::search) among all places, turns and sizes. The images and metrics of what it returns are of these pictures, on a grid of 1000
 /// pixels along the longer side.
 ///
 /// # Errors
@@ -21,15 +22,19 @@ pub fn align(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let pair = by_contrast::pair(images)?;
-    let init = match init {
-        Init::Auto => Init::Transform(by_contrast::search(&pair, backend, observer)?),
-        other => other.clone(),
+    let pair = Even::pair(images)?;
+    let (init, levels) = match init {
+        Init::Auto => {
+            let levels = after_search(pair.each_ref().map(|even| &even.picture.geometry));
+            (Init::Among(search(&pair, Kind::Affine)?), Some(levels))
+        }
+        other => (other.clone(), None),
     };
     let [fixed, moving] = pair;
     let options = registration::Options {
         dof: Kind::Affine,
         init,
+        levels,
         metric: Metric::Counted(Counted::default()),
         fixed_mask: Some(fixed.mask()),
         moving_mask: Some(moving.mask()),

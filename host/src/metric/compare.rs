@@ -86,7 +86,7 @@ pub fn before_and_after(
 
 /// Both images, where `transform` places the mask of the moving one. A moving image with finer voxels is first brought to about the fixed
 /// image's.
-pub fn joint([fixed, moving]: &[Prepared; 2], histogram: Histogram, transform: &DAffine3) -> JointImages {
+fn joint([fixed, moving]: &[Prepared; 2], histogram: Histogram, transform: &DAffine3) -> JointImages {
     let grid = &fixed.image.geometry;
     let finest = [grid.spacing.min_element()];
     let interpolated = pyramid::levels(&moving.image, &finest).swap_remove(0);

@@ -14,14 +14,14 @@ mod sigmas;
 mod viola;
 
 pub(crate) use chain::Chain;
-pub(crate) use compare::{Compared, before_and_after, joint};
+pub(crate) use compare::{Compared, before_and_after};
 pub use compare::{Comparison, evaluate};
 pub use counted::{Counted, CountedKind};
 pub use evaluation::Evaluation;
 use family::Family;
 pub(crate) use family::{At, LoadedMetric, MetricImages};
 pub use joint::Histogram;
-pub(crate) use joint::{JointImages, chance};
+pub(crate) use joint::chance;
 pub use mattes::Mattes;
 pub use pair::Sampled;
 pub(crate) use pair::{GridPair, ImagePair};

@@ -3,8 +3,8 @@
 //! A lamp's shading, a vignette and a pigment's slow changes tell nothing about where a vessel lies, but Gaussian windows that are wide
 //! enough for them no longer see the vessel.
 
+use crate::backend::cpu;
 use crate::error::Setting;
-use crate::image::pyramid;
 use crate::threads::still_wanted;
 use crate::{Error, Result, Volume};
 
@@ -24,9 +24,8 @@ pub const REACH: f32 = 4.0;
 /// # Errors
 /// [`Error::Stopped`]
 pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Result<Vec<bool>> {
-    let area = picture.with(|n| f32::from(u8::from(area[n])));
-    let share = smoothed(&area, RIM * mm)?;
-    Ok(area.voxels.iter().zip(&share.voxels).map(|(&is, &share)| is > 0.5 && share >= MOSTLY).collect())
+    let share = smoothed(picture.with(|n| f32::from(u8::from(area[n]))), RIM * mm)?;
+    Ok(area.iter().zip(&share).map(|(&is, &share)| is && share >= MOSTLY).collect())
 }
 
 /// Each pixel less the mean of its neighbourhood, in standard deviations of the neighbourhood; a Gaussian of sigma `mm` weighs the
@@ -36,12 +35,12 @@ pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Result<Vec<bool>> {
 /// [`Error::Option`] for a picture without contrast, `which` is its name; [`Error::Stopped`].
 pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> Result<Volume> {
     let weight = |n: usize| f32::from(u8::from(inner[n]));
-    let weights = smoothed(&picture.with(weight), mm)?;
-    let sums = smoothed(&picture.with(|n| weight(n) * picture.voxels[n]), mm)?;
-    let mean = |n: usize| if inner[n] { sums.voxels[n] / weights.voxels[n] } else { 0.0 };
+    let weights = smoothed(picture.with(weight), mm)?;
+    let sums = smoothed(picture.with(|n| weight(n) * picture.voxels[n]), mm)?;
+    let mean = |n: usize| if inner[n] { sums[n] / weights[n] } else { 0.0 };
     let off = picture.with(|n| weight(n) * (picture.voxels[n] - mean(n)));
-    let squares = smoothed(&picture.with(|n| off.voxels[n] * off.voxels[n]), mm)?;
-    let variance = |n: usize| if inner[n] { squares.voxels[n] / weights.voxels[n] } else { 0.0 };
+    let squares = smoothed(picture.with(|n| off.voxels[n] * off.voxels[n]), mm)?;
+    let variance = |n: usize| if inner[n] { (squares[n] / weights[n]).max(0.0) } else { 0.0 };
     let total: f64 = (0..inner.len()).map(|n| f64::from(variance(n))).sum();
     let typical = (total / inner.iter().filter(|inner| **inner).count().max(1) as f64) as f32;
     let brightest = picture.voxels.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
@@ -56,10 +55,10 @@ pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> 
     Ok(picture.with(|n| even(n).clamp(-REACH, REACH)))
 }
 
-fn smoothed(picture: &Volume, mm: f64) -> Result<Volume> {
-    let [x, y, _] = picture.geometry.spacing.to_array();
-    let smoothed = pyramid::smoothed(picture, [mm / x, mm / y, 0.0]);
-    still_wanted().map(|()| smoothed)
+fn smoothed(picture: Volume, mm: f64) -> Result<Vec<f32>> {
+    let Volume { geometry, mut voxels, .. } = picture;
+    cpu::smooth(&mut voxels, geometry.size, [mm / geometry.spacing.x, mm / geometry.spacing.y, 0.0]);
+    still_wanted().map(|()| voxels)
 }
 
 #[cfg(test)]

@@ -2,13 +2,15 @@
 
 use super::contrast::{self, REACH};
 use crate::error::Setting;
-use crate::image::{Intensities, Prepared};
+use crate::image::{Intensities, Prepared, pyramid};
 use crate::{Geometry, Result, Volume};
 use std::borrow::Cow;
 
 /// The sigma of the neighbourhoods in which brightness and contrast are made even, as a part of a picture's longer side: some times the
 /// width of a retina's widest vessels.
 const NEIGHBOURHOOD: f64 = 0.02;
+/// Pixels along the longer side of pictures that are large enough to be registered.
+const SIDE: f64 = 1000.0;
 /// What is not image, as around a retina, is darker than this part of the way from the darkest pixel to nearly the brightest.
 const DARK: f32 = 0.05;
 /// Pixels brighter than nearly the brightest.
@@ -23,6 +25,25 @@ pub struct Even {
 }
 
 impl Even {
+    /// Of two pictures as they are registered: on grids of 1000 pixels along the longer side at most.
+    ///
+    /// # Errors
+    /// Those of [`contrast::normalised`].
+    pub fn pair([fixed, moving]: &[Prepared; 2]) -> Result<[Self; 2]> {
+        Ok([Self::of(Setting::Fixed, fixed, SIDE)?.0, Self::of(Setting::Moving, moving, SIDE)?.0])
+    }
+
+    /// Of a picture on a grid of so many pixels along the longer side at most; beside it the picture there.
+    ///
+    /// # Errors
+    /// Those of [`contrast::normalised`].
+    pub fn of(which: Setting, picture: &Prepared, pixels: f64) -> Result<(Self, Volume)> {
+        let grid = &picture.image.geometry;
+        let thin = |picture: &Volume| pyramid::levels(picture, &[longer_side(grid) / pixels]).remove(0).into_owned();
+        let (image, mask) = (thin(&picture.image), picture.mask().map(thin));
+        Ok((Self::new(which, &image, mask.as_ref(), neighbourhood(grid))?, image))
+    }
+
     /// Of a picture, which is image where `mask` is 0.5 or more or, without one, where it is bright; `mm` is the sigma of neighbourhoods.
     ///
     /// # Errors
@@ -42,6 +63,19 @@ impl Even {
         let mask = Some(Cow::Owned(self.mask()));
         let intensities = Intensities { range: (-REACH, REACH), ..*of };
         Prepared { image: Cow::Owned(self.picture), mask, intensities }
+    }
+
+    /// The same on a grid of about `mm`.
+    pub fn thinned(&self, mm: f64) -> Self {
+        let thin = |picture: &Volume| pyramid::levels(picture, &[mm]).remove(0).into_owned();
+        let inner: Vec<bool> = thin(&self.mask()).voxels.iter().map(|&part| part >= 0.5).collect();
+        let picture = thin(&self.picture);
+        Self { picture: picture.with(|n| if inner[n] { picture.voxels[n] } else { 0.0 }), inner }
+    }
+
+    /// The picture with NaN where it is not image.
+    pub fn or_nan(self) -> Volume {
+        self.picture.with(|n| if self.inner[n] { self.picture.voxels[n] } else { f32::NAN })
     }
 
     /// 1 where the picture is image, else 0.

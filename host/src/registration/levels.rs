@@ -5,6 +5,8 @@ use crate::error::{Setting, message};
 use crate::image::{Geometry, Prepared, Range, pyramid};
 use crate::metric::sampling::{self, count};
 use crate::metric::{ImagePair, Sampled};
+use crate::plane::even::longer_side;
+use crate::plane::search;
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
 use rayon::prelude::*;
@@ -140,6 +142,19 @@ impl<'a> Levels<'a> {
         let interpolated = self.interpolated_mask.zip(map).map(|(mask, map)| sampling::within(grid, mask, &map));
         sampling::both(sampled, interpolated)
     }
+}
+
+/// Those of pictures that a search has placed, coarse to fine: on coarser grids than the search's own, contrast tells less than it did there.
+pub fn after_search([fixed, moving]: [&Geometry; 2]) -> Vec<f64> {
+    let grid = match sampled(fixed, moving) {
+        Sampled::Fixed => fixed,
+        Sampled::Moving => moving,
+    };
+    let mut spacings = automatic(grid);
+    let finest = spacings[0];
+    spacings.retain(|&mm| mm == finest || mm * search::LARGER <= longer_side(grid));
+    spacings.reverse();
+    spacings
 }
 
 /// From the grid itself, each twice as coarse as the one before.

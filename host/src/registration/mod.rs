@@ -1,8 +1,8 @@
 //! The registration loop: a start, levels from coarse to fine, and the result.
 
-pub(crate) mod by_contrast;
 pub(crate) mod check;
 mod found;
+mod halves;
 mod levels;
 pub(crate) mod memory;
 mod moments;
@@ -18,12 +18,17 @@ use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, Compared};
 use crate::observer::go_on;
+use crate::plane::even::Even;
+use crate::plane::search::search;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Error, Geometry, Observer, Result, Volume};
 use glam::DAffine3;
+use halves::expected_error;
 use levels::Levels;
+pub(crate) use levels::after_search;
 use objective::LevelMetric;
+use place::Insides;
 use race::Race;
 use std::time::Instant;
 use trust::Evidence;
@@ -47,7 +52,8 @@ pub(crate) fn register(
     let read = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
     metric::check::tell(&read, observer);
     memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
-    let case = Case { fixed, moving, read: &read, backend, observer };
+    let insides = if fixed.geometry.is_flat() { timed(&mut seconds.compare, || Insides::of(&read))? } else { None };
+    let case = Case { fixed, moving, read: &read, insides: insides.as_ref(), backend, observer };
     let found = case.run(&read, options, seconds)?;
     let lost = found.doubts.iter().any(|doubt| doubt.check == Check::Place);
     if !lost || options.init != Init::Auto {
@@ -55,9 +61,15 @@ pub(crate) fn register(
     }
     observer.note("the images agree no better where they were placed than around it: trying again by their contrast");
     match case.by_contrast(options, found.seconds.clone()) {
-        Ok(again) if again.trusted() && again.place.is_some_and(trust::contrasts_agree) => Ok(again),
-        Err(error @ (Error::Stopped | Error::Device { .. })) => Err(error),
-        _ => Ok(found),
+        Ok(again) if again.trusted() && again.place.is_some_and(trust::contrasts_agree) => return Ok(again),
+        Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
+        _ => {}
+    }
+    // Where the pictures do not tell, the headers are all that is known.
+    let options = Options { init: Init::Header, ..options.clone() };
+    match case.run(&read, &options, found.seconds.clone()) {
+        Err(Error::Untrusted(_)) => Ok(found),
+        other => other,
     }
 }
 
@@ -68,6 +80,8 @@ struct Case<'a> {
     moving: &'a Volume,
     /// Both without outliers and gaps.
     read: &'a [Prepared<'a>; 2],
+    /// What of two pictures is image.
+    insides: Option<&'a Insides>,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
 }
@@ -81,11 +95,13 @@ impl Case<'_> {
 
     /// Registers two pictures by their contrast, from where a search among all places, turns and sizes puts them.
     fn by_contrast(&self, options: &Options, mut seconds: RegistrationSeconds) -> Result<Registration> {
-        let pair = timed(&mut seconds.pyramid, || by_contrast::pair(self.read))?;
-        let start = timed(&mut seconds.optimise, || by_contrast::search(&pair, self.backend, self.observer))?;
+        let pair = timed(&mut seconds.pyramid, || Even::pair(self.read))?;
+        let starts = timed(&mut seconds.optimise, || search(&pair, options.dof))?;
         let [fixed, moving] = pair;
+        let grids = [&fixed.picture.geometry, &moving.picture.geometry];
+        let levels = options.levels.clone().unwrap_or_else(|| after_search(grids));
         let contrasts = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
-        let options = Options { init: Init::Transform(start), ..options.clone() };
+        let options = Options { init: Init::Among(starts), levels: Some(levels), ..options.clone() };
         let mut found = self.run(&contrasts, &options, seconds)?;
         found.started.from = "contrast";
         Ok(found)
@@ -112,9 +128,10 @@ impl Run<'_> {
         for level in (0..levels.spacings.len()).rev() {
             self.level(&levels, level, &mut race)?;
         }
+        let best = race.best()?;
+        let expected_error_mm = self.expected_error(&levels, &best.transform)?;
         // Of whole bodies, half a gigabyte.
         drop(levels);
-        let best = race.best()?;
         let transform =
             Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
@@ -135,14 +152,13 @@ impl Run<'_> {
             volumes: volume(&self.case.fixed.geometry) / volume(&self.case.moving.geometry),
             rival: race.rival,
         };
-        let flat = self.dimension == Dimension::Two;
-        let placed = || Place::of(self.case.read, &map, self.case.backend);
-        let place = if flat { timed(&mut self.seconds.compare, placed)? } else { None };
+        let place = timed(&mut self.seconds.compare, || self.case.insides.map(|insides| insides.place(&map)));
         let doubts = evidence.doubts().into_iter().chain(place.and_then(trust::place)).collect();
         Ok(Registration {
             moved: self.resample(&map)?,
             doubts,
             place,
+            expected_error_mm,
             transform,
             intensities: self.case.read.each_ref().map(|image| image.intensities),
             start: compared.values[0],
@@ -160,6 +176,13 @@ impl Run<'_> {
             backend: self.case.backend.name(),
             device: self.case.backend.device(),
         })
+    }
+
+    fn expected_error(&mut self, levels: &Levels, found: &DAffine3) -> Result<f64> {
+        let Case { fixed, backend, observer, .. } = self.case;
+        let steps = Steps::new(self.options.dof, self.dimension, &fixed.geometry);
+        let expected = || expected_error(levels, self.options, &steps, &fixed.geometry, found, backend, observer);
+        timed(&mut self.seconds.expect, expected)
     }
 
     /// Takes the poses in the race on at a level; at the coarsest one the race begins.

@@ -48,6 +48,8 @@ pub enum Init {
     Search,
     /// From a map of points of the fixed image, LPS mm.
     Transform(DAffine3),
+    /// From the best of several such maps.
+    Among(Vec<DAffine3>),
 }
 
 impl Init {
@@ -56,7 +58,7 @@ impl Init {
         match self {
             Self::Header => Some(DAffine3::IDENTITY),
             Self::Transform(transform) => Some(*transform),
-            Self::Auto | Self::Geometry | Self::Mass | Self::Moments | Self::Search => None,
+            Self::Auto | Self::Geometry | Self::Mass | Self::Moments | Self::Search | Self::Among(_) => None,
         }
     }
 }

@@ -4,22 +4,22 @@
 //! image in both is compared, at the place that was found and at places around it: by the pixels' intensities, and by their contrast, from
 //! which a lamp's shading has fallen out.
 
-use crate::backend::{Backend, Wanted, cpu};
+use crate::backend::{Wanted, cpu};
 use crate::error::Setting;
-use crate::image::{Prepared, pyramid};
-use crate::metric::{Histogram, chance, joint};
-use crate::plane::contrast;
+use crate::image::{Prepared, Range};
+use crate::metric::chance;
+use crate::plane::canvas::Canvas;
+use crate::plane::contrast::{self, REACH};
 use crate::plane::even::{Even, longer_side, neighbourhood};
 use crate::{Error, Result, Volume};
-use glam::{DAffine3, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 use serde::Serialize;
-use std::borrow::Cow;
 use std::f64::consts::TAU;
 
 /// Pixels along the longer side of pictures that are large enough.
 const SIDE: f64 = 500.0;
 /// Bins per side.
-const BINS: u32 = 24;
+const BINS: usize = 24;
 /// How far the places around lie, as parts of the moving picture's longer side, and how many there are at each distance.
 const SHIFTS: [f64; 3] = [0.04, 0.08, 0.12];
 const DIRECTIONS: usize = 8;
@@ -38,66 +38,106 @@ pub struct Place {
     pub intensities: f64,
 }
 
-impl Place {
-    /// Of pictures and a map of points of the fixed one to points of the moving one, LPS mm; none for pictures of which too little is
-    /// image.
+/// What of two pictures is image.
+pub struct Insides {
+    contrasts: Pair,
+    intensities: Pair,
+    /// The longer side of the moving picture, mm.
+    side: f64,
+}
+
+/// Two pictures, NaN where they are not image, and the values of each that are spread over the bins.
+struct Pair([(Volume, Range); 2]);
+
+impl Insides {
+    /// Of two pictures; none where too little is image.
     ///
     /// # Errors
-    /// Those of the backend.
-    pub fn of([fixed, moving]: &[Prepared; 2], to: &DAffine3, backend: &dyn Backend) -> Result<Option<Self>> {
-        let pictures = [insides(Setting::Fixed, fixed), insides(Setting::Moving, moving)];
-        let [fixed, moving] = match pictures {
-            [Ok(fixed), Ok(moving)] => [fixed, moving],
-            [Err(Error::Option { .. }), _] | [_, Err(Error::Option { .. })] => return Ok(None),
-            [Err(error), _] | [_, Err(error)] => return Err(error),
-        };
-        let side = longer_side(&moving[0].image.geometry);
-        let [contrasts, intensities] = [0, 1].map(|n| [&fixed[n], &moving[n]].map(Clone::clone));
-        Ok(Some(Self {
-            contrast: lead(&contrasts, to, side, backend)?,
-            intensities: lead(&intensities, to, side, backend)?,
-        }))
+    /// [`Error::Stopped`]
+    pub fn of([fixed, moving]: &[Prepared; 2]) -> Result<Option<Self>> {
+        let both = inside(Setting::Fixed, fixed).and_then(|fixed| Ok((fixed, inside(Setting::Moving, moving)?)));
+        match both {
+            Ok(([a, b], [c, d])) => {
+                let side = longer_side(&moving.image.geometry);
+                Ok(Some(Self { contrasts: Pair([a, c]), intensities: Pair([b, d]), side }))
+            }
+            Err(Error::Option { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How well they agree at a map of points of the fixed picture to points of the moving one, LPS mm.
+    pub fn place(&self, to: &DAffine3) -> Place {
+        Place { contrast: self.contrasts.lead(to, self.side), intensities: self.intensities.lead(to, self.side) }
     }
 }
 
 /// What of a picture is image: its contrasts and its intensities.
-fn insides(which: Setting, picture: &Prepared) -> Result<[Prepared<'static>; 2]> {
-    let grid = &picture.image.geometry;
-    let coarse = |picture: &Volume| pyramid::levels(picture, &[longer_side(grid) / SIDE]).remove(0).into_owned();
-    let image = coarse(&picture.image);
-    let mm = neighbourhood(grid);
-    let even = Even::new(which, &image, picture.mask().map(coarse).as_ref(), mm)?;
-    let mask = Some(Cow::Owned(even.mask()));
+fn inside(which: Setting, picture: &Prepared) -> Result<[(Volume, Range); 2]> {
+    let (even, image) = Even::of(which, picture, SIDE)?;
+    let intensities = image.with(|n| if even.inner[n] { image.voxels[n] } else { f32::NAN });
     // Near the rim a neighbourhood is on one side alone, and shading shows.
-    let even = Even { inner: contrast::inner(&image, &even.inner, WHOLE * mm)?, ..even };
-    let intensities = Prepared { image: Cow::Owned(image), mask, intensities: picture.intensities };
-    Ok([even.prepared(&picture.intensities), intensities])
+    let whole = WHOLE * neighbourhood(&picture.image.geometry);
+    let even = Even { inner: contrast::inner(&image, &even.inner, whole)?, ..even };
+    Ok([(even.or_nan(), (-REACH, REACH)), (intensities, picture.intensities.range)])
 }
 
-/// The information at `to` over the most of those around.
-fn lead(pictures: &[Prepared; 2], to: &DAffine3, side: f64, backend: &dyn Backend) -> Result<f64> {
-    let mut most = NONE;
-    for shift in around(side) {
-        most = most.max(information(pictures, &(DAffine3::from_translation(shift) * *to), backend)?);
+impl Pair {
+    /// The information at `to` over the most of those at places around, `side` is the longer one of the moving picture.
+    fn lead(&self, to: &DAffine3, side: f64) -> f64 {
+        let Self([(fixed, range), (moving, moving_range)]) = self;
+        let grid = &fixed.geometry;
+        let pixels = (grid.index_to_world().matrix3.inverse() * to.matrix3.inverse(), side);
+        let around: Vec<[isize; 2]> = around().map(|part| shift(pixels, part)).collect();
+        let margin = around.iter().flatten().map(|n| n.unsigned_abs()).max().unwrap_or(0);
+        let canvas = Canvas::new(moving, grid, to, margin);
+        let (fixed, moving) = (bins(&fixed.voxels, *range), bins(&canvas.pixels, *moving_range));
+        let information = |[x, y]: [isize; 2]| {
+            let first = (margin as isize + y) * canvas.columns as isize + margin as isize + x;
+            information(&fixed, grid.size[0], &moving[first as usize..], canvas.columns)
+        };
+        let most = around.iter().map(|&shift| information(shift)).fold(NONE, f64::max);
+        information([0, 0]).max(0.0) / most
     }
-    Ok(information(pictures, to, backend)?.max(0.0) / most)
 }
 
-/// Shifts to the places around, mm; those of each distance lie between those of the one before.
-fn around(side: f64) -> impl Iterator<Item = DVec3> {
+/// Where the places around lie from the one that was found, as parts of the longer side; those of each distance lie between those of the one
+/// before.
+fn around() -> impl Iterator<Item = DVec3> {
     let turn = |n: usize, ring: usize| TAU * (n as f64 + 0.5 * ring as f64) / DIRECTIONS as f64;
     SHIFTS.into_iter().enumerate().flat_map(move |(ring, part)| {
         (0..DIRECTIONS).map(move |n| {
             let (sin, cos) = libm::sincos(turn(n, ring));
-            DVec3::new(cos, sin, 0.0) * part * side
+            DVec3::new(cos, sin, 0.0) * part
         })
     })
 }
 
-/// The mutual information of two pictures at a map, beyond what chance makes, nats.
-fn information(pictures: &[Prepared; 2], to: &DAffine3, backend: &dyn Backend) -> Result<f64> {
-    let images = joint(pictures, Histogram { bins: BINS, ..Histogram::default() }, to);
-    let counts = images.load(backend)?.counts(to)?;
-    let found = cpu::entropies(&counts, [BINS; 2], Wanted::Entropies);
-    Ok(found.mi - chance(&counts, BINS as usize, found.counts))
+/// A part of the longer side of the moving picture in whole pixels of the fixed one, of which there are no more than that.
+fn shift((pixels, side): (DMat3, f64), part: DVec3) -> [isize; 2] {
+    let DVec3 { x, y, .. } = pixels * (side * part);
+    [x, y].map(|n| n.round().clamp(-SIDE, SIDE) as isize)
+}
+
+/// The bin of each pixel, [`BINS`] where it is not image.
+fn bins(pixels: &[f32], (low, high): Range) -> Vec<u8> {
+    let scale = BINS as f32 / (high - low);
+    let last = (BINS - 1) as f32;
+    let bin = |&pixel: &f32| if pixel.is_nan() { BINS as u8 } else { ((pixel - low) * scale).clamp(0.0, last) as u8 };
+    pixels.iter().map(bin).collect()
+}
+
+/// The mutual information of rows of bins beyond what chance makes, nats. `columns` are those of the first picture, `stride` is from one row
+/// of the other to the next.
+fn information(fixed: &[u8], columns: usize, moving: &[u8], stride: usize) -> f64 {
+    const WITH_NONE: usize = BINS + 1;
+    let mut all = [[0_u32; WITH_NONE]; WITH_NONE];
+    for (fixed, moving) in fixed.chunks_exact(columns).zip(moving.chunks(stride)) {
+        for (&f, &m) in fixed.iter().zip(moving) {
+            all[usize::from(m)][usize::from(f)] += 1;
+        }
+    }
+    let counts: Vec<u32> = all[..BINS].iter().flat_map(|row| row[..BINS].iter().copied()).collect();
+    let found = cpu::entropies(&counts, [BINS as u32; 2], Wanted::Entropies);
+    found.mi - chance(&counts, BINS, found.counts)
 }

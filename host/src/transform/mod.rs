@@ -40,7 +40,6 @@ pub use map::TransformMap;
 pub use mesh::{Mesh, MeshMap};
 pub use rigid::Rigid;
 pub use rotation::angle;
-#[cfg(test)]
 pub(crate) use rotation::exponential;
 pub(crate) use rotation::plane;
 pub use rotation::{euler_angles, nearest};

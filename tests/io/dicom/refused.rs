@@ -80,11 +80,6 @@ fn refusals() -> Vec<Refusal> {
         second("no position", DicomFile { position: None, ..plain() }, &["1.dcm: has no ImagePositionPatient"]),
         second("no spacing", DicomFile { spacing: None, ..plain() }, &["or PixelSpacing, so the slices"]),
         one(
-            "sagittal slice",
-            DicomFile { orientation: sagittal, ..plain() },
-            &["single slice with its normal along (-1.000, "],
-        ),
-        one(
             "a film",
             DicomFile { pixels: vec![0; 24], ..plain() }.with(FRAMES, VR::IS, "2"),
             &["has 2 frames whose positions it does not give", "dcm2niix"],

@@ -2,7 +2,7 @@
 
 use super::view::View;
 use base64::Engine;
-use glam::DAffine3;
+use glam::{DAffine3, DVec3};
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use image::{GrayImage, ImageBuffer, ImageResult, Luma, Pixel, PixelWithColorType};
@@ -64,6 +64,9 @@ pub fn paint<P: Pixel<Subpixel = u8>>(
 ) -> ImageBuffer<P, Vec<u8>> {
     let to_voxel = volume.geometry.world_to_index() * *transform;
     let step = to_voxel.transform_vector3(view.across());
+    // A slice is shown from wherever it lies along its normal.
+    let slice_in_space = volume.geometry.is_slice_in_space();
+    let shown = |at: DVec3| if slice_in_space { at.with_z(0.0) } else { at };
     let (width, height) = (view.width, view.height);
     let channels = usize::from(P::CHANNEL_COUNT);
     let mut picture = ImageBuffer::new(width, height * view.offsets.len() as u32);
@@ -71,7 +74,7 @@ pub fn paint<P: Pixel<Subpixel = u8>>(
         let (slice, y) = (row / height as usize, (row % height as usize) as u32);
         let first = to_voxel.transform_point3(view.point(slice, 0, y));
         for (x, element) in elements.chunks_exact_mut(channels).enumerate() {
-            element.copy_from_slice(colour(volume.at(first + step * x as f64)).channels());
+            element.copy_from_slice(colour(volume.at(shown(first + step * x as f64))).channels());
         }
     });
     picture

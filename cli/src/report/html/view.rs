@@ -1,6 +1,6 @@
 //! Planes through the patient, as radiologists look at them: from below, from in front and from the left.
 
-use glam::{DVec2, DVec3};
+use glam::{DMat3, DVec2, DVec3};
 use mireg::Geometry;
 
 /// Picture elements along the longest side, of volumes and of flat images.
@@ -51,7 +51,12 @@ impl View {
 
     /// The plane of a flat image.
     pub fn flat(geometry: &Geometry) -> Self {
-        Self::new("Image", [""; 4], [DVec3::X, DVec3::Y, DVec3::Z], geometry, 1, FLAT_SIDE)
+        let DMat3 { x_axis: right, y_axis: down, .. } = geometry.direction;
+        let axes = match geometry.is_slice_in_space() {
+            true => [right, down, right.cross(down)],
+            false => [DVec3::X, DVec3::Y, DVec3::Z],
+        };
+        Self::new("Image", [""; 4], axes, geometry, 1, FLAT_SIDE)
     }
 
     fn new(
@@ -64,9 +69,9 @@ impl View {
     ) -> Self {
         let (extent, middle) = (extent(fixed), fixed.centre());
         // All views have the same scale; the depth of a flat image is never drawn.
-        let longest = if fixed.is_flat() { extent.truncate().max_element() } else { extent.max_element() };
+        let longest = if fixed.is_flat() { along(fixed, right).max(along(fixed, down)) } else { extent.max_element() };
         let mm = fixed.spacing.min_element().max(longest / side);
-        let elements = |axis: DVec3| ((extent.dot(axis.abs()) / mm / BLOCK).ceil().max(1.0) * BLOCK) as u32;
+        let elements = |axis: DVec3| ((along(fixed, axis) / mm / BLOCK).ceil().max(1.0) * BLOCK) as u32;
         let offset = |n: usize| {
             let part = if slices > 1 { n as f64 / (slices - 1) as f64 - 0.5 } else { 0.0 };
             (middle + extent * (REACH * part)).dot(normal)
@@ -111,14 +116,20 @@ impl View {
 
 /// Lengths along the LPS axes of the box around all voxels, mm.
 fn extent(geometry: &Geometry) -> DVec3 {
+    DVec3::from_array(DVec3::AXES.map(|axis| along(geometry, axis)))
+}
+
+/// How far all voxels reach along an axis, mm.
+fn along(geometry: &Geometry, axis: DVec3) -> f64 {
     let map = geometry.index_to_world().matrix3;
-    (0..3).map(|axis| map.col(axis).abs() * geometry.size[axis] as f64).sum()
+    // A slice has no depth.
+    let axes = if geometry.is_slice_in_space() { 0..2 } else { 0..3 };
+    axes.map(|n| map.col(n).dot(axis).abs() * geometry.size[n] as f64).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DMat3;
 
     #[test]
     fn the_middle_slices_go_through_the_middle() {

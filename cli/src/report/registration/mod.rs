@@ -42,6 +42,8 @@ pub struct Facts {
     /// How much more pictures tell about each other here than at places around.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// How far off the result is to be expected: root mean square over the fixed image's grid, mm.
+    pub expected_error_mm: f64,
     /// Which start won.
     pub started: Started,
     /// Coarse to fine.
@@ -116,12 +118,13 @@ impl Kind for Registered<'_> {
             end: Value { value: after, evaluation: found.end },
             overlap_fraction: found.end.overlap_fraction(),
             place: found.place,
+            expected_error_mm: found.expected_error_mm,
             started: found.started.clone(),
             levels: found.levels.clone(),
             transform: Motion::from(&found.transform),
             seconds: Seconds {
                 total: spent.total,
-                register: parts.upload + parts.pyramid + parts.optimise,
+                register: parts.upload + parts.pyramid + parts.optimise + parts.expect,
                 read: spent.read,
                 open: spent.open,
                 parts: parts.clone(),

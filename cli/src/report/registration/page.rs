@@ -113,7 +113,7 @@ fn init(init: &Init) -> &'static str {
         Init::Mass => "mass",
         Init::Moments => "moments",
         Init::Search => "search",
-        Init::Transform(_) => "a file",
+        Init::Transform(_) | Init::Among(_) => "a file",
     }
 }
 

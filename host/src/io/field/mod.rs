@@ -32,6 +32,12 @@ pub fn read(path: &Path) -> Result<Field> {
         Error::file(path, format!("its name does not end like a displacement field; mireg reads {fields}"))
     })?;
     let field = format.read_field(path)?;
+    if field.geometry.is_slice_in_space() {
+        return Err(Error::file(
+            path,
+            "is on a single slice that does not lie in x and y; give one of at least 2 slices",
+        ));
+    }
     match leaves_plane(&field) {
         true => Err(Error::file(
             path,

@@ -31,16 +31,17 @@ pub fn is_picture(path: &Path) -> bool {
 /// itself where the file has neither. NIfTI geometry has the precision of f32. A FreeSurfer file that is placed nowhere is coronal,
 /// of 1 mm, its middle at the origin. Slices of a DICOM series, and the frames of enhanced images and of doses, are ordered by
 /// position along their normal; other files in the folder, and series of a single image beside one of several, are left out and
-/// noted. A single slice is a 2-D image (see [`Volume`]); it must lie in x and y. A pixel of PNG, JPEG and TIFF is
+/// noted. A single slice in x and y is a 2-D image, and any other keeps its place in space (see [`Volume`]). A pixel of PNG, JPEG and TIFF is
 /// 1 mm, whatever resolution the file claims, the first at the origin, rows along x, columns along y.
 ///
 /// Voxels become f32, so integers beyond 2^24 are rounded; where the file scales its integers, [`Volume::pixel`] is `F32`, or
 /// a whole type where all that a DICOM series scales by is whole. DICOM images of photometric interpretation `MONOCHROME1` keep
 /// their values, large ones dark. Colours of PNG, JPEG, TIFF and DICOM, of NIfTI (RGB24, RGBA32), and of 3 or 4 bytes per voxel in
-/// MetaImage and NRRD become luma, 0.2126 R + 0.7152 G + 0.0722 B, rounded to the nearest; their alpha is ignored.
+/// MetaImage and NRRD become luma, 0.2126 R + 0.7152 G + 0.0722 B, rounded to the nearest; their alpha is ignored. [`read_with`] takes
+/// one channel instead. Of a TIFF file, pages that are marked as smaller copies of the first or as masks are passed over.
 ///
 /// # Errors
-/// [`Error::File`] for a file that is not there, damaged, of more than one volume, not scalar, or whose voxels or geometry are
+/// [`Error::File`] for a file that is not there, damaged, of more than one volume or page, not scalar, or whose voxels or geometry are
 /// not finite; and for a DICOM series whose slices are missing, doubled, unevenly spaced, of differing grids, or sheared by a
 /// tilted gantry.
 pub fn read(path: &Path) -> Result<Volume> {

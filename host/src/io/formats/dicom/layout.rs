@@ -8,6 +8,7 @@ use super::tags;
 use crate::PixelType;
 use crate::io::luma::luma;
 use crate::io::source::MOST_DEFLATED;
+use crate::io::voxels::Take;
 
 /// How the pixels of a file are stored.
 pub struct Layout {
@@ -126,9 +127,9 @@ impl Layout {
         }
     }
 
-    /// Whether its pixels are colours, of which luma is read.
-    pub fn is_colour(&self) -> bool {
-        self.colours.is_some()
+    /// Numbers that a pixel has: those of a colour, or one.
+    pub fn channels(&self) -> usize {
+        if self.colours.is_some() { 3 } else { 1 }
     }
 
     /// The type that holds the pixels without rescale.
@@ -143,10 +144,16 @@ impl Layout {
         }
     }
 
-    /// Writes the intensities of a frame, which is stored as `bytes`, to `voxels`.
-    pub fn decode(&self, bytes: &[u8], size: [usize; 2], rescale: Rescale, voxels: &mut [f32]) -> Result<(), String> {
+    /// Writes the intensities of a frame, which is stored as `bytes`, to `voxels`: what is taken of colours, or rescaled numbers.
+    pub fn decode(
+        &self,
+        bytes: &[u8],
+        size: [usize; 2],
+        (rescale, take): (Rescale, Take),
+        voxels: &mut [f32],
+    ) -> Result<(), String> {
         let count = size[0] * size[1];
-        let samples = if self.colours.is_some() { 3 } else { 1 };
+        let samples = self.channels();
         let width = self.allocated as usize / 8;
         let rgb = self.colours == Some(Colours::Rgb);
         let frame = match self.packing {
@@ -172,8 +179,12 @@ impl Layout {
                 let rgb = rgb || frame.rgb;
                 let zero = f64::from(1u32 << (self.stored - 1).min(31));
                 let colours = if rgb { Colours::Rgb } else { colours };
-                let luma = |n| colours.luma(frame.order.samples(n, count).map(number), zero);
-                voxels.iter_mut().enumerate().for_each(|(n, intensity)| *intensity = luma(n));
+                let rgb = |n| colours.rgb(frame.order.samples(n, count).map(number), zero);
+                let taken = |n| match take {
+                    Take::One(channel) => rgb(n)[channel] as f32,
+                    _ => luma(&rgb(n)),
+                };
+                voxels.iter_mut().enumerate().for_each(|(n, intensity)| *intensity = taken(n));
             }
         }
         Ok(())
@@ -192,15 +203,15 @@ impl Layout {
 }
 
 impl Colours {
-    /// Luma of a pixel, as of PNG. `zero` is what stands for no chroma.
-    fn luma(self, [a, b, c]: [f64; 3], zero: f64) -> f32 {
+    /// Red, green and blue of a pixel. `zero` is what stands for no chroma.
+    fn rgb(self, [a, b, c]: [f64; 3], zero: f64) -> [f64; 3] {
         match self {
-            Self::Rgb => luma(&[a, b, c]),
+            Self::Rgb => [a, b, c],
             Self::Ybr => {
                 let (cb, cr) = (b - zero, c - zero);
                 let most = 2.0 * zero - 1.0;
                 let colours = [a + 1.402 * cr, a - 0.344_136 * cb - 0.714_136 * cr, a + 1.772 * cb];
-                luma(&colours.map(|colour| colour.round().clamp(0.0, most)))
+                colours.map(|colour| colour.round().clamp(0.0, most))
             }
         }
     }

@@ -36,8 +36,8 @@ impl ImageFormat for Dicom {
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
-        options.one_volume().map_err(Error::at(path))?;
-        if path.is_dir() { read_folder(path, options) } else { read_file(path) }
+        options.volume(1, "volume").map_err(Error::at(path))?;
+        if path.is_dir() { read_folder(path, options) } else { read_file(path, options) }
     }
 }
 
@@ -50,11 +50,11 @@ fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Image> {
         return Err(left_out.mentioned_in(Error::file(folder, wrong)));
     }
     let series = series::choose(folder, series, options, &mut left_out)?;
-    read_series(folder, series.images, left_out)
+    read_series(folder, series.images, left_out, options)
 }
 
 /// Reads the series of the file at `path` from the folder that it is in.
-fn read_file(path: &Path) -> Result<Image> {
+fn read_file(path: &Path, options: &ReadOptions) -> Result<Image> {
     // A folder has its own message.
     Source::open(path)?;
     let own = match ImageFile::open(path)? {
@@ -69,12 +69,12 @@ fn read_file(path: &Path) -> Result<Image> {
     let Folder { images, left_out } = Folder::read(folder)?;
     let series = own.series();
     let images = images.into_iter().filter(|image| image.series() == series).collect();
-    read_series(path, images, left_out.only_damaged())
+    read_series(path, images, left_out.only_damaged(), options)
 }
 
 /// The volume of a series, with a note on what was left out.
-fn read_series(path: &Path, images: Vec<ImageFile>, mut left_out: LeftOut) -> Result<Image> {
-    let read = stack::read(path, images, &mut left_out);
+fn read_series(path: &Path, images: Vec<ImageFile>, mut left_out: LeftOut, options: &ReadOptions) -> Result<Image> {
+    let read = stack::read(path, images, &mut left_out, options);
     let mut image = read.map_err(|error| left_out.mentioned_in(error))?;
     image.notes.extend(left_out.note());
     Ok(image)

@@ -10,8 +10,8 @@ use super::image_file::ImageFile;
 use super::layout::Layout;
 use super::plane::{Plane, Rescale};
 use super::spaced;
-use crate::io::reading::Image;
-use crate::io::wanted::colours_became_luma;
+use crate::io::reading::{Image, ReadOptions};
+use crate::io::voxels::Take;
 use crate::io::{check, voxels};
 use crate::{Error, Geometry, PixelType, Volume};
 
@@ -42,7 +42,12 @@ struct Placed {
 
 /// The volume of `images`. Those of a longer series that are truncated go to `left_out`. `path` is what errors about all of them
 /// name.
-pub fn read(path: &Path, images: Vec<ImageFile>, left_out: &mut LeftOut) -> crate::Result<Image> {
+pub fn read(
+    path: &Path,
+    images: Vec<ImageFile>,
+    left_out: &mut LeftOut,
+    options: &ReadOptions,
+) -> crate::Result<Image> {
     let (files, mut placed) = place(path, images, left_out)?;
     let wrong = |message: String| Error::file(path, message);
     let geometry = match &placed[..] {
@@ -54,12 +59,14 @@ pub fn read(path: &Path, images: Vec<ImageFile>, left_out: &mut LeftOut) -> crat
         }
     };
     let geometry = geometry.map_err(wrong)?;
-    let voxels = decode(path, &files, &placed, geometry.size)?;
+    // A series may have colours in some of its files.
+    let (take, notes) = options
+        .channel(files.iter().map(|stored| stored.layout.channels()).max().unwrap_or(1))
+        .map_err(Error::at(path))?;
+    let voxels = decode(path, &files, &placed, geometry.size, take)?;
     voxels::finite(&voxels, &voxels::Shape::scalar(geometry.size)).map_err(wrong)?;
     let mut volume = Volume { geometry, voxels, pixel: PixelType::F32 };
     volume.pixel = pixel(&files, &placed, &volume);
-    let notes =
-        if files.iter().any(|stored| stored.layout.is_colour()) { vec![colours_became_luma()] } else { Vec::new() };
     Ok(Image { volume, notes })
 }
 
@@ -167,7 +174,7 @@ fn stacked(placed: &mut [Placed]) -> Result<Geometry, String> {
 type Wanted<'a> = (Rescale, &'a mut [f32]);
 
 /// The intensities of all frames in order.
-fn decode(path: &Path, files: &[Stored], placed: &[Placed], size: [usize; 3]) -> crate::Result<Vec<f32>> {
+fn decode(path: &Path, files: &[Stored], placed: &[Placed], size: [usize; 3], take: Take) -> crate::Result<Vec<f32>> {
     let mut voxels = Vec::new();
     // Every file is long enough for its frames.
     let count = size.iter().product();
@@ -184,7 +191,7 @@ fn decode(path: &Path, files: &[Stored], placed: &[Placed], size: [usize; 3]) ->
     let read = files.par_iter().zip(wanted).map(|(stored, mut wanted)| {
         let bytes = stored.layout.frame_bytes(size[0] * size[1]);
         let read = stored.image.read(stored.frames, bytes, |number, bytes| match &mut wanted[number] {
-            Some((rescale, slice)) => stored.layout.decode(bytes, [size[0], size[1]], *rescale, slice),
+            Some((rescale, slice)) => stored.layout.decode(bytes, [size[0], size[1]], (*rescale, take), slice),
             None => Ok(()),
         });
         read.map_err(|message| stored.image.file.error(message))

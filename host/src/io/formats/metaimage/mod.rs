@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
-use crate::io::reading::{Image, ReadOptions};
+use crate::io::reading::{Channel, Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::wanted::Wanted;
@@ -17,7 +17,7 @@ use crate::{Error, Geometry, PixelType, Result, Volume};
 use header::{Data, Element, Header};
 
 /// Why a file of vectors is no image.
-const SEVERAL: &str = "has several numbers per voxel (ElementNumberOfChannels); extract one channel";
+const SEVERAL: &str = "has several numbers per voxel (ElementNumberOfChannels)";
 
 /// `.mha` and `.mhd`.
 pub struct MetaImage;
@@ -33,9 +33,16 @@ impl ImageFormat for MetaImage {
             let (size, volumes) = header.volumes()?;
             match (header.channels()?, header.coding()?.pixel) {
                 (1, _) => options.choose(Shape { size, numbers: volumes, order: Order::Planes }),
-                (channels @ (3 | 4), PixelType::U8) => options.luma(size, channels, volumes),
-                (2 | 3, _) => Err(format!("{SEVERAL}. {}", check::IF_FIELD).into()),
-                _ => Err(SEVERAL.into()),
+                (numbers, pixel) => {
+                    let shape = Shape { size, numbers, order: Order::Voxels };
+                    let colours = matches!(numbers, 3 | 4) && pixel == PixelType::U8;
+                    if colours || options.channel != Channel::Luma {
+                        return options.channels(shape, volumes);
+                    }
+                    let field =
+                        if matches!(numbers, 2 | 3) { format!("; . {}", check::IF_FIELD) } else { String::new() };
+                    Err(Message::from(SEVERAL).then(&options.channel_advice(numbers)).then(&field.into()))
+                }
             }
         })?;
         Ok(wanted.image(geometry, &coding, voxels))

@@ -35,7 +35,7 @@ impl ImageFormat for Nifti {
         let (header, wanted, geometry, voxels) = parts(&header_file(path), |header| {
             let (size, volumes) = header.volumes()?;
             match header.colours() {
-                Some(channels) => options.luma(size, channels, volumes),
+                Some(numbers) => options.channels(Shape { size, numbers, order: Order::Voxels }, volumes),
                 None => options.choose(Shape { size, numbers: volumes, order: Order::Planes }),
             }
         })?;

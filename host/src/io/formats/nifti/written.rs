@@ -19,7 +19,7 @@ pub fn header(geometry: &Geometry, pixel: PixelType, numbers: usize) -> Result<V
     let spacing = geometry.spacing.as_vec3().to_array();
     let (datatype, bits) = (datatype(pixel), 8 * pixel.bytes() as i16);
     let (dimensions, intent) = match numbers {
-        1 => (if nz == 1 { 2 } else { 3 }, 0),
+        1 => (geometry.dimensions() as i16, 0),
         _ => (5, VECTORS as i16),
     };
 

@@ -1,0 +1,303 @@
+//! TIFF: which page of a file is read, and what its strips and tiles hold.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use image::ImageFormat;
+use tiff::ColorType;
+use tiff::decoder::{Decoder, Limits};
+use tiff::tags::{SampleFormat, Tag};
+use tiff::{TiffError, TiffResult};
+
+use super::rows::{Rows, Samples};
+use super::{grid, most_decoded, other_pixels, refused};
+use crate::error::Message;
+use crate::io::reading::{Channel, Image, ReadOptions};
+use crate::io::source;
+use crate::io::voxels::Take;
+use crate::{Error, Geometry, PixelType, Result, Volume};
+
+/// Bits of a page's NewSubfileType: it is a smaller copy of another, or its mask.
+const OF_ANOTHER: u32 = 1 | 4;
+
+/// Reads the page that `options` choose of the file at `path`, or the mean of all.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Image> {
+    let mut tiff = Tiff::open(path)?;
+    let others = tiff.others()?;
+    let pages = match options.volume {
+        None if others.iter().all(|kind| kind & OF_ANOTHER != 0) => 1,
+        _ => 1 + others.len(),
+    };
+    let (take, mut notes) = options.volume(pages, "page").map_err(Error::at(path))?;
+    let page = if let Take::One(page) = take { page } else { 0 };
+    let mut image = tiff.page(page, options)?;
+    notes.append(&mut image.notes);
+    if take == Take::Mean {
+        image.volume = tiff.mean(image.volume, pages, options)?;
+    }
+    Ok(Image { notes, ..image })
+}
+
+/// The grid of the first page of the file at `path`.
+pub fn geometry(path: &Path) -> Result<Geometry> {
+    let (width, height) = Tiff::open(path)?.decoder.dimensions().map_err(wrong(path))?;
+    grid(width, height).map_err(Error::at(path))
+}
+
+/// An open file.
+struct Tiff<'a> {
+    path: &'a Path,
+    length: u64,
+    decoder: Decoder<BufReader<File>>,
+}
+
+/// What a page's pixels are.
+struct Layout {
+    size: [u32; 2],
+    /// Of a strip or tile, the last of which may go beyond the picture.
+    unit: [u32; 2],
+    colour: ColorType,
+    /// Numbers per pixel, and the bytes of each, as they come out.
+    channels: usize,
+    bytes: usize,
+}
+
+impl<'a> Tiff<'a> {
+    fn open(path: &'a Path) -> Result<Self> {
+        let (file, length) = source::open(path)?;
+        let mut file = BufReader::new(file);
+        let unreadable = |e: std::io::Error| Error::file(path, source::reason(&e));
+        if !entries_fit(&mut file, length).map_err(unreadable)? {
+            return Err(refused(path, ImageFormat::Tiff, "its directory claims more values than the file can hold"));
+        }
+        file.rewind().map_err(unreadable)?;
+        let mut limits = Limits::default();
+        [limits.intermediate_buffer_size, limits.ifd_value_size] = [usize::try_from(length).unwrap_or(usize::MAX); 2];
+        limits.decoding_buffer_size = usize::try_from(most_decoded(length)).unwrap_or(usize::MAX);
+        let decoder = Decoder::new(file).map_err(wrong(path))?.with_limits(limits);
+        Ok(Self { path, length, decoder })
+    }
+
+    /// The NewSubfileType of every page but the first.
+    fn others(&mut self) -> Result<Vec<u32>> {
+        let mut others = Vec::new();
+        while self.decoder.more_images() {
+            let kind = match self.decoder.next_image() {
+                Ok(()) => self.decoder.find_tag_unsigned(Tag::NewSubfileType).map_err(wrong(self.path))?,
+                // One that cannot be read is one all the same.
+                Err(TiffError::UnsupportedError(_)) => None,
+                Err(error) => return Err(wrong(self.path)(error)),
+            };
+            others.push(kind.unwrap_or(0));
+        }
+        Ok(others)
+    }
+
+    /// Reads a page.
+    fn page(&mut self, page: usize, options: &ReadOptions) -> Result<Image> {
+        self.decoder.seek_to_image(page).map_err(wrong(self.path))?;
+        let layout = self.layout()?;
+        let (take, notes) = layout.take(options).map_err(Error::at(self.path))?;
+        let geometry = grid(layout.size[0], layout.size[1]).map_err(Error::at(self.path))?;
+        let mut voxels = Vec::with_capacity(geometry.voxels());
+        for row in 0..layout.units()[1] {
+            let rows = self.rows(&layout, row).map_err(wrong(self.path))?;
+            voxels.append(&mut rows.grey(take));
+        }
+        let pixel = if layout.bytes == 2 { PixelType::U16 } else { PixelType::U8 };
+        Ok(Image { volume: Volume { geometry, voxels, pixel }, notes })
+    }
+
+    /// The mean of all pages, of which the first has been read.
+    fn mean(&mut self, first: Volume, pages: usize, options: &ReadOptions) -> Result<Volume> {
+        let mut sums: Vec<f64> = first.voxels.iter().map(|&voxel| voxel.into()).collect();
+        for page in 1..pages {
+            let Volume { geometry, voxels, .. } = self.page(page, options)?.volume;
+            if geometry != first.geometry {
+                let message = format!("its page {page} has another size than page 0, so they have no mean; choose one");
+                return Err(Error::file(self.path, message));
+            }
+            sums.iter_mut().zip(voxels).for_each(|(sum, voxel)| *sum += f64::from(voxel));
+        }
+        let voxels = sums.iter().map(|sum| (sum / pages as f64) as f32).collect();
+        Ok(Volume { voxels, pixel: PixelType::F32, ..first })
+    }
+
+    /// What the pixels of the page are that was sought.
+    fn layout(&mut self) -> Result<Layout> {
+        let read = || -> TiffResult<(ColorType, Vec<u16>, (u32, u32))> {
+            let formats = self.decoder.find_tag_unsigned_vec(Tag::SampleFormat)?.unwrap_or_default();
+            Ok((self.decoder.colortype()?, formats, self.decoder.dimensions()?))
+        };
+        let (colour, formats, (width, height)) = { read }().map_err(wrong(self.path))?;
+        let whole = formats.iter().all(|&format| format == SampleFormat::Uint.to_u16());
+        let (channels, bytes) = match colour {
+            ColorType::Gray(1 | 8) => (1, 1),
+            ColorType::Gray(16) => (1, 2),
+            ColorType::RGB(8) | ColorType::YCbCr(8) => (3, 1),
+            ColorType::RGB(16) => (3, 2),
+            ColorType::RGBA(8) | ColorType::CMYK(8) => (4, 1),
+            ColorType::RGBA(16) | ColorType::CMYK(16) => (4, 2),
+            ColorType::Multiband { bit_depth: bits @ (8 | 16), num_samples } => {
+                (usize::from(num_samples), usize::from(bits / 8))
+            }
+            other => return Err(Error::file(self.path, other_pixels(&format!("{other:?}")))),
+        };
+        if !whole {
+            return Err(Error::file(self.path, other_pixels("no whole numbers from 0")));
+        }
+        let layout =
+            Layout { size: [width, height], unit: self.decoder.chunk_dimensions().into(), colour, channels, bytes };
+        let pixels = u64::from(width) * u64::from(height);
+        if pixels.saturating_mul((channels * bytes) as u64) > most_decoded(self.length) {
+            let message = format!(
+                "its header claims {width} x {height} pixels, more than the file can hold ({} bytes); it is truncated or damaged: \
+                 copy or download it again",
+                self.length
+            );
+            return Err(Error::file(self.path, message));
+        }
+        Ok(layout)
+    }
+
+    /// The pixels of a row of strips or tiles.
+    fn rows(&mut self, layout: &Layout, row: u32) -> TiffResult<Rows> {
+        let [across, _] = layout.units();
+        let height = layout.unit[1].min(layout.size[1] - row * layout.unit[1]);
+        let pixel = layout.channels * layout.bytes;
+        let stride = layout.size[0] as usize * pixel;
+        let mut band = vec![0; stride * height as usize];
+        for column in 0..across {
+            let first = column * layout.unit[0];
+            let width = layout.unit[0].min(layout.size[0] - first) as usize;
+            let unit = self.unit(layout, row * across + column, width)?;
+            let rows = band.chunks_exact_mut(stride).zip(unit.chunks_exact(width * pixel));
+            rows.for_each(|(band, row)| band[first as usize * pixel..][..row.len()].copy_from_slice(row));
+        }
+        Ok(layout.rows(band))
+    }
+
+    /// The bytes of a strip or tile of this width, the channels of a pixel side by side.
+    fn unit(&mut self, layout: &Layout, unit: u32, width: usize) -> TiffResult<Vec<u8>> {
+        let planes =
+            if self.decoder.find_tag_unsigned(Tag::PlanarConfiguration)? == Some(2) { layout.channels } else { 1 };
+        let [across, down] = layout.units();
+        let mut planes = (0..planes as u32).map(|plane| self.chunk(unit + plane * across * down));
+        let bytes = planes.next().unwrap_or_else(|| Ok(Vec::new()))?;
+        if layout.colour == ColorType::Gray(1) {
+            let white = |row: &[u8], n: usize| 255 * (row[n / 8] >> (7 - n % 8) & 1);
+            let rows = bytes.chunks_exact(width.div_ceil(8));
+            return Ok(rows.flat_map(|row| (0..width).map(move |n| white(row, n))).collect());
+        }
+        let others = planes.collect::<TiffResult<Vec<_>>>()?;
+        if others.is_empty() {
+            return Ok(bytes);
+        }
+        let numbers = (0..bytes.len()).step_by(layout.bytes);
+        let planes = || std::iter::once(&bytes).chain(&others);
+        // A plane above may have rows that are not of the picture.
+        Ok(numbers
+            .flat_map(|n| planes().flat_map(move |plane| plane[n..].iter().take(layout.bytes).copied()))
+            .collect())
+    }
+
+    /// The bytes of one of the pieces that the file is compressed in.
+    fn chunk(&mut self, chunk: u32) -> TiffResult<Vec<u8>> {
+        let length = self.decoder.image_chunk_buffer_layout(chunk)?.len;
+        if length as u64 > most_decoded(self.length) {
+            return Err(TiffError::LimitsExceeded);
+        }
+        let mut bytes = vec![0; length];
+        self.decoder.read_chunk_bytes(chunk, &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Layout {
+    /// Strips or tiles along each axis.
+    fn units(&self) -> [u32; 2] {
+        [0, 1].map(|axis| self.size[axis].div_ceil(self.unit[axis]))
+    }
+
+    /// What is taken of the channels, and what is said of it. Only colours have luma.
+    fn take(&self, options: &ReadOptions) -> Result<(Take, Vec<Message>), Message> {
+        match (self.colour, options.channel) {
+            (ColorType::Multiband { .. }, Channel::Luma) => {
+                let message = Message::from(format!("has {} channels", self.channels));
+                Err(message.then(&options.channel_advice(self.channels)))
+            }
+            (ColorType::CMYK(_), _) => options.channel(3),
+            _ => options.channel(self.channels),
+        }
+    }
+
+    /// Pixels from their bytes; colours as red, green and blue.
+    fn rows(&self, bytes: Vec<u8>) -> Rows {
+        let samples = match self.bytes {
+            1 => Samples::Bytes(bytes),
+            _ => Samples::Words(bytes.chunks_exact(2).map(|word| u16::from_ne_bytes([word[0], word[1]])).collect()),
+        };
+        let samples = match (self.colour, samples) {
+            (ColorType::YCbCr(_), Samples::Bytes(bytes)) => Samples::Bytes(mapped(&bytes, from_luma_and_chroma)),
+            (ColorType::CMYK(_), Samples::Bytes(bytes)) => {
+                Samples::Bytes(mapped(&bytes, |[c, m, y, k]| from_inks([c, m, y], k, 255.0).map(|v| v as u8)))
+            }
+            (ColorType::CMYK(_), Samples::Words(words)) => {
+                Samples::Words(mapped(&words, |[c, m, y, k]| from_inks([c, m, y], k, 65535.0).map(|v| v as u16)))
+            }
+            (_, samples) => samples,
+        };
+        let inks = matches!(self.colour, ColorType::CMYK(_));
+        Rows { samples, channels: if inks { 3 } else { self.channels } }
+    }
+}
+
+/// What `pixel` makes of every pixel.
+fn mapped<T: Copy, const N: usize, const M: usize>(samples: &[T], pixel: impl Fn([T; N]) -> [T; M]) -> Vec<T> {
+    samples.as_chunks::<N>().0.iter().flat_map(|&from| pixel(from)).collect()
+}
+
+/// Red, green and blue of JPEG's colours.
+fn from_luma_and_chroma([y, blue, red]: [u8; 3]) -> [u8; 3] {
+    let [y, blue, red] = [f32::from(y), f32::from(blue) - 128.0, f32::from(red) - 128.0];
+    [y + 1.402 * red, y - 0.344_136 * blue - 0.714_136 * red, y + 1.772 * blue].map(|v| v.round() as u8)
+}
+
+/// Red, green and blue of cyan, magenta, yellow and black, which are whole at `full`.
+fn from_inks<T: Into<f32>>(inks: [T; 3], black: T, full: f32) -> [f32; 3] {
+    let left = 1.0 - black.into() / full;
+    inks.map(|ink| (full - ink.into()) * left)
+}
+
+/// What is said of a file that the decoder refuses.
+fn wrong(path: &Path) -> impl Fn(TiffError) -> Error + '_ {
+    |error| refused(path, ImageFormat::Tiff, &error.to_string())
+}
+
+/// Whether no entry of the first directory claims more values than there are bytes. The decoder allocates what they claim before it
+/// can be given a limit.
+fn entries_fit(file: &mut (impl Read + Seek), length: u64) -> std::io::Result<bool> {
+    let mut head = Vec::new();
+    file.take(16).read_to_end(&mut head)?;
+    let number = |bytes: &[u8], at: usize, width: usize| {
+        let push = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+        let of_it = bytes.get(at..at.checked_add(width)?)?;
+        Some(if head.starts_with(b"II") { of_it.iter().rev().fold(0, push) } else { of_it.iter().fold(0, push) })
+    };
+    // Of BigTIFF and of TIFF: where the directory's place is, and the bytes of that place, of the number of its entries, of an
+    // entry, and of a count in it.
+    let is_big = number(&head, 2, 2) == Some(43);
+    let (at, offset, total, entry, count) = if is_big { (8, 8, 8, 20, 8) } else { (4, 4, 2, 12, 4) };
+    let Some(start) = number(&head, at, offset).filter(|&start| start < length) else { return Ok(true) };
+    file.seek(SeekFrom::Start(start))?;
+    let mut directory = Vec::new();
+    let mut first = vec![0; total];
+    if file.read_exact(&mut first).is_err() {
+        return Ok(true);
+    }
+    let entries = number(&first, 0, total).unwrap_or(0);
+    file.take(entries.saturating_mul(entry as u64)).read_to_end(&mut directory)?;
+    let mut counts = directory.chunks_exact(entry).filter_map(|entry| number(entry, 4, count));
+    Ok(counts.all(|count| count <= length))
+}

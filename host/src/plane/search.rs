@@ -1,0 +1,204 @@
+//! How two pictures lie on each other: all places, turns and sizes, small, and the best of them less small.
+
+use super::canvas::Canvas;
+use super::even::{Even, longer_side};
+use super::tones::{Information, Tones, limits};
+use crate::threads::{still_wanted, wanted};
+use crate::transform::{Kind, distance, plane};
+use crate::{Geometry, Result, Volume};
+use glam::{DAffine3, DMat3, DVec3};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::ops::RangeInclusive;
+
+/// Pixels along the longer side of the picture that shows more, where all poses are looked at.
+const SMALL: f64 = 64.0;
+/// Rotations by steps of this, degrees, and magnifications by steps of this: both move the border by a pixel and a half at most.
+const TURNED: f64 = 5.0;
+const MAGNIFIED: f64 = 1.1;
+/// Steps of magnification up and down from where the longer sides are equal: to a half and to twice.
+const MAGNIFICATIONS: RangeInclusive<i32> = -7..=7;
+/// Shifts of the middle up to this part of the longer side, by a pixel.
+const SHIFTED: f64 = 0.45;
+/// What of the picture that shows less must lie on the other.
+const OVERLAP: f64 = 0.2;
+/// The best shifts of a turn and size that are kept, the best of all, and the best in the end; no two of these are closer than this part of
+/// the longer side.
+const SHIFTS: usize = 3;
+const KEPT: usize = 48;
+const FOUND: usize = 8;
+const APART: f64 = 0.03;
+/// Pixels along the longer side where those go on.
+pub const LARGER: f64 = 2.0 * SMALL;
+/// By these parts of the steps, and by shifts up to so many pixels.
+const FINER: [(f64, usize); 4] = [(0.5, 3), (0.5, 2), (0.25, 2), (0.25, 2)];
+/// Pixels along the longer side of the pictures that all others are made from.
+const LARGEST: f64 = 4.0 * LARGER;
+
+/// A turn, radians, and a size, in mm of the moving picture per mm of the fixed one.
+#[derive(Clone, Copy)]
+struct Pose {
+    angle: f64,
+    size: f64,
+}
+
+/// Where a picture may lie.
+#[derive(Clone, Copy)]
+struct Candidate {
+    pose: Pose,
+    /// Fixed point to moving point, LPS mm.
+    map: DAffine3,
+    /// The information there.
+    score: f64,
+}
+
+/// The maps of points of the first picture to points of the second, LPS mm, at which their tones have the most information that is not
+/// chance's, best first: magnifications of a half to twice that which makes the longer sides equal, if `kind` has a scale, all turns, if it
+/// has a rotation, and shifts. None of pictures that are too small to tell.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped)
+pub fn search(pictures: &[Even; 2], kind: Kind) -> Result<Vec<DAffine3>> {
+    let pictures = &pictures.each_ref().map(|even| even.thinned(longer_side(&even.picture.geometry) / LARGEST));
+    let information = &Information::new((4.0 * LARGER * LARGER) as usize);
+    let grids = pictures.each_ref().map(|even| even.picture.geometry);
+    let kept = distinct(everywhere(pictures, kind, information), KEPT, &grids);
+    let mut sizes: Vec<f64> = kept.iter().map(|candidate| candidate.pose.size).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup();
+    let views: Vec<_> = sizes.into_par_iter().filter_map(|size| View::new(pictures, size, LARGER)).collect();
+    let finer = |candidate: Candidate| candidate.finer(&views, kind, information);
+    let found = kept.into_par_iter().take_any_while(|_| wanted()).filter_map(finer).collect();
+    still_wanted()?;
+    Ok(distinct(found, FOUND, &grids).into_iter().map(|candidate| candidate.map).collect())
+}
+
+/// The best shifts of all turns and sizes.
+fn everywhere(pictures: &[Even; 2], kind: Kind, information: &Information) -> Vec<Candidate> {
+    let [fixed, moving] = pictures.each_ref().map(|even| even.picture.geometry);
+    let same = longer_side(&moving) / longer_side(&fixed);
+    let sizes: Vec<f64> = match kind {
+        Kind::Translation | Kind::Rigid => vec![1.0],
+        _ => MAGNIFICATIONS.map(|n| same * libm::pow(MAGNIFIED, f64::from(n))).collect(),
+    };
+    let turns = if kind == Kind::Translation { 1 } else { (360.0 / TURNED) as u32 };
+    let window = (SHIFTED * SMALL).round() as usize;
+    let at_size = |size: f64| {
+        let view = View::new(pictures, size, SMALL);
+        let pose = move |n: u32| Pose { angle: (f64::from(n) * TURNED).to_radians(), size };
+        let at_turn = move |n| {
+            let best = |view: &View| view.best(pose(n), [fixed.centre(), moving.centre()], window, information);
+            view.as_ref().filter(|_| wanted()).map_or(Vec::new(), best)
+        };
+        (0..turns).into_par_iter().flat_map_iter(at_turn)
+    };
+    sizes.into_par_iter().flat_map(at_size).collect()
+}
+
+impl Candidate {
+    /// The best of those near it.
+    fn finer(self, views: &[View], kind: Kind, information: &Information) -> Option<Self> {
+        let view = views.iter().find(|view| view.size == self.pose.size)?;
+        let mut best = Self { score: 0.0, ..self };
+        let middle = view.grid.centre();
+        let steps = |has: bool| if has { -1..=1 } else { 0..=0 };
+        for (part, window) in FINER {
+            let (Pose { angle, size }, to) = (best.pose, best.map.transform_point3(middle));
+            for (m, n) in steps(kind > Kind::Rigid).flat_map(|m| steps(kind > Kind::Translation).map(move |n| (m, n))) {
+                let [m, n] = [m, n].map(|n| part * f64::from(n));
+                let pose = Pose { angle: angle + (n * TURNED).to_radians(), size: size * libm::pow(MAGNIFIED, m) };
+                let found = view.best(pose, [middle, to], window, information);
+                best = found.into_iter().fold(best, |a, b| if b.score > a.score { b } else { a });
+            }
+        }
+        (best.score > 0.0).then_some(best)
+    }
+}
+
+/// The best, none of them close to a better one.
+fn distinct(mut candidates: Vec<Candidate>, most: usize, [fixed, moving]: &[Geometry; 2]) -> Vec<Candidate> {
+    candidates.sort_by(best_first);
+    let apart = APART * longer_side(moving);
+    let mut kept: Vec<Candidate> = Vec::new();
+    for candidate in candidates {
+        if kept.iter().all(|other| distance(&other.map, &candidate.map, fixed) > apart) {
+            kept.push(candidate);
+        }
+        if kept.len() == most {
+            break;
+        }
+    }
+    kept
+}
+
+fn best_first(a: &Candidate, b: &Candidate) -> Ordering {
+    b.score.total_cmp(&a.score)
+}
+
+/// Two pictures with pixels of about one size when the moving one is magnified by a size.
+struct View {
+    size: f64,
+    fixed: Tones,
+    grid: Geometry,
+    /// NaN where it is no image.
+    moving: Volume,
+    /// Where its tones part.
+    limits: [f32; 2],
+    /// Pixels that must meet.
+    least: u32,
+}
+
+impl View {
+    /// With so many pixels along the longer side of the picture that shows more; none where nothing is image.
+    fn new([fixed, moving]: &[Even; 2], size: f64, pixels: f64) -> Option<Self> {
+        let sides = [fixed, moving].map(|even| longer_side(&even.picture.geometry));
+        let mm = sides[0].max(sides[1] / size) / pixels;
+        let [fixed, moving] = [fixed.thinned(mm), moving.thinned(mm * size)].map(Even::or_nan);
+        let image =
+            |picture: &Volume| -> Vec<f32> { picture.voxels.iter().copied().filter(|pixel| !pixel.is_nan()).collect() };
+        let (these, those) = (image(&fixed), image(&moving));
+        let grid = fixed.geometry;
+        let area = |grid: &Geometry| grid.spacing.x * grid.spacing.y;
+        let shown = those.len() as f64 * area(&moving.geometry) / (area(&grid) * size * size);
+        let least = (OVERLAP * shown.min(these.len() as f64)) as u32;
+        let fixed = Tones::new(&fixed.voxels, grid.size[0], limits(these)?);
+        Some(Self { size, fixed, grid, limits: limits(those)?, moving, least })
+    }
+
+    /// The best shifts of a pose, up to `window` pixels along each axis from where it takes the first of these points to the second.
+    fn best(&self, pose: Pose, [from, to]: [DVec3; 2], window: usize, information: &Information) -> Vec<Candidate> {
+        let matrix = plane(pose.angle) * DMat3::from_diagonal(DVec3::new(pose.size, pose.size, 1.0));
+        let map = DAffine3::from_mat3_translation(matrix, to - matrix * from);
+        let side = 2 * window + 1;
+        let scores = self.scores(&map, window, information);
+        let at = |i: usize, j: usize| scores[i * side + j];
+        let highest = |&(i, j): &(usize, usize)| {
+            let near = |n: usize| n.saturating_sub(1)..(n + 2).min(side);
+            at(i, j) > 0.0 && near(i).all(|a| near(j).all(|b| at(a, b) <= at(i, j)))
+        };
+        let all = (0..side).flat_map(|i| (0..side).map(move |j| (i, j)));
+        let mut found: Vec<_> = all.filter(highest).map(|(i, j)| (at(i, j), i, j)).collect();
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let pixels = self.grid.index_to_world().matrix3;
+        let candidate = |(score, i, j)| {
+            let shift = pixels * DVec3::new(i as f64 - window as f64, j as f64 - window as f64, 0.0);
+            Candidate { pose, map: map * DAffine3::from_translation(shift), score }
+        };
+        found.into_iter().take(SHIFTS).map(candidate).collect()
+    }
+
+    /// The information at all shifts about a map, those along a column of the fixed picture next to each other.
+    fn scores(&self, map: &DAffine3, window: usize, information: &Information) -> Vec<f64> {
+        let canvas = Canvas::new(&self.moving, &self.grid, map, window);
+        let canvas = Tones::new(&canvas.pixels, canvas.columns, self.limits);
+        let mut scores = Vec::with_capacity((2 * window + 1) * (2 * window + 1));
+        for column in 0..=2 * window {
+            let part = canvas.from_column(column, &self.fixed);
+            scores.extend((0..=2 * window).map(|row| {
+                let (score, pixels) = information.of(&self.fixed.meetings(&part, row));
+                if pixels >= self.least { score } else { 0.0 }
+            }));
+        }
+        scores
+    }
+}
