@@ -73,7 +73,7 @@ pub(crate) fn mesh(
     let (mut after, levels) = run.levels(&before)?;
     let climbed = run.climb(&before, &mut after)?;
     let confidence = confidence(&after, &Shifts::new(&after, &run.binned(0)?))?;
-    let place = trust::place(&images, &after, backend)?;
+    let place = trust::place(&images, &after)?;
     doubts.retain(trust::stays);
     doubts.extend(trust::doubts(place, &confidence, &climbed));
     Ok(Found {

@@ -1,10 +1,9 @@
 //! What speaks against a mesh.
 
 use super::options::Climbed;
-use crate::backend::Backend;
 use crate::doubt::{Check, Doubt};
 use crate::image::Prepared;
-use crate::registration::{Place, agrees};
+use crate::registration::{Insides, Place, agrees};
 use crate::resample::resample_through;
 use crate::transform::Mesh;
 use crate::{Resampling, Result};
@@ -20,15 +19,15 @@ const LITTLE_CONFIDENCE: f64 = 0.1;
 /// Whether pictures agree more through a mesh than around it; none for pictures of which too little is image.
 ///
 /// # Errors
-/// Those of the backend.
-pub fn place(images: &[Prepared; 2], mesh: &Mesh, backend: &dyn Backend) -> Result<Option<Place>> {
+/// [`Error::Stopped`](crate::Error::Stopped)
+pub fn place(images: &[Prepared; 2], mesh: &Mesh) -> Result<Option<Place>> {
     let [fixed, moving] = images;
     let map = mesh.map();
     let how = Resampling { outside: moving.intensities.range.0, ..Resampling::default() };
     let moved =
         resample_through(&moving.image, &fixed.image.geometry, |point| map.transform_point3(point), &how)?.volume;
     let moved = Prepared { image: Cow::Owned(moved), mask: None, intensities: moving.intensities };
-    Place::of(&[fixed.clone(), moved], &DAffine3::IDENTITY, backend)
+    Ok(Insides::of(&[fixed.clone(), moved])?.map(|insides| insides.place(&DAffine3::IDENTITY)))
 }
 
 /// Of a mesh, beside what speaks against its start: that has been another place.

@@ -28,7 +28,7 @@ use halves::expected_error;
 use levels::Levels;
 pub(crate) use levels::after_search;
 use objective::LevelMetric;
-use place::Insides;
+pub(crate) use place::Insides;
 use race::Race;
 use std::time::Instant;
 use trust::Evidence;
