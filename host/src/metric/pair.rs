@@ -44,9 +44,6 @@ impl GridPair {
     }
 }
 
-/// Blocks along each axis of the checkerboard that halves the voxels.
-const BLOCKS: usize = 8;
-
 /// A sampled and an interpolated image.
 pub struct ImagePair<'a> {
     pub which: Sampled,
@@ -75,20 +72,6 @@ impl ImagePair<'_> {
     /// Voxels that count.
     pub fn samples(&self) -> usize {
         self.keep.as_ref().map_or(self.sampled.voxels.len(), |keep| count(keep))
-    }
-
-    /// The same images with half of the voxels: those of every other block of a checkerboard.
-    pub fn half(&self, second: bool) -> ImagePair<'_> {
-        let [width, height, depth] = self.sampled.geometry.size;
-        let blocks = |size: usize| (0..size).map(move |n| n * BLOCKS / size);
-        let along_x = |y: usize, z: usize| blocks(width).map(move |x| (x + y + z) % 2 == usize::from(second));
-        let chosen = blocks(depth).flat_map(|z| blocks(height).flat_map(move |y| along_x(y, z)));
-        let keep = match &self.keep {
-            Some(keep) => keep.iter().zip(chosen).map(|(&keep, chosen)| keep && chosen).collect(),
-            None => chosen.collect(),
-        };
-        let [sampled, interpolated] = [&self.sampled, &self.interpolated].map(|image| Cow::Borrowed(&**image));
-        ImagePair { sampled, interpolated, keep: Some(keep), ..*self }
     }
 
     /// Bins per side that they fill: with fewer than `each` samples per counter of the joint histogram on average, chance looks like information.

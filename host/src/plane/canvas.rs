@@ -1,52 +1,61 @@
-//! A picture on another's grid.
+//! An image on another's grid.
 
 use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
 
-/// A picture's pixels on the grid of another, and some further on all sides.
+/// An image's voxels on the grid of another, and some further on all sides.
 pub struct Canvas {
-    pub columns: usize,
+    pub size: [usize; 3],
     /// NaN where there is no image.
-    pub pixels: Vec<f32>,
+    pub voxels: Vec<f32>,
 }
 
 impl Canvas {
-    /// `moving`, which is NaN where it is no image, by linear interpolation on `grid` and `margin` pixels further, through a map of points of
-    /// the grid to points of `moving`, LPS mm.
+    /// `moving`, which is NaN where it is no image, by linear interpolation on `grid` and `margin` voxels further along each of its axes,
+    /// through a map of points of the grid to points of `moving`, LPS mm.
     pub fn new(moving: &Volume, grid: &Geometry, map: &DAffine3, margin: usize) -> Self {
         let place = moving.geometry.world_to_index() * *map * grid.index_to_world();
-        let [columns, rows] = [0, 1].map(|axis| grid.size[axis] + 2 * margin);
-        let at = |n: usize| n as f64 - margin as f64;
-        let mut pixels = Vec::with_capacity(columns * rows);
-        for j in 0..rows {
-            let row = place.transform_point3(DVec3::new(0.0, at(j), 0.0));
-            let step = place.matrix3.x_axis;
-            pixels.extend((0..columns).map(|i| pixel(moving, row.x + step.x * at(i), row.y + step.y * at(i))));
+        let margins = [0, 1, 2].map(|axis| if axis < grid.dimensions() { margin } else { 0 });
+        let size = [0, 1, 2].map(|axis| grid.size[axis] + 2 * margins[axis]);
+        let at = |axis: usize, n: usize| n as f64 - margins[axis] as f64;
+        let step = place.matrix3.x_axis;
+        let mut voxels = Vec::with_capacity(size.iter().product());
+        for k in 0..size[2] {
+            for j in 0..size[1] {
+                let row = place.transform_point3(DVec3::new(0.0, at(1, j), at(2, k)));
+                voxels.extend((0..size[0]).map(|i| voxel(moving, row + step * at(0, i))));
+            }
         }
-        Self { columns, pixels }
+        Self { size, voxels }
     }
 }
 
-/// The pixel at a place, NaN outside or next to NaN.
+/// The voxel at a place, NaN outside or next to NaN.
 #[inline]
-fn pixel(picture: &Volume, x: f64, y: f64) -> f32 {
-    let [width, height, _] = picture.geometry.size;
-    let inside = x >= 0.0 && y >= 0.0 && x < (width - 1) as f64 && y < (height - 1) as f64;
-    if !inside {
+fn voxel(image: &Volume, place: DVec3) -> f32 {
+    let [width, height, depth] = image.geometry.size;
+    let within = |x: f64, size: usize| x >= 0.0 && x < (size - 1) as f64;
+    let flat = depth == 1;
+    if !(within(place.x, width) && within(place.y, height) && (flat || within(place.z, depth))) {
         return f32::NAN;
     }
-    let (i, j) = (x as u32, y as u32);
-    let (right, down) = ((x - f64::from(i)) as f32, (y - f64::from(j)) as f32);
-    let first = i as usize + width * j as usize;
-    let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
-    let along = |n: usize| mix(picture.voxels[n], picture.voxels[n + 1], right);
-    mix(along(first), along(first + width), down)
+    let mix = |a: f32, b: f32, t: f64| a + (b - a) * t as f32;
+    let (i, j, k) = (place.x as u32, place.y as u32, if flat { 0 } else { place.z as u32 });
+    let (right, down) = (place.x - f64::from(i), place.y - f64::from(j));
+    let first = i as usize + width * (j as usize + height * k as usize);
+    let along = |n: usize| mix(image.voxels[n], image.voxels[n + 1], right);
+    let slice = |n: usize| mix(along(n), along(n + width), down);
+    if flat { slice(first) } else { mix(slice(first), slice(first + width * height), place.z - f64::from(k)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::PixelType;
+
+    fn same(found: &[f32], expected: &[f32]) -> bool {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| a == b || a.is_nan() && b.is_nan())
+    }
 
     #[test]
     fn pixels_are_mixed_and_nan_spreads() {
@@ -55,10 +64,18 @@ mod tests {
         let picture = Volume { geometry, voxels, pixel: PixelType::F32 };
         let grid = Geometry::axis_aligned([1, 2, 1], DVec3::ONE, DVec3::ZERO);
         let canvas = Canvas::new(&picture, &grid, &DAffine3::from_translation(DVec3::new(0.5, 0.25, 7.0)), 1);
-        let same = |a: f32, b: f32| a == b || a.is_nan() && b.is_nan();
         let none = f32::NAN;
+        assert_eq!(canvas.size, [3, 4, 1]);
         let expected = [none, none, none, none, 3.0, none, none, 13.0, 14.0, none, none, none];
-        assert_eq!((canvas.columns, canvas.pixels.len()), (3, 12));
-        assert!(canvas.pixels.iter().zip(expected).all(|(&a, b)| same(a, b)), "{:?}", canvas.pixels);
+        assert!(same(&canvas.voxels, &expected), "{:?}", canvas.voxels);
+    }
+
+    #[test]
+    fn voxels_are_mixed_along_all_axes() {
+        let geometry = Geometry::axis_aligned([2, 2, 2], DVec3::ONE, DVec3::ZERO);
+        let volume = Volume { geometry, voxels: (0..8).map(|n| n as f32).collect(), pixel: PixelType::F32 };
+        let grid = Geometry::axis_aligned([1, 1, 1], DVec3::ONE, DVec3::new(0.5, 0.25, 0.0));
+        let shift = DAffine3::from_translation(DVec3::new(0.0, 0.0, 0.75));
+        assert!(same(&Canvas::new(&volume, &grid, &shift, 0).voxels, &[4.0]));
     }
 }

@@ -57,7 +57,7 @@ pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> 
 
 fn smoothed(picture: Volume, mm: f64) -> Result<Vec<f32>> {
     let Volume { geometry, mut voxels, .. } = picture;
-    cpu::smooth(&mut voxels, geometry.size, [mm / geometry.spacing.x, mm / geometry.spacing.y, 0.0]);
+    cpu::smooth(&mut voxels, geometry.size, (mm / geometry.spacing).to_array());
     still_wanted().map(|()| voxels)
 }
 

@@ -94,10 +94,10 @@ pub fn bright(pixels: &[f32]) -> Vec<bool> {
     pixels.iter().map(|&pixel| pixel > threshold).collect()
 }
 
-/// The longer side of a picture, mm.
+/// The longest side of a picture or volume, mm.
 pub fn longer_side(grid: &Geometry) -> f64 {
-    let [width, height, _] = grid.size;
-    (width as f64 * grid.spacing.x).max(height as f64 * grid.spacing.y)
+    let side = |axis: usize| grid.size[axis] as f64 * grid.spacing[axis];
+    (0..grid.dimensions()).map(side).fold(0.0, f64::max)
 }
 
 /// The sigma of neighbourhoods of a picture, mm.

@@ -190,7 +190,7 @@ impl View {
     /// The information at all shifts about a map, those along a column of the fixed picture next to each other.
     fn scores(&self, map: &DAffine3, window: usize, information: &Information) -> Vec<f64> {
         let canvas = Canvas::new(&self.moving, &self.grid, map, window);
-        let canvas = Tones::new(&canvas.pixels, canvas.columns, self.limits);
+        let canvas = Tones::new(&canvas.voxels, canvas.size[0], self.limits);
         let mut scores = Vec::with_capacity((2 * window + 1) * (2 * window + 1));
         for column in 0..=2 * window {
             let part = canvas.from_column(column, &self.fixed);

@@ -29,10 +29,8 @@ pub struct Registration {
     pub started: Started,
     /// Coarse to fine.
     pub levels: Vec<RegistrationLevel>,
-    /// Whether pictures agree where they were placed; none for volumes.
+    /// Whether the images agree where they were placed; none where too little of them is image.
     pub place: Option<Place>,
-    /// How far off the result is to be expected: root mean square over the fixed image's grid, mm.
-    pub expected_error_mm: f64,
     /// What speaks against the result.
     pub doubts: Vec<Doubt>,
     pub seconds: RegistrationSeconds,
@@ -108,8 +106,6 @@ pub struct RegistrationSeconds {
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,
-    /// What halves of the voxels say.
-    pub expect: f64,
     /// The metric at full resolution, before and after.
     pub compare: f64,
     pub resample: f64,

@@ -2,7 +2,6 @@
 
 pub(crate) mod check;
 mod found;
-mod halves;
 mod levels;
 pub(crate) mod memory;
 mod moments;
@@ -24,7 +23,6 @@ use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Error, Geometry, Observer, Result, Volume};
 use glam::DAffine3;
-use halves::expected_error;
 use levels::Levels;
 pub(crate) use levels::after_search;
 use objective::LevelMetric;
@@ -52,20 +50,22 @@ pub(crate) fn register(
     let read = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
     metric::check::tell(&read, observer);
     memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
-    let insides = if fixed.geometry.is_flat() { timed(&mut seconds.compare, || Insides::of(&read))? } else { None };
+    let insides = timed(&mut seconds.compare, || Insides::of(&read))?;
     let case = Case { fixed, moving, read: &read, insides: insides.as_ref(), backend, observer };
     let found = case.run(&read, options, seconds)?;
     let lost = found.doubts.iter().any(|doubt| doubt.check == Check::Place);
     if !lost || options.init != Init::Auto {
         return Ok(found);
     }
-    observer.note("the images agree no better where they were placed than around it: trying again by their contrast");
-    match case.by_contrast(options, found.seconds.clone()) {
-        Ok(again) if again.trusted() && again.place.is_some_and(trust::contrasts_agree) => return Ok(again),
-        Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
-        _ => {}
+    observer.note("the images agree no better where they were placed than around it: trying again");
+    if fixed.geometry.is_flat() {
+        match case.by_contrast(options, found.seconds.clone()) {
+            Ok(again) if again.trusted() && again.place.is_some_and(trust::contrasts_agree) => return Ok(again),
+            Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
+            _ => {}
+        }
     }
-    // Where the pictures do not tell, the headers are all that is known.
+    // Where the images do not tell, the headers are all that is known.
     let options = Options { init: Init::Header, ..options.clone() };
     match case.run(&read, &options, found.seconds.clone()) {
         Err(Error::Untrusted(_)) => Ok(found),
@@ -80,7 +80,7 @@ struct Case<'a> {
     moving: &'a Volume,
     /// Both without outliers and gaps.
     read: &'a [Prepared<'a>; 2],
-    /// What of two pictures is image.
+    /// What of both is image.
     insides: Option<&'a Insides>,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
@@ -128,10 +128,9 @@ impl Run<'_> {
         for level in (0..levels.spacings.len()).rev() {
             self.level(&levels, level, &mut race)?;
         }
-        let best = race.best()?;
-        let expected_error_mm = self.expected_error(&levels, &best.transform)?;
         // Of whole bodies, half a gigabyte.
         drop(levels);
+        let best = race.best()?;
         let transform =
             Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
@@ -158,7 +157,6 @@ impl Run<'_> {
             moved: self.resample(&map)?,
             doubts,
             place,
-            expected_error_mm,
             transform,
             intensities: self.case.read.each_ref().map(|image| image.intensities),
             start: compared.values[0],
@@ -176,13 +174,6 @@ impl Run<'_> {
             backend: self.case.backend.name(),
             device: self.case.backend.device(),
         })
-    }
-
-    fn expected_error(&mut self, levels: &Levels, found: &DAffine3) -> Result<f64> {
-        let Case { fixed, backend, observer, .. } = self.case;
-        let steps = Steps::new(self.options.dof, self.dimension, &fixed.geometry);
-        let expected = || expected_error(levels, self.options, &steps, &fixed.geometry, found, backend, observer);
-        timed(&mut self.seconds.expect, expected)
     }
 
     /// Takes the poses in the race on at a level; at the coarsest one the race begins.

@@ -1,4 +1,4 @@
-//! Whether two pictures agree where they were placed.
+//! Whether two images agree where they were placed.
 //!
 //! What surrounds an image, such as the black around a retina, can agree so well that it outweighs what the image shows. So only what is
 //! image in both is compared, at the place that was found and at places around it: by the pixels' intensities, and by their contrast, from
@@ -11,24 +11,28 @@ use crate::metric::chance;
 use crate::plane::canvas::Canvas;
 use crate::plane::contrast::{self, REACH};
 use crate::plane::even::{Even, longer_side, neighbourhood};
-use crate::{Error, Result, Volume};
-use glam::{DAffine3, DMat3, DVec3};
+use crate::{Error, Geometry, Result, Volume};
+use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::f64::consts::TAU;
 
-/// Pixels along the longer side of pictures that are large enough.
+/// Pixels along the longer side of pictures, voxels along the longest of volumes, where there are as many.
 const SIDE: f64 = 500.0;
+const SIDE_IN_SPACE: f64 = 64.0;
 /// Bins per side.
 const BINS: usize = 24;
-/// How far the places around lie, as parts of the moving picture's longer side, and how many there are at each distance.
+/// How far the places around lie, as parts of the moving image's longest side but no fewer than some voxels, and how many there are at each
+/// distance in the plane.
 const SHIFTS: [f64; 3] = [0.04, 0.08, 0.12];
+const FEWEST: f64 = 2.5;
 const DIRECTIONS: usize = 8;
 /// The rim that is left out of contrasts, as a multiple of the one that is left out of every picture: neighbourhoods beyond it are whole.
 const WHOLE: f64 = 4.0;
 /// Mutual information that is as good as none, nats.
 const NONE: f64 = 1e-4;
 
-/// How many times as much two pictures tell about each other where they were placed as at the best place around: the mutual
+/// How many times as much two images tell about each other where they were placed as at the best place around: the mutual
 /// information, beyond what chance makes, of what is image in both.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Place {
@@ -38,19 +42,19 @@ pub struct Place {
     pub intensities: f64,
 }
 
-/// What of two pictures is image.
+/// What of two images is more than what surrounds them.
 pub struct Insides {
     contrasts: Pair,
     intensities: Pair,
-    /// The longer side of the moving picture, mm.
+    /// The longest side of the moving image, mm.
     side: f64,
 }
 
-/// Two pictures, NaN where they are not image, and the values of each that are spread over the bins.
+/// Two images, NaN where they are only surround, and the values of each that are spread over the bins.
 struct Pair([(Volume, Range); 2]);
 
 impl Insides {
-    /// Of two pictures; none where too little is image.
+    /// Of two images; none where too little is more than surround.
     ///
     /// # Errors
     /// [`Error::Stopped`]
@@ -66,15 +70,16 @@ impl Insides {
         }
     }
 
-    /// How well they agree at a map of points of the fixed picture to points of the moving one, LPS mm.
+    /// How well they agree at a map of points of the fixed image to points of the moving one, LPS mm.
     pub fn place(&self, to: &DAffine3) -> Place {
         Place { contrast: self.contrasts.lead(to, self.side), intensities: self.intensities.lead(to, self.side) }
     }
 }
 
-/// What of a picture is image: its contrasts and its intensities.
+/// The contrasts and the intensities of what is more than surround.
 fn inside(which: Setting, picture: &Prepared) -> Result<[(Volume, Range); 2]> {
-    let (even, image) = Even::of(which, picture, SIDE)?;
+    let side = if picture.image.geometry.is_flat() { SIDE } else { SIDE_IN_SPACE };
+    let (even, image) = Even::of(which, picture, side)?;
     let intensities = image.with(|n| if even.inner[n] { image.voxels[n] } else { f32::NAN });
     // Near the rim a neighbourhood is on one side alone, and shading shows.
     let whole = WHOLE * neighbourhood(&picture.image.geometry);
@@ -83,40 +88,49 @@ fn inside(which: Setting, picture: &Prepared) -> Result<[(Volume, Range); 2]> {
 }
 
 impl Pair {
-    /// The information at `to` over the most of those at places around, `side` is the longer one of the moving picture.
+    /// The information at `to` over the most of those at places around, `side` is the longest of the moving image, mm.
     fn lead(&self, to: &DAffine3, side: f64) -> f64 {
         let Self([(fixed, range), (moving, moving_range)]) = self;
         let grid = &fixed.geometry;
-        let pixels = (grid.index_to_world().matrix3.inverse() * to.matrix3.inverse(), side);
-        let around: Vec<[isize; 2]> = around().map(|part| shift(pixels, part)).collect();
+        let voxels = grid.world_to_index().matrix3 * to.matrix3.inverse();
+        let around: Vec<DVec3> = around(grid).into_iter().map(|part| voxels * (side * part)).collect();
+        let nearest = around.iter().map(|shift| shift.length()).fold(f64::INFINITY, f64::min);
+        let around: Vec<_> = around.iter().map(|shift| whole(*shift * (FEWEST / nearest).max(1.0), grid)).collect();
         let margin = around.iter().flatten().map(|n| n.unsigned_abs()).max().unwrap_or(0);
         let canvas = Canvas::new(moving, grid, to, margin);
-        let (fixed, moving) = (bins(&fixed.voxels, *range), bins(&canvas.pixels, *moving_range));
-        let information = |[x, y]: [isize; 2]| {
-            let first = (margin as isize + y) * canvas.columns as isize + margin as isize + x;
-            information(&fixed, grid.size[0], &moving[first as usize..], canvas.columns)
+        let (fixed, moving) = (bins(&fixed.voxels, *range), bins(&canvas.voxels, *moving_range));
+        let information = |shift: [isize; 3]| {
+            let margins = [0, 1, 2].map(|axis| (canvas.size[axis] - grid.size[axis]) as isize / 2);
+            let first = [0, 1, 2].map(|axis| (margins[axis] + shift[axis] * isize::from(margins[axis] > 0)) as usize);
+            information((&fixed, grid.size), (&moving, canvas.size), first)
         };
-        let most = around.iter().map(|&shift| information(shift)).fold(NONE, f64::max);
-        information([0, 0]).max(0.0) / most
+        let most = around.into_par_iter().map(information).reduce(|| NONE, f64::max);
+        information([0; 3]).max(0.0) / most
     }
 }
 
-/// Where the places around lie from the one that was found, as parts of the longer side; those of each distance lie between those of the one
-/// before.
-fn around() -> impl Iterator<Item = DVec3> {
+/// Where the places around lie from the one that was found, as parts of the longer side; in the plane those of each distance lie between those
+/// of the one before, in space they lie along the axes and the diagonals.
+fn around(grid: &Geometry) -> Vec<DVec3> {
     let turn = |n: usize, ring: usize| TAU * (n as f64 + 0.5 * ring as f64) / DIRECTIONS as f64;
-    SHIFTS.into_iter().enumerate().flat_map(move |(ring, part)| {
-        (0..DIRECTIONS).map(move |n| {
-            let (sin, cos) = libm::sincos(turn(n, ring));
-            DVec3::new(cos, sin, 0.0) * part
-        })
-    })
+    let in_plane = |n: usize, ring: usize| {
+        let (sin, cos) = libm::sincos(turn(n, ring));
+        DVec3::new(cos, sin, 0.0)
+    };
+    let steps = [-1.0, 0.0, 1.0];
+    let all = steps.into_iter().flat_map(|z| steps.into_iter().flat_map(move |y| steps.map(|x| DVec3::new(x, y, z))));
+    let in_space: Vec<_> = all.filter(|v| matches!(v.length_squared(), 1.0 | 3.0)).map(DVec3::normalize).collect();
+    let directions = |ring: usize| match grid.is_flat() {
+        true => (0..DIRECTIONS).map(|n| in_plane(n, ring)).collect(),
+        false => in_space.clone(),
+    };
+    SHIFTS.iter().enumerate().flat_map(|(ring, part)| directions(ring).into_iter().map(move |v| v * *part)).collect()
 }
 
-/// A part of the longer side of the moving picture in whole pixels of the fixed one, of which there are no more than that.
-fn shift((pixels, side): (DMat3, f64), part: DVec3) -> [isize; 2] {
-    let DVec3 { x, y, .. } = pixels * (side * part);
-    [x, y].map(|n| n.round().clamp(-SIDE, SIDE) as isize)
+/// In whole voxels, no more than a grid's longest side has.
+fn whole(voxels: DVec3, grid: &Geometry) -> [isize; 3] {
+    let most = grid.size.into_iter().max().unwrap_or(0) as f64;
+    voxels.to_array().map(|n| n.round().clamp(-most, most) as isize)
 }
 
 /// The bin of each pixel, [`BINS`] where it is not image.
@@ -127,12 +141,14 @@ fn bins(pixels: &[f32], (low, high): Range) -> Vec<u8> {
     pixels.iter().map(bin).collect()
 }
 
-/// The mutual information of rows of bins beyond what chance makes, nats. `columns` are those of the first picture, `stride` is from one row
-/// of the other to the next.
-fn information(fixed: &[u8], columns: usize, moving: &[u8], stride: usize) -> f64 {
+/// The mutual information of voxels in bins beyond what chance makes, nats: those of the fixed image, and of a part of as many of a larger one,
+/// which begins with voxel `first`.
+fn information((fixed, size): (&[u8], [usize; 3]), (moving, larger): (&[u8], [usize; 3]), first: [usize; 3]) -> f64 {
     const WITH_NONE: usize = BINS + 1;
     let mut all = [[0_u32; WITH_NONE]; WITH_NONE];
-    for (fixed, moving) in fixed.chunks_exact(columns).zip(moving.chunks(stride)) {
+    for (row, fixed) in fixed.chunks_exact(size[0]).enumerate() {
+        let (j, k) = (first[1] + row % size[1], first[2] + row / size[1]);
+        let moving = &moving[first[0] + larger[0] * (j + larger[1] * k)..];
         for (&f, &m) in fixed.iter().zip(moving) {
             all[usize::from(m)][usize::from(f)] += 1;
         }

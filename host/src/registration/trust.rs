@@ -20,7 +20,7 @@ const IMPOSSIBLE_VOLUME: f64 = 4.0;
 /// A second result that has this part of the lead of the first is as good.
 const AS_GOOD: f64 = 0.9;
 
-/// Pictures must have either so many times the information of the best place around: of contrasts, or of intensities.
+/// Images must have either so many times the information of the best place around: of contrasts, or of intensities.
 const CONTRAST_LEAD: f64 = 3.5;
 const INTENSITIES_LEAD: f64 = 1.2;
 
@@ -91,7 +91,7 @@ impl Evidence<'_> {
     }
 }
 
-/// Whether pictures agree more where they are than around.
+/// Whether images agree more where they are than around.
 pub fn place(place: Place) -> Option<Doubt> {
     let Place { contrast, intensities } = place;
     let agree = contrasts_agree(place) || intensities >= INTENSITIES_LEAD;

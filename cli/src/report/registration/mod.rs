@@ -39,11 +39,9 @@ pub struct Facts {
     pub end: Value,
     /// Part of the fixed image's voxels that lie inside the moving image at the end, 0 to 1.
     pub overlap_fraction: f64,
-    /// How much more pictures tell about each other here than at places around.
+    /// How much more the images tell about each other here than at places around.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// How far off the result is to be expected: root mean square over the fixed image's grid, mm.
-    pub expected_error_mm: f64,
     /// Which start won.
     pub started: Started,
     /// Coarse to fine.
@@ -118,13 +116,12 @@ impl Kind for Registered<'_> {
             end: Value { value: after, evaluation: found.end },
             overlap_fraction: found.end.overlap_fraction(),
             place: found.place,
-            expected_error_mm: found.expected_error_mm,
             started: found.started.clone(),
             levels: found.levels.clone(),
             transform: Motion::from(&found.transform),
             seconds: Seconds {
                 total: spent.total,
-                register: parts.upload + parts.pyramid + parts.optimise + parts.expect,
+                register: parts.upload + parts.pyramid + parts.optimise,
                 read: spent.read,
                 open: spent.open,
                 parts: parts.clone(),

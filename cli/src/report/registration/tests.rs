@@ -36,7 +36,6 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
         started: Started { from: "header", distance_mm: 0.0, candidates: 1 },
         levels: vec![],
         place: None,
-        expected_error_mm: 0.05,
         doubts,
         seconds: RegistrationSeconds::default(),
         histogram: "rows",
