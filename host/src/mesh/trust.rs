@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 /// Part of the triangles with samples below which there is little to go by.
 const SMALL_OVERLAP: f64 = 0.25;
-/// The mean of triangles' confidence below which they say nothing. Of 55 pairs of other pictures or from starts a tenth of the picture away
-/// the most was 0.09; of pictures that lie right the least was 0.13, but for the slices of scanners that share no detail.
+/// The mean of triangles' confidence below which they say nothing: of most pairs of different pictures it is less, and of pictures that lie
+/// right it is more, but for slices of scanners that share no detail.
 const LITTLE_CONFIDENCE: f64 = 0.1;
 
 /// Whether pictures agree more through a mesh than around it; none for pictures of which too little is image.
