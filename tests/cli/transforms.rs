@@ -111,11 +111,12 @@ fn translated() -> TempDir {
     folder
 }
 
-/// Asserts that a command, with the arguments of a transform at its end, comes to the same for each of [`SAME`].
+/// Asserts that a command, with the arguments of a transform at its end, comes to the same for each of [`SAME`], whether or not a result
+/// from there is to be trusted.
 fn is_the_same<T: PartialEq>(folder: &Path, command: &[&str], result: impl Fn(Vec<u8>) -> T) {
     let [itk, others @ ..] = SAME.map(|transform| {
         let arguments = [command, transform].concat();
-        result(mireg(folder, &arguments).assert().success().get_output().stdout.clone())
+        result(mireg(folder, &arguments).assert().code([0, 1]).get_output().stdout.clone())
     });
     for (other, transform) in others.iter().zip(&SAME[1..]) {
         assert!(*other == itk, "{transform:?}");

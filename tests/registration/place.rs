@@ -1,14 +1,14 @@
 //! Pictures whose surroundings agree better than what they show.
 
-use glam::{DAffine3, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 use libtest_mimic::Trial;
-use mireg::backend::Cpu;
 use mireg::image::{IntensityRange, Prepared};
-use mireg::registration::Place;
-use mireg::transform::Kind;
-use mireg::{Geometry, Options, PixelType, Volume, io, random};
 
-use super::{register, test};
+use mireg::registration::{Init, Place};
+use mireg::transform::Kind;
+use mireg::{Check, Geometry, Options, PixelType, Volume, io, random};
+
+use super::{PAIR, register, test};
 use crate::support::data_dir;
 
 pub fn tests() -> Vec<Trial> {
@@ -16,6 +16,11 @@ pub fn tests() -> Vec<Trial> {
         test(
             "discs_that_lie_on_each_other_are_not_what_is_in_them",
             discs_that_lie_on_each_other_are_not_what_is_in_them,
+        ),
+        test("a_head_that_is_placed_elsewhere_says_so", a_head_that_is_placed_elsewhere_says_so),
+        test(
+            "what_agrees_nowhere_stays_where_the_headers_place_it",
+            what_agrees_nowhere_stays_where_the_headers_place_it,
         ),
         test("a_retina_is_found_by_its_contrast", a_retina_is_found_by_its_contrast)
             .with_ignored_flag(data_dir().is_none()),
@@ -27,14 +32,14 @@ const SIDE: usize = 240;
 /// By how much the second camera looks at another place, pixels.
 const AWAY: [usize; 2] = [14, 9];
 
-/// What a camera sees of a tissue: a bright disc, brightest in its middle, in which a fine pattern adds `contrast`.
-fn picture([x0, y0]: [usize; 2], contrast: f32) -> Volume {
+/// What a camera sees of a tissue: a bright disc, darker towards its rim by `shading`, in which a fine pattern adds `contrast`.
+fn picture([x0, y0]: [usize; 2], contrast: f32, shading: f32) -> Volume {
     let speck = |x: usize, y: usize| random::uniform(11, ((y / 2) * 1000 + x / 2) as u64) as f32 - 0.5;
     let pixel = |n: usize| {
         let (x, y) = (n % SIDE, n / SIDE);
         let middle = DVec3::splat(SIDE as f64 / 2.0).truncate();
         let off = ((glam::DVec2::new(x as f64, y as f64) - middle).length() / 100.0) as f32;
-        if off > 1.0 { 0.0 } else { 200.0 - 110.0 * off * off + contrast * speck(x + x0, y + y0) }
+        if off > 1.0 { 0.0 } else { 200.0 - shading * off * off + contrast * speck(x + x0, y + y0) }
     };
     let geometry = Geometry::axis_aligned([SIDE, SIDE, 1], DVec3::ONE, DVec3::ZERO);
     Volume { geometry, voxels: (0..SIDE * SIDE).map(pixel).collect(), pixel: PixelType::F32 }
@@ -42,12 +47,32 @@ fn picture([x0, y0]: [usize; 2], contrast: f32) -> Volume {
 
 /// Discs on each other tell nothing about the contrasts in them, tissue on tissue does.
 fn discs_that_lie_on_each_other_are_not_what_is_in_them() {
-    let pictures = [picture([50; 2], 12.0), picture([50 + AWAY[0], 50 + AWAY[1]], -9.0)];
+    let pictures = [picture([50; 2], 12.0, 110.0), picture([50 + AWAY[0], 50 + AWAY[1]], -9.0, 110.0)];
     let prepared = pictures.each_ref().map(|picture| Prepared::new(picture, None, IntensityRange::Auto));
-    let contrast = |map| Place::of(&prepared, &map, &Cpu).unwrap().unwrap().contrast;
+    let contrast = |map| Place::of(&prepared, &map).unwrap().unwrap().contrast;
     let truth = DAffine3::from_translation(DVec3::new(-(AWAY[0] as f64), -(AWAY[1] as f64), 0.0));
     let [discs, tissue] = [contrast(DAffine3::IDENTITY), contrast(truth)];
     assert!(discs < 1.0 && tissue > 3.5, "{discs:.2} with disc on disc, {tissue:.2} with tissue on tissue");
+}
+
+/// A local maximum far from the truth, where the metric is high because the heads lie in each other.
+fn a_head_that_is_placed_elsewhere_says_so() {
+    let (ct, mr) = (&PAIR.ct, &PAIR.mr);
+    let right = register(ct, mr, &Options::default());
+    assert!(right.trusted(), "{:?}, {:?}", right.place, right.doubts);
+    let middle = ct.geometry.centre();
+    let turned = DAffine3::from_mat3_translation(DMat3::from_rotation_x(1.6), DVec3::ZERO);
+    let about_middle = DAffine3::from_translation(middle) * turned * DAffine3::from_translation(-middle);
+    let init = Init::Transform(right.transform.to_affine() * about_middle);
+    let wrong = register(ct, mr, &Options { init, ..Options::default() });
+    assert!(wrong.doubts.iter().any(|doubt| doubt.check == Check::Place), "{:?}, {:?}", wrong.place, wrong.doubts);
+}
+
+/// Tissues that have nothing to do with each other, in discs that have.
+fn what_agrees_nowhere_stays_where_the_headers_place_it() {
+    let [fixed, moving] = [picture([0; 2], 60.0, 0.0), picture([500; 2], 60.0, 0.0)];
+    let found = register(&fixed, &moving, &Options::default());
+    assert!(!found.trusted() && found.started.from == "header", "{:?}, {:?}", found.place, found.started);
 }
 
 /// An angiogram on a colour picture, with points by hand that are known to 2 to 3 pixels.

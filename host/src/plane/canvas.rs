@@ -6,6 +6,8 @@ use glam::{DAffine3, DVec3};
 /// An image's voxels on the grid of another, and some further on all sides.
 pub struct Canvas {
     pub size: [usize; 3],
+    /// Voxels further along each axis.
+    margins: [usize; 3],
     /// NaN where there is no image.
     pub voxels: Vec<f32>,
 }
@@ -26,7 +28,13 @@ impl Canvas {
                 voxels.extend((0..size[0]).map(|i| voxel(moving, row + step * at(0, i))));
             }
         }
-        Self { size, voxels }
+        Self { size, margins, voxels }
+    }
+
+    /// The index of the voxel that is so many voxels along each axis from the first of the grid, which must be on the canvas.
+    pub fn index(&self, voxel: [isize; 3]) -> isize {
+        let along = |axis: usize| self.margins[axis] as isize + voxel[axis];
+        along(0) + self.size[0] as isize * (along(1) + self.size[1] as isize * along(2))
     }
 }
 

@@ -202,3 +202,51 @@ impl View {
         scores
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PixelType;
+    use crate::error::Setting;
+    use crate::plane::even::neighbourhood;
+    use crate::random::uniform;
+    use glam::DVec2;
+
+    const SIDE: usize = 200;
+
+    /// Blobs at random, seen through a map to where they are.
+    fn picture(to: &DAffine3, sign: f32) -> Even {
+        let blob = |n: u64| DVec2::new(uniform(1, 2 * n), uniform(1, 2 * n + 1)) * SIDE as f64;
+        let blobs: Vec<DVec2> = (0..80).map(blob).collect();
+        let pixel = |n: usize| {
+            let place = to.transform_point3(DVec3::new((n % SIDE) as f64, (n / SIDE) as f64, 0.0)).truncate();
+            let near = blobs.iter().map(|blob| libm::exp(-blob.distance_squared(place) / 18.0)).sum::<f64>();
+            sign * near as f32
+        };
+        let geometry = Geometry::axis_aligned([SIDE, SIDE, 1], DVec3::ONE, DVec3::ZERO);
+        let picture = Volume { geometry, voxels: (0..SIDE * SIDE).map(pixel).collect(), pixel: PixelType::F32 };
+        let mask = picture.with(|_| 1.0);
+        Even::new(Setting::Fixed, &picture, Some(&mask), neighbourhood(&geometry)).unwrap()
+    }
+
+    /// By how much the search misses a turn, a magnification and a shift of the middle, pixels; one picture shows dark what the other shows
+    /// bright.
+    fn off(kind: Kind, degrees: f64, size: f64, shift: DVec3) -> f64 {
+        let middle = DVec3::new(99.5, 99.5, 0.0);
+        let matrix = plane(degrees.to_radians()) * DMat3::from_diagonal(DVec3::new(size, size, 1.0));
+        let truth = DAffine3::from_mat3_translation(matrix, middle + shift - matrix * middle);
+        let pictures = [picture(&DAffine3::IDENTITY, 1.0), picture(&truth.inverse(), -1.0)];
+        let found = search(&pictures, kind).unwrap();
+        distance(&found[0], &truth, &pictures[0].picture.geometry)
+    }
+
+    #[test]
+    fn turns_magnifications_and_shifts_are_found() {
+        let similar = off(Kind::Similarity, 133.0, 1.42, DVec3::new(-31.0, 12.0, 0.0));
+        assert!(similar < 4.0, "{similar} pixels off");
+        let rigid = off(Kind::Rigid, -48.0, 1.0, DVec3::new(20.0, 40.0, 0.0));
+        assert!(rigid < 2.0, "{rigid} pixels off");
+        let shifted = off(Kind::Translation, 0.0, 1.0, DVec3::new(-50.0, 30.0, 0.0));
+        assert!(shifted < 2.0, "{shifted} pixels off");
+    }
+}

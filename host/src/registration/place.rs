@@ -42,6 +42,16 @@ pub struct Place {
     pub intensities: f64,
 }
 
+impl Place {
+    /// Of two images and a map of points of the fixed one to points of the moving one, LPS mm; none where too little of them is image.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]
+    pub fn of(images: &[Prepared; 2], to: &DAffine3) -> Result<Option<Self>> {
+        Ok(Insides::of(images)?.map(|insides| insides.place(to)))
+    }
+}
+
 /// What of two images is more than what surrounds them.
 pub struct Insides {
     contrasts: Pair,
@@ -98,12 +108,12 @@ impl Pair {
         let around: Vec<_> = around.iter().map(|shift| whole(*shift * (FEWEST / nearest).max(1.0), grid)).collect();
         let margin = around.iter().flatten().map(|n| n.unsigned_abs()).max().unwrap_or(0);
         let canvas = Canvas::new(moving, grid, to, margin);
-        let (fixed, moving) = (bins(&fixed.voxels, *range), bins(&canvas.voxels, *moving_range));
-        let information = |shift: [isize; 3]| {
-            let margins = [0, 1, 2].map(|axis| (canvas.size[axis] - grid.size[axis]) as isize / 2);
-            let first = [0, 1, 2].map(|axis| (margins[axis] + shift[axis] * isize::from(margins[axis] > 0)) as usize);
-            information((&fixed, grid.size), (&moving, canvas.size), first)
-        };
+        let moving = bins(&canvas.voxels, *moving_range);
+        let [width, height, _] = grid.size;
+        let at = |n: usize| canvas.index([n % width, n / width % height, n / (width * height)].map(|n| n as isize));
+        let fixed = bins(&fixed.voxels, *range).into_iter().enumerate().filter(|&(_, bin)| usize::from(bin) < BINS);
+        let fixed: Vec<(isize, u8)> = fixed.map(|(n, bin)| (at(n), bin)).collect();
+        let information = |shift| information(&fixed, &moving, canvas.index(shift) - canvas.index([0; 3]));
         let most = around.into_par_iter().map(information).reduce(|| NONE, f64::max);
         information([0; 3]).max(0.0) / most
     }
@@ -141,19 +151,15 @@ fn bins(pixels: &[f32], (low, high): Range) -> Vec<u8> {
     pixels.iter().map(bin).collect()
 }
 
-/// The mutual information of voxels in bins beyond what chance makes, nats: those of the fixed image, and of a part of as many of a larger one,
-/// which begins with voxel `first`.
-fn information((fixed, size): (&[u8], [usize; 3]), (moving, larger): (&[u8], [usize; 3]), first: [usize; 3]) -> f64 {
-    const WITH_NONE: usize = BINS + 1;
-    let mut all = [[0_u32; WITH_NONE]; WITH_NONE];
-    for (row, fixed) in fixed.chunks_exact(size[0]).enumerate() {
-        let (j, k) = (first[1] + row % size[1], first[2] + row / size[1]);
-        let moving = &moving[first[0] + larger[0] * (j + larger[1] * k)..];
-        for (&f, &m) in fixed.iter().zip(moving) {
-            all[usize::from(m)][usize::from(f)] += 1;
-        }
+/// The mutual information beyond what chance makes, nats, of voxels of the fixed image, each with its bin, and of the bins that lie so far from
+/// them.
+fn information(fixed: &[(isize, u8)], moving: &[u8], away: isize) -> f64 {
+    // The last for what is not image.
+    let mut counts = [[0_u32; BINS]; BINS + 1];
+    for &(index, bin) in fixed {
+        counts[usize::from(moving[(index + away) as usize])][usize::from(bin)] += 1;
     }
-    let counts: Vec<u32> = all[..BINS].iter().flat_map(|row| row[..BINS].iter().copied()).collect();
-    let found = cpu::entropies(&counts, [BINS as u32; 2], Wanted::Entropies);
-    found.mi - chance(&counts, BINS, found.counts)
+    let counts = counts[..BINS].as_flattened();
+    let found = cpu::entropies(counts, [BINS as u32; 2], Wanted::Entropies);
+    found.mi - chance(counts, BINS, found.counts)
 }
