@@ -10,13 +10,14 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
 use mireg::mesh::{Options, Start};
 use mireg::transform::{Dimension, Kind, Linear, Mesh, MeshMap};
-use mireg::{Error, Silent, Volume, io};
+use mireg::{Check, Error, Silent, Volume, io};
 
 pub fn tests() -> Vec<Trial> {
     let data = data_dir().map(|data| data.join("retina"));
     let absent = data.is_none();
     vec![
         Trial::test("mesh::a_bent_and_remapped_fundus", bent),
+        Trial::test("mesh::from_afar_and_nowhere", afar),
         Trial::test("mesh::same_bits_for_any_number_of_threads", threads),
         Trial::test("mesh::pictures_that_cannot_be_registered", refused),
         Trial::test("mesh::fundus_and_angiogram", move || retina(&data.unwrap_or_default())).with_ignored_flag(absent),
@@ -76,6 +77,30 @@ fn bent() -> Result<(), Failed> {
     Ok(())
 }
 
+/// From a start that is 20 pixels off the mesh is found, and of a picture that is another one it is not trusted.
+fn afar() -> Result<(), Failed> {
+    let fundus = Fundus::new([640, 480]);
+    let fixed = fundus.picture();
+    let moving = fundus.remapped(&truth(&fixed, 160.0)?);
+    let by = DAffine3::from_translation(DVec3::new(16.0, -12.0, 0.0));
+    let [near, far] = [DAffine3::IDENTITY, by].map(|start| CPU.mesh(&fixed, &moving, &from(&start), &Silent));
+    let [near, far] = [near?, far?];
+    let mut off: Vec<f64> = near.after.moving.iter().zip(&far.after.moving).map(|(a, b)| a.distance(*b)).collect();
+    off.sort_by(f64::total_cmp);
+    assert!(median(&off) < 0.5, "half of the corners are {} px from where they ended from nearby", median(&off));
+    let mean = |confidence: &[f64]| confidence.iter().sum::<f64>() / confidence.len() as f64;
+    assert!(mean(&far.confidence) > 0.3 && far.doubts.is_empty(), "{:?}", far.doubts);
+
+    let rows = moving.voxels.chunks(640).flat_map(|row| row.iter().rev().copied());
+    let mirrored = Volume { voxels: rows.collect(), ..moving.clone() };
+    let other = CPU.mesh(&fixed, &mirrored, &from(&DAffine3::IDENTITY), &Silent)?;
+    assert!(mean(&other.confidence) < 0.1, "{:?}", other.confidence);
+    let mut grave: Vec<Check> = other.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.check).collect();
+    grave.sort_by_key(|check| check.name());
+    assert_eq!(grave, [Check::Information, Check::Place]);
+    Ok(())
+}
+
 fn threads() -> Result<(), Failed> {
     let fundus = Fundus::new([160, 120]);
     let fixed = fundus.picture();
@@ -84,7 +109,7 @@ fn threads() -> Result<(), Failed> {
         let options = Options { iterations: 5, ..from(&DAffine3::IDENTITY) };
         engine(BackendKind::Cpu, threads)
             .mesh(&fixed, &moving, &options, &Silent)
-            .map(|found| (found.after, found.levels))
+            .map(|found| (found.after, found.levels, found.climbed, found.confidence))
     };
     let one = register(1)?;
     assert_eq!(one, register(2)?);

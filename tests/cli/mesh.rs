@@ -93,8 +93,12 @@ fn finds_a_bend_and_writes_its_files() {
     let report: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(out.join("report.json")).unwrap()).unwrap();
     assert_eq!((&report["mesh"]["triangles"], &report["backend"]), (&mesh.triangles.len().into(), &"cpu".into()));
-    let levels = report["levels"].as_array().unwrap();
-    assert!(levels.iter().all(|level| level["after"].as_f64() >= level["before"].as_f64()), "{report}");
+    assert!(report["climb"]["after"].as_f64() >= report["climb"]["before"].as_f64(), "{report}");
+    assert!(report["levels"][0]["moved_mm"].as_f64() > Some(0.5), "{report}");
+    let sure: Vec<f64> = serde_json::from_value(report["confidence"].clone()).unwrap();
+    assert_eq!(sure.len(), mesh.triangles.len());
+    assert!(sure.iter().all(|sure| (0.0..=1.0).contains(sure)), "{sure:?}");
+    assert!(fs::read_to_string(out.join("mesh.vtk")).unwrap().contains("SCALARS confidence double 1"));
     assert_eq!((&report["trust"], &report["start"]), (&"passed".into(), &"none.tfm".into()));
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("<svg viewBox") && !page.contains("NaN"), "a page with the mesh drawn");

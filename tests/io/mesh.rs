@@ -105,7 +105,8 @@ fn points_of_vtk_are_the_corners() {
     let folder = Folder::new();
     let path = folder.path("mesh.vtk");
     let (_, mesh) = mesh();
-    io::mesh::write_vtk(&path, &mesh).unwrap();
+    let sure: Vec<f64> = (0..mesh.triangles.len()).map(|n| n as f64 / 8.0).collect();
+    io::mesh::write_vtk(&path, &mesh, &[("confidence", &sure)]).unwrap();
     let points = io::points::Landmarks::read(&path, None, None).unwrap();
     assert!(points.points().iter().map(|point| point.truncate()).eq(mesh.fixed.iter().copied()));
     let text = std::fs::read_to_string(&path).unwrap();
@@ -116,6 +117,9 @@ fn points_of_vtk_are_the_corners() {
     assert_eq!(vector, (mesh.moving[0] - mesh.fixed[0]).extend(0.0).to_array());
     let ratio = text[text.find("LOOKUP_TABLE").unwrap()..].lines().nth(1).unwrap().parse::<f64>().unwrap();
     assert_eq!(Some(ratio), mesh.area_ratios().next());
+    let rest = &text[text.find("SCALARS confidence double 1").unwrap()..];
+    let read: Vec<f64> = rest.lines().skip(2).map(|line| line.parse().unwrap()).collect();
+    assert_eq!(read, sure);
 }
 
 /// SimpleITK 2.5 read such a file, `DisplacementFieldTransform(ReadImage("field.mha", sitkVectorFloat64))`, and took the middles of pixels where

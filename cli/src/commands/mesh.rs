@@ -19,16 +19,17 @@ use crate::report::mesh::Meshed;
 
 pub const OUTPUTS: &str = "\
 FIXED and MOVING are 2-D images, such as two pictures of a retina. An affine registration maps
-a mesh of triangles over FIXED into MOVING. Then its vertices move to maximise the mutual
-information within the triangles (Lin & Medioni, section 4). No triangle folds.
+a mesh of triangles over FIXED into MOVING. Its vertices are searched for from coarse to fine
+meshes, then move to maximise the mutual information within the triangles (Lin & Medioni,
+section 4). No triangle folds.
 
 Output files in DIR. Existing files of these names are replaced. If anything fails, none is written:
   mesh.json      the mesh; `mireg points` and `mireg apply` accept it as a transform
-  mesh.vtk       the same for ParaView and 3D Slicer
+  mesh.vtk       the same for ParaView and 3D Slicer, with the confidence of each triangle
   field.mha      displacement field on the grid of FIXED, LPS mm, in the convention of ITK
   transform.tfm  the initial affine transform
   moved.nii.gz   MOVING resampled on the grid of FIXED; moved.png if MOVING is PNG, JPEG or TIFF
-  report.json    mutual information by iteration, mesh, initialisation, warnings, timing
+  report.json    mutual information by iteration, mesh, confidence, initialisation, warnings, timing
   report.html    the same with pictures, for visual inspection";
 
 pub const EXAMPLES: &str = "\
@@ -45,7 +46,7 @@ pub struct Mesh {
     /// Cell size of the mesh in pixels of FIXED, at least 10; a cell is two triangles [default: 1/16 of the longer side, at least 25]
     #[arg(long, value_name = "PX", allow_negative_numbers = true, help_heading = "Mesh")]
     pub spacing: Option<f64>,
-    /// Maximum iterations per level
+    /// Maximum iterations of the climb
     #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, help_heading = "Mesh")]
     #[arg(value_parser = value_parser!(u32).range(1..))]
     pub iterations: u32,

@@ -11,6 +11,8 @@ use glam::DVec2;
 const FIRST: f64 = 0.1;
 /// The least step: where this one brings nothing, the climb is over.
 const LEAST: f64 = FIRST / 16.0;
+/// The part of all that was gained which an iteration must bring to be followed by another.
+const WORTH: f64 = 0.01;
 /// Rounds by which the direction is smoothed over neighbours.
 const ROUNDS: usize = 2;
 /// A triangle is never made smaller than this part of what the start makes of it.
@@ -42,6 +44,7 @@ pub fn climb(
     observer: &dyn Observer,
 ) -> Result<Climb> {
     let (mut value, mean, mut slope) = objective.slope(&corners)?;
+    let first = value;
     let mut trace = vec![mean];
     let mut stopped = Stopped::Exhausted;
     while trace.len() <= iterations {
@@ -52,10 +55,15 @@ pub fn climb(
             break;
         };
         corners = better;
+        let before = value;
         let mean;
         (value, mean, slope) = objective.slope(&corners)?;
         trace.push(mean);
         observer.evaluated(trace.len() - 1, mean);
+        if value - before < WORTH * (value - first) {
+            stopped = Stopped::Converged;
+            break;
+        }
     }
     Ok(end(corners, trace, stopped))
 }

@@ -24,13 +24,17 @@ impl Links {
 
     /// Each vector's mean with the mean of its neighbours (a damped Jacobi round).
     pub fn smoothed(&self, vectors: &[DVec2]) -> Vec<DVec2> {
+        self.means(vectors).iter().zip(vectors).map(|(&mean, &own)| 0.5 * (own + mean)).collect()
+    }
+
+    /// The mean of each vector's neighbours.
+    pub fn means(&self, vectors: &[DVec2]) -> Vec<DVec2> {
         let mut sums = vec![DVec2::ZERO; vectors.len()];
         for &[a, b] in &self.edges {
             sums[a] += vectors[b];
             sums[b] += vectors[a];
         }
-        let mean = |(n, &sum): (usize, &DVec2)| 0.5 * (vectors[n] + sum / self.degrees[n]);
-        sums.iter().enumerate().map(mean).collect()
+        sums.iter().zip(&self.degrees).map(|(&sum, degree)| sum / degree).collect()
     }
 }
 

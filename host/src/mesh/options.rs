@@ -5,7 +5,7 @@ use crate::backend::Exponentials;
 use crate::doubt::Doubt;
 use crate::image::{Intensities, IntensityRange};
 use crate::optimizer::Stopped;
-use crate::registration::{Init, LinearStart};
+use crate::registration::{Init, LinearStart, Place};
 use crate::transform::{Linear, Mesh};
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct Options {
     pub start: Start,
     /// The side of a mesh's cell, pixels of the fixed picture; `None` for what [`Mesh::build`] chooses.
     pub spacing: Option<f64>,
-    /// At most, on each level.
+    /// Of the climb, at most.
     pub iterations: usize,
     /// Sigmas of the Gaussian windows of the fixed and the moving picture, in local standard deviations of their intensities; `None` for
     /// those under which samples are most likely, each left out in turn.
@@ -68,6 +68,11 @@ pub struct Found {
     pub after: Mesh,
     /// Coarse to fine.
     pub levels: Vec<LevelFound>,
+    pub climbed: Climbed,
+    /// Of each triangle, 0 to 1: what part of the mutual information of its neighbourhood is lost where that is moved by a fifth of a cell.
+    pub confidence: Vec<f64>,
+    /// Whether the pictures agree more through the mesh than around it; none where too little of them is image.
+    pub place: Option<Place>,
     /// Moving the corners.
     pub seconds: f64,
     /// `cpu`, `cuda` or `emulated`.
@@ -78,24 +83,33 @@ pub struct Found {
     pub doubts: Vec<Doubt>,
 }
 
-/// One level.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// One level of the search.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LevelFound {
     /// The side of the mesh's cells, mm.
     pub spacing_mm: f64,
-    /// The side of the fixed picture's pixels, mm.
+    /// About the side of the fixed picture's pixels, mm.
     pub pixel_mm: f64,
-    /// Those with samples, of `triangles` in all.
-    pub patches: usize,
     /// Triangles of the level's mesh.
     pub triangles: usize,
+    /// How far the level moved corners, as the root of the mean square.
+    pub moved_mm: f64,
+}
+
+/// The climb with the finest mesh, after the search.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Climbed {
+    /// The side of the fixed picture's pixels, mm.
+    pub pixel_mm: f64,
+    /// Triangles with samples.
+    pub patches: usize,
     /// Samples of all triangles together.
     pub samples: usize,
     /// Of the windows, in local standard deviations of the fixed and of the moving picture.
     pub sigmas: [f64; 2],
     /// Steps that were taken.
     pub iterations: usize,
-    /// The mean mutual information of the triangles at the level's start, nats.
+    /// The mean mutual information of the triangles before the first step, nats.
     pub before: f64,
     /// At the end.
     pub after: f64,

@@ -1,15 +1,20 @@
-//! A mesh's corners moved to where its triangles have the most mutual information, coarse to fine.
+//! A mesh's corners moved to where its triangles have the most mutual information: searched coarse to fine, then climbed to.
 
 use super::climb::{Guard, climb};
+use super::confidence::confidence;
 use super::links::Links;
 use super::objective::Objective;
+use super::options::Climbed;
 use super::picture::{DEVIATION, Packed, Picture};
-use super::{Found, LevelFound, Options, Samples, Start, align::align};
+use super::search::search;
+use super::shifts::{Binned, Shifts};
+use super::{Found, LevelFound, Options, Samples, Start, align::align, trust};
 use crate::backend::{Backend, Sigmas, ViolaPair};
-use crate::doubt::{Check, Doubt};
+use crate::doubt::Doubt;
 use crate::error::{Setting, message};
 use crate::image::Prepared;
 use crate::metric;
+use crate::observer::go_on;
 use crate::plane::even;
 use crate::registration::{Init, LinearStart};
 use crate::transform::Mesh;
@@ -22,10 +27,10 @@ use std::time::Instant;
 const ENOUGH: f64 = 1024.0;
 /// Cells along a mesh that is coarse enough to begin with.
 const CELLS: f64 = 4.0;
-/// Mean mutual information of triangles below which pictures say nothing about each other, nats.
-const LITTLE_INFORMATION: f64 = 0.02;
-/// Part of the triangles with samples below which there is little to go by.
-const SMALL_OVERLAP: f64 = 0.25;
+/// Pixels of a search along a cell.
+const SEARCHED: f64 = 24.0;
+/// How often corners are searched for on a level.
+const SEARCHES: usize = 2;
 
 /// Finds where a mesh starts, and moves its corners from there: see [`Engine::mesh`](crate::Engine::mesh).
 pub(crate) fn mesh(
@@ -55,21 +60,31 @@ pub(crate) fn mesh(
     let plan = MeshLevels::new(fixed, &before);
     let scale = start.matrix3.determinant().abs().sqrt();
     let neighbourhood = even::neighbourhood(&fixed.geometry);
-    let spacings: Vec<f64> = plan.factors().map(|factor| plan.pixel * factor).collect();
-    let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
-    let pictures = [
-        Picture::new(Setting::Fixed, &images[0], &spacings, neighbourhood),
-        Picture::new(Setting::Moving, &images[1], &scaled, neighbourhood * scale),
-    ];
-    let run = Run { fixed: &images[0], start: &start, options, observer, backend, pictures, plan };
-    let (after, levels) = run.levels(&before)?;
-    doubts.extend(self::doubts(&after, &levels));
+    let pictures = |spacings: &[f64]| {
+        let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
+        [
+            Picture::new(Setting::Fixed, &images[0], spacings, neighbourhood),
+            Picture::new(Setting::Moving, &images[1], &scaled, neighbourhood * scale),
+        ]
+    };
+    let searched: Vec<f64> = plan.factors().map(|factor| plan.cell * plan.side * factor / SEARCHED).collect();
+    let (searched, climbed) = (pictures(&searched), pictures(&[plan.pixel]));
+    let run = Run { fixed: &images[0], start: &start, options, observer, backend, searched, climbed, plan };
+    let (mut after, levels) = run.levels(&before)?;
+    let climbed = run.climb(&before, &mut after)?;
+    let confidence = confidence(&after, &Shifts::new(&after, &run.binned(0)?))?;
+    let place = trust::place(&images, &after)?;
+    doubts.retain(trust::stays);
+    doubts.extend(trust::doubts(place, &confidence, &climbed));
     Ok(Found {
         intensities: images.each_ref().map(|image| image.intensities),
         start: found,
         before,
         after,
         levels,
+        climbed,
+        confidence,
+        place,
         seconds: clock.elapsed().as_secs_f64(),
         backend: backend.name(),
         device: backend.device(),
@@ -100,7 +115,7 @@ fn begin(
 struct MeshLevels {
     /// The side of a cell of the finest mesh, pixels of the fixed picture.
     cell: f64,
-    /// The side of a pixel of the fixed picture, mm, and that at the finest level.
+    /// The side of a pixel of the fixed picture, mm, and that where corners climb.
     side: f64,
     pixel: f64,
     count: u32,
@@ -121,7 +136,7 @@ impl MeshLevels {
         Self { cell: cell / side, side, pixel: side * thinned, count: 1 + coarser as u32 }
     }
 
-    /// What the finest level's pixels and cells are multiplied by, fine to coarse.
+    /// What the finest level's cells are multiplied by, fine to coarse.
     fn factors(&self) -> impl Iterator<Item = f64> {
         (0..self.count).map(|level| f64::from(1_u32 << level))
     }
@@ -134,13 +149,14 @@ struct Run<'a> {
     options: &'a Options,
     observer: &'a dyn Observer,
     backend: &'a dyn Backend,
-    /// Fixed and moving.
-    pictures: [Picture<'a>; 2],
+    /// Fixed and moving, on the grids of all levels of the search, and on that of the climb.
+    searched: [Picture<'a>; 2],
+    climbed: [Picture<'a>; 2],
     plan: MeshLevels,
 }
 
 impl Run<'_> {
-    /// The finest mesh `before`, moved on all levels.
+    /// The finest mesh `before`, searched on all levels.
     fn levels(&self, before: &Mesh) -> Result<(Mesh, Vec<LevelFound>)> {
         let mut found = Vec::new();
         let mut mesh: Option<Mesh> = None;
@@ -155,16 +171,47 @@ impl Run<'_> {
                 next.moving = next.fixed.iter().map(|&point| map.forward(point)).collect();
                 unfold(&mut next, &start);
             }
-            self.observer.level(found.len(), self.plan.count as usize, [self.plan.pixel * factor; 3]);
-            found.push(self.level(level, factor, &start, &mut next)?);
+            found.push(self.level(level, &start, &mut next)?);
             mesh = Some(next);
         }
         Ok((mesh.unwrap_or_else(|| before.clone()), found))
     }
 
-    /// Moves the mesh at a level; `start` is the same mesh as the start of the registration places it.
-    fn level(&self, level: usize, factor: f64, start: &Mesh, mesh: &mut Mesh) -> Result<LevelFound> {
-        let [fixed, moving] = [self.pictures[0].prepared(level)?, self.pictures[1].prepared(level)?];
+    /// Searches a level; `start` is the same mesh as the start of the registration places it.
+    fn level(&self, level: usize, start: &Mesh, mesh: &mut Mesh) -> Result<LevelFound> {
+        let pictures = self.binned(level)?;
+        let (to_pixels, to_mm) = (pictures[1].geometry.world_to_index(), pictures[1].geometry.index_to_world());
+        let links = Links::new(mesh);
+        let before = mesh.moving.clone();
+        for _ in 0..SEARCHES {
+            go_on(self.observer)?;
+            let away = |(&at, &from): (&DVec2, &DVec2)| to_pixels.transform_vector3((at - from).extend(0.0)).truncate();
+            let away: Vec<DVec2> = mesh.moving.iter().zip(&start.moving).map(away).collect();
+            let moved = search(mesh, &links, &Shifts::new(mesh, &pictures), &away)?;
+            for (at, by) in mesh.moving.iter_mut().zip(moved) {
+                *at += to_mm.transform_vector3(by.extend(0.0)).truncate();
+            }
+            unfold(mesh, start);
+        }
+        let squares: f64 = mesh.moving.iter().zip(&before).map(|(a, b)| a.distance_squared(*b)).sum();
+        let cell = self.plan.cell * self.plan.side * f64::from(1_u32 << level);
+        Ok(LevelFound {
+            spacing_mm: cell,
+            pixel_mm: cell / SEARCHED,
+            triangles: mesh.triangles.len(),
+            moved_mm: (squares / before.len() as f64).sqrt(),
+        })
+    }
+
+    /// The pictures that a level is searched on.
+    fn binned(&self, level: usize) -> Result<[Binned; 2]> {
+        Ok([Binned::new(&self.searched[0].even(level)?), Binned::new(&self.searched[1].even(level)?)])
+    }
+
+    /// Climbs with the finest mesh; `start` is the same mesh as the start of the registration places it.
+    fn climb(&self, start: &Mesh, mesh: &mut Mesh) -> Result<Climbed> {
+        self.observer.level(0, 1, [self.plan.pixel; 3]);
+        let [fixed, moving] = [self.climbed[0].prepared(0)?, self.climbed[1].prepared(0)?];
         let values = |pixel: usize, at: DVec2| {
             let there = moving.nearest(moving.pixel(at))?;
             fixed.inner[pixel].then(|| [fixed.stored.values[pixel], moving.stored.values[there]].map(f32::from))
@@ -193,11 +240,9 @@ impl Run<'_> {
         let guard = Guard { triangles: mesh.triangles.clone(), areas };
         let climbed = climb(&mut objective, &guard, from, self.options.iterations, self.observer)?;
         mesh.moving = millimetres(&moving, &climbed.corners);
-        Ok(LevelFound {
-            spacing_mm: self.plan.cell * self.plan.side * factor,
-            pixel_mm: self.plan.pixel * factor,
+        Ok(Climbed {
+            pixel_mm: self.plan.pixel,
             patches: samples.triangles.len(),
-            triangles: mesh.triangles.len(),
             samples: samples.samples.len(),
             sigmas: [sigmas.fixed / DEVIATION, sigmas.moving / DEVIATION],
             iterations: climbed.iterations,
@@ -236,20 +281,4 @@ fn unfold(mesh: &mut Mesh, start: &Mesh) {
         moved = links.smoothed(&moved);
         mesh.moving = start.moving.iter().zip(&moved).map(|(&from, &by)| from + by).collect();
     }
-}
-
-/// What speaks against a mesh.
-fn doubts(mesh: &Mesh, levels: &[LevelFound]) -> Vec<Doubt> {
-    let Some(last) = levels.last() else { return Vec::new() };
-    let mut doubts = Vec::new();
-    if last.after < LITTLE_INFORMATION {
-        let text = format!("the pictures tell almost nothing about each other (MI {:.4} nats a triangle)", last.after);
-        doubts.push(Doubt::grave(Check::Information, text));
-    }
-    let part = last.patches as f64 / mesh.triangles.len() as f64;
-    if part < SMALL_OVERLAP {
-        let text = format!("only {:.0} % of the triangles have pixels enough inside the moving picture", 100.0 * part);
-        doubts.push(Doubt::slight(Check::Overlap, text));
-    }
-    doubts
 }

@@ -26,7 +26,7 @@ use glam::DAffine3;
 use levels::Levels;
 pub(crate) use levels::after_search;
 use objective::LevelMetric;
-use place::Insides;
+pub(crate) use place::Insides;
 use race::Race;
 use std::time::Instant;
 use trust::Evidence;
@@ -36,6 +36,7 @@ pub use check::check;
 pub use found::{LinearStart, Registration, RegistrationLevel, RegistrationSeconds, Rise, Started};
 pub use options::{Init, Options};
 pub use place::Place;
+pub(crate) use trust::place as agrees;
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
 pub(crate) fn register(

@@ -11,8 +11,9 @@ use super::{Kind, Report, Spent, TRANSFORM};
 use mireg::image::Intensities;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
-use mireg::mesh::{Found, LevelFound};
+use mireg::mesh::{Climbed, Found, LevelFound};
 use mireg::metric::Interpolator;
+use mireg::registration::Place;
 use mireg::transform::Mesh;
 use mireg::{Doubt, Resampling, Result, Volume, resample_through};
 
@@ -38,8 +39,14 @@ pub struct Facts {
     /// Where the mesh started.
     pub transform: Motion,
     pub mesh: Shape,
+    /// Whether the pictures agree more through the mesh than around it.
+    pub place: Option<Place>,
     /// Coarse to fine.
     pub levels: Vec<LevelFound>,
+    /// With the finest mesh, after the search on all levels.
+    pub climb: Climbed,
+    /// Of each triangle of mesh.json.
+    pub confidence: Vec<f64>,
     pub seconds: Seconds,
 }
 
@@ -51,6 +58,8 @@ pub struct Shape {
     /// How far corners ended from where they started, on average and at most.
     pub mean_mm: f64,
     pub most_mm: f64,
+    /// Of its triangles.
+    pub mean_confidence: f64,
     /// How many times larger triangles are in the moving picture than where they started, at least.
     pub least_area_ratio: f64,
 }
@@ -67,18 +76,6 @@ pub struct Seconds {
     pub mesh: f64,
     /// Transform, mesh, field, moved image and the pictures of the page.
     pub write: f64,
-}
-
-impl Facts {
-    /// The mutual information at the start and at the end of the finest level.
-    pub fn before(&self) -> f64 {
-        self.levels.last().map_or(0.0, |level| level.before)
-    }
-
-    /// See [`Facts::before`].
-    pub fn after(&self) -> f64 {
-        self.levels.last().map_or(0.0, |level| level.after)
-    }
 }
 
 impl Seconds {
@@ -103,6 +100,7 @@ impl Shape {
         Self {
             corners: to.len(),
             triangles: found.after.triangles.len(),
+            mean_confidence: found.confidence.iter().sum::<f64>() / found.confidence.len().max(1) as f64,
             mean_mm: lengths().sum::<f64>() / to.len().max(1) as f64,
             most_mm: lengths().fold(0.0, f64::max),
             least_area_ratio: change.least_area_ratio(),
@@ -148,7 +146,7 @@ impl Kind for Meshed<'_> {
         let mesh = &self.found.after;
         transform::write_linear(&folder.path(TRANSFORM), None, &self.found.start.transform, &Grids::default())?;
         io::mesh::write(&folder.path(MESH), mesh)?;
-        io::mesh::write_vtk(&folder.path(VTK), mesh)?;
+        io::mesh::write_vtk(&folder.path(VTK), mesh, &[("confidence", &self.found.confidence)])?;
         io::field::write(&folder.path(FIELD), &mesh.map().field(&self.moved.geometry))
     }
 
@@ -157,7 +155,10 @@ impl Kind for Meshed<'_> {
             start: self.start.map_or_else(|| self.found.start.from.to_owned(), |path| path.display().to_string()),
             transform: Motion::from(&self.found.start.transform),
             mesh: Shape::new(self.found),
+            place: self.found.place,
             levels: self.found.levels.clone(),
+            climb: self.found.climbed.clone(),
+            confidence: self.found.confidence.clone(),
             seconds: Seconds {
                 total: spent.total,
                 read: spent.read,
@@ -169,12 +170,13 @@ impl Kind for Meshed<'_> {
     }
 
     fn summary(&self, facts: &Facts) -> Vec<(&'static str, String)> {
-        let Facts { mesh, seconds, .. } = facts;
+        let Facts { mesh, seconds, climb, .. } = facts;
         let parts = format!("affine registration {:.2} s, mesh {:.2} s", seconds.align, seconds.mesh);
         vec![
             ("mesh", format!("{} triangles, {} vertices", mesh.triangles, mesh.corners)),
             ("displacement", format!("mean {:.2} mm, maximum {:.2} mm", mesh.mean_mm, mesh.most_mm)),
-            ("metric", format!("MI {:.4} -> {:.4} nats, from {}", facts.before(), facts.after(), facts.start)),
+            ("metric", format!("MI {:.4} -> {:.4} nats, from {}", climb.before, climb.after, facts.start)),
+            ("confidence", format!("mean {:.0} %", 100.0 * mesh.mean_confidence)),
             ("time", format!("{:.2} s, of which {parts}", seconds.total)),
         ]
     }

@@ -12,10 +12,12 @@ use askama::Template;
 use glam::{DAffine3, DVec2};
 use image::ImageResult;
 use mireg::Volume;
-use mireg::mesh::{Found, LevelFound};
+use mireg::mesh::{Climbed, Found};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+/// Triangles with less confidence are marked.
+const UNSURE: f64 = 0.25;
 /// Of JPEGs.
 const QUALITY: u8 = 80;
 
@@ -55,16 +57,16 @@ pub fn page(report: &Report<Facts>, images: [&Volume; 2], pictures: &Pictures) -
         common: Common::new(report, images, &pictures.planes, Vec::new(), facts.seconds.parts().to_vec()),
         facts,
         drawings: &pictures.drawings,
-        plot: Plot::new(facts.levels.iter().map(curve).collect(), "iterations"),
+        plot: Plot::new(vec![curve(&facts.climb)], "iterations"),
     };
     page.render()
 }
 
-fn curve(level: &LevelFound) -> Curve {
+fn curve(climb: &Climbed) -> Curve {
     Curve {
-        title: plot::title(level.pixel_mm),
-        steps: level.iterations,
-        points: level.trace.iter().copied().enumerate().collect(),
+        title: plot::title(climb.pixel_mm),
+        steps: climb.iterations,
+        points: climb.trace.iter().copied().enumerate().collect(),
     }
 }
 
@@ -88,7 +90,7 @@ impl Pictures {
                 width: view.width,
                 height: view.height,
                 picture: fixed.clone(),
-                meshes: vec![mesh("after", &view, &found.before.fixed)],
+                meshes: vec![("unsure", unsure(&view, found)), mesh("after", &view, &found.before.fixed)],
             },
             Drawing {
                 title: "moving",
@@ -115,6 +117,16 @@ fn path(view: &View, points: &[DVec2], triangles: &[[u32; 3]]) -> String {
     for (a, b) in edges {
         let [a, b] = [a, b].map(|corner| view.place(points[corner as usize].extend(0.0)));
         let _ = write!(path, "M{:.1} {:.1}L{:.1} {:.1}", a.x, a.y, b.x, b.y);
+    }
+    path
+}
+
+/// The triangles of the fixed picture that tell little about where they lie.
+fn unsure(view: &View, found: &Found) -> String {
+    let mut path = String::new();
+    for (triangle, _) in found.after.triangles.iter().zip(&found.confidence).filter(|(_, sure)| **sure < UNSURE) {
+        let [a, b, c] = triangle.map(|corner| view.place(found.after.fixed[corner as usize].extend(0.0)));
+        let _ = write!(path, "M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}Z", a.x, a.y, b.x, b.y, c.x, c.y);
     }
     path
 }

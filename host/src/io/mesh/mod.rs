@@ -37,10 +37,11 @@ pub fn write(path: &Path, mesh: &Mesh) -> Result<()> {
 }
 
 /// Writes a mesh as legacy VTK polydata in ASCII, for ParaView and 3D Slicer: where the corners lie in the fixed picture, their
-/// `displacement` to where they lie in the moving one (LPS mm), and of each triangle how many times larger it is there (`area_ratio`).
+/// `displacement` to where they lie in the moving one (LPS mm), and of each triangle how many times larger it is there (`area_ratio`)
+/// and what `cells` says, names without spaces and a number for each triangle.
 ///
 /// # Errors
 /// [`Error::File`] where the file cannot be written.
-pub fn write_vtk(path: &Path, mesh: &Mesh) -> Result<()> {
-    atomic::write(path, &[vtk::text(mesh).as_bytes()])
+pub fn write_vtk(path: &Path, mesh: &Mesh, cells: &[(&str, &[f64])]) -> Result<()> {
+    atomic::write(path, &[vtk::text(mesh, cells).as_bytes()])
 }

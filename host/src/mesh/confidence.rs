@@ -1,0 +1,58 @@
+//! How sure it is where each triangle lies.
+
+use super::search::around;
+use super::shifts::Shifts;
+use crate::Result;
+use crate::threads::{still_wanted, wanted};
+use crate::transform::Mesh;
+use glam::IVec2;
+use rayon::prelude::*;
+
+/// The squares of how far away the places lie that are looked at, pixels of the moving picture.
+const AWAY: std::ops::RangeInclusive<i32> = 25..=29;
+/// Mutual information that is as good as none, nats.
+const NONE: f64 = 1e-4;
+
+/// Of each triangle, what part of its neighbourhood's mutual information is lost at the best place around: 0 for those that lie no better
+/// than that, or have no pixels to tell. Neighbours share a corner.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped)
+pub fn confidence(mesh: &Mesh, shifts: &Shifts) -> Result<Vec<f64>> {
+    let along = || -5..=5;
+    let all = along().flat_map(|y| along().map(move |x| IVec2::new(x, y)));
+    let places: Vec<IVec2> =
+        std::iter::once(IVec2::ZERO).chain(all.filter(|place| AWAY.contains(&place.length_squared()))).collect();
+    let around = around(mesh);
+    let one = |triangle: &[u32; 3]| {
+        let mut near: Vec<usize> = triangle.iter().flat_map(|&corner| &around[corner as usize]).copied().collect();
+        near.sort_unstable();
+        near.dedup();
+        if wanted() { lost(&shifts.information(&near, &places)) } else { 0.0 }
+    };
+    let found = mesh.triangles.par_iter().map(one).collect();
+    still_wanted().map(|()| found)
+}
+
+/// Of the information at the first place, against the most at the others.
+fn lost(information: &[Option<[f64; 2]>]) -> f64 {
+    let [Some([here, _]), others @ ..] = information else { return 0.0 };
+    let most = others.iter().flatten().map(|&[mi, _]| mi).fold(f64::NEG_INFINITY, f64::max);
+    let known = *here > NONE && most > f64::NEG_INFINITY;
+    if known { (1.0 - most.max(0.0) / here).max(0.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confidence_is_the_part_that_is_lost_at_the_best_place_around() {
+        let at = |mi: &[f64]| lost(&mi.iter().map(|&mi| Some([mi, 0.01])).collect::<Vec<_>>());
+        assert_eq!(at(&[0.4, 0.1, -0.1]), 0.75);
+        assert_eq!(at(&[0.4, -0.1]), 1.0);
+        assert_eq!(at(&[0.1, 0.3]), 0.0);
+        assert_eq!(at(&[-0.1, -0.2]), 0.0);
+        assert_eq!((at(&[0.4]), lost(&[None, Some([0.1, 0.0])])), (0.0, 0.0));
+    }
+}

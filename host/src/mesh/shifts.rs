@@ -1,0 +1,90 @@
+//! How much pictures tell about each other around a place of a mesh when all of it is shifted.
+
+use crate::Geometry;
+use crate::backend::{Wanted, cpu};
+use crate::metric::chance;
+use crate::plane::even::Even;
+use crate::threads::wanted;
+use crate::transform::Mesh;
+use crate::transform::mesh::{Locator, corners};
+use glam::{DVec2, DVec3, IVec2};
+
+/// Bins per side, and the local standard deviations at either end of them.
+const BINS: usize = 8;
+const ENDS: f32 = 2.5;
+/// Samples below which there is no mutual information to speak of.
+const LEAST: u64 = 100;
+/// Of the samples that the best shift has, the part that another must have.
+const MOST: f64 = 0.5;
+
+/// A picture whose contrasts are sorted into bins.
+pub struct Binned {
+    pub geometry: Geometry,
+    /// None for what is no image.
+    bins: Vec<Option<u8>>,
+}
+
+impl Binned {
+    pub fn new(even: &Even) -> Self {
+        let bin = |value: f32| (((value + ENDS) / (2.0 * ENDS) * BINS as f32).max(0.0) as u8).min(BINS as u8 - 1);
+        let bins = even.picture.voxels.iter().zip(&even.inner).map(|(&value, &is)| is.then(|| bin(value))).collect();
+        Self { geometry: even.picture.geometry, bins }
+    }
+
+    /// At a pixel, where it is image.
+    fn at(&self, IVec2 { x, y }: IVec2) -> Option<u8> {
+        let [width, height, _] = self.geometry.size;
+        let inside = x >= 0 && y >= 0 && (x as usize) < width && (y as usize) < height;
+        inside.then(|| self.bins[x as usize + width * y as usize]).flatten()
+    }
+}
+
+/// The pixels of the fixed picture in each triangle, and where they are in the moving picture.
+pub struct Shifts<'a> {
+    moving: &'a Binned,
+    /// The fixed picture's bin and the pixel of the moving one.
+    members: Vec<Vec<(u8, IVec2)>>,
+}
+
+impl<'a> Shifts<'a> {
+    pub fn new(mesh: &Mesh, [fixed, moving]: &'a [Binned; 2]) -> Self {
+        let locator = Locator::new(&mesh.fixed, &mesh.triangles);
+        let (to_mm, to_pixels) = (fixed.geometry.index_to_world(), moving.geometry.world_to_index());
+        let there: Vec<DVec2> =
+            mesh.moving.iter().map(|p| to_pixels.transform_point3(p.extend(0.0)).truncate()).collect();
+        let width = fixed.geometry.size[0];
+        let mut members = vec![Vec::new(); mesh.triangles.len()];
+        for (pixel, bin) in fixed.bins.iter().enumerate().take_while(|_| wanted()) {
+            let Some(bin) = *bin else { continue };
+            let at = DVec3::new((pixel % width) as f64, (pixel / width) as f64, 0.0);
+            let Some(place) = locator.find(to_mm.transform_point3(at).truncate()) else { continue };
+            let there = place.among(corners(&there, &mesh.triangles[place.triangle]));
+            members[place.triangle].push((bin, (there + 0.5).floor().as_ivec2()));
+        }
+        Self { moving, members }
+    }
+
+    /// The mutual information of `triangles` together, shifted by each of `shifts`, pixels of the moving picture: nats beyond what chance
+    /// makes, and the standard deviation of what chance makes. None where too few pixels are image in both.
+    pub fn information(&self, triangles: &[usize], shifts: &[IVec2]) -> Vec<Option<[f64; 2]>> {
+        let mut counts = vec![[0_u32; BINS * BINS]; shifts.len()];
+        for &(bin, at) in triangles.iter().flat_map(|&triangle| &self.members[triangle]) {
+            for (counts, &shift) in counts.iter_mut().zip(shifts) {
+                if let Some(other) = self.moving.at(at + shift) {
+                    counts[usize::from(bin) + BINS * usize::from(other)] += 1;
+                }
+            }
+        }
+        let samples: Vec<u64> = counts.iter().map(|counts| counts.iter().map(|&n| u64::from(n)).sum()).collect();
+        let most = samples.iter().copied().max().unwrap_or(0);
+        let enough = |&n: &u64| n >= LEAST && n as f64 >= MOST * most as f64;
+        let information = |(counts, n): (&[u32; BINS * BINS], &u64)| {
+            enough(n).then(|| {
+                let found = cpu::entropies(counts, [BINS as u32; 2], Wanted::Entropies);
+                let cells = (BINS - 1) * (BINS - 1);
+                [found.mi - chance(counts, BINS, *n), (cells as f64 / 2.0).sqrt() / *n as f64]
+            })
+        };
+        counts.iter().zip(&samples).map(information).collect()
+    }
+}

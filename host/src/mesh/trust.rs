@@ -1,0 +1,57 @@
+//! What speaks against a mesh.
+
+use super::options::Climbed;
+use crate::doubt::{Check, Doubt};
+use crate::image::Prepared;
+use crate::registration::{Insides, Place, agrees};
+use crate::resample::resample_through;
+use crate::transform::Mesh;
+use crate::{Resampling, Result};
+use glam::DAffine3;
+use std::borrow::Cow;
+
+/// Part of the triangles with samples below which there is little to go by.
+const SMALL_OVERLAP: f64 = 0.25;
+/// The mean of triangles' confidence below which they say nothing: of most pairs of different pictures it is less, and of pictures that lie
+/// right it is more, but for slices of scanners that share no detail.
+const LITTLE_CONFIDENCE: f64 = 0.1;
+
+/// Whether pictures agree more through a mesh than around it; none for pictures of which too little is image.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped)
+pub fn place(images: &[Prepared; 2], mesh: &Mesh) -> Result<Option<Place>> {
+    let [fixed, moving] = images;
+    let map = mesh.map();
+    let how = Resampling { outside: moving.intensities.range.0, ..Resampling::default() };
+    let moved =
+        resample_through(&moving.image, &fixed.image.geometry, |point| map.transform_point3(point), &how)?.volume;
+    let moved = Prepared { image: Cow::Owned(moved), mask: None, intensities: moving.intensities };
+    Ok(Insides::of(&[fixed.clone(), moved])?.map(|insides| insides.place(&DAffine3::IDENTITY)))
+}
+
+/// Of a mesh, beside what speaks against its start: that has been another place.
+pub fn doubts(place: Option<Place>, confidence: &[f64], climbed: &Climbed) -> Vec<Doubt> {
+    let mut doubts: Vec<Doubt> = place.and_then(agrees).into_iter().collect();
+    let mean = mean(confidence);
+    if mean < LITTLE_CONFIDENCE {
+        let percent = 100.0 * mean;
+        let text = format!("most triangles tell nothing about where they lie (mean confidence {percent:.0} %)");
+        doubts.push(Doubt::grave(Check::Information, text));
+    }
+    let part = climbed.patches as f64 / confidence.len() as f64;
+    if part < SMALL_OVERLAP {
+        let text = format!("only {:.0} % of the triangles have pixels enough inside the moving picture", 100.0 * part);
+        doubts.push(Doubt::slight(Check::Overlap, text));
+    }
+    doubts
+}
+
+fn mean(confidence: &[f64]) -> f64 {
+    confidence.iter().sum::<f64>() / confidence.len().max(1) as f64
+}
+
+/// Whether a doubt about the affine start is one about the mesh: what the mesh is asked itself is not.
+pub fn stays(doubt: &Doubt) -> bool {
+    !matches!(doubt.check, Check::Information | Check::Place)
+}
