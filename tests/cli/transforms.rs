@@ -116,7 +116,7 @@ fn translated() -> TempDir {
 fn is_the_same<T: PartialEq>(folder: &Path, command: &[&str], result: impl Fn(Vec<u8>) -> T) {
     let [itk, others @ ..] = SAME.map(|transform| {
         let arguments = [command, transform].concat();
-        result(mireg(folder, &arguments).assert().code([0, 1]).get_output().stdout.clone())
+        result(mireg(folder, &arguments).assert().code(vec![0, 1]).get_output().stdout.clone())
     });
     for (other, transform) in others.iter().zip(&SAME[1..]) {
         assert!(*other == itk, "{transform:?}");

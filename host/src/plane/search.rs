@@ -193,7 +193,7 @@ impl View {
         let canvas = Tones::new(&canvas.voxels, canvas.size[0], self.limits);
         let mut scores = Vec::with_capacity((2 * window + 1) * (2 * window + 1));
         for column in 0..=2 * window {
-            let part = canvas.from_column(column, &self.fixed);
+            let part = canvas.columns(column, &self.fixed);
             scores.extend((0..=2 * window).map(|row| {
                 let (score, pixels) = information.of(&self.fixed.meetings(&part, row));
                 if pixels >= self.least { score } else { 0.0 }

@@ -45,7 +45,7 @@ impl Tones {
     }
 
     /// The part that begins with `column` and is as wide as `like`, all rows.
-    pub fn from_column(&self, column: usize, like: &Self) -> Self {
+    pub fn columns(&self, column: usize, like: &Self) -> Self {
         let (first, shift) = (column / WORD, column % WORD);
         let word = |row: &[u64], n: usize| row.get(first + n).copied().unwrap_or(0);
         let mut part = |plane: &Vec<u64>| {
@@ -120,9 +120,7 @@ mod tests {
             (0..pixels).map(|n| if n % 7 == 0 { f32::NAN } else { uniform(seed, n) as f32 }).collect()
         };
         let (small, large) = (picture(1, 70 * 5), picture(2, 150 * 9));
-        let tones =
-            |pixels: &[f32], columns, rows| Tones::new([columns, rows], [0.2, 0.8], |i, j| pixels[j * columns + i]);
-        let (fixed, canvas) = (tones(&small, 70, 5), tones(&large, 150, 9));
+        let (fixed, canvas) = (Tones::new(&small, 70, [0.2, 0.8]), Tones::new(&large, 150, [0.2, 0.8]));
         let tone = |pixel: f32| if pixel <= 0.2 { 0 } else { 1 + usize::from(pixel > 0.8) };
         for [column, row] in [[0, 0], [13, 4], [64, 2], [80, 1]] {
             let mut expected = Meetings::default();
@@ -134,7 +132,7 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(fixed.meetings(&canvas.from_column(column, &fixed), row), expected, "{column} {row}");
+            assert_eq!(fixed.meetings(&canvas.columns(column, &fixed), row), expected, "{column} {row}");
         }
     }
 
