@@ -2,6 +2,10 @@
 
 use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
+
+/// Rows of a piece of work at least: those of a small picture are one.
+const ROWS: usize = 256;
 
 /// An image's voxels on the grid of another, and some further on all sides.
 pub struct Canvas {
@@ -21,13 +25,12 @@ impl Canvas {
         let size = [0, 1, 2].map(|axis| grid.size[axis] + 2 * margins[axis]);
         let at = |axis: usize, n: usize| n as f64 - margins[axis] as f64;
         let step = place.matrix3.x_axis;
-        let mut voxels = Vec::with_capacity(size.iter().product());
-        for k in 0..size[2] {
-            for j in 0..size[1] {
-                let row = place.transform_point3(DVec3::new(0.0, at(1, j), at(2, k)));
-                voxels.extend((0..size[0]).map(|i| voxel(moving, row + step * at(0, i))));
-            }
-        }
+        let mut voxels = vec![0.0; size.iter().product()];
+        voxels.par_chunks_mut(size[0]).with_min_len(ROWS).enumerate().for_each(|(row, voxels)| {
+            let (j, k) = (row % size[1], row / size[1]);
+            let row = place.transform_point3(DVec3::new(0.0, at(1, j), at(2, k)));
+            voxels.iter_mut().enumerate().for_each(|(i, out)| *out = voxel(moving, row + step * at(0, i)));
+        });
         Self { size, margins, voxels }
     }
 

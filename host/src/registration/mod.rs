@@ -69,6 +69,7 @@ pub(crate) fn register(
     let options = Options { init: Init::Header, ..options.clone() };
     match case.run(&read, &options, found.seconds.clone()) {
         Err(Error::Untrusted(_)) => Ok(found),
+        Ok(again) if again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(found),
         other => other,
     }
 }

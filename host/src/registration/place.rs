@@ -69,20 +69,21 @@ impl Insides {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn of([fixed, moving]: &[Prepared; 2]) -> Result<Option<Self>> {
-        let both = inside(Setting::Fixed, fixed).and_then(|fixed| Ok((fixed, inside(Setting::Moving, moving)?)));
-        match both {
-            Ok(([a, b], [c, d])) => {
+        match rayon::join(|| inside(Setting::Fixed, fixed), || inside(Setting::Moving, moving)) {
+            (Ok([a, b]), Ok([c, d])) => {
                 let side = longer_side(&moving.image.geometry);
                 Ok(Some(Self { contrasts: Pair([a, c]), intensities: Pair([b, d]), side }))
             }
-            Err(Error::Option { .. }) => Ok(None),
-            Err(error) => Err(error),
+            (Err(Error::Option { .. }), _) | (_, Err(Error::Option { .. })) => Ok(None),
+            (Err(error), _) | (_, Err(error)) => Err(error),
         }
     }
 
     /// How well they agree at a map of points of the fixed image to points of the moving one, LPS mm.
     pub fn place(&self, to: &DAffine3) -> Place {
-        Place { contrast: self.contrasts.lead(to, self.side), intensities: self.intensities.lead(to, self.side) }
+        let lead = |pair: &Pair| pair.lead(to, self.side);
+        let (contrast, intensities) = rayon::join(|| lead(&self.contrasts), || lead(&self.intensities));
+        Place { contrast, intensities }
     }
 }
 
