@@ -1,4 +1,4 @@
-//! Pictures: what of them is image, and their contrast made even.
+//! Pictures: what of them is image, their contrast made even, and how they lie on each other. The first two also of volumes.
 
 pub(crate) mod canvas;
 pub(crate) mod contrast;
