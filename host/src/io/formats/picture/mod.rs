@@ -158,6 +158,11 @@ fn most_decoded(length: u64) -> u64 {
     length.saturating_mul(MOST_DEFLATED).saturating_add(TABLES)
 }
 
+/// Bytes that the pixels of a file of `length` bytes may take: they are kept as f32, so there is less to spare.
+fn most_pixels(length: u64) -> u64 {
+    length.saturating_mul(MOST_DEFLATED).saturating_add(TABLES / 4)
+}
+
 /// The grid of a picture of these pixels.
 fn grid(width: u32, height: u32) -> Result<Geometry, String> {
     let size = check::size([width.into(), height.into(), 1])?;

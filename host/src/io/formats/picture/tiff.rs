@@ -13,7 +13,7 @@ use tiff::{TiffError, TiffResult};
 
 use super::layout::Layout;
 use super::rows::Rows;
-use super::{Sink, Thinning, grid, most_decoded, other_pixels, refused};
+use super::{Sink, Thinning, grid, most_decoded, most_pixels, other_pixels, refused};
 use crate::error::Message;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source;
@@ -197,7 +197,7 @@ impl<'a> Tiff<'a> {
         let layout =
             Layout { size: [width, height], unit: self.decoder.chunk_dimensions().into(), colour, channels, bytes };
         let pixels = u64::from(width) * u64::from(height);
-        if pixels.saturating_mul((channels * bytes) as u64) > most_decoded(self.length) {
+        if pixels.saturating_mul((channels * bytes) as u64) > most_pixels(self.length) {
             let message = format!(
                 "its header claims {width} x {height} pixels, more than the file can hold ({} bytes); it is truncated or damaged: \
                  copy or download it again",
