@@ -125,7 +125,10 @@ impl Maker<'_> {
                 "tiff-tiles",
                 ("a.tif", pages(&Page { unit: [16, 16], channels: 3, photometric: 2, ..Page::default() })),
             ),
-            image("tiff-planes", ("a.tif", pages(&Page { channels: 5, planar: true, bits: 16, ..Page::default() }))),
+            image(
+                "tiff-planes",
+                ("a.tif", pages(&Page { channels: 3, photometric: 2, planar: true, bits: 16, ..Page::default() })),
+            ),
             image("tiff-inks", ("a.tif", pages(&Page { channels: 4, photometric: 5, ..Page::default() }))),
         ]
     }
