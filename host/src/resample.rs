@@ -149,7 +149,7 @@ fn through(
 /// that the file holds, so that large pictures fit in memory. The numbers are those of [`resample`], rounded.
 ///
 /// # Errors
-/// Those of [`io::read_with`] and [`io::write`], and [`Error::Option`] for a picture or a grid too large.
+/// Those of [`io::read_with`](crate::io::read_with) and [`io::write`](crate::io::write), and [`Error::Option`] for a picture or a grid too large.
 pub fn move_picture(path: &Path, options: &ReadOptions, grid: &Geometry, map: &DAffine3, out: &Path) -> Result<()> {
     let whole = Whole::read(path, options)?;
     check(Setting::Moving, &whole.geometry)?;
