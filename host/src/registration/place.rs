@@ -4,10 +4,9 @@
 //! image in both is compared, at the place that was found and at places around it: by the pixels' intensities, and by their contrast, from
 //! which a lamp's shading has fallen out.
 
-use crate::backend::{Wanted, cpu};
 use crate::error::Setting;
 use crate::image::{Prepared, Range};
-use crate::metric::chance;
+use crate::metric::{self, NO_INFORMATION};
 use crate::plane::canvas::Canvas;
 use crate::plane::contrast::{self, REACH};
 use crate::plane::even::{Even, longer_side, neighbourhood};
@@ -29,8 +28,6 @@ const FEWEST: f64 = 2.5;
 const DIRECTIONS: usize = 8;
 /// The rim that is left out of contrasts, as a multiple of the one that is left out of every picture: neighbourhoods beyond it are whole.
 const WHOLE: f64 = 4.0;
-/// Mutual information that is as good as none, nats.
-const NONE: f64 = 1e-4;
 
 /// How many times as much two images tell about each other where they were placed as at the best place around: the mutual
 /// information, beyond what chance makes, of what is image in both.
@@ -115,7 +112,7 @@ impl Pair {
         let fixed = bins(&fixed.voxels, *range).into_iter().enumerate().filter(|&(_, bin)| usize::from(bin) < BINS);
         let fixed: Vec<(isize, u8)> = fixed.map(|(n, bin)| (at(n), bin)).collect();
         let information = |shift| information(&fixed, &moving, canvas.index(shift) - canvas.index([0; 3]));
-        let most = around.into_par_iter().map(information).reduce(|| NONE, f64::max);
+        let most = around.into_par_iter().map(information).reduce(|| NO_INFORMATION, f64::max);
         information([0; 3]).max(0.0) / most
     }
 }
@@ -160,7 +157,5 @@ fn information(fixed: &[(isize, u8)], moving: &[u8], away: isize) -> f64 {
     for &(index, bin) in fixed {
         counts[usize::from(moving[(index + away) as usize])][usize::from(bin)] += 1;
     }
-    let counts = counts[..BINS].as_flattened();
-    let found = cpu::entropies(counts, [BINS as u32; 2], Wanted::Entropies);
-    found.mi - chance(counts, BINS, found.counts)
+    metric::information(counts[..BINS].as_flattened(), BINS)
 }
