@@ -75,7 +75,7 @@ impl Even {
 
     /// The picture with NaN where it is not image.
     pub fn or_nan(self) -> Volume {
-        self.picture.with(|n| if self.inner[n] { self.picture.voxels[n] } else { f32::NAN })
+        self.picture.only(|n| self.inner[n])
     }
 
     /// 1 where the picture is image, else 0.

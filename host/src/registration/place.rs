@@ -88,11 +88,10 @@ impl Insides {
 fn inside(which: Setting, picture: &Prepared) -> Result<[(Volume, Range); 2]> {
     let side = if picture.image.geometry.is_flat() { SIDE } else { SIDE_IN_SPACE };
     let (even, image) = Even::of(which, picture, side)?;
-    let intensities = image.with(|n| if even.inner[n] { image.voxels[n] } else { f32::NAN });
+    let intensities = image.only(|n| even.inner[n]);
     // Near the rim a neighbourhood is on one side alone, and shading shows.
-    let whole = WHOLE * neighbourhood(&picture.image.geometry);
-    let even = Even { inner: contrast::inner(&image, &even.inner, whole)?, ..even };
-    Ok([(even.or_nan(), (-REACH, REACH)), (intensities, picture.intensities.range)])
+    let whole = contrast::inner(&image, &even.inner, WHOLE * neighbourhood(&picture.image.geometry))?;
+    Ok([(even.picture.only(|n| whole[n]), (-REACH, REACH)), (intensities, picture.intensities.range)])
 }
 
 impl Pair {
