@@ -27,7 +27,7 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
     let between = |from, turns: Vec<DMat3>, centres: [DVec3; 2]| -> Vec<Start> {
         turns.into_iter().map(|turn| turned(from, turn, centres)).collect()
     };
-    let file = |transform: &DAffine3| vec![Start { from: "file", transform: *transform }];
+    let file = |transform: &DAffine3| Start { from: "file", transform: *transform };
     let still = || vec![DMat3::IDENTITY];
     let geometry = || between("geometry", still(), [fixed.geometry.centre(), moving.geometry.centre()]);
     let moments = LazyCell::new(|| [fixed, moving].map(Moments::of));
@@ -42,8 +42,7 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
         Init::Mass => mass(),
         Init::Moments => by_moments(),
         Init::Search => search(),
-        Init::Transform(transform) => file(transform),
-        Init::Among(transforms) => transforms.iter().flat_map(file).collect(),
+        Init::Transform(_) | Init::Among(_) => init.given().iter().map(file).collect(),
         Init::Auto => [header(), geometry(), mass(), by_moments(), search()].concat(),
     }
 }
