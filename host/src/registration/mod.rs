@@ -18,16 +18,15 @@ use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, Compared};
 use crate::observer::go_on;
 use crate::plane::even::Even;
-use crate::plane::search::search;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Error, Geometry, Observer, Result, Volume};
 use glam::DAffine3;
 use levels::Levels;
-pub(crate) use levels::after_search;
 use objective::LevelMetric;
 pub(crate) use place::Insides;
 use race::Race;
+pub(crate) use start::searched;
 use std::time::Instant;
 use trust::Evidence;
 
@@ -97,12 +96,11 @@ impl Case<'_> {
     /// Registers two pictures by their contrast, from where a search among all places, turns and sizes puts them.
     fn by_contrast(&self, options: &Options, mut seconds: RegistrationSeconds) -> Result<Registration> {
         let pair = timed(&mut seconds.pyramid, || Even::pair(self.read))?;
-        let starts = timed(&mut seconds.optimise, || search(&pair, options.dof))?;
+        let (init, levels) = timed(&mut seconds.optimise, || searched(&pair, options.dof))?;
+        let levels = options.levels.clone().unwrap_or(levels);
         let [fixed, moving] = pair;
-        let grids = [&fixed.picture.geometry, &moving.picture.geometry];
-        let levels = options.levels.clone().unwrap_or_else(|| after_search(grids));
         let contrasts = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
-        let options = Options { init: Init::Among(starts), levels: Some(levels), ..options.clone() };
+        let options = Options { init, levels: Some(levels), ..options.clone() };
         let mut found = self.run(&contrasts, &options, seconds)?;
         found.started.from = "contrast";
         Ok(found)

@@ -1,9 +1,12 @@
 //! Where a registration may start.
 
 use super::Init;
+use super::levels::after_search;
 use super::moments::Moments;
-use crate::Volume;
+use crate::plane::even::Even;
+use crate::plane::search::search;
 use crate::transform::{Dimension, Kind};
+use crate::{Result, Volume};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::cell::LazyCell;
 use std::f64::consts::TAU;
@@ -45,6 +48,15 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
         Init::Transform(_) | Init::Among(_) => init.given().iter().map(file).collect(),
         Init::Auto => [header(), geometry(), mass(), by_moments(), search()].concat(),
     }
+}
+
+/// Where a search among all places, turns and sizes finds one picture in another, and the levels that go on from there, mm, coarse to fine.
+///
+/// # Errors
+/// Those of [`search`].
+pub fn searched(pair: &[Even; 2], dof: Kind) -> Result<(Init, Vec<f64>)> {
+    let levels = after_search(pair.each_ref().map(|even| &even.picture.geometry));
+    Ok((Init::Among(search(pair, dof)?), levels))
 }
 
 /// The rotation that takes the first centre to the second.
