@@ -49,7 +49,7 @@ pub(crate) fn register(
     let read = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
     metric::check::tell(&read, observer);
     memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
-    let insides = timed(&mut seconds.compare, || Insides::of(&read))?;
+    let insides = timed(&mut seconds.compare, || Insides::of(read.each_ref()))?;
     let case = Case { fixed, moving, read: &read, insides: insides.as_ref(), backend, observer };
     let found = case.run(&read, options, seconds)?;
     let lost = found.doubts.iter().any(|doubt| doubt.check == Check::Place);

@@ -45,7 +45,7 @@ impl Place {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn of(images: &[Prepared; 2], to: &DAffine3) -> Result<Option<Self>> {
-        Ok(Insides::of(images)?.map(|insides| insides.place(to)))
+        Ok(Insides::of(images.each_ref())?.map(|insides| insides.place(to)))
     }
 }
 
@@ -65,7 +65,7 @@ impl Insides {
     ///
     /// # Errors
     /// [`Error::Stopped`]
-    pub fn of([fixed, moving]: &[Prepared; 2]) -> Result<Option<Self>> {
+    pub fn of([fixed, moving]: [&Prepared; 2]) -> Result<Option<Self>> {
         match rayon::join(|| inside(Setting::Fixed, fixed), || inside(Setting::Moving, moving)) {
             (Ok([a, b]), Ok([c, d])) => {
                 let side = longer_side(&moving.image.geometry);
@@ -124,14 +124,18 @@ fn around(grid: &Geometry) -> Vec<DVec3> {
         let (sin, cos) = libm::sincos(turn(n, ring));
         DVec3::new(cos, sin, 0.0)
     };
-    let steps = [-1.0, 0.0, 1.0];
-    let all = steps.into_iter().flat_map(|z| steps.into_iter().flat_map(move |y| steps.map(|x| DVec3::new(x, y, z))));
-    let in_space: Vec<_> = all.filter(|v| matches!(v.length_squared(), 1.0 | 3.0)).map(DVec3::normalize).collect();
     let directions = |ring: usize| match grid.is_flat() {
         true => (0..DIRECTIONS).map(|n| in_plane(n, ring)).collect(),
-        false => in_space.clone(),
+        false => in_space(),
     };
     SHIFTS.iter().enumerate().flat_map(|(ring, part)| directions(ring).into_iter().map(move |v| v * *part)).collect()
+}
+
+/// Along the axes and the diagonals of a cube.
+fn in_space() -> Vec<DVec3> {
+    let steps = [-1.0, 0.0, 1.0];
+    let all = steps.into_iter().flat_map(|z| steps.into_iter().flat_map(move |y| steps.map(|x| DVec3::new(x, y, z))));
+    all.filter(|v| matches!(v.length_squared(), 1.0 | 3.0)).map(DVec3::normalize).collect()
 }
 
 /// In whole voxels, no more than a grid's longest side has.
