@@ -36,5 +36,5 @@ pub fn align(
         moving_mask: Some(moving.mask()),
         ..registration::Options::default()
     };
-    registration::register(&fixed.picture, &moving.picture, &options, backend, observer)
+    registration::once([&fixed.picture, &moving.picture], &options, backend, observer)
 }

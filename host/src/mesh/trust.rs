@@ -49,5 +49,5 @@ pub fn doubts(found: &Found) -> Vec<Doubt> {
 
 /// Whether a doubt about the affine start is one about the mesh: what the mesh is asked itself is not.
 pub fn stays(doubt: &Doubt) -> bool {
-    !matches!(doubt.check, Check::Information | Check::Place)
+    doubt.check != Check::Information
 }

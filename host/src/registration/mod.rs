@@ -46,9 +46,7 @@ pub(crate) fn register(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     let mut seconds = RegistrationSeconds::default();
-    let read = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
-    metric::check::tell(&read, observer);
-    memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
+    let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
     let insides = timed(&mut seconds.compare, || Insides::of(read.each_ref()))?;
     let case = Case { fixed, moving, read: &read, insides: insides.as_ref(), backend, observer };
     let found = case.run(&read, options, seconds)?;
@@ -71,6 +69,31 @@ pub(crate) fn register(
         Ok(again) if again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(found),
         other => other,
     }
+}
+
+/// Registers once, from where `options` say, and does not ask whether the images agree there.
+pub(crate) fn once(
+    [fixed, moving]: [&Volume; 2],
+    options: &Options,
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<Registration> {
+    let mut seconds = RegistrationSeconds::default();
+    let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
+    Case { fixed, moving, read: &read, insides: None, backend, observer }.run(&read, options, seconds)
+}
+
+/// Both images as metrics look at them, unless they cannot be registered.
+fn ready<'a>(
+    [fixed, moving]: [&'a Volume; 2],
+    options: &'a Options,
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<[Prepared<'a>; 2]> {
+    let read = check(fixed, moving, options)?;
+    metric::check::tell(&read, observer);
+    memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
+    Ok(read)
 }
 
 /// What is to be registered.
