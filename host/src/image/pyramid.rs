@@ -15,7 +15,7 @@ pub fn levels<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> 
     let mut levels: Vec<(Cow<Volume>, [usize; 3])> = Vec::new();
     for &mm in spacings {
         let steps = steps(&volume.geometry, mm);
-        let finer = levels.last().filter(|(_, finer)| (0..3).all(|axis| steps[axis] % finer[axis] == 0));
+        let finer = levels.last().filter(|(_, finer)| (0..3).all(|axis| steps[axis].is_multiple_of(finer[axis])));
         let level = match finer {
             Some((finer, before)) => {
                 let steps = [0, 1, 2].map(|axis| steps[axis] / before[axis]);
