@@ -6,6 +6,7 @@ use glam::{DVec2, DVec3};
 use mireg::io::transform::{Format, Grids};
 use mireg::transform::{Dimension, Field, Kind, Linear, Mesh, Transform};
 use mireg::{Geometry, PixelType, Volume, io};
+use strum::VariantArray;
 
 use crate::dicom_file::{DicomFile, Frame};
 use crate::landmarks;
@@ -185,7 +186,7 @@ impl Maker<'_> {
         let [fixed, moving] = grids();
         let parameters = vec![0.1, -0.2, 0.3, 4.5, -5.25, 6.125, 1.25];
         let linear = Linear { kind: Kind::Similarity, dimension: Dimension::Three, parameters, centre: DVec3::ONE };
-        let written = |format: Format| {
+        let written = |&format: &Format| {
             let name = written_name(format);
             let write = |path: &Path| {
                 io::transform::write_linear(path, Some(format), &linear, &Grids::of(&fixed, &moving)).expect("written")
@@ -221,7 +222,7 @@ impl Maker<'_> {
         let names = ["transforms/chain3.1.txt", "transforms/chain3.0.txt"];
         let elastix = sample("transform-elastix-chain", Door::Transform(None), names.map(fixture));
         let own = sample("transform-h5-chain", Door::Transform(None), [chain]);
-        FORMATS.map(written).into_iter().chain(fields).chain(others).chain([elastix, own]).collect()
+        Format::VARIANTS.iter().map(written).chain(fields).chain(others).chain([elastix, own]).collect()
     }
 
     fn points_and_meshes(&self) -> Vec<Sample> {
@@ -236,22 +237,6 @@ impl Maker<'_> {
         points.chain([sample("mesh", Door::Mesh, [mesh])]).collect()
     }
 }
-
-const FORMATS: [Format; 13] = [
-    Format::Itk,
-    Format::ItkHdf5,
-    Format::Ants,
-    Format::Elastix,
-    Format::Fsl,
-    Format::Niftyreg,
-    Format::MatrixLps,
-    Format::MatrixRas,
-    Format::Rire,
-    Format::Lta,
-    Format::Afni,
-    Format::Minc,
-    Format::Json,
-];
 
 /// What files of a format are called.
 fn written_name(format: Format) -> &'static str {

@@ -155,32 +155,29 @@ pub fn move_picture(path: &Path, options: &ReadOptions, grid: &Geometry, map: &D
     check(Setting::Moving, &whole.geometry)?;
     check(Setting::Fixed, grid)?;
     let map = voxel_map(grid, &whole.geometry, map);
-    let width = grid.size[0];
-    let taken = |y: usize| {
-        let mut row = vec![0.0; width];
-        take_row(&whole, &map, y as u32, &mut row);
-        row
-    };
     let samples = match &whole.samples {
-        Samples::Bytes(_) => {
-            let mut bytes = vec![0; grid.voxels()];
-            let rows = bytes.par_chunks_mut(width).enumerate();
-            rows.for_each(|(y, row)| {
-                row.iter_mut().zip(taken(y)).for_each(|(to, v)| *to = f32::round_ties_even(v) as u8)
-            });
-            Samples::Bytes(bytes)
-        }
-        Samples::Words(_) => {
-            let mut words = vec![0; grid.voxels()];
-            let rows = words.par_chunks_mut(width).enumerate();
-            rows.for_each(|(y, row)| {
-                row.iter_mut().zip(taken(y)).for_each(|(to, v)| *to = f32::round_ties_even(v) as u16)
-            });
-            Samples::Words(words)
-        }
+        Samples::Bytes(_) => Samples::Bytes(taken(&whole, grid, &map, |v| v as u8)),
+        Samples::Words(_) => Samples::Words(taken(&whole, grid, &map, |v| v as u16)),
     };
     drop(whole);
     Whole { geometry: *grid, samples }.write(out)
+}
+
+/// What is in a picture at each pixel of `grid`, rounded and then stored by `as_stored`.
+fn taken<T: Copy + Default + Send>(
+    whole: &Whole,
+    grid: &Geometry,
+    map: &Affine,
+    as_stored: impl Fn(f32) -> T + Sync,
+) -> Vec<T> {
+    let width = grid.size[0];
+    let mut samples = vec![T::default(); grid.voxels()];
+    samples.par_chunks_mut(width).enumerate().for_each(|(y, samples)| {
+        let mut row = vec![0.0_f32; width];
+        take_row(whole, map, y as u32, &mut row);
+        samples.iter_mut().zip(row).for_each(|(sample, v)| *sample = as_stored(v.round_ties_even()));
+    });
+    samples
 }
 
 widest! {

@@ -37,7 +37,6 @@ impl Slices {
         let axis = normal.cross(other);
         let tilt = libm::atan2(axis.length(), normal.dot(other));
         if tilt.to_degrees() > TILT || fixed.is_slice_in_space() != moving.is_slice_in_space() {
-            let listed = |normal: DVec3| normal.to_array().map(|x| format!("{:.3}", x + 0.0)).join(", ");
             let (normal, other, degrees) = (listed(normal), listed(other), tilt.to_degrees());
             return Err(Error::option(
                 Setting::Moving,
@@ -69,6 +68,7 @@ impl Slices {
     ) -> Result<Registration> {
         let init = match &options.init {
             Init::Transform(start) => Init::Transform(self.in_plane(start)),
+            Init::Among(starts) => Init::Among(starts.iter().map(|start| self.in_plane(start)).collect()),
             init => init.clone(),
         };
         let options = Options {
@@ -111,6 +111,12 @@ fn normal(grid: &Geometry) -> DVec3 {
     grid.direction.x_axis.cross(grid.direction.y_axis).normalize()
 }
 
+/// A direction as messages name it.
+fn listed(direction: DVec3) -> String {
+    // Adding 0 makes a -0 a 0.
+    direction.to_array().map(|x| format!("{:.3}", x + 0.0)).join(", ")
+}
+
 /// A slice as a 2-D image in its plane.
 fn flattened(slice: &Volume, plane: &DAffine3) -> Volume {
     let (back, grid) = (plane.inverse(), slice.geometry);
@@ -130,7 +136,7 @@ fn flattened(slice: &Volume, plane: &DAffine3) -> Volume {
 pub fn refuse(what: &str, fixed: &Geometry, moving: &Geometry) -> Result<()> {
     for (which, grid) in [(Setting::Fixed, fixed), (Setting::Moving, moving)] {
         if grid.is_slice_in_space() {
-            let (name, normal) = (which.name(), normal(grid).to_array().map(|x| format!("{:.3}", x + 0.0)).join(", "));
+            let (name, normal) = (which.name(), listed(normal(grid)));
             return Err(Error::option(
                 which,
                 message!(

@@ -12,7 +12,7 @@ use std::path::Path;
 use glam::{DMat3, DVec3};
 use libtest_mimic::Trial;
 use mireg::Geometry;
-use mireg::io::transform::{Format, Grids, read_linear, write_linear};
+use mireg::io::transform::{Grids, read_linear, write_linear};
 use mireg::transform::{Linear, Rigid};
 
 use super::Folder;
@@ -27,22 +27,6 @@ pub fn tests() -> Vec<Trial> {
     ];
     topics.into_iter().flatten().chain(own).collect()
 }
-
-const FORMATS: [Format; 13] = [
-    Format::Itk,
-    Format::ItkHdf5,
-    Format::Ants,
-    Format::Elastix,
-    Format::Fsl,
-    Format::Niftyreg,
-    Format::MatrixLps,
-    Format::MatrixRas,
-    Format::Rire,
-    Format::Lta,
-    Format::Afni,
-    Format::Minc,
-    Format::Json,
-];
 
 /// The grids of a right-handed oblique image and of a left-handed one, those of a PD and a T1 scan; so RAS columns.
 fn grids() -> [Geometry; 2] {

@@ -87,6 +87,8 @@ fn a_start_and_masks_are_in_space() {
     let found = started(Init::Transform(start), None);
     assert!(distance(&found, &truth, &fixed.geometry) < 0.5);
     assert_eq!(started(Init::Transform(start), Some(all.clone())), found, "a mask of all is none");
+    let away = start * DAffine3::from_translation(pose.transform_vector3(DVec3::new(25.0, -15.0, 0.0)));
+    assert!(distance(&started(Init::Among(vec![away, start]), None), &truth, &fixed.geometry) < 0.5);
     let refused = |options: &Options| {
         let error = CPU.register(&fixed, &moving, options, &Silent).unwrap_err();
         assert!(matches!(error, Error::Option { .. }) && !error.to_string().contains('\n'), "{error}");

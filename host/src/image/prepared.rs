@@ -32,7 +32,7 @@ impl<'a> Prepared<'a> {
     /// The same with what the mask leaves out filled from what surrounds it, so that no smoothing brings it back.
     pub fn without_masked(self) -> Self {
         let Some(mask) = &self.mask else { return self };
-        let kept = self.image.with(|n| if mask.voxels[n] >= 0.5 { self.image.voxels[n] } else { f32::NAN });
+        let kept = self.image.only(|n| mask.voxels[n] >= 0.5);
         Self { image: Cow::Owned(filled(&kept)), ..self }
     }
 

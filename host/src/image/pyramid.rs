@@ -14,17 +14,23 @@ use std::borrow::Cow;
 pub fn levels<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
     let mut levels: Vec<(Cow<Volume>, [usize; 3])> = Vec::new();
     for &mm in spacings {
-        let steps = [0, 1, 2].map(|axis| step(volume.geometry.size[axis], volume.geometry.spacing[axis], mm));
-        let finer = levels.last().filter(|(_, finer)| (0..3).all(|axis| steps[axis] % finer[axis] == 0));
+        let steps = steps(&volume.geometry, mm);
+        let finer = levels.last().filter(|(_, finer)| (0..3).all(|axis| steps[axis].is_multiple_of(finer[axis])));
         let level = match finer {
-            Some((finer, before)) => coarser(finer, [0, 1, 2].map(|axis| steps[axis] / before[axis])),
-            None => coarser(volume, steps),
+            Some((finer, before)) => {
+                let steps = [0, 1, 2].map(|axis| steps[axis] / before[axis]);
+                coarser(finer, steps).map_or_else(|| finer.clone(), Cow::Owned)
+            }
+            None => level(volume, mm),
         };
-        let same = || finer.map_or(Cow::Borrowed(volume), |(finer, _)| finer.clone());
-        let level = level.map_or_else(same, Cow::Owned);
         levels.push((level, steps));
     }
     levels.into_iter().map(|(level, _)| level).collect()
+}
+
+/// The first of [`levels`] alone.
+pub fn level(volume: &Volume, mm: f64) -> Cow<'_, Volume> {
+    coarser(volume, steps(&volume.geometry, mm)).map_or(Cow::Borrowed(volume), Cow::Owned)
 }
 
 /// The volume smoothed along axes with Gaussians of these sigmas, voxels; axes of 0 stay as they are. Borders repeat.
@@ -36,8 +42,7 @@ pub fn smoothed(volume: &Volume, sigmas: [f64; 3]) -> Volume {
 /// The volume thinned along each axis, or none if no step exceeds 1.
 fn coarser(volume: &Volume, steps: [usize; 3]) -> Option<Volume> {
     let size = volume.geometry.size;
-    let sigma = |step: usize| 0.5 * ((step * step - 1) as f64).sqrt();
-    let filters = [0, 1, 2].map(|n| (steps[n] > 1).then(|| Filter::new(size[n], steps[n], sigma(steps[n]))));
+    let filters = [0, 1, 2].map(|n| (steps[n] > 1).then(|| Filter::thinning(size[n], steps[n])));
     filters.iter().any(Option::is_some).then(|| filtered(volume, filters))
 }
 
@@ -54,8 +59,7 @@ pub(crate) struct Thinned {
 impl Thinned {
     /// On this grid, of which one pixel in `step` is left along each axis.
     pub fn new(geometry: Geometry, step: usize) -> Self {
-        let sigma = 0.5 * ((step * step - 1) as f64).sqrt();
-        let filters = (step > 1).then(|| [0, 1].map(|axis| Filter::new(geometry.size[axis], step, sigma)));
+        let filters = (step > 1).then(|| [0, 1].map(|axis| Filter::thinning(geometry.size[axis], step)));
         let width = geometry.size[0];
         let geometry = filters.as_ref().map_or(geometry, |[along, _]| along.grid(0, geometry));
         Self { filters, width, geometry, voxels: Vec::with_capacity(geometry.voxels()) }
@@ -80,9 +84,9 @@ impl Thinned {
     }
 }
 
-/// Old voxels a new one along an axis, keeping at least two new ones.
-fn step(size: usize, spacing: f64, mm: f64) -> usize {
-    ((mm / spacing).round() as usize).clamp(1, (size / 2).max(1))
+/// Old voxels a new one along each axis, keeping at least two new ones.
+fn steps(grid: &Geometry, mm: f64) -> [usize; 3] {
+    [0, 1, 2].map(|axis| ((mm / grid.spacing[axis]).round() as usize).clamp(1, (grid.size[axis] / 2).max(1)))
 }
 
 /// How an axis is smoothed and thinned.
@@ -96,6 +100,11 @@ struct Filter {
 }
 
 impl Filter {
+    /// For a grid of which one voxel in `step` is left.
+    fn thinning(size: usize, step: usize) -> Self {
+        Self::new(size, step, 0.5 * ((step * step - 1) as f64).sqrt())
+    }
+
     /// Along `size` voxels by `sigma` voxels, of which one in `step` is kept.
     fn new(size: usize, step: usize, sigma: f64) -> Self {
         let thinned = size / step;

@@ -65,6 +65,11 @@ impl Volume {
         Self { voxels, ..*self }
     }
 
+    /// The volume with NaN in all voxels but those that `keep` names, by their number.
+    pub(crate) fn only(&self, keep: impl Fn(usize) -> bool + Send + Sync) -> Self {
+        self.with(|n| if keep(n) { self.voxels[n] } else { f32::NAN })
+    }
+
     /// Smallest and largest intensity.
     pub fn range(&self) -> (f32, f32) {
         let none = (f32::INFINITY, f32::NEG_INFINITY);

@@ -4,18 +4,17 @@ use crate::backend::Backend;
 use crate::image::Prepared;
 use crate::metric::{Counted, Metric};
 use crate::plane::even::Even;
-use crate::plane::search::search;
-use crate::registration::{self, Init, Registration, after_search};
+use crate::registration::{self, Init, Registration, searched};
 use crate::transform::Kind;
 use crate::{Observer, Result};
 
 /// An affine map of points of the picture `fixed` to points of `moving`, LPS mm, by the mutual information of the pictures with even
-/// contrast; with [`Init::Auto`] from a [search](crate::plane::search::search) among all places, turns and sizes. The images and metrics of what it returns are of these pictures, on a grid of 1000
-/// pixels along the longer side.
+/// contrast; with [`Init::Auto`] from a [search](crate::plane::search::search) among all places, turns and sizes. The images and metrics
+/// of what it returns are of these pictures, on a grid of 1000 pixels along the longer side.
 ///
 /// # Errors
-/// Those of [`Engine::register`](crate::Engine::register), and [`Error::Option`](crate::Error::Option) for volumes and for pictures without
-/// contrast.
+/// Those of [`Engine::register`](crate::Engine::register), and [`Error::Option`](crate::Error::Option) for volumes and for pictures
+/// without contrast.
 pub fn align(
     images: &[Prepared; 2],
     init: &Init,
@@ -24,10 +23,7 @@ pub fn align(
 ) -> Result<Registration> {
     let pair = Even::pair(images)?;
     let (init, levels) = match init {
-        Init::Auto => {
-            let levels = after_search(pair.each_ref().map(|even| &even.picture.geometry));
-            (Init::Among(search(&pair, Kind::Affine)?), Some(levels))
-        }
+        Init::Auto => searched(&pair, Kind::Affine).map(|(init, levels)| (init, Some(levels)))?,
         other => (other.clone(), None),
     };
     let [fixed, moving] = pair;
@@ -40,5 +36,5 @@ pub fn align(
         moving_mask: Some(moving.mask()),
         ..registration::Options::default()
     };
-    registration::register(&fixed.picture, &moving.picture, &options, backend, observer)
+    registration::once([&fixed.picture, &moving.picture], &options, backend, observer)
 }

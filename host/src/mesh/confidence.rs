@@ -3,6 +3,7 @@
 use super::search::around;
 use super::shifts::Shifts;
 use crate::Result;
+use crate::metric::NO_INFORMATION;
 use crate::threads::{still_wanted, wanted};
 use crate::transform::Mesh;
 use glam::IVec2;
@@ -10,8 +11,6 @@ use rayon::prelude::*;
 
 /// The squares of how far away the places lie that are looked at, pixels of the moving picture.
 const AWAY: std::ops::RangeInclusive<i32> = 25..=29;
-/// Mutual information that is as good as none, nats.
-const NONE: f64 = 1e-4;
 
 /// Of each triangle, what part of its neighbourhood's mutual information is lost at the best place around: 0 for those that lie no better
 /// than that, or have no pixels to tell. Neighbours share a corner.
@@ -38,7 +37,7 @@ pub fn confidence(mesh: &Mesh, shifts: &Shifts) -> Result<Vec<f64>> {
 fn lost(information: &[Option<[f64; 2]>]) -> f64 {
     let [Some([here, _]), others @ ..] = information else { return 0.0 };
     let most = others.iter().flatten().map(|&[mi, _]| mi).fold(f64::NEG_INFINITY, f64::max);
-    let known = *here > NONE && most > f64::NEG_INFINITY;
+    let known = *here > NO_INFORMATION && most > f64::NEG_INFINITY;
     if known { (1.0 - most.max(0.0) / here).max(0.0) } else { 0.0 }
 }
 

@@ -83,6 +83,13 @@ pub struct Found {
     pub doubts: Vec<Doubt>,
 }
 
+impl Found {
+    /// The mean confidence of the triangles, 0 to 1.
+    pub fn mean_confidence(&self) -> f64 {
+        self.confidence.iter().sum::<f64>() / self.confidence.len().max(1) as f64
+    }
+}
+
 /// One level of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LevelFound {

@@ -52,10 +52,10 @@ pub(crate) fn mesh(
     let build = |start: &DAffine3| Mesh::build(&images[0].image, start, options.spacing, images[0].mask());
     // What cannot be meshed is told before the affine registration, not after it.
     build(&DAffine3::IDENTITY)?;
-    let (found, mut doubts) = begin(&images, options, backend, observer)?;
+    let (linear, mut doubts) = begin(&images, options, backend, observer)?;
     observer.stage("mesh");
     let clock = Instant::now();
-    let start = found.transform.to_affine();
+    let start = linear.transform.to_affine();
     let before = build(&start)?;
     let plan = MeshLevels::new(fixed, &before);
     let scale = start.matrix3.determinant().abs().sqrt();
@@ -75,10 +75,9 @@ pub(crate) fn mesh(
     let confidence = confidence(&after, &Shifts::new(&after, &run.binned(0)?))?;
     let place = trust::place(&images, &after)?;
     doubts.retain(trust::stays);
-    doubts.extend(trust::doubts(place, &confidence, &climbed));
-    Ok(Found {
+    let mut found = Found {
         intensities: images.each_ref().map(|image| image.intensities),
-        start: found,
+        start: linear,
         before,
         after,
         levels,
@@ -89,7 +88,10 @@ pub(crate) fn mesh(
         backend: backend.name(),
         device: backend.device(),
         doubts,
-    })
+    };
+    let doubts = trust::doubts(&found);
+    found.doubts.extend(doubts);
+    Ok(found)
 }
 
 /// The transform that was given, or what an affine registration finds; and what speaks against it.

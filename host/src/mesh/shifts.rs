@@ -1,8 +1,7 @@
 //! How much pictures tell about each other around a place of a mesh when all of it is shifted.
 
 use crate::Geometry;
-use crate::backend::{Wanted, cpu};
-use crate::metric::chance;
+use crate::metric;
 use crate::plane::even::Even;
 use crate::threads::wanted;
 use crate::transform::Mesh;
@@ -79,11 +78,8 @@ impl<'a> Shifts<'a> {
         let most = samples.iter().copied().max().unwrap_or(0);
         let enough = |&n: &u64| n >= LEAST && n as f64 >= MOST * most as f64;
         let information = |(counts, n): (&[u32; BINS * BINS], &u64)| {
-            enough(n).then(|| {
-                let found = cpu::entropies(counts, [BINS as u32; 2], Wanted::Entropies);
-                let cells = (BINS - 1) * (BINS - 1);
-                [found.mi - chance(counts, BINS, *n), (cells as f64 / 2.0).sqrt() / *n as f64]
-            })
+            let cells = (BINS - 1) * (BINS - 1);
+            enough(n).then(|| [metric::information(counts, BINS), (cells as f64 / 2.0).sqrt() / *n as f64])
         };
         counts.iter().zip(&samples).map(information).collect()
     }

@@ -1,6 +1,6 @@
 //! What speaks against a mesh.
 
-use super::options::Climbed;
+use super::Found;
 use crate::doubt::{Check, Doubt};
 use crate::image::Prepared;
 use crate::registration::{Insides, Place, agrees};
@@ -27,19 +27,19 @@ pub fn place(images: &[Prepared; 2], mesh: &Mesh) -> Result<Option<Place>> {
     let moved =
         resample_through(&moving.image, &fixed.image.geometry, |point| map.transform_point3(point), &how)?.volume;
     let moved = Prepared { image: Cow::Owned(moved), mask: None, intensities: moving.intensities };
-    Ok(Insides::of(&[fixed.clone(), moved])?.map(|insides| insides.place(&DAffine3::IDENTITY)))
+    Ok(Insides::of([fixed, &moved])?.map(|insides| insides.place(&DAffine3::IDENTITY)))
 }
 
 /// Of a mesh, beside what speaks against its start: that has been another place.
-pub fn doubts(place: Option<Place>, confidence: &[f64], climbed: &Climbed) -> Vec<Doubt> {
-    let mut doubts: Vec<Doubt> = place.and_then(agrees).into_iter().collect();
-    let mean = mean(confidence);
+pub fn doubts(found: &Found) -> Vec<Doubt> {
+    let mut doubts: Vec<Doubt> = found.place.and_then(agrees).into_iter().collect();
+    let mean = found.mean_confidence();
     if mean < LITTLE_CONFIDENCE {
         let percent = 100.0 * mean;
         let text = format!("most triangles tell nothing about where they lie (mean confidence {percent:.0} %)");
         doubts.push(Doubt::grave(Check::Information, text));
     }
-    let part = climbed.patches as f64 / confidence.len() as f64;
+    let part = found.climbed.patches as f64 / found.confidence.len() as f64;
     if part < SMALL_OVERLAP {
         let text = format!("only {:.0} % of the triangles have pixels enough inside the moving picture", 100.0 * part);
         doubts.push(Doubt::slight(Check::Overlap, text));
@@ -47,11 +47,7 @@ pub fn doubts(place: Option<Place>, confidence: &[f64], climbed: &Climbed) -> Ve
     doubts
 }
 
-fn mean(confidence: &[f64]) -> f64 {
-    confidence.iter().sum::<f64>() / confidence.len().max(1) as f64
-}
-
 /// Whether a doubt about the affine start is one about the mesh: what the mesh is asked itself is not.
 pub fn stays(doubt: &Doubt) -> bool {
-    !matches!(doubt.check, Check::Information | Check::Place)
+    doubt.check != Check::Information
 }

@@ -88,8 +88,7 @@ pub fn before_and_after(
 /// image's.
 fn joint([fixed, moving]: &[Prepared; 2], histogram: Histogram, transform: &DAffine3) -> JointImages {
     let grid = &fixed.image.geometry;
-    let finest = [grid.spacing.min_element()];
-    let interpolated = pyramid::levels(&moving.image, &finest).swap_remove(0);
+    let interpolated = pyramid::level(&moving.image, grid.spacing.min_element());
     let fixed_mask = fixed.mask().map(sampling::inside);
     let moving_mask = moving.mask().map(|mask| sampling::within(grid, mask, transform));
     let keep = sampling::both(fixed_mask, moving_mask);

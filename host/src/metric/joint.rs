@@ -2,7 +2,7 @@
 
 use super::evaluation::Evaluation;
 use super::pair::{GridPair, ImagePair, Sampled};
-use crate::backend::{Backend, Evaluator, HistogramMethod, Interpolated, Pair, Wanted, samples_words};
+use crate::backend::{Backend, Evaluator, HistogramMethod, Interpolated, Pair, Wanted, cpu, samples_words};
 use crate::error::Setting;
 use crate::image::{BinImage, StoredImage, WordImage};
 use crate::{Error, Result};
@@ -122,6 +122,15 @@ pub fn chance(counts: &[u32], bins: usize, samples: u64) -> f64 {
     let moving = filled(&mut counts.chunks(bins).map(|row| row.iter().any(|&n| n > 0)));
     let joint = filled(&mut counts.iter().map(|&n| n > 0));
     ((joint - fixed - moving + 1.0) / (2.0 * samples.max(1) as f64)).max(0.0)
+}
+
+/// Mutual information beyond chance that is as good as none, nats.
+pub const NO_INFORMATION: f64 = 1e-4;
+
+/// The mutual information of a joint histogram beyond what [`chance`] makes, nats.
+pub fn information(counts: &[u32], bins: usize) -> f64 {
+    let found = cpu::entropies(counts, [bins as u32; 2], Wanted::Entropies);
+    found.mi - chance(counts, bins, found.counts)
 }
 
 /// A loaded pair.

@@ -21,7 +21,7 @@ pub use evaluation::Evaluation;
 use family::Family;
 pub(crate) use family::{At, LoadedMetric, MetricImages};
 pub use joint::Histogram;
-pub(crate) use joint::chance;
+pub(crate) use joint::{NO_INFORMATION, chance, information};
 pub use mattes::Mattes;
 pub use pair::Sampled;
 pub(crate) use pair::{GridPair, ImagePair};

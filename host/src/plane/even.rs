@@ -39,7 +39,7 @@ impl Even {
     /// Those of [`contrast::normalised`].
     pub fn of(which: Setting, picture: &Prepared, pixels: f64) -> Result<(Self, Volume)> {
         let grid = &picture.image.geometry;
-        let thin = |picture: &Volume| pyramid::levels(picture, &[longer_side(grid) / pixels]).remove(0).into_owned();
+        let thin = |picture: &Volume| pyramid::level(picture, longer_side(grid) / pixels).into_owned();
         let (image, mask) = (thin(&picture.image), picture.mask().map(thin));
         Ok((Self::new(which, &image, mask.as_ref(), neighbourhood(grid))?, image))
     }
@@ -67,7 +67,7 @@ impl Even {
 
     /// The same on a grid of about `mm`.
     pub fn thinned(&self, mm: f64) -> Self {
-        let thin = |picture: &Volume| pyramid::levels(picture, &[mm]).remove(0).into_owned();
+        let thin = |picture: &Volume| pyramid::level(picture, mm).into_owned();
         let inner: Vec<bool> = thin(&self.mask()).voxels.iter().map(|&part| part >= 0.5).collect();
         let picture = thin(&self.picture);
         Self { picture: picture.with(|n| if inner[n] { picture.voxels[n] } else { 0.0 }), inner }
@@ -75,7 +75,7 @@ impl Even {
 
     /// The picture with NaN where it is not image.
     pub fn or_nan(self) -> Volume {
-        self.picture.with(|n| if self.inner[n] { self.picture.voxels[n] } else { f32::NAN })
+        self.picture.only(|n| self.inner[n])
     }
 
     /// 1 where the picture is image, else 0.

@@ -1,6 +1,6 @@
 //! What can be registered at all.
 
-use super::{Init, Options};
+use super::Options;
 use crate::error::{Setting, message};
 use crate::image::Prepared;
 use crate::metric;
@@ -24,13 +24,8 @@ pub fn check<'a>(fixed: &'a Volume, moving: &'a Volume, options: &'a Options) ->
         ));
     }
     levels(options.levels.as_deref().unwrap_or(&[1.0]))?;
-    let starts = match &options.init {
-        Init::Transform(start) => std::slice::from_ref(start),
-        Init::Among(starts) => starts,
-        _ => &[],
-    };
     if fixed.geometry.is_flat() {
-        starts.iter().try_for_each(stays_in_plane)?;
+        options.init.given().iter().try_for_each(stays_in_plane)?;
     }
     let masks = [options.fixed_mask.as_ref(), options.moving_mask.as_ref()];
     metric::check::images([fixed, moving], masks, [options.fixed_range, options.moving_range])

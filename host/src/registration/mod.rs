@@ -18,16 +18,15 @@ use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, Compared};
 use crate::observer::go_on;
 use crate::plane::even::Even;
-use crate::plane::search::search;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Error, Geometry, Observer, Result, Volume};
 use glam::DAffine3;
 use levels::Levels;
-pub(crate) use levels::after_search;
 use objective::LevelMetric;
 pub(crate) use place::Insides;
 use race::Race;
+pub(crate) use start::searched;
 use std::time::Instant;
 use trust::Evidence;
 
@@ -47,10 +46,8 @@ pub(crate) fn register(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     let mut seconds = RegistrationSeconds::default();
-    let read = timed(&mut seconds.pyramid, || check(fixed, moving, options))?;
-    metric::check::tell(&read, observer);
-    memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
-    let insides = timed(&mut seconds.compare, || Insides::of(&read))?;
+    let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
+    let insides = timed(&mut seconds.compare, || Insides::of(read.each_ref()))?;
     let case = Case { fixed, moving, read: &read, insides: insides.as_ref(), backend, observer };
     let found = case.run(&read, options, seconds)?;
     let lost = found.doubts.iter().any(|doubt| doubt.check == Check::Place);
@@ -72,6 +69,31 @@ pub(crate) fn register(
         Ok(again) if again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(found),
         other => other,
     }
+}
+
+/// Registers once, from where `options` say, and does not ask whether the images agree there.
+pub(crate) fn once(
+    [fixed, moving]: [&Volume; 2],
+    options: &Options,
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<Registration> {
+    let mut seconds = RegistrationSeconds::default();
+    let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
+    Case { fixed, moving, read: &read, insides: None, backend, observer }.run(&read, options, seconds)
+}
+
+/// Both images as metrics look at them, unless they cannot be registered.
+fn ready<'a>(
+    [fixed, moving]: [&'a Volume; 2],
+    options: &'a Options,
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<[Prepared<'a>; 2]> {
+    let read = check(fixed, moving, options)?;
+    metric::check::tell(&read, observer);
+    memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
+    Ok(read)
 }
 
 /// What is to be registered.
@@ -97,12 +119,11 @@ impl Case<'_> {
     /// Registers two pictures by their contrast, from where a search among all places, turns and sizes puts them.
     fn by_contrast(&self, options: &Options, mut seconds: RegistrationSeconds) -> Result<Registration> {
         let pair = timed(&mut seconds.pyramid, || Even::pair(self.read))?;
-        let starts = timed(&mut seconds.optimise, || search(&pair, options.dof))?;
+        let (init, levels) = timed(&mut seconds.optimise, || searched(&pair, options.dof))?;
+        let levels = options.levels.clone().unwrap_or(levels);
         let [fixed, moving] = pair;
-        let grids = [&fixed.picture.geometry, &moving.picture.geometry];
-        let levels = options.levels.clone().unwrap_or_else(|| after_search(grids));
         let contrasts = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
-        let options = Options { init: Init::Among(starts), levels: Some(levels), ..options.clone() };
+        let options = Options { init, levels: Some(levels), ..options.clone() };
         let mut found = self.run(&contrasts, &options, seconds)?;
         found.started.from = "contrast";
         Ok(found)

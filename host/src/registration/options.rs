@@ -53,6 +53,15 @@ pub enum Init {
 }
 
 impl Init {
+    /// The maps that are given, among which the start is.
+    pub(super) fn given(&self) -> &[DAffine3] {
+        match self {
+            Self::Transform(transform) => std::slice::from_ref(transform),
+            Self::Among(transforms) => transforms,
+            Self::Auto | Self::Header | Self::Geometry | Self::Mass | Self::Moments | Self::Search => &[],
+        }
+    }
+
     /// The start, where that does not have to be found.
     pub(super) fn known(&self) -> Option<DAffine3> {
         match self {

@@ -4,10 +4,9 @@
 //! image in both is compared, at the place that was found and at places around it: by the pixels' intensities, and by their contrast, from
 //! which a lamp's shading has fallen out.
 
-use crate::backend::{Wanted, cpu};
 use crate::error::Setting;
 use crate::image::{Prepared, Range};
-use crate::metric::chance;
+use crate::metric::{self, NO_INFORMATION};
 use crate::plane::canvas::Canvas;
 use crate::plane::contrast::{self, REACH};
 use crate::plane::even::{Even, longer_side, neighbourhood};
@@ -29,8 +28,6 @@ const FEWEST: f64 = 2.5;
 const DIRECTIONS: usize = 8;
 /// The rim that is left out of contrasts, as a multiple of the one that is left out of every picture: neighbourhoods beyond it are whole.
 const WHOLE: f64 = 4.0;
-/// Mutual information that is as good as none, nats.
-const NONE: f64 = 1e-4;
 
 /// How many times as much two images tell about each other where they were placed as at the best place around: the mutual
 /// information, beyond what chance makes, of what is image in both.
@@ -48,7 +45,7 @@ impl Place {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn of(images: &[Prepared; 2], to: &DAffine3) -> Result<Option<Self>> {
-        Ok(Insides::of(images)?.map(|insides| insides.place(to)))
+        Ok(Insides::of(images.each_ref())?.map(|insides| insides.place(to)))
     }
 }
 
@@ -68,7 +65,7 @@ impl Insides {
     ///
     /// # Errors
     /// [`Error::Stopped`]
-    pub fn of([fixed, moving]: &[Prepared; 2]) -> Result<Option<Self>> {
+    pub fn of([fixed, moving]: [&Prepared; 2]) -> Result<Option<Self>> {
         match rayon::join(|| inside(Setting::Fixed, fixed), || inside(Setting::Moving, moving)) {
             (Ok([a, b]), Ok([c, d])) => {
                 let side = longer_side(&moving.image.geometry);
@@ -91,11 +88,10 @@ impl Insides {
 fn inside(which: Setting, picture: &Prepared) -> Result<[(Volume, Range); 2]> {
     let side = if picture.image.geometry.is_flat() { SIDE } else { SIDE_IN_SPACE };
     let (even, image) = Even::of(which, picture, side)?;
-    let intensities = image.with(|n| if even.inner[n] { image.voxels[n] } else { f32::NAN });
+    let intensities = image.only(|n| even.inner[n]);
     // Near the rim a neighbourhood is on one side alone, and shading shows.
-    let whole = WHOLE * neighbourhood(&picture.image.geometry);
-    let even = Even { inner: contrast::inner(&image, &even.inner, whole)?, ..even };
-    Ok([(even.or_nan(), (-REACH, REACH)), (intensities, picture.intensities.range)])
+    let whole = contrast::inner(&image, &even.inner, WHOLE * neighbourhood(&picture.image.geometry))?;
+    Ok([(even.picture.only(|n| whole[n]), (-REACH, REACH)), (intensities, picture.intensities.range)])
 }
 
 impl Pair {
@@ -115,7 +111,7 @@ impl Pair {
         let fixed = bins(&fixed.voxels, *range).into_iter().enumerate().filter(|&(_, bin)| usize::from(bin) < BINS);
         let fixed: Vec<(isize, u8)> = fixed.map(|(n, bin)| (at(n), bin)).collect();
         let information = |shift| information(&fixed, &moving, canvas.index(shift) - canvas.index([0; 3]));
-        let most = around.into_par_iter().map(information).reduce(|| NONE, f64::max);
+        let most = around.into_par_iter().map(information).reduce(|| NO_INFORMATION, f64::max);
         information([0; 3]).max(0.0) / most
     }
 }
@@ -128,14 +124,18 @@ fn around(grid: &Geometry) -> Vec<DVec3> {
         let (sin, cos) = libm::sincos(turn(n, ring));
         DVec3::new(cos, sin, 0.0)
     };
-    let steps = [-1.0, 0.0, 1.0];
-    let all = steps.into_iter().flat_map(|z| steps.into_iter().flat_map(move |y| steps.map(|x| DVec3::new(x, y, z))));
-    let in_space: Vec<_> = all.filter(|v| matches!(v.length_squared(), 1.0 | 3.0)).map(DVec3::normalize).collect();
     let directions = |ring: usize| match grid.is_flat() {
         true => (0..DIRECTIONS).map(|n| in_plane(n, ring)).collect(),
-        false => in_space.clone(),
+        false => in_space(),
     };
     SHIFTS.iter().enumerate().flat_map(|(ring, part)| directions(ring).into_iter().map(move |v| v * *part)).collect()
+}
+
+/// Along the axes and the diagonals of a cube.
+fn in_space() -> Vec<DVec3> {
+    let steps = [-1.0, 0.0, 1.0];
+    let all = steps.into_iter().flat_map(|z| steps.into_iter().flat_map(move |y| steps.map(|x| DVec3::new(x, y, z))));
+    all.filter(|v| matches!(v.length_squared(), 1.0 | 3.0)).map(DVec3::normalize).collect()
 }
 
 /// In whole voxels, no more than a grid's longest side has.
@@ -160,7 +160,5 @@ fn information(fixed: &[(isize, u8)], moving: &[u8], away: isize) -> f64 {
     for &(index, bin) in fixed {
         counts[usize::from(moving[(index + away) as usize])][usize::from(bin)] += 1;
     }
-    let counts = counts[..BINS].as_flattened();
-    let found = cpu::entropies(counts, [BINS as u32; 2], Wanted::Entropies);
-    found.mi - chance(counts, BINS, found.counts)
+    metric::information(counts[..BINS].as_flattened(), BINS)
 }

@@ -1,9 +1,12 @@
 //! Where a registration may start.
 
 use super::Init;
+use super::levels::after_search;
 use super::moments::Moments;
-use crate::Volume;
+use crate::plane::even::Even;
+use crate::plane::search::search;
 use crate::transform::{Dimension, Kind};
+use crate::{Result, Volume};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use std::cell::LazyCell;
 use std::f64::consts::TAU;
@@ -27,7 +30,7 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
     let between = |from, turns: Vec<DMat3>, centres: [DVec3; 2]| -> Vec<Start> {
         turns.into_iter().map(|turn| turned(from, turn, centres)).collect()
     };
-    let file = |transform: &DAffine3| vec![Start { from: "file", transform: *transform }];
+    let file = |transform: &DAffine3| Start { from: "file", transform: *transform };
     let still = || vec![DMat3::IDENTITY];
     let geometry = || between("geometry", still(), [fixed.geometry.centre(), moving.geometry.centre()]);
     let moments = LazyCell::new(|| [fixed, moving].map(Moments::of));
@@ -42,10 +45,18 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
         Init::Mass => mass(),
         Init::Moments => by_moments(),
         Init::Search => search(),
-        Init::Transform(transform) => file(transform),
-        Init::Among(transforms) => transforms.iter().flat_map(file).collect(),
+        Init::Transform(_) | Init::Among(_) => init.given().iter().map(file).collect(),
         Init::Auto => [header(), geometry(), mass(), by_moments(), search()].concat(),
     }
+}
+
+/// Where a search among all places, turns and sizes finds one picture in another, and the levels that go on from there, mm, coarse to fine.
+///
+/// # Errors
+/// Those of [`search`].
+pub fn searched(pair: &[Even; 2], dof: Kind) -> Result<(Init, Vec<f64>)> {
+    let levels = after_search(pair.each_ref().map(|even| &even.picture.geometry));
+    Ok((Init::Among(search(pair, dof)?), levels))
 }
 
 /// The rotation that takes the first centre to the second.

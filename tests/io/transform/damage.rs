@@ -8,8 +8,9 @@ use mireg::io::transform::{Format, Grids, read_linear, write_linear};
 use mireg::transform::{Dimension, Kind, Linear};
 use mireg::{Error, Result};
 use proptest::prelude::*;
+use strum::VariantArray;
 
-use super::{FORMATS, grids};
+use super::grids;
 use crate::io::Folder;
 use crate::io::round_trip::check;
 use crate::support::trial;
@@ -29,12 +30,12 @@ fn files() -> (Linear, Vec<(Format, Vec<u8>)>) {
     let centre = DVec3::new(12.345, -67.891, 23.456);
     let given = Linear { kind: Kind::Similarity, dimension: Dimension::Three, parameters, centre };
     let [fixed, moving] = grids();
-    let bytes = |format| {
+    let bytes = |&format: &Format| {
         let path = folder.path("a");
         write_linear(&path, Some(format), &given, &Grids::of(&fixed, &moving)).unwrap();
         (format, std::fs::read(path).unwrap())
     };
-    (given.clone(), FORMATS.map(bytes).to_vec())
+    (given.clone(), Format::VARIANTS.iter().map(bytes).collect())
 }
 
 /// Reads what was damaged, as the format that it was and as what it looks like. What is refused is refused in one line.

@@ -5,8 +5,8 @@ use libtest_mimic::Trial;
 use mireg::io::transform::{Format, Grids, read_linear, write_linear};
 use mireg::transform::{Dimension, Kind, Linear};
 use proptest::prelude::*;
+use strum::VariantArray;
 
-use super::FORMATS;
 use crate::io::Folder;
 use crate::io::round_trip::{check, grid, vector};
 use crate::support::trial;
@@ -50,7 +50,7 @@ fn every_format_keeps_every_map() {
     let folder = Folder::new();
     check((linear(), grid(), grid()), |(given, fixed, moving)| {
         let grids = Grids::of(&fixed, &moving);
-        for format in FORMATS {
+        for &format in Format::VARIANTS {
             let path = folder.path("a");
             write_linear(&path, Some(format), &given, &grids).unwrap();
             let found = read_linear(&path, Some(format), &grids).unwrap();

@@ -100,7 +100,7 @@ impl Shape {
         Self {
             corners: to.len(),
             triangles: found.after.triangles.len(),
-            mean_confidence: found.confidence.iter().sum::<f64>() / found.confidence.len().max(1) as f64,
+            mean_confidence: found.mean_confidence(),
             mean_mm: lengths().sum::<f64>() / to.len().max(1) as f64,
             most_mm: lengths().fold(0.0, f64::max),
             least_area_ratio: change.least_area_ratio(),

@@ -33,6 +33,14 @@ impl Samples {
             Self::Words(_) => PixelType::U16,
         }
     }
+
+    /// A grey picture of these pixels; none where they are not as many as it has.
+    pub fn image(self, width: u32, height: u32) -> Option<DynamicImage> {
+        match self {
+            Self::Bytes(bytes) => ImageBuffer::from_raw(width, height, bytes).map(DynamicImage::ImageLuma8),
+            Self::Words(words) => ImageBuffer::from_raw(width, height, words).map(DynamicImage::ImageLuma16),
+        }
+    }
 }
 
 impl Rows {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use image::{DynamicImage, ImageBuffer, ImageFormat};
+use image::ImageFormat;
 use rayon::prelude::*;
 
 use super::rows::Samples;
@@ -44,10 +44,7 @@ impl Whole {
     /// Those of [`write`](crate::io::write).
     pub fn write(self, path: &Path) -> Result<()> {
         let [width, height, _] = self.geometry.size.map(|n| n as u32);
-        let image = match self.samples {
-            Samples::Bytes(bytes) => ImageBuffer::from_raw(width, height, bytes).map(DynamicImage::ImageLuma8),
-            Samples::Words(words) => ImageBuffer::from_raw(width, height, words).map(DynamicImage::ImageLuma16),
-        };
+        let image = self.samples.image(width, height);
         let image = image.ok_or_else(|| Error::file(path, "has another number of pixels than its grid"))?;
         write::encode(path, &image, format(path))
     }

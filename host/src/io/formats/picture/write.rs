@@ -4,8 +4,9 @@ use std::io::Cursor;
 use std::path::Path;
 
 use image::codecs::jpeg::JpegEncoder;
-use image::{DynamicImage, ImageBuffer, ImageFormat};
+use image::{DynamicImage, ImageFormat};
 
+use super::rows::Samples;
 use crate::io::atomic;
 use crate::{Error, PixelType, Result, Volume};
 
@@ -27,11 +28,11 @@ pub fn write(path: &Path, volume: &Volume, format: ImageFormat) -> Result<()> {
     };
     // A cast from float to integer clamps.
     let rounded = volume.voxels.iter().map(|voxel| voxel.round_ties_even());
-    let image: Option<DynamicImage> = if volume.pixel == PixelType::U8 {
-        ImageBuffer::from_raw(width, height, rounded.map(|v| v as u8).collect()).map(DynamicImage::ImageLuma8)
-    } else {
-        ImageBuffer::from_raw(width, height, rounded.map(|v| v as u16).collect()).map(DynamicImage::ImageLuma16)
+    let samples = match volume.pixel {
+        PixelType::U8 => Samples::Bytes(rounded.map(|v| v as u8).collect()),
+        _ => Samples::Words(rounded.map(|v| v as u16).collect()),
     };
+    let image = samples.image(width, height);
     let image = image.ok_or_else(|| wrong("the volume has other voxels than its size says".into()))?;
     encode(path, &image, format)
 }
