@@ -236,19 +236,19 @@ impl Finished {
         Volume { voxels, ..self.moved }
     }
 
-    /// The content of report.html. `engine` draws it.
+    /// The content of report.html, drawn by the threads of the caller.
     ///
     /// # Errors
     /// [`Error::File`] where a picture or the page cannot be made.
-    pub fn page(&self, engine: &Engine) -> Result<String> {
+    pub fn page(&self) -> Result<String> {
         let invocation = Invocation { started: Instant::now(), words: self.command.clone() };
         let run = self.told.run(&invocation, &self.images);
         let start = self.told.start.as_deref();
-        engine.install(|| match &self.found {
+        match &self.found {
             Found::Linear(found, options) => run.page(&Registered { found, options }, &self.spent),
             Found::Deformed(found, options) => run.page(&Deformed { found, options, start }, &self.spent),
             Found::Meshed(found) => run.page(&Meshed::new(found, start, self.images.each_ref())?, &self.spent),
-        })
+        }
     }
 }
 

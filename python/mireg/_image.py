@@ -11,7 +11,6 @@ import numpy as np
 from mireg import _mireg
 from mireg._errors import InputError
 from mireg._grid import FLIP, Grid, array_of, of_affine, of_array
-from mireg._told import Told
 from mireg._types import Path
 
 Frame = Literal["RAS", "LPS"]
@@ -57,12 +56,12 @@ class Image:
     ) -> Image:
         """Reads a file of any format that the command line reads; ``series``, ``volume`` and ``channel`` choose one of several."""
         text = [None if one is None else str(one) for one in (volume, channel)]
-        array, grid = array_of(_mireg.read(os.fspath(path), series, text[0], text[1], Told()))
+        array, grid = array_of(_mireg.read(os.fspath(path), series, text[0], text[1]))
         return cls._on(grid._replace(name=os.fspath(path)), array)
 
     def save(self, path: Path) -> None:
         """Writes a file; the end of its name gives the format. It appears whole or not at all."""
-        _mireg.write(os.fspath(path), of_array(self._place("image"), self._volume()), Told())
+        _mireg.write(os.fspath(path), of_array(self._place("image"), self._volume()))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.array, dtype=dtype) if copy else np.asarray(self.array, dtype=dtype)

@@ -9,7 +9,6 @@ from typing import Any
 from mireg import _mireg
 from mireg._grid import array_of
 from mireg._kinds import like
-from mireg._told import Told
 from mireg._transform import Transform
 from mireg._types import Numbers
 
@@ -45,7 +44,7 @@ class Registration:
     def page(self) -> str | None:
         """The page ``report.html`` of the command line: one file with pictures that loads nothing else. A result that was pickled no
         longer has the images, and so no page."""
-        return None if self._finished is None else self._finished.page(Told())
+        return None if self._finished is None else self._finished.page()
 
     def _repr_html_(self) -> str | None:
         page = self.page()

@@ -7,7 +7,7 @@ use mireg_cli::memory::{self, Asked, Done, Found};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, with_threads};
 use crate::errors;
 use crate::images::{self, Grid, Image, Voxels, image};
 use crate::transform::Transform;
@@ -34,11 +34,11 @@ pub fn run<'py>(
     let asked = Asked::parse(words).map_err(|line| errors::input(py, &line))?;
     let (kind, threads) = asked.compute();
     let engine = match engine {
-        Some(engine) => engine.get(py, told),
-        None => Engine::shared(py, kind, threads)?.get().get(py, told),
+        Some(engine) => engine.get(py, Some(told)),
+        None => Engine::shared(py, kind, threads)?.get().get(py, Some(told)),
     }?;
     let held = of_python(py, held)?;
-    Ok(match watch::run(py, told, values, |observer| asked.run(held, &engine, observer))? {
+    Ok(match watch::run(py, Some(told), values, |observer| asked.run(held, &engine, observer))? {
         Done::Registered(mut finished) => {
             let moved = finished.take_moved();
             (Some(Finished(finished)), Some(image(py, moved)), None, Vec::new())
@@ -117,9 +117,8 @@ impl Finished {
     }
 
     /// The content of report.html.
-    fn page(&self, py: Python<'_>, told: &Bound<'_, PyAny>) -> PyResult<String> {
-        let engine = Engine::shared(py, mireg::backend::BackendKind::Cpu, 0)?.get().get(py, told)?;
-        watch::run(py, told, false, |_| self.0.page(&engine))
+    fn page(&self, py: Python<'_>) -> PyResult<String> {
+        with_threads(py, || self.0.page())
     }
 }
 

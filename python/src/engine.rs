@@ -5,7 +5,7 @@ use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mireg::backend::BackendKind;
-use mireg::{Error, Observer};
+use mireg::{Error, Observer, Result};
 use pyo3::prelude::*;
 
 use crate::{errors, watch};
@@ -42,19 +42,19 @@ impl Engine {
             return Err(errors::input(py, &format!("{threads} threads are too many; at most 1024 are possible")));
         }
         let engine = Self::unopened(kind, threads);
-        engine.get(py, told)?;
+        engine.get(py, Some(told))?;
         Ok(engine)
     }
 
     /// The backend that is used: `cpu`, `cuda` or `emulated`.
     fn backend(&self, py: Python<'_>, told: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-        Ok(self.get(py, told)?.backend().name())
+        Ok(self.get(py, Some(told))?.backend().name())
     }
 
     /// The device's own name.
     fn device(&self, py: Python<'_>, told: &Bound<'_, PyAny>) -> PyResult<String> {
-        let engine = self.get(py, told)?;
-        watch::run(py, told, false, |_| engine.install(|| Ok(engine.backend().device())))
+        let engine = self.get(py, Some(told))?;
+        watch::run(py, None, false, |_| engine.install(|| Ok(engine.backend().device())))
     }
 }
 
@@ -75,7 +75,7 @@ impl Engine {
     }
 
     /// The library's engine, opened by this process.
-    pub fn get(&self, py: Python<'_>, told: &Bound<'_, PyAny>) -> PyResult<Arc<mireg::Engine>> {
+    pub fn get(&self, py: Python<'_>, told: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<mireg::Engine>> {
         let (mut kind, by) = (self.kind, process::id());
         match &*self.locked() {
             Some(opened) if opened.by == by => return Ok(Arc::clone(&opened.engine)),
@@ -104,6 +104,13 @@ impl Engine {
     fn locked(&self) -> MutexGuard<'_, Option<Opened>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Runs work that is no command, such as checking and converting images, with the threads of an engine of the CPU. Everything parallel needs
+/// an engine: the threads that rayon starts by itself would be missing in a process that was forked, and waited for in vain.
+pub fn with_threads<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    let engine = Engine::shared(py, BackendKind::Cpu, 0)?.get().get(py, None)?;
+    watch::run(py, None, false, |_| engine.install(work))
 }
 
 /// What another process opened is left alone: its threads are not here to end, and locks may be held for ever.

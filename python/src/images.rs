@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 
 use glam::{DMat3, DVec3};
-use mireg::backend::BackendKind;
 use mireg::io::memory::{self, Axes};
 use mireg::io::{self, ReadOptions, Role};
 use mireg::{Geometry, PixelType, Volume};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::engine::Engine;
+use crate::engine::with_threads;
 use crate::errors::{input, raise};
-use crate::watch;
 
 /// A grid as the package describes it.
 #[derive(FromPyObject)]
@@ -54,7 +52,8 @@ impl Voxels<'_> {
         let wrong = || format!("{}: has voxels of type {}; give it numbers", self.grid.name.display(), self.dtype);
         let pixel = pixel(&self.dtype).ok_or_else(|| input(py, &wrong()))?;
         let voxels = self.voxels.as_slice().map_err(|e| input(py, &e.to_string()))?.to_vec();
-        memory::volume(&self.grid.name, self.grid.geometry(py)?, voxels, pixel).map_err(|e| raise(py, &e))
+        let (name, geometry) = (&self.grid.name, self.grid.geometry(py)?);
+        with_threads(py, || memory::volume(name, geometry, voxels, pixel))
     }
 }
 
@@ -103,8 +102,7 @@ pub fn axes(rows: [[f64; 3]; 3]) -> ([f64; 3], [[f64; 3]; 3]) {
 /// The grid of an image in a file.
 #[pyfunction]
 pub fn grid(py: Python<'_>, path: PathBuf) -> PyResult<Placed> {
-    let geometry = py.detach(|| io::geometry(&path)).map_err(|e| raise(py, &e))?;
-    Ok(placed(&geometry))
+    Ok(placed(&with_threads(py, || io::geometry(&path))?))
 }
 
 /// Reads an image; which of several, as the command line has it.
@@ -115,23 +113,20 @@ pub fn read<'py>(
     series: Option<String>,
     volume: Option<&str>,
     channel: Option<&str>,
-    told: &Bound<'py, PyAny>,
 ) -> PyResult<Image<'py>> {
     let wrong = |what: &str, message: String| input(py, &format!("{what}: {message}"));
     let volume = volume.map(|text| text.parse().map_err(|e| wrong("volume", e))).transpose()?;
     let channel = channel.map(|text| text.parse().map_err(|e| wrong("channel", e))).transpose()?.unwrap_or_default();
     let options = ReadOptions { role: Role::Image, series, volume, channel, most_pixels: None };
-    let engine = Engine::shared(py, BackendKind::Cpu, 0)?.get().get(py, told)?;
-    let read = watch::run(py, told, false, |_| engine.install(|| io::read_with(&path, &options)))?;
+    let read = with_threads(py, || io::read_with(&path, &options))?;
     Ok(image(py, read.volume))
 }
 
 /// Writes an image.
 #[pyfunction]
-pub fn write(py: Python<'_>, path: PathBuf, image: Voxels<'_>, told: &Bound<'_, PyAny>) -> PyResult<()> {
+pub fn write(py: Python<'_>, path: PathBuf, image: Voxels<'_>) -> PyResult<()> {
     let volume = image.volume(py)?;
-    let engine = Engine::shared(py, BackendKind::Cpu, 0)?.get().get(py, told)?;
-    watch::run(py, told, false, |_| engine.install(|| io::write(&path, &volume)))
+    with_threads(py, || io::write(&path, &volume))
 }
 
 /// Rows of three numbers as points.

@@ -11,7 +11,8 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-use crate::errors::{input, raise};
+use crate::engine::with_threads;
+use crate::errors::input;
 use crate::images::{Grid, placed};
 
 /// A transform of the library.
@@ -117,13 +118,13 @@ impl Transform {
         let given = grid.map(|grid| grid.geometry(py)).transpose()?;
         let grid = given.as_ref().or(self.0.grid());
         let grid = grid.ok_or_else(|| input(py, "a mesh has no grid of its own; give the moving image as like"))?;
-        Ok(Self(py.detach(|| self.0.inverse(grid))))
+        with_threads(py, || Ok(Self(self.0.inverse(grid))))
     }
 
     /// The whole as one displacement field.
     fn to_field(&self, py: Python<'_>, grid: Grid) -> PyResult<Self> {
         let grid = grid.geometry(py)?;
-        Ok(Self(py.detach(|| self.0.to_field(&grid).into())))
+        with_threads(py, || Ok(Self(self.0.to_field(&grid).into())))
     }
 
     /// Where points go, a row each, or where they come from.
@@ -135,10 +136,11 @@ impl Transform {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let rows = points.as_slice().map_err(|e| input(py, &e.to_string()))?;
         let count = points.as_array().nrows();
-        let moved: Vec<f64> = py.detach(|| {
+        let moved = with_threads(py, || {
             let map = if back { self.0.inverse_map() } else { self.0.map() };
-            rows.as_chunks::<3>().0.iter().flat_map(|&row| map.transform_point3(row.into()).to_array()).collect()
-        });
+            let moved = rows.as_chunks::<3>().0.iter().flat_map(|&row| map.transform_point3(row.into()).to_array());
+            Ok(moved.collect())
+        })?;
         PyArray1::from_vec(py, moved).reshape([count, 3])
     }
 
@@ -153,8 +155,7 @@ impl Transform {
         moving: Option<Grid>,
     ) -> PyResult<Self> {
         let (format, grids) = (of_name(py, format)?, between(py, fixed, moving)?);
-        let read = py.detach(|| transform::read(&path, format, &as_grids(&grids)));
-        read.map(Self).map_err(|e| raise(py, &e))
+        with_threads(py, || transform::read(&path, format, &as_grids(&grids)).map(Self))
     }
 
     /// Writes a file, between images of these grids.
@@ -168,8 +169,7 @@ impl Transform {
         moving: Option<Grid>,
     ) -> PyResult<()> {
         let (format, grids) = (of_name(py, format)?, between(py, fixed, moving)?);
-        let written = py.detach(|| transform::write(&path, format, &self.0, &as_grids(&grids)));
-        written.map_err(|e| raise(py, &e))
+        with_threads(py, || transform::write(&path, format, &self.0, &as_grids(&grids)))
     }
 }
 

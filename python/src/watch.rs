@@ -67,11 +67,11 @@ impl Observer for Listener<'_> {
 /// are wanted. An exception there, or a signal such as Ctrl-C, stops the work and is raised once it has ended.
 pub fn run<T: Send>(
     py: Python<'_>,
-    told: &Bound<'_, PyAny>,
+    told: Option<&Bound<'_, PyAny>>,
     values: bool,
     work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let told = told.clone().unbind();
+    let told = told.map(|told| told.clone().unbind());
     let stop = &AtomicBool::new(false);
     let (events, heard) = mpsc::channel();
     let listener = Listener { events, values, stop };
@@ -94,7 +94,10 @@ pub fn run<T: Send>(
                 };
                 let answer = Python::attach(|py| {
                     py.check_signals()?;
-                    first.into_iter().chain(heard.try_iter()).try_for_each(|event| event.tell(py, &told))
+                    first.into_iter().chain(heard.try_iter()).try_for_each(|event| match &told {
+                        Some(told) => event.tell(py, told),
+                        None => Ok(()),
+                    })
                 });
                 if let Err(error) = answer {
                     stop.store(true, Ordering::Relaxed);

@@ -148,6 +148,31 @@ def test_other_processes_find_the_same(method):
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_what_is_parallel_works_after_a_fork(large):
+    def everything():
+        """Of a size that is spread over threads."""
+        fixed, moving = (mireg.Image.load(path) for path in large)
+        mireg.Transform([[1, 0, 0, 4], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], frame="RAS").field(fixed)
+        found = mireg.register(fixed, moving, init="header", levels=[8], check=False)
+        return len(found.page()) > 1000
+
+    assert everything()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if everything() else 1)
+    for _ in range(600):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        pytest.fail("the child hangs")
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_fork_while_another_thread_registers(pair):
     engine = mireg.Engine("cpu")
     mireg.register(*pair.images(), init="header", engine=engine)

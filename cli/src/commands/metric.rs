@@ -93,12 +93,14 @@ impl Metric {
             (Some(path), _) => transforms::read(path, self.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
             (None, None) => DAffine3::IDENTITY,
         };
-        let (histogram, masks) = (self.histogram.counted(), self.histogram.masks(None, [fixed_mask, moving_mask])?);
+        let histogram = self.histogram.counted();
+        let masks = engine.install(|| self.histogram.masks(None, [fixed_mask, moving_mask]))?;
         let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
         let Ranges { fixed_range, moving_range } = self.ranges;
         let comparison = Comparison { histogram, fixed_mask, moving_mask, fixed_range, moving_range };
         let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
-        let intensities = [Intensities::of(&fixed, fixed_range), Intensities::of(&moving, moving_range)];
+        let intensities =
+            engine.install(|| Ok([Intensities::of(&fixed, fixed_range), Intensities::of(&moving, moving_range)]))?;
         Ok(Compared { value, bins: histogram.bins, intensities, notes })
     }
 }
