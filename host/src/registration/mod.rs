@@ -202,6 +202,7 @@ impl Run<'_> {
             end: compared.values[1],
             values,
             histograms: compared.histograms,
+            binned: self.prepared.each_ref().map(|image| image.intensities.range),
             started: Started {
                 from: best.from,
                 distance_mm: distance(&best.start, &map, &self.case.fixed.geometry),
