@@ -257,7 +257,8 @@ mod tests {
             let (found, once) = (level_from(&fine, &finer, mm), level(&fine, mm));
             assert_eq!(found.geometry.size, once.geometry.size);
             assert!(found.geometry.origin.distance(once.geometry.origin) < 1e-12);
-            let middle = once.voxels.len() / 2;
+            let [x, y, z] = once.geometry.size.map(|n| n / 2);
+            let middle = x + once.geometry.size[0] * (y + once.geometry.size[1] * z);
             assert!((found.voxels[middle] - once.voxels[middle]).abs() < 1e-3);
             let taken = finer.iter().position(|level| std::ptr::eq(&**level, &*found));
             assert_eq!(taken, same, "{mm} mm");
