@@ -1,14 +1,13 @@
 //! Faults of mireg itself: one line that asks for a report, and an exit code that no bad input has.
 
 use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind};
-use std::process::ExitCode;
 use std::sync::Once;
 
 /// The exit code after a panic: EX_SOFTWARE of sysexits.h.
 const FAULT: u8 = 70;
 
 /// Runs `command`; a panic in it becomes one line on stderr, and a backtrace where RUST_BACKTRACE asks for one.
-pub fn guard(command: impl FnOnce() -> u8 + UnwindSafe) -> ExitCode {
+pub fn guard(command: impl FnOnce() -> u8 + UnwindSafe) -> u8 {
     let usual = std::panic::take_hook();
     let verbose = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
     // Threads that fall over together would each say so.
@@ -19,10 +18,11 @@ pub fn guard(command: impl FnOnce() -> u8 + UnwindSafe) -> ExitCode {
             usual(info);
         }
     }));
-    catch_unwind(command).unwrap_or(FAULT).into()
+    catch_unwind(command).unwrap_or(FAULT)
 }
 
-fn line(info: &PanicHookInfo<'_>) -> String {
+/// A panic in one line.
+pub fn line(info: &PanicHookInfo<'_>) -> String {
     let text = info.payload_as_str().unwrap_or("no message").replace('\n', " ");
     let place = info.location().map_or("an unknown place".into(), ToString::to_string);
     let version = env!("CARGO_PKG_VERSION");
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_exit_code_70() {
-        assert_eq!(guard(|| panic!("planted")), ExitCode::from(FAULT));
+        assert_eq!(guard(|| panic!("planted")), FAULT);
         let _ = std::panic::take_hook();
     }
 }

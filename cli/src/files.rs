@@ -3,24 +3,28 @@
 use std::path::{Path, PathBuf};
 
 use mireg::io::{self, Image, ReadOptions};
-use mireg::{Error, Result};
+use mireg::{Error, Result, Volume};
 
 use crate::arguments::images::Images;
 use crate::{flags, terminal};
 
-/// Reads the fixed and the moving image at the same time, pictures thinned to so many pixels. Returns them with what is to be said of how
-/// they were read, a line each.
+/// Reads the fixed and the moving image at the same time, pictures thinned to so many pixels; those that are `held` are not read. Returns
+/// them with what is to be said of how they were read, a line each.
 ///
 /// # Errors
 /// As [`io::read_with`].
 pub fn read(
-    fixed: &Path,
-    moving: &Path,
+    [fixed, moving]: [&Path; 2],
     images: &Images,
     most_pixels: Option<usize>,
+    [held_fixed, held_moving]: [Option<Volume>; 2],
 ) -> Result<([Image; 2], Vec<String>)> {
-    let read = |path, options| io::read_with(path, &ReadOptions { most_pixels, ..options });
-    let (of_fixed, of_moving) = rayon::join(|| read(fixed, images.fixed()), || read(moving, images.moving()));
+    let read = |path, options, held: Option<Volume>| match held {
+        Some(volume) => Ok(volume.into()),
+        None => io::read_with(path, &ReadOptions { most_pixels, ..options }),
+    };
+    let (of_fixed, of_moving) =
+        rayon::join(|| read(fixed, images.fixed(), held_fixed), || read(moving, images.moving(), held_moving));
     let (of_fixed, of_moving) = (of_fixed?, of_moving?);
     let notes = [notes(fixed, &of_fixed), notes(moving, &of_moving)].concat();
     Ok(([of_fixed, of_moving], notes))

@@ -98,7 +98,7 @@ impl<'a> Job<'a> {
         self.progress.step("reading");
         let reading = Instant::now();
         self.engine.install(|| {
-            let (images, notes) = files::read(fixed, moving, &self.pair.images, most_pixels)?;
+            let (images, notes) = files::read([fixed, moving], &self.pair.images, most_pixels, [None, None])?;
             let grids = images.each_ref().map(|image| image.whole.unwrap_or(image.volume.geometry));
             let options = options(&Grids::of(&grids[0], &grids[1]))?;
             let whole = images.iter().any(|image| image.whole.is_some()).then_some(grids);

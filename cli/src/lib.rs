@@ -7,14 +7,17 @@ pub mod demo;
 pub mod fault;
 mod files;
 mod flags;
+pub mod held;
 mod interrupt;
 mod invocation;
 mod job;
+pub mod memory;
 mod progress;
 mod report;
 mod terminal;
 mod transforms;
 
+use std::ffi::OsString;
 use std::time::Instant;
 
 use clap::Parser;
@@ -27,10 +30,11 @@ use terminal::say;
 /// Bad usage has the code of bad input.
 const BAD_INPUT: u8 = 2;
 
-/// Runs the command that was typed and returns the exit code. `started`: when the process did.
-pub fn run(started: Instant) -> u8 {
+/// Runs the command that was typed and returns the exit code. `started`: when the process did; `words`: the command line, the program's
+/// name first.
+pub fn run(started: Instant, words: Vec<OsString>) -> u8 {
     interrupt::listen();
-    let invocation = Invocation { started, words: std::env::args_os().collect() };
+    let invocation = Invocation { started, words };
     let arguments = match Arguments::try_parse_from(&invocation.words) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),

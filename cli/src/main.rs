@@ -5,5 +5,5 @@ use std::time::Instant;
 
 fn main() -> ExitCode {
     let started = Instant::now();
-    mireg_cli::fault::guard(move || mireg_cli::run(started))
+    mireg_cli::fault::guard(move || mireg_cli::run(started, std::env::args_os().collect())).into()
 }

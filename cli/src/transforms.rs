@@ -38,6 +38,18 @@ impl Chain {
         Ok(chain)
     }
 
+    /// What a caller holds, or else the transforms of files as [`Chain::read`] reads them.
+    pub fn held_or_read(
+        held: Option<Transform>,
+        paths: &[PathBuf],
+        format: Option<Format>,
+        grids: &Grids,
+    ) -> Result<Self> {
+        let Some(transform) = held else { return Self::read(paths, format, grids) };
+        let files = vec![paths.first().cloned().unwrap_or_default(); transform.parts().len()];
+        Ok(Self { transform, files })
+    }
+
     /// The map of points, or the way back.
     pub fn map(&self, invert: bool) -> TransformMap<'_> {
         if invert { self.transform.inverse_map() } else { self.transform.map() }

@@ -36,11 +36,18 @@ impl Histogram {
         metric::Histogram { bins: self.bins, interpolator: self.interpolation.into(), method: self.histogram }
     }
 
-    /// Reads the masks of FIXED and MOVING, pictures thinned to so many pixels.
-    pub fn masks(&self, most_pixels: Option<usize>) -> mireg::Result<[Option<Volume>; 2]> {
+    /// Reads the masks of FIXED and MOVING, pictures thinned to so many pixels; those that are `held` are not read.
+    pub fn masks(
+        &self,
+        most_pixels: Option<usize>,
+        [fixed, moving]: [Option<Volume>; 2],
+    ) -> mireg::Result<[Option<Volume>; 2]> {
         let options = ReadOptions { role: Role::Plain, most_pixels, ..ReadOptions::default() };
         let of = |path: &PathBuf| io::read_with(path, &options).map(|image| image.volume);
-        let read = |mask: &Option<PathBuf>| mask.as_ref().map(of).transpose();
-        Ok([read(&self.fixed_mask)?, read(&self.moving_mask)?])
+        let read = |mask: &Option<PathBuf>, held: Option<Volume>| match held {
+            Some(mask) => Ok(Some(mask)),
+            None => mask.as_ref().map(of).transpose(),
+        };
+        Ok([read(&self.fixed_mask, fixed)?, read(&self.moving_mask, moving)?])
     }
 }

@@ -7,16 +7,16 @@ use glam::DVec3;
 use mireg::backend::BackendKind;
 use mireg::io::transform::{Format, Grids};
 use mireg::metric::Interpolator;
-use mireg::{Error, Resampling, Result, Silent, io};
+use mireg::{Engine, Error, Geometry, Resampled, Resampling, Result, Silent, Volume, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::images::Single;
 use crate::arguments::interpolation::Interpolation;
-use crate::files;
 use crate::interrupt::Held;
 use crate::terminal::{self, line};
 use crate::transforms::Chain;
+use crate::{files, held};
 
 pub const EXAMPLES: &str = "\
 Transforms map points of LIKE to points of IMAGE, like the one that `mireg register LIKE IMAGE`
@@ -80,32 +80,14 @@ pub fn run(arguments: &Apply) -> Result<()> {
     files::keep_inputs(out, [image, like])?;
     // A device is opened for what it computes alone.
     let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
-    let (like, volume, notes, chain) = engine.install(|| {
-        let (like, read) = rayon::join(|| io::geometry(like), || io::read_with(image, &arguments.single.options()));
-        let (like, read) = (like?, read?);
-        let (notes, volume) = (files::notes(image, &read), read.volume);
-        let chain = between(arguments, &Grids::of(&like, &volume.geometry))?;
-        Ok((like, volume, notes, chain))
-    })?;
-    let map = chain.map(arguments.invert);
-    let grid = arguments.spacing.map_or(like, |spacing| like.respaced(spacing));
-    let how = Resampling {
-        interpolator: if arguments.labels { Interpolator::Nearest } else { arguments.interpolation.into() },
-        outside: arguments.outside,
-    };
-    let engine = if map.affine().is_some() { engine.on(arguments.compute.backend, &Silent)? } else { engine };
-    let resampled = engine.resample(&volume, &grid, &map, &how)?;
-    chain.met(&map)?;
-    if resampled.inside == 0 {
-        return Err(Error::untrusted(format!(
-            "no voxel of the grid falls inside {}; check the headers, and whether the transform leads the other way (--invert)",
-            image.display()
-        )));
-    }
+    let read = arguments.read(held::Held::default(), &engine)?;
+    let engine = if read.is_linear() { engine.on(arguments.compute.backend, &Silent)? } else { engine };
+    let resampled = arguments.resample(&read, &engine)?;
     let _held = Held::new();
     engine.install(|| io::write(out, &resampled.volume))?;
+    let grid = resampled.volume.geometry;
     let ([i, j, k], spacing) = (grid.size, grid.spacing);
-    files::say(&notes);
+    files::say(&read.notes);
     let part = 100.0 * resampled.inside as f64 / grid.voxels() as f64;
     let size = format!("{i} x {j} x {k} voxels of {:.4} x {:.4} x {:.4} mm", spacing.x, spacing.y, spacing.z);
     terminal::print(&line("wrote", &format!("{}, {size}", out.display())));
@@ -113,11 +95,61 @@ pub fn run(arguments: &Apply) -> Result<()> {
     Ok(())
 }
 
-/// What is between points of LIKE and of IMAGE, whose grids these are.
-fn between(arguments: &Apply, grids: &Grids) -> Result<Chain> {
-    let Apply { transform, from, invert, .. } = arguments;
-    let grids = if *invert { grids.swapped() } else { *grids };
-    Chain::read(transform, *from, &grids)
+/// What was read.
+pub struct Read {
+    volume: Volume,
+    like: Geometry,
+    chain: Chain,
+    /// What is to be said of how the image was read, a line each.
+    pub notes: Vec<String>,
+}
+
+impl Read {
+    /// Whether all transforms are, so that a device can resample.
+    pub fn is_linear(&self) -> bool {
+        self.chain.transform.to_affine().is_some()
+    }
+}
+
+impl Apply {
+    /// Reads what is not held.
+    ///
+    /// # Errors
+    /// Those of files that cannot be read.
+    pub fn read(&self, held: held::Held, engine: &Engine) -> Result<Read> {
+        let held::Held { image, grid, transform, .. } = held;
+        let like = || grid.map_or_else(|| io::geometry(&self.like), Ok);
+        let image = || image.map_or_else(|| io::read_with(&self.image, &self.single.options()), |held| Ok(held.into()));
+        engine.install(|| {
+            let (like, image) = rayon::join(like, image);
+            let (like, image) = (like?, image?);
+            let (notes, volume) = (files::notes(&self.image, &image), image.volume);
+            let grids = Grids::of(&like, &volume.geometry);
+            let grids = if self.invert { grids.swapped() } else { grids };
+            let chain = Chain::held_or_read(transform, &self.transform, self.from, &grids)?;
+            Ok(Read { volume, like, chain, notes })
+        })
+    }
+
+    /// The image on the grid.
+    ///
+    /// # Errors
+    /// As [`Engine::resample`]; [`Error::Untrusted`] where none of the image is on the grid.
+    pub fn resample(&self, read: &Read, engine: &Engine) -> Result<Resampled> {
+        let map = read.chain.map(self.invert);
+        let grid = self.spacing.map_or(read.like, |spacing| read.like.respaced(spacing));
+        let interpolator = if self.labels { Interpolator::Nearest } else { self.interpolation.into() };
+        let how = Resampling { interpolator, outside: self.outside };
+        let resampled = engine.resample(&read.volume, &grid, &map, &how)?;
+        read.chain.met(&map)?;
+        if resampled.inside == 0 {
+            return Err(Error::untrusted(format!(
+                "no voxel of the grid falls inside {}; check the headers, and whether the transform leads the other way (--invert)",
+                self.image.display()
+            )));
+        }
+        Ok(resampled)
+    }
 }
 
 fn finite(text: &str) -> std::result::Result<f32, String> {

@@ -6,13 +6,14 @@ use clap::{Args, ValueEnum, value_parser};
 use mireg::deform::{Force, Options, Start};
 use mireg::io::transform::{self, Format, Grids};
 use mireg::transform::Kind;
-use mireg::{Result, io};
+use mireg::{Result, Volume, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::{millimetres, millimetres_or_none};
+use crate::held::Held;
 use crate::invocation::Invocation;
 use crate::job::Job;
 use crate::report::Kind as _;
@@ -118,16 +119,24 @@ pub enum First {
 /// Reads two images, deforms the moving one, writes the results and prints a summary.
 pub fn run(arguments: &Deform, invocation: &Invocation) -> Result<()> {
     let job = Job::open(&arguments.pair, Deformed::FILES, &arguments.compute, invocation)?;
-    let loaded = job.read(|grids| arguments.options(grids))?;
+    let loaded = job.read(|grids| arguments.options(grids, Held::default()))?;
     let options = &loaded.options;
     let found = &job.engine.deform(&loaded.fixed, &loaded.moving, options, &job.progress)?;
     job.finish(&loaded, &Deformed { found, options, start: arguments.start.as_deref() })
 }
 
 impl Deform {
-    /// What the library wants to know about images on these grids; reads the transform to start from.
-    fn options(&self, grids: &Grids) -> Result<Options> {
+    /// What the library wants to know about images on these grids; reads masks and the transform to start from where they are not held.
+    ///
+    /// # Errors
+    /// Those of files that cannot be read.
+    pub fn options(&self, grids: &Grids, held: Held) -> Result<Options> {
+        let mask = |path: &Option<PathBuf>, held: Option<Volume>| match held {
+            Some(mask) => Ok(Some(mask)),
+            None => path.as_deref().map(io::read).transpose(),
+        };
         let start = match (&self.start, self.linear) {
+            _ if held.transform.is_some() => held.linear()?.map_or(Start::Headers, Start::Transform),
             (Some(path), _) => Start::Transform(transform::read_linear(path, self.from, grids)?),
             (None, First::Affine) => Start::Register(Kind::Affine),
             (None, First::Rigid) => Start::Register(Kind::Rigid),
@@ -142,8 +151,8 @@ impl Deform {
             smooth_mm: self.smooth,
             smooth_field_mm: self.smooth_field,
             bins: self.bins,
-            fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
-            moving_mask: self.moving_mask.as_deref().map(io::read).transpose()?,
+            fixed_mask: mask(&self.fixed_mask, held.fixed_mask)?,
+            moving_mask: mask(&self.moving_mask, held.moving_mask)?,
             fixed_range: self.ranges.fixed_range,
             moving_range: self.ranges.moving_range,
         })

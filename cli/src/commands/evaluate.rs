@@ -10,8 +10,10 @@ use mireg::io::transform::{Format, Grids};
 use mireg::tre::{self, Tre};
 use mireg::{Error, Geometry, Result, io};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use crate::arguments::choice::choice;
+use crate::held::Held;
 use crate::terminal::{self, line};
 use crate::transforms::Chain;
 
@@ -67,28 +69,54 @@ pub struct Evaluate {
 
 /// Reads a transform and what is true, and prints the errors before and after.
 pub fn run(arguments: &Evaluate) -> Result<()> {
-    let moving = arguments.moving.as_deref().map(io::geometry).transpose()?;
-    let Over { what: over, points, grid } = over(arguments)?;
-    let grids = Grids { fixed: grid.as_ref(), moving: moving.as_ref() };
-    let chain = Chain::read(std::slice::from_ref(&arguments.transform), arguments.from, &grids)?;
-    let map = chain.map(false);
-    let targets = targets(arguments, &points, &grids)?;
-    let nothing = || Error::option(Setting::FixedMask, format!("{over}: nothing to measure"));
-    let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
-    let after = Tre::of(|point| map.transform_point3(point), &points, &targets).ok_or_else(nothing)?;
-    chain.met(&map)?;
+    let found = arguments.measure(Held::default())?;
+    let Measured { over, before, after, .. } = &found;
     terminal::print(&match arguments.json {
-        true => {
-            let object = serde_json::json!({ "over": over, "points": points.len(), "before": before, "after": after });
-            format!("{object:#}\n")
-        }
-        false => [line("over", &over), line("before", &text(&before)), line("after", &text(&after))].concat(),
+        true => found.json(),
+        false => [line("over", over), line("before", &text(before)), line("after", &text(after))].concat(),
     });
     match arguments.limit {
         Some(limit) if after.mean_mm > limit => {
             Err(Error::untrusted(format!("the mean error is {:.3} mm, more than {limit} mm", after.mean_mm)))
         }
         _ => Ok(()),
+    }
+}
+
+/// The errors, and what they are over.
+#[derive(Serialize)]
+pub struct Measured {
+    over: String,
+    points: usize,
+    before: Tre,
+    after: Tre,
+}
+
+impl Measured {
+    /// With all digits.
+    pub fn json(&self) -> String {
+        format!("{:#}\n", serde_json::json!(self))
+    }
+}
+
+impl Evaluate {
+    /// Measures the transform; reads what is not held.
+    ///
+    /// # Errors
+    /// Those of files that cannot be read, and of points that do not belong together.
+    pub fn measure(&self, mut held: Held) -> Result<Measured> {
+        let moving = self.moving.as_deref().map(io::geometry).transpose()?;
+        let Over { what: over, points, grid } = over(self, &mut held)?;
+        let grids = Grids { fixed: grid.as_ref(), moving: moving.as_ref() };
+        let transform = std::slice::from_ref(&self.transform);
+        let chain = Chain::held_or_read(held.transform.take(), transform, self.from, &grids)?;
+        let map = chain.map(false);
+        let targets = targets(self, &points, &grids, held)?;
+        let nothing = || Error::option(Setting::FixedMask, format!("{over}: nothing to measure"));
+        let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
+        let after = Tre::of(|point| map.transform_point3(point), &points, &targets).ok_or_else(nothing)?;
+        chain.met(&map)?;
+        Ok(Measured { over, points: points.len(), before, after })
     }
 }
 
@@ -101,15 +129,18 @@ struct Over {
     grid: Option<Geometry>,
 }
 
-fn over(arguments: &Evaluate) -> Result<Over> {
+fn over(arguments: &Evaluate, held: &mut Held) -> Result<Over> {
     let Evaluate { fixed, mask, points, .. } = arguments;
-    let fixed_grid = fixed.as_deref().map(io::geometry).transpose()?;
+    let fixed_grid = match held.grid {
+        None => fixed.as_deref().map(io::geometry).transpose()?,
+        grid => grid,
+    };
     let (kind, path, points, grid) = match (fixed, mask, points) {
         (_, Some(path), _) => {
-            let mask = io::read(path)?;
+            let mask = held.fixed_mask.take().map_or_else(|| io::read(path), Ok)?;
             ("voxels", path, tre::mask_points(&mask), fixed_grid.or(Some(mask.geometry)))
         }
-        (_, _, Some(path)) => ("points", path, landmarks(path, arguments)?, fixed_grid),
+        (_, _, Some(path)) => ("points", path, landmarks(path, arguments, held.points.take())?, fixed_grid),
         (Some(path), ..) => ("corners", path, fixed_grid.iter().flat_map(Geometry::corners).collect(), fixed_grid),
         _ => return Err(Error::option(Setting::Fixed, "give --fixed, --mask or --points")),
     };
@@ -117,22 +148,25 @@ fn over(arguments: &Evaluate) -> Result<Over> {
 }
 
 /// Where those points belong in the moving image.
-fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids) -> Result<Vec<DVec3>> {
+fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids, held: Held) -> Result<Vec<DVec3>> {
     let Some(path) = &arguments.moving_points else {
-        let truth = Chain::read(arguments.truth.as_slice(), None, grids)?;
+        let truth = Chain::held_or_read(held.truth, arguments.truth.as_slice(), None, grids)?;
         let map = truth.map(false);
         let targets = points.par_iter().map(|&point| map.transform_point3(point)).collect();
         truth.met(&map)?;
         return Ok(targets);
     };
-    let targets = landmarks(path, arguments)?;
+    let targets = landmarks(path, arguments, held.moving_points)?;
     match targets.len() == points.len() {
         true => Ok(targets),
         false => Err(Error::file(path, format!("has {} points, not {}", targets.len(), points.len()))),
     }
 }
 
-fn landmarks(path: &Path, arguments: &Evaluate) -> Result<Vec<DVec3>> {
+fn landmarks(path: &Path, arguments: &Evaluate, held: Option<Vec<DVec3>>) -> Result<Vec<DVec3>> {
+    if let Some(held) = held {
+        return Ok(held);
+    }
     Ok(Landmarks::read(path, None, arguments.frame)?.points().to_vec())
 }
 

@@ -12,6 +12,7 @@ use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Start;
+use crate::held::Held;
 use crate::invocation::Invocation;
 use crate::job::Job;
 use crate::report::Kind;
@@ -79,7 +80,7 @@ pub struct Mesh {
 /// Reads two images, finds the mesh, writes the results and prints a summary.
 pub fn run(arguments: &Mesh, invocation: &Invocation) -> Result<()> {
     let job = Job::open(&arguments.pair, Meshed::FILES, &arguments.compute, invocation)?;
-    let loaded = job.read(|grids| arguments.options(grids))?;
+    let loaded = job.read(|grids| arguments.options(grids, Held::default()))?;
     let (fixed, moving) = (&loaded.fixed, &loaded.moving);
     let found = job.engine.mesh(fixed, moving, &loaded.options, &job.progress)?;
     let meshed = job.engine.install(|| Meshed::new(&found, arguments.start.as_deref(), [fixed, moving]))?;
@@ -87,11 +88,21 @@ pub fn run(arguments: &Mesh, invocation: &Invocation) -> Result<()> {
 }
 
 impl Mesh {
-    /// What the library wants to know about pictures on these grids; reads the mask and the transform to start from.
-    fn options(&self, grids: &Grids) -> Result<mesh::Options> {
-        let start = match &self.start {
-            Some(path) => mesh::Start::Transform(transform::read_linear(path, self.from, grids)?),
-            None => mesh::Start::Register(self.init.read(self.from, grids)?),
+    /// What the library wants to know about pictures on these grids; reads the mask and the transform to start from where they are not
+    /// held.
+    ///
+    /// # Errors
+    /// Those of files that cannot be read.
+    pub fn options(&self, grids: &Grids, held: Held) -> Result<mesh::Options> {
+        let held_start = held.linear()?;
+        let fixed_mask = match held.fixed_mask {
+            None => self.fixed_mask.as_deref().map(io::read).transpose()?,
+            held => held,
+        };
+        let start = match (&self.start, held_start) {
+            (_, Some(start)) => mesh::Start::Transform(start),
+            (Some(path), None) => mesh::Start::Transform(transform::read_linear(path, self.from, grids)?),
+            (None, None) => mesh::Start::Register(self.init.read(self.from, grids)?),
         };
         Ok(mesh::Options {
             start,
@@ -99,7 +110,7 @@ impl Mesh {
             iterations: self.iterations as usize,
             sigmas: self.sigmas,
             exponentials: self.exponentials,
-            fixed_mask: self.fixed_mask.as_deref().map(io::read).transpose()?,
+            fixed_mask,
             fixed_range: self.ranges.fixed_range,
             moving_range: self.ranges.moving_range,
         })

@@ -7,7 +7,7 @@ use glam::DAffine3;
 use mireg::image::Intensities;
 use mireg::io::transform::{Format, Grids};
 use mireg::metric::{Comparison, Evaluation};
-use mireg::{Result, Silent};
+use mireg::{Engine, Result, Silent};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
@@ -15,6 +15,7 @@ use crate::arguments::histogram::Histogram;
 use crate::arguments::images::Images;
 use crate::arguments::ranges::Ranges;
 use crate::files;
+use crate::held::Held;
 use crate::report;
 use crate::terminal::{self, line};
 use crate::transforms;
@@ -57,26 +58,61 @@ pub struct Metric {
     pub compute: Compute,
 }
 
+/// What was found.
+pub struct Compared {
+    value: Evaluation,
+    bins: u32,
+    intensities: [Intensities; 2],
+    /// What is to be said of how the images were read, a line each.
+    pub notes: Vec<String>,
+}
+
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
     let engine = arguments.compute.engine(&Silent)?;
-    let read = || files::read(&arguments.fixed, &arguments.moving, &arguments.images, None);
-    let (images, notes) = engine.install(read)?;
-    let [fixed, moving] = images.map(|image| image.volume);
-    let transform = match &arguments.transform {
-        Some(path) => transforms::read(path, arguments.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
-        None => DAffine3::IDENTITY,
-    };
-    let (histogram, masks) = (arguments.histogram.counted(), arguments.histogram.masks(None)?);
-    let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
-    let Ranges { fixed_range, moving_range } = arguments.ranges;
-    let comparison = Comparison { histogram, fixed_mask, moving_mask, fixed_range, moving_range };
-    let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
-    files::say(&notes);
-    let intensities = [Intensities::of(&fixed, fixed_range), Intensities::of(&moving, moving_range)];
-    let text = if arguments.json { json(&value, histogram.bins, &intensities) } else { text(&value, &intensities) };
+    let found = arguments.compare(Held::default(), &engine)?;
+    files::say(&found.notes);
+    let text = if arguments.json { found.json() } else { text(&found.value, &found.intensities) };
     terminal::print(&text);
     Ok(())
+}
+
+impl Metric {
+    /// Compares the images, those that are held and those that are read.
+    ///
+    /// # Errors
+    /// As [`files::read`] and [`Engine::evaluate`].
+    pub fn compare(&self, held: Held, engine: &Engine) -> Result<Compared> {
+        let transform = held.linear()?;
+        let Held { fixed, moving, fixed_mask, moving_mask, .. } = held;
+        let read = || files::read([&self.fixed, &self.moving], &self.images, None, [fixed, moving]);
+        let (images, notes) = engine.install(read)?;
+        let [fixed, moving] = images.map(|image| image.volume);
+        let transform = match (&self.transform, transform) {
+            (_, Some(held)) => held.to_affine(),
+            (Some(path), _) => transforms::read(path, self.from, &Grids::of(&fixed.geometry, &moving.geometry))?,
+            (None, None) => DAffine3::IDENTITY,
+        };
+        let (histogram, masks) = (self.histogram.counted(), self.histogram.masks(None, [fixed_mask, moving_mask])?);
+        let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
+        let Ranges { fixed_range, moving_range } = self.ranges;
+        let comparison = Comparison { histogram, fixed_mask, moving_mask, fixed_range, moving_range };
+        let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
+        let intensities = [Intensities::of(&fixed, fixed_range), Intensities::of(&moving, moving_range)];
+        Ok(Compared { value, bins: histogram.bins, intensities, notes })
+    }
+}
+
+impl Compared {
+    /// With all digits.
+    pub fn json(&self) -> String {
+        let Self { value, bins, intensities: [fixed, moving], .. } = self;
+        let mut object = serde_json::json!(value);
+        object["overlap_fraction"] = value.overlap_fraction().into();
+        object["bins"] = (*bins).into();
+        object["intensities"] = serde_json::json!({ "fixed": fixed, "moving": moving });
+        format!("{object:#}\n")
+    }
 }
 
 fn text(value: &Evaluation, intensities: &[Intensities; 2]) -> String {
@@ -95,12 +131,4 @@ fn text(value: &Evaluation, intensities: &[Intensities; 2]) -> String {
         ("range of M", report::intensities(&intensities[1])),
     ];
     lines.iter().map(|(label, text)| line(label, text)).collect()
-}
-
-fn json(value: &Evaluation, bins: u32, [fixed, moving]: &[Intensities; 2]) -> String {
-    let mut object = serde_json::json!(value);
-    object["overlap_fraction"] = value.overlap_fraction().into();
-    object["bins"] = bins.into();
-    object["intensities"] = serde_json::json!({ "fixed": fixed, "moving": moving });
-    format!("{object:#}\n")
 }

@@ -3,15 +3,15 @@
 mod apply;
 mod compose;
 mod convert;
-mod deform;
+pub mod deform;
 mod demo;
 mod devices;
 mod evaluate;
 mod invert;
-mod mesh;
+pub mod mesh;
 mod metric;
 mod points;
-mod register;
+pub mod register;
 
 use clap::{Parser, Subcommand};
 use mireg::Result;

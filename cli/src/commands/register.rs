@@ -3,13 +3,14 @@
 use clap::Args;
 use mireg::Result;
 use mireg::io::transform::Grids;
-use mireg::registration::Options;
+use mireg::registration::{Init, Options};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::metric::Maximised;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Search;
+use crate::held::Held;
 use crate::invocation::Invocation;
 use crate::job::{Job, MOST_PIXELS};
 use crate::report::Kind;
@@ -49,19 +50,26 @@ pub struct Register {
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, invocation: &Invocation) -> Result<()> {
     let job = Job::open(&arguments.pair, Registered::FILES, &arguments.compute, invocation)?;
-    let loaded = job.read_thinned(|grids| arguments.options(grids))?;
+    let loaded = job.read_thinned(|grids| arguments.options(grids, Held::default()))?;
     let options = &loaded.options;
     let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
     job.finish_moved(&loaded, &Registered { found, options }, Some(&found.transform.to_affine()))
 }
 
 impl Register {
-    /// What the library wants to know about images on these grids; reads masks and a transform to start from.
-    fn options(&self, grids: &Grids) -> Result<Options> {
-        let [fixed_mask, moving_mask] = self.maximised.histogram.masks(Some(MOST_PIXELS))?;
+    /// What the library wants to know about images on these grids; reads masks and a transform to start from where they are not held.
+    ///
+    /// # Errors
+    /// Those of files that cannot be read, and of options that contradict each other.
+    pub fn options(&self, grids: &Grids, held: Held) -> Result<Options> {
+        let start = held.linear()?;
+        let masks = [held.fixed_mask, held.moving_mask];
+        let [fixed_mask, moving_mask] = self.maximised.histogram.masks(Some(MOST_PIXELS), masks)?;
         let metric = self.maximised.metric(&self.search)?;
         let Ranges { fixed_range, moving_range } = self.ranges;
         let asked = Options { metric, fixed_mask, moving_mask, fixed_range, moving_range, ..Options::default() };
-        self.search.options(asked, grids)
+        let options = self.search.options(asked, grids)?;
+        let init = start.map_or(options.init, |start| Init::Transform(start.to_affine()));
+        Ok(Options { init, ..options })
     }
 }

@@ -101,6 +101,17 @@ pub struct Report<Facts> {
     pub notes: Vec<String>,
 }
 
+impl<Facts: Serialize> Report<Facts> {
+    /// The text of report.json.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be written as JSON.
+    pub fn text(&self) -> Result<String> {
+        let text = serde_json::to_string_pretty(self).map_err(|e| Error::file(REPORT, e.to_string()))?;
+        Ok(text + "\n")
+    }
+}
+
 /// What speaks against a result, in the words of the command line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Warning {
@@ -142,6 +153,7 @@ pub struct Used {
 }
 
 /// Seconds spent outside the computation.
+#[derive(Debug, Clone, Copy)]
 pub struct Spent {
     /// From the start of the process to the writing of the report.
     pub total: f64,
@@ -169,11 +181,10 @@ impl Run<'_> {
         let write = || write_moved(&path);
         let (written, pictures) = rayon::join(write, || found.draw(self.images));
         written?;
-        let report = self.report(found, writing.elapsed().as_secs_f64());
+        let report = self.report(found, &self.spent(writing.elapsed().as_secs_f64()));
 
         let path = folder.path(REPORT);
-        let text = serde_json::to_string_pretty(&report).map_err(|e| Error::file(&path, e.to_string()))?;
-        std::fs::write(&path, text + "\n").map_err(|e| Error::file(&path, e.to_string()))?;
+        std::fs::write(&path, report.text()?).map_err(|e| Error::file(&path, e.to_string()))?;
 
         let path = folder.path(PAGE);
         let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;
@@ -182,13 +193,28 @@ impl Run<'_> {
         Ok(report)
     }
 
-    fn report<K: Kind>(&self, found: &K, write: f64) -> Report<K::Facts> {
+    /// The content of report.html, without any file.
+    ///
+    /// # Errors
+    /// [`Error::File`] where a picture or the page cannot be made.
+    pub fn page<K: Kind>(&self, found: &K, spent: &Spent) -> Result<String> {
+        let pictures = found.draw(self.images).map_err(|e| Error::file(PAGE, e.to_string()))?;
+        let report = self.report(found, spent);
+        found.page(&report, self.images, &pictures).map_err(|e| Error::file(PAGE, e.to_string()))
+    }
+
+    /// The seconds of a run that spent `write` on files and pictures, and ends now.
+    pub fn spent(&self, write: f64) -> Spent {
+        let total = self.invocation.started.elapsed().as_secs_f64();
+        Spent { total, read: self.read, open: self.open, write }
+    }
+
+    /// What the report says.
+    pub fn report<K: Kind>(&self, found: &K, spent: &Spent) -> Report<K::Facts> {
         let text = |path: &Path| path.display().to_string();
         let (backend, device) = found.device();
         let [fixed, moving] = found.intensities();
         let warnings: Vec<_> = found.doubts().iter().map(Warning::new).collect();
-        let spent =
-            Spent { total: self.invocation.started.elapsed().as_secs_f64(), read: self.read, open: self.open, write };
         Report {
             head: Head {
                 command: self.invocation.command(),
@@ -199,7 +225,7 @@ impl Run<'_> {
                 backend,
                 device: device.to_owned(),
             },
-            facts: found.facts(&spent),
+            facts: found.facts(spent),
             trust: if warnings.iter().any(|warning| warning.grave) { "failed" } else { "passed" },
             warnings,
             notes: self.notes.to_vec(),

@@ -12,6 +12,7 @@ mod format;
 mod formats;
 mod hdf5;
 mod luma;
+pub mod memory;
 pub mod mesh;
 mod number;
 mod output;

@@ -31,7 +31,7 @@ impl Subject {
     pub fn new(group: &Group, arguments: &Bench) -> Result<Self> {
         let [fixed, moving] = match (group.data, &arguments.fixed, &arguments.moving) {
             (Data::Files, Some(fixed), Some(moving)) => {
-                let (images, notes) = files::read(fixed, moving, &arguments.images, None)?;
+                let (images, notes) = files::read([fixed, moving], &arguments.images, None, [None, None])?;
                 let [fixed, moving] = images.map(|image| image.volume);
                 files::say(&notes);
                 check(&fixed, &moving, &Options::default())?;

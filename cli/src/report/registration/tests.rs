@@ -55,7 +55,7 @@ fn page_from(from: &'static str, volume: &Volume, doubts: Vec<Doubt>, file: &str
     let run = Run { invocation: &invocation, fixed: path, moving: path, images, notes: &[], read: 0.0, open: 0.0 };
     let registered = Registered { found: &found, options: &options };
     let pictures = registered.draw(images).unwrap();
-    registered.page(&run.report(&registered, 0.0), images, &pictures).unwrap()
+    registered.page(&run.report(&registered, &run.spent(0.0)), images, &pictures).unwrap()
 }
 
 #[test]

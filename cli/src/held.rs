@@ -1,0 +1,40 @@
+//! What a caller holds in memory, such as a Python program.
+
+use glam::DVec3;
+use mireg::error::Setting;
+use mireg::transform::{Linear, Transform};
+use mireg::{Error, Geometry, Result, Volume};
+
+/// Images, transforms and points that a command takes instead of reading them from the files of the same names. The command line holds
+/// none.
+#[derive(Default)]
+pub struct Held {
+    pub fixed: Option<Volume>,
+    pub moving: Option<Volume>,
+    pub fixed_mask: Option<Volume>,
+    pub moving_mask: Option<Volume>,
+    /// The image that is resampled.
+    pub image: Option<Volume>,
+    /// The grid that it is resampled on, or of the fixed image where only that is needed.
+    pub grid: Option<Geometry>,
+    /// The transform of a command that takes one, or from which a registration starts.
+    pub transform: Option<Transform>,
+    pub truth: Option<Transform>,
+    /// LPS mm.
+    pub points: Option<Vec<DVec3>>,
+    pub moving_points: Option<Vec<DVec3>>,
+}
+
+impl Held {
+    /// The transform, where a linear one is needed.
+    ///
+    /// # Errors
+    /// [`Error::Option`] for one that is not linear.
+    pub fn linear(&self) -> Result<Option<Linear>> {
+        let linear = |transform: &Transform| {
+            let wrong = "the transform is not linear, and here it must be; give a matrix, or a file of one";
+            transform.to_linear().ok_or_else(|| Error::option(Setting::Transform, wrong))
+        };
+        self.transform.as_ref().map(linear).transpose()
+    }
+}

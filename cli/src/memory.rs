@@ -1,0 +1,261 @@
+//! The commands for a program that holds images in memory, such as a Python program: the same arguments, defaults and refusals. Results are
+//! returned; nothing is printed and no file is written.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Parser;
+use mireg::backend::BackendKind;
+use mireg::error::Setting;
+use mireg::io::Image;
+use mireg::io::transform::Grids;
+use mireg::registration::Registration;
+use mireg::{Engine, Error, Geometry, Observer, Resampling, Result, Volume, deform, mesh, registration};
+
+use crate::arguments::compute::Compute;
+use crate::arguments::pair::Pair;
+use crate::commands::deform::Deform;
+use crate::commands::mesh::Mesh;
+use crate::commands::register::Register;
+use crate::commands::{Arguments, Command};
+use crate::held::Held;
+use crate::invocation::Invocation;
+use crate::job::MOST_PIXELS;
+use crate::report::deform::Deformed;
+use crate::report::mesh::Meshed;
+use crate::report::registration::Registered;
+use crate::report::{Kind, Run, Spent};
+use crate::{files, flags};
+
+/// The commands that need an output on the command line.
+const OUT: [&str; 4] = ["register", "deform", "mesh", "apply"];
+
+/// A command that was understood.
+pub struct Asked {
+    command: Command,
+    invocation: Invocation,
+}
+
+/// An error as the command line prints it.
+pub fn line(error: &Error) -> String {
+    flags::error(error)
+}
+
+impl Asked {
+    /// Understands a command line, the program's name first. Images, transforms and points that are in memory have placeholders there,
+    /// except for masks and what a registration starts from, which are left out. Where results go is not asked for.
+    ///
+    /// # Errors
+    /// The line that the command line prints.
+    pub fn parse(words: Vec<OsString>) -> std::result::Result<Self, String> {
+        let mut typed = words.clone();
+        if words.get(1).is_some_and(|command| OUT.iter().any(|&with| command == with)) {
+            typed.splice(2..2, ["--out".into(), ".".into()]);
+        }
+        let arguments = Arguments::try_parse_from(&typed).map_err(|error| crate::one_line(&error.to_string()))?;
+        Ok(Self { command: arguments.command, invocation: Invocation { started: Instant::now(), words } })
+    }
+
+    /// The engine that it asks for: the backend and the number of threads, 0 for one per core.
+    pub fn compute(&self) -> (BackendKind, usize) {
+        let Compute { backend, threads } = match &self.command {
+            Command::Register(register) => &register.compute,
+            Command::Deform(deform) => &deform.compute,
+            Command::Mesh(mesh) => &mesh.compute,
+            Command::Apply(apply) => &apply.compute,
+            Command::Metric(metric) => &metric.compute,
+            _ => &Compute { backend: BackendKind::Cpu, threads: None },
+        };
+        (*backend, threads.unwrap_or(0) as usize)
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Those of the command; [`Error::Option`] for one that makes nothing of images in memory.
+    pub fn run(self, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Done> {
+        let registered = |finished| Done::Registered(Box::new(finished));
+        match &self.command {
+            Command::Register(register) => self.register(register, held, engine, observer).map(registered),
+            Command::Deform(deform) => self.deform(deform, held, engine, observer).map(registered),
+            Command::Mesh(mesh) => self.mesh(mesh, held, engine, observer).map(registered),
+            Command::Apply(apply) => {
+                let read = apply.read(held, engine)?;
+                let volume = apply.resample(&read, engine)?.volume;
+                Ok(Done::Resampled(volume, read.notes))
+            }
+            Command::Metric(metric) => {
+                let found = metric.compare(held, engine)?;
+                Ok(Done::Measured(found.json(), found.notes))
+            }
+            Command::Evaluate(evaluate) => {
+                let found = engine.install(|| evaluate.measure(held))?;
+                Ok(Done::Measured(found.json(), Vec::new()))
+            }
+            _ => Err(Error::option(Setting::Fixed, "this command takes no images from memory; type it")),
+        }
+    }
+
+    fn register(&self, of: &Register, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
+        let loaded = self.load(&of.pair, Some(MOST_PIXELS), held, engine, |grids, held| of.options(grids, held))?;
+        let Loaded { told, images, whole, options } = loaded;
+        let found = engine.register(&images[0], &images[1], &options, observer)?;
+        let moved = match whole {
+            Some(grid) => {
+                let map = found.transform.to_affine().into();
+                engine.resample(&images[1], &grid, &map, &Resampling::default())?.volume
+            }
+            None => found.moved.clone(),
+        };
+        Finished::new(Found::Linear(Box::new(found), options), moved, images, told, &self.invocation)
+    }
+
+    fn deform(&self, of: &Deform, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
+        let loaded = self.load(&of.pair, None, held, engine, |grids, held| of.options(grids, held))?;
+        let Loaded { told, images, options, .. } = loaded;
+        let found = engine.deform(&images[0], &images[1], &options, observer)?;
+        let moved = found.moved.clone();
+        let found = Found::Deformed(Box::new(found), options);
+        engine.install(|| Finished::new(found, moved, images, told, &self.invocation))
+    }
+
+    fn mesh(&self, of: &Mesh, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
+        let loaded = self.load(&of.pair, None, held, engine, |grids, held| of.options(grids, held))?;
+        let Loaded { told, images, options, .. } = loaded;
+        let found = engine.mesh(&images[0], &images[1], &options, observer)?;
+        engine.install(|| {
+            let moved = Meshed::new(&found, None, images.each_ref())?.moved().clone();
+            Finished::new(Found::Meshed(Box::new(found)), moved, images, told, &self.invocation)
+        })
+    }
+
+    /// The file of the initial transform of a deformation or a mesh.
+    fn start(&self) -> Option<&PathBuf> {
+        match &self.command {
+            Command::Deform(deform) => deform.start.as_ref(),
+            Command::Mesh(mesh) => mesh.start.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Reads the images that are not held, and options between images on their grids.
+    fn load<O: Send>(
+        &self,
+        pair: &Pair,
+        most_pixels: Option<usize>,
+        mut held: Held,
+        engine: &Engine,
+        options: impl FnOnce(&Grids, Held) -> Result<O> + Send,
+    ) -> Result<Loaded<O>> {
+        let reading = Instant::now();
+        engine.install(|| {
+            let volumes = [held.fixed.take(), held.moving.take()];
+            let (images, notes) = files::read([&pair.fixed, &pair.moving], &pair.images, most_pixels, volumes)?;
+            let grids = images.each_ref().map(|image: &Image| image.whole.unwrap_or(image.volume.geometry));
+            let options = options(&Grids::of(&grids[0], &grids[1]), held)?;
+            let whole = images.iter().any(|image| image.whole.is_some()).then_some(grids[0]);
+            let (read, open) = (reading.elapsed().as_secs_f64(), engine.opening_seconds());
+            let (fixed, moving, start) = (pair.fixed.clone(), pair.moving.clone(), self.start().cloned());
+            let told = Told { fixed, moving, start, notes, read, open };
+            Ok(Loaded { told, images: images.map(|image| image.volume), whole, options })
+        })
+    }
+}
+
+/// What was read.
+struct Loaded<O> {
+    told: Told,
+    images: [Volume; 2],
+    /// The grid of the fixed image as it is in its file, where an image was thinned.
+    whole: Option<Geometry>,
+    options: O,
+}
+
+/// What a report says of where the images come from.
+struct Told {
+    fixed: PathBuf,
+    moving: PathBuf,
+    /// The file of the initial transform of a deformation or a mesh, if one was given.
+    start: Option<PathBuf>,
+    notes: Vec<String>,
+    read: f64,
+    open: f64,
+}
+
+/// What a command returns.
+pub enum Done {
+    Registered(Box<Finished>),
+    /// A volume, and notes, a line each.
+    Resampled(Volume, Vec<String>),
+    /// JSON, and notes, a line each.
+    Measured(String, Vec<String>),
+}
+
+/// What was found.
+pub enum Found {
+    Linear(Box<Registration>, registration::Options),
+    Deformed(Box<deform::Deformation>, deform::Options),
+    Meshed(Box<mesh::Found>),
+}
+
+/// A registration with all that its report needs.
+pub struct Finished {
+    pub found: Found,
+    /// The moving image on the grid of the fixed one.
+    pub moved: Volume,
+    /// The content of report.json.
+    pub report: String,
+    images: [Volume; 2],
+    told: Told,
+    command: Vec<OsString>,
+    spent: Spent,
+}
+
+impl Finished {
+    fn new(found: Found, moved: Volume, images: [Volume; 2], told: Told, invocation: &Invocation) -> Result<Self> {
+        let run = told.run(invocation, &images);
+        let spent = run.spent(0.0);
+        let report = match &found {
+            Found::Linear(found, options) => run.report(&Registered { found, options }, &spent).text(),
+            Found::Deformed(found, options) => {
+                let start = told.start.as_deref();
+                run.report(&Deformed { found, options, start }, &spent).text()
+            }
+            Found::Meshed(found) => {
+                run.report(&Meshed::new(found, told.start.as_deref(), images.each_ref())?, &spent).text()
+            }
+        }?;
+        let command = invocation.words.clone();
+        Ok(Self { found, moved, report, images, told, command, spent })
+    }
+
+    /// The moved image, which is not needed for anything else here.
+    pub fn take_moved(&mut self) -> Volume {
+        let voxels = std::mem::take(&mut self.moved.voxels);
+        Volume { voxels, ..self.moved }
+    }
+
+    /// The content of report.html. `engine` draws it.
+    ///
+    /// # Errors
+    /// [`Error::File`] where a picture or the page cannot be made.
+    pub fn page(&self, engine: &Engine) -> Result<String> {
+        let invocation = Invocation { started: Instant::now(), words: self.command.clone() };
+        let run = self.told.run(&invocation, &self.images);
+        let start = self.told.start.as_deref();
+        engine.install(|| match &self.found {
+            Found::Linear(found, options) => run.page(&Registered { found, options }, &self.spent),
+            Found::Deformed(found, options) => run.page(&Deformed { found, options, start }, &self.spent),
+            Found::Meshed(found) => run.page(&Meshed::new(found, start, self.images.each_ref())?, &self.spent),
+        })
+    }
+}
+
+impl Told {
+    fn run<'a>(&'a self, invocation: &'a Invocation, images: &'a [Volume; 2]) -> Run<'a> {
+        let Self { fixed, moving, notes, read, open, .. } = self;
+        let [fixed, moving]: [&Path; 2] = [fixed, moving];
+        Run { invocation, fixed, moving, images: images.each_ref(), notes, read: *read, open: *open }
+    }
+}

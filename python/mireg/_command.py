@@ -1,0 +1,17 @@
+"""The command ``mireg``."""
+
+import signal
+import sys
+
+from mireg import _mireg
+
+
+def main() -> int:
+    """Runs the command line of this process; the exit code."""
+    # The command hears signals itself.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _mireg.command(["mireg", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

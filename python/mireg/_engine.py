@@ -1,0 +1,40 @@
+"""Engines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mireg import _mireg
+from mireg._told import Told
+
+
+class Engine:
+    """An opened device with its threads, for any number of runs, from any thread.
+
+    ``backend`` is auto, cpu, cuda or emulated; ``threads`` the number of CPU threads, 0 for one per core. The functions of this package
+    share one engine for each such pair. Results depend on neither.
+
+    A pickled engine, or one in a process that was forked, opens its device anew; a GPU that was opened before a fork cannot be used
+    after it.
+    """
+
+    def __init__(self, backend: str = "auto", threads: int = 0) -> None:
+        self._asked = backend, threads
+        self._engine = _mireg.Engine(backend, threads, Told())
+
+    @property
+    def backend(self) -> str:
+        """The backend that is used: cpu, cuda or emulated."""
+        return self._engine.backend(Told())
+
+    @property
+    def device(self) -> str:
+        """The device's own name."""
+        return self._engine.device(Told())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._asked
+
+    def __repr__(self) -> str:
+        backend, threads = self._asked
+        return f"mireg.Engine(backend={backend!r}, threads={threads})"

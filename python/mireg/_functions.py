@@ -1,0 +1,383 @@
+"""The commands as functions. Options have the names of the command line, a dash as an underscore; None is its default."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from mireg import _mireg
+from mireg._engine import Engine
+from mireg._errors import InputError, UntrustedError
+from mireg._grid import array_of
+from mireg._image import Frame, frame_of
+from mireg._kinds import grid_of, is_path, like as like_of, voxels_of
+from mireg._results import Deformation, Mesh, Registration
+from mireg._told import Progress, Told, log
+from mireg._transform import Transform, of
+from mireg._types import Returned
+from mireg._words import words
+
+#: ``"auto"``, ``"full"``, or two numbers.
+Range = Literal["auto", "full"] | Sequence[float]
+Found = TypeVar("Found", bound=Registration)
+
+
+def register(
+    fixed: Any,
+    moving: Any,
+    *,
+    dof: str | None = None,
+    metric: str | None = None,
+    init: Any = None,
+    from_: str | None = None,
+    fixed_mask: Any = None,
+    moving_mask: Any = None,
+    levels: Sequence[float] | None = None,
+    optimizer: str | None = None,
+    sampling: str | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
+    bins: int | None = None,
+    interpolation: str | None = None,
+    sigmas: Sequence[float] | None = None,
+    exponentials: str | None = None,
+    histogram: str | None = None,
+    fixed_range: Range | None = None,
+    moving_range: Range | None = None,
+    fixed_series: str | None = None,
+    moving_series: str | None = None,
+    fixed_volume: int | str | None = None,
+    moving_volume: int | str | None = None,
+    fixed_channel: int | str | None = None,
+    moving_channel: int | str | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    engine: Engine | None = None,
+    progress: bool | Progress | None = None,
+    check: bool = True,
+) -> Registration:
+    """Linear registration: translation, rigid (the default), similarity or affine.
+
+    ``init`` is also a :class:`mireg.Transform`, masks are images as the others are. ``progress=True`` shows a bar of tqdm; a function is
+    called with the level, from 0, and the best value so far. The other options are those of ``mireg register --help``.
+
+    Raises :class:`mireg.UntrustedError` for a result that should not be used, which it has as ``result``; with ``check=False`` such a result
+    is returned. Also :class:`mireg.InputError`, :class:`mireg.FileError` and :class:`mireg.DeviceError`.
+    """
+    options = dict(locals())
+    return _registered(Registration, "register", options, start="init")
+
+
+def deform(
+    fixed: Any,
+    moving: Any,
+    *,
+    force: str | None = None,
+    start: Any = None,
+    from_: str | None = None,
+    linear: str | None = None,
+    smooth: float | None = None,
+    smooth_field: float | None = None,
+    levels: Sequence[float] | None = None,
+    iterations: int | Sequence[int] | None = None,
+    bins: int | None = None,
+    fixed_mask: Any = None,
+    moving_mask: Any = None,
+    fixed_range: Range | None = None,
+    moving_range: Range | None = None,
+    fixed_series: str | None = None,
+    moving_series: str | None = None,
+    fixed_volume: int | str | None = None,
+    moving_volume: int | str | None = None,
+    fixed_channel: int | str | None = None,
+    moving_channel: int | str | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    engine: Engine | None = None,
+    progress: bool | Progress | None = None,
+    check: bool = True,
+) -> Deformation:
+    """Deformable registration: a diffeomorphic flow after a linear start.
+
+    ``start`` is also a :class:`mireg.Transform`. The options are those of ``mireg deform --help``; see :func:`register` for the others, and
+    for what it raises.
+    """
+    options = dict(locals())
+    if isinstance(start, Transform) and linear is not None:
+        raise InputError("the argument '--start <TRANSFORM>' cannot be used with '--linear <KIND>'; see --help")
+    return _registered(Deformation, "deform", options, start="start")
+
+
+def mesh(
+    fixed: Any,
+    moving: Any,
+    *,
+    spacing: float | None = None,
+    iterations: int | None = None,
+    sigmas: Sequence[float] | None = None,
+    exponentials: str | None = None,
+    fixed_mask: Any = None,
+    start: Any = None,
+    init: str | os.PathLike[str] | None = None,
+    from_: str | None = None,
+    fixed_range: Range | None = None,
+    moving_range: Range | None = None,
+    fixed_series: str | None = None,
+    moving_series: str | None = None,
+    fixed_volume: int | str | None = None,
+    moving_volume: int | str | None = None,
+    fixed_channel: int | str | None = None,
+    moving_channel: int | str | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    engine: Engine | None = None,
+    progress: bool | Progress | None = None,
+    check: bool = True,
+) -> Mesh:
+    """Registration of 2-D images by a mesh of triangles, each with an affine map of its own.
+
+    ``start`` is also a :class:`mireg.Transform`. The options are those of ``mireg mesh --help``; see :func:`register` for the others, and
+    for what it raises.
+    """
+    options = dict(locals())
+    if isinstance(start, Transform) and init is not None:
+        raise InputError("the argument '--start <TRANSFORM>' cannot be used with '--init <START|FILE>'; see --help")
+    return _registered(Mesh, "mesh", options, start="start")
+
+
+def apply(
+    image: Any,
+    *,
+    like: Any,
+    transform: Any = (),
+    from_: str | None = None,
+    invert: bool = False,
+    interpolation: str | None = None,
+    labels: bool = False,
+    outside: float | None = None,
+    spacing: float | Sequence[float] | None = None,
+    series: str | None = None,
+    volume: int | str | None = None,
+    channel: int | str | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    engine: Engine | None = None,
+) -> Any:
+    """Resamples ``image`` on the grid of ``like``, and returns an image of the kind that ``like`` is.
+
+    ``transform``: a :class:`mireg.Transform`, a path, or a list of them, which are applied to a point of ``like`` in this order. Integers
+    are rounded and clamped. The options are those of ``mireg apply --help``.
+    """
+    transforms = [transform] if isinstance(transform, Transform) or is_path(transform) else list(transform)
+    options = {
+        **{"from": from_, "invert": invert, "interpolation": interpolation, "labels": labels, "outside": outside},
+        **{"spacing": spacing, "series": series, "volume": volume, "channel": channel},
+        **{"backend": backend, "threads": threads},
+    }
+    _files_alone(image, "image", options, ("series", "volume", "channel"))
+    held: dict[str, Any] = {}
+    names = [_name(image, "image", held)]
+    options["like"] = _placed(like, "like", held)
+    if all(map(is_path, transforms)):
+        given = [f"--transform={os.fspath(path)}" for path in transforms]
+    else:
+        chain = [of(one, "transform", format=from_)._core for one in transforms]
+        options.pop("from", None)
+        held["transform"] = chain[0]
+        for following in chain[1:]:
+            held["transform"] = held["transform"].then(following)
+        given = ["--transform=transform"]
+    opened = _engine(engine, options)
+    line = words("apply", names, options)
+    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, Told(), False)
+    _log_notes(found[3])
+    assert found[1] is not None
+    array, grid = array_of(found[1])
+    return like_of(like, array, None if spacing is None else grid, grid)
+
+
+def points(xyz: Any, transform: Any, *, frame: Frame, invert: bool = False) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Where points of the fixed image go, mm in ``frame``; with ``invert``, where points of the moving image come from. ``transform`` is as
+    for :func:`apply`. For files of landmarks there is ``mireg points``."""
+    transforms = [transform] if isinstance(transform, Transform) or is_path(transform) else list(transform)
+    found = np.asarray(xyz, dtype=np.float64)
+    for one in reversed(transforms) if invert else transforms:
+        found = of(one, "transform").points(found, frame=frame, invert=invert)
+    return found
+
+
+def metric(
+    fixed: Any,
+    moving: Any,
+    *,
+    transform: Any = None,
+    from_: str | None = None,
+    bins: int | None = None,
+    interpolation: str | None = None,
+    fixed_mask: Any = None,
+    moving_mask: Any = None,
+    histogram: str | None = None,
+    fixed_range: Range | None = None,
+    moving_range: Range | None = None,
+    fixed_series: str | None = None,
+    moving_series: str | None = None,
+    fixed_volume: int | str | None = None,
+    moving_volume: int | str | None = None,
+    fixed_channel: int | str | None = None,
+    moving_channel: int | str | None = None,
+    backend: str | None = None,
+    threads: int | None = None,
+    engine: Engine | None = None,
+) -> dict[str, Any]:
+    """Mutual information, entropies, correlation ratios and overlap of two images in one position: what ``mireg metric --json`` prints."""
+    options = dict(locals())
+    found = _run("metric", options, "transform", Told())
+    assert found[2] is not None
+    values: dict[str, Any] = json.loads(found[2])
+    return values
+
+
+def evaluate(
+    transform: Any,
+    *,
+    truth: Any = None,
+    fixed: Any = None,
+    moving: str | os.PathLike[str] | None = None,
+    mask: Any = None,
+    points: Any = None,
+    moving_points: Any = None,
+    frame: Frame | None = None,
+    from_: str | None = None,
+) -> dict[str, Any]:
+    """The target registration error of ``transform`` in mm, before and after: what ``mireg evaluate --json`` prints.
+
+    It is measured over the corners of ``fixed``, the voxels of ``mask`` or ``points``, against ``truth`` or ``moving_points``. Points are
+    paths, or arrays of shape (n, 3), mm in ``frame``, which must then be said.
+    """
+    held: dict[str, Any] = {}
+    options: dict[str, Any] = {"from": from_, "moving": moving}
+    if truth is not None:
+        options["truth"] = truth if is_path(truth) else "truth"
+        if not is_path(truth):
+            held["truth"] = of(truth, "truth")._core
+    if fixed is not None:
+        options["fixed"] = _placed(fixed, "fixed", held)
+    if mask is not None:
+        options["mask"] = _name(mask, "fixed_mask", held)
+    for name, given in (("points", points), ("moving_points", moving_points)):
+        if given is not None:
+            options[name] = given if is_path(given) else name
+            if not is_path(given):
+                held[name] = _rows(given, name, frame)
+    if is_path(points) or is_path(moving_points):
+        options["frame"] = None if frame is None else frame.lower()
+    if not is_path(transform):
+        held["transform"] = of(transform, "transform")._core
+    names = [os.fspath(transform) if is_path(transform) else "transform"]
+    found = _mireg.run(words("evaluate", names, options), held, None, Told(), False)
+    assert found[2] is not None
+    values: dict[str, Any] = json.loads(found[2])
+    return values
+
+
+def devices() -> list[dict[str, Any]]:
+    """Where mireg can compute here: each backend, whether it is available, and what it is."""
+    found: list[dict[str, Any]] = json.loads(_mireg.devices())
+    return found
+
+
+def _registered(made: type[Found], command: str, options: dict[str, Any], start: str) -> Found:
+    """Runs a command that registers; ``start`` is the option that also takes a transform."""
+    fixed, check, progress = options["fixed"], options.pop("check"), options.pop("progress")
+    with Told(progress) as told:
+        finished, moved, *_ = _run(command, options, start, told)
+    assert finished is not None and moved is not None
+    found = made(finished, moved, fixed)
+    _log_notes(found.report["notes"])
+    for warning in found.warnings:
+        log.warning("%s", warning)
+    if check and found.trust == "failed":
+        grave = ", ".join(warning["name"] for warning in found.report["warnings"] if warning["grave"])
+        raise UntrustedError(f"the result should not be used ({grave}); look at .result of this error", found)
+    return found
+
+
+def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Returned:
+    """Runs a command on two images."""
+    held: dict[str, Any] = {}
+    engine = options.pop("engine")
+    names = []
+    for which in ("fixed", "moving"):
+        image = options.pop(which)
+        _files_alone(image, which, options, tuple(f"{which}_{one}" for one in ("series", "volume", "channel")))
+        names.append(_name(image, which, held))
+    for which in ("fixed_mask", "moving_mask"):
+        mask = options.get(which)
+        if mask is not None and not is_path(mask):
+            held[which] = voxels_of(options.pop(which), which)
+    if isinstance(options.get(start), Transform):
+        held["transform"] = options.pop(start)._core
+    elif options.get(start) is not None and not is_path(options[start]):
+        of(options[start], start)  # Says what it should be.
+    opened = _engine(engine, options)
+    found = _mireg.run(words(command, names, options), held, opened, told, told.values)
+    _log_notes(found[3])
+    return found
+
+
+def _name(image: Any, name: str, held: dict[str, Any]) -> str:
+    """What an image is called on the command line. One that is in memory is held under ``name``."""
+    if is_path(image):
+        return str(os.fspath(image))
+    voxels = voxels_of(image, name)
+    held[name] = voxels
+    return voxels.grid.name
+
+
+def _placed(image: Any, name: str, held: dict[str, Any]) -> str:
+    """The same of an image of which the grid alone is needed."""
+    if is_path(image):
+        return str(os.fspath(image))
+    grid = grid_of(image, name)
+    held["grid"] = grid
+    return grid.name
+
+
+def _files_alone(image: Any, which: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
+    """Refuses options of files for an image in memory."""
+    for name in names:
+        if options.get(name) is not None and not is_path(image):
+            raise InputError(f"{name} is for files; take that part of the image itself, such as {which}[..., 0]")
+
+
+def _engine(engine: Engine | None, options: dict[str, Any]) -> _mireg.Engine | None:
+    """The engine that was given, if any. As everywhere here, 0 threads are one per core."""
+    if options.get("threads") == 0:
+        options["threads"] = None
+    if engine is None:
+        return None
+    if options.get("backend") is not None or options.get("threads") is not None:
+        raise InputError("backend and threads are those of the engine; leave them out")
+    return engine._engine
+
+
+def _rows(points: Any, name: str, frame: str | None) -> list[list[float]]:
+    """Points as rows, LPS mm."""
+    if frame is None:
+        raise InputError(f"{name} is an array, which does not say its frame; give frame='RAS' or frame='LPS'")
+    rows = np.atleast_2d(np.asarray(points, dtype=np.float64))
+    if rows.ndim != 2 or rows.shape[1] not in (2, 3):
+        raise InputError(f"{name} has shape {rows.shape}; give (n, 3), or (n, 2) in 2-D")
+    full = np.zeros((len(rows), 3))
+    full[:, : rows.shape[1]] = rows
+    listed: list[list[float]] = (full * frame_of(frame).diagonal()[:3]).tolist()
+    return listed
+
+
+def _log_notes(notes: list[str]) -> None:
+    for note in notes:
+        log.info("%s", note)

@@ -1,0 +1,96 @@
+"""mireg's own image: an array with its place."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from mireg import _mireg
+from mireg._errors import InputError
+from mireg._grid import FLIP, Grid, array_of, of_affine, of_array
+from mireg._told import Told
+from mireg._types import Path
+
+Frame = Literal["RAS", "LPS"]
+
+
+def frame_of(frame: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The matrix between LPS and a frame."""
+    if frame not in ("RAS", "LPS"):
+        raise InputError(f"{frame!r} is no frame; say 'RAS' (nibabel, NIfTI) or 'LPS' (DICOM, ITK)")
+    return FLIP if frame == "RAS" else np.eye(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Image:
+    """Voxels and where they lie.
+
+    ``array`` is indexed (i, j, k), or (i, j) in 2-D: a numpy array, or anything with ``__array_interface__`` or DLPack, such as a tensor of
+    torch. What lies on a GPU is copied to the host. ``affine`` is the 4x4 matrix from index to mm in ``frame``: ``"RAS"`` as nibabel has it,
+    ``"LPS"`` as ITK and DICOM do.
+    """
+
+    array: Any
+    affine: Any
+    frame: Frame
+    #: Where a file's voxels lie, to the last bit.
+    _grid: Grid | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        frame_of(self.frame)
+        object.__setattr__(self, "array", as_array(self.array))
+        object.__setattr__(self, "affine", np.asarray(self.affine, dtype=np.float64))
+        self._place("image")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Voxels along each axis."""
+        shape: tuple[int, ...] = self.array.shape
+        return shape
+
+    @classmethod
+    def load(
+        cls, path: Path, *, series: str | None = None, volume: int | str | None = None, channel: int | str | None = None
+    ) -> Image:
+        """Reads a file of any format that the command line reads; ``series``, ``volume`` and ``channel`` choose one of several."""
+        text = [None if one is None else str(one) for one in (volume, channel)]
+        array, grid = array_of(_mireg.read(os.fspath(path), series, text[0], text[1], Told()))
+        return cls._on(grid._replace(name=os.fspath(path)), array)
+
+    def save(self, path: Path) -> None:
+        """Writes a file; the end of its name gives the format. It appears whole or not at all."""
+        _mireg.write(os.fspath(path), of_array(self._place("image"), self._volume()), Told())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.array, dtype=dtype) if copy else np.asarray(self.array, dtype=dtype)
+
+    @classmethod
+    def _on(cls, grid: Grid, array: np.ndarray[Any, Any]) -> Image:
+        return cls(array, FLIP @ grid.affine(), "RAS", grid)
+
+    def _place(self, name: str) -> Grid:
+        return self._grid or of_affine(name, self.shape, self.affine, frame_of(self.frame))
+
+    def _volume(self) -> np.ndarray[Any, Any]:
+        return np.asarray(self.array).reshape(self._place("image").size, order="F")
+
+
+def as_array(array: Any) -> np.ndarray[Any, Any]:
+    """An array of the host; without a copy where it is one."""
+    if isinstance(array, np.ndarray):
+        return array
+    if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
+        if hasattr(array, "detach"):  # torch: a graph of gradients is not exported.
+            array = array.detach()
+        if array.__dlpack_device__()[0] == 1:  # kDLCPU
+            return np.from_dlpack(array)
+        for to_host in ("cpu", "get"):  # torch and cupy
+            if hasattr(array, to_host):
+                return np.asarray(getattr(array, to_host)())
+        return np.from_dlpack(array, device="cpu")
+    if hasattr(array, "__array_interface__") or hasattr(array, "__array__"):
+        return np.asarray(array)
+    raise TypeError(f"array is a {type(array).__name__}; give a numpy array, or one with __array_interface__ or DLPack")

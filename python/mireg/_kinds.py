@@ -1,0 +1,237 @@
+"""The kinds of image that other packages have. None of them is imported here: who has such an image has its package loaded."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mireg import _mireg
+from mireg._errors import InputError
+from mireg._grid import FLIP, Grid, Voxels, of_affine, of_array, of_itk
+from mireg._image import Image
+
+Array = np.ndarray[Any, Any]
+
+
+class Kind(NamedTuple):
+    """How images of a package are taken apart and made."""
+
+    is_one: Callable[[Any], bool]
+    grid: Callable[[Any, str], Grid]
+    #: Indexed (i, j, k).
+    array: Callable[[Any, str], Array]
+    #: An image with these voxels in the place of another, or on a grid of its own.
+    like: Callable[[Any, Array, "Grid | None"], Any]
+
+
+def is_path(image: Any) -> bool:
+    return isinstance(image, (str, os.PathLike))
+
+
+def kind_of(image: Any, name: str) -> Kind:
+    """What an image is."""
+    for kind in KINDS:
+        if kind.is_one(image):
+            return kind
+    what = f"{type(image).__module__}.{type(image).__qualname__}"
+    if any(hasattr(image, way) for way in ("__array__", "__array_interface__", "__dlpack__")):
+        raise TypeError(
+            f"{name} is an array ({what}), which does not say where its voxels lie; "
+            "give mireg.Image(array, affine, frame='RAS'), with the 4x4 matrix from voxel index to mm"
+        )
+    raise TypeError(f"{name} is a {what}; give a path, an image of nibabel, SimpleITK, itk or ANTsPy, or a mireg.Image")
+
+
+def voxels_of(image: Any, name: str) -> Voxels:
+    """The voxels of an image in memory."""
+    kind = kind_of(image, name)
+    voxels = of_array(kind.grid(image, name), kind.array(image, name))
+    # nibabel has scaled integers as float64; they are no better than float32.
+    scaled = kind is NIBABEL and voxels.dtype == "float64" and image.get_data_dtype().kind in "iu"
+    return voxels._replace(dtype="float32") if scaled else voxels
+
+
+def grid_of(image: Any, name: str) -> Grid:
+    """The grid of an image in memory or in a file."""
+    if is_path(image):
+        return Grid(os.fspath(image), *_mireg.grid(os.fspath(image)))
+    return kind_of(image, name).grid(image, name)
+
+
+def like(fixed: Any, array: Array, grid: Grid | None, read: Grid) -> Any:
+    """An image of the kind that ``fixed`` is, in its place, or on ``grid``. ``read``: where voxels of a file lie."""
+    if is_path(fixed):
+        return Image._on(grid or read, array)
+    return kind_of(fixed, "fixed").like(fixed, array, grid)
+
+
+def _shaped(array: Array, shape: tuple[int, ...], grid: Grid | None) -> Array:
+    """In the shape that the other image has, which may have axes of one voxel more or less."""
+    return array.reshape(shape, order="F") if grid is None else array
+
+
+# nibabel ---------------------------------------------------------------------------------------------------------------------------------
+
+#: Of NIfTI's units.
+_MM = {"meter": 1e3, "micron": 1e-3}
+
+
+def _nibabel_is(image: Any) -> bool:
+    nibabel = sys.modules.get("nibabel")
+    return nibabel is not None and isinstance(image, nibabel.spatialimages.SpatialImage)
+
+
+def _nibabel_grid(image: Any, name: str) -> Grid:
+    if image.affine is None:
+        raise InputError(f"{name}: has no affine; set one")
+    # As its file holds it.
+    affine = np.asarray(image.affine, dtype=np.float32).astype(np.float64)
+    units = getattr(image.header, "get_xyzt_units", lambda: ("mm",))()[0]
+    affine[:3] *= _MM.get(units, 1.0)
+    return of_affine(image.get_filename() or name, image.shape, affine, FLIP)
+
+
+def _nibabel_array(image: Any, name: str) -> Array:
+    array: Array = np.asanyarray(image.dataobj).reshape(image.shape[:3])
+    return array
+
+
+def _nibabel_like(image: Any, array: Array, grid: Grid | None) -> Any:
+    affine = image.affine if grid is None else FLIP @ grid.affine()
+    header = image.header.copy()
+    try:
+        header.set_data_dtype(array.dtype)
+    except Exception:  # A type that such files do not hold.
+        array = array.astype(np.float32)
+        header.set_data_dtype(np.float32)
+    if "cal_max" in header.keys():
+        header["cal_max"] = header["cal_min"] = 0
+    return type(image)(_shaped(array, image.shape, grid), affine, header)
+
+
+# SimpleITK -------------------------------------------------------------------------------------------------------------------------------
+
+
+def _one_number(image: Any, count: int, name: str) -> None:
+    if count != 1:
+        raise InputError(f"{name}: has {count} numbers per voxel; take one of them")
+
+
+def _simpleitk_is(image: Any) -> bool:
+    sitk = sys.modules.get("SimpleITK")
+    return sitk is not None and isinstance(image, sitk.Image)
+
+
+def _simpleitk_grid(image: Any, name: str) -> Grid:
+    if image.GetDimension() > 3:
+        raise InputError(f"{name}: has {image.GetDimension()} axes; take one volume of it")
+    return of_itk(name, image.GetSize(), image.GetSpacing(), image.GetDirection(), image.GetOrigin())
+
+
+def _simpleitk_array(image: Any, name: str) -> Array:
+    _one_number(image, image.GetNumberOfComponentsPerPixel(), name)
+    array: Array = sys.modules["SimpleITK"].GetArrayViewFromImage(image)
+    return array.T
+
+
+def _simpleitk_like(image: Any, array: Array, grid: Grid | None) -> Any:
+    size = image.GetSize()
+    made = sys.modules["SimpleITK"].GetImageFromArray(_shaped(array, size, grid).T)
+    if grid is None:
+        made.CopyInformation(image)
+    else:
+        made.SetSpacing(grid.spacing)
+        made.SetOrigin(grid.origin)
+        made.SetDirection([number for row in grid.direction for number in row])
+    return made
+
+
+# itk -------------------------------------------------------------------------------------------------------------------------------------
+
+
+def _itk_is(image: Any) -> bool:
+    module = type(image).__module__
+    return module.startswith("itk.") and hasattr(image, "GetLargestPossibleRegion")
+
+
+def _itk_grid(image: Any, name: str) -> Grid:
+    itk = sys.modules["itk"]
+    size = tuple(image.GetLargestPossibleRegion().GetSize())
+    if len(size) > 3:
+        raise InputError(f"{name}: has {len(size)} axes; take one volume of it")
+    direction = itk.array_from_matrix(image.GetDirection())
+    return of_itk(name, size, image.GetSpacing(), direction, image.GetOrigin())
+
+
+def _itk_array(image: Any, name: str) -> Array:
+    _one_number(image, image.GetNumberOfComponentsPerPixel(), name)
+    array: Array = sys.modules["itk"].array_view_from_image(image)
+    return array.T
+
+
+def _itk_like(image: Any, array: Array, grid: Grid | None) -> Any:
+    itk = sys.modules["itk"]
+    size = tuple(image.GetLargestPossibleRegion().GetSize())
+    made = itk.image_from_array(np.ascontiguousarray(_shaped(array, size, grid).T))
+    if grid is None:
+        made.SetSpacing(image.GetSpacing())
+        made.SetOrigin(image.GetOrigin())
+        made.SetDirection(image.GetDirection())
+    else:
+        made.SetSpacing(grid.spacing)
+        made.SetOrigin(grid.origin)
+        made.SetDirection(itk.matrix_from_array(np.asarray(grid.direction)))
+    return made
+
+
+# ANTsPy ----------------------------------------------------------------------------------------------------------------------------------
+
+_ANTS_TYPES = ("uint8", "uint32", "float32", "float64")
+
+
+def _ants_is(image: Any) -> bool:
+    return type(image).__name__ == "ANTsImage" and type(image).__module__.startswith("ants.")
+
+
+def _ants_grid(image: Any, name: str) -> Grid:
+    if image.dimension > 3:
+        raise InputError(f"{name}: has {image.dimension} axes; take one volume of it")
+    return of_itk(name, image.shape, image.spacing, image.direction, image.origin)
+
+
+def _ants_array(image: Any, name: str) -> Array:
+    _one_number(image, image.components, name)
+    array: Array = image.numpy()
+    return array
+
+
+def _ants_like(image: Any, array: Array, grid: Grid | None) -> Any:
+    ants = sys.modules["ants"]
+    array = _shaped(array if array.dtype.name in _ANTS_TYPES else array.astype(np.float32), image.shape, grid)
+    place = image if grid is None else grid
+    return ants.from_numpy(
+        array, origin=tuple(place.origin), spacing=tuple(place.spacing), direction=np.asarray(place.direction)
+    )
+
+
+# mireg -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def _own_like(image: Image, array: Array, grid: Grid | None) -> Image:
+    if grid is None:
+        return Image(array.reshape(image.shape, order="F"), image.affine, image.frame, image._grid)
+    return Image._on(grid, array)
+
+
+NIBABEL = Kind(_nibabel_is, _nibabel_grid, _nibabel_array, _nibabel_like)
+KINDS = (
+    Kind(lambda image: isinstance(image, Image), lambda image, name: image._place(name), lambda image, _: image._volume(), _own_like),
+    NIBABEL,
+    Kind(_simpleitk_is, _simpleitk_grid, _simpleitk_array, _simpleitk_like),
+    Kind(_ants_is, _ants_grid, _ants_array, _ants_like),
+    Kind(_itk_is, _itk_grid, _itk_array, _itk_like),
+)

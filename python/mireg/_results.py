@@ -1,0 +1,94 @@
+"""What registrations return."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+from mireg import _mireg
+from mireg._grid import array_of
+from mireg._kinds import like
+from mireg._told import Told
+from mireg._transform import Transform
+from mireg._types import Numbers
+
+
+class Registration:
+    """What :func:`mireg.register` found."""
+
+    #: From points of the fixed image to points of the moving image.
+    transform: Transform
+    #: The moving image on the grid of the fixed one, of the kind that the fixed image is; of a file, a :class:`mireg.Image`.
+    moved: Any
+    #: What ``report.json`` of the command line says.
+    report: dict[str, Any]
+
+    def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
+        self._finished: _mireg.Finished | None = finished
+        self.transform = Transform._of(finished.transform())
+        array, grid = array_of(moved)
+        self.moved = like(fixed, array, None, grid)
+        self.report = json.loads(finished.report)
+
+    @property
+    def trust(self) -> str:
+        """``"passed"``, or ``"failed"`` for a result that should not be used."""
+        trust: str = self.report["trust"]
+        return trust
+
+    @property
+    def warnings(self) -> list[str]:
+        """What speaks against the result, a line each."""
+        return [warning["text"] for warning in self.report["warnings"]]
+
+    def page(self) -> str | None:
+        """The page ``report.html`` of the command line: one file with pictures that loads nothing else. A result that was pickled no
+        longer has the images, and so no page."""
+        return None if self._finished is None else self._finished.page(Told())
+
+    def _repr_html_(self) -> str | None:
+        page = self.page()
+        frame = '<iframe srcdoc="{}" style="width: 100%; height: 640px; border: 0"></iframe>'
+        return None if page is None else frame.format(html.escape(page))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_finished": None}
+
+    def __repr__(self) -> str:
+        text = "".join(f"; {warning}" for warning in self.warnings)
+        return f"<mireg.{type(self).__name__}: trust {self.trust}{text}; {self.transform!r}>"
+
+
+class Deformation(Registration):
+    """What :func:`mireg.deform` found. ``transform`` is a displacement field on the grid of the fixed image."""
+
+    #: The way back, a displacement field on the grid of the moving image.
+    inverse: Transform
+    #: The initial linear transform.
+    start: Transform
+    #: The Jacobian determinant, above 1 where the moving image is larger; of the kind that the fixed image is.
+    jacobian: Any
+
+    def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
+        super().__init__(finished, moved, fixed)
+        inverse, start, jacobian = finished.inverse(), finished.start(), finished.jacobian()
+        assert inverse is not None and start is not None and jacobian is not None
+        self.inverse, self.start = Transform._of(inverse), Transform._of(start)
+        array, grid = array_of(jacobian)
+        self.jacobian = like(fixed, array, None, grid)
+
+
+class Mesh(Registration):
+    """What :func:`mireg.mesh` found. ``transform`` is the mesh."""
+
+    #: The initial affine transform.
+    start: Transform
+
+    def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
+        super().__init__(finished, moved, fixed)
+        start = finished.start()
+        assert start is not None
+        self.start = Transform._of(start)
+
+

@@ -1,0 +1,181 @@
+"""Transforms."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from mireg import _mireg
+from mireg._errors import InputError
+from mireg._grid import Grid
+from mireg._image import Frame, frame_of
+from mireg._kinds import grid_of
+from mireg._types import Path
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Transform:
+    """A map from points of the fixed image to points of the moving image: linear, a displacement field, a mesh, or several of them.
+
+    ``Transform(matrix, frame="RAS")`` is linear, from a 4x4 matrix of mm. :meth:`load` reads every format that ``mireg convert`` reads.
+    Transforms are compared by value, and can be pickled.
+    """
+
+    __slots__ = ("_core",)
+    __hash__ = None  # type: ignore[assignment]  # Compared by value, and large.
+    __array_ufunc__ = None  # A product with an array is an error, not an array of objects.
+
+    _core: _mireg.Transform
+
+    def __init__(self, matrix: Any, frame: Frame) -> None:
+        given = np.asarray(matrix, dtype=np.float64)
+        if given.shape != (4, 4):
+            raise InputError(f"the matrix has shape {given.shape}; give 4x4")
+        flip = frame_of(frame)
+        x, y, z, last = (tuple(map(float, row)) for row in flip @ given @ flip)
+        self._core = _mireg.Transform.of_matrix((x, y, z, last))
+
+    @classmethod
+    def _of(cls, core: _mireg.Transform) -> Transform:
+        made = object.__new__(cls)
+        made._core = core
+        return made
+
+    @classmethod
+    def load(cls, path: Path, *, format: str | None = None, fixed: Any = None, moving: Any = None) -> Transform:
+        """Reads a file. ``fixed`` and ``moving``, images or paths, are for formats that need them, such as FSL's; ``format`` is for
+        files that do not say what they are."""
+        return cls._of(_mireg.Transform.read(os.fspath(path), format, _grid(fixed, "fixed"), _grid(moving, "moving")))
+
+    def save(self, path: Path, *, format: str | None = None, fixed: Any = None, moving: Any = None) -> None:
+        """Writes a file; the end of its name gives the format where ``format`` does not. ``.tfm`` has the bytes that the command line
+        writes."""
+        self._core.write(os.fspath(path), format, _grid(fixed, "fixed"), _grid(moving, "moving"))
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is a matrix."""
+        return self._core.matrix() is not None
+
+    def matrix(self, *, frame: Frame) -> Array:
+        """The 4x4 matrix from points of the fixed image to points of the moving image, mm in ``frame``: ``"RAS"`` or ``"LPS"``."""
+        flip, matrix = frame_of(frame), self._core.matrix()
+        if matrix is None:
+            raise InputError("the transform is not linear, so it has no matrix; use points() or apply()")
+        # Adding 0 makes a -0 a 0.
+        turned: Array = flip @ np.asarray(matrix) @ flip + 0.0
+        return turned
+
+    def __matmul__(self, first: Transform) -> Transform:
+        """As of matrices: ``(a @ b).points(p)`` is ``a.points(b.points(p))``."""
+        if not isinstance(first, Transform):
+            return NotImplemented
+        return self._of(first._core.then(self._core))
+
+    def inverse(self, like: Any = None) -> Transform:
+        """The way back. Of one that is not linear it is a displacement field on the grid of ``like``, the moving image; by default on that
+        of its own field."""
+        return self._of(self._core.inverse(_grid(like, "like")))
+
+    def field(self, like: Any) -> Transform:
+        """The whole as one displacement field, on the grid of ``like``, the fixed image."""
+        return self._of(self._core.to_field(grid_of(like, "like")))
+
+    def displacements(self, *, frame: Frame) -> Array:
+        """Of a displacement field: how far each voxel goes, mm in ``frame``; indexed (i, j, k, axis)."""
+        parts = self._core.parts()
+        if len(parts) != 1 or parts[0][0] != "field":
+            raise InputError("the transform is no displacement field; field(like) makes one of it")
+        placed, vectors = parts[0][1]
+        turned: Array = vectors.reshape(3, *placed[0], order="F") * frame_of(frame).diagonal()[:3].reshape(3, 1, 1, 1)
+        return np.moveaxis(turned, 0, -1)
+
+    def points(self, xyz: Any, *, frame: Frame, invert: bool = False) -> Array:
+        """Where points of the fixed image go, mm in ``frame``: an array of shape (3,) or (n, 3), or of two numbers a point in 2-D.
+        ``invert``: where points of the moving image come from."""
+        given = np.asarray(xyz, dtype=np.float64)
+        if given.ndim not in (1, 2) or given.shape[-1] not in (2, 3):
+            raise InputError(f"the points have shape {given.shape}; give (3,) or (n, 3), or (2,) or (n, 2) in 2-D")
+        axes = given.shape[-1]
+        flip = frame_of(frame).diagonal()[:3]
+        points = np.zeros((given.size // axes, 3))
+        points[:, :axes] = given.reshape(-1, axes)
+        moved = self._core.points(points * flip, invert) * flip
+        return moved[:, :axes].reshape(given.shape) + 0.0
+
+    def apply(self, image: Any, *, like: Any, **options: Any) -> Any:
+        """Resamples ``image``, a moving image, on the grid of ``like``: see :func:`mireg.apply`."""
+        from mireg._functions import apply
+
+        return apply(image, like=like, transform=self, **options)
+
+    def to_sitk(self) -> Any:
+        """As a transform of SimpleITK, with the same parameters."""
+        sitk: Any = import_module("SimpleITK")
+
+        made = [_to_sitk(sitk, *part) for part in self._core.parts()]
+        if len(made) == 1:
+            return made[0]
+        # ITK applies the one that was added last first.
+        return sitk.CompositeTransform(list(reversed(made))) if made else sitk.Transform()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Transform) and self._core == other._core
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of_parts, (self._core.parts(),)
+
+    def __repr__(self) -> str:
+        kinds = [kind for kind, _ in self._core.parts()]
+        if not self.is_linear:
+            return f"<mireg.Transform: {', then '.join(kinds)}>"
+        lines = np.array2string(self.matrix(frame="RAS"), precision=4, suppress_small=True)
+        return f"<mireg.Transform: {', then '.join(kinds) or 'identity'}; RAS mm, fixed to moving:\n{lines}>"
+
+
+def _grid(image: Any, name: str) -> Grid | None:
+    return None if image is None else grid_of(image, name)
+
+
+def _of_parts(parts: list[tuple[str, tuple[Any, ...]]]) -> Transform:
+    def one(kind: str, numbers: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+        return (kind, (Grid("field", *numbers[0]), numbers[1])) if kind == "field" else (kind, numbers)
+
+    return Transform._of(_mireg.Transform.of_parts([one(*part) for part in parts]))
+
+
+def _to_sitk(sitk: Any, kind: str, numbers: tuple[Any, ...]) -> Any:
+    if kind == "field":
+        (size, spacing, direction, origin), vectors = numbers
+        axes = 2 if size[2] == 1 and origin[2] == 0 else 3
+        voxels = vectors.astype(np.float64).reshape(*reversed(size), 3)
+        field = sitk.GetImageFromArray(voxels[0, :, :, :2] if axes == 2 else voxels, isVector=True)
+        field.SetSpacing(spacing[:axes])
+        field.SetOrigin(origin[:axes])
+        field.SetDirection([number for row in direction[:axes] for number in row[:axes]])
+        return sitk.DisplacementFieldTransform(field)
+    if kind == "mesh":
+        raise InputError("SimpleITK has no meshes; field(like).to_sitk() is the same as a displacement field")
+    axes, parameters, centre = numbers
+    if kind == "translation":
+        return sitk.TranslationTransform(axes, parameters)
+    name = {"rigid": f"Euler{axes}DTransform", "similarity": f"Similarity{axes}DTransform", "affine": "AffineTransform"}[kind]
+    made = getattr(sitk, name)(*([axes] if kind == "affine" else []))
+    made.SetCenter(centre[:axes])
+    made.SetParameters(parameters)
+    return made
+
+
+def of(transform: Any, name: str, fixed: Grid | None = None, moving: Grid | None = None, format: str | None = None) -> Transform:
+    """A transform, or the one in a file between images of these grids."""
+    if isinstance(transform, Transform):
+        return transform
+    if isinstance(transform, (str, os.PathLike)):
+        return Transform._of(_mireg.Transform.read(os.fspath(transform), format, fixed, moving))
+    raise TypeError(
+        f"{name} is a {type(transform).__name__}; give a path or a mireg.Transform, such as mireg.Transform(matrix, frame='RAS')"
+    )

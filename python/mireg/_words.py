@@ -1,0 +1,28 @@
+"""The words of the command line for options of the same names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def words(command: str, names: Iterable[str], options: Mapping[str, Any]) -> list[str]:
+    """A command line. An option that is None or False is left out; a list is joined by commas."""
+    given = [word for name, value in options.items() for word in _option(name, value)]
+    return ["mireg", command, *given, "--", *names]
+
+
+def _option(name: str, value: Any) -> list[str]:
+    flag = f"--{name.rstrip('_').replace('_', '-')}"
+    if value is None or value is False:
+        return []
+    return [flag] if value is True else [f"{flag}={_text(value)}"]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, Iterable):
+        return ",".join(map(_text, value))
+    return str(value)

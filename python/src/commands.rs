@@ -1,0 +1,139 @@
+//! The commands, and what they find.
+
+use std::time::Instant;
+
+use mireg_cli::held::Held;
+use mireg_cli::memory::{self, Asked, Done, Found};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::engine::Engine;
+use crate::errors;
+use crate::images::{self, Grid, Image, Voxels, image};
+use crate::transform::Transform;
+use crate::watch;
+
+/// A registration, a deformation or a mesh.
+#[pyclass(frozen, module = "mireg._mireg")]
+pub struct Finished(Box<memory::Finished>);
+
+/// What a command returns: one of a registration with the moved image, an image, and JSON; and notes.
+type Returned<'py> = (Option<Finished>, Option<Image<'py>>, Option<String>, Vec<String>);
+
+/// Runs a command of the command line on what is `held`, on `engine` or on the one that the words ask for. `told` hears of it.
+#[pyfunction]
+pub fn run<'py>(
+    py: Python<'py>,
+    words: Vec<String>,
+    held: &Bound<'py, PyDict>,
+    engine: Option<&Engine>,
+    told: &Bound<'py, PyAny>,
+    values: bool,
+) -> PyResult<Returned<'py>> {
+    let words = words.into_iter().map(Into::into).collect();
+    let asked = Asked::parse(words).map_err(|line| errors::input(py, &line))?;
+    let (kind, threads) = asked.compute();
+    let engine = match engine {
+        Some(engine) => engine.get(py, told),
+        None => Engine::shared(py, kind, threads)?.get().get(py, told),
+    }?;
+    let held = of_python(py, held)?;
+    Ok(match watch::run(py, told, values, |observer| asked.run(held, &engine, observer))? {
+        Done::Registered(mut finished) => {
+            let moved = finished.take_moved();
+            (Some(Finished(finished)), Some(image(py, moved)), None, Vec::new())
+        }
+        Done::Resampled(volume, notes) => (None, Some(image(py, volume)), None, notes),
+        Done::Measured(json, notes) => (None, None, Some(json), notes),
+    })
+}
+
+/// Images, transforms and points by their names.
+fn of_python(py: Python<'_>, held: &Bound<'_, PyDict>) -> PyResult<Held> {
+    let volume = |name: &str| {
+        let voxels = held.get_item(name)?;
+        voxels.map(|voxels| voxels.extract::<Voxels>()?.volume(py)).transpose()
+    };
+    let transform = |name: &str| {
+        let transform = held.get_item(name)?;
+        transform.map(|transform| PyResult::Ok(transform.cast::<Transform>()?.get().0.clone())).transpose()
+    };
+    let points = |name: &str| {
+        let rows = held.get_item(name)?;
+        rows.map(|rows| PyResult::Ok(images::points(rows.extract()?))).transpose()
+    };
+    let grid = held.get_item("grid")?.map(|grid| grid.extract::<Grid>()?.geometry(py)).transpose()?;
+    Ok(Held {
+        fixed: volume("fixed")?,
+        moving: volume("moving")?,
+        fixed_mask: volume("fixed_mask")?,
+        moving_mask: volume("moving_mask")?,
+        image: volume("image")?,
+        grid,
+        transform: transform("transform")?,
+        truth: transform("truth")?,
+        points: points("points")?,
+        moving_points: points("moving_points")?,
+    })
+}
+
+#[pymethods]
+impl Finished {
+    /// The content of report.json.
+    #[getter]
+    fn report(&self) -> &str {
+        &self.0.report
+    }
+
+    /// What was found: from points of the fixed image to points of the moving image.
+    fn transform(&self) -> Transform {
+        Transform(match &self.0.found {
+            Found::Linear(found, _) => found.transform.clone().into(),
+            Found::Deformed(found, _) => found.field.clone().into(),
+            Found::Meshed(found) => found.after.clone().into(),
+        })
+    }
+
+    /// The linear transform that a deformation or a mesh started from.
+    fn start(&self) -> Option<Transform> {
+        let start = match &self.0.found {
+            Found::Linear(..) => return None,
+            Found::Deformed(found, _) => &found.start,
+            Found::Meshed(found) => &found.start,
+        };
+        Some(Transform(start.transform.clone().into()))
+    }
+
+    /// The way back of a deformation, on the grid of the moving image.
+    fn inverse(&self) -> Option<Transform> {
+        let Found::Deformed(found, _) = &self.0.found else { return None };
+        Some(Transform(found.inverse.clone().into()))
+    }
+
+    /// The Jacobian determinant of a deformation.
+    fn jacobian<'py>(&self, py: Python<'py>) -> Option<Image<'py>> {
+        let Found::Deformed(found, _) = &self.0.found else { return None };
+        Some(image(py, found.jacobian.clone()))
+    }
+
+    /// The content of report.html.
+    fn page(&self, py: Python<'_>, told: &Bound<'_, PyAny>) -> PyResult<String> {
+        let engine = Engine::shared(py, mireg::backend::BackendKind::Cpu, 0)?.get().get(py, told)?;
+        watch::run(py, told, false, |_| self.0.page(&engine))
+    }
+}
+
+/// Where mireg can compute, as JSON.
+#[pyfunction]
+pub fn devices(py: Python<'_>) -> PyResult<String> {
+    let devices = py.detach(mireg::backend::devices);
+    serde_json::to_string(&devices).map_err(|e| errors::input(py, &e.to_string()))
+}
+
+/// The program `mireg`: runs a command line, the program's name first, and returns the exit code.
+#[pyfunction]
+pub fn command(py: Python<'_>, words: Vec<String>) -> u8 {
+    let started = Instant::now();
+    let words = words.into_iter().map(Into::into).collect();
+    py.detach(move || mireg_cli::fault::guard(move || mireg_cli::run(started, words)))
+}

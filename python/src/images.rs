@@ -1,0 +1,140 @@
+//! Images between numpy and the library: voxels i fastest, LPS mm.
+
+use std::path::PathBuf;
+
+use glam::{DMat3, DVec3};
+use mireg::backend::BackendKind;
+use mireg::io::memory::{self, Axes};
+use mireg::io::{self, ReadOptions, Role};
+use mireg::{Geometry, PixelType, Volume};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::engine::Engine;
+use crate::errors::{input, raise};
+use crate::watch;
+
+/// A grid as the package describes it.
+#[derive(FromPyObject)]
+pub struct Grid {
+    name: PathBuf,
+    size: [usize; 3],
+    spacing: [f64; 3],
+    /// Rows.
+    direction: [[f64; 3]; 3],
+    origin: [f64; 3],
+}
+
+/// A grid and what is on it.
+#[derive(FromPyObject)]
+pub struct Voxels<'py> {
+    grid: Grid,
+    voxels: PyReadonlyArray1<'py, f32>,
+    dtype: String,
+}
+
+/// A grid for the package: size, spacing, rows of the direction, origin.
+pub type Placed = ([usize; 3], [f64; 3], [[f64; 3]; 3], [f64; 3]);
+
+/// An image for the package: its numbers, their type, its grid.
+pub type Image<'py> = (Bound<'py, PyAny>, &'static str, Placed);
+
+impl Grid {
+    /// As the library has it.
+    pub fn geometry(&self, py: Python<'_>) -> PyResult<Geometry> {
+        let direction = DMat3::from_cols_array_2d(&self.direction).transpose();
+        let axes = Axes { spacing: self.spacing.into(), direction };
+        memory::grid(&self.name, self.size, &axes, self.origin.into()).map_err(|e| raise(py, &e))
+    }
+}
+
+impl Voxels<'_> {
+    /// As the library has it.
+    pub fn volume(&self, py: Python<'_>) -> PyResult<Volume> {
+        let wrong = || format!("{}: has voxels of type {}; give it numbers", self.grid.name.display(), self.dtype);
+        let pixel = pixel(&self.dtype).ok_or_else(|| input(py, &wrong()))?;
+        let voxels = self.voxels.as_slice().map_err(|e| input(py, &e.to_string()))?.to_vec();
+        memory::volume(&self.grid.name, self.grid.geometry(py)?, voxels, pixel).map_err(|e| raise(py, &e))
+    }
+}
+
+/// numpy's names of what files can hold.
+const TYPES: [(&str, PixelType); 10] = [
+    ("uint8", PixelType::U8),
+    ("int8", PixelType::I8),
+    ("uint16", PixelType::U16),
+    ("int16", PixelType::I16),
+    ("uint32", PixelType::U32),
+    ("int32", PixelType::I32),
+    ("uint64", PixelType::U64),
+    ("int64", PixelType::I64),
+    ("float32", PixelType::F32),
+    ("float64", PixelType::F64),
+];
+
+fn pixel(dtype: &str) -> Option<PixelType> {
+    TYPES.iter().find(|(name, _)| *name == dtype).map(|&(_, pixel)| pixel)
+}
+
+/// The grid of a volume, for the package.
+pub fn placed(geometry: &Geometry) -> Placed {
+    let direction = geometry.direction.transpose().to_cols_array_2d();
+    (geometry.size, geometry.spacing.to_array(), direction, geometry.origin.to_array())
+}
+
+/// A volume for the package. Floats keep their memory; integers are rounded and clamped as in a file.
+pub fn image(py: Python<'_>, volume: Volume) -> Image<'_> {
+    let placed = placed(&volume.geometry);
+    let dtype = TYPES.iter().find(|(_, pixel)| *pixel == volume.pixel).map_or("float32", |&(name, _)| name);
+    let voxels = match volume.pixel {
+        PixelType::F32 => PyArray1::from_vec(py, volume.voxels).into_any(),
+        _ => PyArray1::from_vec(py, memory::stored(&volume)).into_any(),
+    };
+    (voxels, dtype, placed)
+}
+
+/// Takes a matrix apart, whose columns are the steps from voxel to voxel: the spacing, and the rows of the direction.
+#[pyfunction]
+pub fn axes(rows: [[f64; 3]; 3]) -> ([f64; 3], [[f64; 3]; 3]) {
+    let axes = Axes::of(DMat3::from_cols_array_2d(&rows).transpose());
+    (axes.spacing.to_array(), axes.direction.transpose().to_cols_array_2d())
+}
+
+/// The grid of an image in a file.
+#[pyfunction]
+pub fn grid(py: Python<'_>, path: PathBuf) -> PyResult<Placed> {
+    let geometry = py.detach(|| io::geometry(&path)).map_err(|e| raise(py, &e))?;
+    Ok(placed(&geometry))
+}
+
+/// Reads an image; which of several, as the command line has it.
+#[pyfunction]
+pub fn read<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    series: Option<String>,
+    volume: Option<&str>,
+    channel: Option<&str>,
+    told: &Bound<'py, PyAny>,
+) -> PyResult<Image<'py>> {
+    let wrong = |what: &str, message: String| input(py, &format!("{what}: {message}"));
+    let volume = volume.map(|text| text.parse().map_err(|e| wrong("volume", e))).transpose()?;
+    let channel = channel.map(|text| text.parse().map_err(|e| wrong("channel", e))).transpose()?.unwrap_or_default();
+    let options = ReadOptions { role: Role::Image, series, volume, channel, most_pixels: None };
+    let engine = Engine::shared(py, BackendKind::Cpu, 0)?.get().get(py, told)?;
+    let read = watch::run(py, told, false, |_| engine.install(|| io::read_with(&path, &options)))?;
+    Ok(image(py, read.volume))
+}
+
+/// Writes an image.
+#[pyfunction]
+pub fn write(py: Python<'_>, path: PathBuf, image: Voxels<'_>, told: &Bound<'_, PyAny>) -> PyResult<()> {
+    let volume = image.volume(py)?;
+    let engine = Engine::shared(py, BackendKind::Cpu, 0)?.get().get(py, told)?;
+    watch::run(py, told, false, |_| engine.install(|| io::write(&path, &volume)))
+}
+
+/// Rows of three numbers as points.
+pub fn points(rows: Vec<[f64; 3]>) -> Vec<DVec3> {
+    rows.into_iter().map(DVec3::from).collect()
+}

@@ -1,0 +1,136 @@
+//! Work on a thread of its own, while the calling thread hears signals and calls back into Python.
+
+use std::any::Any;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use mireg::{Error, Observer, Result};
+use pyo3::prelude::*;
+
+use crate::errors;
+
+/// How often signals are asked for.
+const TICK: Duration = Duration::from_millis(20);
+
+/// What a run tells.
+enum Event {
+    Stage(String),
+    Level(usize, usize, [f64; 3]),
+    Evaluated(usize, f64),
+    Note(String),
+}
+
+/// Passes on what a run tells.
+struct Listener<'a> {
+    events: Sender<Event>,
+    /// Whether someone wants to hear of each value.
+    values: bool,
+    stop: &'a AtomicBool,
+}
+
+impl Listener<'_> {
+    fn tell(&self, event: Event) {
+        // Whoever no longer listens has stopped the run.
+        let _ = self.events.send(event);
+    }
+}
+
+impl Observer for Listener<'_> {
+    fn stage(&self, name: &str) {
+        self.tell(Event::Stage(name.to_owned()));
+    }
+
+    fn level(&self, number: usize, of: usize, spacing_mm: [f64; 3]) {
+        self.tell(Event::Level(number, of, spacing_mm));
+    }
+
+    fn evaluated(&self, evaluations: usize, best: f64) {
+        if self.values {
+            self.tell(Event::Evaluated(evaluations, best));
+        }
+    }
+
+    fn note(&self, text: &str) {
+        self.tell(Event::Note(text.to_owned()));
+    }
+
+    fn proceed(&self) -> ControlFlow<()> {
+        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Runs `work` without the interpreter. What it tells goes to `told` on the calling thread, as `told(kind, ...)`; values only where `values`
+/// are wanted. An exception there, or a signal such as Ctrl-C, stops the work and is raised once it has ended.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    told: &Bound<'_, PyAny>,
+    values: bool,
+    work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
+) -> PyResult<T> {
+    let told = told.clone().unbind();
+    let stop = &AtomicBool::new(false);
+    let (events, heard) = mpsc::channel();
+    let listener = Listener { events, values, stop };
+    let ended = py.detach(move || {
+        thread::scope(|scope| {
+            // The listener goes with the thread: the channel closes when the work is done.
+            let work = move || {
+                let listener = listener;
+                catch_unwind(AssertUnwindSafe(|| work(&listener)))
+            };
+            let worker = thread::Builder::new()
+                .spawn_scoped(scope, work)
+                .map_err(|e| Ended::Failed(Error::device("cpu", format!("cannot start a thread: {e}"))))?;
+            let mut raised = None;
+            loop {
+                let first = match heard.recv_timeout(TICK) {
+                    Ok(event) => Some(event),
+                    Err(RecvTimeoutError::Timeout) => None,
+                    Err(RecvTimeoutError::Disconnected) => break,
+                };
+                let answer = Python::attach(|py| {
+                    py.check_signals()?;
+                    first.into_iter().chain(heard.try_iter()).try_for_each(|event| event.tell(py, &told))
+                });
+                if let Err(error) = answer {
+                    stop.store(true, Ordering::Relaxed);
+                    raised.get_or_insert(error);
+                }
+            }
+            let done = worker.join().unwrap_or_else(Err);
+            match (raised, done) {
+                (Some(error), _) => Err(Ended::Raised(error)),
+                (None, Ok(done)) => done.map_err(Ended::Failed),
+                (None, Err(panic)) => Err(Ended::Fault(panic)),
+            }
+        })
+    });
+    ended.map_err(|ended| match ended {
+        Ended::Raised(error) => error,
+        Ended::Failed(error) => errors::raise(py, &error),
+        Ended::Fault(panic) => errors::fault(py, &*panic),
+    })
+}
+
+/// How a run may end badly.
+enum Ended {
+    Raised(PyErr),
+    Failed(Error),
+    Fault(Box<dyn Any + Send>),
+}
+
+impl Event {
+    fn tell(self, py: Python<'_>, told: &Py<PyAny>) -> PyResult<()> {
+        match self {
+            Self::Stage(name) => told.call1(py, ("stage", name)),
+            Self::Level(number, of, spacing) => told.call1(py, ("level", number, of, spacing)),
+            Self::Evaluated(evaluations, best) => told.call1(py, ("value", evaluations, best)),
+            Self::Note(text) => told.call1(py, ("note", text)),
+        }
+        .map(drop)
+    }
+}
