@@ -102,6 +102,9 @@ impl<'a> Job<'a> {
             let grids = images.each_ref().map(|image| image.whole.unwrap_or(image.volume.geometry));
             let options = options(&Grids::of(&grids[0], &grids[1]))?;
             let whole = images.iter().any(|image| image.whole.is_some()).then_some(grids);
+            if let Some([fixed, moving]) = &whole {
+                resample::check(moving, fixed)?;
+            }
             let [fixed, moving] = images.map(|image| image.volume);
             Ok(Loaded { fixed, moving, whole, options, notes, seconds: reading.elapsed().as_secs_f64() })
         })

@@ -69,8 +69,7 @@ fn resample_linear(
     how: &Resampling,
     backend: &dyn Backend,
 ) -> Result<Resampled> {
-    check(Setting::Moving, &image.geometry)?;
-    check(Setting::Fixed, grid)?;
+    check(&image.geometry, grid)?;
     fills_its_grid(image)?;
     let map = voxel_map(grid, &image.geometry, map);
     let onto = |image: &Volume, how: &Resampling| backend.resample(image, grid.size, &map, how.interpolator);
@@ -96,8 +95,7 @@ pub fn resample_through(
     map: impl Fn(DVec3) -> DVec3 + Sync,
     how: &Resampling,
 ) -> Result<Resampled> {
-    check(Setting::Moving, &image.geometry)?;
-    check(Setting::Fixed, grid)?;
+    check(&image.geometry, grid)?;
     fills_its_grid(image)?;
     let mut inside = 0;
     let voxels = with_gaps(image, how, |image, how| {
@@ -152,8 +150,7 @@ fn through(
 /// Those of [`io::read_with`](crate::io::read_with) and [`io::write`](crate::io::write), and [`Error::Option`] for a picture or a grid too large.
 pub fn move_picture(path: &Path, options: &ReadOptions, grid: &Geometry, map: &DAffine3, out: &Path) -> Result<()> {
     let whole = Whole::read(path, options)?;
-    check(Setting::Moving, &whole.geometry)?;
-    check(Setting::Fixed, grid)?;
+    check(&whole.geometry, grid)?;
     let map = voxel_map(grid, &whole.geometry, map);
     let samples = match &whole.samples {
         Samples::Bytes(_) => Samples::Bytes(taken(&whole, grid, &map, |v| v as u8)),
@@ -231,8 +228,16 @@ fn fills_its_grid(image: &Volume) -> Result<()> {
     }
 }
 
-/// Refuses what cannot be addressed.
-fn check(which: Setting, grid: &Geometry) -> Result<()> {
+/// Refuses an image and a grid to bring it to that [`resample`] and [`move_picture`] cannot take, before anything else is done for them.
+///
+/// # Errors
+/// [`Error::Option`] for one too large.
+pub fn check(image: &Geometry, grid: &Geometry) -> Result<()> {
+    addressable(Setting::Moving, image)?;
+    addressable(Setting::Fixed, grid)
+}
+
+fn addressable(which: Setting, grid: &Geometry) -> Result<()> {
     let [i, j, k] = grid.size;
     if grid.size.contains(&0) || !grid.is_addressable() {
         let what = if which == Setting::Moving { "the image" } else { "the grid to resample on" };

@@ -201,7 +201,28 @@ const ROWS: &[Row] = &[
 ];
 
 pub fn tests() -> Vec<Trial> {
-    ROWS.iter().map(|row| trial(format!("cli::refuses_{}", row.0), || refuses(row))).collect()
+    let rows = ROWS.iter().map(|row| trial(format!("cli::refuses_{}", row.0), || refuses(row)));
+    rows.chain([trial("cli::refuses_a_long_picture", a_long_picture_is_refused_before_it_is_registered)]).collect()
+}
+
+fn a_long_picture_is_refused_before_it_is_registered() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name, size: [u32; 2], grey: fn(u32) -> u8| {
+        let picture = image::GrayImage::from_fn(size[0], size[1], |x, _| image::Luma([grey(x)]));
+        picture.save(folder.path().join(name)).unwrap();
+    };
+    // So large that it is thinned while it is read, to axes that could be registered.
+    write("long.png", [33_000, 2_100], |x| (x % 251) as u8);
+    // Registration would refuse this one.
+    write("constant.png", [40, 30], |_| 7);
+    let arguments = ["register", "constant.png", "long.png", "--out", "out", "--backend", "cpu"];
+    let assert = mireg(folder.path(), &arguments).assert().code(2);
+    let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(
+        told.contains("33000 x 2100") && told.contains("32768 along an axis") && told.lines().count() == 1,
+        "{told}"
+    );
+    assert_eq!(names(folder.path()), ["constant.png", "long.png"]);
 }
 
 fn refuses((_, arguments, code, words): &Row) {

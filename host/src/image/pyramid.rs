@@ -33,6 +33,18 @@ pub fn level(volume: &Volume, mm: f64) -> Cow<'_, Volume> {
     coarser(volume, steps(&volume.geometry, mm)).map_or(Cow::Borrowed(volume), Cow::Owned)
 }
 
+/// The same, made from the coarsest of `levels` of the volume, fine to coarse, that it can be made from.
+pub fn level_from<'a>(volume: &'a Volume, levels: &'a [Cow<Volume>], mm: f64) -> Cow<'a, Volume> {
+    let (old, steps) = (&volume.geometry, steps(&volume.geometry, mm));
+    let left = |level: &'a Cow<Volume>| {
+        let before = [0, 1, 2].map(|axis| (level.geometry.spacing[axis] / old.spacing[axis]).round() as usize);
+        let all = (0..3).all(|axis| before[axis] > 0 && steps[axis].is_multiple_of(before[axis]));
+        all.then(|| (&**level, [0, 1, 2].map(|axis| steps[axis] / before[axis])))
+    };
+    let (from, steps) = levels.iter().rev().find_map(left).unwrap_or((volume, steps));
+    coarser(from, steps).map_or(Cow::Borrowed(from), Cow::Owned)
+}
+
 /// The volume smoothed along axes with Gaussians of these sigmas, voxels; axes of 0 stay as they are. Borders repeat.
 pub fn smoothed(volume: &Volume, sigmas: [f64; 3]) -> Volume {
     let size = volume.geometry.size;
@@ -122,10 +134,14 @@ impl Filter {
         grid
     }
 
+    /// The old index of the first tap of new voxel 0, were there no border.
+    fn first(&self) -> isize {
+        (self.twice / 2) as isize - ((self.kernel.len() - 1) / 2) as isize
+    }
+
     /// The old index of a tap of new voxel 0; the voxel on the border stands for those outside.
     fn index(&self, tap: usize) -> usize {
-        let first = (self.twice / 2) as isize - ((self.kernel.len() - 1) / 2) as isize;
-        (first + tap as isize).clamp(0, self.sizes[0] as isize - 1) as usize
+        (self.first() + tap as isize).clamp(0, self.sizes[0] as isize - 1) as usize
     }
 
     /// What becomes of rows or slices: number `new` of those that are left.
@@ -141,9 +157,13 @@ impl Filter {
     /// What becomes of a row.
     fn along(&self, row: &[f32], out: &mut [f32]) {
         let taps = (self.sizes[1] - 1) * self.step + self.kernel.len();
-        let row: Vec<f32> = (0..taps).map(|tap| row[self.index(tap)]).collect();
+        let before = usize::try_from(-self.first()).unwrap_or(0);
+        let inside = &row[self.index(0)..=self.index(taps - 1)];
+        let mut bordered = vec![row[0]; before];
+        bordered.extend_from_slice(inside);
+        bordered.resize(taps, row[row.len() - 1]);
         for (tap, &weight) in self.kernel.iter().enumerate() {
-            let voxels = row[tap..].iter().step_by(self.step);
+            let voxels = bordered[tap..].iter().step_by(self.step);
             out.iter_mut().zip(voxels).for_each(|(out, &voxel)| *out += weight * voxel);
         }
     }
@@ -227,6 +247,28 @@ mod tests {
         assert!(steps[2].geometry.origin.distance(once[0].geometry.origin) < 1e-12);
         let middle = once[0].voxels.len() / 2;
         assert!((steps[2].voxels[middle] - once[0].voxels[middle]).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_level_is_made_from_the_coarsest_that_it_can_be_made_from() {
+        let fine = ramp([50, 41, 37], DVec3::ONE);
+        let finer = levels(&fine, &[1.0, 2.0, 3.0, 4.0, 12.0]);
+        for (mm, same) in [(3.0, Some(2)), (4.0, Some(3)), (6.0, None), (5.0, None)] {
+            let (found, once) = (level_from(&fine, &finer, mm), level(&fine, mm));
+            assert_eq!(found.geometry.size, once.geometry.size);
+            assert!(found.geometry.origin.distance(once.geometry.origin) < 1e-12);
+            let [x, y, z] = once.geometry.size.map(|n| n / 2);
+            let middle = x + once.geometry.size[0] * (y + once.geometry.size[1] * z);
+            assert!((found.voxels[middle] - once.voxels[middle]).abs() < 1e-3);
+            let taken = finer.iter().position(|level| std::ptr::eq(&**level, &*found));
+            assert_eq!(taken, same, "{mm} mm");
+        }
+        assert_eq!(
+            level_from(&fine, &finer, 5.0),
+            level(&fine, 5.0),
+            "no level but the volume itself can be thinned to it"
+        );
+        assert_ne!(level_from(&fine, &finer, 6.0), level(&fine, 6.0), "it is smoothed twice");
     }
 
     #[test]

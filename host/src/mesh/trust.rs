@@ -27,7 +27,7 @@ pub fn place(images: &[Prepared; 2], mesh: &Mesh) -> Result<Option<Place>> {
     let moved =
         resample_through(&moving.image, &fixed.image.geometry, |point| map.transform_point3(point), &how)?.volume;
     let moved = Prepared { image: Cow::Owned(moved), mask: None, intensities: moving.intensities };
-    Ok(Insides::of([fixed, &moved])?.map(|insides| insides.place(&DAffine3::IDENTITY)))
+    Ok(Insides::of([fixed, &moved], [&[], &[]])?.map(|insides| insides.place(&DAffine3::IDENTITY)))
 }
 
 /// Of a mesh, beside what speaks against its start: that has been another place.

@@ -54,6 +54,9 @@ fn voxel(image: &Volume, place: DVec3) -> f32 {
     let (i, j, k) = (place.x as u32, place.y as u32, if flat { 0 } else { place.z as u32 });
     let (right, down) = (place.x - f64::from(i), place.y - f64::from(j));
     let first = i as usize + width * (j as usize + height * k as usize);
+    if image.voxels[first].is_nan() {
+        return f32::NAN;
+    }
     let along = |n: usize| mix(image.voxels[n], image.voxels[n + 1], right);
     let slice = |n: usize| mix(along(n), along(n + width), down);
     if flat { slice(first) } else { mix(slice(first), slice(first + width * height), place.z - f64::from(k)) }

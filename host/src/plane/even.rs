@@ -30,18 +30,20 @@ impl Even {
     /// # Errors
     /// Those of [`contrast::normalised`].
     pub fn pair([fixed, moving]: &[Prepared; 2]) -> Result<[Self; 2]> {
-        Ok([Self::of(Setting::Fixed, fixed, SIDE)?.0, Self::of(Setting::Moving, moving, SIDE)?.0])
+        Ok([Self::of(Setting::Fixed, fixed, &[], SIDE)?.0, Self::of(Setting::Moving, moving, &[], SIDE)?.0])
     }
 
-    /// Of a picture on a grid of so many pixels along the longer side at most; beside it the picture there.
+    /// Of a picture on a grid of so many pixels along the longer side at most; beside it the picture there. Levels of its pyramid, if there
+    /// are any, spare time.
     ///
     /// # Errors
     /// Those of [`contrast::normalised`].
-    pub fn of(which: Setting, picture: &Prepared, pixels: f64) -> Result<(Self, Volume)> {
+    pub fn of(which: Setting, picture: &Prepared, levels: &[Cow<Volume>], pixels: f64) -> Result<(Self, Volume)> {
         let grid = &picture.image.geometry;
-        let thin = |picture: &Volume| pyramid::level(picture, longer_side(grid) / pixels).into_owned();
-        let (image, mask) = (thin(&picture.image), picture.mask().map(thin));
-        Ok((Self::new(which, &image, mask.as_ref(), neighbourhood(grid))?, image))
+        let mm = longer_side(grid) / pixels;
+        let image = pyramid::level_from(&picture.image, levels, mm).into_owned();
+        let mask = picture.mask().map(|mask| pyramid::level(mask, mm));
+        Ok((Self::new(which, &image, mask.as_deref(), neighbourhood(grid))?, image))
     }
 
     /// Of a picture, which is image where `mask` is 0.5 or more or, without one, where it is bright; `mm` is the sigma of neighbourhoods.

@@ -3,7 +3,7 @@
 use super::Place;
 use crate::Volume;
 use crate::doubt::Doubt;
-use crate::image::Intensities;
+use crate::image::{Intensities, Range};
 use crate::metric::Evaluation;
 use crate::optimizer::Stopped;
 use crate::transform::Linear;
@@ -26,6 +26,9 @@ pub struct Registration {
     pub values: [f64; 2],
     /// The joint histograms of `start` and `end`: the pair (f, m) is at `f + bins * m`.
     pub histograms: [Vec<u32>; 2],
+    /// What of the fixed and of the moving image is spread over their bins: intensities, or where [`Started::from`] is `contrast` local
+    /// contrasts, in standard deviations of the neighbourhood.
+    pub binned: [Range; 2],
     pub started: Started,
     /// Coarse to fine.
     pub levels: Vec<RegistrationLevel>,

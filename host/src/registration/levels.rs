@@ -62,6 +62,14 @@ impl<'a> Levels<'a> {
         Self { spacings, which, sampled, interpolated, ranges, sampled_mask, interpolated_mask, options }
     }
 
+    /// The fixed and the moving image on all levels.
+    pub fn pyramids(&self) -> [&[Cow<'a, Volume>]; 2] {
+        match self.which {
+            Sampled::Fixed => [&self.sampled, &self.interpolated],
+            Sampled::Moving => [&self.interpolated, &self.sampled],
+        }
+    }
+
     /// The fixed and the moving image of a level.
     pub fn pair(&self, level: usize) -> (&Volume, &Volume) {
         let (sampled, interpolated) = (&self.sampled[level], &self.interpolated[level]);

@@ -47,9 +47,10 @@ pub(crate) fn register(
 ) -> Result<Registration> {
     let mut seconds = RegistrationSeconds::default();
     let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
-    let insides = timed(&mut seconds.compare, || Insides::of(read.each_ref()))?;
+    let levels = timed(&mut seconds.pyramid, || Levels::new(&read, options));
+    let insides = timed(&mut seconds.compare, || Insides::of(read.each_ref(), levels.pyramids()))?;
     let case = Case { fixed, moving, read: &read, insides: insides.as_ref(), backend, observer };
-    let found = case.run(&read, options, seconds)?;
+    let found = case.on(levels, &read, options, seconds)?;
     let lost = found.doubts.iter().any(|doubt| doubt.check == Check::Place);
     if !lost || options.init != Init::Auto {
         return Ok(found);
@@ -111,9 +112,26 @@ struct Case<'a> {
 
 impl Case<'_> {
     /// Registers by these images: those that were read, or what was made of them.
-    fn run(&self, prepared: &[Prepared; 2], options: &Options, seconds: RegistrationSeconds) -> Result<Registration> {
+    fn run(
+        &self,
+        prepared: &[Prepared; 2],
+        options: &Options,
+        mut seconds: RegistrationSeconds,
+    ) -> Result<Registration> {
+        let levels = timed(&mut seconds.pyramid, || Levels::new(prepared, options));
+        self.on(levels, prepared, options, seconds)
+    }
+
+    /// The same on these levels.
+    fn on(
+        &self,
+        levels: Levels,
+        prepared: &[Prepared; 2],
+        options: &Options,
+        seconds: RegistrationSeconds,
+    ) -> Result<Registration> {
         let dimension = Dimension::of(&self.fixed.geometry);
-        Run { case: *self, prepared, options, dimension, levels: Vec::new(), values: [0.0; 2], seconds }.finish()
+        Run { case: *self, prepared, options, dimension, levels: Vec::new(), values: [0.0; 2], seconds }.finish(levels)
     }
 
     /// Registers two pictures by their contrast, from where a search among all places, turns and sizes puts them.
@@ -144,8 +162,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn finish(mut self) -> Result<Registration> {
-        let levels = timed(&mut self.seconds.pyramid, || Levels::new(self.prepared, self.options));
+    fn finish(mut self, levels: Levels) -> Result<Registration> {
         let mut race = Race::default();
         for level in (0..levels.spacings.len()).rev() {
             self.level(&levels, level, &mut race)?;
@@ -185,6 +202,7 @@ impl Run<'_> {
             end: compared.values[1],
             values,
             histograms: compared.histograms,
+            binned: self.prepared.each_ref().map(|image| image.intensities.range),
             started: Started {
                 from: best.from,
                 distance_mm: distance(&best.start, &map, &self.case.fixed.geometry),

@@ -5,7 +5,7 @@
 //! which a lamp's shading has fallen out.
 
 use crate::error::Setting;
-use crate::image::{Prepared, Range};
+use crate::image::{self, Prepared};
 use crate::metric::{self, NO_INFORMATION};
 use crate::plane::canvas::Canvas;
 use crate::plane::contrast::{self, REACH};
@@ -14,13 +14,17 @@ use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::f64::consts::TAU;
+use std::ops::Range;
 
 /// Pixels along the longer side of pictures, voxels along the longest of volumes, where there are as many.
 const SIDE: f64 = 500.0;
 const SIDE_IN_SPACE: f64 = 64.0;
 /// Bins per side.
 const BINS: usize = 24;
+/// Cells of a row of a table of counts: the bins, one for what is not image, and some to make it a power of two.
+const ROW: usize = 32;
 /// How far the places around lie, as parts of the moving image's longest side but no fewer than some voxels, and how many there are at each
 /// distance in the plane.
 const SHIFTS: [f64; 3] = [0.04, 0.08, 0.12];
@@ -45,7 +49,7 @@ impl Place {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn of(images: &[Prepared; 2], to: &DAffine3) -> Result<Option<Self>> {
-        Ok(Insides::of(images.each_ref())?.map(|insides| insides.place(to)))
+        Ok(Insides::of(images.each_ref(), [&[], &[]])?.map(|insides| insides.place(to)))
     }
 }
 
@@ -58,15 +62,15 @@ pub struct Insides {
 }
 
 /// Two images, NaN where they are only surround, and the values of each that are spread over the bins.
-struct Pair([(Volume, Range); 2]);
+struct Pair([(Volume, image::Range); 2]);
 
 impl Insides {
-    /// Of two images; none where too little is more than surround.
+    /// Of two images; none where too little is more than surround. Levels of their pyramids, if there are any, spare time.
     ///
     /// # Errors
     /// [`Error::Stopped`]
-    pub fn of([fixed, moving]: [&Prepared; 2]) -> Result<Option<Self>> {
-        match rayon::join(|| inside(Setting::Fixed, fixed), || inside(Setting::Moving, moving)) {
+    pub fn of([fixed, moving]: [&Prepared; 2], [a, b]: [&[Cow<Volume>]; 2]) -> Result<Option<Self>> {
+        match rayon::join(|| inside(Setting::Fixed, fixed, a), || inside(Setting::Moving, moving, b)) {
             (Ok([a, b]), Ok([c, d])) => {
                 let side = longer_side(&moving.image.geometry);
                 Ok(Some(Self { contrasts: Pair([a, c]), intensities: Pair([b, d]), side }))
@@ -85,9 +89,9 @@ impl Insides {
 }
 
 /// The contrasts and the intensities of what is more than surround.
-fn inside(which: Setting, picture: &Prepared) -> Result<[(Volume, Range); 2]> {
+fn inside(which: Setting, picture: &Prepared, levels: &[Cow<Volume>]) -> Result<[(Volume, image::Range); 2]> {
     let side = if picture.image.geometry.is_flat() { SIDE } else { SIDE_IN_SPACE };
-    let (even, image) = Even::of(which, picture, side)?;
+    let (even, image) = Even::of(which, picture, levels, side)?;
     let intensities = image.only(|n| even.inner[n]);
     // Near the rim a neighbourhood is on one side alone, and shading shows.
     let whole = contrast::inner(&image, &even.inner, WHOLE * neighbourhood(&picture.image.geometry))?;
@@ -108,9 +112,8 @@ impl Pair {
         let moving = bins(&canvas.voxels, *moving_range);
         let [width, height, _] = grid.size;
         let at = |n: usize| canvas.index([n % width, n / width % height, n / (width * height)].map(|n| n as isize));
-        let fixed = bins(&fixed.voxels, *range).into_iter().enumerate().filter(|&(_, bin)| usize::from(bin) < BINS);
-        let fixed: Vec<(isize, u8)> = fixed.map(|(n, bin)| (at(n), bin)).collect();
-        let information = |shift| information(&fixed, &moving, canvas.index(shift) - canvas.index([0; 3]));
+        let fixed = Runs::new(bins(&fixed.voxels, *range), width, at);
+        let information = |shift| fixed.information(&moving, canvas.index(shift) - canvas.index([0; 3]));
         let most = around.into_par_iter().map(information).reduce(|| NO_INFORMATION, f64::max);
         information([0; 3]).max(0.0) / most
     }
@@ -145,20 +148,51 @@ fn whole(voxels: DVec3, grid: &Geometry) -> [isize; 3] {
 }
 
 /// The bin of each pixel, [`BINS`] where it is not image.
-fn bins(pixels: &[f32], (low, high): Range) -> Vec<u8> {
+fn bins(pixels: &[f32], (low, high): image::Range) -> Vec<u8> {
     let scale = BINS as f32 / (high - low);
     let last = (BINS - 1) as f32;
     let bin = |&pixel: &f32| if pixel.is_nan() { BINS as u8 } else { ((pixel - low) * scale).clamp(0.0, last) as u8 };
     pixels.iter().map(bin).collect()
 }
 
-/// The mutual information beyond what chance makes, nats, of voxels of the fixed image, each with its bin, and of the bins that lie so far from
-/// them.
-fn information(fixed: &[(isize, u8)], moving: &[u8], away: isize) -> f64 {
-    // The last for what is not image.
-    let mut counts = [[0_u32; BINS]; BINS + 1];
-    for &(index, bin) in fixed {
-        counts[usize::from(moving[(index + away) as usize])][usize::from(bin)] += 1;
+/// Voxels of the fixed image that are image, row by row.
+struct Runs {
+    bins: Vec<u8>,
+    /// Neighbours along a row: where the first lies on the canvas, and which of the bins are theirs.
+    runs: Vec<(isize, Range<usize>)>,
+}
+
+impl Runs {
+    /// Of all voxels' bins; `place` is where a voxel lies on the canvas.
+    fn new(bins: Vec<u8>, width: usize, place: impl Fn(usize) -> isize) -> Self {
+        let is_image = |n: usize| usize::from(bins[n]) < BINS;
+        let mut runs: Vec<(isize, Range<usize>)> = Vec::new();
+        for n in (0..bins.len()).filter(|&n| is_image(n)) {
+            match runs.last_mut() {
+                Some((_, run)) if run.end == n && n % width > 0 => run.end += 1,
+                _ => runs.push((place(n), n..n + 1)),
+            }
+        }
+        Self { bins, runs }
     }
-    metric::information(counts[..BINS].as_flattened(), BINS)
+
+    /// The mutual information beyond what chance makes, nats, of these and of the moving image's bins that lie so far from them.
+    fn information(&self, moving: &[u8], away: isize) -> f64 {
+        // Neighbours often have the same bins: with two tables, one count need not wait for the other.
+        let mut counts = [[0_u32; ROW * ROW]; 2];
+        let cell = |fixed: u8, moving: u8| usize::from(moving) % ROW * ROW + usize::from(fixed) % ROW;
+        for (at, run) in &self.runs {
+            let there = &moving[(at + away) as usize..][..run.len()];
+            let (fixed, last) = self.bins[run.clone()].as_chunks();
+            let (moving, other) = there.as_chunks();
+            for ([a, b], [c, d]) in fixed.iter().zip(moving) {
+                counts[0][cell(*a, *c)] += 1;
+                counts[1][cell(*b, *d)] += 1;
+            }
+            last.iter().zip(other).for_each(|(a, b)| counts[0][cell(*a, *b)] += 1);
+        }
+        let all: Vec<u32> =
+            (0..BINS * BINS).map(|n| n / BINS * ROW + n % BINS).map(|cell| counts[0][cell] + counts[1][cell]).collect();
+        metric::information(&all, BINS)
+    }
 }

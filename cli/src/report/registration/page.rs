@@ -38,6 +38,10 @@ impl Pictures {
     }
 }
 
+/// What joint histograms are of.
+const INTENSITIES: [&str; 2] = ["intensity", "intensities"];
+const CONTRASTS: [&str; 2] = ["contrast", "contrasts with the neighbourhood, in its standard deviations"];
+
 /// What page.html shows.
 #[derive(Template)]
 #[template(path = "registration/page.html")]
@@ -47,6 +51,9 @@ struct Page<'a> {
     motion: String,
     parts: Vec<Fact>,
     joints: &'a [String; 2],
+    /// What is counted in the joint histograms, one of it and many, and the ends of its bins in both images.
+    counted: [&'static str; 2],
+    binned: [mireg::image::Range; 2],
     plot: Plot,
     metric: Vec<[String; 3]>,
 }
@@ -69,6 +76,8 @@ pub fn page(
         motion: words::motion(&found.transform),
         parts: words::parts(&found.transform),
         joints: &pictures.joints,
+        counted: if found.started.from == "contrast" { CONTRASTS } else { INTENSITIES },
+        binned: found.binned,
         plot: Plot::new(facts.levels.iter().map(curve).collect(), "evaluations"),
         metric: metric(&found.start, &found.end),
     };

@@ -23,6 +23,11 @@ fn noise(size: [usize; 3]) -> Volume {
 
 /// A page of a volume registered with itself, with these doubts about it and a file of this name.
 fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
+    page_from("header", volume, doubts, file)
+}
+
+/// The same of one that started like this.
+fn page_from(from: &'static str, volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
     let counts: Vec<u32> = noise([1024, 1024, 1]).voxels.iter().map(|&value| value as u32).collect();
     let dimension = Dimension::of(&volume.geometry);
     let found = Registration {
@@ -33,7 +38,8 @@ fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
         end: Evaluation::default(),
         values: [0.0; 2],
         histograms: [counts.clone(), counts],
-        started: Started { from: "header", distance_mm: 0.0, candidates: 1 },
+        binned: [(-4.0, 4.0); 2],
+        started: Started { from, distance_mm: 0.0, candidates: 1 },
         levels: vec![],
         place: None,
         doubts,
@@ -75,6 +81,24 @@ fn the_verdict_comes_first_with_every_doubt() {
     );
     assert!(warned.contains("something about folded. Where the Jacobian"), "{warned}");
     assert!(first(vec![doubt(Check::Overlap, true)]).contains("Failed: do not use"));
+}
+
+#[test]
+fn joint_histograms_are_labelled_with_what_they_are_of() {
+    let axes = |from| {
+        let page = page_from(from, &noise([40, 40, 1]), vec![], "a.png");
+        let figure = &page[page.find("Joint histograms</h2>").unwrap()..];
+        figure[..figure.find("</section>").unwrap()].to_owned()
+    };
+    let (intensities, contrasts) = (axes("search"), axes("contrast"));
+    assert!(intensities.contains("moving intensity") && !intensities.contains("contrast"), "{intensities}");
+    assert!(contrasts.contains("moving contrast") && !contrasts.contains("intensit"), "{contrasts}");
+    for axes in [intensities, contrasts] {
+        assert!(
+            axes.contains(r#"<span class="left">-4</span>"#) && axes.contains(r#"<span class="high">4</span>"#),
+            "{axes}"
+        );
+    }
 }
 
 #[test]
