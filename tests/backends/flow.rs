@@ -6,7 +6,7 @@ use glam::DVec3;
 use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
-use mireg::backend::{Agreement, Backend, Compare, Flow, FlowLevel, FlowStep, Score, cpu::Cpu};
+use mireg::backend::{Agreement, Backend, Compare, Flow, FlowLevel, FlowStep, Half, Score, cpu::Cpu};
 use mireg::image::StoredImage;
 use mireg::image::voxel_map;
 use mireg::transform::Rigid;
@@ -105,12 +105,17 @@ impl Both<'_> {
     }
 
     fn step(&mut self, number: u32) -> Result<(), Failed> {
-        let agreement = self.ours.agreement()?;
-        same("agreements", &agreement, &self.theirs.agreement()?)?;
+        for half in [Half::First, Half::Second] {
+            same("agreements of a half", &self.ours.agreement(half)?, &self.theirs.agreement(half)?)?;
+        }
+        let agreement = self.ours.agreement(Half::Both)?;
+        same("agreements", &agreement, &self.theirs.agreement(Half::Both)?)?;
         let score = score(&agreement)?;
         // Steps that are limited and steps that are not, without smoothing, and with more of it.
         let n = f64::from(number);
-        let step = FlowStep { prior_mm: 2.0, smooth_mm: [1.5 * n, 0.6 * n], limit: [0.5, 4.0][number as usize % 2] };
+        let half = [Half::Both, Half::First, Half::Second][number as usize % 3];
+        let step =
+            FlowStep { half, prior_mm: 2.0, smooth_mm: [1.5 * n, 0.6 * n], limit: [0.5, 4.0][number as usize % 2] };
         self.ours.step(&score, &step)?;
         self.theirs.step(&score, &step)?;
         self.field("a step")
@@ -173,7 +178,7 @@ fn level<'a>(
     compare: Compare,
     from: Option<[[f32; 3]; 2]>,
 ) -> FlowLevel<'a> {
-    FlowLevel { fixed, moving, masks: [&[]; 2], map, spacing_mm: SPACING_MM, from, compare }
+    FlowLevel { fixed, moving, masks: [&[]; 2], map, spacing_mm: SPACING_MM, from, compare, block_mm: 3.7 }
 }
 
 /// How a grid of one size lies on one of another that covers the same.
@@ -211,9 +216,9 @@ fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
     let volume = &volumes([5, 4, 3], 1)[0];
     let image = stored(volume, 1024);
     let map = map(&volume.geometry, &volume.geometry);
-    let step = FlowStep { prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0 };
+    let step = FlowStep { half: Half::Both, prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0 };
     let mut flow = backend.flow()?;
-    let early = flow.agreement().is_err() && flow.field().is_err();
+    let early = flow.agreement(Half::Both).is_err() && flow.field().is_err();
     let many = flow.level(&level(&image, &image, map, Compare::Joint { bins: 256 }, None)).is_err();
     flow.level(&level(&image, &image, map, Compare::Joint { bins: 4 }, None))?;
     let other = flow.step(&Score::Local, &step).is_err();

@@ -71,10 +71,11 @@ pub struct Deform {
     #[arg(long, value_parser = choice::<Force>(), default_value_t = Force::Mi, help_heading = "Deformation")]
     pub force: Force,
     /// Regularisation of the update field: standard deviation of the Gaussian at the finest level. On coarser levels it grows with
-    /// the voxel size [default: 6 voxels of the finest level]
+    /// the voxel size [default: found from the images]
     #[arg(long, value_name = "MM", value_parser = millimetres, allow_negative_numbers = true, help_heading = "Deformation")]
     pub smooth: Option<f64>,
-    /// Regularisation of the total field after each update, likewise; 0 for none [default: a quarter of --smooth]
+    /// Regularisation of the total field after each update, likewise; 0 for none [default: found from the images, or a third of
+    /// --smooth]
     #[arg(long, value_name = "MM", value_parser = millimetres_or_none, allow_negative_numbers = true)]
     #[arg(help_heading = "Deformation")]
     pub smooth_field: Option<f64>,
@@ -82,7 +83,8 @@ pub struct Deform {
     #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
     #[arg(help_heading = "Deformation")]
     pub levels: Vec<f64>,
-    /// Maximum iterations per level: 100,100,50. The last number holds for all further levels [default: 100]
+    /// Maximum iterations per level: 100,100,50. The last number holds for all further levels [default: 25 on the finest level, 50 on
+    /// the one before, 100 on coarser ones]
     #[arg(
         long,
         value_name = "N,...",

@@ -40,6 +40,10 @@ pub struct FlowImages {
     pub moving_size: [u32; 3],
     /// Whether the fixed and the moving image have a mask, 0 or 1.
     pub masked: [u32; 2],
+    /// The halves of the fixed image whose voxels count: the sum of their numbers, see [`half`](crate::math::flow::half).
+    pub halves: u32,
+    /// What tells the halves apart: see [`half`](crate::math::flow::half).
+    pub blocks: [f32; 3],
 }
 
 /// Parameters of [`flow_pairs`](crate::kernels::flow::pairs::flow_pairs).
@@ -64,16 +68,18 @@ pub struct FlowForce {
     pub images: FlowImages,
     /// The two tables of [`score`](crate::math::flow::score): `bins * bins` scores, then `bins` numbers of information.
     pub tables: DeviceSlice<f32>,
-    /// One displacement per voxel, in voxels; written.
+    /// Three planes, see [`Pull::force`](crate::math::flow::Pull::force); written.
     pub force: DeviceSliceMut<f32>,
+    /// One plane, see [`Pull::precision`](crate::math::flow::Pull::precision); written.
+    pub precision: DeviceSliceMut<f32>,
     /// 1 / spacing^2 of the fixed grid along x, y and z, mm^-2: see [`pull`](crate::math::flow::pull).
     pub per_square: [f32; 3],
-    /// 1 / variance of the displacement before the images are seen, mm^-2: see [`pull`](crate::math::flow::pull).
-    pub prior: f32,
     /// Bins of each image.
     pub bins: u32,
     /// Numbers of the tables that a block copies to shared memory: all of them, or 0.
     pub table_words: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
 }
 
 /// Parameters of the kernels of [`local`](crate::kernels::flow::local).
@@ -86,13 +92,15 @@ pub struct FlowLocal {
     pub fixed: DeviceSliceMut<f32>,
     /// Three planes: first what is to be smoothed, then its local means, and in the end the force.
     pub planes: DeviceSliceMut<f32>,
+    /// As in [`FlowForce`].
+    pub precision: DeviceSliceMut<f32>,
     /// Two numbers, to which are added the squared correlation, in units of
     /// 1 / [`CORRELATION_UNIT`](crate::math::flow::CORRELATION_UNIT), and the number of voxels inside.
     pub totals: DeviceSliceMut<u64>,
     /// As in [`FlowForce`].
     pub per_square: [f32; 3],
-    /// As in [`FlowForce`].
-    pub prior: f32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
 }
 
 /// Parameters of the kernels of [`step`](crate::kernels::flow::step).
@@ -101,14 +109,20 @@ pub struct FlowLocal {
 pub struct FlowStep {
     /// The field before the step.
     pub field: DeviceSlice<f32>,
-    /// The update field; replaced by the field after the step.
+    /// The sums of the forces around each voxel; replaced by the update field, and that by the field after the step.
     pub step: DeviceSliceMut<f32>,
+    /// The sums of the precisions around each voxel.
+    pub precision: DeviceSlice<f32>,
     /// One number: the bits of the square of the update field's largest displacement, in voxels; 0 before.
     pub largest: DeviceSliceMut<u32>,
     /// Voxels of the grid along x, y and z.
     pub size: [u32; 3],
     /// The largest displacement that a step may make, in voxels.
     pub limit: f32,
+    /// 1 / variance of the displacement before the images are seen, mm^-2: see [`update`](crate::math::flow::update).
+    pub prior: f32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
 }
 
 /// Parameters of [`flow_refine`](crate::kernels::flow::field::flow_refine).
@@ -190,11 +204,11 @@ pub struct FlowInverse {
 }
 
 const _: () = assert!(size_of::<CopyWords>() == 40);
-const _: () = assert!(size_of::<FlowImages>() == 160);
-const _: () = assert!(size_of::<FlowPairs>() == 184);
-const _: () = assert!(size_of::<FlowForce>() == 216);
-const _: () = assert!(size_of::<FlowLocal>() == 224);
-const _: () = assert!(size_of::<FlowStep>() == 64);
+const _: () = assert!(size_of::<FlowImages>() == 176);
+const _: () = assert!(size_of::<FlowPairs>() == 200);
+const _: () = assert!(size_of::<FlowForce>() == 248);
+const _: () = assert!(size_of::<FlowLocal>() == 256);
+const _: () = assert!(size_of::<FlowStep>() == 88);
 const _: () = assert!(size_of::<FlowRefine>() == 80);
 const _: () = assert!(size_of::<FlowJacobian>() == 64);
 const _: () = assert!(size_of::<FlowMoved>() == 120);

@@ -19,7 +19,7 @@ mod viola;
 
 pub use cpu::Cpu;
 pub(crate) use flow::bytes as flow_bytes;
-pub use flow::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score};
+pub use flow::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Half, Score};
 pub use gaussian::SmoothingSeconds;
 pub use gpu::math::bin::FULL;
 pub use gpu::math::entropy::Entropies;

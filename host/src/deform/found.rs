@@ -57,6 +57,8 @@ pub struct Level {
     pub values: Vec<f64>,
     /// Why it ended: `converged` or `iterations`.
     pub stopped: &'static str,
+    /// The Gaussians that smoothed the update field and the whole field: standard deviations, mm.
+    pub smooth_mm: [f64; 2],
     /// Smallest and largest determinant of the flow's Jacobian at its end.
     pub jacobian_range: [f32; 2],
 }

@@ -2,6 +2,7 @@
 //! that grows by composing small, smoothed steps along the gradient of the metric, so that it stays invertible.
 
 mod climb;
+mod course;
 mod doubts;
 mod finish;
 mod found;
@@ -9,20 +10,22 @@ mod levels;
 mod memory;
 mod options;
 mod respaced;
+mod smoothing;
 mod start;
+mod stiffness;
 mod table;
 
 pub use found::{Consistency, Deformation, Level, Seconds};
 pub use options::{Force, Options};
 pub use start::Start;
 
-use crate::backend::{Backend, BackendKind, Flow, FlowLevel, cpu};
-use crate::image::{Geometry, Range, StoredImage, voxel_map};
+use crate::backend::{Backend, BackendKind, Flow, cpu};
+use crate::image::{Geometry, Range};
 use crate::metric;
 use crate::observer::go_on;
 use crate::registration::{LinearStart, timed};
 use crate::{Observer, Result, Volume};
-use climb::Plan;
+use course::Course;
 use glam::DAffine3;
 use std::time::Instant;
 
@@ -69,16 +72,15 @@ impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds, start: LinearStart) -> Result<Deformation> {
         let mut flow = self.backend.flow()?;
         let [finest, _] = levels::finest(levels);
-        let mut climbed = Vec::with_capacity(levels.len());
-        let mut before = None;
-        for (number, level) in levels.iter().enumerate() {
-            let grid = &level.fixed.geometry;
-            let place = (number, levels.len());
-            let plan = Plan::new(self.options, number, smallest(grid), smallest(finest));
-            let stored = timed(&mut seconds.pyramid, || levels::stored(level, self.ranges));
-            climbed.push(timed(&mut seconds.flow, || self.level(&mut *flow, level, &stored, &plan, place, before))?);
-            before = Some(grid);
-        }
+        let stored: Vec<_> =
+            timed(&mut seconds.pyramid, || levels.iter().map(|level| levels::stored(level, self.ranges)).collect());
+        let Self { options, observer, backend, .. } = *self;
+        let course = Course { levels, stored: &stored, start: self.start, options, observer, backend };
+        let climbed: Vec<_> = timed(&mut seconds.flow, || {
+            let smoothing = stiffness::of_levels(&course)?.into_iter().enumerate();
+            smoothing.map(|(number, smoothing)| course.level(&mut *flow, number, smoothing)).collect::<Result<_>>()
+        })?;
+        drop(stored);
         let made = timed(&mut seconds.finish, || self.made(flow, finest, start))?;
         Ok(Deformation {
             doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),
@@ -99,44 +101,6 @@ impl Run<'_> {
             flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
         }
         finish::deformation(&mut *flow, self.backend, grid, self.moving, start, self.observer)
-    }
-
-    /// Climbs a level, and sees that space is not folded.
-    fn level(
-        &self,
-        flow: &mut dyn Flow,
-        level: &levels::Level,
-        [fixed, moving]: &[StoredImage; 2],
-        plan: &Plan,
-        (number, of): (usize, usize),
-        before: Option<&Geometry>,
-    ) -> Result<Level> {
-        let grid = &level.fixed.geometry;
-        let spacing_mm = grid.spacing.to_array();
-        self.observer.level(number, of, spacing_mm);
-        go_on(self.observer)?;
-        flow.level(&FlowLevel {
-            fixed,
-            moving,
-            masks: level.masks.each_ref().map(Vec::as_slice),
-            map: voxel_map(grid, &level.moving.geometry, self.start),
-            spacing_mm,
-            from: before.map(|before| levels::between(before, grid)),
-            compare: plan.compare(),
-        })?;
-        let (values, converged) = plan.climb(flow, self.observer)?;
-        go_on(self.observer)?;
-        let mut jacobian_range = flow.jacobian_range()?;
-        let mut mm = 0.5 * smallest(grid);
-        while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
-            go_on(self.observer)?;
-            flow.smooth(mm)?;
-            go_on(self.observer)?;
-            jacobian_range = flow.jacobian_range()?;
-            mm *= 2.0;
-        }
-        let stopped = if converged { "converged" } else { "iterations" };
-        Ok(Level { spacing_mm, size: grid.size, values, stopped, jacobian_range })
     }
 }
 

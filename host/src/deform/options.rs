@@ -19,12 +19,13 @@ pub struct Options {
     pub force: Force,
     /// Grids of the levels, mm, coarse to fine; `None` for 8, 4, 2 and 1 times the fixed image's smallest spacing, of which small images get fewer.
     pub levels: Option<Vec<f64>>,
-    /// Iterations of each level at most, coarse to fine; the last number is for all further levels too. `None` for 100.
+    /// Iterations of each level at most, coarse to fine; the last number is for all further levels too. `None`
+    /// for 25 on the finest, 50 on the one before and 100 on coarser ones.
     pub iterations: Option<Vec<usize>>,
     /// The standard deviation of the Gaussian that smooths each step, mm at the finest level; on coarser ones it grows with their grids.
-    /// `None` for 6 times the finest level's grid.
+    /// `None` for three times the other; where neither is given, both are found from the images.
     pub smooth_mm: Option<f64>,
-    /// The same of the Gaussian that smooths the field after each step; 0 for none. `None` for a quarter of the other.
+    /// The same of the Gaussian that smooths the field after each step; 0 for none. `None` for a third of the other.
     pub smooth_field_mm: Option<f64>,
     /// Bins per side of the joint histogram, 8 to 255.
     pub bins: u32,

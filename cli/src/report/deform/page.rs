@@ -114,12 +114,17 @@ fn curve(level: &Level) -> Curve {
 
 /// What was chosen.
 fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
-    let mm = |mm: Option<f64>, usual: &str| mm.map_or(usual.to_owned(), |mm| format!("{} mm", facts::rounded(mm)));
+    let sigmas = |axis: usize| {
+        let mm = |level: &super::Level| facts::rounded(level.found.smooth_mm[axis]).to_string();
+        format!("{} mm by level", facts.levels.iter().map(mm).collect::<Vec<_>>().join(", "))
+    };
+    let from = if options.smooth_mm.or(options.smooth_field_mm).is_some() { "given" } else { "found from the images" };
     vec![
         ("force", facts.force.name().to_owned()),
         ("bins", facts.bins.to_string()),
-        ("smoothing of the update field", mm(options.smooth_mm, "6 times the finest grid")),
-        ("smoothing of the whole field", mm(options.smooth_field_mm, "a quarter of that")),
+        ("regularisation", from.to_owned()),
+        ("smoothing of the update field", sigmas(0)),
+        ("smoothing of the whole field", sigmas(1)),
     ]
 }
 

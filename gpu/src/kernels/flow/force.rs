@@ -1,13 +1,14 @@
 //! The force of a joint metric at every voxel.
 
-use super::{Sample, each_voxel, write};
+use super::{Sample, each_voxel, write_pull};
 use crate::kernels::each_of;
-use crate::math::{bin, flow};
+use crate::math::bin;
+use crate::math::flow::{self, Pull};
 use crate::params::FlowForce;
 use cuda_std::shared;
 use cuda_std::{kernel, thread};
 
-/// Writes the force at every voxel, 0 outside the moving image and where a mask is 0. `table_words` words of dynamic shared memory.
+/// Writes the force and the precision at every voxel, 0 outside the moving image and where a mask is 0. `table_words` words of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; bins are 2 to 255.
@@ -27,7 +28,7 @@ pub unsafe fn flow_force(p: FlowForce) {
     }
 }
 
-/// Writes the forces; `table` reads the tables by index.
+/// Writes what pulls; `table` reads the tables by index.
 ///
 /// # Safety
 /// As [`flow_force`], and `table` may be called with any index of the tables.
@@ -36,14 +37,14 @@ unsafe fn pull(p: &FlowForce, table: impl Fn(u32) -> f32) {
     // SAFETY: as this function's; interpolated values lie between stored ones.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
-        let mut force = [0.0; 3];
+        let mut pull = Pull::NONE;
         if sample.counts {
             let (values, slope) = sample.slope(p.images.moving_size);
             let score = flow::score(&table, |f| table(p.bins * p.bins + f), p.bins, values);
             let scale = bin::scale(p.bins, bin::FULL);
             let gradient = flow::pulled(&p.images.map, slope.map(|stored| stored * scale));
-            force = flow::pull(score, gradient, p.per_square, p.prior);
+            pull = flow::pull(score, gradient, p.per_square);
         }
-        write(p.force, p.images.size, number, force);
+        write_pull([p.force, p.precision], p.images.size, number, pull);
     });
 }

@@ -2,9 +2,9 @@
 //! [`flow_local_variance`]; for each field [`flow_local_moving`], then [`flow_local_agreement`] and [`flow_local_force`], which overwrites
 //! the means.
 
-use super::{Sample, add, each_voxel, own, planes, write};
+use super::{Sample, add, each_voxel, own, planes, write, write_pull};
 use crate::math::bin;
-use crate::math::flow::{self, Moments};
+use crate::math::flow::{self, Moments, Pull};
 use crate::params::FlowLocal;
 use cuda_std::global::DeviceSliceMut;
 use cuda_std::kernel;
@@ -70,7 +70,7 @@ pub unsafe fn flow_local_agreement(p: FlowLocal) {
     unsafe { add(p.totals, [sum, count]) };
 }
 
-/// Writes the force at every voxel, over the local means.
+/// Writes the force at every voxel, over the local means, and its precision.
 ///
 /// # Safety
 /// As [`flow_local_fixed`].
@@ -79,14 +79,14 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
     // SAFETY: as this function's.
     each_voxel(p.images.size, |voxel, number| unsafe {
         let sample = Sample::read(&p.images, voxel, number);
-        let mut force = [0.0; 3];
+        let mut pull = Pull::NONE;
         if sample.counts {
             let (values, slope) = sample.slope(p.images.moving_size);
             let (_, score) = moments(&p, number).score(values.map(fraction));
             let gradient = flow::pulled(&p.images.map, slope.map(fraction));
-            force = flow::pull(score, gradient, p.per_square, p.prior);
+            pull = flow::pull(score, gradient, p.per_square);
         }
-        write(p.planes, p.images.size, number, force);
+        write_pull([p.planes, p.precision], p.images.size, number, pull);
     });
 }
 

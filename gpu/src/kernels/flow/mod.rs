@@ -13,7 +13,8 @@ pub mod step;
 
 use crate::kernels::ordered::fold;
 use crate::kernels::sample::{FineLinear, Sampler};
-use crate::math::{flow, interpolate};
+use crate::math::flow::{self, Pull};
+use crate::math::interpolate;
 use crate::params::FlowImages;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, thread_idx_x, thread_idx_y};
@@ -76,6 +77,19 @@ unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values:
     }
 }
 
+/// Sets what pulls at the voxel of this index: three planes of force and one of precision.
+///
+/// # Safety
+/// As [`write`].
+#[inline(always)]
+unsafe fn write_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32, pull: Pull) {
+    // SAFETY: as this function's.
+    unsafe {
+        write(force, size, number, pull.force);
+        precision.set(number as usize, pull.precision);
+    }
+}
+
 /// The indices of a voxel's three numbers: one per plane.
 #[inline(always)]
 fn planes(size: [u32; 3], number: u32) -> [usize; 3] {
@@ -104,7 +118,7 @@ struct Sample {
     fixed: f32,
     /// Whether it lies inside the moving image; else the other fields are not to be used.
     inside: bool,
-    /// Whether it is inside and both masks keep it.
+    /// Whether it is inside, in a half that is wanted, and both masks keep it.
     counts: bool,
     position: [f32; 3],
     words: <FineLinear as Sampler>::Words,
@@ -123,7 +137,8 @@ impl Sample {
             let fixed = f32::from(images.fixed.get_cached(number as usize));
             let position = flow::position(&images.map, voxel, read(images.field, images.size, number));
             let inside = interpolate::inside(position, interpolate::last(images.moving_size));
-            let counts = inside && kept(images, position, number);
+            let wanted = images.halves & flow::half(voxel, images.blocks) != 0;
+            let counts = inside && wanted && kept(images, position, number);
             let place = FineLinear::place(inside, position, images.moving_size);
             let words = FineLinear::load_from(images.moving, images.moving_size, place);
             Self { fixed, inside, counts, position, words, fraction: place.fraction }

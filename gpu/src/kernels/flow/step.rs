@@ -1,20 +1,23 @@
-//! A step: the largest displacement of the update field, and the field after the step.
+//! A step: the update field and its largest displacement, and the field after the step.
 
 use super::{each_voxel, own, write};
-use crate::math::{field, flow};
+use crate::math::field;
+use crate::math::flow::{self, Pull};
 use crate::params::FlowStep;
 use cuda_std::{kernel, warp};
 
-/// Finds the largest displacement of the update field.
+/// Replaces the sums of forces by the update field, and finds its largest displacement.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the size say.
 #[kernel]
-pub unsafe fn flow_largest(p: FlowStep) {
+pub unsafe fn flow_update(p: FlowStep) {
     let mut largest = 0;
     // SAFETY: as this function's.
     each_voxel(p.size, |_, number| unsafe {
-        let step = own(p.step, p.size, number);
+        let force = own(p.step, p.size, number);
+        let step = flow::update(Pull { force, precision: p.precision.get_cached(number as usize) }, p.prior);
+        write(p.step, p.size, number, step);
         // Floats that are not negative compare as their bits.
         let square = field::dot(step, step).to_bits();
         largest = if square > largest { square } else { largest };
@@ -31,7 +34,7 @@ pub unsafe fn flow_largest(p: FlowStep) {
 /// Replaces the update field by the field after the step, whose length is limited.
 ///
 /// # Safety
-/// As [`flow_largest`]; no size is above 2^22.
+/// As [`flow_update`]; no size is above 2^22.
 #[kernel]
 pub unsafe fn flow_compose(p: FlowStep) {
     // SAFETY: as this function's.

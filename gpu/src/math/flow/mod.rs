@@ -85,16 +85,48 @@ pub struct Score {
     pub information: f32,
 }
 
-/// The force at a voxel: the displacement d, in voxels, that the voxel by itself would make.
-///
-/// In mm d = N g / (D |g|^2 + prior), with the gradient g of the moving image per mm. `gradient` is per voxel of the fixed grid;
-/// `per_square`, 1 / spacing^2 of that grid along each axis in mm^-2, takes the step between the two. `prior` is 1 / variance of the
-/// displacement before the images are seen, in mm^-2.
+/// What a voxel says about its displacement. A Gaussian window sums it up over the voxels around before [`update`] makes a displacement
+/// of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pull {
+    /// N g, with the gradient g of the moving image: in voxels of the fixed grid times mm^-2.
+    pub force: [f32; 3],
+    /// D |g|^2, the inverse variance with which the voxel knows its displacement along g, mm^-2.
+    pub precision: f32,
+}
+
+impl Pull {
+    /// Of a voxel that does not count.
+    pub const NONE: Self = Self { force: [0.0; 3], precision: 0.0 };
+}
+
+/// What pulls at a voxel. `gradient` is per voxel of the fixed grid; `per_square`, 1 / spacing^2 of that grid along each axis in mm^-2,
+/// takes it to mm and the force back to voxels.
 #[inline(always)]
-pub fn pull(score: Score, gradient: [f32; 3], per_square: [f32; 3], prior: f32) -> [f32; 3] {
+pub fn pull(score: Score, gradient: [f32; 3], per_square: [f32; 3]) -> Pull {
     let scaled = [gradient[0] * per_square[0], gradient[1] * per_square[1], gradient[2] * per_square[2]];
-    let share = score.score / score.information.mul_add(field::dot(scaled, gradient), prior);
-    [share * scaled[0], share * scaled[1], share * scaled[2]]
+    Pull {
+        force: scaled.map(|component| score.score * component),
+        precision: score.information * field::dot(scaled, gradient),
+    }
+}
+
+/// The displacement of the update field, in voxels, from the sums of the forces and precisions around a voxel: the most likely one that
+/// they share, under a normal prior around 0 whose variance is 1 / `prior` mm^2.
+#[inline(always)]
+pub fn update(sum: Pull, prior: f32) -> [f32; 3] {
+    // The recursive Gaussian may leave a little less than nothing.
+    let share = 1.0 / (at_least(sum.precision, 0.0) + prior);
+    sum.force.map(|force| force * share)
+}
+
+/// The half of the grid that a voxel belongs to, 1 or 2: that of its colour on a three-dimensional chessboard. `blocks` is 1 / the side of
+/// its blocks along each axis, in voxels, more than 0 and at most 1.
+#[inline(always)]
+pub fn half(voxel: [u32; 3], blocks: [f32; 3]) -> u32 {
+    // SAFETY: not negative, and no more than the voxel's number.
+    let block = |axis: usize| whole::bits(unsafe { whole::of((voxel[axis] as f32 + 0.5) * blocks[axis]) });
+    1 + ((block(0) ^ block(1) ^ block(2)) & 1)
 }
 
 /// The local moments of a pair of images around a voxel: means under a Gaussian window. Intensities are fractions of the range.

@@ -61,7 +61,7 @@ fn the_force_is_the_best_step_of_its_own_model() {
     let (score, information, prior) = (0.7, 0.09, 0.02);
     let (gradient, spacing) = ([2.0, -1.0, 0.5], [1.0, 2.0, 0.5]);
     let per_square = spacing.map(|mm: f32| 1.0 / (mm * mm));
-    let step = pull(Score { score, information }, gradient, per_square, prior);
+    let step = update(pull(Score { score, information }, gradient, per_square), prior);
     // N (g d) - D (g d)^2 / 2 - prior |d|^2 / 2, d in voxels but its length in mm.
     let gain = |d: [f32; 3]| {
         let along = f64::from(field::dot(gradient, d));
@@ -75,7 +75,42 @@ fn the_force_is_the_best_step_of_its_own_model() {
             assert!(gain(other) < gain(step), "better along axis {axis}: {other:?} than {step:?}");
         }
     }
-    assert_eq!(pull(Score { score: 0.0, information }, gradient, per_square, prior), [0.0; 3]);
+    assert_eq!(update(pull(Score { score: 0.0, information }, gradient, per_square), prior), [0.0; 3]);
+}
+
+#[test]
+fn voxels_pull_together_as_much_as_they_know() {
+    let per_square = [1.0; 3];
+    // The same displacement of 2 along x, known well by one voxel and badly by the other, and a voxel that knows nothing.
+    let [well, badly] = [40.0, 0.1]
+        .map(|information| pull(Score { score: 2.0 * information * 0.5, information }, [0.5, 0.0, 0.0], per_square));
+    let sum = |a: Pull, b: Pull| Pull {
+        force: [a.force[0] + b.force[0], a.force[1] + b.force[1], a.force[2] + b.force[2]],
+        precision: a.precision + b.precision,
+    };
+    for together in [sum(well, badly), sum(well, Pull::NONE)] {
+        let [x, y, z] = update(together, 1e-3);
+        assert!((x - 2.0).abs() < 1e-3 && y == 0.0 && z == 0.0, "{x}");
+    }
+    // Nothing known: nothing moves, though a filter may leave less than nothing.
+    assert_eq!(update(Pull { precision: -1e-9, ..Pull::NONE }, 0.25), [0.0; 3]);
+}
+
+#[test]
+fn halves_are_the_colours_of_a_chessboard() {
+    let blocks = [0.25, 0.25, 0.5];
+    for z in 0..8 {
+        for y in 0..16 {
+            for x in 0..16 {
+                let colour = (x / 4 + y / 4 + z / 2) % 2;
+                assert_eq!(half([x, y, z], blocks), 1 + colour, "{x} {y} {z}");
+            }
+        }
+    }
+    // A grid of half the spacing has the same blocks.
+    for x in 0..32 {
+        assert_eq!(half([x, 3, 2], [0.125, 0.125, 0.25]), half([x / 2, 1, 1], blocks));
+    }
 }
 
 /// The score of local correlation is the derivative by m of ln p(f, m) - ln p(m) of normal variables.

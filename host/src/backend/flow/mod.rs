@@ -28,6 +28,15 @@ pub struct FlowLevel<'a> {
     pub from: Option<[[f32; 3]; 2]>,
     /// What the metric needs.
     pub compare: Compare,
+    /// The side of the blocks of a [`Half`], mm; taken to be at least a voxel.
+    pub block_mm: f64,
+}
+
+impl FlowLevel<'_> {
+    /// As [`gpu::math::flow::half`] takes them.
+    fn blocks(&self) -> [f32; 3] {
+        self.spacing_mm.map(|mm| (mm / self.block_mm).min(1.0) as f32)
+    }
 }
 
 /// How images are compared.
@@ -57,15 +66,46 @@ pub enum Score {
     Local,
 }
 
+/// Which voxels of the fixed image count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Half {
+    Both,
+    /// Those of one colour of a chessboard of blocks ([`gpu::math::flow::half`]).
+    First,
+    /// Those of the other colour.
+    Second,
+}
+
+impl Half {
+    /// As [`gpu::params::FlowImages::halves`].
+    fn number(self) -> u32 {
+        match self {
+            Self::First => 1,
+            Self::Second => 2,
+            Self::Both => 3,
+        }
+    }
+}
+
 /// A step of the field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlowStep {
+    /// The voxels that pull.
+    pub half: Half,
     /// The standard deviation of a voxel's displacement before anything is known, mm.
     pub prior_mm: f64,
-    /// What smooths the step and what smooths the field after it: standard deviations of Gaussians, mm; 0 to leave it.
+    /// The window over which voxels pull together, and what smooths the field after the step: standard deviations of Gaussians, mm; 0 for
+    /// none.
     pub smooth_mm: [f64; 2],
     /// What no voxel moves further by, voxels.
     pub limit: f32,
+}
+
+impl FlowStep {
+    /// As [`gpu::math::flow::update`] takes it, mm^-2.
+    fn prior(&self) -> f32 {
+        (1.0 / (self.prior_mm * self.prior_mm)) as f32
+    }
 }
 
 /// The way back of a field.
@@ -87,13 +127,13 @@ pub trait Flow {
     /// [`crate::Error::Device`] where memory is short.
     fn level(&mut self, level: &FlowLevel) -> Result<()>;
 
-    /// How the images agree at the field as it is.
+    /// How the images agree at the field as it is, over the voxels of a half.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
-    fn agreement(&mut self) -> Result<Agreement>;
+    fn agreement(&mut self, half: Half) -> Result<Agreement>;
 
-    /// Moves the field along the smoothed force: u becomes v + u(x + v), smoothed.
+    /// Moves the field along the update field v ([`gpu::math::flow::update`]): u becomes v + u(x + v), smoothed.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
@@ -162,8 +202,8 @@ pub fn bytes(fixed: [usize; 3], moving: [usize; 3]) -> u64 {
         (voxels, interpolate::padding(size.map(|n| n as u32)) as u64)
     });
     let field = |voxels, padding| 4 * (3 * voxels + padding);
-    // Two fields, 16-bit values, two local means, which are more than joint indices, and a mask.
-    let of_fixed = 2 * field(fixed, fixed_padding) + (2 + 8 + 1) * fixed;
+    // Two fields, precisions, 16-bit values, two local means, which are more than joint indices, and a mask.
+    let of_fixed = 2 * field(fixed, fixed_padding) + (4 + 2 + 8 + 1) * fixed;
     // Pairs of 16-bit values and a mask; at the end a way back, which is more than an image.
     let of_moving = 4 * (moving + moving_padding) + moving + field(moving, moving_padding);
     of_fixed + of_moving + ROUNDED

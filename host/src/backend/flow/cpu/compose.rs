@@ -1,4 +1,4 @@
-//! A step's largest move, the field after it, and a field on another grid.
+//! The update field of a step, the field after it, and a field on another grid.
 
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
@@ -6,26 +6,29 @@
 use super::task::{FieldView, chunk, pieces, rows, store};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK, Lanes};
+use gpu::math::field;
+use gpu::math::flow::{self, Pull};
 use gpu::math::interpolate::lerp;
-use gpu::math::{field, flow};
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The square of the largest move of three planes.
-pub fn largest(planes: &[f32]) -> f32 {
-    let voxels = planes.len() / 3;
-    let squares = (0..voxels.div_ceil(1 << 14)).into_par_iter().map(|piece| {
-        let range = piece << 14..voxels.min((piece + 1) << 14);
-        let plane = |plane: usize| &planes[plane * voxels..][range.clone()];
-        largest_of(plane(0), plane(1), plane(2))
+/// Makes the update field of sums of forces, three planes, and of precisions, one: the square of its largest move.
+pub fn update(planes: &mut [f32], prior: f32) -> f32 {
+    let largest = AtomicU32::new(0);
+    pieces(planes, 1, |_, planes| {
+        // Floats that are not negative compare as their bits.
+        largest.fetch_max(update_piece(planes, prior).to_bits(), Ordering::Relaxed);
     });
-    squares.reduce(|| 0.0, f32::max)
+    f32::from_bits(largest.into_inner())
 }
 
 widest! {
-    fn largest_of(xs: &[f32], ys: &[f32], zs: &[f32]) -> f32 {
+    fn update_piece(planes: [&mut [f32]; 4], prior: f32) -> f32 {
+        let [xs, ys, zs, precisions] = planes;
         let mut most = 0.0;
-        for ((&x, &y), &z) in xs.iter().zip(ys).zip(zs) {
-            let square = field::dot([x, y, z], [x, y, z]);
+        for (((x, y), z), &mut precision) in xs.iter_mut().zip(ys).zip(zs).zip(precisions) {
+            let step = flow::update(Pull { force: [*x, *y, *z], precision }, prior);
+            [*x, *y, *z] = step;
+            let square = field::dot(step, step);
             most = if square > most { square } else { most };
         }
         most

@@ -3,12 +3,13 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, rows, store};
+use super::task::{FlowTask, put, rows, store};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
 use crate::threads::wanted;
-use gpu::math::{bin, flow};
+use gpu::math::bin;
+use gpu::math::flow::{self, Pull};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -69,12 +70,11 @@ pub struct Tables<'a> {
     pub scores: &'a [f32],
     pub information: &'a [f32],
     pub per_square: [f32; 3],
-    pub prior: f32,
 }
 
 widest! {
-    /// Writes how far voxels would go, from row `first` on, into rows of the three planes.
-    pub fn pull(task: &FlowTask, tables: &Tables, first: usize, planes: [&mut [f32]; 3]) {
+    /// Writes what pulls, from row `first` on, into rows of three planes of force and one of precision.
+    pub fn pull(task: &FlowTask, tables: &Tables, first: usize, planes: [&mut [f32]; 4]) {
         assert!(tables.scores.len() == (tables.bins * tables.bins) as usize);
         assert!(tables.information.len() == tables.bins as usize);
         let width = task.grid.size[0] as usize;
@@ -87,12 +87,12 @@ widest! {
 }
 
 #[inline(always)]
-fn pull_chunk(task: &FlowTask, tables: &Tables, row: usize, x: usize) -> [Lanes; 3] {
+fn pull_chunk(task: &FlowTask, tables: &Tables, row: usize, x: usize) -> [Lanes; 4] {
     let (positions, counts) = task.counted(row, x);
     let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
     let fixed = task.fixed(row, x);
     let scale = bin::scale(tables.bins, bin::FULL);
-    let mut out = [[0.0; CHUNK]; 3];
+    let mut out = [[0.0; CHUNK]; 4];
     for l in 0..CHUNK {
         // SAFETY: as long as the assertions of `pull` say; signed offsets are what vector gathers take.
         let scores = |i: u32| unsafe { *tables.scores.as_ptr().offset(i as i32 as isize) };
@@ -101,10 +101,8 @@ fn pull_chunk(task: &FlowTask, tables: &Tables, row: usize, x: usize) -> [Lanes;
         // SAFETY: stored values and what is interpolated from them.
         let score = unsafe { flow::score(scores, information, tables.bins, [fixed[l], moving[l]]) };
         let gradient = flow::pulled(&task.map, [slopes[0][l] * scale, slopes[1][l] * scale, slopes[2][l] * scale]);
-        let pull = flow::pull(score, gradient, tables.per_square, tables.prior);
-        for axis in 0..3 {
-            out[axis][l] = if counts[l] { pull[axis] } else { 0.0 };
-        }
+        let pull = flow::pull(score, gradient, tables.per_square);
+        put(&mut out, l, if counts[l] { pull } else { Pull::NONE });
     }
     out
 }

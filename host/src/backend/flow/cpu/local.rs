@@ -3,14 +3,14 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, chunk, fractions, rows, store};
+use super::task::{FlowTask, chunk, fractions, put, rows, store};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
 use crate::threads::{mapped, wanted};
 use gpu::math::bin;
-use gpu::math::flow::{self, Moments};
+use gpu::math::flow::{self, Moments, Pull};
 use rayon::prelude::*;
 
 /// The fixed image's local mean and variance.
@@ -100,42 +100,34 @@ fn moments(means: &[Lanes; 5], l: usize) -> Moments {
 }
 
 widest! {
-    /// Writes how far voxels would go, from row `first` on, into rows of the three planes, which hold the means of [`products`].
-    pub fn pull(task: &FlowTask, of_fixed: &[f32], how: ([f32; 3], f32), first: usize, planes: [&mut [f32]; 3]) {
+    /// Writes what pulls, from row `first` on, into rows of three planes of force, which hold the means of [`products`], and one of
+    /// precision.
+    pub fn pull(task: &FlowTask, of_fixed: &[f32], per_square: [f32; 3], first: usize, planes: [&mut [f32]; 4]) {
         let width = task.grid.size[0] as usize;
         let voxels = task.grid.voxels();
-        let (per_square, prior) = how;
         for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
                 let of_fixed = |plane: usize| chunk(&of_fixed[plane * voxels..][..voxels], width, first + row, x);
                 let means =
                     [of_fixed(0), of_fixed(1), chunk(planes[0], width, 0, x), chunk(planes[1], width, 0, x), chunk(planes[2], width, 0, x)];
-                store(&mut planes, x, &pull_chunk(task, &means, per_square, prior, (first + row, x)));
+                store(&mut planes, x, &pull_chunk(task, &means, per_square, (first + row, x)));
             }
         }
     }
 }
 
 #[inline(always)]
-fn pull_chunk(
-    task: &FlowTask,
-    means: &[Lanes; 5],
-    per_square: [f32; 3],
-    prior: f32,
-    (row, x): (usize, usize),
-) -> [Lanes; 3] {
+fn pull_chunk(task: &FlowTask, means: &[Lanes; 5], per_square: [f32; 3], (row, x): (usize, usize)) -> [Lanes; 4] {
     let (positions, counts) = task.counted(row, x);
     let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
     let (fixed, moving) = (fractions(task.fixed(row, x)), fractions(moving));
     let slopes = slopes.map(fractions);
-    let mut out = [[0.0; CHUNK]; 3];
+    let mut out = [[0.0; CHUNK]; 4];
     for l in 0..CHUNK {
         let (_, score) = moments(means, l).score([fixed[l], moving[l]]);
         let gradient = flow::pulled(&task.map, [slopes[0][l], slopes[1][l], slopes[2][l]]);
-        let pull = flow::pull(score, gradient, per_square, prior);
-        for axis in 0..3 {
-            out[axis][l] = if counts[l] { pull[axis] } else { 0.0 };
-        }
+        let pull = flow::pull(score, gradient, per_square);
+        put(&mut out, l, if counts[l] { pull } else { Pull::NONE });
     }
     out
 }

@@ -6,7 +6,7 @@ mod joint;
 mod local;
 mod task;
 
-use super::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Score, no_level, other_metric};
+use super::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Half, Score, no_level, other_metric};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::image::StoredImage;
 use crate::{Result, Volume};
@@ -22,7 +22,7 @@ pub struct FlowOnCpu {
     spacing_mm: [f64; 3],
     /// Three planes and their padding.
     field: Vec<f32>,
-    /// Three planes: a step, or local means.
+    /// Three planes of force or of the update field, or local means; then one of precision.
     step: Vec<f32>,
     /// The field after a step, with padding.
     next: Vec<f32>,
@@ -35,6 +35,7 @@ struct LevelOnCpu {
     moving: StoredImage,
     masks: [Vec<u8>; 2],
     map: Affine,
+    blocks: [f32; 3],
     compare: Compare,
     /// The fixed image's local mean and variance, where it is compared by them.
     of_fixed: Vec<f32>,
@@ -76,38 +77,39 @@ impl FlowOnCpu {
         }
         (self.size, self.spacing_mm) = (size, spacing_mm);
         self.next = vec![0.0; field.len()];
-        self.step = vec![0.0; planes];
+        self.step = vec![0.0; planes / 3 * 4];
         self.field = field;
     }
 
     /// The level, and it with the field.
-    fn task(&self) -> Result<(&LevelOnCpu, FlowTask<'_>)> {
+    fn task(&self, half: Half) -> Result<(&LevelOnCpu, FlowTask<'_>)> {
         let level = self.level.as_ref().ok_or_else(no_level)?;
-        let LevelOnCpu { fixed, moving, masks, map, .. } = level;
+        let LevelOnCpu { fixed, moving, masks, map, blocks, .. } = level;
         let task = FlowTask {
             grid: self.grid(),
             fixed: fixed.voxels(),
             moving: &moving.values,
             moving_size: moving.size.map(|n| n as u32),
             masks: masks.each_ref().map(Vec::as_slice),
+            halves: half.number(),
+            blocks: *blocks,
             map: *map,
         };
         Ok((level, task))
     }
 
-    /// Writes the step that the force alone would make.
-    fn pull(&self, score: &Score, prior_mm: f64, planes: &mut [f32]) -> Result<()> {
-        let (level, task) = self.task()?;
+    /// Writes what pulls.
+    fn pull(&self, score: &Score, half: Half, planes: &mut [f32]) -> Result<()> {
+        let (level, task) = self.task(half)?;
         let per_square = self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
-        let prior = (1.0 / (prior_mm * prior_mm)) as f32;
         let width = self.sizes()[0];
         match (score, level.compare) {
             (Score::Joint { scores, information }, Compare::Joint { bins }) => {
-                let tables = joint::Tables { bins, scores, information, per_square, prior };
+                let tables = joint::Tables { bins, scores, information, per_square };
                 pieces(planes, width, |first, planes| joint::pull(&task, &tables, first, planes));
             }
             (Score::Local, Compare::Local { .. }) => pieces(planes, width, |first, planes| {
-                local::pull(&task, &level.of_fixed, (per_square, prior), first, planes);
+                local::pull(&task, &level.of_fixed, per_square, first, planes);
             }),
             _ => return Err(other_metric()),
         }
@@ -129,23 +131,24 @@ impl Flow for FlowOnCpu {
             moving: level.moving.clone(),
             masks: level.masks.map(<[u8]>::to_vec),
             map: level.map,
+            blocks: level.blocks(),
             compare: level.compare,
             of_fixed,
         });
         Ok(())
     }
 
-    fn agreement(&mut self) -> Result<Agreement> {
-        let (level, task) = self.task()?;
+    fn agreement(&mut self, half: Half) -> Result<Agreement> {
+        let (level, task) = self.task(half)?;
         let window_mm = match level.compare {
             Compare::Joint { bins } => return Ok(Agreement::Joint(joint::count(&task, bins))),
             Compare::Local { window_mm } => window_mm,
         };
         let mut planes = std::mem::take(&mut self.step);
-        let (level, task) = self.task()?;
-        let size = self.sizes();
-        pieces(&mut planes, size[0], |first, planes| local::products(&task, first, planes));
-        gaussian::smooth(&mut planes, size, self.sigmas(window_mm));
+        let (level, task) = self.task(half)?;
+        let (size, means) = (self.sizes(), &mut planes[..3 * self.voxels()]);
+        pieces(means, size[0], |first, planes| local::products(&task, first, planes));
+        gaussian::smooth(means, size, self.sigmas(window_mm));
         let (sum, overlap) = local::correlation(&task, &Means { fixed: &level.of_fixed, moving: &planes });
         self.step = planes;
         Ok(Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap })
@@ -153,13 +156,13 @@ impl Flow for FlowOnCpu {
 
     fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()> {
         let mut force = std::mem::take(&mut self.step);
-        let pulled = self.pull(score, step.prior_mm, &mut force);
+        let pulled = self.pull(score, step.half, &mut force);
         self.step = force;
         pulled?;
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
         gaussian::smooth(&mut self.step, size, of_step);
-        let largest = compose::largest(&self.step);
+        let largest = compose::update(&mut self.step, step.prior());
         let mut next = std::mem::take(&mut self.next);
         compose::compose(&self.grid(), &self.step, (largest, step.limit), &mut next[..planes]);
         gaussian::smooth(&mut next[..planes], size, of_field);

@@ -3,9 +3,11 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+use crate::backend::flow::Half;
 use crate::backend::lanes::{CHUNK, Lanes};
 use crate::threads::wanted;
-use gpu::math::{bin, flow, interpolate};
+use gpu::math::flow::{self, Pull};
+use gpu::math::{bin, interpolate};
 use gpu::params::Affine;
 use rayon::prelude::*;
 
@@ -55,19 +57,27 @@ pub fn chunk<T: Copy + Default>(volume: &[T], width: usize, row: usize, x: usize
     chunk
 }
 
-/// The rows of a piece of three planes.
+/// The rows of a piece of planes.
 #[inline(always)]
-pub fn rows([xs, ys, zs]: [&mut [f32]; 3], width: usize) -> impl Iterator<Item = [&mut [f32]; 3]> {
-    let [xs, ys, zs] = [xs, ys, zs].map(|plane| plane.chunks_exact_mut(width));
-    xs.zip(ys).zip(zs).map(|((xs, ys), zs)| [xs, ys, zs])
+pub fn rows<const N: usize>(planes: [&mut [f32]; N], width: usize) -> impl Iterator<Item = [&mut [f32]; N]> {
+    together(planes.map(|plane| plane.chunks_exact_mut(width)))
 }
 
-/// Puts a chunk of a row into each of three planes, but for what is after the row's end.
+/// What iterators of the same length give, side by side.
 #[inline(always)]
-pub fn store([xs, ys, zs]: &mut [&mut [f32]; 3], x: usize, [a, b, c]: &[Lanes; 3]) {
-    store_one(xs, x, a);
-    store_one(ys, x, b);
-    store_one(zs, x, c);
+fn together<I: Iterator, const N: usize>(mut iterators: [I; N]) -> impl Iterator<Item = [I::Item; N]> {
+    std::iter::from_fn(move || {
+        let next = iterators.each_mut().map(Iterator::next);
+        next.iter().all(Option::is_some).then(|| next.map(|item| item.expect("all have one")))
+    })
+}
+
+/// Puts a chunk of a row into each plane, but for what is after the row's end.
+#[inline(always)]
+pub fn store<const N: usize>(planes: &mut [&mut [f32]; N], x: usize, chunks: &[Lanes; N]) {
+    for (row, chunk) in planes.iter_mut().zip(chunks) {
+        store_one(row, x, chunk);
+    }
 }
 
 #[inline(always)]
@@ -79,14 +89,22 @@ fn store_one(row: &mut [f32], x: usize, chunk: &Lanes) {
     }
 }
 
-/// Works on pieces of three planes: `work` gets the first row of a piece and what the planes hold of it, whole rows.
-pub fn pieces(planes: &mut [f32], width: usize, work: impl Fn(usize, [&mut [f32]; 3]) + Sync) {
+/// Puts what pulls at a voxel into lane `l` of three chunks of force and one of precision.
+#[inline(always)]
+pub fn put(chunks: &mut [Lanes; 4], l: usize, Pull { force: [x, y, z], precision }: Pull) {
+    for (chunk, number) in chunks.iter_mut().zip([x, y, z, precision]) {
+        chunk[l] = number;
+    }
+}
+
+/// Works on pieces of N planes: `work` gets the first row of a piece and what the planes hold of it, whole rows.
+pub fn pieces<const N: usize>(planes: &mut [f32], width: usize, work: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     let rows = PIECE.div_ceil(width);
-    let (x, rest) = planes.split_at_mut(planes.len() / 3);
-    let (y, z) = rest.split_at_mut(x.len());
-    let planes = x.par_chunks_mut(rows * width).zip(y.par_chunks_mut(rows * width)).zip(z.par_chunks_mut(rows * width));
-    let pieces = planes.enumerate().take_any_while(|_| wanted());
-    pieces.for_each(|(piece, ((x, y), z))| work(piece * rows, [x, y, z]));
+    let mut whole = planes.chunks_exact_mut(planes.len() / N);
+    let planes: [_; N] = std::array::from_fn(|_| whole.next().expect("there are N planes").chunks_mut(rows * width));
+    let pieces: Vec<_> = together(planes).collect();
+    let pieces = pieces.into_par_iter().enumerate().take_any_while(|_| wanted());
+    pieces.for_each(|(piece, planes)| work(piece * rows, planes));
 }
 
 /// Two images and a field.
@@ -100,6 +118,10 @@ pub struct FlowTask<'a> {
     pub moving_size: [u32; 3],
     /// As [`FlowLevel::masks`](crate::backend::flow::FlowLevel::masks).
     pub masks: [&'a [u8]; 2],
+    /// As [`gpu::params::FlowImages::halves`].
+    pub halves: u32,
+    /// As [`gpu::math::flow::half`] takes them.
+    pub blocks: [f32; 3],
     pub map: Affine,
 }
 
@@ -116,10 +138,14 @@ impl FlowTask<'_> {
         positions(&self.grid, &self.map, self.moving_size, row, x)
     }
 
-    /// The same, and which of those inside both masks keep.
+    /// The same, and which of those inside are in a half that is wanted and kept by both masks.
     #[inline(always)]
     pub fn counted(&self, row: usize, x: usize) -> ([Lanes; 3], [bool; CHUNK]) {
         let (positions, mut counts) = self.positions(row, x);
+        if self.halves != Half::Both.number() {
+            let [y, z] = [row as u32 % self.grid.size[1], row as u32 / self.grid.size[1]];
+            (0..CHUNK).for_each(|l| counts[l] &= self.halves & flow::half([(x + l) as u32, y, z], self.blocks) != 0);
+        }
         let [fixed, moving] = self.masks;
         if !fixed.is_empty() {
             let kept = chunk(fixed, self.grid.size[0] as usize, row, x);

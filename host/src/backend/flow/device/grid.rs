@@ -1,6 +1,6 @@
 //! A displacement field on its grid, and its steps.
 
-use super::kernels::{FLOW_COMPOSE, FLOW_LARGEST, FLOW_REFINE};
+use super::kernels::{FLOW_COMPOSE, FLOW_REFINE, FLOW_UPDATE};
 use super::launch;
 use crate::backend::flow::FlowStep;
 use crate::backend::gaussian::device::Smoother;
@@ -17,6 +17,8 @@ pub struct FieldOnDevice<Q: Queue> {
     pub field: Q::Memory<f32>,
     /// As large as the field: what the next one is made in.
     pub other: Q::Memory<f32>,
+    /// A number per voxel: how precisely its displacement is known.
+    pub precision: Q::Memory<f32>,
     /// The bits of the square of the largest displacement.
     largest: Q::Memory<u32>,
     gaussians: Gaussians,
@@ -61,7 +63,16 @@ impl<Q: Queue> FieldOnDevice<Q> {
             unsafe { launch::each(queue, &FLOW_REFINE, size, params)? };
             queue.wait()?;
         }
-        Ok(Self { size, spacing_mm, field, other: room(queue, size)?, largest: queue.zeros(1)?, gaussians })
+        let voxels = size.iter().map(|&n| n as usize).product();
+        Ok(Self {
+            size,
+            spacing_mm,
+            field,
+            other: room(queue, size)?,
+            precision: queue.zeros(voxels)?,
+            largest: queue.zeros(1)?,
+            gaussians,
+        })
     }
 
     /// The field alone, to be taken to another grid.
@@ -88,21 +99,25 @@ impl<Q: Queue> FieldOnDevice<Q> {
         self.gaussians.smooth(queue, &mut self.other, mm, planes)
     }
 
-    /// Moves the field along the forces beside it.
+    /// Moves the field by the forces beside it and their precision.
     pub fn step(&mut self, queue: &Q, step: &FlowStep) -> Result<()> {
         let [of_step, of_field] = step.smooth_mm;
         self.smooth_other(queue, of_step, 3)?;
+        self.gaussians.smooth(queue, &mut self.precision, of_step, 1)?;
         queue.clear(&mut self.largest)?;
         let params = params::FlowStep {
             field: self.field.view(),
             step: self.other.view_mut(),
+            precision: self.precision.view(),
             largest: self.largest.view_mut(),
             size: self.size,
             limit: step.limit,
+            prior: step.prior(),
+            unused: 0,
         };
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe {
-            launch::sum(queue, &FLOW_LARGEST, self.size, params)?;
+            launch::sum(queue, &FLOW_UPDATE, self.size, params)?;
             launch::each(queue, &FLOW_COMPOSE, self.size, params)?;
         }
         std::mem::swap(&mut self.field, &mut self.other);

@@ -62,14 +62,13 @@ impl<Q: Queue> Joint<Q> {
         Ok(Agreement::Joint(self.counts.to_vec()))
     }
 
-    /// Queues the forces of these scores and this information, beside the field.
+    /// Queues the forces of these scores and this information, beside the field, and their precision.
     pub fn force(
         &mut self,
         queue: &Q,
         images: FlowImages,
         grid: &mut FieldOnDevice<Q>,
         [scores, information]: [&[f32]; 2],
-        prior: f32,
     ) -> Result<()> {
         if [scores.len(), information.len()] != [self.bins * self.bins, self.bins].map(|n| n as usize) {
             return Err(Error::option(Setting::Bins, format!("the tables are not those of {} bins", self.bins)));
@@ -84,10 +83,11 @@ impl<Q: Queue> Joint<Q> {
             images,
             tables: self.tables.view(),
             force: grid.other.view_mut(),
+            precision: grid.precision.view_mut(),
             per_square: grid.per_square(),
-            prior,
             bins: self.bins,
             table_words: self.force.shared_bytes / 4,
+            unused: 0,
         };
         // SAFETY: as above.
         unsafe { queue.launch(&FLOW_FORCE, self.force, params) }

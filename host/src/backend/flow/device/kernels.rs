@@ -16,7 +16,7 @@ kernels! {
     FLOW_LOCAL_MOVING = flow_local::flow_local_moving(params::FlowLocal);
     FLOW_LOCAL_AGREEMENT = flow_local::flow_local_agreement(params::FlowLocal);
     FLOW_LOCAL_FORCE = flow_local::flow_local_force(params::FlowLocal);
-    FLOW_LARGEST = flow_step::flow_largest(params::FlowStep);
+    FLOW_UPDATE = flow_step::flow_update(params::FlowStep);
     FLOW_COMPOSE = flow_step::flow_compose(params::FlowStep);
     FLOW_REFINE = flow_field::flow_refine(params::FlowRefine);
     FLOW_JACOBIAN = flow_field::flow_jacobian(params::FlowJacobian);

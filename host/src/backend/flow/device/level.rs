@@ -4,7 +4,7 @@ use super::grid::FieldOnDevice;
 use super::joint::Joint;
 use super::local::Local;
 use crate::Result;
-use crate::backend::flow::{Compare, FlowLevel};
+use crate::backend::flow::{Compare, FlowLevel, Half};
 use crate::backend::queue::{Memory, Queue};
 use gpu::params::{self, Affine};
 
@@ -17,6 +17,7 @@ pub struct LevelOnDevice<Q: Queue> {
     masked: [u32; 2],
     moving_size: [u32; 3],
     map: Affine,
+    blocks: [f32; 3],
     pub metric: Metric<Q>,
 }
 
@@ -41,17 +42,18 @@ impl<Q: Queue> LevelOnDevice<Q> {
             masked: level.masks.map(|mask| u32::from(!mask.is_empty())),
             moving_size: level.moving.size.map(|n| n as u32),
             map: level.map,
+            blocks: level.blocks(),
             metric,
         };
-        let images = level.images(grid);
+        let images = level.images(grid, Half::Both);
         if let Metric::Local(local) = &mut level.metric {
             local.look_at_fixed(queue, images, grid)?;
         }
         Ok(level)
     }
 
-    /// The images with the field as it is.
-    pub fn images(&self, grid: &FieldOnDevice<Q>) -> params::FlowImages {
+    /// The images with the field as it is, of which a half counts.
+    pub fn images(&self, grid: &FieldOnDevice<Q>, half: Half) -> params::FlowImages {
         params::FlowImages {
             fixed: self.fixed.view(),
             moving: self.moving.view(),
@@ -62,6 +64,8 @@ impl<Q: Queue> LevelOnDevice<Q> {
             size: grid.size,
             moving_size: self.moving_size,
             masked: self.masked,
+            halves: half.number(),
+            blocks: self.blocks,
         }
     }
 }

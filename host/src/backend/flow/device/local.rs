@@ -23,36 +23,37 @@ impl<Q: Queue> Local<Q> {
         Ok(Self { window_mm, fixed: queue.zeros(2 * voxels)?, totals: queue.zeros(2)? })
     }
 
-    fn params(&mut self, images: FlowImages, grid: &mut FieldOnDevice<Q>, prior: f32) -> params::FlowLocal {
+    fn params(&mut self, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> params::FlowLocal {
         params::FlowLocal {
             images,
             fixed: self.fixed.view_mut(),
             planes: grid.other.view_mut(),
+            precision: grid.precision.view_mut(),
             totals: self.totals.view_mut(),
             per_square: grid.per_square(),
-            prior,
+            unused: 0,
         }
     }
 
     /// Makes the fixed image's local means, with the memory beside the field.
     pub fn look_at_fixed(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
-        let params = self.params(images, grid, 0.0);
+        let params = self.params(images, grid);
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe { launch::each(queue, &FLOW_LOCAL_FIXED, grid.size, params)? };
         grid.smooth_other(queue, self.window_mm, 2)?;
-        let params = self.params(images, grid, 0.0);
+        let params = self.params(images, grid);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_VARIANCE, grid.size, params) }
     }
 
     /// The mean squared correlation; leaves local means beside the field.
     pub fn agreement(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<Agreement> {
-        let params = self.params(images, grid, 0.0);
+        let params = self.params(images, grid);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_MOVING, grid.size, params)? };
         grid.smooth_other(queue, self.window_mm, 3)?;
         queue.clear(&mut self.totals)?;
-        let params = self.params(images, grid, 0.0);
+        let params = self.params(images, grid);
         // SAFETY: as above.
         unsafe { launch::sum(queue, &FLOW_LOCAL_AGREEMENT, grid.size, params)? };
         let totals = queue.download(&self.totals, 2)?;
@@ -60,8 +61,8 @@ impl<Q: Queue> Local<Q> {
     }
 
     /// Queues the forces from the means that the last agreement left, in their place.
-    pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>, prior: f32) -> Result<()> {
-        let params = self.params(images, grid, prior);
+    pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
+        let params = self.params(images, grid);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_FORCE, grid.size, params) }
     }

@@ -8,7 +8,7 @@ mod launch;
 mod level;
 mod local;
 
-use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Score, no_level, other_metric};
+use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Half, Score, no_level, other_metric};
 use crate::backend::queue::Queue;
 use crate::{Result, Volume};
 use gpu::params::Affine;
@@ -57,9 +57,9 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
         Ok(())
     }
 
-    fn agreement(&mut self) -> Result<Agreement> {
+    fn agreement(&mut self, half: Half) -> Result<Agreement> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
-        let images = level.images(grid);
+        let images = level.images(grid, half);
         match &mut level.metric {
             Metric::Joint(joint) => joint.agreement(&self.queue, images),
             Metric::Local(local) => local.agreement(&self.queue, images, grid),
@@ -68,13 +68,12 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
 
     fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
-        let images = level.images(grid);
-        let prior = (1.0 / (step.prior_mm * step.prior_mm)) as f32;
+        let images = level.images(grid, step.half);
         match (&mut level.metric, score) {
             (Metric::Joint(joint), Score::Joint { scores, information }) => {
-                joint.force(&self.queue, images, grid, [scores, information], prior)?;
+                joint.force(&self.queue, images, grid, [scores, information])?;
             }
-            (Metric::Local(local), Score::Local) => local.force(&self.queue, images, grid, prior)?,
+            (Metric::Local(local), Score::Local) => local.force(&self.queue, images, grid)?,
             _ => return Err(other_metric()),
         }
         grid.step(&self.queue, step)
