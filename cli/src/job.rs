@@ -2,7 +2,6 @@
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
-use std::time::Instant;
 
 use glam::DAffine3;
 use mireg::io::transform::Grids;
@@ -14,6 +13,7 @@ use crate::arguments::pair::Pair;
 use crate::files;
 use crate::interrupt::{self, Held};
 use crate::invocation::Invocation;
+use crate::loaded::Loaded;
 use crate::progress::Progress;
 use crate::report::{self, Kind, REPORT, Report, Run};
 use crate::terminal::{self, line};
@@ -31,19 +31,6 @@ pub struct Job<'a> {
     pair: &'a Pair,
     /// Declared after the folder, which is taken away first.
     held: Held,
-}
-
-/// What was read.
-pub struct Loaded<O> {
-    pub fixed: Volume,
-    pub moving: Volume,
-    /// The grids of both as they are in their files, where either was thinned.
-    pub whole: Option<[Geometry; 2]>,
-    pub options: O,
-    /// What is to be said of how the images were read, a line each.
-    notes: Vec<String>,
-    /// Seconds that it took.
-    seconds: f64,
 }
 
 impl<'a> Job<'a> {
@@ -96,18 +83,8 @@ impl<'a> Job<'a> {
         options: impl FnOnce(&Grids) -> Result<O> + Send,
     ) -> Result<Loaded<O>> {
         self.progress.step("reading");
-        let reading = Instant::now();
-        self.engine.install(|| {
-            let (images, notes) = files::read([fixed, moving], &self.pair.images, most_pixels, [None, None])?;
-            let grids = images.each_ref().map(|image| image.whole.unwrap_or(image.volume.geometry));
-            let options = options(&Grids::of(&grids[0], &grids[1]))?;
-            let whole = images.iter().any(|image| image.whole.is_some()).then_some(grids);
-            if let Some([fixed, moving]) = &whole {
-                resample::check(moving, fixed)?;
-            }
-            let [fixed, moving] = images.map(|image| image.volume);
-            Ok(Loaded { fixed, moving, whole, options, notes, seconds: reading.elapsed().as_secs_f64() })
-        })
+        let read = || Loaded::read([fixed, moving], &self.pair.images, most_pixels, [None, None], options);
+        self.engine.install(read)
     }
 
     /// Puts all results into the folder; `map` as for [`Job::finish_moved`].

@@ -11,6 +11,7 @@ pub mod held;
 mod interrupt;
 mod invocation;
 mod job;
+mod loaded;
 pub mod memory;
 mod progress;
 mod report;

@@ -8,10 +8,9 @@ use std::time::Instant;
 use clap::Parser;
 use mireg::backend::BackendKind;
 use mireg::error::Setting;
-use mireg::io::Image;
 use mireg::io::transform::Grids;
 use mireg::registration::Registration;
-use mireg::{Engine, Error, Geometry, Observer, Resampling, Result, Volume, deform, mesh, registration};
+use mireg::{Engine, Error, Observer, Resampling, Result, Volume, deform, mesh, registration};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
@@ -19,14 +18,15 @@ use crate::commands::deform::Deform;
 use crate::commands::mesh::Mesh;
 use crate::commands::register::Register;
 use crate::commands::{Arguments, Command};
+use crate::flags;
 use crate::held::Held;
 use crate::invocation::Invocation;
 use crate::job::MOST_PIXELS;
+use crate::loaded::Loaded;
 use crate::report::deform::Deformed;
 use crate::report::mesh::Meshed;
 use crate::report::registration::Registered;
 use crate::report::{Kind, Run, Spent};
-use crate::{files, flags};
 
 /// The commands that need an output on the command line.
 const OUT: [&str; 4] = ["register", "deform", "mesh", "apply"];
@@ -98,36 +98,56 @@ impl Asked {
     }
 
     fn register(&self, of: &Register, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let loaded = self.load(&of.pair, Some(MOST_PIXELS), held, engine, |grids, held| of.options(grids, held))?;
-        let Loaded { told, images, whole, options } = loaded;
+        let (told, loaded) =
+            self.load(&of.pair, Some(MOST_PIXELS), held, engine, |grids, held| of.options(grids, held))?;
+        let Loaded { fixed, moving, whole, options, .. } = loaded;
+        let images = [fixed, moving];
         let found = engine.register(&images[0], &images[1], &options, observer)?;
         let moved = match whole {
-            Some(grid) => {
+            Some([grid, _]) => {
                 let map = found.transform.to_affine().into();
                 engine.resample(&images[1], &grid, &map, &Resampling::default())?.volume
             }
             None => found.moved.clone(),
         };
-        Finished::new(Found::Linear(Box::new(found), options), moved, images, told, &self.invocation)
+        let report = told.report(&Registered { found: &found, options: &options }, &images, &self.invocation)?;
+        Ok(self.finished(Found::Linear(Box::new(found), options), moved, images, told, report))
     }
 
     fn deform(&self, of: &Deform, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let loaded = self.load(&of.pair, None, held, engine, |grids, held| of.options(grids, held))?;
-        let Loaded { told, images, options, .. } = loaded;
+        let (told, loaded) = self.load(&of.pair, None, held, engine, |grids, held| of.options(grids, held))?;
+        let Loaded { fixed, moving, options, .. } = loaded;
+        let images = [fixed, moving];
         let found = engine.deform(&images[0], &images[1], &options, observer)?;
         let moved = found.moved.clone();
-        let found = Found::Deformed(Box::new(found), options);
-        engine.install(|| Finished::new(found, moved, images, told, &self.invocation))
+        let start = told.start.as_deref();
+        let report = engine.install(|| {
+            told.report(&Deformed { found: &found, options: &options, start }, &images, &self.invocation)
+        })?;
+        Ok(self.finished(Found::Deformed(Box::new(found), options), moved, images, told, report))
     }
 
     fn mesh(&self, of: &Mesh, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let loaded = self.load(&of.pair, None, held, engine, |grids, held| of.options(grids, held))?;
-        let Loaded { told, images, options, .. } = loaded;
+        let (told, loaded) = self.load(&of.pair, None, held, engine, |grids, held| of.options(grids, held))?;
+        let Loaded { fixed, moving, options, .. } = loaded;
+        let images = [fixed, moving];
         let found = engine.mesh(&images[0], &images[1], &options, observer)?;
-        engine.install(|| {
-            let moved = Meshed::new(&found, None, images.each_ref())?.moved().clone();
-            Finished::new(Found::Meshed(Box::new(found)), moved, images, told, &self.invocation)
-        })
+        let (moved, report) = engine.install(|| {
+            let meshed = Meshed::new(&found, told.start.as_deref(), images.each_ref())?;
+            Ok((meshed.moved().clone(), told.report(&meshed, &images, &self.invocation)?))
+        })?;
+        Ok(self.finished(Found::Meshed(Box::new(found)), moved, images, told, report))
+    }
+
+    fn finished(
+        &self,
+        found: Found,
+        moved: Volume,
+        images: [Volume; 2],
+        told: Told,
+        (report, spent): (String, Spent),
+    ) -> Finished {
+        Finished { found, moved, report, images, told, command: self.invocation.words.clone(), spent }
     }
 
     /// The file of the initial transform of a deformation or a mesh.
@@ -139,7 +159,7 @@ impl Asked {
         }
     }
 
-    /// Reads the images that are not held, and options between images on their grids.
+    /// Reads the images that are not held, and options between images on their grids; and where all of it comes from.
     fn load<O: Send>(
         &self,
         pair: &Pair,
@@ -147,29 +167,16 @@ impl Asked {
         mut held: Held,
         engine: &Engine,
         options: impl FnOnce(&Grids, Held) -> Result<O> + Send,
-    ) -> Result<Loaded<O>> {
-        let reading = Instant::now();
-        engine.install(|| {
-            let volumes = [held.fixed.take(), held.moving.take()];
-            let (images, notes) = files::read([&pair.fixed, &pair.moving], &pair.images, most_pixels, volumes)?;
-            let grids = images.each_ref().map(|image: &Image| image.whole.unwrap_or(image.volume.geometry));
-            let options = options(&Grids::of(&grids[0], &grids[1]), held)?;
-            let whole = images.iter().any(|image| image.whole.is_some()).then_some(grids[0]);
-            let (read, open) = (reading.elapsed().as_secs_f64(), engine.opening_seconds());
-            let (fixed, moving, start) = (pair.fixed.clone(), pair.moving.clone(), self.start().cloned());
-            let told = Told { fixed, moving, start, notes, read, open };
-            Ok(Loaded { told, images: images.map(|image| image.volume), whole, options })
-        })
+    ) -> Result<(Told, Loaded<O>)> {
+        let volumes = [held.fixed.take(), held.moving.take()];
+        let Pair { fixed, moving, images, .. } = pair;
+        let read = || Loaded::read([fixed, moving], images, most_pixels, volumes, |grids| options(grids, held));
+        let mut loaded = engine.install(read)?;
+        let (fixed, moving, start) = (fixed.clone(), moving.clone(), self.start().cloned());
+        let notes = std::mem::take(&mut loaded.notes);
+        let told = Told { fixed, moving, start, notes, read: loaded.seconds, open: engine.opening_seconds() };
+        Ok((told, loaded))
     }
-}
-
-/// What was read.
-struct Loaded<O> {
-    told: Told,
-    images: [Volume; 2],
-    /// The grid of the fixed image as it is in its file, where an image was thinned.
-    whole: Option<Geometry>,
-    options: O,
 }
 
 /// What a report says of where the images come from.
@@ -213,23 +220,6 @@ pub struct Finished {
 }
 
 impl Finished {
-    fn new(found: Found, moved: Volume, images: [Volume; 2], told: Told, invocation: &Invocation) -> Result<Self> {
-        let run = told.run(invocation, &images);
-        let spent = run.spent(0.0);
-        let report = match &found {
-            Found::Linear(found, options) => run.report(&Registered { found, options }, &spent).text(),
-            Found::Deformed(found, options) => {
-                let start = told.start.as_deref();
-                run.report(&Deformed { found, options, start }, &spent).text()
-            }
-            Found::Meshed(found) => {
-                run.report(&Meshed::new(found, told.start.as_deref(), images.each_ref())?, &spent).text()
-            }
-        }?;
-        let command = invocation.words.clone();
-        Ok(Self { found, moved, report, images, told, command, spent })
-    }
-
     /// The moved image, which is not needed for anything else here.
     pub fn take_moved(&mut self) -> Volume {
         let voxels = std::mem::take(&mut self.moved.voxels);
@@ -253,6 +243,13 @@ impl Finished {
 }
 
 impl Told {
+    /// The content of report.json of what was found, and the seconds that it says.
+    fn report<K: Kind>(&self, found: &K, images: &[Volume; 2], invocation: &Invocation) -> Result<(String, Spent)> {
+        let run = self.run(invocation, images);
+        let spent = run.spent(0.0);
+        Ok((run.report(found, &spent).text()?, spent))
+    }
+
     fn run<'a>(&'a self, invocation: &'a Invocation, images: &'a [Volume; 2]) -> Run<'a> {
         let Self { fixed, moving, notes, read, open, .. } = self;
         let [fixed, moving]: [&Path; 2] = [fixed, moving];
