@@ -1,5 +1,7 @@
 //! What a caller holds in memory, such as a Python program.
 
+use std::path::Path;
+
 use glam::DVec3;
 use mireg::error::Setting;
 use mireg::transform::{Linear, Transform};
@@ -23,6 +25,17 @@ pub struct Held {
     /// LPS mm.
     pub points: Option<Vec<DVec3>>,
     pub moving_points: Option<Vec<DVec3>>,
+}
+
+/// What is held, or else what the file of this name, if any, gives.
+///
+/// # Errors
+/// Those of `read`.
+pub fn or_read<T>(held: Option<T>, path: Option<&Path>, read: impl FnOnce(&Path) -> Result<T>) -> Result<Option<T>> {
+    match held {
+        None => path.map(read).transpose(),
+        held => Ok(held),
+    }
 }
 
 impl Held {

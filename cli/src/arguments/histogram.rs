@@ -1,6 +1,6 @@
 //! The arguments that say how the metric is counted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, value_parser};
 use mireg::Volume;
@@ -9,6 +9,7 @@ use mireg::metric::{self, HistogramMethod};
 
 use super::choice::choice;
 use super::interpolation::Interpolation;
+use crate::held::or_read;
 
 #[derive(Args)]
 pub struct Histogram {
@@ -43,11 +44,7 @@ impl Histogram {
         [fixed, moving]: [Option<Volume>; 2],
     ) -> mireg::Result<[Option<Volume>; 2]> {
         let options = ReadOptions { role: Role::Plain, most_pixels, ..ReadOptions::default() };
-        let of = |path: &PathBuf| io::read_with(path, &options).map(|image| image.volume);
-        let read = |mask: &Option<PathBuf>, held: Option<Volume>| match held {
-            Some(mask) => Ok(Some(mask)),
-            None => mask.as_ref().map(of).transpose(),
-        };
-        Ok([read(&self.fixed_mask, fixed)?, read(&self.moving_mask, moving)?])
+        let read = |path: &Path| io::read_with(path, &options).map(|image| image.volume);
+        Ok([or_read(fixed, self.fixed_mask.as_deref(), read)?, or_read(moving, self.moving_mask.as_deref(), read)?])
     }
 }

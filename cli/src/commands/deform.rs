@@ -6,14 +6,14 @@ use clap::{Args, ValueEnum, value_parser};
 use mireg::deform::{Force, Options, Start};
 use mireg::io::transform::{self, Format, Grids};
 use mireg::transform::Kind;
-use mireg::{Result, Volume, io};
+use mireg::{Result, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::{millimetres, millimetres_or_none};
-use crate::held::Held;
+use crate::held::{Held, or_read};
 use crate::invocation::Invocation;
 use crate::job::Job;
 use crate::report::Kind as _;
@@ -133,10 +133,6 @@ impl Deform {
     /// # Errors
     /// Those of files that cannot be read.
     pub fn options(&self, grids: &Grids, held: Held) -> Result<Options> {
-        let mask = |path: &Option<PathBuf>, held: Option<Volume>| match held {
-            Some(mask) => Ok(Some(mask)),
-            None => path.as_deref().map(io::read).transpose(),
-        };
         let start = match (&self.start, self.linear) {
             _ if held.transform.is_some() => held.linear()?.map_or(Start::Headers, Start::Transform),
             (Some(path), _) => Start::Transform(transform::read_linear(path, self.from, grids)?),
@@ -153,8 +149,8 @@ impl Deform {
             smooth_mm: self.smooth,
             smooth_field_mm: self.smooth_field,
             bins: self.bins,
-            fixed_mask: mask(&self.fixed_mask, held.fixed_mask)?,
-            moving_mask: mask(&self.moving_mask, held.moving_mask)?,
+            fixed_mask: or_read(held.fixed_mask, self.fixed_mask.as_deref(), io::read)?,
+            moving_mask: or_read(held.moving_mask, self.moving_mask.as_deref(), io::read)?,
             fixed_range: self.ranges.fixed_range,
             moving_range: self.ranges.moving_range,
         })

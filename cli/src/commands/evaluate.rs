@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::arguments::choice::choice;
-use crate::held::Held;
+use crate::held::{Held, or_read};
 use crate::terminal::{self, line};
 use crate::transforms::Chain;
 
@@ -131,10 +131,7 @@ struct Over {
 
 fn over(arguments: &Evaluate, held: &mut Held) -> Result<Over> {
     let Evaluate { fixed, mask, points, .. } = arguments;
-    let fixed_grid = match held.grid {
-        None => fixed.as_deref().map(io::geometry).transpose()?,
-        grid => grid,
-    };
+    let fixed_grid = or_read(held.grid, fixed.as_deref(), io::geometry)?;
     let (kind, path, points, grid) = match (fixed, mask, points) {
         (_, Some(path), _) => {
             let mask = held.fixed_mask.take().map_or_else(|| io::read(path), Ok)?;

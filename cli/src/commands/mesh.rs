@@ -12,7 +12,7 @@ use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Start;
-use crate::held::Held;
+use crate::held::{Held, or_read};
 use crate::invocation::Invocation;
 use crate::job::Job;
 use crate::report::Kind;
@@ -95,10 +95,7 @@ impl Mesh {
     /// Those of files that cannot be read.
     pub fn options(&self, grids: &Grids, held: Held) -> Result<mesh::Options> {
         let held_start = held.linear()?;
-        let fixed_mask = match held.fixed_mask {
-            None => self.fixed_mask.as_deref().map(io::read).transpose()?,
-            held => held,
-        };
+        let fixed_mask = or_read(held.fixed_mask, self.fixed_mask.as_deref(), io::read)?;
         let start = match (&self.start, held_start) {
             (_, Some(start)) => mesh::Start::Transform(start),
             (Some(path), None) => mesh::Start::Transform(transform::read_linear(path, self.from, grids)?),
