@@ -172,7 +172,7 @@ def apply(
     ``transform``: a :class:`mireg.Transform`, a path, or a list of them, which are applied to a point of ``like`` in this order. Integers
     are rounded and clamped. The options are those of ``mireg apply --help``.
     """
-    transforms = [transform] if isinstance(transform, Transform) or is_path(transform) else list(transform)
+    transforms = _listed(transform)
     options = {
         **{"from": from_, "invert": invert, "interpolation": interpolation, "labels": labels, "outside": outside},
         **{"spacing": spacing, "series": series, "volume": volume, "channel": channel},
@@ -203,7 +203,7 @@ def apply(
 def points(xyz: Any, transform: Any, *, frame: Frame, invert: bool = False) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Where points of the fixed image go, mm in ``frame``; with ``invert``, where points of the moving image come from. ``transform`` is as
     for :func:`apply`. For files of landmarks there is ``mireg points``."""
-    transforms = [transform] if isinstance(transform, Transform) or is_path(transform) else list(transform)
+    transforms = _listed(transform)
     found = np.asarray(xyz, dtype=np.float64)
     for one in reversed(transforms) if invert else transforms:
         found = of(one, "transform").points(found, frame=frame, invert=invert)
@@ -327,6 +327,11 @@ def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Retur
     found = _mireg.run(words(command, names, options), held, opened, told, told.values)
     _log_notes(found[3])
     return found
+
+
+def _listed(transform: Any) -> list[Any]:
+    """One transform or several as a list."""
+    return [transform] if isinstance(transform, Transform) or is_path(transform) else list(transform)
 
 
 def _name(image: Any, name: str, held: dict[str, Any]) -> str:

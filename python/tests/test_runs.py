@@ -147,6 +147,19 @@ def test_other_processes_find_the_same(method):
         assert set(pool.map(one, range(4))) == {here}
 
 
+def ends_well(child):
+    """Waits for a child process, a minute at most."""
+    for _ in range(600):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    pytest.fail("the child hangs")
+
+
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_what_is_parallel_works_after_a_fork(large):
     def everything():
@@ -160,16 +173,7 @@ def test_what_is_parallel_works_after_a_fork(large):
     child = os.fork()
     if child == 0:
         os._exit(0 if everything() else 1)
-    for _ in range(600):
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            break
-        time.sleep(0.1)
-    else:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        pytest.fail("the child hangs")
-    assert os.waitstatus_to_exitcode(status) == 0
+    ends_well(child)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -190,15 +194,7 @@ def test_a_fork_while_another_thread_registers(pair):
             if child == 0:
                 found = mireg.register(*pair.images(), init="header", engine=engine)
                 os._exit(0 if found.trust else 1)
-            for _ in range(600):
-                ended, status = os.waitpid(child, os.WNOHANG)
-                if ended:
-                    break
-                time.sleep(0.1)
-            else:
-                os.kill(child, signal.SIGKILL)
-                pytest.fail("the child hangs")
-            assert os.waitstatus_to_exitcode(status) == 0
+            ends_well(child)
     finally:
         stop.set()
         thread.join()
