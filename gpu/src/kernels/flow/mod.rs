@@ -1,5 +1,5 @@
-//! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute the update
-//! field, and [`step`] applies it. [`field`] and [`inverse`] compute what is asked of the final field.
+//! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute what
+//! pulls, and [`step`] makes the update field of it and applies it. [`field`] and [`inverse`] compute what is asked of the final field.
 //!
 //! Blocks are of ([`WIDTH`], rows) threads, any number of them along x: a warp takes rows of voxels.
 

@@ -3,8 +3,9 @@
 //!
 //! For the pair (f, m) of a voxel's intensities a metric gives a score N, the derivative by m of the logarithm of its ratio. For mutual
 //! information that is d/dm ln(P(f, m) / P(m)) of the smoothed joint density. The metric's variational gradient at the voxel is N times
-//! the gradient of the moving image. The force divides it by the information D that the metric has at f, times the squared gradient,
-//! plus the precision of the prior: the most likely displacement of the voxel by itself, under a normal prior around 0.
+//! the gradient of the moving image: the voxel's force. Its precision is the information D that the metric has at f, times the squared
+//! gradient. Sums of forces over a window are divided by sums of precisions plus the precision of the prior: the most likely displacement
+//! that the window's voxels share, under a normal prior around 0.
 
 #[cfg(test)]
 mod tests;
