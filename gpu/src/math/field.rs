@@ -181,6 +181,27 @@ pub unsafe fn jacobian(number: impl Fn(usize) -> f32, size: [u32; 3], [x, y, z]:
     determinant(plus_identity([along(0, x), along(1, y), along(2, z)]))
 }
 
+/// The displacement of a voxel averaged with those around it, weighted 1, 2, 1 along each axis. Beyond the border lies the border's own.
+///
+/// # Safety
+/// As [`at`]; the voxel is in the grid.
+#[inline(always)]
+pub unsafe fn relaxed(number: impl Fn(usize) -> f32, size: [u32; 3], [x, y, z]: [u32; 3]) -> [f32; 3] {
+    let around = |voxel: u32, size: u32| {
+        [if voxel > 0 { voxel - 1 } else { 0 }, voxel, if voxel + 1 < size { voxel + 1 } else { voxel }]
+    };
+    let (xs, ys, zs) = (around(x, size[0]), around(y, size[1]), around(z, size[2]));
+    let average = |[low, here, high]: [f32; 3]| here.mul_add(0.5, (low + high) * 0.25);
+    let plane = |axis: u32| {
+        let row = |y: u32, z: u32| {
+            let first = size[0] * (y + size[1] * (z + size[2] * axis));
+            average(xs.map(|x| number((first + x) as usize)))
+        };
+        average(zs.map(|z| average(ys.map(|y| row(y, z)))))
+    };
+    [plane(0), plane(1), plane(2)]
+}
+
 /// An integer for a float, in the same order: so that the range of many floats can be found by integer atomics, in any order.
 #[inline(always)]
 pub fn ordered(value: f32) -> u32 {
@@ -235,6 +256,18 @@ mod tests {
             let miss = [0, 1, 2].map(|i: usize| from[i] + there[i] - to[i]);
             assert!(dot(miss, miss) < 1e-7, "{to:?} from {from:?} misses by {miss:?}");
         }
+    }
+
+    #[test]
+    fn relaxing_keeps_a_constant_and_spreads_a_spike() {
+        let (size, mut field) = ([4, 3, 2], vec![0.0; 3 * 24 + interpolate::padding([4, 3, 2])]);
+        field[24..48].fill(2.5);
+        field[5] = 64.0;
+        // SAFETY: the closure checks its index.
+        let at = |voxel| unsafe { relaxed(|i| field[i], size, voxel) };
+        assert_eq!(at([1, 1, 0]), [64.0 * 0.5 * 0.5 * 0.75, 2.5, 0.0]);
+        assert_eq!(at([2, 1, 1]), [64.0 * 0.25 * 0.5 * 0.25, 2.5, 0.0]);
+        assert_eq!(at([3, 1, 0]), [0.0, 2.5, 0.0]);
     }
 
     #[test]

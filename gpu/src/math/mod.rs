@@ -16,6 +16,7 @@ pub mod log;
 pub mod mattes;
 pub mod partial_volume;
 pub mod recursive;
+pub mod search;
 pub mod viola;
 pub mod whole;
 pub mod windows;

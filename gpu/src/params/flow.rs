@@ -158,6 +158,26 @@ pub struct FlowJacobian {
     pub unused: u32,
 }
 
+/// Parameters of the kernels of [`relax`](crate::kernels::flow::relax).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowRelax {
+    /// The field.
+    pub field: DeviceSlice<f32>,
+    /// The relaxed field; written.
+    pub relaxed: DeviceSliceMut<f32>,
+    /// A number per voxel: 1 where the field is to be relaxed; 0 before.
+    pub marks: DeviceSliceMut<u32>,
+    /// One number, to which are added the voxels whose determinants are outside the limits.
+    pub unusual: DeviceSliceMut<u32>,
+    /// Voxels of the grid along x, y and z.
+    pub size: [u32; 3],
+    /// The smallest and the largest determinant of the Jacobian that is usual.
+    pub limits: [f32; 2],
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// Parameters of [`flow_moved`](crate::kernels::flow::field::flow_moved).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -211,5 +231,6 @@ const _: () = assert!(size_of::<FlowLocal>() == 256);
 const _: () = assert!(size_of::<FlowStep>() == 88);
 const _: () = assert!(size_of::<FlowRefine>() == 80);
 const _: () = assert!(size_of::<FlowJacobian>() == 64);
+const _: () = assert!(size_of::<FlowRelax>() == 88);
 const _: () = assert!(size_of::<FlowMoved>() == 120);
 const _: () = assert!(size_of::<FlowInverse>() == 200);

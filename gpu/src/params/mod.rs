@@ -12,7 +12,7 @@ mod viola;
 
 pub use crate::math::affine::Affine;
 pub use flow::{
-    CopyWords, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine, FlowStep,
+    CopyWords, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine, FlowRelax, FlowStep,
 };
 pub use gaussian::Recursive;
 pub use histogram::{

@@ -2,7 +2,7 @@
 
 use super::climb::Plan;
 use super::smoothing::Smoothing;
-use super::{Level, Options, levels, smallest};
+use super::{Level, Options, doubts, levels, smallest};
 use crate::backend::{Backend, Flow, FlowLevel, Half};
 use crate::image::{Geometry, StoredImage, voxel_map};
 use crate::observer::go_on;
@@ -14,6 +14,12 @@ const ITERATIONS: [usize; 3] = [25, 50, 100];
 
 /// The side of the blocks of a half, voxels of the finest level that fields are tried on.
 const BLOCK: f64 = 4.0;
+
+/// How often a field is relaxed at most where it changes volumes too much.
+const ROUNDS: u32 = 500;
+
+/// How many times the start may change volumes for the field to make up for it.
+const MOST_STRETCH: f64 = 2.0;
 
 /// What a flow goes through.
 pub struct Course<'a> {
@@ -70,6 +76,16 @@ impl Course<'_> {
         })
     }
 
+    /// Relaxes the field where it changes volumes more than tissue does, the start included; the range of the flow's Jacobian then.
+    pub fn usual(&self, flow: &mut dyn Flow) -> Result<[f32; 2]> {
+        let [low, high] = doubts::UNUSUAL;
+        // A start that itself changes volumes much cannot be undone by the field.
+        let stretch = self.start.matrix3.determinant().abs().clamp(1.0 / MOST_STRETCH, MOST_STRETCH);
+        let limits = [low * (1.0 / stretch).max(1.0) * 1.01, high * (1.0 / stretch).min(1.0) * 0.99];
+        flow.relax(limits.map(|limit| limit as f32), ROUNDS)?;
+        flow.jacobian_range()
+    }
+
     /// Takes a flow to a level and climbs it, and sees that space is not folded.
     pub fn level(&self, flow: &mut dyn Flow, number: usize, smoothing: Smoothing) -> Result<Level> {
         let grid = self.grid(number);
@@ -78,7 +94,7 @@ impl Course<'_> {
         self.enter(flow, number, number.checked_sub(1))?;
         let (values, converged) = self.plan(number).climb(flow, Half::Both, smoothing, self.observer)?;
         go_on(self.observer)?;
-        let mut jacobian_range = flow.jacobian_range()?;
+        let mut jacobian_range = self.usual(flow)?;
         let mut mm = 0.5 * smallest(grid);
         while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
             go_on(self.observer)?;

@@ -8,7 +8,7 @@ use crate::image::Geometry;
 /// Where the way there and back ends further from where it began on average, as a part of a voxel, the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
 /// Beyond these, volumes change more than tissue does.
-const UNUSUAL: [f64; 2] = [0.1, 10.0];
+pub const UNUSUAL: [f64; 2] = [0.1, 10.0];
 
 /// The checks that failed.
 pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid: &Geometry) -> Vec<Doubt> {

@@ -71,7 +71,6 @@ struct Run<'a> {
 impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds, start: LinearStart) -> Result<Deformation> {
         let mut flow = self.backend.flow()?;
-        let [finest, _] = levels::finest(levels);
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| levels::stored(level, self.ranges)).collect());
         let Self { options, observer, backend, .. } = *self;
@@ -80,8 +79,7 @@ impl Run<'_> {
             let smoothing = stiffness::of_levels(&course)?.into_iter().enumerate();
             smoothing.map(|(number, smoothing)| course.level(&mut *flow, number, smoothing)).collect::<Result<_>>()
         })?;
-        drop(stored);
-        let made = timed(&mut seconds.finish, || self.made(flow, finest, start))?;
+        let made = timed(&mut seconds.finish, || self.made(flow, &course, start))?;
         Ok(Deformation {
             doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),
             values: climbed.last().map_or([0.0; 2], Level::ends),
@@ -90,8 +88,9 @@ impl Run<'_> {
         })
     }
 
-    /// What the flow, which is on the `finest` grid, makes of the images.
-    fn made(&self, mut flow: Box<dyn Flow + '_>, finest: &Geometry, start: LinearStart) -> Result<Deformation> {
+    /// What the flow, which is on the grid of the finest level, makes of the images.
+    fn made(&self, mut flow: Box<dyn Flow + '_>, course: &Course, start: LinearStart) -> Result<Deformation> {
+        let [finest, _] = levels::finest(course.levels);
         let grid = &self.fixed.geometry;
         go_on(self.observer)?;
         if !memory::fits(self.backend, grid, &self.moving.geometry) {
@@ -99,6 +98,7 @@ impl Run<'_> {
         }
         if finest != grid {
             flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
+            course.usual(&mut *flow)?;
         }
         finish::deformation(&mut *flow, self.backend, grid, self.moving, start, self.observer)
     }

@@ -1,5 +1,6 @@
 //! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute what
-//! pulls, and [`step`] makes the update field of it and applies it. [`field`] and [`inverse`] compute what is asked of the final field.
+//! pulls, and [`step`] makes the update field of it and applies it. [`relax`] mends the field where volumes change too
+//! much. [`field`] and [`inverse`] compute what is asked of the final field.
 //!
 //! Blocks are of ([`WIDTH`], rows) threads, any number of them along x: a warp takes rows of voxels.
 
@@ -9,6 +10,7 @@ pub mod force;
 pub mod inverse;
 pub mod local;
 pub mod pairs;
+pub mod relax;
 pub mod step;
 
 use crate::kernels::ordered::fold;

@@ -212,6 +212,25 @@ pub unsafe fn refined(
     [x * ratio[0], y * ratio[1], z * ratio[2]]
 }
 
+/// Voxels around one whose Jacobian is unusual that are relaxed with it.
+const AROUND: u32 = 2;
+
+/// Whether a determinant of the Jacobian is outside the limits, or not a number.
+#[inline(always)]
+pub fn unusual(determinant: f32, [low, high]: [f32; 2]) -> bool {
+    !(determinant >= low && determinant <= high)
+}
+
+/// The first voxel along each axis that is relaxed with this one, and the one after the last.
+#[inline(always)]
+pub fn around(voxel: [u32; 3], size: [u32; 3]) -> [[u32; 2]; 3] {
+    let axis = |i: usize| {
+        let end = voxel[i] + AROUND + 1;
+        [if voxel[i] > AROUND { voxel[i] - AROUND } else { 0 }, if end < size[i] { end } else { size[i] }]
+    };
+    [axis(0), axis(1), axis(2)]
+}
+
 /// The joint index of the bins of a pair of stored values, the fixed bin fastest.
 ///
 /// # Safety

@@ -127,6 +127,15 @@ pub trait Flow {
     /// [`crate::Error::Device`] where memory is short.
     fn level(&mut self, level: &FlowLevel) -> Result<()>;
 
+    /// Replaces the field by one on another grid of `size`, three planes, which lies on this one as [`FlowLevel::from`] says.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    ///
+    /// # Panics
+    /// Where there are fewer numbers than three planes.
+    fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()>;
+
     /// How the images agree at the field as it is, over the voxels of a half.
     ///
     /// # Errors
@@ -144,6 +153,13 @@ pub trait Flow {
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
     fn smooth(&mut self, mm: f64) -> Result<()>;
+
+    /// Averages the field with what lies around ([`gpu::math::field::relaxed`]) where the determinant of the Jacobian is outside `limits`,
+    /// and close by, as often as there are such voxels, at most `rounds` times.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn relax(&mut self, limits: [f32; 2], rounds: u32) -> Result<()>;
 
     /// The determinant of the Jacobian of x + u(x) at every voxel ([`gpu::math::field::jacobian`]): the smallest and the largest.
     ///

@@ -16,7 +16,7 @@ const PIECE: usize = 1 << 14;
 
 /// A voxel by its number.
 #[inline(always)]
-fn voxel(size: [u32; 3], number: usize) -> [u32; 3] {
+pub fn voxel(size: [u32; 3], number: usize) -> [u32; 3] {
     let number = number as u32;
     [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])]
 }

@@ -4,6 +4,7 @@ mod compose;
 mod finish;
 mod joint;
 mod local;
+mod relax;
 mod task;
 
 use super::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Half, Score, no_level, other_metric};
@@ -47,6 +48,13 @@ pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flo
     flow.resize(size, spacing_mm, None);
     flow.field[..planes.len()].copy_from_slice(planes);
     Box::new(flow)
+}
+
+/// The planes of a field with their padding.
+fn padded(planes: &[f32], size: [usize; 3]) -> Vec<f32> {
+    let mut field = planes[..3 * size.iter().product::<usize>()].to_vec();
+    field.resize(field.len() + interpolate::padding(size.map(|n| n as u32)), 0.0);
+    field
 }
 
 impl FlowOnCpu {
@@ -138,6 +146,14 @@ impl Flow for FlowOnCpu {
         Ok(())
     }
 
+    fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
+        let field = padded(planes, size);
+        let old = FieldView { size: size.map(|n| n as u32), field: &field };
+        let (size, own) = (self.size, 3 * self.voxels());
+        compose::refine(&old, from, size, &mut self.field[..own]);
+        Ok(())
+    }
+
     fn agreement(&mut self, half: Half) -> Result<Agreement> {
         let (level, task) = self.task(half)?;
         let window_mm = match level.compare {
@@ -173,6 +189,11 @@ impl Flow for FlowOnCpu {
     fn smooth(&mut self, mm: f64) -> Result<()> {
         let (size, planes, sigmas) = (self.sizes(), 3 * self.voxels(), self.sigmas(mm));
         gaussian::smooth(&mut self.field[..planes], size, sigmas);
+        Ok(())
+    }
+
+    fn relax(&mut self, limits: [f32; 2], rounds: u32) -> Result<()> {
+        relax::relax(self.size, &mut self.field, limits, rounds);
         Ok(())
     }
 

@@ -31,6 +31,22 @@ pub struct Old<Q: Queue> {
     from: [[f32; 3]; 2],
 }
 
+impl<Q: Queue> Old<Q> {
+    /// Makes a field on a grid of `size`.
+    fn refine(&self, queue: &Q, size: [u32; 3], field: &mut Q::Memory<f32>) -> Result<()> {
+        let params = params::FlowRefine {
+            field: self.field.view(),
+            refined: field.view_mut(),
+            size: self.size,
+            refined_size: size,
+            from: self.from,
+        };
+        // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
+        unsafe { launch::each(queue, &FLOW_REFINE, size, params)? };
+        queue.wait()
+    }
+}
+
 /// Room for a field.
 pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
     let numbers = 3 * size.iter().map(|&n| u64::from(n)).product::<u64>() + interpolate::padding(size) as u64;
@@ -52,16 +68,7 @@ impl<Q: Queue> FieldOnDevice<Q> {
         let size = size.map(|n| n as u32);
         let mut field = room(queue, size)?;
         if let Some(old) = old {
-            let params = params::FlowRefine {
-                field: old.field.view(),
-                refined: field.view_mut(),
-                size: old.size,
-                refined_size: size,
-                from: old.from,
-            };
-            // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
-            unsafe { launch::each(queue, &FLOW_REFINE, size, params)? };
-            queue.wait()?;
+            old.refine(queue, size, &mut field)?;
         }
         let voxels = size.iter().map(|&n| n as usize).product();
         Ok(Self {
@@ -78,6 +85,14 @@ impl<Q: Queue> FieldOnDevice<Q> {
     /// The field alone, to be taken to another grid.
     pub fn old(self, from: [[f32; 3]; 2]) -> Old<Q> {
         Old { size: self.size, field: self.field, from }
+    }
+
+    /// See [`crate::backend::Flow::take`].
+    pub fn take(&mut self, queue: &Q, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
+        let mut field = planes[..3 * size.iter().product::<usize>()].to_vec();
+        let size = size.map(|n| n as u32);
+        field.resize(field.len() + interpolate::padding(size), 0.0);
+        Old { size, field: queue.upload(&field)?, from }.refine(queue, self.size, &mut self.field)
     }
 
     pub fn voxels(&self) -> usize {

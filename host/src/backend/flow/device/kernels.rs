@@ -3,7 +3,7 @@
 use crate::backend::queue::kernels;
 use gpu::kernels::flow::{
     copy, field as flow_field, force as flow_force, inverse as flow_inverse, local as flow_local, pairs as flow_pairs,
-    step as flow_step,
+    relax as flow_relax, step as flow_step,
 };
 use gpu::params;
 
@@ -20,6 +20,8 @@ kernels! {
     FLOW_COMPOSE = flow_step::flow_compose(params::FlowStep);
     FLOW_REFINE = flow_field::flow_refine(params::FlowRefine);
     FLOW_JACOBIAN = flow_field::flow_jacobian(params::FlowJacobian);
+    FLOW_UNUSUAL = flow_relax::flow_unusual(params::FlowRelax);
+    FLOW_RELAX = flow_relax::flow_relax(params::FlowRelax);
     FLOW_MOVED = flow_field::flow_moved(params::FlowMoved);
     FLOW_INVERSE = flow_inverse::flow_inverse(params::FlowInverse);
     FLOW_MISSES = flow_inverse::flow_misses(params::FlowInverse);

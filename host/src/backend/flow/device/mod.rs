@@ -7,6 +7,7 @@ mod kernels;
 mod launch;
 mod level;
 mod local;
+mod relax;
 
 use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Half, Score, no_level, other_metric};
 use crate::backend::queue::Queue;
@@ -57,6 +58,11 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
         Ok(())
     }
 
+    fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
+        let (queue, grid) = self.grid()?;
+        grid.take(queue, planes, size, from)
+    }
+
     fn agreement(&mut self, half: Half) -> Result<Agreement> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
         let images = level.images(grid, half);
@@ -82,6 +88,11 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
     fn smooth(&mut self, mm: f64) -> Result<()> {
         let (queue, grid) = self.grid()?;
         grid.smooth_field(queue, mm)
+    }
+
+    fn relax(&mut self, limits: [f32; 2], rounds: u32) -> Result<()> {
+        let (queue, grid) = self.grid()?;
+        relax::relax(queue, grid, limits, rounds)
     }
 
     fn jacobian_range(&mut self) -> Result<[f32; 2]> {

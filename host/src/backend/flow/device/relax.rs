@@ -1,0 +1,37 @@
+//! A field that is relaxed where it changes volumes too much.
+
+use super::grid::FieldOnDevice;
+use super::kernels::{FLOW_RELAX, FLOW_UNUSUAL};
+use super::launch;
+use crate::Result;
+use crate::backend::queue::{Memory, Queue};
+use gpu::params;
+
+/// See [`crate::backend::Flow::relax`].
+pub fn relax<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, limits: [f32; 2], rounds: u32) -> Result<()> {
+    let mut unusual = queue.zeros(1)?;
+    for _ in 0..rounds {
+        // Between steps there are no precisions: their memory takes the marks.
+        queue.clear(&mut grid.precision)?;
+        queue.clear(&mut unusual)?;
+        let params = params::FlowRelax {
+            field: grid.field.view(),
+            relaxed: grid.other.view_mut(),
+            // SAFETY: floats have the size of marks, and all bits are allowed in either.
+            marks: unsafe { grid.precision.view_mut().cast() },
+            unusual: unusual.view_mut(),
+            size: grid.size,
+            limits,
+            unused: 0,
+        };
+        // SAFETY: the memory is as long as the size says and lives until the download is done.
+        unsafe { launch::each(queue, &FLOW_UNUSUAL, grid.size, params)? };
+        if queue.download(&unusual, 1)? == [0] {
+            break;
+        }
+        // SAFETY: as above; `other` lives on in its place until the queue is done.
+        unsafe { launch::each(queue, &FLOW_RELAX, grid.size, params)? };
+        std::mem::swap(&mut grid.field, &mut grid.other);
+    }
+    Ok(())
+}
