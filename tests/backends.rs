@@ -5,6 +5,7 @@ mod from_pairs;
 mod gaussian;
 mod mattes;
 mod methods;
+mod search;
 mod threads;
 mod viola;
 
@@ -51,6 +52,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(gaussian::tests());
     tests.extend(mattes::tests());
     tests.extend(methods::tests());
+    tests.extend(search::tests());
     tests.extend(threads::tests());
     tests.extend(viola::tests());
     tests

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod masks;
+mod motion;
 mod real;
 mod refused;
 mod truth;
@@ -14,7 +15,8 @@ use mireg::transform::{Dimension, Kind, Linear};
 use mireg::{Geometry, PixelType, Resampling, Silent, Volume, resample_through};
 
 pub fn tests() -> Vec<Trial> {
-    [bytes::tests(), masks::tests(), real::tests(), refused::tests(), truth::tests()].into_iter().flatten().collect()
+    let all = [bytes::tests(), masks::tests(), motion::tests(), real::tests(), refused::tests(), truth::tests()];
+    all.into_iter().flatten().collect()
 }
 
 fn test(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {

@@ -62,12 +62,18 @@ fn of_python(py: Python<'_>, held: &Bound<'_, PyDict>) -> PyResult<Held> {
         let rows = held.get_item(name)?;
         rows.map(|rows| PyResult::Ok(images::points(rows.extract()?))).transpose()
     };
+    let volumes = |name: &str| {
+        let Some(all) = held.get_item(name)? else { return Ok(Vec::new()) };
+        let all = all.extract::<Vec<Option<Voxels>>>()?.into_iter();
+        all.map(|voxels| voxels.map(|voxels| voxels.volume(py)).transpose()).collect::<PyResult<_>>()
+    };
     let grid = held.get_item("grid")?.map(|grid| grid.extract::<Grid>()?.geometry(py)).transpose()?;
     Ok(Held {
         fixed: volume("fixed")?,
         moving: volume("moving")?,
         fixed_mask: volume("fixed_mask")?,
         moving_mask: volume("moving_mask")?,
+        extra: [volumes("fixed_extra")?, volumes("moving_extra")?],
         image: volume("image")?,
         grid,
         transform: transform("transform")?,

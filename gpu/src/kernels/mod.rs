@@ -8,6 +8,7 @@ pub mod mattes;
 mod ordered;
 pub mod resample;
 pub mod sample;
+pub mod search;
 pub mod viola;
 
 use crate::math::cubic::Taps;

@@ -1,56 +1,114 @@
-//! Search for displacements: what is around a voxel as bits (Heinrich et al. 2013).
+//! Search for displacements (Heinrich et al. 2013): what is around a voxel as bits that different kinds of images share, the cost of a
+//! displacement by the bits that differ, and the coupling of neighbours.
 
-/// Numbers that an intensity may have in a [`descriptor`]: 10 bits.
-pub const LEVELS: u32 = 1 << 10;
+/// The fixed image's intensities are compared with this many bits.
+pub const BITS: u32 = 10;
 
-/// Pairs of neighbours on different axes: the axis and the side, 0 or 1, of both.
-const PAIRS: [[(usize, u32); 2]; 12] = {
-    let axes = [[0, 1], [0, 2], [1, 2]];
-    let mut pairs = [[(0, 0); 2]; 12];
-    let mut i = 0;
-    while i < 12 {
-        let [a, b] = axes[i / 4];
-        pairs[i] = [(a, (i & 1) as u32), (b, (i >> 1 & 1) as u32)];
-        i += 1;
-    }
-    pairs
-};
+/// The variance that noise is taken to have: the sum of 27 squared differences, of intensities of [`BITS`].
+const NOISE: u64 = 100;
 
-/// How alike two patches are, as bits that are set: the limits of their difference, in thousandths of the mean one. -ln(k / 6).
+/// Pairs of neighbours on different axes: the axis and the way of both.
+const PAIRS: [[(usize, i32); 2]; 12] = [
+    [(0, -1), (1, -1)],
+    [(0, -1), (1, 1)],
+    [(0, 1), (1, -1)],
+    [(0, 1), (1, 1)],
+    [(0, -1), (2, -1)],
+    [(0, -1), (2, 1)],
+    [(0, 1), (2, -1)],
+    [(0, 1), (2, 1)],
+    [(1, -1), (2, -1)],
+    [(1, -1), (2, 1)],
+    [(1, 1), (2, -1)],
+    [(1, 1), (2, 1)],
+];
+
+/// A pair has a bit for each of these differences that its own is below, in thousandths of the mean of all pairs: where exp(-difference)
+/// passes 1 to 5 sixths.
 const LIMITS: [u64; 5] = [1792, 1099, 693, 405, 182];
 
-/// The self-similarity context of a voxel as 60 bits.
+/// The self-similarity context of a voxel: for 12 pairs of its neighbours how much the patches around them differ, 5 bits each, as a
+/// thermometer. It is the same for all contrasts, also inverted ones. `value` has the intensity, of [`BITS`], at an offset from the voxel.
 #[inline(always)]
-pub fn descriptor(value: impl Fn([i32; 3]) -> i32, dilation: i32, noise: u64) -> u64 {
-    let offset = |(axis, side): (usize, u32)| {
-        let mut offset = [0; 3];
-        offset[axis] = if side == 0 { -dilation } else { dilation };
-        offset
-    };
-    let mut differences = [0_u64; 12];
+pub fn descriptor(value: impl Fn([i32; 3]) -> i32) -> u64 {
+    let mut differences = [0; 12];
     let (mut least, mut sum) = (u64::MAX, 0);
-    for pair in 0..12 {
-        let [a, b] = [offset(PAIRS[pair][0]), offset(PAIRS[pair][1])];
-        let mut squares = 0;
-        for z in -1..2 {
-            for y in -1..2 {
-                for x in -1..2 {
-                    let d = value([a[0] + x, a[1] + y, a[2] + z]) - value([b[0] + x, b[1] + y, b[2] + z]);
-                    squares += (d * d) as u32;
-                }
-            }
-        }
-        let difference = u64::from(squares);
+    let mut pair = 0;
+    while pair < 12 {
+        let difference = u64::from(difference(&value, PAIRS[pair]));
         differences[pair] = difference;
         sum += difference;
         least = if difference < least { difference } else { least };
+        pair += 1;
     }
-    let scale = sum - 12 * least + 12 * noise;
+    // Twelve times the mean difference from the least one.
+    let scale = sum - 12 * least + 12 * NOISE;
     let mut bits = 0;
-    for difference in differences {
-        for limit in LIMITS {
-            bits = bits << 1 | u64::from((difference - least) * 12_000 < limit * scale);
+    let mut pair = 0;
+    while pair < 12 {
+        let difference = 12_000 * (differences[pair] - least);
+        let mut limit = 0;
+        while limit < 5 {
+            bits = bits << 1 | u64::from(difference < LIMITS[limit] * scale);
+            limit += 1;
         }
+        pair += 1;
     }
     bits
+}
+
+/// The sum of squared differences of two patches of 3 x 3 x 3 voxels.
+#[inline(always)]
+fn difference(value: &impl Fn([i32; 3]) -> i32, [a, b]: [(usize, i32); 2]) -> u32 {
+    let offset = |(axis, way): (usize, i32)| {
+        [if axis == 0 { way } else { 0 }, if axis == 1 { way } else { 0 }, if axis == 2 { way } else { 0 }]
+    };
+    let (a, b) = (offset(a), offset(b));
+    let (mut sum, mut n) = (0, 0);
+    while n < 27 {
+        let at = |[x, y, z]: [i32; 3]| value([x + n % 3 - 1, y + n / 3 % 3 - 1, z + n / 9 - 1]);
+        let difference = at(a) - at(b);
+        sum += (difference * difference) as u32;
+        n += 1;
+    }
+    sum
+}
+
+/// What a displacement along one axis costs by how far it is from that of the cells around, both in voxels.
+#[inline(always)]
+pub fn pull(weight: f32, displacement: i32, near: f32) -> f32 {
+    let away = displacement as f32 - near;
+    weight * away * away
+}
+
+/// The way of a displacement field, half of what a field and the opposite one say together: u(x) and v(x + u(x)).
+#[inline(always)]
+pub fn consistent(there: [f32; 3], back: [f32; 3]) -> [f32; 3] {
+    [0.5 * (there[0] - back[0]), 0.5 * (there[1] - back[1]), 0.5 * (there[2] - back[2])]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise([x, y, z]: [i32; 3]) -> i32 {
+        ((x * 7919 + y * 104_729 + z * 1_299_709).wrapping_mul(2_654_435).rem_euclid(1009) * 1023) / 1009
+    }
+
+    #[test]
+    fn contrast_does_not_count_and_structure_does() {
+        let here = descriptor(noise);
+        assert_eq!(here, descriptor(|at| 1023 - noise(at)));
+        let elsewhere = descriptor(|[x, y, z]| noise([x + 3, y, z]));
+        assert!((here ^ elsewhere).count_ones() > 8, "{here:x} {elsewhere:x}");
+        assert_eq!(descriptor(|_| 500), (1 << 60) - 1);
+    }
+
+    #[test]
+    fn a_pair_that_differs_more_has_fewer_bits() {
+        // An edge across x: only pairs with a neighbour along x differ.
+        let edge = descriptor(|[x, _, _]| 400 * x.signum());
+        assert_eq!(edge & ((1 << 20) - 1), (1 << 20) - 1);
+        assert!((edge >> 20).count_ones() < 20);
+    }
 }

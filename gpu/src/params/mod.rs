@@ -8,11 +8,13 @@ mod gaussian;
 mod histogram;
 mod mattes;
 mod resample;
+mod search;
 mod viola;
 
 pub use crate::math::affine::Affine;
 pub use flow::{
-    CopyWords, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine, FlowRelax, FlowStep,
+    CopyWords, FlowAdd, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine,
+    FlowRelax, FlowStep,
 };
 pub use gaussian::Recursive;
 pub use histogram::{
@@ -20,6 +22,7 @@ pub use histogram::{
 };
 pub use mattes::{MattesFold, MattesHistogram, MattesSlope, MattesValue};
 pub use resample::Resample;
+pub use search::{SearchConsistent, SearchCosts, SearchCouple, SearchDescriptors, SearchGrid};
 pub use viola::Viola;
 
 use cuda_std::global::DeviceSlice;

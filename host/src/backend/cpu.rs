@@ -11,6 +11,7 @@ use super::histogram::{Evaluator, HistogramMethod, Pair};
 use super::interface::Backend;
 use super::mattes::cpu::MattesOnCpu;
 use super::mattes::{MattesPair, SmoothEvaluator};
+use super::search::Search;
 use super::viola::cpu::ViolaOnCpu;
 use super::viola::{ViolaEvaluator, ViolaPair};
 use super::{gaussian, resample};
@@ -48,6 +49,10 @@ impl Backend for Cpu {
 
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
         Ok(Box::new(FlowOnCpu::default()))
+    }
+
+    fn search(&self, search: &Search) -> Result<Vec<f32>> {
+        Ok(super::search::cpu::displacements(search))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -9,6 +9,7 @@ use super::interface::Backend;
 use super::mattes::device::MattesOnDevice;
 use super::mattes::{MattesPair, SmoothEvaluator};
 use super::queue::{Opened, Queue};
+use super::search::Search;
 use super::viola::{ViolaEvaluator, ViolaPair};
 use super::{gaussian, resample, viola};
 use crate::{Result, Volume};
@@ -42,6 +43,10 @@ impl<D: Opened> Backend for D {
 
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
         Ok(Box::new(FlowOnDevice::new(self.queue()?)))
+    }
+
+    fn search(&self, search: &Search) -> Result<Vec<f32>> {
+        super::search::device::displacements(&self.queue()?, search)
     }
 
     fn numbers_seconds(&self, numbers: &[u16], bins: u32, times: u32) -> Result<Option<f64>> {
@@ -79,7 +84,7 @@ impl<D: Opened> Backend for D {
 mod tests {
     use super::*;
     use crate::backend::queue::cuda;
-    use crate::backend::{flow, histogram, mattes};
+    use crate::backend::{flow, histogram, mattes, search};
     use std::collections::BTreeSet;
 
     #[test]
@@ -91,6 +96,7 @@ mod tests {
             flow::device::NAMES.to_vec(),
             gaussian::device::NAMES.to_vec(),
             resample::device::NAMES.to_vec(),
+            search::device::NAMES.to_vec(),
         ];
         let kernels: BTreeSet<_> = families.concat().into_iter().collect();
         for ptx in cuda::entry_points() {

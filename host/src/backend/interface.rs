@@ -4,6 +4,7 @@ use super::flow::Flow;
 use super::gaussian::SmoothingSeconds;
 use super::histogram::{Evaluator, HistogramMethod, Pair};
 use super::mattes::{MattesPair, SmoothEvaluator};
+use super::search::Search;
 use super::viola::{ViolaEvaluator, ViolaPair};
 use crate::{Result, Volume};
 use gpu::math::interpolate::Interpolator;
@@ -46,6 +47,12 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>>;
+
+    /// Displacements of the cells of a search: three planes on their grid, x fastest, in cells.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    fn search(&self, search: &Search) -> Result<Vec<f32>>;
 
     /// Seconds that the device spends on a histogram of `bins` counters alone, from 16-bit numbers in its memory, as the mean of `times`
     /// in a row; `None` where it has no clock.

@@ -15,11 +15,13 @@ mod mattes;
 mod open;
 mod queue;
 mod resample;
+mod search;
 mod viola;
 
 pub use cpu::Cpu;
+pub(crate) use flow::FlowLoad;
 pub(crate) use flow::bytes as flow_bytes;
-pub use flow::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Half, Score};
+pub use flow::{Agreement, Compare, Flow, FlowChannel, FlowInverse, FlowLevel, FlowStep, Half, Score, WeightedScore};
 pub use gaussian::SmoothingSeconds;
 pub use gpu::math::bin::FULL;
 pub use gpu::math::entropy::Entropies;
@@ -34,4 +36,5 @@ pub use mattes::{MattesImages, MattesPair, Smooth, SmoothEvaluator, SmoothSlope,
 pub use open::{BackendKind, Device, devices, open};
 pub(crate) use queue::BATCH;
 pub use queue::{cuda, cuda::Cuda, emulated, emulated::Emulated};
+pub use search::Search;
 pub use viola::{Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, ViolaValue};

@@ -1,26 +1,33 @@
 //! Non-rigid registration by flows of diffeomorphisms (Ledig & Chefd'hotel, section 3.2, after Chefd'hotel 2002): a displacement field
 //! that grows by composing small, smoothed steps along the gradient of the metric, so that it stays invertible.
 
+mod channels;
 mod climb;
 mod course;
 mod doubts;
 mod finish;
+mod forces;
 mod found;
 mod levels;
 mod memory;
 mod options;
 mod respaced;
+mod search;
 mod smoothing;
 mod start;
 mod stiffness;
 mod table;
+mod trials;
+mod way;
 
-pub use found::{Consistency, Deformation, Level, Seconds};
-pub use options::{Force, Options};
+pub use channels::Channel;
+pub use forces::{Force, Forces, Weighted};
+pub use found::{Consistency, Deformation, Level, Seconds, TermValues};
+pub use options::Options;
 pub use start::Start;
 
 use crate::backend::{Backend, BackendKind, Flow, cpu};
-use crate::image::{Geometry, Range};
+use crate::image::{Geometry, Prepared, Range};
 use crate::metric;
 use crate::observer::go_on;
 use crate::registration::{LinearStart, timed};
@@ -40,18 +47,22 @@ pub(crate) fn deform(
 ) -> Result<Deformation> {
     // What cannot be deformed is told before the registration, not after it.
     let prepared = options.prepare(fixed, moving)?;
-    metric::check::tell(&prepared, observer);
-    let (start, doubts) = options.start.find(&prepared, backend, observer)?;
+    let images = &prepared[0];
+    metric::check::tell(images, observer);
+    let (start, doubts) = options.start.find(images, backend, observer)?;
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     let map = start.transform.to_affine();
     go_on(observer)?;
-    let intensities = prepared.each_ref().map(|image| image.intensities);
-    let ranges = levels::ranges(intensities.map(|found| found.range), options.force);
+    let intensities = images.each_ref().map(|image| image.intensities);
+    let range = |images: &[Prepared; 2]| images.each_ref().map(|image| image.intensities.range);
+    let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
     let levels = timed(&mut seconds.pyramid, || levels::levels(&prepared, options, observer))?;
-    let backend = memory::choose(backend, asked, levels::finest(&levels), observer)?;
-    memory::check(backend, &fixed.geometry, &moving.geometry)?;
-    let run = Run { fixed, moving, start: &map, options, ranges, observer, backend };
+    let load = options.load();
+    let finest = levels.last().map_or([&fixed.geometry, &moving.geometry], levels::Level::grids);
+    let backend = memory::choose(backend, asked, finest, load, observer)?;
+    memory::check(backend, &fixed.geometry, &moving.geometry, load)?;
+    let run = Run { fixed, moving, start: &map, options, ranges: &ranges, observer, backend };
     let found = run.finish(&levels, &mut seconds, start)?;
     seconds.register = clock.elapsed().as_secs_f64();
     Ok(Deformation { seconds, intensities, doubts: [doubts, found.doubts].concat(), ..found })
@@ -63,7 +74,7 @@ struct Run<'a> {
     moving: &'a Volume,
     start: &'a DAffine3,
     options: &'a Options,
-    ranges: [Range; 2],
+    ranges: &'a [[Range; 2]],
     observer: &'a dyn Observer,
     backend: &'a dyn Backend,
 }
@@ -72,13 +83,10 @@ impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds, start: LinearStart) -> Result<Deformation> {
         let mut flow = self.backend.flow()?;
         let stored: Vec<_> =
-            timed(&mut seconds.pyramid, || levels.iter().map(|level| levels::stored(level, self.ranges)).collect());
+            timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
         let Self { options, observer, backend, .. } = *self;
         let course = Course { levels, stored: &stored, start: self.start, options, observer, backend };
-        let climbed: Vec<_> = timed(&mut seconds.flow, || {
-            let smoothing = stiffness::of_levels(&course)?.into_iter().enumerate();
-            smoothing.map(|(number, smoothing)| course.level(&mut *flow, number, smoothing)).collect::<Result<_>>()
-        })?;
+        let climbed = timed(&mut seconds.flow, || course.climbed(&mut *flow))?;
         let made = timed(&mut seconds.finish, || self.made(flow, &course, start))?;
         Ok(Deformation {
             doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),
@@ -90,10 +98,10 @@ impl Run<'_> {
 
     /// What the flow, which is on the grid of the finest level, makes of the images.
     fn made(&self, mut flow: Box<dyn Flow + '_>, course: &Course, start: LinearStart) -> Result<Deformation> {
-        let [finest, _] = levels::finest(course.levels);
+        let finest = course.grid(course.finest());
         let grid = &self.fixed.geometry;
         go_on(self.observer)?;
-        if !memory::fits(self.backend, grid, &self.moving.geometry) {
+        if !memory::fits(self.backend, grid, &self.moving.geometry, self.options.load()) {
             flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
         }
         if finest != grid {

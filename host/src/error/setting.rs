@@ -12,6 +12,12 @@ pub enum Setting {
     Moving,
     FixedMask,
     MovingMask,
+    /// Another image of the fixed image's anatomy.
+    FixedExtra,
+    /// The same of the moving image's.
+    MovingExtra,
+    /// How much the extra images count.
+    ExtraWeight,
     /// The fixed image's intensities that are looked at.
     FixedRange,
     /// The same of the moving image.

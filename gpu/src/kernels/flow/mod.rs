@@ -1,6 +1,6 @@
 //! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute what
-//! pulls, and [`step`] makes the update field of it and applies it. [`relax`] mends the field where volumes change too
-//! much. [`field`] and [`inverse`] compute what is asked of the final field.
+//! pulls, [`sum`] adds it up where it is of several, and [`step`] makes the update field of it and applies it. [`relax`] mends the field
+//! where volumes change too much. [`field`] and [`inverse`] compute what is asked of the final field.
 //!
 //! Blocks are of ([`WIDTH`], rows) threads, any number of them along x: a warp takes rows of voxels.
 
@@ -12,6 +12,7 @@ pub mod local;
 pub mod pairs;
 pub mod relax;
 pub mod step;
+pub mod sum;
 
 use crate::kernels::ordered::fold;
 use crate::kernels::sample::{FineLinear, Sampler};
@@ -27,7 +28,7 @@ pub const WIDTH: u32 = 32;
 
 /// Calls `each` with every voxel of this thread's share of a grid, and the voxel's index in memory.
 #[inline(always)]
-fn each_voxel([width, height, depth]: [u32; 3], mut each: impl FnMut([u32; 3], u32)) {
+pub(super) fn each_voxel([width, height, depth]: [u32; 3], mut each: impl FnMut([u32; 3], u32)) {
     let mut row = block_idx_x() * block_dim_y() + thread_idx_y();
     while row < height * depth {
         // SAFETY: else there is no row; without it a division by zero would bring a panic into the PTX.
@@ -47,7 +48,7 @@ fn each_voxel([width, height, depth]: [u32; 3], mut each: impl FnMut([u32; 3], u
 /// # Safety
 /// The field has it, and nothing writes it.
 #[inline(always)]
-unsafe fn read(field: DeviceSlice<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
+pub(super) unsafe fn read(field: DeviceSlice<f32>, size: [u32; 3], number: u32) -> [f32; 3] {
     let [x, y, z] = planes(size, number);
     // SAFETY: as this function's.
     unsafe { [field.get_cached(x), field.get_cached(y), field.get_cached(z)] }
@@ -69,7 +70,7 @@ unsafe fn own(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32) -> [f32; 
 /// # Safety
 /// The field has it, and no other thread reads or writes it.
 #[inline(always)]
-unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values: [f32; 3]) {
+pub(super) unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u32, values: [f32; 3]) {
     let [x, y, z] = planes(size, number);
     // SAFETY: as this function's.
     unsafe {

@@ -1,0 +1,81 @@
+//! Where a flow begins where motion is large: displacements that are searched for, where climbing would be caught on the way.
+
+use super::course::Course;
+use super::levels;
+use crate::Result;
+use crate::backend::Search;
+use crate::image::{Geometry, StoredImage, voxel_map};
+use glam::DVec3;
+use gpu::math::{flow, interpolate};
+use gpu::params::Affine;
+use rayon::prelude::*;
+
+/// Displacements reach so many voxels of the level.
+const REACH: f64 = 10.0;
+
+/// They reach no further than this part of the grid along any axis.
+const PART: f64 = 0.2;
+
+/// Voxels along each side of a cell, where there are not too many.
+const SIDE: usize = 2;
+
+/// Costs that are kept at most: there are more voxels to a cell instead.
+const COSTS: usize = 1 << 28;
+
+/// Displacements that were found.
+pub struct Searched {
+    planes: Vec<f32>,
+    /// The cells.
+    grid: Geometry,
+}
+
+impl Searched {
+    /// The planes, their size, and how they lie on another grid: see [`crate::backend::Flow::take`].
+    pub fn on(&self, grid: &Geometry) -> (&[f32], [usize; 3], [[f32; 3]; 2]) {
+        (&self.planes, self.grid.size, levels::between(&self.grid, grid))
+    }
+}
+
+impl Course<'_> {
+    /// Searches on the last of the coarse levels, from the start.
+    pub fn searched(&self) -> Result<Searched> {
+        let number = self.coarse() - 1;
+        let ([grid, moving_grid], [fixed, moving]) = (self.levels[number].grids(), &self.stored[number][0]);
+        let moved = moved(moving, grid, &voxel_map(grid, moving_grid, self.start));
+        let mm = self.mm(number);
+        let reach = [0, 1, 2].map(|axis: usize| {
+            let voxels = (REACH * mm / grid.spacing[axis]).round();
+            voxels.min((PART * grid.size[axis] as f64).floor()) as usize
+        });
+        let spacing = grid.spacing.to_array().map(|spacing| (spacing / mm) as f32);
+        let mut search = Search { images: [fixed.voxels(), &moved], size: grid.size, spacing, reach, side: SIDE };
+        while search.costs() > COSTS && search.side < 8 {
+            search.side += 1;
+        }
+        let planes = self.backend.search(&search)?;
+        Ok(Searched { planes, grid: cells(grid, &search) })
+    }
+}
+
+/// The stored values of the moving image where the map takes the voxels of a grid; beyond its border those of the border.
+fn moved(moving: &StoredImage, grid: &Geometry, map: &Affine) -> Vec<u16> {
+    let [size, moving_size] = [grid.size, moving.size].map(|size| size.map(|n| n as u32));
+    let last = interpolate::last(moving_size);
+    let value = |number: usize| {
+        let number = number as u32;
+        let voxel = [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])];
+        let at = interpolate::clamp(flow::position(map, voxel, [0.0; 3]), last);
+        let value = |i: usize| f32::from(moving.values[i]);
+        // SAFETY: the closure checks its index; a clamped position is inside.
+        let value = unsafe { interpolate::at(value, moving_size, at, interpolate::Interpolator::Linear) };
+        (value + 0.5) as u16
+    };
+    (0..grid.voxels()).into_par_iter().map(value).collect()
+}
+
+/// The grid of the cells.
+fn cells(grid: &Geometry, search: &Search) -> Geometry {
+    let side = search.side as f64;
+    let first = grid.index_to_world().transform_point3(DVec3::splat(0.5 * (side - 1.0)));
+    Geometry { size: search.cells(), spacing: grid.spacing * side, origin: first, direction: grid.direction }
+}

@@ -1,0 +1,52 @@
+//! How levels are climbed: how stiff the field is and where it begins, as the user says, or as the images want it.
+
+use super::course::Course;
+use super::search::Searched;
+use super::smoothing::Smoothing;
+use super::stiffness;
+use super::trials::Trials;
+use crate::Result;
+
+/// A search must better the images' agreement by this part of what was won without it: its field is not as smooth.
+const BETTER: f64 = 0.1;
+
+/// The way through a course.
+pub struct Way {
+    /// Of each level.
+    pub smoothing: Vec<Smoothing>,
+    /// What the last coarse level begins with, instead of coarser levels.
+    pub searched: Option<Searched>,
+}
+
+impl Way {
+    pub fn through(course: &Course) -> Result<Self> {
+        let given = Smoothing::given(course.options, course.mm(course.finest()));
+        let several = course.finest() > 0;
+        if let (Some(given), false) = (given, several) {
+            return Ok(Self { smoothing: vec![given], searched: None });
+        }
+        // Before the trials, whose fields need the memory that the search frees.
+        let searched = if several { Some(course.searched()?) } else { None };
+        let mut trials = Trials::new(course)?;
+        let (coarse, finer, value) = match given {
+            Some(given) => (given, given, trials.value(given, None)?),
+            None => {
+                let (voxels, value) = stiffness::found(&mut trials)?;
+                (Smoothing::Found(voxels), Smoothing::Found(stiffness::finer(voxels)), value)
+            }
+        };
+        let searched = match searched {
+            Some(searched) if better(&mut trials, &searched, coarse, value)? => Some(searched),
+            _ => None,
+        };
+        let level = |number| if number < course.coarse() { coarse } else { finer };
+        Ok(Self { smoothing: (0..=course.finest()).map(level).collect(), searched })
+    }
+}
+
+/// Whether beginning with what was searched for is better than the value without.
+fn better(trials: &mut Trials, searched: &Searched, smoothing: Smoothing, value: f64) -> Result<bool> {
+    let with = trials.value(smoothing, Some(searched))?;
+    let won = (value - trials.start).max(0.0);
+    Ok(with > value + BETTER * won)
+}

@@ -1,0 +1,94 @@
+//! Motion that climbing is caught on the way of, and volumes that change too much.
+
+use super::{Pair, found, from_headers, inner, test};
+use glam::DVec3;
+use libtest_mimic::Trial;
+use mireg::deform::{Deformation, Options};
+use mireg::{Geometry, PixelType, Volume};
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        test("motion_of_many_wavelengths_is_searched_for", large_motion),
+        test("what_lies_still_beside_what_slides_stays", sliding),
+        test("no_search_where_climbing_does", no_search),
+        test("volumes_change_within_limits", within_limits),
+    ]
+}
+
+/// Waves of all directions and of 13 to 40 mm: nothing looks like what is 20 mm away.
+fn object(p: DVec3) -> f32 {
+    let wave = |n: i32| {
+        let angle = |k: f64| (f64::from(n) * k).fract() * std::f64::consts::TAU;
+        let (turn, rise, phase) = (angle(0.618_034), angle(0.414_214), angle(0.732_051));
+        let way = DVec3::new(turn.cos() * rise.cos(), turn.sin() * rise.cos(), rise.sin());
+        (way.dot(p) / (2.0 + f64::from(n % 9) * 0.5) + phase).sin()
+    };
+    (50.0 + 6.0 * (1..40).map(wave).sum::<f64>()) as f32
+}
+
+fn volume(grid: Geometry, at: impl Fn(DVec3) -> DVec3) -> Volume {
+    let (to_mm, [width, height, _]) = (grid.index_to_world(), grid.size);
+    let place = |n: usize| [n % width, n / width % height, n / (width * height)].map(|n| n as f64);
+    let voxels = (0..grid.voxels()).map(|n| object(at(to_mm.transform_point3(DVec3::from_array(place(n)))))).collect();
+    Volume { geometry: grid, voxels, pixel: PixelType::F32 }
+}
+
+/// Images of which the moving one is inverted, and the fixed one moved.
+fn pair(truth: impl Fn(DVec3) -> DVec3) -> Pair {
+    let grid = Geometry::axis_aligned([64, 60, 48], DVec3::splat(2.0), DVec3::ZERO);
+    let mut moving = volume(grid, |p| p);
+    moving.voxels.iter_mut().for_each(|v| *v = 200.0 - *v);
+    Pair { fixed: volume(grid, truth), moving }
+}
+
+/// The mean error where `of` says so.
+fn error(pair: &Pair, found: &Deformation, truth: impl Fn(DVec3) -> DVec3, of: impl Fn(DVec3) -> bool) -> f64 {
+    let points: Vec<DVec3> = inner(&pair.fixed.geometry).filter(|&p| of(p)).collect();
+    points.iter().map(|&p| found.field.at(p).distance(truth(p) - p)).sum::<f64>() / points.len() as f64
+}
+
+fn large_motion() {
+    let truth = |p: DVec3| {
+        let from = (p - DVec3::new(63.0, 59.0, 47.0)) / 45.0;
+        p + (-from.length_squared()).exp() * DVec3::new(4.0, 18.0, 0.0)
+    };
+    let pair = pair(truth);
+    let found = found(&pair, &from_headers());
+    let mean = error(&pair, &found, truth, |_| true);
+    assert!(mean < 0.5, "{mean:.3} mm on average");
+    assert!(found.levels[0].searched && found.levels[1..].iter().all(|level| !level.searched));
+}
+
+fn sliding() {
+    let slides = |p: DVec3| p.x > 64.0;
+    let truth = |p: DVec3| if slides(p) { p + DVec3::new(0.0, 12.0, 0.0) } else { p };
+    let pair = pair(truth);
+    let found = found(&pair, &from_headers());
+    // Two voxels of the coarsest level on each side belong to both.
+    let still = error(&pair, &found, truth, |p| p.x < 48.0);
+    let moved = error(&pair, &found, truth, |p| p.x > 80.0 && (20.0..90.0).contains(&p.y));
+    assert!(still < 1.0 && moved < 1.0, "{still:.3} mm where nothing moves, {moved:.3} mm where all does");
+}
+
+fn no_search() {
+    let pair = Pair::new([40, 38, 34], |v| v);
+    let found = found(&pair, &from_headers());
+    assert!(found.levels.iter().all(|level| !level.searched) && found.levels.len() > 1);
+}
+
+/// The middle is squeezed to a twentieth: a soft field would follow.
+fn within_limits() {
+    let centre = DVec3::new(63.0, 59.0, 47.0);
+    let truth = |p: DVec3| {
+        let from = p - centre;
+        let r = from.length() / 12.0;
+        centre + from * (1.0 - 0.65 * (-r * r).exp())
+    };
+    let pair = pair(truth);
+    let soft = Options { smooth_mm: Some(1.5), smooth_field_mm: Some(0.0), ..from_headers() };
+    let found = found(&pair, &soft);
+    let [low, high] = found.jacobian_range;
+    assert!(low >= 0.1 && high <= 10.0, "{low} to {high}");
+    let mean = error(&pair, &found, truth, |p| p.distance(centre) > 20.0);
+    assert!(mean < 1.0 && found.trusted(), "{mean:.3} mm beyond, {:?}", found.doubts);
+}
