@@ -127,7 +127,7 @@ fn meet(backend: &dyn Backend, sizes: &[Levels], compared: &[Compared]) -> Resul
                         same("agreements of a pair", &agreements, &same_ones)?;
                         let scores = agreements.iter().map(|agreement| Ok((score(agreement)?, 0.8)));
                         let scores = scores.collect::<Result<Vec<_>, Failed>>()?;
-                        let step = FlowStep { half, prior_mm: 2.0, smooth_mm: [1.5, 0.7], limit: 0.5 };
+                        let step = FlowStep { half, prior_mm: 2.0, smooth_mm: [1.5, 0.7], limit: 0.5, share: 0.5 };
                         ours.step(&scores, &step)?;
                         theirs.step(&scores, &step)?;
                         let fields = ours.fields()?;
@@ -218,8 +218,13 @@ impl Both<'_> {
         // Steps that are limited and steps that are not, without smoothing, and with more of it.
         let n = f64::from(number);
         let half = [Half::Both, Half::First, Half::Second][number as usize % 3];
-        let step =
-            FlowStep { half, prior_mm: 2.0, smooth_mm: [1.5 * n, 0.6 * n], limit: [0.5, 4.0][number as usize % 2] };
+        let step = FlowStep {
+            half,
+            prior_mm: 2.0,
+            smooth_mm: [1.5 * n, 0.6 * n],
+            limit: [0.5, 4.0][number as usize % 2],
+            share: 1.0,
+        };
         self.ours.step(&scores, &step)?;
         self.theirs.step(&scores, &step)?;
         self.field("a step")
@@ -319,7 +324,7 @@ fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
     let volume = &volumes([5, 4, 3], 1)[0];
     let image = stored(volume, 1024);
     let map = map(&volume.geometry, &volume.geometry);
-    let step = FlowStep { half: Half::Both, prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0 };
+    let step = FlowStep { half: Half::Both, prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0, share: 1.0 };
     let mut flow = backend.flow()?;
     let early = flow.agreement(Half::Both).is_err() && flow.field().is_err();
     let alone = [FlowChannel { fixed: &image, moving: &image, masks: [&[]; 2] }];

@@ -151,8 +151,8 @@ pub struct FlowStep {
     pub limit: f32,
     /// 1 / variance of the displacement before the images are seen, mm^-2: see [`update`](crate::math::flow::update).
     pub prior: f32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
-    pub unused: u32,
+    /// The part of the step, as it is limited, that is made.
+    pub share: f32,
 }
 
 /// Parameters of [`flow_refine`](crate::kernels::flow::field::flow_refine).

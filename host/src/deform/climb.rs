@@ -36,6 +36,8 @@ pub struct Plan {
     pub iterations: usize,
     /// The distance between the level's voxels, mm.
     pub mm: f64,
+    /// Two where both images flow to the middle, else one.
+    pub flows: u32,
 }
 
 /// How the images agree, and what pulls.
@@ -117,7 +119,11 @@ impl Plan {
         smoothing: Smoothing,
         observer: &dyn Observer,
     ) -> Result<Climbed> {
-        let step = FlowStep { half, prior_mm: self.mm, smooth_mm: smoothing.sigmas_mm(self.mm), limit: LIMIT };
+        // Each of the flows that meet makes its part of the displacement that both know of.
+        let share = 1.0 / f64::from(self.flows);
+        let prior_mm = self.mm / share.sqrt();
+        let smooth_mm = smoothing.sigmas_mm(self.mm);
+        let step = FlowStep { half, prior_mm, smooth_mm, limit: LIMIT, share: share as f32 };
         let mut values = Vec::with_capacity(self.iterations + 1);
         let mut before = None;
         loop {

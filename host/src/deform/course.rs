@@ -44,7 +44,13 @@ impl Course<'_> {
             None if self.levels.len() == 1 => ITERATIONS[2],
             None => ITERATIONS[finer.min(2)],
         };
-        Plan { terms: self.terms(number), bins: self.options.bins, iterations, mm: self.mm(number) }
+        Plan {
+            terms: self.terms(number),
+            bins: self.options.bins,
+            iterations,
+            mm: self.mm(number),
+            flows: 1 + u32::from(self.middle.is_some()),
+        }
     }
 
     /// The metrics of each channel that pull on a level.

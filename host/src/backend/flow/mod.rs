@@ -110,6 +110,8 @@ pub struct FlowStep {
     pub smooth_mm: [f64; 2],
     /// What no voxel moves further by, voxels.
     pub limit: f32,
+    /// The part of the limited step that is made: half of it where two flows share it.
+    pub share: f32,
 }
 
 impl FlowStep {

@@ -96,7 +96,7 @@ impl Climb for FlowOnCpu {
         gaussian::smooth(&mut self.step, size, of_step);
         let largest = compose::update(&mut self.step, step.prior());
         let mut next = std::mem::take(&mut self.next);
-        compose::compose(&self.grid(), &self.step, (largest, step.limit), &mut next[..planes]);
+        compose::compose(&self.grid(), &self.step, (largest, step.limit, step.share), &mut next[..planes]);
         gaussian::smooth(&mut next[..planes], size, of_field);
         self.next = std::mem::replace(&mut self.field, next);
         Ok(())
