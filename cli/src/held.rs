@@ -15,6 +15,8 @@ pub struct Held {
     pub moving: Option<Volume>,
     pub fixed_mask: Option<Volume>,
     pub moving_mask: Option<Volume>,
+    pub fixed_labels: Option<Volume>,
+    pub moving_labels: Option<Volume>,
     /// The image that is resampled.
     pub image: Option<Volume>,
     /// The grid that it is resampled on, or of the fixed image where only that is needed.

@@ -12,6 +12,10 @@ pub enum Setting {
     Moving,
     FixedMask,
     MovingMask,
+    /// What the fixed image shows, voxel by voxel.
+    FixedLabels,
+    /// The same of the moving image.
+    MovingLabels,
     /// The fixed image's intensities that are looked at.
     FixedRange,
     /// The same of the moving image.
