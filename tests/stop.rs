@@ -32,7 +32,8 @@ pub fn tests() -> Vec<Trial> {
             let pair = Pair::new(3, 4.0);
             for force in [Force::Mi, Force::Lcc] {
                 let iterations = Some(vec![5]);
-                let options = deform::Options { start: Start::Headers, force, iterations, ..Default::default() };
+                let options =
+                    deform::Options { start: Start::Headers, force: force.into(), iterations, ..Default::default() };
                 ends_soon(|engine, observer| engine.deform(&pair.ct, &pair.mr, &options, observer).map(drop));
             }
         }),

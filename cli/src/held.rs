@@ -17,6 +17,8 @@ pub struct Held {
     pub moving_mask: Option<Volume>,
     pub fixed_labels: Option<Volume>,
     pub moving_labels: Option<Volume>,
+    /// Extra fixed and moving images, each in the place of a file.
+    pub extra: [Vec<Option<Volume>>; 2],
     /// The image that is resampled.
     pub image: Option<Volume>,
     /// The grid that it is resampled on, or of the fixed image where only that is needed.

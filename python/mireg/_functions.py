@@ -89,6 +89,9 @@ def deform(
     moving_mask: Any = None,
     fixed_labels: Any = None,
     moving_labels: Any = None,
+    fixed_extra: Any = (),
+    moving_extra: Any = (),
+    extra_weight: float | Sequence[float] | None = None,
     fixed_range: Range | None = None,
     moving_range: Range | None = None,
     fixed_series: str | None = None,
@@ -105,9 +108,9 @@ def deform(
 ) -> Deformation:
     """Deformable registration: a diffeomorphic flow after a linear start.
 
-    ``start`` is also a :class:`mireg.Transform`. What ``--composite`` and ``--log-jacobian`` write is in the result. The options are those
-    of ``mireg deform --help``; see :func:`register` for the others, and
-    for what it raises.
+    ``start`` is also a :class:`mireg.Transform`; ``fixed_extra`` and ``moving_extra`` are an image each, or lists of images. What
+    ``--composite`` and ``--log-jacobian`` write is in the result. The options are those of ``mireg deform --help``; see :func:`register` for
+    the others, and for what it raises.
     """
     options = dict(locals())
     if isinstance(start, Transform) and linear is not None:
@@ -322,14 +325,23 @@ def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Retur
         mask = options.get(which)
         if mask is not None and not is_path(mask):
             held[which] = voxels_of(options.pop(which), which)
+    given = [word for which in ("fixed_extra", "moving_extra") for word in _extra(options.pop(which, ()), which, held)]
     if isinstance(options.get(start), Transform):
         held["transform"] = options.pop(start)._core
     elif options.get(start) is not None and not is_path(options[start]):
         of(options[start], start)  # Says what it should be.
     opened = _engine(engine, options)
-    found = _mireg.run(words(command, names, options), held, opened, told, told.values)
+    line = words(command, names, options)
+    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, told, told.values)
     _log_notes(found[3])
     return found
+
+
+def _extra(images: Any, which: str, held: dict[str, Any]) -> list[str]:
+    """The words for extra images, one or a list. Those that are in memory are held in their places."""
+    listed = list(images) if isinstance(images, (list, tuple)) else [images]
+    held[which] = [None if is_path(image) else voxels_of(image, which) for image in listed]
+    return [f"--{which.replace('_', '-')}={os.fspath(image) if is_path(image) else which}" for image in listed]
 
 
 def _listed(transform: Any) -> list[Any]:

@@ -62,6 +62,11 @@ fn of_python(py: Python<'_>, held: &Bound<'_, PyDict>) -> PyResult<Held> {
         let rows = held.get_item(name)?;
         rows.map(|rows| PyResult::Ok(images::points(rows.extract()?))).transpose()
     };
+    let volumes = |name: &str| {
+        let Some(all) = held.get_item(name)? else { return Ok(Vec::new()) };
+        let all = all.extract::<Vec<Option<Voxels>>>()?.into_iter();
+        all.map(|voxels| voxels.map(|voxels| voxels.volume(py)).transpose()).collect::<PyResult<_>>()
+    };
     let grid = held.get_item("grid")?.map(|grid| grid.extract::<Grid>()?.geometry(py)).transpose()?;
     Ok(Held {
         fixed: volume("fixed")?,
@@ -70,6 +75,7 @@ fn of_python(py: Python<'_>, held: &Bound<'_, PyDict>) -> PyResult<Held> {
         moving_mask: volume("moving_mask")?,
         fixed_labels: volume("fixed_labels")?,
         moving_labels: volume("moving_labels")?,
+        extra: [volumes("fixed_extra")?, volumes("moving_extra")?],
         image: volume("image")?,
         grid,
         transform: transform("transform")?,

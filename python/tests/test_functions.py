@@ -108,6 +108,19 @@ def test_evaluate_is_that_of_the_command_line(pair, files, found, tmp_path):
         mireg.evaluate(truth, truth=truth, points=points)
 
 
+def test_deform_takes_extra_images(pair, files, tmp_path):
+    options = {"levels": [12, 6], "iterations": [10, 5], "force": "mi,lcc:0.5", "extra_weight": 0.5, "backend": "cpu", "check": False}
+    fixed, moving = pair.images()
+    found = mireg.deform(fixed, moving, fixed_extra=[fixed, files[0]], moving_extra=[files[1], moving], **options)
+    paths = {"fixed_extra": [files[0]] * 2, "moving_extra": [files[1]] * 2}
+    assert found.report["channels"] == 3 and found.report["force"] == "mi,lcc:0.5"
+    assert np.array_equal(found.jacobian.array, mireg.deform(*files, **paths, **options).jacobian.array)
+    alone = mireg.deform(fixed, moving, fixed_extra=fixed, moving_extra=moving, **options)
+    assert alone.report["channels"] == 2
+    with pytest.raises(mireg.InputError, match="give as many moving"):
+        mireg.deform(fixed, moving, fixed_extra=fixed)
+
+
 def test_deform_finds_a_field_and_its_inverse(pair, files, tmp_path):
     options = {"levels": [12, 6], "iterations": [10, 5], "backend": "cpu", "check": False}
     found = mireg.deform(*pair.images(), **options)

@@ -6,8 +6,7 @@ use glam::DVec3;
 use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
-use mireg::backend::{Agreement, Backend, Compare, Flow, FlowLevel, FlowStep, Half, Score, cpu::Cpu};
-use mireg::image::StoredImage;
+use mireg::backend::{Agreement, Backend, Compare, Flow, FlowChannel, FlowLevel, FlowStep, Half, Score, cpu::Cpu};
 use mireg::image::voxel_map;
 use mireg::transform::Rigid;
 use mireg::{Geometry, Volume};
@@ -20,13 +19,19 @@ const SMALL: &[Levels] = &[
 ];
 const LARGE: &[Levels] = &[[[[91, 109, 90], [75, 90, 25]], [[181, 217, 180], [150, 180, 50]]]];
 
-/// How images are compared, with a name: the largest table does not fit into the emulator's shared memory.
-const COMPARE: [(&str, Compare); 4] = [
-    ("2_bins", Compare::Joint { bins: 2 }),
-    ("50_bins", Compare::Joint { bins: 50 }),
-    ("120_bins", Compare::Joint { bins: 120 }),
-    ("local_means", LOCAL),
+/// How images are compared, and of how many channels.
+type Compared = (&'static [Compare], usize);
+
+/// With a name: the largest table does not fit into the emulator's shared memory.
+const COMPARED: [(&str, Compared); 6] = [
+    ("2_bins", (&[Compare::Joint { bins: 2 }], 1)),
+    ("50_bins", (&[FIFTY], 1)),
+    ("120_bins", (&[Compare::Joint { bins: 120 }], 1)),
+    ("local_means", (&[LOCAL], 1)),
+    ("both_at_once", (&[FIFTY, LOCAL], 1)),
+    ("two_channels", (&[LOCAL, Compare::Joint { bins: 9 }], 2)),
 ];
+const FIFTY: Compare = Compare::Joint { bins: 50 };
 const LOCAL: Compare = Compare::Local { window_mm: 3.0 };
 
 pub fn tests() -> Vec<Trial> {
@@ -35,22 +40,24 @@ pub fn tests() -> Vec<Trial> {
             agree(
                 &Emulated::with_seed(5),
                 &SMALL[..1],
-                &[Compare::Joint { bins: 9 }, Compare::Local { window_mm: 5.0 }],
+                &[(&[Compare::Joint { bins: 9 }], 1), (&[Compare::Local { window_mm: 5.0 }], 1), (&[FIFTY, LOCAL], 2)],
             )
         }),
         Trial::test("backends::gpu_flows_large_images_as_the_cpu", || {
-            agree(&*gpu()?, LARGE, &[Compare::Joint { bins: 100 }, Compare::Joint { bins: 255 }, LOCAL])
+            let [few, many]: [&'static [Compare]; 2] =
+                [&[Compare::Joint { bins: 100 }], &[Compare::Joint { bins: 255 }]];
+            agree(&*gpu()?, LARGE, &[(few, 1), (many, 1), (&[LOCAL], 1), (&[FIFTY, LOCAL], 2)])
         })
         .with_ignored_flag(gpu_is_absent()),
         Trial::test("backends::a_flow_refuses_what_it_cannot_do", || refuses(&Emulated::default())),
     ];
-    for (name, compare) in COMPARE {
+    for (name, compared) in COMPARED {
         tests.push(Trial::test(format!("backends::emulator_flows_by_{name}_as_the_cpu"), move || {
-            agree(&Emulated::default(), SMALL, &[compare])
+            agree(&Emulated::default(), SMALL, &[compared])
         }));
         tests.push(
             Trial::test(format!("backends::gpu_flows_by_{name}_as_the_cpu"), move || {
-                agree(&*gpu()?, SMALL, &[compare])
+                agree(&*gpu()?, SMALL, &[compared])
             })
             .with_ignored_flag(gpu_is_absent()),
         );
@@ -59,20 +66,24 @@ pub fn tests() -> Vec<Trial> {
 }
 
 /// Two levels of a few steps, and what is made of the field, with noise and a smooth image.
-fn agree(backend: &dyn Backend, sizes: &[Levels], compare: &[Compare]) -> Result<(), Failed> {
+fn agree(backend: &dyn Backend, sizes: &[Levels], compared: &[Compared]) -> Result<(), Failed> {
     for levels in sizes {
-        for &compare in compare {
+        for &compared in compared {
             for kind in 0..2 {
                 let (mut ours, mut theirs) = (Cpu.flow()?, backend.flow()?);
                 for (number, &[fixed, moving]) in levels.iter().enumerate() {
-                    let images = [(fixed, 1), (moving, 2)].map(|(size, seed)| volumes(size, seed).swap_remove(kind));
+                    let images = [(fixed, 1), (moving, 2)].map(|(size, seed)| {
+                        let mut volumes = volumes(size, seed);
+                        volumes.swap(0, kind);
+                        volumes
+                    });
                     let from = (number > 0).then(|| between(levels[0][0], fixed));
                     let mut both = Both { ours: &mut *ours, theirs: &mut *theirs };
-                    both.level(&images, compare, from, kind == 1)?;
+                    both.level(&images, compared, from, kind == 1)?;
                     for step in 0..3 {
                         both.step(step)?;
                     }
-                    both.ends(&images)?;
+                    both.ends([&images[0][0], &images[1][0]])?;
                 }
             }
         }
@@ -87,18 +98,25 @@ struct Both<'a> {
 }
 
 impl Both<'_> {
+    /// The images by channels.
     fn level(
         &mut self,
-        [fixed, moving]: &[Volume; 2],
-        compare: Compare,
+        images: &[Vec<Volume>; 2],
+        (compare, channels): Compared,
         from: Option<[[f32; 3]; 2]>,
         masked: bool,
     ) -> Result<(), Failed> {
-        let map = map(&fixed.geometry, &moving.geometry);
-        let [fixed_image, moving_image] = [fixed, moving].map(|volume| stored(volume, 1024));
-        let masks = [fixed, moving].map(|volume| if masked { mask(volume) } else { Vec::new() });
-        let masks = masks.each_ref().map(Vec::as_slice);
-        let level = FlowLevel { masks, ..level(&fixed_image, &moving_image, map, compare, from) };
+        let map = map(&images[0][0].geometry, &images[1][0].geometry);
+        let stored = images.each_ref().map(|all| all.iter().map(|volume| stored(volume, 1024)).collect::<Vec<_>>());
+        let masks = images.each_ref().map(|all| if masked { mask(&all[0]) } else { Vec::new() });
+        // The first channel alone is masked, if any.
+        let channel = |number: usize| FlowChannel {
+            fixed: &stored[0][number],
+            moving: &stored[1][number],
+            masks: if number == 0 { masks.each_ref().map(Vec::as_slice) } else { [&[]; 2] },
+        };
+        let channels: Vec<_> = (0..channels).map(channel).collect();
+        let level = level(&channels, map, compare, from);
         self.ours.level(&level)?;
         self.theirs.level(&level)?;
         self.field("a level")
@@ -108,21 +126,23 @@ impl Both<'_> {
         for half in [Half::First, Half::Second] {
             same("agreements of a half", &self.ours.agreement(half)?, &self.theirs.agreement(half)?)?;
         }
-        let agreement = self.ours.agreement(Half::Both)?;
-        same("agreements", &agreement, &self.theirs.agreement(Half::Both)?)?;
-        let score = score(&agreement)?;
+        let agreements = self.ours.agreement(Half::Both)?;
+        same("agreements", &agreements, &self.theirs.agreement(Half::Both)?)?;
+        let weights = [0.7, 1.0, 2.3].into_iter().cycle();
+        let scores = agreements.iter().zip(weights).map(|(agreement, weight)| Ok((score(agreement)?, weight)));
+        let scores = scores.collect::<Result<Vec<_>, Failed>>()?;
         // Steps that are limited and steps that are not, without smoothing, and with more of it.
         let n = f64::from(number);
         let half = [Half::Both, Half::First, Half::Second][number as usize % 3];
         let step =
             FlowStep { half, prior_mm: 2.0, smooth_mm: [1.5 * n, 0.6 * n], limit: [0.5, 4.0][number as usize % 2] };
-        self.ours.step(&score, &step)?;
-        self.theirs.step(&score, &step)?;
+        self.ours.step(&scores, &step)?;
+        self.theirs.step(&scores, &step)?;
         self.field("a step")
     }
 
     /// What is made of the field, on its grid and then on another.
-    fn ends(&mut self, [fixed, moving]: &[Volume; 2]) -> Result<(), Failed> {
+    fn ends(&mut self, [fixed, moving]: [&Volume; 2]) -> Result<(), Failed> {
         let (there, back) = (map(&fixed.geometry, &moving.geometry), map(&moving.geometry, &fixed.geometry));
         same("jacobians", &self.ours.jacobians()?, &self.theirs.jacobians()?)?;
         same("ranges", &self.ours.jacobian_range()?, &self.theirs.jacobian_range()?)?;
@@ -172,13 +192,12 @@ fn mask(volume: &Volume) -> Vec<u8> {
 }
 
 fn level<'a>(
-    fixed: &'a StoredImage,
-    moving: &'a StoredImage,
+    channels: &'a [FlowChannel<'a>],
     map: Affine,
-    compare: Compare,
+    compare: &'a [Compare],
     from: Option<[[f32; 3]; 2]>,
 ) -> FlowLevel<'a> {
-    FlowLevel { fixed, moving, masks: [&[]; 2], map, spacing_mm: SPACING_MM, from, compare, block_mm: 3.7 }
+    FlowLevel { channels, map, spacing_mm: SPACING_MM, from, compare, block_mm: 3.7 }
 }
 
 /// How a grid of one size lies on one of another that covers the same.
@@ -219,9 +238,22 @@ fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
     let step = FlowStep { half: Half::Both, prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0 };
     let mut flow = backend.flow()?;
     let early = flow.agreement(Half::Both).is_err() && flow.field().is_err();
-    let many = flow.level(&level(&image, &image, map, Compare::Joint { bins: 256 }, None)).is_err();
-    flow.level(&level(&image, &image, map, Compare::Joint { bins: 4 }, None))?;
-    let other = flow.step(&Score::Local, &step).is_err();
-    let short = flow.step(&Score::Joint { scores: vec![0.0; 9], information: vec![1.0; 3] }, &step).is_err();
-    (early && many && other && short).then_some(()).ok_or_else(|| "what is wrong is taken".into())
+    let alone = [FlowChannel { fixed: &image, moving: &image, masks: [&[]; 2] }];
+    let other = stored(&volumes([5, 4, 4], 1)[0], 1024);
+    let sizes = [alone[0], FlowChannel { fixed: &other, ..alone[0] }];
+    let apart = flow.level(&level(&sizes, map, &[LOCAL], None)).is_err();
+    let nothing = flow.level(&level(&alone, map, &[], None)).is_err();
+    let many = flow.level(&level(&alone, map, &[Compare::Joint { bins: 256 }], None)).is_err();
+    flow.level(&level(&alone, map, &[Compare::Joint { bins: 4 }], None))?;
+    let other = flow.step(&[(Score::Local, 1.0)], &step).is_err();
+    let two = Score::Joint { scores: vec![0.0; 16], information: vec![1.0; 4] };
+    let two = flow.step(&[(two.clone(), 1.0), (two, 1.0)], &step).is_err();
+    let short = Score::Joint { scores: vec![0.0; 9], information: vec![1.0; 3] };
+    let short = flow.step(&[(short, 1.0)], &step).is_err();
+    let refused = [early, apart, nothing, many, other, two, short];
+    refused
+        .iter()
+        .all(|&refused| refused)
+        .then_some(())
+        .ok_or_else(|| format!("what is wrong is taken: {refused:?}").into())
 }

@@ -24,6 +24,7 @@ pub fn tests() -> Vec<Trial> {
         test("does_not_depend_on_threads", does_not_depend_on_threads),
         test("takes_pictures", takes_pictures),
         test("every_force_climbs", every_force_climbs),
+        test("takes_forces_and_channels_together", takes_forces_and_channels),
         test("says_so_where_the_start_is_no_use", says_so_where_the_start_is_no_use),
         test("refuses_in_a_line", refuses_in_a_line),
     ]
@@ -319,6 +320,27 @@ fn every_force_climbs() {
     }
 }
 
+fn takes_forces_and_channels() {
+    let folder = volumes();
+    let extra = ["--fixed-extra", "fixed.nii", "--moving-extra", "same.nii", "--extra-weight", "0.5"];
+    let shown = stdout(mireg(folder.path(), &DEFORM).args(["--force", "mi:2,lcc:0/1"]).args(extra));
+    let said = "weighted information, nats, of mutual information, mean squared local cross-correlation in 2 channels";
+    assert!(shown.contains(said), "{shown}");
+    let report = report(&folder.path().join("out"));
+    assert_eq!((&report["force"], &report["channels"]), (&"mi:2,lcc:0/1".into(), &2.into()));
+    let terms = |level: usize| {
+        let terms = report["levels"][level]["terms"].as_array().unwrap().iter();
+        let of = |term: &Value| (term["channel"].as_u64(), term["force"].clone(), term["weight"].as_f64());
+        assert!(terms.clone().all(|term| term["after"].as_f64() > term["before"].as_f64()), "{report}");
+        terms.map(of).collect::<Vec<_>>()
+    };
+    let term = |channel: u64, force: &str, weight: f64| (Some(channel), Value::from(force), Some(weight));
+    assert_eq!(terms(0), [term(0, "mi", 2.0), term(1, "mi", 1.0)]);
+    assert_eq!(terms(1), [term(0, "mi", 2.0), term(0, "lcc", 1.0), term(1, "mi", 1.0), term(1, "lcc", 0.5)]);
+    let [before, after] = errors(folder.path());
+    assert!(after < 0.3 * before, "{before} mm became {after} mm");
+}
+
 /// What an affine registration makes of noise is not gone on from, and that is said.
 fn says_so_where_the_start_is_no_use() {
     let folder = volumes();
@@ -367,6 +389,16 @@ fn refuses_in_a_line() {
         ("fixed.nii moving.nii --out out --levels 4,0", &["--levels", "above 0"]),
         ("fixed.nii moving.nii --out out --levels 2,4", &["coarse to fine"]),
         ("fixed.nii moving.nii --out out --force cc", &["--force", "lcc"]),
+        ("fixed.nii moving.nii --out out --force mi,mi", &["--force", "twice"]),
+        ("fixed.nii moving.nii --out out --force mi,lcc:x", &["--force", "lcc:0.5"]),
+        ("fixed.nii moving.nii --out out --fixed-extra fixed.nii", &["1 fixed and 0 moving", "give as many moving"]),
+        ("fixed.nii moving.nii --out out --fixed-extra fixed.nii --moving-extra no.nii", &["no.nii"]),
+        ("fixed.nii moving.nii --out out --fixed-extra fixed.nii --moving-extra constant.nii", &["extra", "constant"]),
+        ("fixed.nii moving.nii --out out --fixed-extra flat.nii --moving-extra moving.nii", &["resample it"]),
+        (
+            "fixed.nii moving.nii --out out --fixed-extra fixed.nii --moving-extra moving.nii --extra-weight 0",
+            &["more than 0"],
+        ),
         ("fixed.nii moving.nii --out out --linear similarity", &["--linear", "rigid"]),
         ("fixed.nii moving.nii --out out --start a.tfm --linear none", &["--start", "--linear"]),
         ("fixed.nii moving.nii --out out --from itk", &["--start"]),

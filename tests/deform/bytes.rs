@@ -4,19 +4,18 @@ use super::{Pair, from_headers, test};
 use crate::support::{CPU, engine, gpu, gpu_is_absent};
 use libtest_mimic::Trial;
 use mireg::backend::BackendKind;
-use mireg::deform::{Deformation, Force, Options};
+use mireg::deform::{Channel, Deformation, Force, Forces, Options};
 use mireg::{Engine, Silent};
 use strum::VariantArray;
 
 pub fn tests() -> Vec<Trial> {
     vec![
         test("threads_do_not_matter", || {
-            for &force in Force::VARIANTS {
-                let found = |threads| {
-                    bits(&pair_found(&engine(BackendKind::Cpu, threads), [29, 26, 21], &Options { force, ..short() }))
-                };
+            for force in forces() {
+                let options = Options { force, ..short() };
+                let found = |threads| bits(&pair_found(&engine(BackendKind::Cpu, threads), [29, 26, 21], &options));
                 let one = found(1);
-                assert!([2, 3, 8].into_iter().all(|threads| found(threads) == one), "{force:?}");
+                assert!([2, 3, 8].into_iter().all(|threads| found(threads) == one), "{}", options.force);
             }
         }),
         test("the_emulator_deforms_as_the_cpu", || {
@@ -36,8 +35,21 @@ fn short() -> Options {
     Options { iterations: Some(vec![15]), bins: 64, ..from_headers() }
 }
 
+/// Each alone, and several at once.
+fn forces() -> Vec<Forces> {
+    let alone = Force::VARIANTS.iter().map(|&force| force.into());
+    alone.chain(["mi,ssd:2,lcc:0.5".parse().unwrap()]).collect()
+}
+
+/// Several forces have two channels.
 fn pair_found(engine: &Engine, size: [usize; 3], options: &Options) -> Deformation {
     let pair = Pair::new(size, |v| (v - 60.0).abs());
+    let mut options = options.clone();
+    if options.force.all().len() > 1 {
+        let Pair { fixed, moving } = Pair::new(size, |v| 3.0 * v);
+        options.extra = vec![Channel { fixed, moving, weight: 1.5 }];
+    }
+    let options = &options;
     engine.deform(&pair.fixed, &pair.moving, options, &Silent).expect("this pair can be registered")
 }
 
@@ -58,9 +70,10 @@ fn bits(found: &Deformation) -> [Vec<u32>; 5] {
 fn agrees_with_the_cpu(backend: BackendKind, sizes: &[[usize; 3]], options: &Options) {
     let other = engine(backend, 0);
     for &size in sizes {
-        for &force in Force::VARIANTS {
-            let found = |engine| bits(&pair_found(engine, size, &Options { force, ..options.clone() }));
-            assert!(found(&other) == found(&CPU), "{force:?}, {size:?}");
+        for force in forces() {
+            let options = Options { force, ..options.clone() };
+            let found = |engine| bits(&pair_found(engine, size, &options));
+            assert!(found(&other) == found(&CPU), "{}, {size:?}", options.force);
         }
     }
 }

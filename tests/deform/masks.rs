@@ -21,7 +21,7 @@ fn pair() -> Pair {
 }
 
 fn options(force: Force) -> Options {
-    Options { force, smooth_mm: Some(4.0), ..from_headers() }
+    Options { force: force.into(), smooth_mm: Some(4.0), ..from_headers() }
 }
 
 /// Whether a point lies in the lesion, a ball in the middle of the fixed image's front half.

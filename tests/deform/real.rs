@@ -74,7 +74,7 @@ fn livers(folder: &Path, breaths: &[[&str; 2]]) -> Result<(), Failed> {
     let landmarks = |name: &str| Landmarks::read(&folder.join(format!("{name}LMliver.vtk")), None, None);
     let from = landmarks("exhMaster")?;
     let options = Options {
-        force: Force::Lcc,
+        force: Force::Lcc.into(),
         levels: Some([16.0, 8.0, 4.0, 2.0, 1.0].map(|n| n * fixed.geometry.spacing.x).into()),
         iterations: Some(vec![200, 200, 200, 200, 100]),
         smooth_mm: Some(4.0),

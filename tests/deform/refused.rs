@@ -4,7 +4,7 @@ use super::{Pair, found, from, from_headers, test};
 use crate::support::CPU;
 use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
-use mireg::deform::Options;
+use mireg::deform::{Channel, Options};
 use mireg::{Error, Silent, Volume};
 
 pub fn tests() -> Vec<Trial> {
@@ -36,6 +36,15 @@ fn options_that_make_no_sense() {
     refused(&Options { iterations: Some(vec![10, 0]), ..from_headers() }, "1 iteration or more");
     refused(&Options { iterations: Some(vec![]), ..from_headers() }, "1 iteration or more");
     refused(&Options { levels: Some(vec![2.0, 4.0]), ..from_headers() }, "coarse to fine");
+    let extra = |fixed: &Volume, moving: &Volume, weight: f64| Options {
+        extra: vec![Channel { fixed: fixed.clone(), moving: moving.clone(), weight }],
+        ..from_headers()
+    };
+    let constant = Volume { voxels: vec![3.0; pair.moving.voxels.len()], ..pair.moving.clone() };
+    refused(&extra(&pair.fixed, &pair.moving, 0.0), "more than 0");
+    refused(&extra(&pair.moving, &pair.moving, 1.0), "an extra fixed image is not on the fixed image's grid");
+    refused(&extra(&pair.fixed, &pair.fixed, 1.0), "an extra moving image is not on the moving image's grid");
+    refused(&extra(&pair.fixed, &constant, 1.0), "of the extra images the moving image is constant");
     let flat = DAffine3::from_scale(DVec3::new(1.0, 0.0, 1.0));
     assert!(line(&pair, &Options { start: from(&flat), ..Options::default() }).contains("no inverse"));
 }

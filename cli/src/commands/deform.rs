@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, value_parser};
-use mireg::deform::{Deformation, Force, Options, Start};
+use mireg::deform::{Channel, Deformation, Forces, Options, Start};
+use mireg::error::Setting;
 use mireg::io::transform::{self, Format, Grids};
 use mireg::labels::{Labels, Regions};
 use mireg::transform::Kind;
-use mireg::{Engine, Observer, Result, Volume, io};
+use mireg::{Engine, Error, Observer, Result, Volume, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
@@ -47,6 +48,8 @@ Examples:
       affine registration, then deformation
   mireg deform inhale.nii.gz exhale.nii.gz --out out --force lcc --start rigid.tfm
       one modality, from an existing transform
+  mireg deform t1.nii.gz atlas_t1.nii.gz --fixed-extra t2.nii.gz --moving-extra atlas_t2.nii.gz --out out
+      T1 and T2 together; --force mi,lcc:0.5 for two metrics at once
   mireg deform a.nii.gz b.nii.gz --out out --levels 8mm,4mm,2mm --iterations 200,100,50 --smooth 6mm
       three levels, more iterations, stronger regularisation
   mireg deform a.nii b.nii --out out --fixed-labels a_labels.nii --moving-labels b_labels.nii
@@ -73,9 +76,22 @@ pub struct Deform {
     /// Linear registration that comes first; none starts from the positions in the headers
     #[arg(long, value_enum, value_name = "KIND", default_value_t = First::Affine, help_heading = "Initialisation")]
     pub linear: First,
-    /// Metric whose gradient drives the deformation
-    #[arg(long, value_parser = choice::<Force>(), default_value_t = Force::Mi, help_heading = "Deformation")]
-    pub force: Force,
+    /// Metric whose gradient drives the deformation: mi, nmi, lcc or ssd. Several have weights, mi,lcc:0.5, which may differ by level,
+    /// coarse to fine: mi:1/0.5,lcc:0/1
+    #[arg(long, value_name = "METRIC[:WEIGHT],...", value_parser = forces, default_value_t = Forces::default())]
+    #[arg(help_heading = "Deformation")]
+    pub force: Forces,
+    /// Another image on the grid of FIXED, such as T2 beside T1 or an outlined structure, compared with the --moving-extra of the same
+    /// place; may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Deformation")]
+    pub fixed_extra: Vec<PathBuf>,
+    /// Another image on the grid of MOVING, likewise
+    #[arg(long, value_name = "FILE", help_heading = "Deformation")]
+    pub moving_extra: Vec<PathBuf>,
+    /// Weights of the extra images beside FIXED and MOVING, which have 1; the last number holds for all further ones [default: 1]
+    #[arg(long, value_name = "WEIGHT,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(help_heading = "Deformation")]
+    pub extra_weight: Vec<f64>,
     /// Regularisation of the update field: standard deviation of the Gaussian at the finest level. On coarser levels it grows with
     /// the voxel size [default: found from the images]
     #[arg(long, value_name = "MM", value_parser = millimetres, allow_negative_numbers = true, help_heading = "Deformation")]
@@ -200,7 +216,8 @@ impl Deform {
     ///
     /// # Errors
     /// Those of files that cannot be read.
-    fn options(&self, grids: &Grids, held: Held) -> Result<Options> {
+    fn options(&self, grids: &Grids, mut held: Held) -> Result<Options> {
+        let extra = self.extra(std::mem::take(&mut held.extra))?;
         let start = match (&self.start, self.linear) {
             _ if held.transform.is_some() => held.linear()?.map_or(Start::Headers, Start::Transform),
             (Some(path), _) => Start::Transform(transform::read_linear(path, self.from, grids)?),
@@ -211,7 +228,8 @@ impl Deform {
         let iterations = self.iterations.iter().map(|&n| n as usize).collect();
         Ok(Options {
             start,
-            force: self.force,
+            force: self.force.clone(),
+            extra,
             levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
             iterations: Some(iterations).filter(|iterations: &Vec<_>| !iterations.is_empty()),
             smooth_mm: self.smooth,
@@ -223,4 +241,31 @@ impl Deform {
             moving_range: self.ranges.moving_range,
         })
     }
+
+    /// The extra images; reads those that are not held.
+    fn extra(&self, held: [Vec<Option<Volume>>; 2]) -> Result<Vec<Channel>> {
+        let mut held = held.into_iter();
+        let mut read = |paths: &[PathBuf]| {
+            let mut held = held.next().unwrap_or_default().into_iter();
+            let image = |path: &PathBuf| held.next().flatten().map_or_else(|| io::read(path), Ok);
+            paths.iter().map(image).collect::<Result<Vec<_>>>()
+        };
+        let (fixed, moving) = (read(&self.fixed_extra)?, read(&self.moving_extra)?);
+        if fixed.len() != moving.len() {
+            let (setting, few) = match fixed.len() < moving.len() {
+                true => (Setting::FixedExtra, "fixed"),
+                false => (Setting::MovingExtra, "moving"),
+            };
+            let text = format!("{} fixed and {} moving extra images are no pairs", fixed.len(), moving.len());
+            return Err(Error::option(setting, format!("{text}; give as many {few} ones as others")));
+        }
+        let weight = |number: usize| self.extra_weight.get(number).or(self.extra_weight.last()).copied().unwrap_or(1.0);
+        let pairs = fixed.into_iter().zip(moving).enumerate();
+        Ok(pairs.map(|(number, (fixed, moving))| Channel { fixed, moving, weight: weight(number) }).collect())
+    }
+}
+
+/// What `--force` takes.
+fn forces(text: &str) -> std::result::Result<Forces, String> {
+    text.parse().map_err(|error: Error| crate::flags::error(&error))
 }

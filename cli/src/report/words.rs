@@ -1,7 +1,7 @@
 //! Transforms, metrics and intensities in words.
 
 use glam::{DAffine3, DVec3};
-use mireg::deform::Force;
+use mireg::deform::{Force, Options};
 use mireg::image::Intensities;
 use mireg::transform::{Dimension, Kind, Linear, angle, euler_angles, nearest};
 
@@ -44,8 +44,19 @@ fn shift(shift: DVec3) -> String {
     )
 }
 
-/// The metric behind a force.
-pub fn metric_of(force: Force) -> &'static str {
+/// The metric that is climbed.
+pub fn metric_of(Options { force, extra, .. }: &Options) -> String {
+    match (force.all(), &extra[..]) {
+        ([alone], []) => metric(alone.force).to_owned(),
+        (forces, extra) => {
+            let names: Vec<_> = forces.iter().map(|weighted| metric(weighted.force)).collect();
+            let channels = if extra.is_empty() { String::new() } else { format!(" in {} channels", extra.len() + 1) };
+            format!("weighted information, nats, of {}{channels}", names.join(", "))
+        }
+    }
+}
+
+fn metric(force: Force) -> &'static str {
     match force {
         Force::Mi => "mutual information",
         Force::Nmi => "normalised mutual information",

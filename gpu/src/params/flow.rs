@@ -103,6 +103,24 @@ pub struct FlowLocal {
     pub unused: u32,
 }
 
+/// Parameters of [`flow_add`](crate::kernels::flow::sum::flow_add).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowAdd {
+    /// Three planes of force.
+    pub force: DeviceSlice<f32>,
+    /// One plane of precision.
+    pub precision: DeviceSlice<f32>,
+    /// Three planes, to which is added.
+    pub force_sum: DeviceSliceMut<f32>,
+    /// One plane, to which is added.
+    pub precision_sum: DeviceSliceMut<f32>,
+    /// Voxels of the grid along x, y and z.
+    pub size: [u32; 3],
+    /// What is added is multiplied by it: see [`added`](crate::math::flow::added).
+    pub weight: f32,
+}
+
 /// Parameters of the kernels of [`step`](crate::kernels::flow::step).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -208,6 +226,7 @@ const _: () = assert!(size_of::<FlowImages>() == 176);
 const _: () = assert!(size_of::<FlowPairs>() == 200);
 const _: () = assert!(size_of::<FlowForce>() == 248);
 const _: () = assert!(size_of::<FlowLocal>() == 256);
+const _: () = assert!(size_of::<FlowAdd>() == 80);
 const _: () = assert!(size_of::<FlowStep>() == 88);
 const _: () = assert!(size_of::<FlowRefine>() == 80);
 const _: () = assert!(size_of::<FlowJacobian>() == 64);

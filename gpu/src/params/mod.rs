@@ -12,7 +12,8 @@ mod viola;
 
 pub use crate::math::affine::Affine;
 pub use flow::{
-    CopyWords, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine, FlowStep,
+    CopyWords, FlowAdd, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine,
+    FlowStep,
 };
 pub use gaussian::Recursive;
 pub use histogram::{

@@ -3,9 +3,10 @@
 use super::Force;
 use super::smoothing::Smoothing;
 use super::table::Table;
-use crate::backend::{Agreement, Compare, Flow, FlowStep, Half, Score};
+use crate::backend::{Agreement, Compare, Flow, FlowStep, Half, Score, WeightedScore};
 use crate::observer::go_on;
 use crate::{Observer, Result};
+use gpu::math::log;
 
 /// No voxel moves further in an iteration, voxels.
 const LIMIT: f32 = 0.5;
@@ -18,62 +19,112 @@ const LITTLE: f64 = 2e-3;
 /// The window of local correlation, in voxels of a level.
 const WINDOW: f64 = 2.5;
 
+/// A metric of a channel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Term {
+    pub channel: usize,
+    pub force: Force,
+    /// More than 0.
+    pub weight: f64,
+}
+
 /// How a level is climbed.
 pub struct Plan {
-    pub force: Force,
+    /// By channels, which have the same forces.
+    pub terms: Vec<Term>,
     pub bins: u32,
     pub iterations: usize,
     /// The distance between the level's voxels, mm.
     pub mm: f64,
 }
 
+/// How the images agree, and what pulls.
+struct Look {
+    /// The value of the metric; of several the weighted sum of their information.
+    value: f64,
+    /// Of each term.
+    values: Vec<f64>,
+    scores: Vec<WeightedScore>,
+}
+
+/// The way that was climbed.
+pub struct Climb {
+    /// Before each iteration and at the end.
+    pub values: Vec<f64>,
+    /// Of each term before and at the end.
+    pub terms: [Vec<f64>; 2],
+    pub converged: bool,
+}
+
 impl Plan {
-    pub fn compare(&self) -> Compare {
-        match self.force {
-            Force::Lcc => Compare::Local { window_mm: WINDOW * self.mm },
-            _ => Compare::Joint { bins: self.bins },
-        }
+    /// What the flow compares, by joint histograms and by local means.
+    pub fn compare(&self) -> Vec<Compare> {
+        let local = |term: &Term| term.force == Force::Lcc;
+        let joint = self.terms.iter().any(|term| !local(term)).then_some(Compare::Joint { bins: self.bins });
+        let by_means = self.terms.iter().any(local).then_some(Compare::Local { window_mm: WINDOW * self.mm });
+        joint.into_iter().chain(by_means).collect()
     }
 
-    /// The value of the metric over the voxels of a half, and what pulls.
-    fn look(&self, flow: &mut dyn Flow, half: Half) -> Result<(f64, Score)> {
-        Ok(match flow.agreement(half)? {
-            Agreement::Local { correlation, .. } => (correlation, Score::Local),
-            Agreement::Joint(counts) => {
-                let Table { value, scores, information } = Table::new(self.force, &counts, self.bins as usize);
-                (value, Score::Joint { scores, information })
+    fn look(&self, flow: &mut dyn Flow, half: Half) -> Result<Look> {
+        let mut found: Vec<(usize, f64, f64)> = Vec::with_capacity(self.terms.len());
+        let mut scores = Vec::new();
+        let each = self.compare().len();
+        for (number, agreement) in flow.agreement(half)?.iter().enumerate() {
+            let of_channel = self.terms.iter().enumerate().filter(|(_, term)| term.channel == number / each);
+            match agreement {
+                Agreement::Local { correlation, .. } => {
+                    for (term, Term { weight, .. }) in of_channel.filter(|(_, term)| term.force == Force::Lcc) {
+                        found.push((term, *correlation, -0.5 * log::of(1.0 - correlation)));
+                        scores.push((Score::Local, *weight));
+                    }
+                }
+                Agreement::Joint(counts) => {
+                    let mut tables = Vec::new();
+                    for (term, Term { force, weight, .. }) in of_channel.filter(|(_, term)| term.force != Force::Lcc) {
+                        let table = Table::new(*force, counts, self.bins as usize);
+                        found.push((term, table.value, table.nats));
+                        tables.push((table, *weight));
+                    }
+                    scores.push(Table::together(tables));
+                }
             }
-        })
+        }
+        found.sort_by_key(|(term, ..)| *term);
+        let value = match &found[..] {
+            [(_, value, _)] => *value,
+            several => several.iter().map(|(term, _, nats)| self.terms[*term].weight * nats).sum(),
+        };
+        Ok(Look { value, values: found.into_iter().map(|(_, value, _)| value).collect(), scores })
     }
 
     /// The value of the metric over the voxels of a half.
     pub fn value(&self, flow: &mut dyn Flow, half: Half) -> Result<f64> {
-        self.look(flow, half).map(|(value, _)| value)
+        self.look(flow, half).map(|look| look.value)
     }
 
-    /// Climbs, pulled by the voxels of a half; the value before each iteration and at the end, and whether it converged.
+    /// Climbs, pulled by the voxels of a half.
     pub fn climb(
         &self,
         flow: &mut dyn Flow,
         half: Half,
         smoothing: Smoothing,
         observer: &dyn Observer,
-    ) -> Result<(Vec<f64>, bool)> {
+    ) -> Result<Climb> {
         let step = FlowStep { half, prior_mm: self.mm, smooth_mm: smoothing.sigmas_mm(self.mm), limit: LIMIT };
         let mut values = Vec::with_capacity(self.iterations + 1);
+        let mut before = None;
         loop {
             go_on(observer)?;
-            let (value, score) = self.look(flow, Half::Both)?;
-            values.push(value);
-            observer.evaluated(values.len(), value);
-            if values.len() > self.iterations {
-                return Ok((values, false));
-            }
-            if converged(&values) {
-                return Ok((values, true));
+            let look = self.look(flow, Half::Both)?;
+            values.push(look.value);
+            observer.evaluated(values.len(), look.value);
+            let before = before.get_or_insert_with(|| look.values.clone());
+            let converged = values.len() <= self.iterations && converged(&values);
+            if values.len() > self.iterations || converged {
+                return Ok(Climb { values, terms: [std::mem::take(before), look.values], converged });
             }
             go_on(observer)?;
-            flow.step(&score, &step)?;
+            flow.step(&look.scores, &step)?;
         }
     }
 }

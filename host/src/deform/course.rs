@@ -1,9 +1,9 @@
 //! The way of a flow through its levels.
 
-use super::climb::Plan;
+use super::climb::{Climb, Plan, Term};
 use super::smoothing::Smoothing;
-use super::{Level, Options, levels, smallest};
-use crate::backend::{Backend, Flow, FlowLevel, Half};
+use super::{Level, Options, TermValues, levels, smallest};
+use crate::backend::{Backend, Flow, FlowChannel, FlowLevel, Half};
 use crate::image::{Geometry, StoredImage, voxel_map};
 use crate::observer::go_on;
 use crate::{Observer, Result};
@@ -18,8 +18,8 @@ const BLOCK: f64 = 4.0;
 /// What a flow goes through.
 pub struct Course<'a> {
     pub levels: &'a [levels::Level<'a>],
-    /// Both images of each level.
-    pub stored: &'a [[StoredImage; 2]],
+    /// Both images of each level's channels.
+    pub stored: &'a [Vec<[StoredImage; 2]>],
     /// From the fixed to the moving image, LPS mm.
     pub start: &'a DAffine3,
     pub options: &'a Options,
@@ -40,8 +40,19 @@ impl Course<'_> {
             None if self.levels.len() == 1 => ITERATIONS[2],
             None => ITERATIONS[finer.min(2)],
         };
-        let Options { force, bins, .. } = *self.options;
-        Plan { force, bins, iterations, mm: self.mm(number) }
+        Plan { terms: self.terms(number), bins: self.options.bins, iterations, mm: self.mm(number) }
+    }
+
+    /// The metrics of each channel that pull on a level.
+    fn terms(&self, number: usize) -> Vec<Term> {
+        let Options { force, extra, .. } = self.options;
+        let channels = std::iter::once(1.0).chain(extra.iter().map(|channel| channel.weight)).enumerate();
+        let term = |(channel, of_channel): (usize, f64)| {
+            let terms = force.all().iter().map(move |weighted| (weighted.force, weighted.weight(number)));
+            let terms = terms.filter(|(_, weight)| *weight > 0.0);
+            terms.map(move |(force, weight)| Term { channel, force, weight: weight * of_channel })
+        };
+        channels.flat_map(term).collect()
     }
 
     /// The distance between a level's voxels.
@@ -50,22 +61,24 @@ impl Course<'_> {
     }
 
     fn grid(&self, number: usize) -> &Geometry {
-        &self.levels[number].fixed.geometry
+        self.levels[number].grids()[0]
     }
 
     /// Takes a flow to a level, with its field from another one or from the start.
     pub fn enter(&self, flow: &mut dyn Flow, number: usize, before: Option<usize>) -> Result<()> {
         go_on(self.observer)?;
-        let (level, [fixed, moving]) = (&self.levels[number], &self.stored[number]);
-        let grid = &level.fixed.geometry;
+        let level = &self.levels[number];
+        let [grid, moving_grid] = level.grids();
+        let channels = level.channels.iter().zip(&self.stored[number]).map(|(of, [fixed, moving])| {
+            let masks = of.masks.each_ref().map(Vec::as_slice);
+            FlowChannel { fixed, moving, masks }
+        });
         flow.level(&FlowLevel {
-            fixed,
-            moving,
-            masks: level.masks.each_ref().map(Vec::as_slice),
-            map: voxel_map(grid, &level.moving.geometry, self.start),
+            channels: &channels.collect::<Vec<_>>(),
+            map: voxel_map(grid, moving_grid, self.start),
             spacing_mm: grid.spacing.to_array(),
             from: before.map(|before| levels::between(self.grid(before), grid)),
-            compare: self.plan(number).compare(),
+            compare: &self.plan(number).compare(),
             block_mm: BLOCK * self.mm(self.coarse() - 1),
         })
     }
@@ -76,7 +89,8 @@ impl Course<'_> {
         let spacing_mm = grid.spacing.to_array();
         self.observer.level(number, self.levels.len(), spacing_mm);
         self.enter(flow, number, number.checked_sub(1))?;
-        let (values, converged) = self.plan(number).climb(flow, Half::Both, smoothing, self.observer)?;
+        let plan = self.plan(number);
+        let Climb { values, terms, converged } = plan.climb(flow, Half::Both, smoothing, self.observer)?;
         go_on(self.observer)?;
         let mut jacobian_range = flow.jacobian_range()?;
         let mut mm = 0.5 * smallest(grid);
@@ -89,6 +103,15 @@ impl Course<'_> {
         }
         let stopped = if converged { "converged" } else { "iterations" };
         let smooth_mm = smoothing.sigmas_mm(self.mm(number));
-        Ok(Level { spacing_mm, size: grid.size, values, stopped, smooth_mm, jacobian_range })
+        let terms = if self.options.several() { of_terms(&plan.terms, terms) } else { Vec::new() };
+        Ok(Level { spacing_mm, size: grid.size, values, terms, stopped, smooth_mm, jacobian_range })
     }
+}
+
+/// What metrics were before and after.
+fn of_terms(terms: &[Term], [before, after]: [Vec<f64>; 2]) -> Vec<TermValues> {
+    let values = terms.iter().zip(before.into_iter().zip(after));
+    values
+        .map(|(&Term { channel, force, weight }, (before, after))| TermValues { channel, force, weight, before, after })
+        .collect()
 }

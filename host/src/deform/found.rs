@@ -1,5 +1,6 @@
 //! What a deformation is.
 
+use super::Force;
 use crate::Volume;
 use crate::doubt::Doubt;
 use crate::image::Intensities;
@@ -26,7 +27,8 @@ pub struct Deformation {
     /// Its smallest and its largest value.
     pub jacobian_range: [f64; 2],
     /// What the force climbs, before and after at the finest level: mutual information, nats; NMI; the mean squared local correlation; or
-    /// the mean squared difference, of intensities as fractions of the range, with a minus.
+    /// the mean squared difference, of intensities as fractions of the range, with a minus. Of several metrics the weighted sum of their
+    /// information, nats, see [`Level::terms`].
     pub values: [f64; 2],
     /// Coarse to fine.
     pub levels: Vec<Level>,
@@ -55,12 +57,28 @@ pub struct Level {
     pub size: [usize; 3],
     /// The value before each iteration, and the last one's.
     pub values: Vec<f64>,
+    /// What several metrics were, or one of several channels; nothing where the value is that of a single one. The value is their weighted
+    /// sum, of mutual information also for NMI, of -ln(1 - r^2) / 2 for a mean squared correlation r^2, and of -ln(s^2) / 2 for a mean
+    /// squared difference s^2.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<TermValues>,
     /// Why it ended: `converged` or `iterations`.
     pub stopped: &'static str,
     /// The Gaussians that smoothed the update field and the whole field: standard deviations, mm.
     pub smooth_mm: [f64; 2],
     /// Smallest and largest determinant of the flow's Jacobian at its end.
     pub jacobian_range: [f32; 2],
+}
+
+/// A metric of one channel, before and after a level.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct TermValues {
+    /// 0 for the fixed and the moving image, then the extra ones in their order.
+    pub channel: usize,
+    pub force: Force,
+    pub weight: f64,
+    pub before: f64,
+    pub after: f64,
 }
 
 impl Level {

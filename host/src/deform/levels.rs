@@ -1,7 +1,7 @@
 //! The grids of the levels, and both images on them.
 
 use super::respaced::respaced;
-use super::{Force, Options, smallest};
+use super::{Force, Forces, Options, smallest};
 use crate::error::Setting;
 use crate::image::{Geometry, Prepared, Range, StoredImage};
 use crate::observer::go_on;
@@ -15,8 +15,14 @@ const LEVELS: i32 = 4;
 /// Voxels along the shortest side that a level keeps where levels are not asked for.
 const SHORTEST: f64 = 8.0;
 
-/// Both images of a level.
+/// The images of a level.
 pub struct Level<'a> {
+    /// One or more, on the same grids.
+    pub channels: Vec<Channel<'a>>,
+}
+
+/// Both images of a channel on a level.
+pub struct Channel<'a> {
     pub fixed: Cow<'a, Volume>,
     pub moving: Cow<'a, Volume>,
     /// For each voxel of either 0 where it has no force; empty where all have.
@@ -27,15 +33,40 @@ pub struct Level<'a> {
 ///
 /// # Errors
 /// [`Error::Stopped`]
-pub fn levels<'a>(images: &'a [Prepared<'a>; 2], options: &Options, observer: &dyn Observer) -> Result<Vec<Level<'a>>> {
-    let spacings = options.levels.clone().unwrap_or_else(|| automatic(&images[0].image.geometry));
-    let [fixed, moving] = images.each_ref().map(|image| pyramid(&image.image, &spacings, observer));
-    let [fixed_masks, moving_masks] = images.each_ref().map(|image| masks(image, &spacings, observer));
-    let masks = fixed_masks?.into_iter().zip(moving_masks?);
-    let levels = fixed?.into_iter().zip(moving?).zip(masks);
-    Ok(levels
-        .map(|((fixed, moving), (of_fixed, of_moving))| Level { fixed, moving, masks: [of_fixed, of_moving] })
-        .collect())
+pub fn levels<'a>(
+    channels: &'a [[Prepared<'a>; 2]],
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Vec<Level<'a>>> {
+    let spacings = options.levels.clone().unwrap_or_else(|| automatic(&channels[0][0].image.geometry));
+    let mut levels: Vec<_> = spacings.iter().map(|_| Level { channels: Vec::with_capacity(channels.len()) }).collect();
+    for images in channels {
+        let [fixed, moving] = images.each_ref().map(|image| pyramid(&image.image, &spacings, observer));
+        let [fixed_masks, moving_masks] = images.each_ref().map(|image| masks(image, &spacings, observer));
+        let masks = fixed_masks?.into_iter().zip(moving_masks?);
+        for ((level, (fixed, moving)), (of_fixed, of_moving)) in
+            levels.iter_mut().zip(fixed?.into_iter().zip(moving?)).zip(masks)
+        {
+            level.channels.push(Channel { fixed, moving, masks: [of_fixed, of_moving] });
+        }
+    }
+    Ok(levels)
+}
+
+impl Level<'_> {
+    /// Those of the fixed and of the moving images.
+    pub fn grids(&self) -> [&Geometry; 2] {
+        let Channel { fixed, moving, .. } = &self.channels[0];
+        [&fixed.geometry, &moving.geometry]
+    }
+
+    /// The images as 16-bit fractions of the ranges of their channels.
+    pub fn stored(&self, ranges: &[[Range; 2]]) -> Vec<[StoredImage; 2]> {
+        let channels = self.channels.iter().zip(ranges);
+        channels
+            .map(|(of, ranges)| [StoredImage::fine(&of.fixed, ranges[0]), StoredImage::fine(&of.moving, ranges[1])])
+            .collect()
+    }
 }
 
 /// The mask at each spacing; empty without one.
@@ -62,12 +93,6 @@ fn pyramid<'a>(volume: &'a Volume, spacings: &[f64], observer: &dyn Observer) ->
     Ok(levels)
 }
 
-/// The grids of the finest level.
-pub fn finest<'a>(levels: &'a [Level]) -> [&'a Geometry; 2] {
-    let level = levels.last().expect("there is a level");
-    [&level.fixed.geometry, &level.moving.geometry]
-}
-
 /// Each twice as fine as the one before, down to the image's smallest spacing.
 fn automatic(grid: &Geometry) -> Vec<f64> {
     let finest = smallest(grid);
@@ -79,16 +104,11 @@ fn automatic(grid: &Geometry) -> Vec<f64> {
     levels
 }
 
-/// Both images as 16-bit fractions of their ranges.
-pub fn stored(level: &Level, ranges: [Range; 2]) -> [StoredImage; 2] {
-    [(&level.fixed, ranges[0]), (&level.moving, ranges[1])].map(|(image, range)| StoredImage::fine(image, range))
-}
-
-/// The ranges for a force: squared differences are of intensities on one scale.
-pub fn ranges([fixed, moving]: [Range; 2], force: Force) -> [Range; 2] {
-    match force {
-        Force::Ssd => [(fixed.0.min(moving.0), fixed.1.max(moving.1)); 2],
-        _ => [fixed, moving],
+/// The ranges for forces: squared differences are of intensities on one scale.
+pub fn ranges([fixed, moving]: [Range; 2], forces: &Forces) -> [Range; 2] {
+    match forces.has(Force::Ssd) {
+        true => [(fixed.0.min(moving.0), fixed.1.max(moving.1)); 2],
+        false => [fixed, moving],
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether a flow fits into memory, before it starts.
 
 use super::smallest;
-use crate::backend::{Backend, BackendKind, cpu::Cpu, flow_bytes};
+use crate::backend::{Backend, BackendKind, FlowLoad, cpu::Cpu, flow_bytes};
 use crate::error::message;
 use crate::image::Geometry;
 use crate::registration::memory::{self, Place};
@@ -11,23 +11,24 @@ use crate::{Error, Observer, Result};
 ///
 /// # Errors
 /// [`Error::Device`] names what is needed and what is there.
-pub fn check(backend: &dyn Backend, fixed: &Geometry, moving: &Geometry) -> Result<()> {
-    let need = host_bytes(fixed, moving, backend.free_memory().is_some());
+pub fn check(backend: &dyn Backend, fixed: &Geometry, moving: &Geometry, load: FlowLoad) -> Result<()> {
+    let need = host_bytes([fixed, moving], load, backend.free_memory().is_some());
     memory::enough(need, memory::free(), Place::Host)
 }
 
 /// Bytes of the host's memory beside the images themselves.
-fn host_bytes(fixed: &Geometry, moving: &Geometry, on_device: bool) -> u64 {
-    let [f, m] = [fixed, moving].map(|grid| grid.voxels() as u64);
-    // Three fields, unless a device has them; images of 16 bits and coarser ones, and at the end both fields as planes and as vectors, the
-    // moved image and the Jacobian.
-    let fields = if on_device { 0 } else { 36 * f };
-    fields + 36 * f + 36 * m
+fn host_bytes(grids: [&Geometry; 2], load: FlowLoad, on_device: bool) -> u64 {
+    let [f, m] = grids.map(|grid| grid.voxels() as u64);
+    // Three fields, unless a device has them, and where several forces pull their sum, local means and the images of 16 bits once more;
+    // images of 16 bits and coarser ones, and at the end both fields as planes and as vectors, the moved image and the Jacobian.
+    let several = if load.several() { 16 * f + load.channels * (26 * f + 2 * m) } else { 0 };
+    let fields = if on_device { 0 } else { 36 * f + several };
+    fields + 36 * f + 36 * m + 8 * (load.channels - 1) * (f + m)
 }
 
 /// Whether a flow between images on these grids fits into a backend's own memory.
-pub fn fits(backend: &dyn Backend, fixed: &Geometry, moving: &Geometry) -> bool {
-    backend.free_memory().is_none_or(|free| bytes(fixed, moving) <= free)
+pub fn fits(backend: &dyn Backend, fixed: &Geometry, moving: &Geometry, load: FlowLoad) -> bool {
+    backend.free_memory().is_none_or(|free| flow_bytes(fixed.size, moving.size, load) <= free)
 }
 
 /// The backend, if the finest level, on these grids, fits into its memory; where it does not and any backend will do, the CPU, which
@@ -39,10 +40,11 @@ pub fn choose<'a>(
     backend: &'a dyn Backend,
     asked: BackendKind,
     [fixed, moving]: [&Geometry; 2],
+    load: FlowLoad,
     observer: &dyn Observer,
 ) -> Result<&'a dyn Backend> {
     let free = backend.free_memory().unwrap_or(u64::MAX);
-    match short(bytes(fixed, moving), free, asked, smallest(fixed))? {
+    match short(flow_bytes(fixed.size, moving.size, load), free, asked, smallest(fixed))? {
         None => Ok(backend),
         Some(note) => {
             observer.note(&note);
@@ -67,10 +69,6 @@ fn short(need: u64, free: u64, asked: BackendKind, mm: f64) -> Result<Option<Str
     ))
 }
 
-fn bytes(fixed: &Geometry, moving: &Geometry) -> u64 {
-    flow_bytes(fixed.size, moving.size)
-}
-
 fn gb(bytes: u64) -> f64 {
     bytes as f64 / 1e9
 }
@@ -93,8 +91,11 @@ mod tests {
     #[test]
     fn the_estimate_is_between_what_was_measured_and_twice_that() {
         let head = Geometry::axis_aligned([181, 217, 180], DVec3::ONE, DVec3::ZERO);
-        let megabytes = (host_bytes(&head, &head, false) + 8 * head.voxels() as u64) as f64 / 1e6;
+        let one = FlowLoad { channels: 1, compare: 1 };
+        let megabytes = (host_bytes([&head; 2], one, false) + 8 * head.voxels() as u64) as f64 / 1e6;
         assert!((763.0..1400.0).contains(&megabytes), "{megabytes} MB");
-        assert!(host_bytes(&head, &head, true) < host_bytes(&head, &head, false));
+        assert!(host_bytes([&head; 2], one, true) < host_bytes([&head; 2], one, false));
+        let two = FlowLoad { channels: 2, compare: 1 };
+        assert!(host_bytes([&head; 2], one, false) < host_bytes([&head; 2], two, false));
     }
 }

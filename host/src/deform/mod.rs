@@ -2,10 +2,12 @@
 //! that grows by composing small, smoothed steps along the gradient of the metric, so that it stays invertible.
 
 mod apart;
+mod channels;
 mod climb;
 mod course;
 mod doubts;
 mod finish;
+mod forces;
 mod found;
 mod levels;
 mod memory;
@@ -16,12 +18,14 @@ mod start;
 mod stiffness;
 mod table;
 
-pub use found::{Consistency, Deformation, Level, Seconds};
-pub use options::{Force, Options};
+pub use channels::Channel;
+pub use forces::{Force, Forces, Weighted};
+pub use found::{Consistency, Deformation, Level, Seconds, TermValues};
+pub use options::Options;
 pub use start::Start;
 
 use crate::backend::{Backend, BackendKind, Flow, cpu};
-use crate::image::{Geometry, Range};
+use crate::image::{Geometry, Prepared, Range};
 use crate::metric;
 use crate::observer::go_on;
 use crate::registration::{LinearStart, timed};
@@ -41,18 +45,22 @@ pub(crate) fn deform(
 ) -> Result<Deformation> {
     // What cannot be deformed is told before the registration, not after it.
     let prepared = options.prepare(fixed, moving)?;
-    metric::check::tell(&prepared, observer);
-    let (start, doubts) = options.start.find(&prepared, backend, observer)?;
+    let images = &prepared[0];
+    metric::check::tell(images, observer);
+    let (start, doubts) = options.start.find(images, backend, observer)?;
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     let map = start.transform.to_affine();
     go_on(observer)?;
-    let intensities = prepared.each_ref().map(|image| image.intensities);
-    let ranges = levels::ranges(intensities.map(|found| found.range), options.force);
+    let intensities = images.each_ref().map(|image| image.intensities);
+    let range = |images: &[Prepared; 2]| images.each_ref().map(|image| image.intensities.range);
+    let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
     let levels = timed(&mut seconds.pyramid, || levels::levels(&prepared, options, observer))?;
-    let backend = memory::choose(backend, asked, levels::finest(&levels), observer)?;
-    memory::check(backend, &fixed.geometry, &moving.geometry)?;
-    let run = Run { fixed, moving, start: &map, options, ranges, observer, backend };
+    let load = options.load();
+    let finest = levels.last().map_or([&fixed.geometry, &moving.geometry], levels::Level::grids);
+    let backend = memory::choose(backend, asked, finest, load, observer)?;
+    memory::check(backend, &fixed.geometry, &moving.geometry, load)?;
+    let run = Run { fixed, moving, start: &map, options, ranges: &ranges, observer, backend };
     let found = run.finish(&levels, &mut seconds, start)?;
     seconds.register = clock.elapsed().as_secs_f64();
     Ok(Deformation { seconds, intensities, doubts: [doubts, found.doubts].concat(), ..found })
@@ -64,7 +72,7 @@ struct Run<'a> {
     moving: &'a Volume,
     start: &'a DAffine3,
     options: &'a Options,
-    ranges: [Range; 2],
+    ranges: &'a [[Range; 2]],
     observer: &'a dyn Observer,
     backend: &'a dyn Backend,
 }
@@ -72,9 +80,9 @@ struct Run<'a> {
 impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds, start: LinearStart) -> Result<Deformation> {
         let mut flow = self.backend.flow()?;
-        let [finest, _] = levels::finest(levels);
+        let finest = levels.last().map_or(&self.fixed.geometry, |level| level.grids()[0]);
         let stored: Vec<_> =
-            timed(&mut seconds.pyramid, || levels.iter().map(|level| levels::stored(level, self.ranges)).collect());
+            timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
         let Self { options, observer, backend, .. } = *self;
         let course = Course { levels, stored: &stored, start: self.start, options, observer, backend };
         let climbed: Vec<_> = timed(&mut seconds.flow, || {
@@ -95,7 +103,7 @@ impl Run<'_> {
     fn made(&self, mut flow: Box<dyn Flow + '_>, finest: &Geometry, start: LinearStart) -> Result<Deformation> {
         let grid = &self.fixed.geometry;
         go_on(self.observer)?;
-        if !memory::fits(self.backend, grid, &self.moving.geometry) {
+        if !memory::fits(self.backend, grid, &self.moving.geometry, self.options.load()) {
             flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
         }
         if finest != grid {

@@ -1,6 +1,7 @@
 //! What the user may choose.
 
-use super::{Start, levels};
+use super::{Channel, Force, Forces, Start, channels, levels};
+use crate::backend::FlowLoad;
 use crate::error::Setting;
 use crate::image::{IntensityRange, Prepared};
 use crate::metric;
@@ -8,7 +9,6 @@ use crate::registration::check;
 use crate::transform::Kind;
 use crate::{Error, Result, Volume};
 use std::ops::RangeInclusive;
-use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// What [`Engine::deform`](crate::Engine::deform) is to do.
 #[derive(Debug, Clone)]
@@ -16,7 +16,9 @@ pub struct Options {
     /// Where the flow starts.
     pub start: Start,
     /// What pulls.
-    pub force: Force,
+    pub force: Forces,
+    /// More images of the same anatomy, which pull together with the two.
+    pub extra: Vec<Channel>,
     /// Grids of the levels, mm, coarse to fine; `None` for 8, 4, 2 and 1 times the fixed image's smallest spacing, of which small images get fewer.
     pub levels: Option<Vec<f64>>,
     /// Iterations of each level at most, coarse to fine; the last number is for all further levels too. `None`
@@ -42,7 +44,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             start: Start::Register(Kind::Affine),
-            force: Force::Mi,
+            force: Forces::default(),
+            extra: Vec::new(),
             levels: None,
             iterations: None,
             smooth_mm: None,
@@ -60,11 +63,23 @@ impl Options {
     /// Bins that there may be.
     pub const BINS: RangeInclusive<u32> = 8..=255;
 
-    /// Prepares the two images, unless they cannot be registered, whatever the start.
+    /// Whether there are several metrics, or one of several channels.
+    pub(super) fn several(&self) -> bool {
+        self.force.all().len() + self.extra.len() > 1
+    }
+
+    /// What a flow compares.
+    pub(super) fn load(&self) -> FlowLoad {
+        let local = self.force.has(Force::Lcc);
+        let joint = self.force.all().iter().any(|weighted| weighted.force != Force::Lcc);
+        FlowLoad { channels: 1 + self.extra.len() as u64, compare: u64::from(local) + u64::from(joint) }
+    }
+
+    /// Prepares the images of each channel, unless they cannot be registered, whatever the start.
     ///
     /// # Errors
     /// [`Error::Option`] says why.
-    pub(super) fn prepare<'a>(&'a self, fixed: &'a Volume, moving: &'a Volume) -> Result<[Prepared<'a>; 2]> {
+    pub(super) fn prepare<'a>(&'a self, fixed: &'a Volume, moving: &'a Volume) -> Result<Vec<[Prepared<'a>; 2]>> {
         let refused = |setting, text: String| Err(Error::option(setting, text));
         if !Self::BINS.contains(&self.bins) {
             let (bins, most) = (self.bins, Self::BINS.end());
@@ -90,35 +105,10 @@ impl Options {
         }
         let masks = [self.fixed_mask.as_ref(), self.moving_mask.as_ref()];
         let images = metric::check::images([fixed, moving], masks, [self.fixed_range, self.moving_range])?;
-        Ok(images.map(Prepared::without_masked))
-    }
-}
-
-/// What pulls the moving image onto the fixed one.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray, serde::Serialize,
-)]
-#[strum(serialize_all = "kebab-case")]
-#[serde(rename_all = "lowercase")]
-pub enum Force {
-    /// Mutual information: for images of any two kinds
-    Mi,
-    /// Normalised mutual information, (H(F) + H(M)) / H(F, M)
-    Nmi,
-    /// Local cross-correlation: for images of one kind whose brightness differs from place to place
-    Lcc,
-    /// The sum of squared differences: for images of one kind and brightness
-    Ssd,
-}
-
-impl Force {
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mi => "mi",
-            Self::Nmi => "nmi",
-            Self::Lcc => "lcc",
-            Self::Ssd => "ssd",
+        let mut all = vec![images.map(Prepared::without_masked)];
+        for extra in &self.extra {
+            all.push(channels::prepare(extra, [fixed, moving], masks)?.map(Prepared::without_masked));
         }
+        Ok(all)
     }
 }

@@ -6,6 +6,7 @@
 
 use super::Force;
 use crate::backend::simd::widest;
+use crate::backend::{Score, WeightedScore};
 use gpu::math::log;
 
 /// The window's standard deviation as a part of the range.
@@ -19,6 +20,8 @@ const FLOOR: f64 = 1e-9;
 pub struct Table {
     /// What the force climbs.
     pub value: f64,
+    /// The information per voxel that it stands for, nats: mutual information, or the logarithm of the likelihood of the differences.
+    pub nats: f64,
     pub scores: Vec<f32>,
     pub information: Vec<f32>,
 }
@@ -28,13 +31,27 @@ impl Table {
     pub fn new(force: Force, counts: &[u32], bins: usize) -> Self {
         let total: u64 = counts.iter().map(|&n| u64::from(n)).sum();
         if total == 0 {
-            return Self { value: 0.0, scores: vec![0.0; bins * bins], information: vec![0.0; bins] };
+            return Self { value: 0.0, nats: 0.0, scores: vec![0.0; bins * bins], information: vec![0.0; bins] };
         }
         let density: Vec<f64> = counts.iter().map(|&n| f64::from(n) / total as f64).collect();
         match force {
             Force::Ssd => squares(&density, bins),
             _ => information(&smoothed(&density, bins, WINDOW * (bins - 1) as f64), bins, force == Force::Nmi),
         }
+    }
+
+    /// What tables of the same images pull together, each with a weight; one alone keeps its weight.
+    pub fn together(mut tables: Vec<(Self, f64)>) -> WeightedScore {
+        if tables.len() > 1 {
+            let sum = |of: fn(&Self) -> &[f32]| {
+                let at = |i: usize| tables.iter().map(|(table, weight)| weight * f64::from(of(table)[i])).sum::<f64>();
+                (0..of(&tables[0].0).len()).map(|i| at(i) as f32).collect()
+            };
+            let [scores, information] = [sum(|table| &table.scores), sum(|table| &table.information)];
+            return (Score::Joint { scores, information }, 1.0);
+        }
+        let (Self { scores, information, .. }, weight) = tables.swap_remove(0);
+        (Score::Joint { scores, information }, weight)
     }
 }
 
@@ -49,14 +66,15 @@ fn information(joint: &[f64], bins: usize, normalised: bool) -> Table {
     let entropy = |density: &[f64], logarithms: &[f64]| -dot(density, logarithms);
     let marginal = entropy(&fixed, &of_fixed) + entropy(&moving, &of_moving);
     let both = entropy(joint, &of_both);
-    let (value, share) = if normalised { (marginal / both, marginal / both) } else { (marginal - both, 1.0) };
+    let nats = marginal - both;
+    let (value, share) = if normalised { (marginal / both, marginal / both) } else { (nats, 1.0) };
     let scores = scores(&of_both, &of_moving, share);
     let mut squares = vec![0.0; bins];
     for (row, scores) in joint.chunks_exact(bins).zip(scores.chunks_exact(bins)) {
         squares.iter_mut().zip(row.iter().zip(scores)).for_each(|(sum, (p, score))| *sum += p * score * score);
     }
     let information = squares.iter().zip(&fixed).map(|(sum, p)| (sum / (p + FLOOR)) as f32).collect();
-    Table { value, scores: scores.iter().map(|&score| score as f32).collect(), information }
+    Table { value, nats, scores: scores.iter().map(|&score| score as f32).collect(), information }
 }
 
 /// The derivative by m of `share` times the joint logarithms less those of the moving image's density: central differences, one-sided at
@@ -101,7 +119,8 @@ fn squares(joint: &[f64], bins: usize) -> Table {
     let variance = mean + 1.0 / 6.0;
     let scores = (0..joint.len()).map(|i| (difference(i) / variance) as f32).collect();
     let range = (bins - 1) as f64;
-    Table { value: -mean / (range * range), scores, information: vec![(1.0 / variance) as f32; bins] }
+    let nats = -0.5 * log::of(variance / (range * range));
+    Table { value: -mean / (range * range), nats, scores, information: vec![(1.0 / variance) as f32; bins] }
 }
 
 widest! {

@@ -16,6 +16,12 @@ pub enum Setting {
     FixedLabels,
     /// The same of the moving image.
     MovingLabels,
+    /// Another image of the fixed image's anatomy.
+    FixedExtra,
+    /// The same of the moving image's.
+    MovingExtra,
+    /// How much the extra images count.
+    ExtraWeight,
     /// The fixed image's intensities that are looked at.
     FixedRange,
     /// The same of the moving image.

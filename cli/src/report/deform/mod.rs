@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Kind, Report, Spent, words};
-use mireg::deform::{self, Consistency, Deformation, Force, Options};
+use mireg::deform::{self, Consistency, Deformation, Options};
 use mireg::image::Intensities;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
@@ -71,8 +71,10 @@ impl Also {
 /// What report.json says about it.
 #[derive(Debug, Serialize)]
 pub struct Facts {
-    /// The metric whose gradient is the force.
-    pub force: Force,
+    /// The metrics whose gradients are the force, as they are typed.
+    pub force: String,
+    /// Pairs of images: the fixed and the moving one and the extra ones.
+    pub channels: usize,
     pub bins: u32,
     /// What the start is: a registration, the headers, or the file that was given.
     pub start: String,
@@ -217,7 +219,8 @@ impl Kind for Deformed<'_> {
         let [before, after] = found.values;
         let level = |found: &deform::Level| Level { iterations: found.values.len().max(1) - 1, found: found.clone() };
         Facts {
-            force: options.force,
+            force: options.force.to_string(),
+            channels: 1 + options.extra.len(),
             bins: options.bins,
             start: start.map_or_else(|| initial.from.to_owned(), |path| path.display().to_string()),
             transform: Motion::from(&initial.transform),
@@ -245,7 +248,7 @@ impl Kind for Deformed<'_> {
             "mean {:.2} mm after the initial transform, 95th percentile {:.2} mm, maximum {:.2} mm",
             displacement.mean_mm, displacement.percentile_95_mm, displacement.largest_mm
         );
-        let metric = words::metric_of(facts.force);
+        let metric = words::metric_of(self.options);
         let error =
             format!("inverse consistency error: mean {:.3} mm, maximum {:.2} mm", inverse.mean_mm, inverse.worst_mm);
         let parts = format!("linear registration {:.2} s, deformation {:.2} s", seconds.linear, seconds.parts.register);

@@ -68,7 +68,7 @@ struct Page<'a> {
     scale: [String; 3],
     folded: bool,
     plot: Plot,
-    metric: &'static str,
+    metric: String,
     began: String,
 }
 
@@ -98,7 +98,7 @@ pub fn page(
         scale: pictures.scale.labels(),
         folded: facts.jacobian_range[0] <= 0.0,
         plot: Plot::new(of.found.levels.iter().map(curve).collect(), "iterations"),
-        metric: words::metric_of(facts.force),
+        metric: words::metric_of(of.options),
         began: words::began(&facts.start, &of.found.start.transform),
     };
     page.render()
@@ -120,7 +120,8 @@ fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
     };
     let from = if options.smooth_mm.or(options.smooth_field_mm).is_some() { "given" } else { "found from the images" };
     vec![
-        ("force", facts.force.name().to_owned()),
+        ("force", facts.force.clone()),
+        ("channels", facts.channels.to_string()),
         ("bins", facts.bins.to_string()),
         ("regularisation", from.to_owned()),
         ("smoothing of the update field", sigmas(0)),

@@ -1,5 +1,6 @@
 //! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute what
-//! pulls, and [`step`] makes the update field of it and applies it. [`field`] and [`inverse`] compute what is asked of the final field.
+//! pulls, [`sum`] adds it up where it is of several, and [`step`] makes the update field of it and applies it. [`field`] and [`inverse`]
+//! compute what is asked of the final field.
 //!
 //! Blocks are of ([`WIDTH`], rows) threads, any number of them along x: a warp takes rows of voxels.
 
@@ -10,6 +11,7 @@ pub mod inverse;
 pub mod local;
 pub mod pairs;
 pub mod step;
+pub mod sum;
 
 use crate::kernels::ordered::fold;
 use crate::kernels::sample::{FineLinear, Sampler};

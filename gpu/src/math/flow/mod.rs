@@ -112,6 +112,12 @@ pub fn pull(score: Score, gradient: [f32; 3], per_square: [f32; 3]) -> Pull {
     }
 }
 
+/// A sum of forces, or of precisions, with another one that counts `weight` times.
+#[inline(always)]
+pub fn added(sum: f32, pull: f32, weight: f32) -> f32 {
+    pull.mul_add(weight, sum)
+}
+
 /// The displacement of the update field, in voxels, from the sums of the forces and precisions around a voxel: the most likely one that
 /// they share, under a normal prior around 0 whose variance is 1 / `prior` mm^2.
 #[inline(always)]

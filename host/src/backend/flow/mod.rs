@@ -9,9 +9,9 @@ use crate::{Error, Result};
 use gpu::math::interpolate;
 use gpu::params::Affine;
 
-/// The two images of a level.
+/// Two images of the same anatomy as another channel's, on the same grids.
 #[derive(Debug, Clone, Copy)]
-pub struct FlowLevel<'a> {
+pub struct FlowChannel<'a> {
     /// The image whose grid the field has, 16-bit values.
     pub fixed: &'a StoredImage,
     /// 16-bit values.
@@ -19,6 +19,13 @@ pub struct FlowLevel<'a> {
     /// For each voxel of the fixed and of the moving image 0 where it has no force; empty where all have. Of the moving image's the one
     /// nearest to a position decides.
     pub masks: [&'a [u8]; 2],
+}
+
+/// The images of a level.
+#[derive(Debug, Clone, Copy)]
+pub struct FlowLevel<'a> {
+    /// One or more.
+    pub channels: &'a [FlowChannel<'a>],
     /// From voxels of the fixed to voxels of the moving image; no number is a negative zero.
     pub map: Affine,
     /// Distances between the fixed image's voxels, mm.
@@ -26,8 +33,8 @@ pub struct FlowLevel<'a> {
     /// How the field of the level before lies on this grid: the old voxel where this grid's first voxel lies, and the old spacing over
     /// the new one along each axis. Without one the field begins at 0.
     pub from: Option<[[f32; 3]; 2]>,
-    /// What the metric needs.
-    pub compare: Compare,
+    /// What the metrics need, one or more, of every channel.
+    pub compare: &'a [Compare],
     /// The side of the blocks of a [`Half`], mm; taken to be at least a voxel.
     pub block_mm: f64,
 }
@@ -48,7 +55,7 @@ pub enum Compare {
     Local { window_mm: f64 },
 }
 
-/// How the two images agree.
+/// How the two images of a channel agree.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Agreement {
     /// The joint histogram: the pair (f, m) is at `f + bins * m`.
@@ -65,6 +72,9 @@ pub enum Score {
     /// The local correlation that the last [`Flow::agreement`] looked at.
     Local,
 }
+
+/// A [`Score`], and what its forces and their precision are multiplied by.
+pub type WeightedScore = (Score, f64);
 
 /// Which voxels of the fixed image count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +116,11 @@ impl FlowStep {
     fn prior(&self) -> f32 {
         (1.0 / (self.prior_mm * self.prior_mm)) as f32
     }
+
+    /// The step whose prior counts as much less as forces of this weight count more: so they need not be multiplied.
+    fn weighing(self, weight: f64) -> Self {
+        Self { prior_mm: self.prior_mm * weight.sqrt(), ..self }
+    }
 }
 
 /// The way back of a field.
@@ -127,17 +142,18 @@ pub trait Flow {
     /// [`crate::Error::Device`] where memory is short.
     fn level(&mut self, level: &FlowLevel) -> Result<()>;
 
-    /// How the images agree at the field as it is, over the voxels of a half.
+    /// How the images agree at the field as it is, over the voxels of a half: for each channel what each of [`FlowLevel::compare`] says.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
-    fn agreement(&mut self, half: Half) -> Result<Agreement>;
+    fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>>;
 
-    /// Moves the field along the update field v ([`gpu::math::flow::update`]): u becomes v + u(x + v), smoothed.
+    /// Moves the field along the update field v ([`gpu::math::flow::update`]): u becomes v + u(x + v), smoothed. There is a score for each
+    /// agreement; their forces and precisions are added up.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
-    fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()>;
+    fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()>;
 
     /// Smooths the field by Gaussians, mm.
     ///
@@ -192,19 +208,48 @@ fn other_metric() -> Error {
     Error::option(Setting::Force, "the scores are not those of the force of this level")
 }
 
+/// The grid of the images, which all channels have.
+fn size_of(level: &FlowLevel) -> Result<[usize; 3]> {
+    let mut sizes = level.channels.iter().map(|channel| [channel.fixed.size, channel.moving.size]);
+    match (sizes.next(), level.compare) {
+        (Some(first), [_, ..]) if sizes.all(|size| size == first) => Ok(first[0]),
+        _ => Err(Error::option(Setting::Fixed, "a flow takes channels on the same grids, and a metric")),
+    }
+}
+
 /// What allocations take beside what they hold, and small ones, bytes.
 const ROUNDED: u64 = 32 << 20;
 
+/// How many comparisons a flow makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowLoad {
+    pub channels: u64,
+    /// Of each channel.
+    pub compare: u64,
+}
+
+impl FlowLoad {
+    /// Whether forces are added up.
+    pub fn several(self) -> bool {
+        self.channels * self.compare > 1
+    }
+}
+
 /// Bytes of a device's memory that a flow takes at most on a grid of this size with a moving image of that one.
-pub fn bytes(fixed: [usize; 3], moving: [usize; 3]) -> u64 {
+pub fn bytes(fixed: [usize; 3], moving: [usize; 3], load: FlowLoad) -> u64 {
     let [(fixed, fixed_padding), (moving, moving_padding)] = [fixed, moving].map(|size| {
         let voxels = size.iter().map(|&n| n as u64).product::<u64>();
         (voxels, interpolate::padding(size.map(|n| n as u32)) as u64)
     });
     let field = |voxels, padding| 4 * (3 * voxels + padding);
-    // Two fields, precisions, 16-bit values, two local means, which are more than joint indices, and a mask.
-    let of_fixed = 2 * field(fixed, fixed_padding) + (4 + 2 + 8 + 1) * fixed;
-    // Pairs of 16-bit values and a mask; at the end a way back, which is more than an image.
-    let of_moving = 4 * (moving + moving_padding) + moving + field(moving, moving_padding);
-    of_fixed + of_moving + ROUNDED
+    // Two fields and precisions.
+    let of_field = 2 * field(fixed, fixed_padding) + 4 * fixed;
+    // What several forces add up to.
+    let sum = if load.several() { field(fixed, fixed_padding) + 4 * fixed } else { 0 };
+    // Of each channel 16-bit values and a mask, two local means, which are more than joint indices, or both and the means of the moving
+    // image; pairs of 16-bit values of the moving image and a mask.
+    let of_metrics = if load.several() { 8 + 2 + 12 } else { 8 };
+    let of_channel = (2 + of_metrics + 1) * fixed + 4 * (moving + moving_padding) + moving;
+    // At the end a way back, which is more than an image.
+    of_field + sum + load.channels * of_channel + field(moving, moving_padding) + ROUNDED
 }

@@ -3,17 +3,18 @@
 mod compose;
 mod finish;
 mod joint;
+mod level;
 mod local;
+mod sum;
 mod task;
 
-use super::{Agreement, Compare, Flow, FlowInverse, FlowLevel, FlowStep, Half, Score, no_level, other_metric};
+use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, size_of};
 use crate::backend::gaussian::cpu as gaussian;
-use crate::image::StoredImage;
 use crate::{Result, Volume};
-use gpu::math::{flow, interpolate};
+use gpu::math::interpolate;
 use gpu::params::Affine;
-use local::Means;
-use task::{FieldView, FlowTask, pieces};
+use level::LevelOnCpu;
+use task::FieldView;
 
 /// A field under way.
 #[derive(Default)]
@@ -27,18 +28,6 @@ pub struct FlowOnCpu {
     /// The field after a step, with padding.
     next: Vec<f32>,
     level: Option<LevelOnCpu>,
-}
-
-/// The images of a level, and how they are compared.
-struct LevelOnCpu {
-    fixed: StoredImage,
-    moving: StoredImage,
-    masks: [Vec<u8>; 2],
-    map: Affine,
-    blocks: [f32; 3],
-    compare: Compare,
-    /// The fixed image's local mean and variance, where it is compared by them.
-    of_fixed: Vec<f32>,
 }
 
 /// A field from its three planes.
@@ -80,85 +69,25 @@ impl FlowOnCpu {
         self.step = vec![0.0; planes / 3 * 4];
         self.field = field;
     }
-
-    /// The level, and it with the field.
-    fn task(&self, half: Half) -> Result<(&LevelOnCpu, FlowTask<'_>)> {
-        let level = self.level.as_ref().ok_or_else(no_level)?;
-        let LevelOnCpu { fixed, moving, masks, map, blocks, .. } = level;
-        let task = FlowTask {
-            grid: self.grid(),
-            fixed: fixed.voxels(),
-            moving: &moving.values,
-            moving_size: moving.size.map(|n| n as u32),
-            masks: masks.each_ref().map(Vec::as_slice),
-            halves: half.number(),
-            blocks: *blocks,
-            map: *map,
-        };
-        Ok((level, task))
-    }
-
-    /// Writes what pulls.
-    fn pull(&self, score: &Score, half: Half, planes: &mut [f32]) -> Result<()> {
-        let (level, task) = self.task(half)?;
-        let per_square = self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
-        let width = self.sizes()[0];
-        match (score, level.compare) {
-            (Score::Joint { scores, information }, Compare::Joint { bins }) => {
-                let tables = joint::Tables { bins, scores, information, per_square };
-                pieces(planes, width, |first, planes| joint::pull(&task, &tables, first, planes));
-            }
-            (Score::Local, Compare::Local { .. }) => pieces(planes, width, |first, planes| {
-                local::pull(&task, &level.of_fixed, per_square, first, planes);
-            }),
-            _ => return Err(other_metric()),
-        }
-        Ok(())
-    }
 }
 
 impl Flow for FlowOnCpu {
     fn level(&mut self, level: &FlowLevel) -> Result<()> {
-        self.resize(level.fixed.size, level.spacing_mm, level.from);
-        let of_fixed = match level.compare {
-            Compare::Local { window_mm } => {
-                local::of_fixed(level.fixed.voxels(), level.fixed.size, self.sigmas(window_mm))
-            }
-            Compare::Joint { .. } => Vec::new(),
-        };
-        self.level = Some(LevelOnCpu {
-            fixed: level.fixed.clone(),
-            moving: level.moving.clone(),
-            masks: level.masks.map(<[u8]>::to_vec),
-            map: level.map,
-            blocks: level.blocks(),
-            compare: level.compare,
-            of_fixed,
-        });
+        self.resize(size_of(level)?, level.spacing_mm, level.from);
+        self.level = Some(LevelOnCpu::new(level, |mm| self.sigmas(mm)));
         Ok(())
     }
 
-    fn agreement(&mut self, half: Half) -> Result<Agreement> {
-        let (level, task) = self.task(half)?;
-        let window_mm = match level.compare {
-            Compare::Joint { bins } => return Ok(Agreement::Joint(joint::count(&task, bins))),
-            Compare::Local { window_mm } => window_mm,
-        };
-        let mut planes = std::mem::take(&mut self.step);
-        let (level, task) = self.task(half)?;
-        let (size, means) = (self.sizes(), &mut planes[..3 * self.voxels()]);
-        pieces(means, size[0], |first, planes| local::products(&task, first, planes));
-        gaussian::smooth(means, size, self.sigmas(window_mm));
-        let (sum, overlap) = local::correlation(&task, &Means { fixed: &level.of_fixed, moving: &planes });
-        self.step = planes;
-        Ok(Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap })
+    fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>> {
+        let grid = FieldView { size: self.size, field: &self.field };
+        let level = self.level.as_mut().ok_or_else(no_level)?;
+        Ok(level.agreement(grid, half, &mut self.step))
     }
 
-    fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()> {
-        let mut force = std::mem::take(&mut self.step);
-        let pulled = self.pull(score, step.half, &mut force);
-        self.step = force;
-        pulled?;
+    fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()> {
+        let grid = FieldView { size: self.size, field: &self.field };
+        let level = self.level.as_mut().ok_or_else(no_level)?;
+        let step = step.weighing(level.pull(grid, step.half, scores, &mut self.step)?);
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
         gaussian::smooth(&mut self.step, size, of_step);

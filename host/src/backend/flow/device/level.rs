@@ -1,71 +1,170 @@
-//! The two images of a level in a device's memory.
+//! The images of a level in a device's memory, and how they are compared.
 
 use super::grid::FieldOnDevice;
 use super::joint::Joint;
 use super::local::Local;
+use super::sum::Sum;
 use crate::Result;
-use crate::backend::flow::{Compare, FlowLevel, Half};
+use crate::backend::flow::{Agreement, Compare, FlowChannel, FlowLevel, Half, Score, WeightedScore, other_metric};
 use crate::backend::queue::{Memory, Queue};
-use gpu::params::{self, Affine};
+use gpu::params::{self, Affine, FlowImages};
 
-/// A level's images, and how they are compared.
+/// The images of a level.
 pub struct LevelOnDevice<Q: Queue> {
+    channels: Vec<ChannelOnDevice<Q>>,
+    map: Affine,
+    blocks: [f32; 3],
+    /// Where there are several forces.
+    sum: Option<Sum<Q>>,
+}
+
+/// A channel's images, and how they are compared.
+struct ChannelOnDevice<Q: Queue> {
+    images: Images<Q>,
+    metrics: Vec<Metric<Q>>,
+}
+
+struct Images<Q: Queue> {
     fixed: Q::Memory<u16>,
     moving: Q::Memory<u32>,
     /// Of the fixed and of the moving image; of one number where there is none.
     masks: [Q::Memory<u8>; 2],
     masked: [u32; 2],
     moving_size: [u32; 3],
-    map: Affine,
-    blocks: [f32; 3],
-    pub metric: Metric<Q>,
 }
 
 /// How images are compared.
-pub enum Metric<Q: Queue> {
+enum Metric<Q: Queue> {
     Joint(Joint<Q>),
     Local(Local<Q>),
 }
 
 impl<Q: Queue> LevelOnDevice<Q> {
-    /// Uploads the images, the fixed one of the grid's size.
+    /// Uploads the images, the fixed ones of the grid's size.
     pub fn new(queue: &Q, grid: &mut FieldOnDevice<Q>, level: &FlowLevel) -> Result<Self> {
-        let metric = match level.compare {
-            Compare::Joint { bins } => Metric::Joint(Joint::new(queue, grid.voxels(), bins)?),
-            Compare::Local { window_mm } => Metric::Local(Local::new(queue, grid.voxels(), window_mm)?),
-        };
-        let mask = |mask: &[u8]| queue.upload(if mask.is_empty() { &[1] } else { mask });
+        let several = level.channels.len() * level.compare.len() > 1;
+        let sum = several.then(|| Sum::new(queue, grid)).transpose()?;
         let mut level = Self {
-            fixed: queue.upload(level.fixed.voxels())?,
-            moving: queue.upload(&level.moving.words(true))?,
-            masks: [mask(level.masks[0])?, mask(level.masks[1])?],
-            masked: level.masks.map(|mask| u32::from(!mask.is_empty())),
-            moving_size: level.moving.size.map(|n| n as u32),
+            channels: level
+                .channels
+                .iter()
+                .map(|of| channel(queue, grid, of, level, several))
+                .collect::<Result<_>>()?,
             map: level.map,
             blocks: level.blocks(),
-            metric,
+            sum,
         };
-        let images = level.images(grid, Half::Both);
-        if let Metric::Local(local) = &mut level.metric {
-            local.look_at_fixed(queue, images, grid)?;
+        for ChannelOnDevice { images, metrics } in &mut level.channels {
+            let images = images.with(grid, Half::Both, (level.map, level.blocks));
+            for metric in metrics {
+                if let Metric::Local(local) = metric {
+                    local.look_at_fixed(queue, images, grid)?;
+                }
+            }
         }
         Ok(level)
     }
 
+    /// How the images agree.
+    pub fn agreement(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half) -> Result<Vec<Agreement>> {
+        let mut agreements = Vec::new();
+        for ChannelOnDevice { images, metrics } in &mut self.channels {
+            let images = images.with(grid, half, (self.map, self.blocks));
+            for metric in metrics {
+                agreements.push(match metric {
+                    Metric::Joint(joint) => joint.agreement(queue, images)?,
+                    Metric::Local(local) => local.agreement(queue, images, grid)?,
+                });
+            }
+        }
+        Ok(agreements)
+    }
+
+    /// Queues what pulls, beside the field; what the prior counts more for it.
+    pub fn pull(
+        &mut self,
+        queue: &Q,
+        grid: &mut FieldOnDevice<Q>,
+        half: Half,
+        scores: &[WeightedScore],
+    ) -> Result<f64> {
+        if scores.len() != self.channels.iter().map(|channel| channel.metrics.len()).sum::<usize>() {
+            return Err(other_metric());
+        }
+        if let Some(sum) = &mut self.sum {
+            sum.clear(queue)?;
+        }
+        let mut scores = scores.iter();
+        let mut alone = 1.0;
+        for ChannelOnDevice { images, metrics } in &mut self.channels {
+            let images = images.with(grid, half, (self.map, self.blocks));
+            for (metric, (score, weight)) in metrics.iter_mut().zip(&mut scores) {
+                metric.pull(queue, images, grid, score)?;
+                match &mut self.sum {
+                    Some(sum) => sum.add(queue, grid, *weight as f32)?,
+                    None => alone = *weight,
+                }
+            }
+        }
+        if let Some(sum) = &mut self.sum {
+            sum.exchange(grid);
+        }
+        Ok(alone)
+    }
+}
+
+fn channel<Q: Queue>(
+    queue: &Q,
+    grid: &FieldOnDevice<Q>,
+    channel: &FlowChannel,
+    level: &FlowLevel,
+    several: bool,
+) -> Result<ChannelOnDevice<Q>> {
+    let mask = |mask: &[u8]| queue.upload(if mask.is_empty() { &[1] } else { mask });
+    let metric = |compare: &Compare| {
+        Ok(match *compare {
+            Compare::Joint { bins } => Metric::Joint(Joint::new(queue, grid.voxels(), bins)?),
+            Compare::Local { window_mm } => Metric::Local(Local::new(queue, grid, window_mm, several)?),
+        })
+    };
+    let metrics = level.compare.iter().map(metric).collect::<Result<_>>()?;
+    let images = Images {
+        fixed: queue.upload(channel.fixed.voxels())?,
+        moving: queue.upload(&channel.moving.words(true))?,
+        masks: [mask(channel.masks[0])?, mask(channel.masks[1])?],
+        masked: channel.masks.map(|mask| u32::from(!mask.is_empty())),
+        moving_size: channel.moving.size.map(|n| n as u32),
+    };
+    Ok(ChannelOnDevice { images, metrics })
+}
+
+impl<Q: Queue> Images<Q> {
     /// The images with the field as it is, of which a half counts.
-    pub fn images(&self, grid: &FieldOnDevice<Q>, half: Half) -> params::FlowImages {
+    fn with(&self, grid: &FieldOnDevice<Q>, half: Half, (map, blocks): (Affine, [f32; 3])) -> FlowImages {
         params::FlowImages {
             fixed: self.fixed.view(),
             moving: self.moving.view(),
             field: grid.field.view(),
             fixed_mask: self.masks[0].view(),
             moving_mask: self.masks[1].view(),
-            map: self.map,
+            map,
             size: grid.size,
             moving_size: self.moving_size,
             masked: self.masked,
             halves: half.number(),
-            blocks: self.blocks,
+            blocks,
+        }
+    }
+}
+
+impl<Q: Queue> Metric<Q> {
+    fn pull(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>, score: &Score) -> Result<()> {
+        match (self, score) {
+            (Self::Joint(joint), Score::Joint { scores, information }) => {
+                joint.force(queue, images, grid, [scores, information])
+            }
+            (Self::Local(local), Score::Local) => local.force(queue, images, grid),
+            _ => Err(other_metric()),
         }
     }
 }

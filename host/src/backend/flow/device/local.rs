@@ -1,6 +1,6 @@
 //! Local correlation of the level's images, and its force.
 
-use super::grid::FieldOnDevice;
+use super::grid::{FieldOnDevice, room};
 use super::kernels::{
     FLOW_LOCAL_AGREEMENT, FLOW_LOCAL_FIXED, FLOW_LOCAL_FORCE, FLOW_LOCAL_MOVING, FLOW_LOCAL_VARIANCE,
 };
@@ -16,11 +16,22 @@ pub struct Local<Q: Queue> {
     window_mm: f64,
     fixed: Q::Memory<f32>,
     totals: Q::Memory<u64>,
+    /// The means of the last agreement, where those of another metric are computed in the same place.
+    kept: Option<Q::Memory<f32>>,
 }
 
 impl<Q: Queue> Local<Q> {
-    pub fn new(queue: &Q, voxels: usize, window_mm: f64) -> Result<Self> {
-        Ok(Self { window_mm, fixed: queue.zeros(2 * voxels)?, totals: queue.zeros(2)? })
+    /// One of `several` metrics keeps its means.
+    pub fn new(queue: &Q, grid: &FieldOnDevice<Q>, window_mm: f64, several: bool) -> Result<Self> {
+        let kept = several.then(|| room(queue, grid.size)).transpose()?;
+        Ok(Self { window_mm, fixed: queue.zeros(2 * grid.voxels())?, totals: queue.zeros(2)?, kept })
+    }
+
+    /// Takes the means from beside the field, or puts them back there.
+    fn exchange(&mut self, grid: &mut FieldOnDevice<Q>) {
+        if let Some(kept) = &mut self.kept {
+            std::mem::swap(kept, &mut grid.other);
+        }
     }
 
     fn params(&mut self, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> params::FlowLocal {
@@ -46,7 +57,7 @@ impl<Q: Queue> Local<Q> {
         unsafe { launch::each(queue, &FLOW_LOCAL_VARIANCE, grid.size, params) }
     }
 
-    /// The mean squared correlation; leaves local means beside the field.
+    /// The mean squared correlation; leaves local means beside the field, unless it keeps them.
     pub fn agreement(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<Agreement> {
         let params = self.params(images, grid);
         // SAFETY: as above.
@@ -57,11 +68,13 @@ impl<Q: Queue> Local<Q> {
         // SAFETY: as above.
         unsafe { launch::sum(queue, &FLOW_LOCAL_AGREEMENT, grid.size, params)? };
         let totals = queue.download(&self.totals, 2)?;
+        self.exchange(grid);
         Ok(Agreement::Local { correlation: mean(totals[0], CORRELATION_UNIT, totals[1]), overlap: totals[1] })
     }
 
     /// Queues the forces from the means that the last agreement left, in their place.
     pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
+        self.exchange(grid);
         let params = self.params(images, grid);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_FORCE, grid.size, params) }

@@ -7,15 +7,16 @@ mod kernels;
 mod launch;
 mod level;
 mod local;
+mod sum;
 
-use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Half, Score, no_level, other_metric};
+use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, size_of};
 use crate::backend::queue::Queue;
 use crate::{Result, Volume};
 use gpu::params::Affine;
 use grid::FieldOnDevice;
 #[cfg(test)]
 pub use kernels::NAMES;
-use level::{LevelOnDevice, Metric};
+use level::LevelOnDevice;
 
 /// A displacement field in a device's memory.
 pub struct FlowOnDevice<Q: Queue> {
@@ -50,33 +51,22 @@ impl<Q: Queue> FlowOnDevice<Q> {
 
 impl<Q: Queue> Flow for FlowOnDevice<Q> {
     fn level(&mut self, level: &FlowLevel) -> Result<()> {
-        self.regrid(level.fixed.size, level.spacing_mm, level.from)?;
+        self.regrid(size_of(level)?, level.spacing_mm, level.from)?;
         let (queue, grid) = self.grid()?;
         let level = LevelOnDevice::new(queue, grid, level)?;
         self.level = Some(level);
         Ok(())
     }
 
-    fn agreement(&mut self, half: Half) -> Result<Agreement> {
+    fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
-        let images = level.images(grid, half);
-        match &mut level.metric {
-            Metric::Joint(joint) => joint.agreement(&self.queue, images),
-            Metric::Local(local) => local.agreement(&self.queue, images, grid),
-        }
+        level.agreement(&self.queue, grid, half)
     }
 
-    fn step(&mut self, score: &Score, step: &FlowStep) -> Result<()> {
+    fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
-        let images = level.images(grid, step.half);
-        match (&mut level.metric, score) {
-            (Metric::Joint(joint), Score::Joint { scores, information }) => {
-                joint.force(&self.queue, images, grid, [scores, information])?;
-            }
-            (Metric::Local(local), Score::Local) => local.force(&self.queue, images, grid)?,
-            _ => return Err(other_metric()),
-        }
-        grid.step(&self.queue, step)
+        let alone = level.pull(&self.queue, grid, step.half, scores)?;
+        grid.step(&self.queue, &step.weighing(alone))
     }
 
     fn smooth(&mut self, mm: f64) -> Result<()> {

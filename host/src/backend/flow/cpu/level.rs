@@ -1,0 +1,160 @@
+//! The images of a level, and how they are compared.
+
+use super::local::{self, Means};
+use super::task::{FieldView, FlowTask, pieces};
+use super::{gaussian, joint, sum};
+use crate::Result;
+use crate::backend::flow::{Agreement, Compare, FlowLevel, Half, Score, WeightedScore, other_metric};
+use crate::image::StoredImage;
+use gpu::math::flow;
+use gpu::params::Affine;
+
+/// The images of a level.
+pub struct LevelOnCpu {
+    channels: Vec<ChannelOnCpu>,
+    map: Affine,
+    blocks: [f32; 3],
+    per_square: [f32; 3],
+    /// What several forces add up to, as long as what they are computed in; empty where there is one.
+    sum: Vec<f32>,
+}
+
+/// The images of a channel, and how they are compared.
+struct ChannelOnCpu {
+    images: Images,
+    metrics: Vec<Metric>,
+}
+
+struct Images {
+    fixed: StoredImage,
+    moving: StoredImage,
+    masks: [Vec<u8>; 2],
+}
+
+/// How images are compared.
+enum Metric {
+    Joint {
+        bins: u32,
+    },
+    Local {
+        /// Of the window, voxels.
+        sigmas: [f64; 3],
+        /// The fixed image's local mean and variance.
+        of_fixed: Vec<f32>,
+        /// The local means of the last agreement, where those of another metric are computed in the same place.
+        kept: Option<Vec<f32>>,
+    },
+}
+
+impl LevelOnCpu {
+    /// `sigmas` is what a Gaussian of so many mm is in voxels.
+    pub fn new(level: &FlowLevel, sigmas: impl Fn(f64) -> [f64; 3]) -> Self {
+        let several = level.channels.len() * level.compare.len() > 1;
+        let channels = level.channels.iter().map(|channel| {
+            let images = Images {
+                fixed: channel.fixed.clone(),
+                moving: channel.moving.clone(),
+                masks: channel.masks.map(<[u8]>::to_vec),
+            };
+            let metric = |compare: &Compare| match *compare {
+                Compare::Joint { bins } => Metric::Joint { bins },
+                Compare::Local { window_mm } => {
+                    let sigmas = sigmas(window_mm);
+                    let of_fixed = local::of_fixed(channel.fixed.voxels(), channel.fixed.size, sigmas);
+                    let kept = several.then(|| vec![0.0; 4 * channel.fixed.voxels().len()]);
+                    Metric::Local { sigmas, of_fixed, kept }
+                }
+            };
+            ChannelOnCpu { images, metrics: level.compare.iter().map(metric).collect() }
+        });
+        let sum = if several { vec![0.0; 4 * level.channels[0].fixed.voxels().len()] } else { Vec::new() };
+        let per_square = level.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
+        Self { channels: channels.collect(), map: level.map, blocks: level.blocks(), per_square, sum }
+    }
+
+    /// How the images agree, with `room` for four planes.
+    pub fn agreement(&mut self, grid: FieldView, half: Half, room: &mut Vec<f32>) -> Vec<Agreement> {
+        let (map, blocks) = (self.map, self.blocks);
+        let of_channel = |ChannelOnCpu { images, metrics }: &mut ChannelOnCpu| {
+            let task = images.task(grid, half, (map, blocks));
+            metrics.iter_mut().map(|metric| metric.agreement(&task, room)).collect::<Vec<_>>()
+        };
+        self.channels.iter_mut().flat_map(of_channel).collect()
+    }
+
+    /// Writes what pulls into the planes of `room`; what the prior counts more for it.
+    pub fn pull(&mut self, grid: FieldView, half: Half, scores: &[WeightedScore], room: &mut Vec<f32>) -> Result<f64> {
+        let Self { channels, map, blocks, per_square, sum } = self;
+        if scores.len() != channels.iter().map(|channel| channel.metrics.len()).sum::<usize>() {
+            return Err(other_metric());
+        }
+        sum.fill(0.0);
+        let mut scores = scores.iter();
+        let mut alone = 1.0;
+        for ChannelOnCpu { images, metrics } in channels {
+            let task = images.task(grid, half, (*map, *blocks));
+            for (metric, (score, weight)) in metrics.iter_mut().zip(&mut scores) {
+                metric.pull(&task, score, *per_square, room)?;
+                match sum.is_empty() {
+                    true => alone = *weight,
+                    false => sum::add(sum, room, *weight as f32),
+                }
+            }
+        }
+        if !sum.is_empty() {
+            std::mem::swap(sum, room);
+        }
+        Ok(alone)
+    }
+}
+
+impl Images {
+    fn task<'a>(&'a self, grid: FieldView<'a>, half: Half, (map, blocks): (Affine, [f32; 3])) -> FlowTask<'a> {
+        FlowTask {
+            grid,
+            fixed: self.fixed.voxels(),
+            moving: &self.moving.values,
+            moving_size: self.moving.size.map(|n| n as u32),
+            masks: self.masks.each_ref().map(Vec::as_slice),
+            halves: half.number(),
+            blocks,
+            map,
+        }
+    }
+}
+
+impl Metric {
+    fn agreement(&mut self, task: &FlowTask, room: &mut Vec<f32>) -> Agreement {
+        let (sigmas, of_fixed, kept) = match self {
+            Self::Joint { bins } => return Agreement::Joint(joint::count(task, *bins)),
+            Self::Local { sigmas, of_fixed, kept } => (*sigmas, of_fixed, kept),
+        };
+        let size = task.grid.size.map(|n| n as usize);
+        let means = &mut room[..3 * task.grid.voxels()];
+        pieces(means, size[0], |first, planes| local::products(task, first, planes));
+        gaussian::smooth(means, size, sigmas);
+        let (sum, overlap) = local::correlation(task, &Means { fixed: of_fixed, moving: means });
+        if let Some(kept) = kept {
+            std::mem::swap(kept, room);
+        }
+        Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap }
+    }
+
+    fn pull(&mut self, task: &FlowTask, score: &Score, per_square: [f32; 3], room: &mut Vec<f32>) -> Result<()> {
+        let width = task.grid.size[0] as usize;
+        match (self, score) {
+            (Self::Joint { bins }, Score::Joint { scores, information }) => {
+                let tables = joint::Tables { bins: *bins, scores, information, per_square };
+                pieces(room, width, |first, planes| joint::pull(task, &tables, first, planes));
+            }
+            (Self::Local { of_fixed, kept, .. }, Score::Local) => {
+                if let Some(kept) = kept {
+                    std::mem::swap(kept, room);
+                }
+                pieces(room, width, |first, planes| local::pull(task, of_fixed, per_square, first, planes));
+            }
+            _ => return Err(other_metric()),
+        }
+        Ok(())
+    }
+}
