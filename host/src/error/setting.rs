@@ -12,6 +12,10 @@ pub enum Setting {
     Moving,
     FixedMask,
     MovingMask,
+    /// What the fixed image shows, voxel by voxel.
+    FixedLabels,
+    /// The same of the moving image.
+    MovingLabels,
     /// Another image of the fixed image's anatomy.
     FixedExtra,
     /// The same of the moving image's.
