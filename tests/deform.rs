@@ -5,6 +5,7 @@ mod masks;
 mod motion;
 mod real;
 mod refused;
+mod symmetric;
 mod truth;
 
 use crate::support::{CPU, trial};
@@ -15,7 +16,15 @@ use mireg::transform::{Dimension, Kind, Linear};
 use mireg::{Geometry, PixelType, Resampling, Silent, Volume, resample_through};
 
 pub fn tests() -> Vec<Trial> {
-    let all = [bytes::tests(), masks::tests(), motion::tests(), real::tests(), refused::tests(), truth::tests()];
+    let all = [
+        bytes::tests(),
+        masks::tests(),
+        motion::tests(),
+        real::tests(),
+        refused::tests(),
+        symmetric::tests(),
+        truth::tests(),
+    ];
     all.into_iter().flatten().collect()
 }
 

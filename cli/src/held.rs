@@ -15,6 +15,8 @@ pub struct Held {
     pub moving: Option<Volume>,
     pub fixed_mask: Option<Volume>,
     pub moving_mask: Option<Volume>,
+    pub fixed_labels: Option<Volume>,
+    pub moving_labels: Option<Volume>,
     /// Extra fixed and moving images, each in the place of a file.
     pub extra: [Vec<Option<Volume>>; 2],
     /// The image that is resampled.

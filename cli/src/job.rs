@@ -180,7 +180,8 @@ impl<'a> Job<'a> {
 
 /// What came out, a line per fact.
 pub fn summary<K: Kind>(pair: &Pair, found: &K, report: &Report<K::Facts>) -> String {
-    let files = K::FILES.iter().copied().chain([report::moved(&pair.moving), REPORT, report::PAGE]);
+    let files =
+        K::FILES.iter().copied().chain(found.more_files()).chain([report::moved(&pair.moving), REPORT, report::PAGE]);
     let files = format!("{} in {}", files.collect::<Vec<_>>().join(", "), pair.out.display());
     let device = format!("{} ({})", report.head.backend, report.head.device);
     let used = &report.head.intensities;

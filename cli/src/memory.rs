@@ -9,6 +9,7 @@ use clap::Parser;
 use mireg::backend::BackendKind;
 use mireg::error::Setting;
 use mireg::io::transform::Grids;
+use mireg::labels::Regions;
 use mireg::registration::Registration;
 use mireg::{Engine, Error, Observer, Resampling, Result, Volume, deform, mesh, registration};
 
@@ -44,7 +45,7 @@ pub fn line(error: &Error) -> String {
 
 impl Asked {
     /// Understands a command line, the program's name first. Images, transforms and points that are in memory have placeholders there,
-    /// except for masks and what a registration starts from, which are left out. Where results go is not asked for.
+    /// except for masks, label maps and what a registration starts from, which are left out. Where results go is not asked for.
     ///
     /// # Errors
     /// The line that the command line prints.
@@ -115,16 +116,17 @@ impl Asked {
     }
 
     fn deform(&self, of: &Deform, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) = self.load(&of.pair, None, held, engine, |grids, held| of.options(grids, held))?;
-        let Loaded { fixed, moving, options, .. } = loaded;
+        let (told, loaded) = self.load(&of.pair, None, held, engine, |grids, held| of.asked(grids, held))?;
+        let Loaded { fixed, moving, options: asked, .. } = loaded;
         let images = [fixed, moving];
-        let found = engine.deform(&images[0], &images[1], &options, observer)?;
+        let (found, regions) = asked.run(images.each_ref(), engine, observer)?;
+        let options = asked.options;
         let moved = found.moved.clone();
         let start = told.start.as_deref();
         let report = engine.install(|| {
-            told.report(&Deformed { found: &found, options: &options, start }, &images, &self.invocation)
+            told.report(&Deformed::new(&found, &options, start, regions.as_ref()), &images, &self.invocation)
         })?;
-        Ok(self.finished(Found::Deformed(Box::new(found), options), moved, images, told, report))
+        Ok(self.finished(Found::Deformed(Box::new(found), options, regions), moved, images, told, report))
     }
 
     fn mesh(&self, of: &Mesh, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
@@ -202,7 +204,7 @@ pub enum Done {
 /// What was found.
 pub enum Found {
     Linear(Box<Registration>, registration::Options),
-    Deformed(Box<deform::Deformation>, deform::Options),
+    Deformed(Box<deform::Deformation>, deform::Options, Option<Regions>),
     Meshed(Box<mesh::Found>),
 }
 
@@ -236,7 +238,9 @@ impl Finished {
         let start = self.told.start.as_deref();
         match &self.found {
             Found::Linear(found, options) => run.page(&Registered { found, options }, &self.spent),
-            Found::Deformed(found, options) => run.page(&Deformed { found, options, start }, &self.spent),
+            Found::Deformed(found, options, regions) => {
+                run.page(&Deformed::new(found, options, start, regions.as_ref()), &self.spent)
+            }
             Found::Meshed(found) => run.page(&Meshed::new(found, start, self.images.each_ref())?, &self.spent),
         }
     }

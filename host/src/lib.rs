@@ -42,6 +42,7 @@ mod engine;
 pub mod error;
 pub mod image;
 pub mod io;
+pub mod labels;
 pub mod mesh;
 pub mod metric;
 mod observer;

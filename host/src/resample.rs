@@ -58,7 +58,7 @@ pub fn resample(
 ) -> Result<Resampled> {
     match map.affine() {
         Some(affine) => resample_linear(image, grid, affine, how, backend),
-        None => resample_through(image, grid, |point| map.transform_point3(point), how),
+        None => resample_rows(image, grid, |points| take_points(map, points), how),
     }
 }
 
@@ -95,6 +95,16 @@ pub fn resample_through(
     map: impl Fn(DVec3) -> DVec3 + Sync,
     how: &Resampling,
 ) -> Result<Resampled> {
+    resample_rows(image, grid, |points| points.iter_mut().for_each(|point| *point = map(*point)), how)
+}
+
+/// The same through a map that takes a row of points at a time.
+fn resample_rows(
+    image: &Volume,
+    grid: &Geometry,
+    map: impl Fn(&mut [DVec3]) + Sync,
+    how: &Resampling,
+) -> Result<Resampled> {
     check(&image.geometry, grid)?;
     fills_its_grid(image)?;
     let mut inside = 0;
@@ -106,40 +116,59 @@ pub fn resample_through(
     Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
 }
 
-/// The voxels of [`resample_through`], and how many lie inside.
+/// The voxels of [`resample_rows`], and how many lie inside.
 fn through(
     image: &Volume,
     grid: &Geometry,
-    map: &(impl Fn(DVec3) -> DVec3 + Sync),
+    map: &(impl Fn(&mut [DVec3]) + Sync),
     how: &Resampling,
 ) -> Result<(Vec<f32>, usize)> {
-    let samples = CubicImage::samples(image, how.interpolator)?;
-    let size = image.geometry.size.map(|n| n as u32);
+    let samples = &*CubicImage::samples(image, how.interpolator)?;
     let (to_mm, to_voxel) = (grid.index_to_world(), image.geometry.world_to_index());
     let [width, height, _] = grid.size;
     let mut voxels = vec![how.outside; grid.voxels()];
-    let rows = voxels.par_chunks_mut(width).enumerate().map(|(row, voxels)| {
+    let row = |points: &mut Vec<DVec3>, (row, voxels): (usize, &mut [f32])| {
         let (y, z) = ((row % height) as f64, (row / height) as f64);
+        points.clear();
+        points.extend((0..width).map(|x| to_mm.transform_point3(DVec3::new(x as f64, y, z))));
+        map(points);
+        take_samples(samples, image.geometry.size, how.interpolator, &to_voxel, points, voxels)
+    };
+    let rows = voxels.par_chunks_mut(width).enumerate();
+    let inside = rows.map_init(|| Vec::with_capacity(width), row).sum();
+    Ok((voxels, inside))
+}
+
+widest! {
+    /// Takes points through a transform.
+    fn take_points(map: &TransformMap, points: &mut [DVec3]) {
+        for point in points {
+            *point = map.transform_point3(*point);
+        }
+    }
+}
+
+widest! {
+    /// Writes what an image, whose samples fill its grid, has at points, LPS mm, to the voxels of those that lie inside, and counts these.
+    fn take_samples(samples: &[f32], size: [usize; 3], how: Interpolator, to_voxel: &DAffine3, points: &[DVec3], voxels: &mut [f32]) -> usize {
+        let size = size.map(|n| n as u32);
         let mut inside = 0;
-        for (x, voxel) in voxels.iter_mut().enumerate() {
-            let point = map(to_mm.transform_point3(DVec3::new(x as f64, y, z)));
+        for (point, voxel) in points.iter().zip(voxels) {
             // Adding 0 makes a -0 a 0.
-            let position = (to_voxel.transform_point3(point).as_vec3() + Vec3::ZERO).to_array();
+            let position = (to_voxel.transform_point3(*point).as_vec3() + Vec3::ZERO).to_array();
             if interpolate::inside(position, last(size)) {
                 inside += 1;
                 // SAFETY: the samples fill the grid, and its padding where they are cubic.
                 *voxel = unsafe {
-                    match how.interpolator.is_cubic() {
-                        true => cubic::at(&*samples, size, position, how.interpolator),
-                        false => interpolate::at(|i| samples[i], size, position, how.interpolator),
+                    match how.is_cubic() {
+                        true => cubic::at(samples, size, position, how),
+                        false => interpolate::at(|i| samples[i], size, position, how),
                     }
                 };
             }
         }
         inside
-    });
-    let inside = rows.sum();
-    Ok((voxels, inside))
+    }
 }
 
 /// Writes to `out` what is at each pixel of `grid` in the PNG, JPEG or TIFF at `path`, through a map of points of the grid to points of the

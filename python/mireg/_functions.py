@@ -77,6 +77,7 @@ def deform(
     moving: Any,
     *,
     force: str | None = None,
+    symmetric: bool = False,
     start: Any = None,
     from_: str | None = None,
     linear: str | None = None,
@@ -87,6 +88,8 @@ def deform(
     bins: int | None = None,
     fixed_mask: Any = None,
     moving_mask: Any = None,
+    fixed_labels: Any = None,
+    moving_labels: Any = None,
     fixed_extra: Any = (),
     moving_extra: Any = (),
     extra_weight: float | Sequence[float] | None = None,
@@ -106,8 +109,9 @@ def deform(
 ) -> Deformation:
     """Deformable registration: a diffeomorphic flow after a linear start.
 
-    ``start`` is also a :class:`mireg.Transform`; ``fixed_extra`` and ``moving_extra`` are an image each, or lists of images. The options are those of ``mireg deform --help``; see :func:`register` for the others, and
-    for what it raises.
+    ``start`` is also a :class:`mireg.Transform`; ``fixed_extra`` and ``moving_extra`` are an image each, or lists of images. What
+    ``--composite`` and ``--log-jacobian`` write is in the result. The options are those of ``mireg deform --help``; see :func:`register` for
+    the others, and for what it raises.
     """
     options = dict(locals())
     if isinstance(start, Transform) and linear is not None:
@@ -318,7 +322,7 @@ def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Retur
         image = options.pop(which)
         _files_alone(image, which, options, tuple(f"{which}_{one}" for one in ("series", "volume", "channel")))
         names.append(_name(image, which, held))
-    for which in ("fixed_mask", "moving_mask"):
+    for which in ("fixed_mask", "moving_mask", "fixed_labels", "moving_labels"):
         mask = options.get(which)
         if mask is not None and not is_path(mask):
             held[which] = voxels_of(options.pop(which), which)

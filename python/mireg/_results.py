@@ -77,6 +77,20 @@ class Deformation(Registration):
         array, grid = array_of(jacobian)
         self.jacobian = like(fixed, array, None, grid)
 
+    def warp(self) -> Transform | None:
+        """The field without the initial transform. ``start @ warp()`` is the whole, and saved as ``.h5`` one ITK transform. A result that
+        was pickled no longer has it."""
+        warp = None if self._finished is None else self._finished.warp()
+        return None if warp is None else Transform._of(warp)
+
+    def log_jacobians(self) -> tuple[Any, Any] | None:
+        """The natural logarithm of the Jacobian determinant, and that of ``warp()`` alone. A result that was pickled no longer has them."""
+        logs = None if self._finished is None else self._finished.log_jacobians()
+        if logs is None:
+            return None
+        whole, warp = (like(self.jacobian, array, None, grid) for array, grid in map(array_of, logs))
+        return whole, warp
+
 
 class Mesh(Registration):
     """What :func:`mireg.mesh` found. ``transform`` is the mesh."""

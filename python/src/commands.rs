@@ -73,6 +73,8 @@ fn of_python(py: Python<'_>, held: &Bound<'_, PyDict>) -> PyResult<Held> {
         moving: volume("moving")?,
         fixed_mask: volume("fixed_mask")?,
         moving_mask: volume("moving_mask")?,
+        fixed_labels: volume("fixed_labels")?,
+        moving_labels: volume("moving_labels")?,
         extra: [volumes("fixed_extra")?, volumes("moving_extra")?],
         image: volume("image")?,
         grid,
@@ -95,7 +97,7 @@ impl Finished {
     fn transform(&self) -> Transform {
         Transform(match &self.0.found {
             Found::Linear(found, _) => found.transform.clone().into(),
-            Found::Deformed(found, _) => found.field.clone().into(),
+            Found::Deformed(found, ..) => found.field.clone().into(),
             Found::Meshed(found) => found.after.clone().into(),
         })
     }
@@ -104,7 +106,7 @@ impl Finished {
     fn start(&self) -> Option<Transform> {
         let start = match &self.0.found {
             Found::Linear(..) => return None,
-            Found::Deformed(found, _) => &found.start,
+            Found::Deformed(found, ..) => &found.start,
             Found::Meshed(found) => &found.start,
         };
         Some(Transform(start.transform.clone().into()))
@@ -112,14 +114,27 @@ impl Finished {
 
     /// The way back of a deformation, on the grid of the moving image.
     fn inverse(&self) -> Option<Transform> {
-        let Found::Deformed(found, _) = &self.0.found else { return None };
+        let Found::Deformed(found, ..) = &self.0.found else { return None };
         Some(Transform(found.inverse.clone().into()))
     }
 
     /// The Jacobian determinant of a deformation.
     fn jacobian<'py>(&self, py: Python<'py>) -> Option<Image<'py>> {
-        let Found::Deformed(found, _) = &self.0.found else { return None };
+        let Found::Deformed(found, ..) = &self.0.found else { return None };
         Some(image(py, found.jacobian.clone()))
+    }
+
+    /// A deformation without its linear start, on the grid of the fixed image.
+    fn warp(&self, py: Python<'_>) -> PyResult<Option<Transform>> {
+        let Found::Deformed(found, ..) = &self.0.found else { return Ok(None) };
+        with_threads(py, || Ok(Some(Transform(found.warp().into()))))
+    }
+
+    /// The logarithms of the Jacobian determinant of a deformation, with and without its start.
+    fn log_jacobians<'py>(&self, py: Python<'py>) -> PyResult<Option<(Image<'py>, Image<'py>)>> {
+        let Found::Deformed(found, ..) = &self.0.found else { return Ok(None) };
+        let [whole, warp] = with_threads(py, || Ok(found.log_jacobians()))?;
+        Ok(Some((image(py, whole), image(py, warp))))
     }
 
     /// The content of report.html.

@@ -17,7 +17,7 @@ import mireg
 def test_options_are_those_of_the_command_line(name):
     flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", command(name, "--help").stdout, re.MULTILINE))
     # What files, exit codes and printing are about.
-    flags -= {"out", "quiet", "help", "json", "limit"}
+    flags -= {"out", "quiet", "help", "json", "limit", "composite", "log-jacobian"}
     ours = {p.rstrip("_").replace("_", "-") for p in inspect.signature(getattr(mireg, name)).parameters}
     assert ours - {"fixed", "moving", "image", "engine", "progress", "check"} == flags - {"fixed", "moving"} | (
         {"transform"} if name == "evaluate" else set()
@@ -121,6 +121,15 @@ def test_deform_takes_extra_images(pair, files, tmp_path):
         mireg.deform(fixed, moving, fixed_extra=fixed)
 
 
+def test_deform_is_symmetric_where_asked(pair):
+    options = {"levels": [12, 6], "iterations": [10, 5], "linear": "none", "symmetric": True, "backend": "cpu", "check": False}
+    fixed, moving = pair.images()
+    there, back = mireg.deform(fixed, moving, **options), mireg.deform(moving, fixed, **options)
+    assert there.report["symmetric"]
+    points = np.array([[5.0, -5.0, 10.0], [20.0, 0.0, -10.0]])
+    assert np.allclose(there.transform.points(points, frame="LPS"), back.inverse.points(points, frame="LPS"), atol=0.05)
+
+
 def test_deform_finds_a_field_and_its_inverse(pair, files, tmp_path):
     options = {"levels": [12, 6], "iterations": [10, 5], "backend": "cpu", "check": False}
     found = mireg.deform(*pair.images(), **options)
@@ -141,6 +150,26 @@ def test_deform_finds_a_field_and_its_inverse(pair, files, tmp_path):
     assert again.report["start"] == "a transform" and again.start == found.start
     with pytest.raises(mireg.InputError, match="cannot be used with"):
         mireg.deform(*pair.images(), start=found.start, linear="rigid")
+
+
+def test_deform_has_the_warp_and_the_labels(pair, files, tmp_path):
+    fixed, moving = pair.images()
+    labels = [mireg.Image((image.array != 0).astype(np.uint8) * 3, image.affine, frame="LPS") for image in (fixed, moving)]
+    options = {"levels": [12, 6], "iterations": [10, 5], "backend": "cpu", "check": False}
+    found = mireg.deform(fixed, moving, fixed_labels=labels[0], moving_labels=labels[1], **options)
+    for name, label in zip(("f.nii.gz", "m.nii.gz"), labels):
+        label.save(tmp_path / name)
+    words = ["--levels=12,6", "--iterations=10,5", "--backend=cpu", "--fixed-labels", tmp_path / "f.nii.gz"]
+    command("deform", *files, "--out", tmp_path, "--composite", "--log-jacobian", "--moving-labels", tmp_path / "m.nii.gz", *words)
+    regions = json.loads((tmp_path / "report.json").read_text())["regions"]
+    assert found.report["regions"] == regions and regions["labels"][0]["label"] == 3
+    assert regions["mean_dice"]["after"] > 0.9
+    (found.start @ found.warp()).save(tmp_path / "ours.h5")
+    assert (tmp_path / "ours.h5").read_bytes() == (tmp_path / "composite.h5").read_bytes()
+    found.warp().save(tmp_path / "ours.nii.gz")
+    assert (tmp_path / "ours.nii.gz").read_bytes() == (tmp_path / "warp.nii.gz").read_bytes()
+    for name, ours in zip(("log_jacobian", "log_jacobian_warp"), found.log_jacobians()):
+        assert np.array_equal(ours.array, mireg.Image.load(tmp_path / f"{name}.nii.gz").array)
 
 
 def test_mesh_finds_triangles(tmp_path):

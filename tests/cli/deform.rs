@@ -19,10 +19,13 @@ pub fn tests() -> Vec<Trial> {
     vec![
         test("finds_a_bend_and_writes_its_files", finds_a_bend_and_writes_its_files),
         test("starts_from_a_transform_or_a_registration", starts_from_a_transform_or_a_registration),
+        test("writes_the_warp_apart_from_its_start", writes_the_warp_apart_from_its_start),
+        test("measures_labels", measures_labels),
         test("does_not_depend_on_threads", does_not_depend_on_threads),
         test("takes_pictures", takes_pictures),
         test("every_force_climbs", every_force_climbs),
         test("takes_forces_and_channels_together", takes_forces_and_channels),
+        test("flows_to_the_middle_where_asked", flows_to_the_middle),
         test("says_so_where_the_start_is_no_use", says_so_where_the_start_is_no_use),
         test("refuses_in_a_line", refuses_in_a_line),
     ]
@@ -187,6 +190,89 @@ fn starts_from_a_transform_or_a_registration() {
     }
 }
 
+fn writes_the_warp_apart_from_its_start() {
+    let folder = volumes();
+    let path = |name: &str| folder.path().join(name);
+    let scale = DAffine3::from_scale(DVec3::new(1.03, 0.98, 1.02));
+    let start = Linear::new(Kind::Affine, Dimension::Three, DVec3::ZERO, &(DAffine3::from_rotation_z(0.02) * scale));
+    io::transform::write_linear(&path("start.tfm"), None, &start, &Grids::default()).unwrap();
+    let arguments: Vec<&str> = DEFORM.into_iter().filter(|argument| !["--linear", "none"].contains(argument)).collect();
+    let more = ["--start", "start.tfm", "--composite", "--log-jacobian"];
+    let shown = stdout(mireg(folder.path(), &arguments).args(more));
+    let also = ["warp.nii.gz", "composite.h5", "log_jacobian.nii.gz", "log_jacobian_warp.nii.gz"];
+    for name in also {
+        assert!(shown.contains(name) && path("out").join(name).exists(), "{name}");
+    }
+
+    fs::write(path("a.csv"), "x,y,z\n1,2,3\n-20.5,14,9\n30,-31,22\n-40,-41,-42\n").unwrap();
+    let there = |transforms: &str| {
+        let line = format!("points a.csv {transforms} --out b.csv");
+        mireg(folder.path(), &line.split(' ').collect::<Vec<_>>()).assert().success();
+        io::points::Landmarks::read(&path("b.csv"), None, None).unwrap().points().to_vec()
+    };
+    let whole = there("-t out/field.nii.gz");
+    assert!(whole.iter().zip(there("-t out/start.tfm")).any(|(a, b)| a.distance(b) > 1.0));
+    for apart in ["-t out/composite.h5", "-t out/warp.nii.gz -t out/start.tfm"] {
+        assert!(whole.iter().zip(there(apart)).all(|(a, b)| a.distance(b) < 1e-4), "{apart}");
+    }
+
+    let [jacobian, log, warp] =
+        ["jacobian.nii.gz", also[2], also[3]].map(|name| io::read(&path("out").join(name)).unwrap());
+    let stretch = (1.03_f64 * 0.98 * 1.02).ln() as f32;
+    for ((jacobian, log), warp) in jacobian.voxels.iter().zip(&log.voxels).zip(&warp.voxels) {
+        assert!((jacobian.ln() - log).abs() < 1e-5 && (log - warp - stretch).abs() < 1e-5, "{jacobian}: {log}, {warp}");
+    }
+}
+
+/// Halves of the ball, and a label that one map alone has.
+fn measures_labels() {
+    let folder = volumes();
+    let path = |name: &str| folder.path().join(name);
+    let source = |at| (0..30).fold(at, |source, _| source + at - bend(source));
+    let half = |at: DVec3| if at.length() > 38.0 { 0.0 } else { if at.x < 0.0 { 2.0 } else { 7.0 } };
+    let corner = |at: DVec3, label: f64| if at.min_element() > 40.0 { label } else { 0.0 };
+    io::write(&path("a.nii"), &volume(|at| half(at) + corner(at, -4.0))).unwrap();
+    io::write(&path("b.nii"), &volume(|at| half(source(at)) + corner(at, 9.0))).unwrap();
+    let shown = stdout(mireg(folder.path(), &DEFORM).args(["--labels", "a.nii", "--moving-labels", "b.nii"]));
+    assert!(shown.contains("over 4 labels"), "{shown}");
+    let out = path("out");
+    let regions = &report(&out)["regions"];
+    let labels = regions["labels"].as_array().unwrap();
+    let [of_a, two, seven, of_b] = &labels[..] else { panic!("{regions}") };
+    let numbers = [of_a, two, seven, of_b].map(|region| region["label"].as_i64().unwrap());
+    assert_eq!(numbers, [-4, 2, 7, 9]);
+    for region in [two, seven] {
+        let [before, after] = ["before", "after"].map(|when| region["dice"][when].as_f64().unwrap());
+        assert!(before < 0.92 && after > 0.95 && after <= 1.0, "{region}");
+    }
+    for region in [of_a, of_b] {
+        assert_eq!(region["dice"], serde_json::json!({"before": 0.0, "after": 0.0}));
+    }
+    assert_eq!((&of_b["voxels"], &of_b["jacobian"]), (&0.into(), &Value::Null));
+    let mean = (two["dice"]["after"].as_f64().unwrap() + seven["dice"]["after"].as_f64().unwrap()) / 4.0;
+    assert!((regions["mean_dice"]["after"].as_f64().unwrap() - mean).abs() < 1e-12, "{regions}");
+
+    let [map, jacobian] = [path("a.nii"), out.join("jacobian.nii.gz")].map(|file| io::read(&file).unwrap().voxels);
+    let mut of_two: Vec<f32> = map.iter().zip(jacobian).filter(|(label, _)| **label == 2.0).map(|(_, j)| j).collect();
+    of_two.sort_by(f32::total_cmp);
+    let mean = of_two.iter().copied().map(f64::from).sum::<f64>() / of_two.len() as f64;
+    assert_eq!(two["voxels"], of_two.len());
+    let part = |name: &str| two["jacobian"][name].as_f64().unwrap();
+    assert!((part("mean") - mean).abs() < 1e-9);
+    let below = |name: &str| of_two.iter().filter(|&&j| f64::from(j) < part(name)).count() as f64 / of_two.len() as f64;
+    assert!((below("percentile_5") - 0.05).abs() < 1e-3 && (below("percentile_95") - 0.95).abs() < 1e-3);
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("<h2>Labels</h2>") && page.contains("Dice, before"));
+
+    // The map of FIXED alone is enough for the Jacobian, and no map changes the field.
+    let field = fs::read(out.join("field.nii.gz")).unwrap();
+    mireg(folder.path(), &DEFORM).args(["--fixed-labels", "a.nii"]).assert().success();
+    assert!(field == fs::read(out.join("field.nii.gz")).unwrap());
+    let alone = &report(&out)["regions"];
+    assert_eq!(alone["labels"][1]["jacobian"], two["jacobian"]);
+    assert!(alone.get("mean_dice").is_none() && alone["labels"][1].get("dice").is_none());
+}
+
 fn does_not_depend_on_threads() {
     let folder = volumes();
     let run = |threads: &str| {
@@ -256,6 +342,16 @@ fn takes_forces_and_channels() {
     assert!(after < 0.3 * before, "{before} mm became {after} mm");
 }
 
+fn flows_to_the_middle() {
+    let folder = volumes();
+    mireg(folder.path(), &DEFORM).arg("--symmetric").assert().success();
+    let report = report(&folder.path().join("out"));
+    assert_eq!(report["symmetric"], true);
+    assert!(report["inverse_consistency"]["mean_mm"].as_f64() < Some(0.1), "{report}");
+    let [before, after] = errors(folder.path());
+    assert!(after < 0.3 * before, "{before} mm became {after} mm");
+}
+
 /// What an affine registration makes of noise is not gone on from, and that is said.
 fn says_so_where_the_start_is_no_use() {
     let folder = volumes();
@@ -282,6 +378,7 @@ fn refuses_in_a_line() {
     let path = |name: &str| folder.path().join(name);
     let fixed = io::read(&path("fixed.nii")).unwrap();
     io::write(&path("constant.nii"), &Volume { voxels: vec![9.0; fixed.voxels.len()], ..fixed }).unwrap();
+    io::write(&path("empty.nii"), &Volume { voxels: vec![0.0; fixed.voxels.len()], ..fixed }).unwrap();
     let flat = Geometry::axis_aligned([16, 16, 1], DVec3::ONE, DVec3::ZERO);
     io::write(
         &path("flat.nii"),
@@ -290,6 +387,7 @@ fn refuses_in_a_line() {
     .unwrap();
     fs::write(path("damaged.tfm"), "#Insight Transform File V1.0\n#Transform 0\nTransform: Nothing\n").unwrap();
     fs::create_dir(path("kept")).unwrap();
+    io::write(&path("kept/warp.nii.gz"), &io::read(&path("moving.nii")).unwrap()).unwrap();
     io::write(&path("kept/jacobian.nii.gz"), &io::read(&path("moving.nii")).unwrap()).unwrap();
     let rows: &[(&str, &[&str])] = &[
         ("fixed.nii moving.nii --out out --bins 7", &["--bins", "8"]),
@@ -321,7 +419,13 @@ fn refuses_in_a_line() {
         ("fixed.nii flat.nii --out out --linear none", &["two-dimensional"]),
         ("fixed.nii constant.nii --out out --linear none", &["moving"]),
         ("constant.nii moving.nii --out out --linear none", &["fixed"]),
+        ("fixed.nii moving.nii --out out --fixed-labels flat.nii", &["fixed label map", "fixed image's grid"]),
+        ("fixed.nii moving.nii --out out --fixed-labels fixed.nii", &["fixed label map", "whole numbers"]),
+        ("fixed.nii moving.nii --out out --fixed-labels empty.nii", &["fixed label map", "every voxel is 0"]),
+        ("fixed.nii moving.nii --out out --fixed-labels missing.nii", &["missing.nii"]),
+        ("fixed.nii moving.nii --out out --moving-labels constant.nii", &["moving image alone", "--fixed-labels"]),
         ("fixed.nii kept/jacobian.nii.gz --out kept", &["jacobian.nii.gz", "--out"]),
+        ("fixed.nii kept/warp.nii.gz --out kept --composite", &["warp.nii.gz", "--out"]),
     ];
     let before = names(folder.path());
     for (arguments, words) in rows {

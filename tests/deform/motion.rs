@@ -8,7 +8,7 @@ use mireg::{Geometry, PixelType, Volume};
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        test("motion_of_many_wavelengths_is_searched_for", large_motion),
+        test("large_motion_is_found", large_motion),
         test("what_lies_still_beside_what_slides_stays", sliding),
         test("no_search_where_climbing_does", no_search),
         test("volumes_change_within_limits", within_limits),
@@ -56,7 +56,6 @@ fn large_motion() {
     let found = found(&pair, &from_headers());
     let mean = error(&pair, &found, truth, |_| true);
     assert!(mean < 0.5, "{mean:.3} mm on average");
-    assert!(found.levels[0].searched && found.levels[1..].iter().all(|level| !level.searched));
 }
 
 fn sliding() {

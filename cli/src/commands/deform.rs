@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, value_parser};
-use mireg::deform::{Channel, Forces, Options, Start};
+use mireg::deform::{Channel, Deformation, Forces, Options, Start};
 use mireg::error::Setting;
 use mireg::io::transform::{self, Format, Grids};
+use mireg::labels::{Labels, Regions};
 use mireg::transform::Kind;
-use mireg::{Error, Result, Volume, io};
+use mireg::{Engine, Error, Observer, Result, Volume, io};
 
 use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
@@ -18,7 +19,7 @@ use crate::held::{Held, or_read};
 use crate::invocation::Invocation;
 use crate::job::Job;
 use crate::report::Kind as _;
-use crate::report::deform::Deformed;
+use crate::report::deform::{Also, Deformed};
 
 pub const OUTPUTS: &str = "\
 Diffeomorphic registration by compositions of small, smooth update fields after a linear
@@ -47,14 +48,21 @@ Examples:
       affine registration, then deformation
   mireg deform inhale.nii.gz exhale.nii.gz --out out --force lcc --start rigid.tfm
       one modality, from an existing transform
+  mireg deform anna.nii.gz ben.nii.gz --out out --symmetric
+      neither image is preferred: exchanged, they have the inverse field
   mireg deform t1.nii.gz atlas_t1.nii.gz --fixed-extra t2.nii.gz --moving-extra atlas_t2.nii.gz --out out
       T1 and T2 together; --force mi,lcc:0.5 for two metrics at once
   mireg deform a.nii.gz b.nii.gz --out out --levels 8mm,4mm,2mm --iterations 200,100,50 --smooth 6mm
       three levels, more iterations, stronger regularisation
+  mireg deform a.nii b.nii --out out --fixed-labels a_labels.nii --moving-labels b_labels.nii
+      Jacobian and Dice of each label in report.json and report.html
   mireg apply labels.nii.gz --like t1.nii.gz -t out/field.nii.gz --labels --out moved_labels.nii.gz
   mireg points t1_landmarks.csv -t out/field.nii.gz --out t2_landmarks.csv
   antsApplyTransforms -d 3 -i t2.nii.gz -r t1.nii.gz -t out/field.nii.gz -o moved.nii.gz
-      transform other images and landmarks; -t out/inverse.nii.gz is the inverse";
+      transform other images and landmarks; -t out/inverse.nii.gz is the inverse
+  mireg deform t1.nii.gz t2.nii.gz --out out --composite
+  antsApplyTransforms -d 3 -i t2.nii.gz -r t1.nii.gz -t out/composite.h5 -o moved.nii.gz
+      one file with the field and the initial transform apart, as of antsRegistration";
 
 #[derive(Args)]
 pub struct Deform {
@@ -75,6 +83,9 @@ pub struct Deform {
     #[arg(long, value_name = "METRIC[:WEIGHT],...", value_parser = forces, default_value_t = Forces::default())]
     #[arg(help_heading = "Deformation")]
     pub force: Forces,
+    /// Both images flow to the middle between them: exchanged images have the inverse field. Takes about twice the time
+    #[arg(long, help_heading = "Deformation")]
+    pub symmetric: bool,
     /// Another image on the grid of FIXED, such as T2 beside T1 or an outlined structure, compared with the --moving-extra of the same
     /// place; may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Deformation")]
@@ -120,6 +131,21 @@ pub struct Deform {
     /// Mask on the grid of MOVING, likewise
     #[arg(long, value_name = "FILE", help_heading = "Deformation")]
     pub moving_mask: Option<PathBuf>,
+    /// Label map on the grid of FIXED, whole numbers with 0 for the background: the report says how much the volume of each label
+    /// changes
+    #[arg(long, value_name = "FILE", visible_alias = "labels", help_heading = "Labels")]
+    pub fixed_labels: Option<PathBuf>,
+    /// The same on the grid of MOVING: with it, the report also has the Dice of each label before and after the deformation
+    #[arg(long, value_name = "FILE", help_heading = "Labels")]
+    pub moving_labels: Option<PathBuf>,
+    /// Also write the deformation without the initial transform: warp.nii.gz, and composite.h5, one ITK transform of warp.nii.gz and
+    /// then start.tfm
+    #[arg(long, help_heading = "Output")]
+    pub composite: bool,
+    /// Also write the natural logarithm of the Jacobian determinant: log_jacobian.nii.gz, and log_jacobian_warp.nii.gz without the
+    /// initial transform
+    #[arg(long, help_heading = "Output")]
+    pub log_jacobian: bool,
     #[command(flatten)]
     pub ranges: Ranges,
     #[command(flatten)]
@@ -136,19 +162,66 @@ pub enum First {
 
 /// Reads two images, deforms the moving one, writes the results and prints a summary.
 pub fn run(arguments: &Deform, invocation: &Invocation) -> Result<()> {
-    let job = Job::open(&arguments.pair, Deformed::FILES, &arguments.compute, invocation)?;
-    let loaded = job.read(|grids| arguments.options(grids, Held::default()))?;
-    let options = &loaded.options;
-    let found = &job.engine.deform(&loaded.fixed, &loaded.moving, options, &job.progress)?;
-    job.finish(&loaded, &Deformed { found, options, start: arguments.start.as_deref() })
+    let also = arguments.also();
+    let files = [Deformed::FILES, &also.files()].concat();
+    let job = Job::open(&arguments.pair, &files, &arguments.compute, invocation)?;
+    let loaded = job.read(|grids| arguments.asked(grids, Held::default()))?;
+    let (found, regions) = loaded.options.run([&loaded.fixed, &loaded.moving], &job.engine, &job.progress)?;
+    let (options, start) = (&loaded.options.options, arguments.start.as_deref());
+    job.finish(&loaded, &Deformed { found: &found, options, start, regions: regions.as_ref(), also })
+}
+
+/// What is asked for between two images.
+pub struct Asked {
+    pub options: Options,
+    /// Maps of the fixed and of the moving image.
+    labels: [Option<Volume>; 2],
+}
+
+impl Asked {
+    /// Deforms the moving image onto the fixed one, and looks at their labels.
+    ///
+    /// # Errors
+    /// Those of [`Labels::both`], before anything else is done, and of [`Engine::deform`].
+    pub fn run(
+        &self,
+        images: [&Volume; 2],
+        engine: &Engine,
+        observer: &dyn Observer,
+    ) -> Result<(Deformation, Option<Regions>)> {
+        let labels = Labels::both(self.labels.each_ref().map(Option::as_ref), images)?;
+        let found = engine.deform(images[0], images[1], &self.options, observer)?;
+        let regions = |(fixed, moving): &(Labels, Option<Labels>)| {
+            engine.install(|| Regions::new(&found, fixed, moving.as_ref()))
+        };
+        let regions = labels.as_ref().map(regions).transpose()?;
+        Ok((found, regions))
+    }
 }
 
 impl Deform {
+    /// What is asked for beside the files that there always are.
+    pub fn also(&self) -> Also {
+        Also { composite: self.composite, log_jacobian: self.log_jacobian }
+    }
+
+    /// What is asked for; reads label maps as [`Deform::options`] reads masks.
+    ///
+    /// # Errors
+    /// Those of files that cannot be read.
+    pub fn asked(&self, grids: &Grids, mut held: Held) -> Result<Asked> {
+        let labels = [
+            or_read(held.fixed_labels.take(), self.fixed_labels.as_deref(), io::read)?,
+            or_read(held.moving_labels.take(), self.moving_labels.as_deref(), io::read)?,
+        ];
+        Ok(Asked { options: self.options(grids, held)?, labels })
+    }
+
     /// What the library wants to know about images on these grids; reads masks and the transform to start from where they are not held.
     ///
     /// # Errors
     /// Those of files that cannot be read.
-    pub fn options(&self, grids: &Grids, mut held: Held) -> Result<Options> {
+    fn options(&self, grids: &Grids, mut held: Held) -> Result<Options> {
         let extra = self.extra(std::mem::take(&mut held.extra))?;
         let start = match (&self.start, self.linear) {
             _ if held.transform.is_some() => held.linear()?.map_or(Start::Headers, Start::Transform),
@@ -162,6 +235,7 @@ impl Deform {
             start,
             force: self.force.clone(),
             extra,
+            symmetric: self.symmetric,
             levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
             iterations: Some(iterations).filter(|iterations: &Vec<_>| !iterations.is_empty()),
             smooth_mm: self.smooth,

@@ -52,6 +52,10 @@ pub trait Kind: Sync {
     type Pictures: Send;
     /// The files that only this kind leaves behind.
     const FILES: &'static [&'static str];
+    /// Those of them that are left behind only where they were asked for.
+    fn more_files(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
 
     /// The backend's name and the device's own.
     fn device(&self) -> (&'static str, &str);
@@ -61,7 +65,7 @@ pub trait Kind: Sync {
     fn intensities(&self) -> [Intensities; 2];
     /// What speaks against the result.
     fn doubts(&self) -> &[Doubt];
-    /// Writes [`Kind::FILES`].
+    /// Writes [`Kind::FILES`] and [`Kind::more_files`].
     ///
     /// # Errors
     /// [`Error::File`] where a file cannot be written.

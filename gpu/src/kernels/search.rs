@@ -95,9 +95,8 @@ pub unsafe fn search_costs(p: SearchCosts) {
                     let to = xs[0] + dx + row * (y + dy + rows * (z + dz));
                     for x in 0..xs[1] - xs[0] {
                         // SAFETY: voxels, also displaced, are on the padded grid.
-                        let [a, b] = unsafe {
-                            [p.from.get_cached((from + x) as usize), p.to.get_cached((to + x) as usize)]
-                        };
+                        let [a, b] =
+                            unsafe { [p.from.get_cached((from + x) as usize), p.to.get_cached((to + x) as usize)] };
                         cost += (a ^ b).count_ones();
                     }
                 }
@@ -126,9 +125,7 @@ pub unsafe fn search_couple(p: SearchCouple) {
             search::pull(p.weights[axis] * samples, at as i32 - p.grid.reach[axis] as i32, near[axis])
         };
         let first = number as usize * (width * height * depth) as usize;
-        let cost = |row: u32, dx: u32| {
-            f32::from(p.costs.get_cached(first + (row * width + dx) as usize)) + pull(0, dx)
-        };
+        let cost = |row: u32, dx: u32| f32::from(p.costs.get_cached(first + (row * width + dx) as usize)) + pull(0, dx);
         let least = |row: u32| {
             let (mut least, mut best, mut dx) = (f32::INFINITY, 0, 0);
             while dx < width {

@@ -14,7 +14,7 @@ mod viola;
 pub use crate::math::affine::Affine;
 pub use flow::{
     CopyWords, FlowAdd, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine,
-    FlowRelax, FlowStep,
+    FlowRelax, FlowShow, FlowStep,
 };
 pub use gaussian::Recursive;
 pub use histogram::{

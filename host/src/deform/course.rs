@@ -1,12 +1,14 @@
 //! The way of a flow through its levels.
 
-use super::climb::{Climb, Plan, Term};
+use super::climb::{Climbed, Plan, Term};
+use super::flows::{Flows, Shared};
+use super::middle::Middle;
 use super::search::Searched;
 use super::smoothing::Smoothing;
 use super::way::Way;
 use super::{Level, Options, TermValues, doubts, levels, smallest};
-use crate::backend::{Backend, Flow, FlowChannel, FlowLevel, Half};
-use crate::image::{Geometry, StoredImage, voxel_map};
+use crate::backend::{Backend, Climb, Half};
+use crate::image::{Geometry, StoredImage};
 use crate::observer::go_on;
 use crate::{Observer, Result};
 use glam::DAffine3;
@@ -39,6 +41,8 @@ pub struct Course<'a> {
     pub stored: &'a [Vec<[StoredImage; 2]>],
     /// From the fixed to the moving image, LPS mm.
     pub start: &'a DAffine3,
+    /// Where two flows meet, if they do.
+    pub middle: Option<&'a Middle>,
     pub options: &'a Options,
     pub observer: &'a dyn Observer,
     pub backend: &'a dyn Backend,
@@ -57,7 +61,13 @@ impl Course<'_> {
             None if self.levels.len() == 1 => ITERATIONS[2],
             None => ITERATIONS[finer.min(2)],
         };
-        Plan { terms: self.terms(number), bins: self.options.bins, iterations, mm: self.mm(number) }
+        Plan {
+            terms: self.terms(number),
+            bins: self.options.bins,
+            iterations,
+            mm: self.mm(number),
+            flows: 1 + u32::from(self.middle.is_some()),
+        }
     }
 
     /// The metrics of each channel that pull on a level.
@@ -77,8 +87,9 @@ impl Course<'_> {
         smallest(self.grid(number))
     }
 
+    /// The grid of a level's fields.
     pub fn grid(&self, number: usize) -> &Geometry {
-        self.levels[number].grids()[0]
+        self.middle.map_or_else(|| self.levels[number].grids()[0], |middle| &middle.grids[number])
     }
 
     pub fn finest(&self) -> usize {
@@ -94,26 +105,16 @@ impl Course<'_> {
     }
 
     /// Takes a flow to a level.
-    pub fn enter(&self, flow: &mut dyn Flow, number: usize, before: Before) -> Result<()> {
+    pub fn enter(&self, flow: &mut Flows, number: usize, before: Before) -> Result<()> {
         go_on(self.observer)?;
-        let level = &self.levels[number];
-        let [grid, moving_grid] = level.grids();
-        let channels = level.channels.iter().zip(&self.stored[number]).map(|(of, [fixed, moving])| {
-            let masks = of.masks.each_ref().map(Vec::as_slice);
-            FlowChannel { fixed, moving, masks }
-        });
+        let grid = self.grid(number);
         let from = match before {
             Before::Level(before) => Some(levels::between(self.grid(before), grid)),
             Before::Start | Before::Searched(_) => None,
         };
-        flow.level(&FlowLevel {
-            channels: &channels.collect::<Vec<_>>(),
-            map: voxel_map(grid, moving_grid, self.start),
-            spacing_mm: grid.spacing.to_array(),
-            from,
-            compare: &self.plan(number).compare(),
-            block_mm: BLOCK * self.mm(self.coarse() - 1),
-        })?;
+        let plan = self.plan(number);
+        let shared = Shared { from, compare: &plan.compare(), block_mm: BLOCK * self.mm(self.coarse() - 1) };
+        flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, self.start)?;
         match before {
             Before::Searched(searched) => {
                 let (planes, size, from) = searched.on(grid);
@@ -124,17 +125,19 @@ impl Course<'_> {
     }
 
     /// Relaxes the field where it changes volumes more than tissue does, the start included; the range of the flow's Jacobian then.
-    pub fn usual(&self, flow: &mut dyn Flow) -> Result<[f32; 2]> {
-        let [low, high] = doubts::UNUSUAL;
+    pub fn usual(&self, flow: &mut dyn Climb) -> Result<[f32; 2]> {
         // A start that itself changes volumes much cannot be undone by the field.
         let stretch = self.start.matrix3.determinant().abs().clamp(1.0 / MOST_STRETCH, MOST_STRETCH);
+        let [low, high] = doubts::UNUSUAL;
         let limits = [low * (1.0 / stretch).max(1.0) * 1.01, high * (1.0 / stretch).min(1.0) * 0.99];
-        flow.relax(limits.map(|limit| limit as f32), ROUNDS)?;
+        // Two fields that meet share what volumes change.
+        let share = |limit: f64| if self.middle.is_some() { limit.sqrt() } else { limit };
+        flow.relax(limits.map(|limit| share(limit) as f32), ROUNDS)?;
         flow.jacobian_range()
     }
 
     /// Takes a flow through its levels.
-    pub fn climbed(&self, flow: &mut dyn Flow) -> Result<Vec<Level>> {
+    pub fn climbed(&self, flow: &mut Flows) -> Result<Vec<Level>> {
         let Way { smoothing, searched } = Way::through(self)?;
         let first = if searched.is_some() { self.coarse() - 1 } else { 0 };
         let level = |number| self.level(flow, number, self.before(number, searched.as_ref()), smoothing[number]);
@@ -142,22 +145,22 @@ impl Course<'_> {
     }
 
     /// Takes a flow to a level and climbs it, and sees that space is not folded.
-    fn level(&self, flow: &mut dyn Flow, number: usize, before: Before, smoothing: Smoothing) -> Result<Level> {
+    fn level(&self, flow: &mut Flows, number: usize, before: Before, smoothing: Smoothing) -> Result<Level> {
         let searched = matches!(before, Before::Searched(_));
         let grid = self.grid(number);
         let spacing_mm = grid.spacing.to_array();
         self.observer.level(number, self.levels.len(), spacing_mm);
         self.enter(flow, number, before)?;
         let plan = self.plan(number);
-        let Climb { values, terms, converged } = plan.climb(flow, Half::Both, smoothing, self.observer)?;
+        let Climbed { values, terms, converged } = plan.climb(flow.climb(), Half::Both, smoothing, self.observer)?;
         go_on(self.observer)?;
-        let mut jacobian_range = self.usual(flow)?;
+        let mut jacobian_range = self.usual(flow.climb())?;
         let mut mm = 0.5 * smallest(grid);
         while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
             go_on(self.observer)?;
-            flow.smooth(mm)?;
+            flow.climb().smooth(mm)?;
             go_on(self.observer)?;
-            jacobian_range = flow.jacobian_range()?;
+            jacobian_range = flow.climb().jacobian_range()?;
             mm *= 2.0;
         }
         let stopped = if converged { "converged" } else { "iterations" };

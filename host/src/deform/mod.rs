@@ -1,15 +1,18 @@
 //! Non-rigid registration by flows of diffeomorphisms (Ledig & Chefd'hotel, section 3.2, after Chefd'hotel 2002): a displacement field
 //! that grows by composing small, smoothed steps along the gradient of the metric, so that it stays invertible.
 
+mod apart;
 mod channels;
 mod climb;
 mod course;
 mod doubts;
 mod finish;
+mod flows;
 mod forces;
 mod found;
 mod levels;
 mod memory;
+mod middle;
 mod options;
 mod respaced;
 mod search;
@@ -33,7 +36,9 @@ use crate::observer::go_on;
 use crate::registration::{LinearStart, timed};
 use crate::{Observer, Result, Volume};
 use course::Course;
+use flows::Flows;
 use glam::DAffine3;
+use middle::Middle;
 use std::time::Instant;
 
 /// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). With the backend comes the kind that was
@@ -49,7 +54,7 @@ pub(crate) fn deform(
     let prepared = options.prepare(fixed, moving)?;
     let images = &prepared[0];
     metric::check::tell(images, observer);
-    let (start, doubts) = options.start.find(images, backend, observer)?;
+    let (start, doubts) = options.start.find(images, options.symmetric, backend, observer)?;
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     let map = start.transform.to_affine();
@@ -57,12 +62,18 @@ pub(crate) fn deform(
     let intensities = images.each_ref().map(|image| image.intensities);
     let range = |images: &[Prepared; 2]| images.each_ref().map(|image| image.intensities.range);
     let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
-    let levels = timed(&mut seconds.pyramid, || levels::levels(&prepared, options, observer))?;
-    let load = options.load();
-    let finest = levels.last().map_or([&fixed.geometry, &moving.geometry], levels::Level::grids);
-    let backend = memory::choose(backend, asked, finest, load, observer)?;
-    memory::check(backend, &fixed.geometry, &moving.geometry, load)?;
-    let run = Run { fixed, moving, start: &map, options, ranges: &ranges, observer, backend };
+    let grids = [&fixed.geometry, &moving.geometry];
+    let middle = options.symmetric.then(|| Middle::new(grids, &map, options.levels.as_deref())).transpose()?;
+    let spacings = match (&middle, &options.levels) {
+        (Some(middle), _) => middle.spacings(),
+        (None, Some(levels)) => levels.clone(),
+        (None, None) => levels::automatic(grids[0]),
+    };
+    let levels = timed(&mut seconds.pyramid, || levels::levels(&prepared, &spacings, observer))?;
+    let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load());
+    let backend = memory::choose(backend, asked, &need, observer)?;
+    memory::check(backend, &need)?;
+    let run = Run { fixed, moving, start: &map, middle: middle.as_ref(), options, ranges: &ranges, observer, backend };
     let found = run.finish(&levels, &mut seconds, start)?;
     seconds.register = clock.elapsed().as_secs_f64();
     Ok(Deformation { seconds, intensities, doubts: [doubts, found.doubts].concat(), ..found })
@@ -73,6 +84,7 @@ struct Run<'a> {
     fixed: &'a Volume,
     moving: &'a Volume,
     start: &'a DAffine3,
+    middle: Option<&'a Middle>,
     options: &'a Options,
     ranges: &'a [[Range; 2]],
     observer: &'a dyn Observer,
@@ -81,12 +93,12 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds, start: LinearStart) -> Result<Deformation> {
-        let mut flow = self.backend.flow()?;
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
-        let Self { options, observer, backend, .. } = *self;
-        let course = Course { levels, stored: &stored, start: self.start, options, observer, backend };
-        let climbed = timed(&mut seconds.flow, || course.climbed(&mut *flow))?;
+        let Self { options, observer, backend, middle, .. } = *self;
+        let course = Course { levels, stored: &stored, start: self.start, middle, options, observer, backend };
+        let mut flow = Flows::new(backend, middle)?;
+        let climbed = timed(&mut seconds.flow, || course.climbed(&mut flow))?;
         let made = timed(&mut seconds.finish, || self.made(flow, &course, start))?;
         Ok(Deformation {
             doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),
@@ -96,19 +108,33 @@ impl Run<'_> {
         })
     }
 
-    /// What the flow, which is on the grid of the finest level, makes of the images.
-    fn made(&self, mut flow: Box<dyn Flow + '_>, course: &Course, start: LinearStart) -> Result<Deformation> {
+    /// What the flows, which are on the grid of the finest level, make of the images.
+    fn made(&self, flows: Flows, course: &Course, start: LinearStart) -> Result<Deformation> {
+        let (fixed, moving) = (&self.fixed.geometry, &self.moving.geometry);
         let finest = course.grid(course.finest());
-        let grid = &self.fixed.geometry;
         go_on(self.observer)?;
-        if !memory::fits(self.backend, grid, &self.moving.geometry, self.options.load()) {
+        let (mut flow, inverse) = match flows {
+            Flows::One(flow) => (self.on_fixed(flow, course)?, None),
+            Flows::Two(mut pair, middle) => {
+                let fields = pair.fields()?;
+                let (flow, inverse) = flows::met(fields, middle, finest, [fixed, moving], self.start);
+                (flow, Some(inverse))
+            }
+        };
+        finish::deformation(&mut *flow, self.backend, fixed, self.moving, start, inverse, self.observer)
+    }
+
+    /// A flow that is on the grid of the finest level on that of the fixed image.
+    fn on_fixed<'f>(&self, mut flow: Box<dyn Flow + 'f>, course: &Course) -> Result<Box<dyn Flow + 'f>> {
+        let (grid, finest) = (&self.fixed.geometry, course.grid(course.finest()));
+        if !memory::fits(self.backend, [grid, &self.moving.geometry], self.options.load()) {
             flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
         }
         if finest != grid {
             flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
             course.usual(&mut *flow)?;
         }
-        finish::deformation(&mut *flow, self.backend, grid, self.moving, start, self.observer)
+        Ok(flow)
     }
 }
 

@@ -2,49 +2,63 @@
 //! agree.
 
 use super::course::{Before, Course};
+use super::flows::Flows;
 use super::levels;
 use super::search::Searched;
 use super::smoothing::Smoothing;
-use crate::backend::{Flow, Half};
+use crate::backend::Half;
 use crate::{Observer, Result};
 use std::ops::ControlFlow;
 
-/// The two flows of trials.
+/// The flows of trials.
 pub struct Trials<'a> {
     course: &'a Course<'a>,
     /// Climbs.
-    flow: Box<dyn Flow + 'a>,
-    /// Stays on the finest level, with its images, and takes the fields.
-    judge: Box<dyn Flow + 'a>,
+    flow: Flows<'a>,
+    /// Of one flow: stays on the finest level, with its images, and takes the fields. Two that meet go there themselves.
+    judge: Flows<'a>,
     /// How the images agree at the start.
     pub start: f64,
 }
 
 impl<'a> Trials<'a> {
     pub fn new(course: &'a Course<'a>) -> Result<Self> {
-        let mut judge = course.backend.flow()?;
-        course.enter(&mut *judge, course.finest(), Before::Start)?;
-        let mut trials = Self { course, flow: course.backend.flow()?, judge, start: 0.0 };
-        trials.start = trials.judged()?;
-        Ok(trials)
+        let flows = || Flows::new(course.backend, course.middle);
+        let (flow, mut judge) = (flows()?, flows()?);
+        course.enter(&mut judge, course.finest(), Before::Start)?;
+        let start = judged(course, &mut judge)?;
+        if course.middle.is_some() {
+            judge = flows()?;
+        }
+        Ok(Self { course, flow, judge, start })
     }
 
     /// How the images agree after the coarse levels, or after the last of them where its field begins with what was searched for.
     pub fn value(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<f64> {
-        let (course, flow) = (self.course, &mut *self.flow);
+        let (course, flow) = (self.course, &mut self.flow);
         let last = course.coarse() - 1;
         for number in if searched.is_some() { last } else { 0 }..=last {
             course.enter(flow, number, course.before(number, searched))?;
-            course.plan(number).climb(flow, Half::First, smoothing, &Quiet(course.observer))?;
+            course.plan(number).climb(flow.climb(), Half::First, smoothing, &Quiet(course.observer))?;
         }
-        let [from, to] = [last, course.finest()].map(|number| course.grid(number));
-        self.judge.take(&flow.field()?, from.size, levels::between(from, to))?;
-        self.judged()
+        match flow {
+            Flows::One(flow) => {
+                let [from, to] = [last, course.finest()].map(|number| course.grid(number));
+                self.judge.take(&flow.field()?, from.size, levels::between(from, to))?;
+                judged(course, &mut self.judge)
+            }
+            Flows::Two(..) => {
+                if last < course.finest() {
+                    course.enter(flow, course.finest(), Before::Level(last))?;
+                }
+                judged(course, flow)
+            }
+        }
     }
+}
 
-    fn judged(&mut self) -> Result<f64> {
-        self.course.plan(self.course.finest()).value(&mut *self.judge, Half::Second)
-    }
+fn judged(course: &Course, flows: &mut Flows) -> Result<f64> {
+    course.plan(course.finest()).value(flows.climb(), Half::Second)
 }
 
 /// An observer that hears nothing, but may stop a run.

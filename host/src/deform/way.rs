@@ -21,12 +21,13 @@ pub struct Way {
 impl Way {
     pub fn through(course: &Course) -> Result<Self> {
         let given = Smoothing::given(course.options, course.mm(course.finest()));
-        let several = course.finest() > 0;
-        if let (Some(given), false) = (given, several) {
-            return Ok(Self { smoothing: vec![given], searched: None });
+        // Two flows that meet begin at 0, and so does one of a single level.
+        let searches = course.finest() > 0 && course.middle.is_none();
+        if let (Some(given), false) = (given, searches) {
+            return Ok(Self { smoothing: vec![given; course.levels.len()], searched: None });
         }
         // Before the trials, whose fields need the memory that the search frees.
-        let searched = if several { Some(course.searched()?) } else { None };
+        let searched = if searches { Some(course.searched()?) } else { None };
         let mut trials = Trials::new(course)?;
         let (coarse, finer, value) = match given {
             Some(given) => (given, given, trials.value(given, None)?),

@@ -12,6 +12,10 @@ pub enum Setting {
     Moving,
     FixedMask,
     MovingMask,
+    /// What the fixed image shows, voxel by voxel.
+    FixedLabels,
+    /// The same of the moving image.
+    MovingLabels,
     /// Another image of the fixed image's anatomy.
     FixedExtra,
     /// The same of the moving image's.
@@ -56,6 +60,8 @@ pub enum Setting {
     Seed,
     /// What a deformation climbs.
     Force,
+    /// Whether both images flow to the middle.
+    Symmetric,
     Iterations,
     /// How much a step of a deformation is smoothed.
     SmoothMm,

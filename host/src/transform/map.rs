@@ -56,7 +56,9 @@ impl<'a> TransformMap<'a> {
         self.affine.as_ref()
     }
 
+    // Here and below, a call would lose the instruction set of a loop over many points.
     /// Where a point goes, LPS mm.
+    #[inline(always)]
     pub fn transform_point3(&self, point: DVec3) -> DVec3 {
         match (&self.affine, self.back) {
             (Some(affine), _) => affine.transform_point3(point),
@@ -79,6 +81,7 @@ impl From<DAffine3> for TransformMap<'_> {
 }
 
 impl Part<'_> {
+    #[inline(always)]
     fn transform_point3(&self, point: DVec3, back: bool) -> DVec3 {
         match self {
             Self::Linear(map) => map.transform_point3(point),

@@ -15,6 +15,7 @@ use mireg::deform::{self, Consistency, Deformation, Options};
 use mireg::image::Intensities;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::io::{self, OutputFolder};
+use mireg::labels::Regions;
 use mireg::transform::{Field, Linear};
 use mireg::{Doubt, Result, Volume};
 
@@ -23,6 +24,10 @@ const DISPLACEMENTS: &str = "field.nii.gz";
 const INVERSE: &str = "inverse.nii.gz";
 const JACOBIAN: &str = "jacobian.nii.gz";
 const START: &str = "start.tfm";
+/// Where they were asked for.
+const WARP: &str = "warp.nii.gz";
+const COMPOSITE: &str = "composite.h5";
+const LOG_JACOBIANS: [&str; 2] = ["log_jacobian.nii.gz", "log_jacobian_warp.nii.gz"];
 
 /// A deformation, how it was asked for, and where it started.
 pub struct Deformed<'a> {
@@ -30,6 +35,37 @@ pub struct Deformed<'a> {
     pub options: &'a Options,
     /// The file of the initial transform, if one was given.
     pub start: Option<&'a Path>,
+    /// What it does to labels, if there were some.
+    pub regions: Option<&'a Regions>,
+    pub also: Also,
+}
+
+impl<'a> Deformed<'a> {
+    /// One of which no more is to be left behind than always is.
+    pub fn new(
+        found: &'a Deformation,
+        options: &'a Options,
+        start: Option<&'a Path>,
+        regions: Option<&'a Regions>,
+    ) -> Self {
+        Self { found, options, start, regions, also: Also::default() }
+    }
+}
+
+/// What is to be left behind beside what always is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Also {
+    /// The field without its start, and the composite of both.
+    pub composite: bool,
+    /// The logarithm of the Jacobian determinant, with and without the start.
+    pub log_jacobian: bool,
+}
+
+impl Also {
+    pub fn files(self) -> Vec<&'static str> {
+        let composite = [WARP, COMPOSITE].into_iter().filter(|_| self.composite);
+        composite.chain(LOG_JACOBIANS.into_iter().filter(|_| self.log_jacobian)).collect()
+    }
 }
 
 /// What report.json says about it.
@@ -39,6 +75,8 @@ pub struct Facts {
     pub force: String,
     /// Pairs of images: the fixed and the moving one and the extra ones.
     pub channels: usize,
+    /// Whether both images flow to the middle.
+    pub symmetric: bool,
     pub bins: u32,
     /// What the start is: a registration, the headers, or the file that was given.
     pub start: String,
@@ -52,6 +90,9 @@ pub struct Facts {
     pub jacobian_range: [f64; 2],
     /// How far the way there and back ends from where it began.
     pub inverse_consistency: Consistency,
+    /// What the deformation does to labels, where there were some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub regions: Option<Regions>,
     /// Coarse to fine.
     pub levels: Vec<Level>,
     pub seconds: Seconds,
@@ -136,6 +177,10 @@ impl Kind for Deformed<'_> {
     type Pictures = page::Pictures;
     const FILES: &'static [&'static str] = &[DISPLACEMENTS, INVERSE, JACOBIAN, START];
 
+    fn more_files(&self) -> Vec<&'static str> {
+        self.also.files()
+    }
+
     fn device(&self) -> (&'static str, &str) {
         (self.found.backend, &self.found.device)
     }
@@ -157,17 +202,28 @@ impl Kind for Deformed<'_> {
         for (name, field) in [(DISPLACEMENTS, &self.found.field), (INVERSE, &self.found.inverse)] {
             io::field::write(&folder.path(name), field)?;
         }
-        io::write(&folder.path(JACOBIAN), &self.found.jacobian)
+        io::write(&folder.path(JACOBIAN), &self.found.jacobian)?;
+        if self.also.composite {
+            let whole = self.found.composite();
+            transform::write(&folder.path(COMPOSITE), None, &whole, &Grids::default())?;
+            transform::write(&folder.path(WARP), None, whole.parts()[0], &Grids::default())?;
+        }
+        if self.also.log_jacobian {
+            let both = LOG_JACOBIANS.iter().zip(self.found.log_jacobians());
+            both.into_iter().try_for_each(|(name, volume)| io::write(&folder.path(name), &volume))?;
+        }
+        Ok(())
     }
 
     fn facts(&self, spent: &Spent) -> Facts {
-        let Self { found, options, start } = self;
+        let Self { found, options, start, regions, .. } = *self;
         let initial = &found.start;
         let [before, after] = found.values;
         let level = |found: &deform::Level| Level { iterations: found.values.len().max(1) - 1, found: found.clone() };
         Facts {
             force: options.force.to_string(),
             channels: 1 + options.extra.len(),
+            symmetric: options.symmetric,
             bins: options.bins,
             start: start.map_or_else(|| initial.from.to_owned(), |path| path.display().to_string()),
             transform: Motion::from(&initial.transform),
@@ -175,6 +231,7 @@ impl Kind for Deformed<'_> {
             displacement: Displacement::new(&found.field, &initial.transform),
             jacobian_range: found.jacobian_range,
             inverse_consistency: found.consistency,
+            regions: regions.cloned(),
             levels: found.levels.iter().map(level).collect(),
             seconds: Seconds {
                 total: spent.total,
@@ -198,13 +255,18 @@ impl Kind for Deformed<'_> {
         let error =
             format!("inverse consistency error: mean {:.3} mm, maximum {:.2} mm", inverse.mean_mm, inverse.worst_mm);
         let parts = format!("linear registration {:.2} s, deformation {:.2} s", seconds.linear, seconds.parts.register);
-        vec![
+        let dice = facts.regions.as_ref().and_then(|regions| Some((regions.mean_dice?, regions.labels.len())));
+        let dice = dice.map(|(dice, labels)| {
+            ("Dice", format!("mean {:.4} -> {:.4} over {labels} labels", dice.before, dice.after))
+        });
+        let lines = [
             ("initial", words::began(&facts.start, &self.found.start.transform)),
             ("displacement", lengths),
             ("metric", format!("{metric} {:.5} -> {:.5} at the finest level", values.before, values.after)),
             ("Jacobian", format!("determinant {low:.3} to {high:.3}; {error}")),
             ("time", format!("{:.2} s, of which {parts}", seconds.total)),
-        ]
+        ];
+        lines.into_iter().chain(dice).collect()
     }
 
     fn draw(&self, images: [&Volume; 2]) -> ImageResult<page::Pictures> {

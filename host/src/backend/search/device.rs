@@ -75,8 +75,7 @@ impl<Q: Queue> OnDevice<'_, Q> {
     fn one_way(&self, [from, to]: [&Q::Memory<u64>; 2], costs: &mut Q::Memory<u16>) -> Result<Q::Memory<f32>> {
         let (mut found, mut relaxed) = (self.field()?, self.field()?);
         let (all, mut counted) = (self.queue.upload(&vec![1; self.cells()])?, self.queue.zeros(1)?);
-        let params =
-            params::SearchCosts { from: from.view(), to: to.view(), costs: costs.view_mut(), grid: self.grid };
+        let params = params::SearchCosts { from: from.view(), to: to.view(), costs: costs.view_mut(), grid: self.grid };
         // SAFETY: as above.
         unsafe { self.queue.launch(&SEARCH_COSTS, self.per_cell(), params)? };
         let mut all = all;

@@ -39,7 +39,9 @@ impl<'a> FieldMap<'a> {
         Self { field, to_voxel: field.geometry.world_to_index(), last, close: CLOSE * spacing.min_element() }
     }
 
+    // A call would lose the instruction set of a loop over many points.
     /// u at a point, LPS mm.
+    #[inline(always)]
     pub fn at(&self, point: DVec3) -> DVec3 {
         let (cell, part) = self.cell(point);
         let [x, y, z] = part.to_array();
@@ -51,6 +53,7 @@ impl<'a> FieldMap<'a> {
     }
 
     /// Where a point goes, LPS mm.
+    #[inline(always)]
     pub fn transform_point3(&self, point: DVec3) -> DVec3 {
         point + self.at(point)
     }
@@ -114,14 +117,16 @@ impl<'a> FieldMap<'a> {
     }
 
     /// The corners of the cell around a point, or around the nearest point of the box, i fastest, and how far in it is along each axis.
+    #[inline(always)]
     fn cell(&self, point: DVec3) -> ([DVec3; 8], DVec3) {
         let position = self.to_voxel.transform_point3(point).max(DVec3::ZERO).min(self.last);
-        let first = position.floor().min(self.last - 1.0).max(DVec3::ZERO);
         let [width, height, _] = self.field.geometry.size;
         let steps = [1, width, width * height];
         // An axis of one voxel has no next one.
         let next: [usize; 3] = std::array::from_fn(|axis| if self.last[axis] > 0.0 { steps[axis] } else { 0 });
-        let start = first.x as usize + steps[1] * first.y as usize + steps[2] * first.z as usize;
+        let first = (self.last - 1.0).max(DVec3::ZERO).min(position).to_array().map(|n| n as u32);
+        let start = first[0] as usize + steps[1] * first[1] as usize + steps[2] * first[2] as usize;
+        let first = DVec3::from_array(first.map(f64::from));
         let vectors = &self.field.vectors;
         let corner = |n: usize| {
             let at = start + (n & 1) * next[0] + (n >> 1 & 1) * next[1] + (n >> 2) * next[2];
