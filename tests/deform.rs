@@ -4,6 +4,7 @@ mod bytes;
 mod masks;
 mod real;
 mod refused;
+mod symmetric;
 mod truth;
 
 use crate::support::{CPU, trial};
@@ -14,7 +15,10 @@ use mireg::transform::{Dimension, Kind, Linear};
 use mireg::{Geometry, PixelType, Resampling, Silent, Volume, resample_through};
 
 pub fn tests() -> Vec<Trial> {
-    [bytes::tests(), masks::tests(), real::tests(), refused::tests(), truth::tests()].into_iter().flatten().collect()
+    [bytes::tests(), masks::tests(), real::tests(), refused::tests(), symmetric::tests(), truth::tests()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn test(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {

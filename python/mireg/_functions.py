@@ -77,6 +77,7 @@ def deform(
     moving: Any,
     *,
     force: str | None = None,
+    symmetric: bool = False,
     start: Any = None,
     from_: str | None = None,
     linear: str | None = None,

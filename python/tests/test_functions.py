@@ -121,6 +121,15 @@ def test_deform_takes_extra_images(pair, files, tmp_path):
         mireg.deform(fixed, moving, fixed_extra=fixed)
 
 
+def test_deform_is_symmetric_where_asked(pair):
+    options = {"levels": [12, 6], "iterations": [10, 5], "linear": "none", "symmetric": True, "backend": "cpu", "check": False}
+    fixed, moving = pair.images()
+    there, back = mireg.deform(fixed, moving, **options), mireg.deform(moving, fixed, **options)
+    assert there.report["symmetric"]
+    points = np.array([[5.0, -5.0, 10.0], [20.0, 0.0, -10.0]])
+    assert np.allclose(there.transform.points(points, frame="LPS"), back.inverse.points(points, frame="LPS"), atol=0.05)
+
+
 def test_deform_finds_a_field_and_its_inverse(pair, files, tmp_path):
     options = {"levels": [12, 6], "iterations": [10, 5], "backend": "cpu", "check": False}
     found = mireg.deform(*pair.images(), **options)

@@ -6,7 +6,9 @@ use glam::DVec3;
 use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
-use mireg::backend::{Agreement, Backend, Compare, Flow, FlowChannel, FlowLevel, FlowStep, Half, Score, cpu::Cpu};
+use mireg::backend::{
+    Agreement, Backend, Compare, Flow, FlowChannel, FlowLevel, FlowPair, FlowStep, Half, Score, cpu::Cpu,
+};
 use mireg::image::voxel_map;
 use mireg::transform::Rigid;
 use mireg::{Geometry, Volume};
@@ -31,6 +33,8 @@ const COMPARED: [(&str, Compared); 6] = [
     ("both_at_once", (&[FIFTY, LOCAL], 1)),
     ("two_channels", (&[LOCAL, Compare::Joint { bins: 9 }], 2)),
 ];
+const PAIRS: [(&str, Compared); 3] =
+    [("histograms", (&[FIFTY], 1)), ("local_means", (&[LOCAL], 1)), ("two_channels", (&[FIFTY, LOCAL], 2))];
 const FIFTY: Compare = Compare::Joint { bins: 50 };
 const LOCAL: Compare = Compare::Local { window_mm: 3.0 };
 
@@ -51,6 +55,23 @@ pub fn tests() -> Vec<Trial> {
         .with_ignored_flag(gpu_is_absent()),
         Trial::test("backends::a_flow_refuses_what_it_cannot_do", || refuses(&Emulated::default())),
     ];
+    for (name, compared) in PAIRS {
+        tests.push(Trial::test(format!("backends::emulator_meets_by_{name}_as_the_cpu"), move || {
+            meet(&Emulated::default(), SMALL, &[compared])
+        }));
+        tests.push(
+            Trial::test(format!("backends::gpu_meets_by_{name}_as_the_cpu"), move || {
+                meet(&*gpu()?, SMALL, &[compared])
+            })
+            .with_ignored_flag(gpu_is_absent()),
+        );
+    }
+    tests.push(
+        Trial::test("backends::gpu_meets_in_large_images_as_the_cpu", || {
+            meet(&*gpu()?, LARGE, &[(&[FIFTY, LOCAL], 2)])
+        })
+        .with_ignored_flag(gpu_is_absent()),
+    );
     for (name, compared) in COMPARED {
         tests.push(Trial::test(format!("backends::emulator_flows_by_{name}_as_the_cpu"), move || {
             agree(&Emulated::default(), SMALL, &[compared])
@@ -87,6 +108,69 @@ fn agree(backend: &dyn Backend, sizes: &[Levels], compared: &[Compared]) -> Resu
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// Two flows that meet on the grid of one image, of which the other one has another grid: two levels of a few steps.
+fn meet(backend: &dyn Backend, sizes: &[Levels], compared: &[Compared]) -> Result<(), Failed> {
+    for levels in sizes {
+        for &compared in compared {
+            for masked in [false, true] {
+                let (mut ours, mut theirs) = (Cpu.flow_pair()?, backend.flow_pair()?);
+                for (number, &sizes) in levels.iter().enumerate() {
+                    let from = (number > 0).then(|| between(levels[0][0], sizes[0]));
+                    enter([&mut *ours, &mut *theirs], sizes, compared, from, masked)?;
+                    for step in 0..3 {
+                        let half = [Half::Both, Half::First, Half::Second][step];
+                        let (agreements, same_ones) = (ours.agreement(half)?, theirs.agreement(half)?);
+                        same("agreements of a pair", &agreements, &same_ones)?;
+                        let scores = agreements.iter().map(|agreement| Ok((score(agreement)?, 0.8)));
+                        let scores = scores.collect::<Result<Vec<_>, Failed>>()?;
+                        let step = FlowStep { half, prior_mm: 2.0, smooth_mm: [1.5, 0.7], limit: 0.5, share: 0.5 };
+                        ours.step(&scores, &step)?;
+                        theirs.step(&scores, &step)?;
+                        let fields = ours.fields()?;
+                        if fields[0] == fields[1] || fields.iter().flatten().any(|v| !v.is_finite()) {
+                            return Err("the fields are the same or not finite".into());
+                        }
+                        same("fields of a pair", &fields, &theirs.fields()?)?;
+                    }
+                    same("ranges of a pair", &ours.jacobian_range()?, &theirs.jacobian_range()?)?;
+                    ours.smooth(1.3)?;
+                    theirs.smooth(1.3)?;
+                    same("smoothed pairs", &ours.fields()?, &theirs.fields()?)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes pairs to a level, on the first grid.
+fn enter(
+    pairs: [&mut dyn FlowPair; 2],
+    sizes: [[usize; 3]; 2],
+    (compare, channels): Compared,
+    from: Option<[[f32; 3]; 2]>,
+    masked: bool,
+) -> Result<(), Failed> {
+    let images = [(sizes[0], 1), (sizes[1], 2)].map(|(size, seed)| volumes(size, seed));
+    let grid = images[0][0].geometry;
+    let stored = images.each_ref().map(|all| all.iter().map(|volume| stored(volume, 1024)).collect::<Vec<_>>());
+    let masks = images.each_ref().map(|all| if masked { mask(&all[0]) } else { Vec::new() });
+    let (blank, all) = (stored[0][2].clone(), vec![1; grid.voxels()]);
+    let sides = [0, 1].map(|side: usize| {
+        let channel = |number: usize| FlowChannel {
+            fixed: &blank,
+            moving: &stored[side][1 - number],
+            masks: [&all, &masks[side]],
+        };
+        (0..channels).map(channel).collect::<Vec<_>>()
+    });
+    let levels = [0, 1].map(|side: usize| level(&sides[side], map(&grid, &images[side][0].geometry), compare, from));
+    for pair in pairs {
+        pair.level(levels.each_ref())?;
     }
     Ok(())
 }
@@ -134,8 +218,13 @@ impl Both<'_> {
         // Steps that are limited and steps that are not, without smoothing, and with more of it.
         let n = f64::from(number);
         let half = [Half::Both, Half::First, Half::Second][number as usize % 3];
-        let step =
-            FlowStep { half, prior_mm: 2.0, smooth_mm: [1.5 * n, 0.6 * n], limit: [0.5, 4.0][number as usize % 2] };
+        let step = FlowStep {
+            half,
+            prior_mm: 2.0,
+            smooth_mm: [1.5 * n, 0.6 * n],
+            limit: [0.5, 4.0][number as usize % 2],
+            share: 1.0,
+        };
         self.ours.step(&scores, &step)?;
         self.theirs.step(&scores, &step)?;
         self.field("a step")
@@ -235,7 +324,7 @@ fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
     let volume = &volumes([5, 4, 3], 1)[0];
     let image = stored(volume, 1024);
     let map = map(&volume.geometry, &volume.geometry);
-    let step = FlowStep { half: Half::Both, prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0 };
+    let step = FlowStep { half: Half::Both, prior_mm: 1.0, smooth_mm: [0.0; 2], limit: 1.0, share: 1.0 };
     let mut flow = backend.flow()?;
     let early = flow.agreement(Half::Both).is_err() && flow.field().is_err();
     let alone = [FlowChannel { fixed: &image, moving: &image, masks: [&[]; 2] }];

@@ -25,6 +25,7 @@ pub fn tests() -> Vec<Trial> {
         test("takes_pictures", takes_pictures),
         test("every_force_climbs", every_force_climbs),
         test("takes_forces_and_channels_together", takes_forces_and_channels),
+        test("flows_to_the_middle_where_asked", flows_to_the_middle),
         test("says_so_where_the_start_is_no_use", says_so_where_the_start_is_no_use),
         test("refuses_in_a_line", refuses_in_a_line),
     ]
@@ -337,6 +338,16 @@ fn takes_forces_and_channels() {
     let term = |channel: u64, force: &str, weight: f64| (Some(channel), Value::from(force), Some(weight));
     assert_eq!(terms(0), [term(0, "mi", 2.0), term(1, "mi", 1.0)]);
     assert_eq!(terms(1), [term(0, "mi", 2.0), term(0, "lcc", 1.0), term(1, "mi", 1.0), term(1, "lcc", 0.5)]);
+    let [before, after] = errors(folder.path());
+    assert!(after < 0.3 * before, "{before} mm became {after} mm");
+}
+
+fn flows_to_the_middle() {
+    let folder = volumes();
+    mireg(folder.path(), &DEFORM).arg("--symmetric").assert().success();
+    let report = report(&folder.path().join("out"));
+    assert_eq!(report["symmetric"], true);
+    assert!(report["inverse_consistency"]["mean_mm"].as_f64() < Some(0.1), "{report}");
     let [before, after] = errors(folder.path());
     assert!(after < 0.3 * before, "{before} mm became {after} mm");
 }

@@ -11,11 +11,11 @@ use strum::VariantArray;
 pub fn tests() -> Vec<Trial> {
     vec![
         test("threads_do_not_matter", || {
-            for force in forces() {
-                let options = Options { force, ..short() };
+            for (force, symmetric) in forces().into_iter().flat_map(|force| [(force.clone(), false), (force, true)]) {
+                let options = Options { force, symmetric, ..short() };
                 let found = |threads| bits(&pair_found(&engine(BackendKind::Cpu, threads), [29, 26, 21], &options));
                 let one = found(1);
-                assert!([2, 3, 8].into_iter().all(|threads| found(threads) == one), "{}", options.force);
+                assert!([2, 3, 8].into_iter().all(|threads| found(threads) == one), "{}, {symmetric}", options.force);
             }
         }),
         test("the_emulator_deforms_as_the_cpu", || {
@@ -71,9 +71,11 @@ fn agrees_with_the_cpu(backend: BackendKind, sizes: &[[usize; 3]], options: &Opt
     let other = engine(backend, 0);
     for &size in sizes {
         for force in forces() {
-            let options = Options { force, ..options.clone() };
-            let found = |engine| bits(&pair_found(engine, size, &options));
-            assert!(found(&other) == found(&CPU), "{}, {size:?}", options.force);
+            for symmetric in [false, true] {
+                let options = Options { force: force.clone(), symmetric, ..options.clone() };
+                let found = |engine| bits(&pair_found(engine, size, &options));
+                assert!(found(&other) == found(&CPU), "{force}, {symmetric}, {size:?}");
+            }
         }
     }
 }

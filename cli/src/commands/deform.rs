@@ -48,6 +48,8 @@ Examples:
       affine registration, then deformation
   mireg deform inhale.nii.gz exhale.nii.gz --out out --force lcc --start rigid.tfm
       one modality, from an existing transform
+  mireg deform anna.nii.gz ben.nii.gz --out out --symmetric
+      neither image is preferred: exchanged, they have the inverse field
   mireg deform t1.nii.gz atlas_t1.nii.gz --fixed-extra t2.nii.gz --moving-extra atlas_t2.nii.gz --out out
       T1 and T2 together; --force mi,lcc:0.5 for two metrics at once
   mireg deform a.nii.gz b.nii.gz --out out --levels 8mm,4mm,2mm --iterations 200,100,50 --smooth 6mm
@@ -81,6 +83,9 @@ pub struct Deform {
     #[arg(long, value_name = "METRIC[:WEIGHT],...", value_parser = forces, default_value_t = Forces::default())]
     #[arg(help_heading = "Deformation")]
     pub force: Forces,
+    /// Both images flow to the middle between them: exchanged images have the inverse field. Takes about twice the time
+    #[arg(long, help_heading = "Deformation")]
+    pub symmetric: bool,
     /// Another image on the grid of FIXED, such as T2 beside T1 or an outlined structure, compared with the --moving-extra of the same
     /// place; may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Deformation")]
@@ -230,6 +235,7 @@ impl Deform {
             start,
             force: self.force.clone(),
             extra,
+            symmetric: self.symmetric,
             levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
             iterations: Some(iterations).filter(|iterations: &Vec<_>| !iterations.is_empty()),
             smooth_mm: self.smooth,

@@ -103,6 +103,18 @@ pub struct FlowLocal {
     pub unused: u32,
 }
 
+/// Parameters of [`flow_show`](crate::kernels::flow::show::flow_show).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowShow {
+    /// The moving image and the field; the fixed image is not looked at.
+    pub images: FlowImages,
+    /// One stored value per voxel of the field's grid: the moving image where the field and the map take the voxel, 0 outside; written.
+    pub shown: DeviceSliceMut<u16>,
+    /// A number per voxel, 1 where it lies inside and the moving image's mask keeps it, else 0; written.
+    pub seen: DeviceSliceMut<u8>,
+}
+
 /// Parameters of [`flow_add`](crate::kernels::flow::sum::flow_add).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -139,8 +151,8 @@ pub struct FlowStep {
     pub limit: f32,
     /// 1 / variance of the displacement before the images are seen, mm^-2: see [`update`](crate::math::flow::update).
     pub prior: f32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
-    pub unused: u32,
+    /// The part of the step, as it is limited, that is made.
+    pub share: f32,
 }
 
 /// Parameters of [`flow_refine`](crate::kernels::flow::field::flow_refine).
@@ -226,6 +238,7 @@ const _: () = assert!(size_of::<FlowImages>() == 176);
 const _: () = assert!(size_of::<FlowPairs>() == 200);
 const _: () = assert!(size_of::<FlowForce>() == 248);
 const _: () = assert!(size_of::<FlowLocal>() == 256);
+const _: () = assert!(size_of::<FlowShow>() == 208);
 const _: () = assert!(size_of::<FlowAdd>() == 80);
 const _: () = assert!(size_of::<FlowStep>() == 88);
 const _: () = assert!(size_of::<FlowRefine>() == 80);

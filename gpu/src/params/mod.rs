@@ -13,7 +13,7 @@ mod viola;
 pub use crate::math::affine::Affine;
 pub use flow::{
     CopyWords, FlowAdd, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine,
-    FlowStep,
+    FlowShow, FlowStep,
 };
 pub use gaussian::Recursive;
 pub use histogram::{

@@ -1,11 +1,11 @@
 //! All cores of this machine, as a backend.
 
-pub(crate) use super::flow::cpu::of as flow_of;
+pub(crate) use super::flow::cpu::{Met, Side, of as flow_of};
 pub use super::gaussian::cpu::smooth;
 pub use super::histogram::cpu::entropies;
 
-use super::flow::Flow;
 use super::flow::cpu::FlowOnCpu;
+use super::flow::{Flow, FlowPair};
 use super::histogram::cpu::HistogramOnCpu;
 use super::histogram::{Evaluator, HistogramMethod, Pair};
 use super::interface::Backend;
@@ -48,6 +48,10 @@ impl Backend for Cpu {
 
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
         Ok(Box::new(FlowOnCpu::default()))
+    }
+
+    fn flow_pair<'a>(&'a self) -> Result<Box<dyn FlowPair + 'a>> {
+        Ok(Box::new(FlowOnCpu::pair()))
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {

@@ -1,7 +1,7 @@
 //! Every device that can be opened, as a backend: the launchers of the families on queues of the device.
 
-use super::flow::Flow;
 use super::flow::device::FlowOnDevice;
+use super::flow::{Flow, FlowPair};
 use super::gaussian::SmoothingSeconds;
 use super::histogram::device::{HistogramOnDevice, from_pairs};
 use super::histogram::{Evaluator, HistogramMethod, Pair};
@@ -42,6 +42,10 @@ impl<D: Opened> Backend for D {
 
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
         Ok(Box::new(FlowOnDevice::new(self.queue()?)))
+    }
+
+    fn flow_pair<'a>(&'a self) -> Result<Box<dyn FlowPair + 'a>> {
+        Ok(Box::new(FlowOnDevice::pair(self.queue()?)))
     }
 
     fn numbers_seconds(&self, numbers: &[u16], bins: u32, times: u32) -> Result<Option<f64>> {

@@ -1,6 +1,6 @@
 //! What a backend is asked for, by family.
 
-use super::flow::Flow;
+use super::flow::{Flow, FlowPair};
 use super::gaussian::SmoothingSeconds;
 use super::histogram::{Evaluator, HistogramMethod, Pair};
 use super::mattes::{MattesPair, SmoothEvaluator};
@@ -46,6 +46,12 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
     fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>>;
+
+    /// Two displacement fields that are 0.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn flow_pair<'a>(&'a self) -> Result<Box<dyn FlowPair + 'a>>;
 
     /// Seconds that the device spends on a histogram of `bins` counters alone, from 16-bit numbers in its memory, as the mean of `times`
     /// in a row; `None` where it has no clock.

@@ -20,7 +20,10 @@ mod viola;
 pub use cpu::Cpu;
 pub(crate) use flow::FlowLoad;
 pub(crate) use flow::bytes as flow_bytes;
-pub use flow::{Agreement, Compare, Flow, FlowChannel, FlowInverse, FlowLevel, FlowStep, Half, Score, WeightedScore};
+pub use flow::{
+    Agreement, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLevel, FlowPair, FlowStep, Half, Score,
+    WeightedScore,
+};
 pub use gaussian::SmoothingSeconds;
 pub use gpu::math::bin::FULL;
 pub use gpu::math::entropy::Entropies;

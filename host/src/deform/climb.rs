@@ -3,7 +3,7 @@
 use super::Force;
 use super::smoothing::Smoothing;
 use super::table::Table;
-use crate::backend::{Agreement, Compare, Flow, FlowStep, Half, Score, WeightedScore};
+use crate::backend::{Agreement, Climb, Compare, FlowStep, Half, Score, WeightedScore};
 use crate::observer::go_on;
 use crate::{Observer, Result};
 use gpu::math::log;
@@ -36,6 +36,8 @@ pub struct Plan {
     pub iterations: usize,
     /// The distance between the level's voxels, mm.
     pub mm: f64,
+    /// Two where both images flow to the middle, else one.
+    pub flows: u32,
 }
 
 /// How the images agree, and what pulls.
@@ -48,7 +50,7 @@ struct Look {
 }
 
 /// The way that was climbed.
-pub struct Climb {
+pub struct Climbed {
     /// Before each iteration and at the end.
     pub values: Vec<f64>,
     /// Of each term before and at the end.
@@ -65,16 +67,20 @@ impl Plan {
         joint.into_iter().chain(by_means).collect()
     }
 
-    fn look(&self, flow: &mut dyn Flow, half: Half) -> Result<Look> {
-        let mut found: Vec<(usize, f64, f64)> = Vec::with_capacity(self.terms.len());
+    fn look(&self, flow: &mut dyn Climb, half: Half) -> Result<Look> {
+        let mut values = vec![0.0; self.terms.len()];
+        let mut nats = values.clone();
         let mut scores = Vec::new();
-        let each = self.compare().len();
-        for (number, agreement) in flow.agreement(half)?.iter().enumerate() {
-            let of_channel = self.terms.iter().enumerate().filter(|(_, term)| term.channel == number / each);
+        let (agreements, each) = (flow.agreement(half)?, self.compare().len());
+        let channels = self.terms.last().map_or(1, |term| term.channel + 1);
+        for (number, agreement) in agreements.iter().enumerate() {
+            let channel = number / each % channels;
+            let of_channel = self.terms.iter().enumerate().filter(|(_, term)| term.channel == channel);
             match agreement {
                 Agreement::Local { correlation, .. } => {
                     for (term, Term { weight, .. }) in of_channel.filter(|(_, term)| term.force == Force::Lcc) {
-                        found.push((term, *correlation, -0.5 * log::of(1.0 - correlation)));
+                        values[term] += correlation;
+                        nats[term] += -0.5 * log::of(1.0 - correlation);
                         scores.push((Score::Local, *weight));
                     }
                 }
@@ -82,35 +88,42 @@ impl Plan {
                     let mut tables = Vec::new();
                     for (term, Term { force, weight, .. }) in of_channel.filter(|(_, term)| term.force != Force::Lcc) {
                         let table = Table::new(*force, counts, self.bins as usize);
-                        found.push((term, table.value, table.nats));
+                        values[term] += table.value;
+                        nats[term] += table.nats;
                         tables.push((table, *weight));
                     }
                     scores.push(Table::together(tables));
                 }
             }
         }
-        found.sort_by_key(|(term, ..)| *term);
-        let value = match &found[..] {
-            [(_, value, _)] => *value,
-            several => several.iter().map(|(term, _, nats)| self.terms[*term].weight * nats).sum(),
+        // Of two flows that meet each image is looked at from both.
+        let sides = (agreements.len() / (each * channels)) as f64;
+        values.iter_mut().for_each(|value| *value /= sides);
+        let value = match &values[..] {
+            [value] => *value,
+            _ => self.terms.iter().zip(&nats).map(|(term, nats)| term.weight * nats / sides).sum(),
         };
-        Ok(Look { value, values: found.into_iter().map(|(_, value, _)| value).collect(), scores })
+        Ok(Look { value, values, scores })
     }
 
     /// The value of the metric over the voxels of a half.
-    pub fn value(&self, flow: &mut dyn Flow, half: Half) -> Result<f64> {
+    pub fn value(&self, flow: &mut dyn Climb, half: Half) -> Result<f64> {
         self.look(flow, half).map(|look| look.value)
     }
 
     /// Climbs, pulled by the voxels of a half.
     pub fn climb(
         &self,
-        flow: &mut dyn Flow,
+        flow: &mut dyn Climb,
         half: Half,
         smoothing: Smoothing,
         observer: &dyn Observer,
-    ) -> Result<Climb> {
-        let step = FlowStep { half, prior_mm: self.mm, smooth_mm: smoothing.sigmas_mm(self.mm), limit: LIMIT };
+    ) -> Result<Climbed> {
+        // Each of the flows that meet makes its part of the displacement that both know of.
+        let share = 1.0 / f64::from(self.flows);
+        let prior_mm = self.mm / share.sqrt();
+        let smooth_mm = smoothing.sigmas_mm(self.mm);
+        let step = FlowStep { half, prior_mm, smooth_mm, limit: LIMIT, share: share as f32 };
         let mut values = Vec::with_capacity(self.iterations + 1);
         let mut before = None;
         loop {
@@ -121,7 +134,7 @@ impl Plan {
             let before = before.get_or_insert_with(|| look.values.clone());
             let converged = values.len() <= self.iterations && converged(&values);
             if values.len() > self.iterations || converged {
-                return Ok(Climb { values, terms: [std::mem::take(before), look.values], converged });
+                return Ok(Climbed { values, terms: [std::mem::take(before), look.values], converged });
             }
             go_on(observer)?;
             flow.step(&look.scores, &step)?;

@@ -1,10 +1,12 @@
 //! The way of a flow through its levels.
 
-use super::climb::{Climb, Plan, Term};
+use super::climb::{Climbed, Plan, Term};
+use super::flows::{Flows, Shared};
+use super::middle::Middle;
 use super::smoothing::Smoothing;
 use super::{Level, Options, TermValues, levels, smallest};
-use crate::backend::{Backend, Flow, FlowChannel, FlowLevel, Half};
-use crate::image::{Geometry, StoredImage, voxel_map};
+use crate::backend::{Backend, Half};
+use crate::image::{Geometry, StoredImage};
 use crate::observer::go_on;
 use crate::{Observer, Result};
 use glam::DAffine3;
@@ -22,6 +24,8 @@ pub struct Course<'a> {
     pub stored: &'a [Vec<[StoredImage; 2]>],
     /// From the fixed to the moving image, LPS mm.
     pub start: &'a DAffine3,
+    /// Where two flows meet, if they do.
+    pub middle: Option<&'a Middle>,
     pub options: &'a Options,
     pub observer: &'a dyn Observer,
     pub backend: &'a dyn Backend,
@@ -40,7 +44,13 @@ impl Course<'_> {
             None if self.levels.len() == 1 => ITERATIONS[2],
             None => ITERATIONS[finer.min(2)],
         };
-        Plan { terms: self.terms(number), bins: self.options.bins, iterations, mm: self.mm(number) }
+        Plan {
+            terms: self.terms(number),
+            bins: self.options.bins,
+            iterations,
+            mm: self.mm(number),
+            flows: 1 + u32::from(self.middle.is_some()),
+        }
     }
 
     /// The metrics of each channel that pull on a level.
@@ -60,45 +70,39 @@ impl Course<'_> {
         smallest(self.grid(number))
     }
 
-    fn grid(&self, number: usize) -> &Geometry {
-        self.levels[number].grids()[0]
+    /// The grid of a level's fields.
+    pub fn grid(&self, number: usize) -> &Geometry {
+        self.middle.map_or_else(|| self.levels[number].grids()[0], |middle| &middle.grids[number])
     }
 
     /// Takes a flow to a level, with its field from another one or from the start.
-    pub fn enter(&self, flow: &mut dyn Flow, number: usize, before: Option<usize>) -> Result<()> {
+    pub fn enter(&self, flow: &mut Flows, number: usize, before: Option<usize>) -> Result<()> {
         go_on(self.observer)?;
-        let level = &self.levels[number];
-        let [grid, moving_grid] = level.grids();
-        let channels = level.channels.iter().zip(&self.stored[number]).map(|(of, [fixed, moving])| {
-            let masks = of.masks.each_ref().map(Vec::as_slice);
-            FlowChannel { fixed, moving, masks }
-        });
-        flow.level(&FlowLevel {
-            channels: &channels.collect::<Vec<_>>(),
-            map: voxel_map(grid, moving_grid, self.start),
-            spacing_mm: grid.spacing.to_array(),
+        let grid = self.grid(number);
+        let shared = Shared {
             from: before.map(|before| levels::between(self.grid(before), grid)),
             compare: &self.plan(number).compare(),
             block_mm: BLOCK * self.mm(self.coarse() - 1),
-        })
+        };
+        flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, self.start)
     }
 
     /// Takes a flow to a level and climbs it, and sees that space is not folded.
-    pub fn level(&self, flow: &mut dyn Flow, number: usize, smoothing: Smoothing) -> Result<Level> {
+    pub fn level(&self, flow: &mut Flows, number: usize, smoothing: Smoothing) -> Result<Level> {
         let grid = self.grid(number);
         let spacing_mm = grid.spacing.to_array();
         self.observer.level(number, self.levels.len(), spacing_mm);
         self.enter(flow, number, number.checked_sub(1))?;
         let plan = self.plan(number);
-        let Climb { values, terms, converged } = plan.climb(flow, Half::Both, smoothing, self.observer)?;
+        let Climbed { values, terms, converged } = plan.climb(flow.climb(), Half::Both, smoothing, self.observer)?;
         go_on(self.observer)?;
-        let mut jacobian_range = flow.jacobian_range()?;
+        let mut jacobian_range = flow.climb().jacobian_range()?;
         let mut mm = 0.5 * smallest(grid);
         while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
             go_on(self.observer)?;
-            flow.smooth(mm)?;
+            flow.climb().smooth(mm)?;
             go_on(self.observer)?;
-            jacobian_range = flow.jacobian_range()?;
+            jacobian_range = flow.climb().jacobian_range()?;
             mm *= 2.0;
         }
         let stopped = if converged { "converged" } else { "iterations" };

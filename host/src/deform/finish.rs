@@ -12,7 +12,7 @@ use crate::{Observer, PixelType, Result, Volume};
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// What a flow on the fixed image's grid makes of the two images: what of it is left to fill in are the levels and what follows from
+/// What a flow on the fixed image's grid, whose inverse may be known, makes of the two images: what of it is left to fill in are the levels and what follows from
 /// them, and the seconds.
 pub fn deformation(
     flow: &mut dyn Flow,
@@ -20,13 +20,15 @@ pub fn deformation(
     fixed: &Geometry,
     moving_image: &Volume,
     begin: LinearStart,
+    inverse: Option<FlowInverse>,
     observer: &dyn Observer,
 ) -> Result<Deformation> {
     let (moving, start) = (&moving_image.geometry, begin.transform.to_affine());
     let there = voxel_map(fixed, moving, &start);
     let back = voxel_map(moving, fixed, &start.inverse());
 
-    let FlowInverse { planes, mean_mm, worst_mm } = flow.inverse(moving.size, &there, &back)?;
+    let inverse = inverse.map_or_else(|| flow.inverse(moving.size, &there, &back), Ok)?;
+    let FlowInverse { planes, mean_mm, worst_mm } = inverse;
     let to_mm = fixed.index_to_world();
     let to_fixed_voxels = fixed.world_to_index() * start.inverse() * moving.index_to_world();
     let way_back = |voxel: DVec3, way: DVec3| to_mm.transform_point3(to_fixed_voxels.transform_point3(voxel) + way);

@@ -1,7 +1,7 @@
 //! The grids of the levels, and both images on them.
 
 use super::respaced::respaced;
-use super::{Force, Forces, Options, smallest};
+use super::{Force, Forces, smallest};
 use crate::error::Setting;
 use crate::image::{Geometry, Prepared, Range, StoredImage};
 use crate::observer::go_on;
@@ -29,20 +29,19 @@ pub struct Channel<'a> {
     pub masks: [Vec<u8>; 2],
 }
 
-/// Coarse to fine.
+/// The images at each spacing, mm, coarse to fine.
 ///
 /// # Errors
 /// [`Error::Stopped`]
 pub fn levels<'a>(
     channels: &'a [[Prepared<'a>; 2]],
-    options: &Options,
+    spacings: &[f64],
     observer: &dyn Observer,
 ) -> Result<Vec<Level<'a>>> {
-    let spacings = options.levels.clone().unwrap_or_else(|| automatic(&channels[0][0].image.geometry));
     let mut levels: Vec<_> = spacings.iter().map(|_| Level { channels: Vec::with_capacity(channels.len()) }).collect();
     for images in channels {
-        let [fixed, moving] = images.each_ref().map(|image| pyramid(&image.image, &spacings, observer));
-        let [fixed_masks, moving_masks] = images.each_ref().map(|image| masks(image, &spacings, observer));
+        let [fixed, moving] = images.each_ref().map(|image| pyramid(&image.image, spacings, observer));
+        let [fixed_masks, moving_masks] = images.each_ref().map(|image| masks(image, spacings, observer));
         let masks = fixed_masks?.into_iter().zip(moving_masks?);
         for ((level, (fixed, moving)), (of_fixed, of_moving)) in
             levels.iter_mut().zip(fixed?.into_iter().zip(moving?)).zip(masks)
@@ -94,7 +93,7 @@ fn pyramid<'a>(volume: &'a Volume, spacings: &[f64], observer: &dyn Observer) ->
 }
 
 /// Each twice as fine as the one before, down to the image's smallest spacing.
-fn automatic(grid: &Geometry) -> Vec<f64> {
+pub fn automatic(grid: &Geometry) -> Vec<f64> {
     let finest = smallest(grid);
     let axes = (0..3).filter(|&axis| grid.size[axis] > 1);
     let side = axes.map(|axis| grid.size[axis] as f64 * grid.spacing[axis]).fold(f64::INFINITY, f64::min);

@@ -1,5 +1,7 @@
 //! Whether a flow fits into memory, before it starts.
 
+use super::levels::Level;
+use super::middle::Middle;
 use super::smallest;
 use crate::backend::{Backend, BackendKind, FlowLoad, cpu::Cpu, flow_bytes};
 use crate::error::message;
@@ -7,44 +9,74 @@ use crate::image::Geometry;
 use crate::registration::memory::{self, Place};
 use crate::{Error, Observer, Result};
 
+/// What is needed between two images.
+pub struct Need {
+    /// Bytes of the device's memory on the finest level.
+    device: u64,
+    /// Of the host's beside the images themselves, where it computes and where a device does.
+    host: [u64; 2],
+    /// The spacing of the finest level.
+    mm: f64,
+}
+
+impl Need {
+    /// Of a flow between images on two grids, on whose `finest` level they have the grids that it has.
+    pub fn new(images: [&Geometry; 2], finest: Option<&Level>, middle: Option<&Middle>, load: FlowLoad) -> Self {
+        let level = finest.map_or(images, Level::grids);
+        let host = |on_device| host_bytes(images, middle.and_then(|middle| middle.grids.last()), load, on_device);
+        let host = [host(false), host(true)];
+        let bytes = |grid: &Geometry, moving: &Geometry| flow_bytes(grid.size, moving.size, load);
+        match middle.and_then(|middle| middle.grids.last()) {
+            None => Self { device: bytes(level[0], level[1]), host, mm: smallest(level[0]) },
+            Some(grid) => Self { device: level.iter().map(|image| bytes(grid, image)).sum(), host, mm: smallest(grid) },
+        }
+    }
+}
+
 /// Refuses images for whose deformation the host's memory is short.
 ///
 /// # Errors
 /// [`Error::Device`] names what is needed and what is there.
-pub fn check(backend: &dyn Backend, fixed: &Geometry, moving: &Geometry, load: FlowLoad) -> Result<()> {
-    let need = host_bytes([fixed, moving], load, backend.free_memory().is_some());
+pub fn check(backend: &dyn Backend, need: &Need) -> Result<()> {
+    let [here, on_device] = need.host;
+    let need = if backend.free_memory().is_some() { on_device } else { here };
     memory::enough(need, memory::free(), Place::Host)
 }
 
-/// Bytes of the host's memory beside the images themselves.
-fn host_bytes(grids: [&Geometry; 2], load: FlowLoad, on_device: bool) -> u64 {
-    let [f, m] = grids.map(|grid| grid.voxels() as u64);
-    // Three fields, unless a device has them, and where several forces pull their sum, local means and the images of 16 bits once more;
-    // images of 16 bits and coarser ones, and at the end both fields as planes and as vectors, the moved image and the Jacobian.
-    let several = if load.several() { 16 * f + load.channels * (26 * f + 2 * m) } else { 0 };
-    let fields = if on_device { 0 } else { 36 * f + several };
-    fields + 36 * f + 36 * m + 8 * (load.channels - 1) * (f + m)
+/// Bytes of the host's memory beside the images themselves; `middle` is where two flows meet, if they do.
+fn host_bytes([fixed, moving]: [&Geometry; 2], middle: Option<&Geometry>, load: FlowLoad, on_device: bool) -> u64 {
+    let [f, m] = [fixed, moving].map(|grid| grid.voxels() as u64);
+    // Images of 16 bits and coarser ones, and at the end both fields as planes and as vectors, the moved image and the Jacobian.
+    let images = 36 * f + 36 * m + 8 * (load.channels - 1) * (f + m);
+    // Three fields, unless a device has them, and where several forces pull their sum, local means and the images of 16 bits once more.
+    let flow = |grid: u64, moving: u64| {
+        let several = if load.several() { 16 * grid + load.channels * (26 * grid + 2 * moving) } else { 0 };
+        36 * grid + several
+    };
+    match middle.map(|grid| grid.voxels() as u64) {
+        None => images + if on_device { 0 } else { flow(f, m) },
+        // What two flows are together is made here.
+        Some(grid) => images + 36 * f + if on_device { 24 * grid } else { flow(grid, f) + flow(grid, m) },
+    }
 }
 
 /// Whether a flow between images on these grids fits into a backend's own memory.
-pub fn fits(backend: &dyn Backend, fixed: &Geometry, moving: &Geometry, load: FlowLoad) -> bool {
+pub fn fits(backend: &dyn Backend, [fixed, moving]: [&Geometry; 2], load: FlowLoad) -> bool {
     backend.free_memory().is_none_or(|free| flow_bytes(fixed.size, moving.size, load) <= free)
 }
 
-/// The backend, if the finest level, on these grids, fits into its memory; where it does not and any backend will do, the CPU, which
-/// gives the same bits.
+/// The backend, if the finest level fits into its memory; where it does not and any backend will do, the CPU, which gives the same bits.
 ///
 /// # Errors
 /// [`Error::Device`] says what would fit.
 pub fn choose<'a>(
     backend: &'a dyn Backend,
     asked: BackendKind,
-    [fixed, moving]: [&Geometry; 2],
-    load: FlowLoad,
+    need: &Need,
     observer: &dyn Observer,
 ) -> Result<&'a dyn Backend> {
     let free = backend.free_memory().unwrap_or(u64::MAX);
-    match short(flow_bytes(fixed.size, moving.size, load), free, asked, smallest(fixed))? {
+    match short(need.device, free, asked, need.mm)? {
         None => Ok(backend),
         Some(note) => {
             observer.note(&note);
@@ -92,10 +124,11 @@ mod tests {
     fn the_estimate_is_between_what_was_measured_and_twice_that() {
         let head = Geometry::axis_aligned([181, 217, 180], DVec3::ONE, DVec3::ZERO);
         let one = FlowLoad { channels: 1, compare: 1 };
-        let megabytes = (host_bytes([&head; 2], one, false) + 8 * head.voxels() as u64) as f64 / 1e6;
+        let megabytes = (host_bytes([&head; 2], None, one, false) + 8 * head.voxels() as u64) as f64 / 1e6;
         assert!((763.0..1400.0).contains(&megabytes), "{megabytes} MB");
-        assert!(host_bytes([&head; 2], one, true) < host_bytes([&head; 2], one, false));
+        assert!(host_bytes([&head; 2], None, one, true) < host_bytes([&head; 2], None, one, false));
+        assert!(host_bytes([&head; 2], None, one, false) < host_bytes([&head; 2], Some(&head), one, false));
         let two = FlowLoad { channels: 2, compare: 1 };
-        assert!(host_bytes([&head; 2], one, false) < host_bytes([&head; 2], two, false));
+        assert!(host_bytes([&head; 2], None, one, false) < host_bytes([&head; 2], None, two, false));
     }
 }

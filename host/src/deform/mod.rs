@@ -7,10 +7,12 @@ mod climb;
 mod course;
 mod doubts;
 mod finish;
+mod flows;
 mod forces;
 mod found;
 mod levels;
 mod memory;
+mod middle;
 mod options;
 mod respaced;
 mod smoothing;
@@ -31,7 +33,9 @@ use crate::observer::go_on;
 use crate::registration::{LinearStart, timed};
 use crate::{Observer, Result, Volume};
 use course::Course;
+use flows::Flows;
 use glam::DAffine3;
+use middle::Middle;
 use std::time::Instant;
 
 /// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). With the backend comes the kind that was
@@ -47,7 +51,7 @@ pub(crate) fn deform(
     let prepared = options.prepare(fixed, moving)?;
     let images = &prepared[0];
     metric::check::tell(images, observer);
-    let (start, doubts) = options.start.find(images, backend, observer)?;
+    let (start, doubts) = options.start.find(images, options.symmetric, backend, observer)?;
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     let map = start.transform.to_affine();
@@ -55,12 +59,18 @@ pub(crate) fn deform(
     let intensities = images.each_ref().map(|image| image.intensities);
     let range = |images: &[Prepared; 2]| images.each_ref().map(|image| image.intensities.range);
     let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
-    let levels = timed(&mut seconds.pyramid, || levels::levels(&prepared, options, observer))?;
-    let load = options.load();
-    let finest = levels.last().map_or([&fixed.geometry, &moving.geometry], levels::Level::grids);
-    let backend = memory::choose(backend, asked, finest, load, observer)?;
-    memory::check(backend, &fixed.geometry, &moving.geometry, load)?;
-    let run = Run { fixed, moving, start: &map, options, ranges: &ranges, observer, backend };
+    let grids = [&fixed.geometry, &moving.geometry];
+    let middle = options.symmetric.then(|| Middle::new(grids, &map, options.levels.as_deref())).transpose()?;
+    let spacings = match (&middle, &options.levels) {
+        (Some(middle), _) => middle.spacings(),
+        (None, Some(levels)) => levels.clone(),
+        (None, None) => levels::automatic(grids[0]),
+    };
+    let levels = timed(&mut seconds.pyramid, || levels::levels(&prepared, &spacings, observer))?;
+    let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load());
+    let backend = memory::choose(backend, asked, &need, observer)?;
+    memory::check(backend, &need)?;
+    let run = Run { fixed, moving, start: &map, middle: middle.as_ref(), options, ranges: &ranges, observer, backend };
     let found = run.finish(&levels, &mut seconds, start)?;
     seconds.register = clock.elapsed().as_secs_f64();
     Ok(Deformation { seconds, intensities, doubts: [doubts, found.doubts].concat(), ..found })
@@ -71,6 +81,7 @@ struct Run<'a> {
     fixed: &'a Volume,
     moving: &'a Volume,
     start: &'a DAffine3,
+    middle: Option<&'a Middle>,
     options: &'a Options,
     ranges: &'a [[Range; 2]],
     observer: &'a dyn Observer,
@@ -79,18 +90,18 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds, start: LinearStart) -> Result<Deformation> {
-        let mut flow = self.backend.flow()?;
-        let finest = levels.last().map_or(&self.fixed.geometry, |level| level.grids()[0]);
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
-        let Self { options, observer, backend, .. } = *self;
-        let course = Course { levels, stored: &stored, start: self.start, options, observer, backend };
+        let Self { options, observer, backend, middle, .. } = *self;
+        let course = Course { levels, stored: &stored, start: self.start, middle, options, observer, backend };
+        let finest = *course.grid(levels.len() - 1);
+        let mut flow = Flows::new(backend, middle)?;
         let climbed: Vec<_> = timed(&mut seconds.flow, || {
             let smoothing = stiffness::of_levels(&course)?.into_iter().enumerate();
-            smoothing.map(|(number, smoothing)| course.level(&mut *flow, number, smoothing)).collect::<Result<_>>()
+            smoothing.map(|(number, smoothing)| course.level(&mut flow, number, smoothing)).collect::<Result<_>>()
         })?;
         drop(stored);
-        let made = timed(&mut seconds.finish, || self.made(flow, finest, start))?;
+        let made = timed(&mut seconds.finish, || self.made(flow, &finest, start))?;
         Ok(Deformation {
             doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),
             values: climbed.last().map_or([0.0; 2], Level::ends),
@@ -99,17 +110,31 @@ impl Run<'_> {
         })
     }
 
-    /// What the flow, which is on the `finest` grid, makes of the images.
-    fn made(&self, mut flow: Box<dyn Flow + '_>, finest: &Geometry, start: LinearStart) -> Result<Deformation> {
-        let grid = &self.fixed.geometry;
+    /// What the flows, which are on the `finest` grid, make of the images.
+    fn made(&self, flows: Flows, finest: &Geometry, start: LinearStart) -> Result<Deformation> {
+        let (fixed, moving) = (&self.fixed.geometry, &self.moving.geometry);
         go_on(self.observer)?;
-        if !memory::fits(self.backend, grid, &self.moving.geometry, self.options.load()) {
+        let (mut flow, inverse) = match flows {
+            Flows::One(flow) => (self.on_fixed(flow, finest)?, None),
+            Flows::Two(mut pair, middle) => {
+                let fields = pair.fields()?;
+                let (flow, inverse) = flows::met(fields, middle, finest, [fixed, moving], self.start);
+                (flow, Some(inverse))
+            }
+        };
+        finish::deformation(&mut *flow, self.backend, fixed, self.moving, start, inverse, self.observer)
+    }
+
+    /// A flow that is on the `finest` grid on that of the fixed image.
+    fn on_fixed<'f>(&self, mut flow: Box<dyn Flow + 'f>, finest: &Geometry) -> Result<Box<dyn Flow + 'f>> {
+        let grid = &self.fixed.geometry;
+        if !memory::fits(self.backend, [grid, &self.moving.geometry], self.options.load()) {
             flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
         }
         if finest != grid {
             flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
         }
-        finish::deformation(&mut *flow, self.backend, grid, self.moving, start, self.observer)
+        Ok(flow)
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Options {
     pub force: Forces,
     /// More images of the same anatomy, which pull together with the two.
     pub extra: Vec<Channel>,
+    /// Both images flow to the middle between them, so that exchanged images have the inverse field.
+    pub symmetric: bool,
     /// Grids of the levels, mm, coarse to fine; `None` for 8, 4, 2 and 1 times the fixed image's smallest spacing, of which small images get fewer.
     pub levels: Option<Vec<f64>>,
     /// Iterations of each level at most, coarse to fine; the last number is for all further levels too. `None`
@@ -46,6 +48,7 @@ impl Default for Options {
             start: Start::Register(Kind::Affine),
             force: Forces::default(),
             extra: Vec::new(),
+            symmetric: false,
             levels: None,
             iterations: None,
             smooth_mm: None,

@@ -1,5 +1,6 @@
 //! The linear transform that a flow starts from.
 
+use super::middle;
 use crate::backend::Backend;
 use crate::doubt::{Check, Doubt};
 use crate::error::Message;
@@ -27,12 +28,20 @@ impl Start {
     pub(super) fn find(
         &self,
         images: &[Prepared; 2],
+        symmetric: bool,
         backend: &dyn Backend,
         observer: &dyn Observer,
     ) -> Result<(LinearStart, Vec<Doubt>)> {
         let clock = Instant::now();
         let (transform, from, doubts) = match self {
-            Self::Register(kind) => registered(*kind, images, backend, observer)?,
+            Self::Register(kind) if symmetric => both_ways(*kind, images, backend, observer)?,
+            Self::Register(kind) => {
+                let (found, doubts) = registered(*kind, images.each_ref(), backend, observer)?;
+                match found {
+                    Some(found) => (found, from(*kind), doubts),
+                    None => headers(&images[0].image, doubts),
+                }
+            }
             Self::Headers => headers(&images[0].image, Vec::new()),
             Self::Transform(transform) => (transform.clone(), "a transform", Vec::new()),
         };
@@ -57,13 +66,33 @@ fn headers(fixed: &Volume, doubts: Vec<Doubt>) -> Found {
     (Linear::identity(Kind::Translation, dimension, fixed.geometry.centre()), "the headers", doubts)
 }
 
-/// What a registration finds; the headers where that should not be used.
-fn registered(
+/// What lies between a registration and one of the exchanged images; where one of them should not be used, the other one.
+fn both_ways(
     kind: Kind,
     [fixed, moving]: &[Prepared; 2],
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Found> {
+    let (there, mut doubts) = registered(kind, [fixed, moving], backend, observer)?;
+    let (back, more) = registered(kind, [moving, fixed], backend, observer)?;
+    doubts.extend(more);
+    let back = back.map(|back| back.to_affine().inverse());
+    let map = match (there.map(|there| there.to_affine()), back) {
+        (Some(there), Some(back)) => middle::between(&there, &back).unwrap_or(there),
+        (Some(alone), None) | (None, Some(alone)) => alone,
+        (None, None) => return Ok(headers(&fixed.image, doubts)),
+    };
+    let grid = &fixed.image.geometry;
+    Ok((Linear::new(kind, Dimension::of(grid), grid.centre(), &map), from(kind), doubts))
+}
+
+/// What a registration finds, unless that should not be used, and what speaks against it.
+fn registered(
+    kind: Kind,
+    [fixed, moving]: [&Prepared; 2],
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<(Option<Linear>, Vec<Doubt>)> {
     let range = |image: &Prepared| IntensityRange::Between(image.intensities.range.0, image.intensities.range.1);
     let options = registration::Options {
         dof: kind,
@@ -79,7 +108,7 @@ fn registered(
     if found.trusted() {
         let of = |message: &Message| Message::from(format!("of the {name} registration: ")).then(message);
         let doubts = messages.map(|message| Doubt::slight(Check::Start, of(message))).collect();
-        return Ok((found.transform, from(kind), doubts));
+        return Ok((Some(found.transform), doubts));
     }
     let begun = Message::from(format!("the {name} registration should not be used ("));
     let why = messages.enumerate().fold(begun, |whole, (n, message)| {
@@ -87,7 +116,7 @@ fn registered(
         whole.then(message)
     });
     let message = why.then(&"): starting as the headers place the images".into());
-    Ok(headers(fixed, vec![Doubt::slight(Check::Start, message)]))
+    Ok((None, vec![Doubt::slight(Check::Start, message)]))
 }
 
 fn from(kind: Kind) -> &'static str {

@@ -5,8 +5,9 @@
 //! voxels, from stiff to soft, and the other half says on the finest level with which field the images agree best.
 
 use super::course::Course;
+use super::flows::Flows;
 use super::smoothing::Smoothing;
-use crate::backend::{Flow, Half};
+use crate::backend::Half;
 use crate::{Observer, Result};
 use std::ops::{ControlFlow, Range};
 
@@ -35,11 +36,11 @@ pub fn of_levels(course: &Course) -> Result<Vec<Smoothing>> {
 /// The Gaussian that smooths the field on the coarse levels, voxels, with which the images agree best.
 fn found(course: &Course) -> Result<f64> {
     let finest = course.levels.len() - 1;
-    let mut flow = course.backend.flow()?;
+    let mut flow = Flows::new(course.backend, course.middle)?;
     let mut best = (SOFTEST, f64::NEG_INFINITY);
     for step in (0..TRIED).rev() {
         let voxels = SOFTEST * RATIO.powi(step);
-        let value = course.tried(&mut *flow, 0..course.coarse(), voxels, finest)?;
+        let value = course.tried(&mut flow, 0..course.coarse(), voxels, finest)?;
         if value > best.1 {
             best = (voxels, value);
         }
@@ -49,18 +50,18 @@ fn found(course: &Course) -> Result<f64> {
 
 impl Course<'_> {
     /// Climbs levels with one half of the voxels; how the other half agrees on the finest level then.
-    fn tried(&self, flow: &mut dyn Flow, levels: Range<usize>, voxels: f64, finest: usize) -> Result<f64> {
+    fn tried(&self, flow: &mut Flows, levels: Range<usize>, voxels: f64, finest: usize) -> Result<f64> {
         let mut before = None;
         for number in levels {
             self.enter(flow, number, before)?;
             let quiet = Quiet(self.observer);
-            self.plan(number).climb(flow, Half::First, Smoothing::Found(voxels), &quiet)?;
+            self.plan(number).climb(flow.climb(), Half::First, Smoothing::Found(voxels), &quiet)?;
             before = Some(number);
         }
         if before != Some(finest) {
             self.enter(flow, finest, before)?;
         }
-        self.plan(finest).value(flow, Half::Second)
+        self.plan(finest).value(flow.climb(), Half::Second)
     }
 }
 

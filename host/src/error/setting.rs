@@ -60,6 +60,8 @@ pub enum Setting {
     Seed,
     /// What a deformation climbs.
     Force,
+    /// Whether both images flow to the middle.
+    Symmetric,
     Iterations,
     /// How much a step of a deformation is smoothed.
     SmoothMm,

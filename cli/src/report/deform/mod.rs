@@ -75,6 +75,8 @@ pub struct Facts {
     pub force: String,
     /// Pairs of images: the fixed and the moving one and the extra ones.
     pub channels: usize,
+    /// Whether both images flow to the middle.
+    pub symmetric: bool,
     pub bins: u32,
     /// What the start is: a registration, the headers, or the file that was given.
     pub start: String,
@@ -221,6 +223,7 @@ impl Kind for Deformed<'_> {
         Facts {
             force: options.force.to_string(),
             channels: 1 + options.extra.len(),
+            symmetric: options.symmetric,
             bins: options.bins,
             start: start.map_or_else(|| initial.from.to_owned(), |path| path.display().to_string()),
             transform: Motion::from(&initial.transform),

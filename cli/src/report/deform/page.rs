@@ -122,6 +122,7 @@ fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
     vec![
         ("force", facts.force.clone()),
         ("channels", facts.channels.to_string()),
+        ("symmetric", if facts.symmetric { "yes" } else { "no" }.to_owned()),
         ("bins", facts.bins.to_string()),
         ("regularisation", from.to_owned()),
         ("smoothing of the update field", sigmas(0)),

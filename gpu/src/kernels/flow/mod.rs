@@ -1,6 +1,6 @@
 //! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute what
 //! pulls, [`sum`] adds it up where it is of several, and [`step`] makes the update field of it and applies it. [`field`] and [`inverse`]
-//! compute what is asked of the final field.
+//! compute what is asked of the final field. [`show`] is for two fields that meet in the middle.
 //!
 //! Blocks are of ([`WIDTH`], rows) threads, any number of them along x: a warp takes rows of voxels.
 
@@ -10,6 +10,7 @@ pub mod force;
 pub mod inverse;
 pub mod local;
 pub mod pairs;
+pub mod show;
 pub mod step;
 pub mod sum;
 

@@ -31,14 +31,14 @@ pub unsafe fn flow_update(p: FlowStep) {
     }
 }
 
-/// Replaces the update field by the field after the step, whose length is limited.
+/// Replaces the update field by the field after the step, whose length is limited, or a part of that.
 ///
 /// # Safety
 /// As [`flow_update`]; no size is above 2^22.
 #[kernel]
 pub unsafe fn flow_compose(p: FlowStep) {
     // SAFETY: as this function's.
-    let share = flow::limited(f32::from_bits(unsafe { p.largest.get(0) }), p.limit);
+    let share = p.share * flow::limited(f32::from_bits(unsafe { p.largest.get(0) }), p.limit);
     // SAFETY: as this function's.
     each_voxel(p.size, |voxel, number| unsafe {
         let step = own(p.step, p.size, number).map(|step| step * share);

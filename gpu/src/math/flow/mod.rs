@@ -276,6 +276,39 @@ pub unsafe fn way_back(number: impl Fn(usize) -> f32, size: [u32; 3], to: [f32; 
     [x - to[0], y - to[1], z - to[2]]
 }
 
+/// A value between stored ones as a stored value.
+///
+/// # Safety
+/// `value` is between 0 and [`bin::FULL`].
+#[inline(always)]
+pub unsafe fn shown(value: f32) -> u16 {
+    // SAFETY: as this function's.
+    unsafe { (value + 0.5).to_int_unchecked() }
+}
+
+/// Where two fields on a grid in the middle take a voxel of a third grid: `from` takes it to the middle grid, the first field back to
+/// what it displaces there, the second one on from that, and `to` to where the end is said; less where `base` takes the voxel.
+///
+/// # Safety
+/// As [`field::at`], of both fields.
+#[inline(always)]
+pub unsafe fn across(
+    one: impl Fn(usize) -> f32,
+    two: impl Fn(usize) -> f32,
+    size: [u32; 3],
+    [from, to, base]: [&Affine; 3],
+    voxel: [u32; 3],
+) -> [f32; 3] {
+    let voxel = voxel.map(|n| n as f32);
+    // SAFETY: as this function's.
+    let middle = unsafe { field::before(one, size, through(from, voxel)) };
+    // SAFETY: as above.
+    let way = unsafe { field::at(two, size, middle) };
+    let end = through(to, [middle[0] + way[0], middle[1] + way[1], middle[2] + way[2]]);
+    let begin = through(base, voxel);
+    [end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]]
+}
+
 /// The error of an inverse field at a voxel, in mm: the distance from the voxel to where it ends up when it is displaced, taken `there`,
 /// to the other grid, then `back`, and displaced by the inverse field. `None` where it lies outside the other grid.
 ///

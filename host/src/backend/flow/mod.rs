@@ -2,6 +2,7 @@
 
 pub(super) mod cpu;
 pub(super) mod device;
+pub(super) mod pair;
 
 use crate::error::Setting;
 use crate::image::StoredImage;
@@ -109,6 +110,8 @@ pub struct FlowStep {
     pub smooth_mm: [f64; 2],
     /// What no voxel moves further by, voxels.
     pub limit: f32,
+    /// The part of the limited step that is made: half of it where two flows share it.
+    pub share: f32,
 }
 
 impl FlowStep {
@@ -134,14 +137,8 @@ pub struct FlowInverse {
     pub worst_mm: f64,
 }
 
-/// A displacement field ([`gpu::math::field`]) that flows.
-pub trait Flow {
-    /// Goes on at another level.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
-    fn level(&mut self, level: &FlowLevel) -> Result<()>;
-
+/// Displacement fields ([`gpu::math::field`]) that flow between two images: one, or two that meet.
+pub trait Climb {
     /// How the images agree at the field as it is, over the voxels of a half: for each channel what each of [`FlowLevel::compare`] says.
     ///
     /// # Errors
@@ -166,6 +163,15 @@ pub trait Flow {
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
     fn jacobian_range(&mut self) -> Result<[f32; 2]>;
+}
+
+/// A displacement field on the grid of the fixed image.
+pub trait Flow: Climb {
+    /// Goes on at another level.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    fn level(&mut self, level: &FlowLevel) -> Result<()>;
 
     /// Takes the field to another grid, as [`FlowLevel::from`] says, without images.
     ///
@@ -196,6 +202,25 @@ pub trait Flow {
     /// # Errors
     /// [`crate::Error::Device`] where memory is short.
     fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse>;
+}
+
+/// Two displacement fields on one grid in the middle, from where they lead to both images. Each is moved by the forces of its own image;
+/// the other one, as its field moves it, is what that is compared with. Agreements and scores are those of the first field's image
+/// as the fixed one's partner, and then of the second one's.
+pub trait FlowPair: Climb {
+    /// Goes on at another level. In the first field's level the moving image is one of the two, in the second's the other one. The fixed
+    /// images, on the grid in the middle, and their masks, which have a number for each voxel, are replaced by what the other field
+    /// shows.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    fn level(&mut self, levels: [&FlowLevel; 2]) -> Result<()>;
+
+    /// The three planes of each field.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn fields(&mut self) -> Result<[Vec<f32>; 2]>;
 }
 
 /// The error of a flow that has not begun.

@@ -35,9 +35,10 @@ widest! {
     }
 }
 
-/// Writes the field after a step, three planes, the square of whose largest move is known, and which is not to exceed a limit.
-pub fn compose(grid: &FieldView, step: &[f32], (largest, limit): (f32, f32), out: &mut [f32]) {
-    let factor = flow::limited(largest, limit);
+/// Writes the field after a step, three planes, the square of whose largest move is known, and which is not to exceed a limit, or after
+/// a share of that.
+pub fn compose(grid: &FieldView, step: &[f32], (largest, limit, share): (f32, f32, f32), out: &mut [f32]) {
+    let factor = share * flow::limited(largest, limit);
     // Steps of less than a voxel lead into the cells around a voxel, as all do that a flow takes.
     let short = factor * largest.sqrt() < 0.9;
     pieces(out, grid.size[0] as usize, |first, planes| compose_rows(grid, step, (factor, short), first, planes));

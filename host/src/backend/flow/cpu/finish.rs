@@ -80,7 +80,18 @@ pub fn inverse(grid: &FieldView, spacing_mm: [f32; 3], size: [u32; 3], maps: [&A
     let mut planes = vec![0.0; 3 * voxels];
     let width = size[0] as usize;
     pieces(&mut planes, width, |first, planes| ways_back(grid, size, maps[1], first * width, planes));
-    planes.resize(planes.len() + interpolate::padding(size), 0.0);
+    known_inverse(grid, spacing_mm, (planes, size), maps)
+}
+
+/// The way back of a field where its planes are known: see [`crate::backend::Flow::inverse`].
+pub fn known_inverse(
+    grid: &FieldView,
+    spacing_mm: [f32; 3],
+    (mut planes, size): (Vec<f32>, [u32; 3]),
+    maps: [&Affine; 2],
+) -> FlowInverse {
+    let len = planes.len();
+    planes.resize(len + interpolate::padding(size), 0.0);
     let ways = FieldView { size, field: &planes };
     let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter().take_any_while(|_| wanted());
     let misses = pieces.map(|piece| {
@@ -88,11 +99,33 @@ pub fn inverse(grid: &FieldView, spacing_mm: [f32; 3], size: [u32; 3], maps: [&A
         misses(grid, &ways, maps, spacing_mm, piece * PIECE..end)
     });
     let misses = misses.reduce(Misses::default, Misses::add);
-    planes.truncate(3 * voxels);
+    planes.truncate(len);
     FlowInverse {
         planes,
         mean_mm: flow::mean(misses.sum, flow::MM_UNIT, misses.count),
         worst_mm: f64::from(misses.worst),
+    }
+}
+
+/// Three planes on a grid of `size`: see [`flow::across`].
+pub fn across(fields: [&FieldView; 2], size: [u32; 3], maps: [&Affine; 3]) -> Vec<f32> {
+    let voxels = size.iter().map(|&n| n as usize).product::<usize>();
+    let mut planes = vec![0.0; 3 * voxels];
+    let width = size[0] as usize;
+    pieces(&mut planes, width, |first, planes| across_rows(fields, size, maps, first * width, planes));
+    planes
+}
+
+widest! {
+    fn across_rows(fields: [&FieldView; 2], size: [u32; 3], maps: [&Affine; 3], first: usize, planes: [&mut [f32]; 3]) {
+        let [xs, ys, zs] = planes;
+        let [one, two] = fields;
+        for i in 0..xs.len() {
+            // SAFETY: the fields have their padding.
+            [xs[i], ys[i], zs[i]] = unsafe {
+                flow::across(|i| one.number(i), |i| two.number(i), one.size, maps, voxel(size, first + i))
+            };
+        }
     }
 }
 

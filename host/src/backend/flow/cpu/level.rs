@@ -2,7 +2,7 @@
 
 use super::local::{self, Means};
 use super::task::{FieldView, FlowTask, pieces};
-use super::{gaussian, joint, sum};
+use super::{gaussian, joint, show, sum};
 use crate::Result;
 use crate::backend::flow::{Agreement, Compare, FlowLevel, Half, Score, WeightedScore, other_metric};
 use crate::image::StoredImage;
@@ -105,6 +105,22 @@ impl LevelOnCpu {
             std::mem::swap(sum, room);
         }
         Ok(alone)
+    }
+}
+
+impl LevelOnCpu {
+    /// Writes the moving images, as the field moves them, over the fixed images and masks of another level on the same grid.
+    pub fn show(&self, grid: FieldView, other: &mut Self) {
+        for (channel, other) in self.channels.iter().zip(&mut other.channels) {
+            let task = channel.images.task(grid, Half::Both, (self.map, self.blocks));
+            let Images { fixed, masks: [mask, _], .. } = &mut other.images;
+            show::show(&task, &mut fixed.values, mask);
+            for metric in &mut other.metrics {
+                if let Metric::Local { sigmas, of_fixed, .. } = metric {
+                    *of_fixed = local::of_fixed(fixed.voxels(), fixed.size, *sigmas);
+                }
+            }
+        }
     }
 }
 

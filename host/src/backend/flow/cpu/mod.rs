@@ -5,15 +5,19 @@ mod finish;
 mod joint;
 mod level;
 mod local;
+mod meet;
+mod show;
 mod sum;
 mod task;
 
-use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, size_of};
+use super::{Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, size_of};
+use crate::backend::flow::pair::{Pair, Shows};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::{Result, Volume};
 use gpu::math::interpolate;
 use gpu::params::Affine;
 use level::LevelOnCpu;
+pub use meet::{Met, Side};
 use task::FieldView;
 
 /// A field under way.
@@ -39,6 +43,11 @@ pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flo
 }
 
 impl FlowOnCpu {
+    /// Two fields.
+    pub fn pair() -> Pair<Self> {
+        Pair::new([Self::default(), Self::default()])
+    }
+
     fn grid(&self) -> FieldView<'_> {
         FieldView { size: self.size, field: &self.field }
     }
@@ -71,13 +80,7 @@ impl FlowOnCpu {
     }
 }
 
-impl Flow for FlowOnCpu {
-    fn level(&mut self, level: &FlowLevel) -> Result<()> {
-        self.resize(size_of(level)?, level.spacing_mm, level.from);
-        self.level = Some(LevelOnCpu::new(level, |mm| self.sigmas(mm)));
-        Ok(())
-    }
-
+impl Climb for FlowOnCpu {
     fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>> {
         let grid = FieldView { size: self.size, field: &self.field };
         let level = self.level.as_mut().ok_or_else(no_level)?;
@@ -93,7 +96,7 @@ impl Flow for FlowOnCpu {
         gaussian::smooth(&mut self.step, size, of_step);
         let largest = compose::update(&mut self.step, step.prior());
         let mut next = std::mem::take(&mut self.next);
-        compose::compose(&self.grid(), &self.step, (largest, step.limit), &mut next[..planes]);
+        compose::compose(&self.grid(), &self.step, (largest, step.limit, step.share), &mut next[..planes]);
         gaussian::smooth(&mut next[..planes], size, of_field);
         self.next = std::mem::replace(&mut self.field, next);
         Ok(())
@@ -107,6 +110,14 @@ impl Flow for FlowOnCpu {
 
     fn jacobian_range(&mut self) -> Result<[f32; 2]> {
         Ok(finish::range(&finish::jacobians(&self.grid())))
+    }
+}
+
+impl Flow for FlowOnCpu {
+    fn level(&mut self, level: &FlowLevel) -> Result<()> {
+        self.resize(size_of(level)?, level.spacing_mm, level.from);
+        self.level = Some(LevelOnCpu::new(level, |mm| self.sigmas(mm)));
+        Ok(())
     }
 
     fn refine(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: [[f32; 3]; 2]) -> Result<()> {
@@ -130,5 +141,17 @@ impl Flow for FlowOnCpu {
     fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse> {
         let spacing_mm = self.spacing_mm.map(|mm| mm as f32);
         Ok(finish::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), [there, back]))
+    }
+}
+
+impl Shows for FlowOnCpu {
+    fn show(&mut self, other: &mut Self) -> Result<()> {
+        let grid = FieldView { size: self.size, field: &self.field };
+        let (Some(level), Some(shown)) = (&self.level, &mut other.level) else { return Err(no_level()) };
+        if self.size != other.size {
+            return Err(no_level());
+        }
+        level.show(grid, shown);
+        Ok(())
     }
 }

@@ -113,7 +113,7 @@ impl<Q: Queue> FieldOnDevice<Q> {
             size: self.size,
             limit: step.limit,
             prior: step.prior(),
-            unused: 0,
+            share: step.share,
         };
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe {

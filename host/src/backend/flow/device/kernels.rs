@@ -3,7 +3,7 @@
 use crate::backend::queue::kernels;
 use gpu::kernels::flow::{
     copy, field as flow_field, force as flow_force, inverse as flow_inverse, local as flow_local, pairs as flow_pairs,
-    step as flow_step, sum as flow_sum,
+    show as flow_show, step as flow_step, sum as flow_sum,
 };
 use gpu::params;
 
@@ -16,6 +16,7 @@ kernels! {
     FLOW_LOCAL_MOVING = flow_local::flow_local_moving(params::FlowLocal);
     FLOW_LOCAL_AGREEMENT = flow_local::flow_local_agreement(params::FlowLocal);
     FLOW_LOCAL_FORCE = flow_local::flow_local_force(params::FlowLocal);
+    FLOW_SHOW = flow_show::flow_show(params::FlowShow);
     FLOW_ADD = flow_sum::flow_add(params::FlowAdd);
     FLOW_UPDATE = flow_step::flow_update(params::FlowStep);
     FLOW_COMPOSE = flow_step::flow_compose(params::FlowStep);

@@ -2,6 +2,8 @@
 
 use super::grid::FieldOnDevice;
 use super::joint::Joint;
+use super::kernels::FLOW_SHOW;
+use super::launch;
 use super::local::Local;
 use super::sum::Sum;
 use crate::Result;
@@ -54,15 +56,35 @@ impl<Q: Queue> LevelOnDevice<Q> {
             blocks: level.blocks(),
             sum,
         };
-        for ChannelOnDevice { images, metrics } in &mut level.channels {
-            let images = images.with(grid, Half::Both, (level.map, level.blocks));
+        level.look_at_fixed(queue, grid)?;
+        Ok(level)
+    }
+
+    /// Makes what metrics know of the fixed images.
+    pub fn look_at_fixed(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<()> {
+        for ChannelOnDevice { images, metrics } in &mut self.channels {
+            let images = images.with(grid, Half::Both, (self.map, self.blocks));
             for metric in metrics {
                 if let Metric::Local(local) = metric {
                     local.look_at_fixed(queue, images, grid)?;
                 }
             }
         }
-        Ok(level)
+        Ok(())
+    }
+
+    /// Queues writing the moving images, as the field moves them, over the fixed images and masks of another level on the same grid.
+    pub fn show(&self, queue: &Q, grid: &FieldOnDevice<Q>, other: &mut Self) -> Result<()> {
+        for (ChannelOnDevice { images, .. }, other) in self.channels.iter().zip(&mut other.channels) {
+            let params = params::FlowShow {
+                images: images.with(grid, Half::Both, (self.map, self.blocks)),
+                shown: other.images.fixed.view_mut(),
+                seen: other.images.masks[0].view_mut(),
+            };
+            // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
+            unsafe { launch::each(queue, &FLOW_SHOW, grid.size, params)? };
+        }
+        Ok(())
     }
 
     /// How the images agree.

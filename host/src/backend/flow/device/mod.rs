@@ -9,7 +9,8 @@ mod level;
 mod local;
 mod sum;
 
-use super::{Agreement, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, size_of};
+use super::{Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, size_of};
+use crate::backend::flow::pair::{Pair, Shows};
 use crate::backend::queue::Queue;
 use crate::{Result, Volume};
 use gpu::params::Affine;
@@ -17,17 +18,25 @@ use grid::FieldOnDevice;
 #[cfg(test)]
 pub use kernels::NAMES;
 use level::LevelOnDevice;
+use std::rc::Rc;
 
 /// A displacement field in a device's memory.
 pub struct FlowOnDevice<Q: Queue> {
-    queue: Q,
+    queue: Rc<Q>,
     grid: Option<FieldOnDevice<Q>>,
     level: Option<LevelOnDevice<Q>>,
 }
 
 impl<Q: Queue> FlowOnDevice<Q> {
     pub fn new(queue: Q) -> Self {
-        Self { queue, grid: None, level: None }
+        Self { queue: Rc::new(queue), grid: None, level: None }
+    }
+
+    /// Two fields on one queue.
+    pub fn pair(queue: Q) -> Pair<Self> {
+        let one = Self::new(queue);
+        let two = Self { queue: Rc::clone(&one.queue), grid: None, level: None };
+        Pair::new([one, two])
     }
 
     /// Where the field lies.
@@ -45,19 +54,11 @@ impl<Q: Queue> FlowOnDevice<Q> {
         self.queue.wait()?;
         self.level = None;
         let old = self.grid.take().zip(from).map(|(grid, from)| grid.old(from));
-        Ok(self.grid.insert(FieldOnDevice::new(&self.queue, size, spacing_mm, old)?))
+        Ok(self.grid.insert(FieldOnDevice::new(&*self.queue, size, spacing_mm, old)?))
     }
 }
 
-impl<Q: Queue> Flow for FlowOnDevice<Q> {
-    fn level(&mut self, level: &FlowLevel) -> Result<()> {
-        self.regrid(size_of(level)?, level.spacing_mm, level.from)?;
-        let (queue, grid) = self.grid()?;
-        let level = LevelOnDevice::new(queue, grid, level)?;
-        self.level = Some(level);
-        Ok(())
-    }
-
+impl<Q: Queue> Climb for FlowOnDevice<Q> {
     fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
         level.agreement(&self.queue, grid, half)
@@ -77,6 +78,16 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
     fn jacobian_range(&mut self) -> Result<[f32; 2]> {
         let (queue, grid) = self.grid()?;
         ends::jacobian(queue, grid)
+    }
+}
+
+impl<Q: Queue> Flow for FlowOnDevice<Q> {
+    fn level(&mut self, level: &FlowLevel) -> Result<()> {
+        self.regrid(size_of(level)?, level.spacing_mm, level.from)?;
+        let (queue, grid) = self.grid()?;
+        let level = LevelOnDevice::new(queue, grid, level)?;
+        self.level = Some(level);
+        Ok(())
     }
 
     fn refine(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: [[f32; 3]; 2]) -> Result<()> {
@@ -102,5 +113,17 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
     fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse> {
         let (queue, grid) = self.grid()?;
         ends::inverse(queue, grid, size, [there, back])
+    }
+}
+
+impl<Q: Queue> Shows for FlowOnDevice<Q> {
+    fn show(&mut self, other: &mut Self) -> Result<()> {
+        let (Some(grid), Some(level)) = (&self.grid, &self.level) else { return Err(no_level()) };
+        let (Some(other_grid), Some(other_level)) = (&mut other.grid, &mut other.level) else { return Err(no_level()) };
+        if grid.size != other_grid.size {
+            return Err(no_level());
+        }
+        level.show(&self.queue, grid, other_level)?;
+        other_level.look_at_fixed(&self.queue, other_grid)
     }
 }

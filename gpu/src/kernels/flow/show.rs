@@ -1,0 +1,28 @@
+//! The moving image as a field moves it, for another field to be compared with.
+
+use super::{each_voxel, read};
+use crate::kernels::sample::{FineLinear, Sampler};
+use crate::math::{flow, interpolate};
+use crate::params::FlowShow;
+use cuda_std::kernel;
+
+/// Writes the moving image at every voxel, displaced and mapped, and whether it is to be looked at.
+///
+/// # Safety
+/// The slices are as long as their documentation and the sizes say, each size at least 1. Fixed images and their masks are not read.
+#[kernel]
+pub unsafe fn flow_show(p: FlowShow) {
+    // SAFETY: as this function's; a place is safe to read whether or not the position lies inside, and interpolated values lie between
+    // stored ones.
+    each_voxel(p.images.size, |voxel, number| unsafe {
+        let position = flow::position(&p.images.map, voxel, read(p.images.field, p.images.size, number));
+        let inside = interpolate::inside(position, interpolate::last(p.images.moving_size));
+        let place = FineLinear::place(inside, position, p.images.moving_size);
+        let words = FineLinear::load_from(p.images.moving, p.images.moving_size, place);
+        let shown = if inside { flow::shown(interpolate::linear(words, place.fraction)) } else { 0 };
+        let nearest = || interpolate::nearest(position, p.images.moving_size) as usize;
+        let kept = inside && (p.images.masked[1] == 0 || p.images.moving_mask.get_cached(nearest()) != 0);
+        p.shown.set(number as usize, shown);
+        p.seen.set(number as usize, u8::from(kept));
+    });
+}

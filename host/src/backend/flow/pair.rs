@@ -1,0 +1,62 @@
+//! Two flows that meet in the middle.
+
+use super::{Agreement, Climb, Flow, FlowLevel, FlowPair, FlowStep, Half, WeightedScore};
+use crate::Result;
+
+/// A flow that another one on the same grid can be compared with.
+pub trait Shows: Flow {
+    /// Makes the moving images, where the field takes the voxels, the fixed images of the other flow, with what of them counts as their
+    /// masks.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn show(&mut self, other: &mut Self) -> Result<()>;
+}
+
+/// Two flows on one grid.
+pub struct Pair<F> {
+    flows: [F; 2],
+}
+
+impl<F: Shows> Pair<F> {
+    pub fn new(flows: [F; 2]) -> Self {
+        Self { flows }
+    }
+}
+
+impl<F: Shows> Climb for Pair<F> {
+    fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>> {
+        let [one, two] = &mut self.flows;
+        one.show(two)?;
+        two.show(one)?;
+        Ok([one.agreement(half)?, two.agreement(half)?].concat())
+    }
+
+    fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()> {
+        let (of_one, of_two) = scores.split_at(scores.len() / 2);
+        let [one, two] = &mut self.flows;
+        one.step(of_one, step)?;
+        two.step(of_two, step)
+    }
+
+    fn smooth(&mut self, mm: f64) -> Result<()> {
+        self.flows.iter_mut().try_for_each(|flow| flow.smooth(mm))
+    }
+
+    fn jacobian_range(&mut self) -> Result<[f32; 2]> {
+        let [one, two] = &mut self.flows;
+        let ([low, high], [other_low, other_high]) = (one.jacobian_range()?, two.jacobian_range()?);
+        Ok([low.min(other_low), high.max(other_high)])
+    }
+}
+
+impl<F: Shows> FlowPair for Pair<F> {
+    fn level(&mut self, levels: [&FlowLevel; 2]) -> Result<()> {
+        self.flows.iter_mut().zip(levels).try_for_each(|(flow, level)| flow.level(level))
+    }
+
+    fn fields(&mut self) -> Result<[Vec<f32>; 2]> {
+        let [one, two] = &mut self.flows;
+        Ok([one.field()?, two.field()?])
+    }
+}

@@ -1,0 +1,108 @@
+//! One flow, or two that meet in the middle.
+
+use super::levels::Level;
+use super::middle::Middle;
+use crate::Result;
+use crate::backend::cpu::{Met, Side};
+use crate::backend::{Backend, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLevel, FlowPair};
+use crate::image::{Geometry, StoredImage, voxel_map};
+use glam::DAffine3;
+use gpu::math::interpolate;
+
+/// What a level's flows share: see [`FlowLevel`].
+pub struct Shared<'a> {
+    pub from: Option<[[f32; 3]; 2]>,
+    pub compare: &'a [Compare],
+    pub block_mm: f64,
+}
+
+/// What flows.
+pub enum Flows<'a> {
+    /// From the fixed to the moving image.
+    One(Box<dyn Flow + 'a>),
+    /// From the middle to both.
+    Two(Box<dyn FlowPair + 'a>, &'a Middle),
+}
+
+impl<'a> Flows<'a> {
+    /// Fields of 0: two where there is a middle.
+    pub fn new(backend: &'a dyn Backend, middle: Option<&'a Middle>) -> Result<Self> {
+        Ok(match middle {
+            None => Self::One(backend.flow()?),
+            Some(middle) => Self::Two(backend.flow_pair()?, middle),
+        })
+    }
+
+    pub fn climb(&mut self) -> &mut dyn Climb {
+        match self {
+            Self::One(flow) => &mut **flow,
+            Self::Two(pair, _) => &mut **pair,
+        }
+    }
+
+    /// Goes on at another level, whose fields have this grid; `start` takes the fixed to the moving image, LPS mm.
+    pub fn enter(
+        &mut self,
+        shared: &Shared,
+        (level, stored): (&Level, &[[StoredImage; 2]]),
+        grid: &Geometry,
+        start: &DAffine3,
+    ) -> Result<()> {
+        let channels = || level.channels.iter().zip(stored);
+        let &Shared { from, compare, block_mm } = shared;
+        let spacing_mm = grid.spacing.to_array();
+        let grids = level.grids();
+        match self {
+            Self::One(flow) => {
+                let channels: Vec<_> = channels()
+                    .map(|(of, [fixed, moving])| FlowChannel {
+                        fixed,
+                        moving,
+                        masks: of.masks.each_ref().map(Vec::as_slice),
+                    })
+                    .collect();
+                let map = voxel_map(grid, grids[1], start);
+                flow.level(&FlowLevel { channels: &channels, map, spacing_mm, from, compare, block_mm })
+            }
+            Self::Two(pair, middle) => {
+                let blank = StoredImage { size: grid.size, values: vec![0; grid.voxels() + padding(grid.size)] };
+                let all = vec![1; grid.voxels()];
+                let sides = [0, 1].map(|side: usize| {
+                    channels()
+                        .map(|(of, images)| FlowChannel {
+                            fixed: &blank,
+                            moving: &images[side],
+                            masks: [&all, &of.masks[side]],
+                        })
+                        .collect::<Vec<_>>()
+                });
+                let [one, two] = [0, 1].map(|side: usize| {
+                    let map = voxel_map(grid, grids[side], &middle.to[side]);
+                    FlowLevel { channels: &sides[side], map, spacing_mm, from, compare, block_mm }
+                });
+                pair.level([&one, &two])
+            }
+        }
+    }
+}
+
+fn padding(size: [usize; 3]) -> usize {
+    interpolate::padding(size.map(|n| n as u32))
+}
+
+/// The field from the fixed to the moving image, and its inverse, of fields on the finest grid in the middle.
+pub fn met(
+    fields: [Vec<f32>; 2],
+    middle: &Middle,
+    finest: &Geometry,
+    [fixed, moving]: [&Geometry; 2],
+    start: &DAffine3,
+) -> (Box<dyn Flow>, FlowInverse) {
+    let maps =
+        |image: &Geometry, to: &DAffine3| [voxel_map(finest, image, to), voxel_map(image, finest, &to.inverse())];
+    let (of_fixed, of_moving) = (maps(fixed, &middle.to[0]), maps(moving, &middle.to[1]));
+    let (there, back) = (voxel_map(fixed, moving, start), voxel_map(moving, fixed, &start.inverse()));
+    let sides =
+        [Side { size: fixed.size, maps: of_fixed.each_ref() }, Side { size: moving.size, maps: of_moving.each_ref() }];
+    Met::new(fields, finest.size).whole(sides, fixed.spacing.to_array(), [&there, &back])
+}
