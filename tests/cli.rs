@@ -10,6 +10,7 @@ mod field;
 mod interrupt;
 mod mesh;
 mod points;
+mod template;
 mod transforms;
 mod volumes;
 
@@ -56,6 +57,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(apply::tests());
     tests.extend(bad_input::tests());
     tests.extend(bench::tests());
+    tests.extend(template::tests());
     tests.extend(transforms::tests());
     tests.extend(volumes::tests());
     tests.extend(evaluate::tests());

@@ -6,10 +6,12 @@ use crate::mesh::{self, Found};
 use crate::metric::{self, Comparison, Evaluation};
 use crate::registration::{self, Options, Registration};
 use crate::slices::{self, Slices};
+use crate::template::{self, Template};
 use crate::threads::Threads;
-use crate::transform::TransformMap;
+use crate::transform::{Field, TransformMap};
 use crate::{Geometry, Observer, Resampled, Resampling, Result, Silent, Volume, resample};
 use glam::{DAffine3, DVec3};
+use std::path::Path;
 use std::time::Instant;
 
 /// An opened device with threads beside it, for any number of runs, from any number of threads at once.
@@ -124,6 +126,29 @@ impl Engine {
     ) -> Result<Found> {
         slices::refuse("a mesh", &fixed.geometry, &moving.geometry)?;
         self.threads.run_watched(observer, |observer| mesh::mesh(fixed, moving, options, &*self.backend, observer))
+    }
+
+    /// Makes the mean of two images or more in shape and intensity, in which no image is preferred. What is finished is kept in `folder`,
+    /// and a later run with the same images and options goes on from there; the folder can be removed at the end. `each` gets the number
+    /// and the field, template to image, of every image.
+    ///
+    /// # Errors
+    /// [`Error::Option`](crate::Error::Option) for options or images that cannot be registered, [`Error::File`](crate::Error::File) for a
+    /// `folder` that cannot be used, and those of [`Engine::deform`] and of `each`.
+    pub fn template(
+        &self,
+        images: &[Volume],
+        options: &template::Options,
+        folder: &Path,
+        each: &mut (dyn FnMut(usize, &Field) -> Result<()> + Send),
+        observer: &dyn Observer,
+    ) -> Result<Template> {
+        for image in images {
+            slices::refuse("a template", &image.geometry, &options.grid.unwrap_or(image.geometry))?;
+        }
+        self.threads.run_watched(observer, |observer| {
+            template::template(images, options, folder, each, (&*self.backend, self.kind), observer)
+        })
     }
 
     /// Compares two images at full resolution: see [`metric::evaluate`].

@@ -53,6 +53,7 @@ pub mod reference;
 pub mod registration;
 pub mod resample;
 mod slices;
+pub mod template;
 pub mod threads;
 pub mod transform;
 pub mod tre;

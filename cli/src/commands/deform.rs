@@ -272,6 +272,6 @@ impl Deform {
 }
 
 /// What `--force` takes.
-fn forces(text: &str) -> std::result::Result<Forces, String> {
+pub fn forces(text: &str) -> std::result::Result<Forces, String> {
     text.parse().map_err(|error: Error| crate::flags::error(&error))
 }

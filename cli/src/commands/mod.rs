@@ -12,6 +12,7 @@ pub mod mesh;
 mod metric;
 mod points;
 pub mod register;
+mod template;
 
 use clap::{Parser, Subcommand};
 use mireg::Result;
@@ -67,6 +68,9 @@ pub enum Command {
     /// Register 2-D images by a mesh of triangles, each with its own affine map
     #[command(after_help = end(mesh::OUTPUTS, mesh::EXAMPLES))]
     Mesh(mesh::Mesh),
+    /// Make the unbiased mean of images in shape and intensity
+    #[command(after_help = end(template::OUTPUTS, template::EXAMPLES))]
+    Template(template::Template),
     /// Apply transforms to an image: resample it on the grid of another
     #[command(after_help = apply::EXAMPLES)]
     Apply(apply::Apply),
@@ -105,6 +109,7 @@ impl Command {
             Self::Register(register) => register::run(register, invocation),
             Self::Deform(deform) => deform::run(deform, invocation),
             Self::Mesh(mesh) => mesh::run(mesh, invocation),
+            Self::Template(template) => template::run(template, invocation),
             Self::Apply(apply) => apply::run(apply),
             Self::Points(points) => points::run(points),
             Self::Metric(metric) => metric::run(metric),

@@ -5,6 +5,7 @@ pub mod deform;
 mod html;
 pub mod mesh;
 pub mod registration;
+pub mod template;
 mod words;
 
 use std::path::Path;

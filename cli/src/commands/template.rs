@@ -1,0 +1,195 @@
+//! `mireg template`.
+
+use std::fs;
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Args, value_parser};
+use mireg::deform::{self, Forces};
+use mireg::io::{self, OutputFolder};
+use mireg::template::Options;
+use mireg::{Error, Result, Volume};
+
+use crate::arguments::compute::Compute;
+use crate::arguments::images::Single;
+use crate::arguments::search::millimetres;
+use crate::commands::deform::forces;
+use crate::files;
+use crate::interrupt::{self, Held};
+use crate::invocation::Invocation;
+use crate::progress::Progress;
+use crate::report::REPORT;
+use crate::report::template::{Made, field_name};
+use crate::terminal::{self, line};
+
+/// The end of the name of the folder of what is finished.
+const UNFINISHED: &str = ".unfinished";
+
+pub const OUTPUTS: &str = "\
+The unbiased mean of images of one kind in shape and intensity. All images are registered to the
+first one by affine transforms, from which their mean is taken away. In each round, every image is
+deformed to the mean of all, and the mean displacement is taken away, so that the template lies in
+the middle of the images (Guimond et al. 2000, Avants & Gee 2004). Intensities are averaged as
+fractions of each image's range.
+
+What is finished is kept in DIR.unfinished. If a run is stopped, the same command goes on from there,
+with the same results, and removes it at its end.
+
+Output files in DIR. Existing files of these names are replaced. If anything fails, none is written:
+  template.nii.gz     the template
+  affine_mean.nii.gz  the mean of the images after the affine registrations alone
+  field_1.nii.gz ...  for each image in the order given, the displacement field from the template to
+                      the image: LPS mm, in the convention of ITK and ANTs
+  report.json         sharpness and mean displacement by round, images, warnings, timing
+  report.html         the same with pictures, for visual inspection";
+
+pub const EXAMPLES: &str = "\
+Examples:
+  mireg template a.nii.gz b.nii.gz c.nii.gz d.nii.gz --out out
+  mireg template */t1.nii.gz --out out --like mni.nii.gz --rounds 6 --force lcc
+  mireg apply a_labels.nii.gz --like out/template.nii.gz -t out/field_1.nii.gz --labels --out on.nii.gz
+      takes what belongs to the first image to the template";
+
+#[derive(Args)]
+pub struct Template {
+    /// Images, two or more
+    #[arg(value_name = "IMAGE", num_args = 2.., required = true)]
+    pub images: Vec<PathBuf>,
+    #[command(flatten)]
+    pub single: Single,
+    /// Output folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: PathBuf,
+    /// Print errors and warnings only
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+    /// Image on whose grid the template is [default: the first image]
+    #[arg(long, value_name = "FILE", help_heading = "Template")]
+    pub like: Option<PathBuf>,
+    /// Rounds of deformations
+    #[arg(long, value_name = "N", default_value_t = 4, allow_negative_numbers = true, help_heading = "Template")]
+    #[arg(value_parser = value_parser!(u32).range(1..=100))]
+    pub rounds: u32,
+    /// Begin anew, even if an earlier run of the same command was stopped
+    #[arg(long, help_heading = "Template")]
+    pub fresh: bool,
+    /// Metric whose gradient drives the deformations, as of `mireg deform`
+    #[arg(long, value_name = "METRIC[:WEIGHT],...", value_parser = forces, default_value_t = Forces::default())]
+    #[arg(help_heading = "Deformation")]
+    pub force: Forces,
+    /// Regularisation of the update field, as of `mireg deform` [default: found from the images]
+    #[arg(long, value_name = "MM", value_parser = millimetres, allow_negative_numbers = true, help_heading = "Deformation")]
+    pub smooth: Option<f64>,
+    /// Voxel sizes of the pyramid levels, coarse to fine [default: as of `mireg deform`]
+    #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
+    #[arg(help_heading = "Deformation")]
+    pub levels: Vec<f64>,
+    /// Maximum iterations per level [default: as of `mireg deform`]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u32).range(1..), help_heading = "Deformation")]
+    pub iterations: Vec<u32>,
+    #[command(flatten)]
+    pub compute: Compute,
+}
+
+/// Reads images, makes their template, writes it and prints a summary.
+pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
+    let Template { images, out, quiet, fresh, .. } = arguments;
+    let names = (0..images.len()).map(field_name).chain(Made::FILES.map(str::to_owned));
+    for name in names {
+        if let Some(input) = files::replaced(&out.join(name), images.iter().chain(&arguments.like)) {
+            return Err(Error::file(input, "the results would replace this input; choose another --out"));
+        }
+    }
+    let held = Held::new();
+    let folder = OutputFolder::create(out)?;
+    let progress = Progress::new(*quiet);
+    let clear = progress.clearing();
+    held.watch(folder.temporary().to_owned(), move || {
+        clear();
+        terminal::say(&crate::line_of(&Error::Stopped));
+    });
+    // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
+    let engine = ManuallyDrop::new(arguments.compute.engine(&progress)?);
+    progress.step("reading");
+    let reading = Instant::now();
+    let (volumes, options, notes) = engine.install(|| arguments.read())?;
+    let read = reading.elapsed().as_secs_f64();
+
+    let unfinished = unfinished(out);
+    if *fresh {
+        removed(&unfinished)?;
+    }
+    let mut write = |number: usize, field: &_| io::field::write(&folder.path(&field_name(number)), field);
+    let template = engine.template(&volumes, &options, &unfinished, &mut write, &progress)?;
+    let made = Made { template: &template, options: &options, files: images, notes: &notes, invocation, read };
+    progress.step("writing");
+    let report = engine.install(|| made.write(&folder))?;
+
+    held.release();
+    interrupt::proceed()?;
+    folder.commit()?;
+    removed(&unfinished)?;
+    progress.finish();
+    report.warnings.iter().for_each(|warning| terminal::say(&format!("mireg: warning: {}", warning.text)));
+    if !quiet {
+        files::say(&notes);
+        let lines = made.summary(out);
+        terminal::print(&lines.into_iter().map(|(label, text)| line(label, &text)).collect::<String>());
+    }
+    match template.trusted() {
+        true => Ok(()),
+        false => {
+            Err(Error::untrusted(format!("the template should not be used; look at {}", out.join(REPORT).display())))
+        }
+    }
+}
+
+impl Template {
+    /// The images, what is asked for, and what is to be said of how they were read, a line each.
+    fn read(&self) -> Result<(Vec<Volume>, Options, Vec<String>)> {
+        let mut notes = Vec::new();
+        let mut read = |path: &PathBuf| {
+            let image = io::read_with(path, &self.single.options())?;
+            notes.extend(files::notes(path, &image));
+            Ok(image.volume)
+        };
+        let volumes = self.images.iter().map(&mut read).collect::<Result<_>>()?;
+        let listed = |all: &[u32]| (!all.is_empty()).then(|| all.iter().map(|&n| n as usize).collect());
+        let options = Options {
+            grid: self.like.as_deref().map(io::geometry).transpose()?,
+            rounds: self.rounds as usize,
+            deform: deform::Options {
+                force: self.force.clone(),
+                smooth_mm: self.smooth,
+                levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
+                iterations: listed(&self.iterations),
+                ..Default::default()
+            },
+        };
+        Ok((volumes, options, notes))
+    }
+}
+
+/// Where what is finished is kept: beside the output folder, which is not there before the end.
+fn unfinished(out: &Path) -> PathBuf {
+    match out.file_name() {
+        Some(name) => {
+            let mut name = name.to_owned();
+            name.push(UNFINISHED);
+            out.with_file_name(name)
+        }
+        // Such as `..`.
+        None => out.join(UNFINISHED),
+    }
+}
+
+fn removed(folder: &Path) -> Result<()> {
+    match folder.exists() {
+        true => {
+            fs::remove_dir_all(folder).map_err(|e| Error::file(folder, format!("cannot be removed ({})", e.kind())))
+        }
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,151 @@
+//! What a run has finished, in files that a later run of the same inputs and options takes instead of finding it again.
+
+use super::{Fit, Options, Round};
+use crate::io;
+use crate::io::transform::{Grids, read_linear, write_linear};
+use crate::transform::{Field, Linear};
+use crate::{Error, Geometry, Result, Volume};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// A folder of finished steps. Every file of it is whole: it was written under another name.
+pub struct Kept {
+    folder: PathBuf,
+    /// With which the names of files start that belong to this run's inputs and options.
+    key: String,
+    /// Of the template. Files may say it in fewer digits.
+    grid: Geometry,
+    /// What was there already.
+    before: HashSet<OsString>,
+    /// Steps of it that were taken.
+    found: RefCell<HashSet<OsString>>,
+}
+
+/// What the inputs and the options of a run are, but for the threads and the device, on which no result depends.
+pub fn key(images: &[Volume], options: &Options) -> String {
+    let mut hasher = DefaultHasher::new();
+    (env!("CARGO_PKG_VERSION"), format!("{options:?}"), images.len()).hash(&mut hasher);
+    for image in images {
+        format!("{:?}", image.geometry).hash(&mut hasher);
+        image.voxels.iter().for_each(|voxel| hasher.write_u32(voxel.to_bits()));
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+impl Kept {
+    /// Makes the folder, unless it is there.
+    ///
+    /// # Errors
+    /// [`Error::File`]
+    pub fn open(folder: &Path, key: String, grid: Geometry) -> Result<Self> {
+        fs::create_dir_all(folder).map_err(|e| Error::file(folder, format!("cannot be made ({})", e.kind())))?;
+        let names = fs::read_dir(folder).map_err(|e| Error::file(folder, format!("cannot be read ({})", e.kind())))?;
+        let before = names.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
+        Ok(Self { folder: folder.to_owned(), key, grid, before, found: RefCell::default() })
+    }
+
+    /// Steps that were found instead of made.
+    pub fn found(&self) -> usize {
+        self.found.borrow().len()
+    }
+
+    /// The affine transform of an image, and whether it can be trusted.
+    pub fn affine(&self, image: usize, make: impl FnOnce() -> Result<(Linear, bool)>) -> Result<(Linear, bool)> {
+        let (path, facts) = (self.path(&format!("affine_{image}.tfm")), self.path(&format!("affine_{image}.json")));
+        self.step(
+            &path,
+            make,
+            |path| Ok((read_linear(path, None, &Grids::default())?, self.read_facts(&facts)?)),
+            |path, (linear, trusted)| {
+                write_facts(&facts, trusted)?;
+                write_linear(path, None, linear, &Grids::default())
+            },
+        )
+    }
+
+    /// The field of an image in a round.
+    pub fn field(
+        &self,
+        round: usize,
+        image: usize,
+        make: impl FnOnce() -> Result<(Field, Fit)>,
+    ) -> Result<(Field, Fit)> {
+        let (path, facts) = self.of_field(round, image);
+        self.step(
+            &path,
+            make,
+            |path| Ok((Field { geometry: self.grid, ..io::field::read(path)? }, self.read_facts(&facts)?)),
+            |path, (field, fit)| {
+                write_facts(&facts, fit)?;
+                io::field::write(path, field)
+            },
+        )
+    }
+
+    /// The template after a round.
+    pub fn mean(&self, round: usize, make: impl FnOnce() -> Result<(Volume, Round)>) -> Result<(Volume, Round)> {
+        let (path, facts) = (self.path(&format!("mean_{round}.mha")), self.path(&format!("mean_{round}.json")));
+        self.step(
+            &path,
+            make,
+            |path| Ok((Volume { geometry: self.grid, ..io::read(path)? }, self.read_facts(&facts)?)),
+            |path, (mean, round)| {
+                write_facts(&facts, round)?;
+                io::write(path, mean)
+            },
+        )
+    }
+
+    /// Takes away the fields of a round, which are needed no more.
+    pub fn drop_fields(&self, round: usize, images: usize) {
+        for image in 0..images {
+            let (path, facts) = self.of_field(round, image);
+            // Where it stays, it only takes room.
+            let _ = (fs::remove_file(path), fs::remove_file(facts));
+        }
+    }
+
+    fn of_field(&self, round: usize, image: usize) -> (PathBuf, PathBuf) {
+        let path = |end: &str| self.path(&format!("field_{round}_{image}.{end}"));
+        (path("nii"), path("json"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{}_{name}", self.key))
+    }
+
+    /// What is in the file, or else what is made, written and, so that it is the same, read again.
+    fn step<T>(
+        &self,
+        path: &Path,
+        make: impl FnOnce() -> Result<T>,
+        read: impl Fn(&Path) -> Result<T>,
+        write: impl FnOnce(&Path, &T) -> Result<()>,
+    ) -> Result<T> {
+        if !path.exists() {
+            write(path, &make()?)?;
+        } else if let Some(name) = path.file_name().filter(|&name| self.before.contains(name)) {
+            self.found.borrow_mut().insert(name.to_owned());
+        }
+        read(path)
+    }
+
+    fn read_facts<T: DeserializeOwned>(&self, path: &Path) -> Result<T> {
+        let damaged = |e: &dyn std::fmt::Display| {
+            Error::file(path, format!("is damaged ({e}); remove {}", self.folder.display()))
+        };
+        let text = fs::read_to_string(path).map_err(|e| damaged(&e))?;
+        serde_json::from_str(&text).map_err(|e| damaged(&e))
+    }
+}
+
+fn write_facts(path: &Path, facts: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string(facts).map_err(|e| Error::file(path, e.to_string()))?;
+    fs::write(path, text).map_err(|e| Error::file(path, e.to_string()))
+}

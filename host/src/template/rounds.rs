@@ -1,0 +1,148 @@
+//! The rounds of a template.
+
+use super::affine::{Places, places};
+use super::intensity::{self, Intensity};
+use super::kept::Kept;
+use super::shape;
+use super::{Fit, Member, Options, Round, Template};
+use crate::backend::{Backend, BackendKind};
+use crate::doubt::{Check, Doubt};
+use crate::observer::go_on;
+use crate::resample::{Resampling, resample};
+use crate::transform::{Field, Linear, Transform};
+use crate::{Geometry, Observer, PixelType, Result, Volume, deform};
+
+/// A template under way.
+pub struct Run<'a> {
+    pub images: &'a [Volume],
+    pub intensities: &'a [Intensity],
+    pub grid: Geometry,
+    pub options: &'a Options,
+    pub kept: &'a Kept,
+    pub backend: &'a dyn Backend,
+    pub asked: BackendKind,
+    pub observer: &'a dyn Observer,
+}
+
+impl Run<'_> {
+    /// `each` gets the field of every image, from the template to the image, in their order.
+    pub fn template(&self, each: &mut dyn FnMut(usize, &Field) -> Result<()>) -> Result<Template> {
+        let places = places(self.images, self.kept, self.backend, self.observer)?;
+        let (affine_mean, start) = self.kept.mean(0, || self.affine_mean(&places))?;
+        let (mut before, mut mean) = (affine_mean.clone(), None);
+        let mut rounds = Vec::new();
+        for round in 1..=self.options.rounds {
+            go_on(self.observer)?;
+            let (made, facts) = self.kept.mean(round, || self.round(round, &before, &places))?;
+            rounds.push(facts);
+            if round == self.options.rounds {
+                mean = Some(made);
+            } else {
+                self.kept.drop_fields(round, self.images.len());
+                before = made;
+            }
+        }
+        let images = self.members(&before, &places, each)?;
+        Ok(Template {
+            mean: mean.unwrap_or(before),
+            affine_mean,
+            doubts: [places.doubts, doubts(&images)].concat(),
+            images,
+            rounds,
+            affine_sharpness: start.sharpness,
+            resumed: self.kept.found(),
+            backend: self.backend.name(),
+            device: self.backend.device(),
+        })
+    }
+
+    /// The images with the fields of the last round.
+    fn members(
+        &self,
+        before: &Volume,
+        places: &Places,
+        each: &mut dyn FnMut(usize, &Field) -> Result<()>,
+    ) -> Result<Vec<Member>> {
+        let (round, (back, _)) = (self.options.rounds, self.back(self.options.rounds, before, places)?);
+        let member = |(number, affine): (usize, &Linear)| {
+            go_on(self.observer)?;
+            let (field, Fit { values }) = self.field(round, number, before, places)?;
+            let field = back.then(&field);
+            let jacobians = Volume { geometry: self.grid, voxels: field.jacobians(), pixel: PixelType::F32 };
+            let (low, high) = jacobians.range();
+            each(number, &field)?;
+            Ok(Member { affine: affine.clone(), values, jacobian_range: [low, high].map(f64::from) })
+        };
+        places.affine.iter().enumerate().map(member).collect()
+    }
+
+    /// The field of an image in a round, start included.
+    fn field(&self, round: usize, image: usize, before: &Volume, places: &Places) -> Result<(Field, Fit)> {
+        self.kept.field(round, image, || {
+            let (rounds, images) = (self.options.rounds, self.images.len());
+            self.observer.stage(&format!("round {round} of {rounds}, image {} of {images}", image + 1));
+            let start = deform::Start::Transform(places.affine[image].clone());
+            let options = deform::Options { start, ..self.options.deform.clone() };
+            let found =
+                deform::deform(before, &self.images[image], &options, (self.backend, self.asked), self.observer)?;
+            Ok((found.field, Fit { values: found.values }))
+        })
+    }
+
+    /// What takes the mean displacement of a round away, and the mean and the largest length of that, mm.
+    fn back(&self, round: usize, before: &Volume, places: &Places) -> Result<(Field, [f64; 2])> {
+        let mut displacement = shape::Mean::new(self.grid);
+        for (image, rigid) in places.rigid.iter().enumerate() {
+            displacement.add(&self.field(round, image, before, places)?.0, rigid);
+        }
+        let (displacement, lengths) = displacement.field();
+        go_on(self.observer)?;
+        Ok((displacement.inverse(&self.grid), lengths))
+    }
+
+    fn affine_mean(&self, places: &Places) -> Result<(Volume, Round)> {
+        let all = places.affine.iter().map(|linear| Ok(Transform::from(linear.clone())));
+        let (mean, sharpness) = self.mean(all)?;
+        Ok((mean, Round { mean_displacement_mm: 0.0, largest_displacement_mm: 0.0, sharpness }))
+    }
+
+    /// The mean of all images through transforms from the template to each of them.
+    fn mean(&self, transforms: impl Iterator<Item = Result<Transform>>) -> Result<(Volume, f64)> {
+        let how = Resampling { outside: f32::NAN, ..Default::default() };
+        let mut mean = intensity::Mean::new(self.grid);
+        for ((image, transform), &of) in self.images.iter().zip(transforms).zip(self.intensities) {
+            go_on(self.observer)?;
+            let transform = transform?;
+            mean.add(&resample(image, &self.grid, &transform.map(), &how, self.backend)?.volume.voxels, of);
+        }
+        Ok(mean.volume(self.intensities))
+    }
+
+    /// Deforms every image to the mean of the round before, and makes a mean from which the mean displacement is taken away.
+    fn round(&self, round: usize, before: &Volume, places: &Places) -> Result<(Volume, Round)> {
+        let (back, [mean_displacement_mm, largest_displacement_mm]) = self.back(round, before, places)?;
+        let fields = (0..self.images.len()).map(|image| {
+            let (field, _) = self.field(round, image, before, places)?;
+            Ok(Transform::from(back.then(&field)))
+        });
+        let (mean, sharpness) = self.mean(fields)?;
+        Ok((mean, Round { mean_displacement_mm, largest_displacement_mm, sharpness }))
+    }
+}
+
+fn doubts(images: &[Member]) -> Vec<Doubt> {
+    let of = |(number, member): (usize, &Member)| {
+        let (image, [low, _]) = (number + 1, member.jacobian_range);
+        let folds = || format!("the field of image {image} folds space: its Jacobian is {low:.3} at its smallest");
+        let no_rise =
+            || format!("image {image} does not agree better with the template than as its affine transform places it");
+        if low.is_nan() || low <= 0.0 {
+            Some(Doubt::grave(Check::Folded, folds()))
+        } else if member.values[1] <= member.values[0] {
+            Some(Doubt::slight(Check::NoRise, no_rise()))
+        } else {
+            None
+        }
+    };
+    images.iter().enumerate().filter_map(of).collect()
+}
