@@ -232,7 +232,7 @@ pub fn unusual(determinant: f32, [low, high]: [f32; 2]) -> bool {
 pub fn around(voxel: [u32; 3], size: [u32; 3]) -> [[u32; 2]; 3] {
     let axis = |i: usize| {
         let end = voxel[i] + AROUND + 1;
-        [if voxel[i] > AROUND { voxel[i] - AROUND } else { 0 }, if end < size[i] { end } else { size[i] }]
+        [voxel[i].saturating_sub(AROUND), if end < size[i] { end } else { size[i] }]
     };
     [axis(0), axis(1), axis(2)]
 }
