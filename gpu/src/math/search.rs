@@ -81,7 +81,7 @@ pub fn pull(weight: f32, displacement: i32, near: f32) -> f32 {
     weight * away * away
 }
 
-/// The way of a displacement field, half of what a field and the opposite one say together: u(x) and v(x + u(x)).
+/// The displacement that searches in both directions agree on: the mean of `there`, u(x), and the opposite of `back`, v(x + u(x)).
 #[inline(always)]
 pub fn consistent(there: [f32; 3], back: [f32; 3]) -> [f32; 3] {
     [0.5 * (there[0] - back[0]), 0.5 * (there[1] - back[1]), 0.5 * (there[2] - back[2])]
@@ -92,7 +92,10 @@ mod tests {
     use super::*;
 
     fn noise([x, y, z]: [i32; 3]) -> i32 {
-        ((x * 7919 + y * 104_729 + z * 1_299_709).wrapping_mul(2_654_435).rem_euclid(1009) * 1023) / 1009
+        let mut bits = (x * 7919 + y * 104_729 + z * 1_299_709) as u32;
+        bits = (bits ^ bits >> 16).wrapping_mul(0x7feb_352d);
+        bits = (bits ^ bits >> 15).wrapping_mul(0x846c_a68b);
+        (bits >> 22) as i32
     }
 
     #[test]

@@ -74,11 +74,10 @@ impl<Q: Queue> OnDevice<'_, Q> {
     /// The displacements of one image's cells to where the other looks like them.
     fn one_way(&self, [from, to]: [&Q::Memory<u64>; 2], costs: &mut Q::Memory<u16>) -> Result<Q::Memory<f32>> {
         let (mut found, mut relaxed) = (self.field()?, self.field()?);
-        let (all, mut counted) = (self.queue.upload(&vec![1; self.cells()])?, self.queue.zeros(1)?);
+        let (mut all, mut counted) = (self.queue.upload(&vec![1; self.cells()])?, self.queue.zeros(1)?);
         let params = params::SearchCosts { from: from.view(), to: to.view(), costs: costs.view_mut(), grid: self.grid };
         // SAFETY: as above.
         unsafe { self.queue.launch(&SEARCH_COSTS, self.per_cell(), params)? };
-        let mut all = all;
         for weight in WEIGHTS {
             let couple = params::SearchCouple {
                 costs: costs.view(),
