@@ -55,6 +55,7 @@ COLUMNS = {
     'register s': ('register_s', '.1f'),
     'process s': ('process_s', '.1f'),
     'CPU s': ('cpu_s', '.0f'),
+    'Dice': ('dice', '.3f'),
     'mean': ('after_mean', '.3f'),
     'median': ('after_median', '.3f'),
     '95 %': ('after_p95', '.2f'),
@@ -75,6 +76,9 @@ def table(args):
         mine = [r for r in rows if r['case'] == case]
         before = next((r for r in mine if 'before_mean' in r), None)
         columns = {k: v for k, v in COLUMNS.items() if any(v[0] in r for r in mine)}
+        labelled = next((r for r in mine if 'before_dice' in r), None)
+        if labelled:
+            print(f"\n{case}: before Dice {labelled['before_dice']:.3f}\n")
         if before:
             outside = f", outside {before['outside_before_mean']:.2f}" if 'outside_before_mean' in before else ''
             print(f"\n{case}: before {before['before_mean']:.2f} mm (max {before['before_max']:.1f}){outside}\n")
@@ -87,6 +91,9 @@ def table(args):
 
 def score(args):
     e = deform_error.evaluate(deform_error.cases(args.data)[args.case], args.folder)
+    if 'dice' in e:
+        print(f"{args.case} Dice {e['before_dice']:.4f} -> {e['dice']:.4f}, Jacobian {e['jacobian_min']:.3f} to {e['jacobian_max']:.3f}")
+        return
     outside = f" outside {e['outside_before_mean']:.2f} -> {e['outside_after_mean']:.3f}" if 'outside_after_mean' in e else ''
     inverse = f" inverse {e['inverse_consistency']:.4f}" if 'inverse_consistency' in e else ''
     print(

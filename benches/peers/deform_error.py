@@ -16,6 +16,7 @@ class Case:
     same_modality: bool
     truth: str = ''  # a field like the result's, on any grid
     landmarks: tuple = ()  # stems of the fixed and the moving image's landmark files
+    labels: tuple = ()  # label maps of the fixed and the moving image
 
 
 def cases(data):
@@ -30,6 +31,14 @@ def cases(data):
         for image in breaths:
             name = image.split('.')[0]
             found[f'liver{set_[-2:]}-{name[4]}'] = Case(f'{at}/{exhaled}', f'{at}/{image}.mha', True, landmarks=(f'{at}/exhMaster', f'{at}/{name}'))
+    brains, chests = os.path.join(data, 'real', 'nirep'), os.path.join(data, 'real', 'lung_mr_proton')
+    for at, kind, image, labels, pairs in (
+        (brains, 'nirep', '', '_seg', (('na10', 'na16'), ('na16', 'na10'))),
+        (chests, 'lung', 'H1', 'Lobes', (('0004', '0006'), ('0006', '0007'), ('0007', '0004'))),
+    ):
+        for pair in pairs:
+            images, maps = ([f'{at}/{name}{suffix}.nii.gz' for name in pair] for suffix in (image, labels))
+            found[f'{kind}-{pair[0].removeprefix("na")}'] = Case(*images, True, labels=tuple(maps))
     return found
 
 
@@ -83,6 +92,21 @@ def landmarks(path):
     return np.array(words[at + 3 : at + 3 + 3 * n], float).reshape(n, 3)
 
 
+def dice(fixed, moving):
+    """The mean over all labels of either map (arrays)."""
+    labels = sorted((set(np.unique(fixed)) | set(np.unique(moving))) - {0})
+    a, b = ([np.count_nonzero(labelled == label) for label in labels] for labelled in (fixed, moving))
+    both = [np.count_nonzero((fixed == label) & (moving == label)) for label in labels]
+    return float(np.mean(2 * np.array(both) / (np.array(a) + b)))
+
+
+def dice_by(case, transform):
+    """Of the fixed image's labels and those of the moving image, nearest, by a transform."""
+    fixed, moving = (sitk.ReadImage(path) for path in case.labels)
+    moved = sitk.Resample(moving, fixed, transform, sitk.sitkNearestNeighbor)
+    return dice(sitk.GetArrayFromImage(fixed), sitk.GetArrayFromImage(moved))
+
+
 def statistics(mm, prefix):
     return {
         f'{prefix}_mean': mm.mean(),
@@ -93,7 +117,7 @@ def statistics(mm, prefix):
 
 
 def evaluate(case, folder):
-    """Errors in mm (before: of the identity, after: of the field), the Jacobian's range over the whole grid and the mean
+    """Errors in mm or Dice (before: of the identity, after: of the field), the Jacobian's range over the whole grid and the mean
     inverse-consistency error |v(y + u(y)) + u(y)| in mm."""
     fixed, moving = sitk.ReadImage(case.fixed), sitk.ReadImage(case.moving)
     field = read_field(f'{folder}/field.nii.gz')
@@ -109,6 +133,10 @@ def evaluate(case, folder):
         where = head(fixed) & inside(moving, at + truth)
         out = statistics(np.linalg.norm(truth[where], axis=-1), 'before')
         out |= statistics(np.linalg.norm((u - truth)[where], axis=-1), 'after')
+    elif case.labels:
+        where = np.ones(u.shape[:3], bool)
+        carry = sitk.DisplacementFieldTransform(sitk.Image(field))
+        out = dict(before_dice=dice_by(case, sitk.Transform()), dice=dice_by(case, carry))
     else:
         where = np.ones(u.shape[:3], bool)
         out = {}
