@@ -169,7 +169,7 @@ pub fn run(arguments: &Deform, invocation: &Invocation) -> Result<()> {
     let outputs = Outputs::new(&arguments.write);
     let job = Job::open::<Deformed>(&arguments.pair, outputs, &also.files(), &arguments.compute, invocation)?;
     let loaded = job.read(|grids| arguments.asked(grids, Held::default()))?;
-    let (found, regions) = loaded.options.run([&loaded.fixed, &loaded.moving], &job.engine, &job.progress)?;
+    let (found, regions) = loaded.options.run([&loaded.fixed, &loaded.moving], job.engine, &job.progress)?;
     let (options, start) = (&loaded.options.options, arguments.start.as_deref());
     job.finish(&loaded, &Deformed { found: &found, options, start, regions: regions.as_ref(), also })
 }
