@@ -184,7 +184,7 @@ impl<'a> Job<'a> {
         let (pair, report) = (self.pair, self.write(loaded, found, map)?);
         let look = match self.outputs.has(Output::Report) {
             true => format!("look at {}", pair.out.join(REPORT).display()),
-            false => "run it again with its report, which says why".to_owned(),
+            false => "write its report to see why".to_owned(),
         };
         let text = summary(pair, &self.outputs, found, &report);
         self.commit(&report, &text)?;
