@@ -108,9 +108,9 @@ pub fn stdout(command: &mut Command) -> String {
 
 const REGISTER: [&str; 5] = ["register", "ct.nii.gz", "mr.nii.gz", "--out", "out"];
 
-const COMMANDS: [&str; 13] = [
-    "register", "deform", "mesh", "apply", "points", "metric", "evaluate", "convert", "compose", "invert", "demo",
-    "devices", "bench",
+const COMMANDS: [&str; 14] = [
+    "register", "deform", "mesh", "batch", "apply", "points", "metric", "evaluate", "convert", "compose", "invert",
+    "demo", "devices", "bench",
 ];
 
 fn help_and_version() {
@@ -120,7 +120,9 @@ fn help_and_version() {
         assert!(stdout(&mut mireg(here, &["--help"])).contains(command), "{command}");
         assert!(stdout(&mut mireg(here, &[command, "--help"])).contains("Usage: mireg"), "{command}");
     }
-    for command in [&["--help"][..], &["register", "--help"], &["deform", "--help"], &["mesh", "--help"]] {
+    for command in
+        [&["--help"][..], &["register", "--help"], &["deform", "--help"], &["mesh", "--help"], &["batch", "--help"]]
+    {
         assert!(stdout(&mut mireg(here, command)).contains("\n  130, 143  "), "{command:?}");
     }
     let help = stdout(&mut mireg(here, &["register", "--help"]));

@@ -5,6 +5,7 @@
 
 mod accuracy;
 mod backends;
+mod batch;
 mod cli;
 mod deform;
 mod demo;
@@ -21,6 +22,7 @@ fn main() {
     let topics = [
         accuracy::tests(),
         backends::tests(),
+        batch::tests(),
         cli::tests(),
         deform::tests(),
         demo::tests(),

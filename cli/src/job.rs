@@ -1,12 +1,12 @@
 //! What every command does that registers two images and leaves a folder of results.
 
-use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use glam::DAffine3;
 use mireg::io::transform::Grids;
 use mireg::io::{self, OutputFolder};
 use mireg::{Engine, Error, Geometry, Resampling, Result, Volume, resample};
+use serde::Serialize;
 
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
@@ -23,14 +23,13 @@ pub const MOST_PIXELS: usize = 1 << 26;
 
 /// A run under way: nothing is in the output folder until it ends.
 pub struct Job<'a> {
-    /// Left to the end of the process: a driver frees a device faster then than buffer by buffer.
-    pub engine: ManuallyDrop<Engine>,
+    pub engine: &'a Engine,
     pub progress: Progress,
     pub folder: OutputFolder,
-    invocation: &'a Invocation,
+    invocation: &'a Invocation<'a>,
     pair: &'a Pair,
-    /// Declared after the folder, which is taken away first.
-    held: Held,
+    /// Declared after the folder, which is taken away first. A row of a table holds nothing.
+    held: Option<Held>,
 }
 
 impl<'a> Job<'a> {
@@ -38,10 +37,14 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// [`Error::File`] for a folder that cannot be made and results that would replace an input, [`Error::Device`].
-    pub fn open(pair: &'a Pair, outputs: &[&str], compute: &Compute, invocation: &'a Invocation) -> Result<Self> {
+    pub fn open(pair: &'a Pair, outputs: &[&str], compute: &Compute, invocation: &'a Invocation<'a>) -> Result<Self> {
         let Pair { fixed, moving, out, quiet, .. } = pair;
         for name in outputs.iter().copied().chain([report::moved(moving)]) {
             files::keep_inputs(&out.join(name), [fixed, moving])?;
+        }
+        if let Some(row) = invocation.row {
+            let folder = OutputFolder::create_in(out, row.temporary())?;
+            return Ok(Self { engine: row.engine(), progress: Progress::Quiet, folder, invocation, pair, held: None });
         }
         let held = Held::new();
         let folder = OutputFolder::create(out)?;
@@ -51,8 +54,9 @@ impl<'a> Job<'a> {
             clear();
             terminal::say(&crate::line_of(&Error::Stopped));
         });
-        let engine = ManuallyDrop::new(compute.engine(&progress)?);
-        Ok(Self { engine, progress, folder, invocation, pair, held })
+        // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
+        let engine = Box::leak(Box::new(compute.engine(&progress)?));
+        Ok(Self { engine, progress, folder, invocation, pair, held: Some(held) })
     }
 
     /// Reads the images, and options between images on their grids.
@@ -108,7 +112,8 @@ impl<'a> Job<'a> {
             images: [&loaded.fixed, &loaded.moving],
             notes: &loaded.notes,
             read: loaded.seconds,
-            open: self.engine.opening_seconds(),
+            // The rows of a table do not wait for it.
+            open: self.held.as_ref().map_or(0.0, |_| self.engine.opening_seconds()),
         };
         let moved = |path: &Path| match (&loaded.whole, map) {
             (Some([fixed, _]), Some(map)) => self.write_moved(&loaded.moving, fixed, map, path),
@@ -125,13 +130,17 @@ impl<'a> Job<'a> {
         io::write(path, &self.engine.resample(moving, fixed, &(*map).into(), &Resampling::default())?.volume)
     }
 
-    /// Moves the folder to its place, prints the warnings and, unless it is to be quiet, notes and the text. Warnings are never
-    /// silenced.
+    /// Moves the folder to its place. A command of its own prints the warnings, which are never silenced, and, unless it is to be quiet,
+    /// notes and the text.
     ///
     /// # Errors
     /// [`Error::File`] where the folder cannot be moved.
-    pub fn commit<F>(self, report: &Report<F>, text: &str) -> Result<()> {
-        self.held.release();
+    pub fn commit<F: Serialize>(self, report: &Report<F>, text: &str) -> Result<()> {
+        if let Some(row) = self.invocation.row {
+            let report = serde_json::to_value(report).map_err(|e| Error::file(REPORT, e.to_string()))?;
+            return row.place(self.folder, report);
+        }
+        self.held.iter().for_each(Held::release);
         interrupt::proceed()?;
         self.folder.commit()?;
         self.progress.finish();

@@ -1,6 +1,7 @@
 //! The application `mireg`: reads arguments, calls the library, shows progress, writes results and reports.
 
 mod arguments;
+mod batch;
 mod bench;
 mod commands;
 pub mod demo;
@@ -35,7 +36,7 @@ const BAD_INPUT: u8 = 2;
 /// name first.
 pub fn run(started: Instant, words: Vec<OsString>) -> u8 {
     interrupt::listen();
-    let invocation = Invocation { started, words };
+    let invocation = Invocation::new(started, words);
     let arguments = match Arguments::try_parse_from(&invocation.words) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),

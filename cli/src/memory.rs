@@ -35,7 +35,7 @@ const OUT: [&str; 4] = ["register", "deform", "mesh", "apply"];
 /// A command that was understood.
 pub struct Asked {
     command: Command,
-    invocation: Invocation,
+    invocation: Invocation<'static>,
 }
 
 /// An error as the command line prints it.
@@ -55,7 +55,7 @@ impl Asked {
             typed.splice(2..2, ["--out".into(), ".".into()]);
         }
         let arguments = Arguments::try_parse_from(&typed).map_err(|error| crate::one_line(&error.to_string()))?;
-        Ok(Self { command: arguments.command, invocation: Invocation { started: Instant::now(), words } })
+        Ok(Self { command: arguments.command, invocation: Invocation::new(Instant::now(), words) })
     }
 
     /// The engine that it asks for: the backend and the number of threads, 0 for one per core.
@@ -233,7 +233,7 @@ impl Finished {
     /// # Errors
     /// [`Error::File`] where a picture or the page cannot be made.
     pub fn page(&self) -> Result<String> {
-        let invocation = Invocation { started: Instant::now(), words: self.command.clone() };
+        let invocation = Invocation::new(Instant::now(), self.command.clone());
         let run = self.told.run(&invocation, &self.images);
         let start = self.told.start.as_deref();
         match &self.found {
@@ -254,7 +254,7 @@ impl Told {
         Ok((run.report(found, &spent).text()?, spent))
     }
 
-    fn run<'a>(&'a self, invocation: &'a Invocation, images: &'a [Volume; 2]) -> Run<'a> {
+    fn run<'a>(&'a self, invocation: &'a Invocation<'a>, images: &'a [Volume; 2]) -> Run<'a> {
         let Self { fixed, moving, notes, read, open, .. } = self;
         let [fixed, moving]: [&Path; 2] = [fixed, moving];
         Run { invocation, fixed, moving, images: images.each_ref(), notes, read: *read, open: *open }

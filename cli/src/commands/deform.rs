@@ -166,7 +166,7 @@ pub fn run(arguments: &Deform, invocation: &Invocation) -> Result<()> {
     let files = [Deformed::FILES, &also.files()].concat();
     let job = Job::open(&arguments.pair, &files, &arguments.compute, invocation)?;
     let loaded = job.read(|grids| arguments.asked(grids, Held::default()))?;
-    let (found, regions) = loaded.options.run([&loaded.fixed, &loaded.moving], &job.engine, &job.progress)?;
+    let (found, regions) = loaded.options.run([&loaded.fixed, &loaded.moving], job.engine, &job.progress)?;
     let (options, start) = (&loaded.options.options, arguments.start.as_deref());
     job.finish(&loaded, &Deformed { found: &found, options, start, regions: regions.as_ref(), also })
 }

@@ -1,6 +1,7 @@
 //! What can be typed, and what runs then. A command's arguments are beside it, in its own file.
 
 mod apply;
+mod batch;
 mod compose;
 mod convert;
 pub mod deform;
@@ -71,6 +72,9 @@ pub enum Command {
     /// Make the unbiased mean of images in shape and intensity
     #[command(after_help = end(template::OUTPUTS, template::EXAMPLES))]
     Template(template::Template),
+    /// Register the pairs of a table in one process, which can be stopped and goes on where it was
+    #[command(after_help = end(batch::OUTPUTS, batch::EXAMPLES))]
+    Batch(batch::Batch),
     /// Apply transforms to an image: resample it on the grid of another
     #[command(after_help = apply::EXAMPLES)]
     Apply(apply::Apply),
@@ -110,6 +114,7 @@ impl Command {
             Self::Deform(deform) => deform::run(deform, invocation),
             Self::Mesh(mesh) => mesh::run(mesh, invocation),
             Self::Template(template) => template::run(template, invocation),
+            Self::Batch(batch) => batch::run(batch, invocation),
             Self::Apply(apply) => apply::run(apply),
             Self::Points(points) => points::run(points),
             Self::Metric(metric) => metric::run(metric),

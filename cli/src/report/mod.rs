@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::flags;
 use crate::invocation::Invocation;
+pub use html::facts::command;
 use mireg::image::Intensities;
 use mireg::io::{self, OutputFolder};
 use mireg::{Check, Doubt, Error, Result, Volume};
@@ -33,7 +34,7 @@ pub fn moved(moving: &Path) -> &'static str {
 
 /// What a run knows beyond its result.
 pub struct Run<'a> {
-    pub invocation: &'a Invocation,
+    pub invocation: &'a Invocation<'a>,
     pub fixed: &'a Path,
     pub moving: &'a Path,
     /// Both as they were read.

@@ -24,15 +24,23 @@ impl OutputFolder {
     pub fn create(folder: &Path) -> Result<Self> {
         let here = Path::new(".");
         let ancestors = folder.ancestors().map(|a| if a == Path::new("") { here } else { a });
-        let existing = ancestors.into_iter().find(|a| a.symlink_metadata().is_ok()).unwrap_or(here);
-        if !existing.is_dir() {
-            let message = format!("{} is not a folder; choose another output folder", existing.display());
+        Self::create_in(folder, ancestors.into_iter().find(|a| a.symlink_metadata().is_ok()).unwrap_or(here))
+    }
+
+    /// The same with the temporary folder in `within`, on the same file system.
+    ///
+    /// # Errors
+    /// As [`OutputFolder::create`].
+    pub fn create_in(folder: &Path, within: &Path) -> Result<Self> {
+        if let Some(file) = [folder, within].into_iter().find(|path| path.symlink_metadata().is_ok() && !path.is_dir())
+        {
+            let message = format!("{} is not a folder; choose another output folder", file.display());
             return Err(Error::file(folder, message));
         }
-        let temporary = atomic::builder(0o777).tempdir_in(existing).map_err(|e| {
+        let temporary = atomic::builder(0o777).tempdir_in(within).map_err(|e| {
             let why = e.kind();
             let message =
-                format!("nothing can be written in {} ({why}); choose another output folder", existing.display());
+                format!("nothing can be written in {} ({why}); choose another output folder", within.display());
             Error::file(folder, message)
         })?;
         Ok(Self { folder: folder.to_owned(), temporary })
@@ -53,7 +61,15 @@ impl OutputFolder {
     /// # Errors
     /// [`Error::File`] where a file cannot take its place.
     pub fn commit(self) -> Result<()> {
-        self.place().map_err(|e| {
+        self.commit_with_last("")
+    }
+
+    /// The same with the file of this name after all others: where it is, they are.
+    ///
+    /// # Errors
+    /// As [`OutputFolder::commit`].
+    pub fn commit_with_last(self, last: &str) -> Result<()> {
+        self.place(last).map_err(|e| {
             Error::file(
                 &self.folder,
                 format!("the results cannot be moved into it ({e}); choose another output folder"),
@@ -61,7 +77,7 @@ impl OutputFolder {
         })
     }
 
-    fn place(&self) -> std::io::Result<()> {
+    fn place(&self, last: &str) -> std::io::Result<()> {
         if !self.folder.is_dir() {
             if let Some(parent) = self.folder.parent() {
                 std::fs::create_dir_all(parent)?;
@@ -69,7 +85,8 @@ impl OutputFolder {
             return std::fs::rename(self.temporary.path(), &self.folder);
         }
         let names = std::fs::read_dir(self.temporary.path())?.map(|entry| Ok(entry?.file_name()));
-        let names = names.collect::<std::io::Result<Vec<_>>>()?;
+        let mut names = names.collect::<std::io::Result<Vec<_>>>()?;
+        names.sort_by_key(|name| name == last);
         if let Some(taken) = names.iter().map(|name| self.folder.join(name)).find(|target| target.is_dir()) {
             return Err(std::io::Error::other(format!("{} is a folder", taken.display())));
         }

@@ -50,7 +50,7 @@ fn page_from(from: &'static str, volume: &Volume, doubts: Vec<Doubt>, file: &str
     };
     let options = Options::default();
     let path = Path::new(file);
-    let invocation = Invocation { started: Instant::now(), words: vec!["mireg".into()] };
+    let invocation = Invocation::new(Instant::now(), vec!["mireg".into()]);
     let images = [volume; 2];
     let run = Run { invocation: &invocation, fixed: path, moving: path, images, notes: &[], read: 0.0, open: 0.0 };
     let registered = Registered { found: &found, options: &options };

@@ -31,7 +31,7 @@ pub struct Made<'a> {
     pub files: &'a [PathBuf],
     /// What is to be said of how they were read, a line each.
     pub notes: &'a [String],
-    pub invocation: &'a Invocation,
+    pub invocation: &'a Invocation<'a>,
     /// Seconds that reading took.
     pub read: f64,
 }

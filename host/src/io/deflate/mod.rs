@@ -1,8 +1,10 @@
 //! Deflate over all threads, in one gzip or zlib stream whose bytes do not depend on how many there are.
 
+mod coded;
+mod codes;
+
 use std::io::{self, Write};
 
-use flate2::{Compress, Compression, FlushCompress};
 use rayon::prelude::*;
 use zlib_rs::{adler32, crc32};
 
@@ -10,8 +12,6 @@ use zlib_rs::{adler32, crc32};
 const BLOCK: usize = 1 << 18;
 /// So many per thread lie in memory before they are written.
 const BLOCKS_A_THREAD: usize = 16;
-/// Fast; noise hardly gets smaller at higher levels.
-const LEVEL: Compression = Compression::new(3);
 /// An empty last block.
 const END: [u8; 2] = [0x03, 0x00];
 
@@ -68,9 +68,13 @@ pub fn compress(
         length += block.length;
         out.write_all(&block.deflated)
     };
-    put(Block::new(wrap, head))?;
+    put(Block::new(wrap, head, 1))?;
+    let block = |voxels: &[f32]| {
+        let bytes = encode(voxels);
+        Block::new(wrap, &bytes, bytes.len() / voxels.len())
+    };
     for voxels in voxels.chunks(BLOCK * BLOCKS_A_THREAD * rayon::current_num_threads()) {
-        let blocks: Vec<_> = voxels.par_chunks(BLOCK).map(|part| Block::new(wrap, &encode(part))).collect();
+        let blocks: Vec<_> = voxels.par_chunks(BLOCK).map(block).collect();
         blocks.into_iter().try_for_each(&mut put)?;
     }
     out.write_all(&END)?;
@@ -85,19 +89,9 @@ struct Block {
 }
 
 impl Block {
-    fn new(wrap: Wrap, bytes: &[u8]) -> Self {
-        let mut compressor = Compress::new(LEVEL, false);
-        let mut deflated = Vec::with_capacity(bytes.len());
-        // A flush is not over while the output is full. (flate2's writers forget it then.)
-        loop {
-            deflated.reserve(bytes.len() / 8 + 64);
-            let rest = &bytes[compressor.total_in() as usize..];
-            let status = compressor.compress_vec(rest, &mut deflated, FlushCompress::Sync);
-            status.expect("deflate takes any bytes and its state is intact");
-            if deflated.len() < deflated.capacity() {
-                break;
-            }
-        }
+    /// Of voxels of so many bytes.
+    fn new(wrap: Wrap, bytes: &[u8], voxel: usize) -> Self {
+        let deflated = coded::deflated(bytes, voxel);
         Self { deflated, checksum: wrap.checksum(bytes), length: bytes.len() as u64 }
     }
 }

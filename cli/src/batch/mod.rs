@@ -1,0 +1,136 @@
+//! A study: many pairs in one process. A table becomes rows ([`plan`], [`row`]), those that are not done yet are registered side by side
+//! ([`queue`]), each leaves a record of what it was made from in its folder ([`record`]), and all records make the summary and the
+//! gallery. What a row does is its own command's business.
+
+mod facts;
+mod gallery;
+mod inputs;
+mod options;
+pub mod plan;
+mod progress;
+mod queue;
+mod record;
+pub mod row;
+mod summary;
+mod table;
+mod unfinished;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mireg::io::OutputFolder;
+use mireg::{Engine, Error, Observer, Result};
+
+use crate::interrupt::{self, Held};
+use crate::terminal;
+use gallery::GALLERY;
+use progress::Progress;
+use queue::Shared;
+use record::Record;
+use row::Row;
+use summary::SUMMARY;
+use unfinished::Unfinished;
+
+/// How often the summary is written while rows are registered.
+const WRITTEN: Duration = Duration::from_secs(30);
+
+/// Opens a device for so many rows at once.
+pub type Open<'a> = dyn Fn(usize, &dyn Observer) -> Result<Engine> + 'a;
+
+/// How a study is run.
+pub struct Study<'a> {
+    pub table: &'a Path,
+    pub out: &'a Path,
+    pub quiet: bool,
+    /// Whether rows that failed in an earlier run are tried again.
+    pub retry_failed: bool,
+    /// Rows at once, at most.
+    pub jobs: usize,
+    pub open: &'a Open<'a>,
+}
+
+impl Study<'_> {
+    /// Registers the rows that are not done, and writes the summary of all.
+    ///
+    /// # Errors
+    /// [`Error::Untrusted`] where a row failed or should not be used, [`Error::Stopped`] after a signal, [`Error::Device`] for a device
+    /// that is not there, [`Error::File`] where nothing can be written.
+    pub fn run(&self, rows: &[Row]) -> Result<()> {
+        // Until it goes, the first signal ends rows at their next step, so that none is half written.
+        let held = Held::new();
+        let unfinished = Unfinished::open(self.out)?;
+        let mut records: Vec<_> = rows.iter().map(|row| self.kept(row)).collect();
+        let waiting: Vec<usize> = (0..rows.len()).filter(|&place| records[place].is_none()).collect();
+        let mut progress = Progress::new(self.quiet, rows.len(), rows.len() - waiting.len());
+        let write = |records: &[Option<Record>]| self.write(rows, records, unfinished.folder());
+        if !waiting.is_empty() {
+            let jobs = self.jobs.min(waiting.len());
+            // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
+            let engine = Box::leak(Box::new((self.open)(jobs, &progress)?));
+            let shared = Shared { engine, out: self.out, unfinished: unfinished.folder() };
+            let turns: Vec<&Row> = waiting.iter().map(|&place| &rows[place]).collect();
+            let mut written = Instant::now();
+            queue::run(&turns, jobs, &shared, |ended| {
+                if let Some((turn, record)) = ended {
+                    progress.ended(&rows[waiting[turn]].id, &record);
+                    records[waiting[turn]] = Some(record);
+                }
+                if written.elapsed() > WRITTEN {
+                    // The last one has to succeed.
+                    let _ = write(&records);
+                    written = Instant::now();
+                }
+            });
+        }
+        progress.finish();
+        write(&records)?;
+        let stopped = interrupt::proceed();
+        drop((unfinished, held));
+        self.tell(&records, waiting.len());
+        stopped?;
+        self.verdict(&records)
+    }
+
+    /// What an earlier run says about a row, if that still holds.
+    fn kept(&self, row: &Row) -> Option<Record> {
+        let record = Record::read(&self.out.join(&row.id))?;
+        (record.key == row.key && !(self.retry_failed && record.failed())).then_some(record)
+    }
+
+    fn write(&self, rows: &[Row], records: &[Option<Record>], unfinished: &Path) -> Result<()> {
+        let folder = OutputFolder::create_in(self.out, unfinished)?;
+        summary::write(&folder.path(SUMMARY), rows, records)?;
+        gallery::write(&folder.path(GALLERY), self.table, rows, records)?;
+        folder.commit()
+    }
+
+    /// Says how the study stands.
+    fn tell(&self, records: &[Option<Record>], waited: usize) {
+        if self.quiet {
+            return;
+        }
+        let ended = records.iter().flatten();
+        let count = |of: &dyn Fn(&Record) -> bool| ended.clone().filter(|record| of(record)).count();
+        let [failed, trusted] = [count(&Record::failed), count(&Record::trusted)];
+        let [all, ended, before] = [records.len(), ended.clone().count(), records.len() - waited];
+        let mut text = format!("{ended} of {all} done, {before} of them before; {trusted} passed");
+        text += &format!(", {} not trusted, {failed} failed", ended - trusted - failed);
+        terminal::print(&terminal::line("pairs", &text));
+        let out = self.out.display();
+        terminal::print(&terminal::line("files", &format!("{SUMMARY} and {GALLERY} in {out}, and a folder per pair")));
+        if ended < all {
+            terminal::say("mireg: note: the same command goes on from here");
+        }
+    }
+
+    fn verdict(&self, records: &[Option<Record>]) -> Result<()> {
+        let failed = records.iter().flatten().filter(|record| record.failed()).count();
+        let untrusted = records.iter().flatten().filter(|record| !record.trusted()).count() - failed;
+        if failed + untrusted == 0 {
+            return Ok(());
+        }
+        let look = self.out.join(GALLERY);
+        let text = format!("{failed} pairs failed and {untrusted} should not be used; look at {}", look.display());
+        Err(Error::untrusted(text))
+    }
+}

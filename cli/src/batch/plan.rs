@@ -1,0 +1,92 @@
+//! From a table to rows that can be registered, or to all that is wrong with it.
+
+use std::collections::HashMap;
+
+use mireg::Result;
+
+use super::options::Known;
+use super::row::{Asked, Column, Maker, Parse, Row};
+use super::table::{self, Line, Table};
+
+const NEEDED: [&str; 3] = ["id", "fixed", "moving"];
+
+/// Reads the table and checks all rows. Returns them, or what is wrong, a line each.
+///
+/// # Errors
+/// [`mireg::Error::File`] for a table that cannot be read.
+pub fn read(asked: &Asked, parse: Parse) -> Result<Result<Vec<Row>, Vec<String>>> {
+    let Table { columns, rows, mut faults } = table::read(asked.table)?;
+    let (known, command) = (Known::all(asked.command), asked.command.get_name());
+    let typed = Known::typed(&known, asked.options, command).unwrap_or_else(|fault| {
+        faults.push(format!("after --: {fault}"));
+        Vec::new()
+    });
+    let columns = understood(&columns, &known, command, &mut faults);
+    faults.extend(repeated(&columns, &rows));
+    if columns.is_empty() {
+        return Ok(Err(faults));
+    }
+    let mut checked = Vec::with_capacity(rows.len());
+    let maker = Maker { asked, columns: &columns, typed: &typed };
+    for line in &rows {
+        match maker.row(line, parse) {
+            Ok(row) => checked.push(row),
+            Err(found) => faults.extend(found.into_iter().map(|fault| format!("row {}: {fault}", line.number))),
+        }
+    }
+    Ok(if faults.is_empty() { Ok(checked) } else { Err(faults) })
+}
+
+/// What each column holds; none where a column cannot be understood, since rows then say nothing.
+fn understood<'a>(names: &[String], known: &'a [Known], command: &str, faults: &mut Vec<String>) -> Vec<Column<'a>> {
+    let before = faults.len();
+    for needed in NEEDED {
+        match names.iter().filter(|name| *name == needed).count() {
+            1 => {}
+            0 => faults.push(format!("there is no column {needed}; the columns are {}", names.join(", "))),
+            _ => faults.push(format!("column {needed} is there twice")),
+        }
+    }
+    let mut columns: Vec<Column> = Vec::new();
+    for name in names {
+        let column = match name.as_str() {
+            "id" => Column::Id,
+            "fixed" => Column::Fixed,
+            "moving" => Column::Moving,
+            name => match Known::find(known, name, command) {
+                Ok(option) => Column::Option(option),
+                Err(fault) => {
+                    faults.push(format!("column {fault}"));
+                    continue;
+                }
+            },
+        };
+        if let Column::Option(option) = column {
+            let same = |column: &Column| matches!(column, Column::Option(other) if other.name() == option.name());
+            if !option.repeats() && columns.iter().any(same) {
+                faults.push(format!("column {name} is there twice"));
+            }
+        }
+        columns.push(column);
+    }
+    if faults.len() == before { columns } else { Vec::new() }
+}
+
+/// Rows whose folder is that of a row before, as file systems that do not tell `A` from `a` have it.
+fn repeated(columns: &[Column], rows: &[Line]) -> Vec<String> {
+    let Some(column) = columns.iter().position(|column| matches!(column, Column::Id)) else { return Vec::new() };
+    let mut seen = HashMap::new();
+    let again = rows.iter().filter_map(|line| {
+        let id = &line.cells[column];
+        match seen.get(&id.to_lowercase()) {
+            Some(first) => {
+                Some(format!("row {}: id {id} is that of row {first}; each pair needs its own", line.number))
+            }
+            None => {
+                seen.insert(id.to_lowercase(), line.number);
+                None
+            }
+        }
+    });
+    again.collect()
+}

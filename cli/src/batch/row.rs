@@ -1,0 +1,167 @@
+//! A row of the table as a pair that can be registered.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Command;
+use mireg::Result;
+
+use super::inputs::{Key, Stamp};
+use super::options::{Given, Known};
+use super::table::Line;
+use crate::invocation::Invocation;
+use crate::report;
+
+/// Runs the command of a row.
+pub type Run = Box<dyn Fn(&Invocation) -> Result<()> + Send + Sync>;
+
+/// Makes a command of its words, the program's name first, or says what is wrong with them.
+pub type Parse<'a> = &'a mut dyn FnMut(&[OsString]) -> Result<Run, String>;
+
+/// A pair to register.
+pub struct Row {
+    /// The name of its folder.
+    pub id: String,
+    /// The command line that does the same.
+    pub words: Vec<OsString>,
+    pub key: Key,
+    pub run: Run,
+}
+
+impl Row {
+    /// The command line that does the same, as a shell reads it.
+    pub fn command(&self) -> String {
+        report::command(&self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>())
+    }
+}
+
+/// How a table is to be understood.
+pub struct Asked<'a> {
+    pub table: &'a Path,
+    /// Where the folders of the rows go.
+    pub out: &'a Path,
+    /// The command of each row.
+    pub command: &'a Command,
+    /// The program's name as it was typed.
+    pub program: &'a OsString,
+    /// Options for all rows.
+    pub options: &'a [String],
+    /// Options of the study that a row's own command line would have, too.
+    pub all: &'a [String],
+}
+
+/// What a column holds.
+pub enum Column<'a> {
+    Id,
+    Fixed,
+    Moving,
+    Option(&'a Known),
+}
+
+/// Makes rows of the cells of a table.
+pub struct Maker<'a> {
+    pub asked: &'a Asked<'a>,
+    pub columns: &'a [Column<'a>],
+    /// Options for all rows.
+    pub typed: &'a [Given<'a>],
+}
+
+impl Maker<'_> {
+    /// The row, or all that is wrong with it.
+    pub fn row(&self, line: &Line, parse: Parse) -> Result<Row, Vec<String>> {
+        let mut faults = Vec::new();
+        let Asked { table, out, command, program, all, .. } = self.asked;
+        let folder = table.parent().unwrap_or(Path::new(""));
+        let [id, fixed, moving] = self.names(line);
+        faults.extend(unusable(id));
+        let options = self.options(line, folder, &mut faults);
+        let images = [fixed, moving].map(|name| folder.join(name));
+        let inputs = inputs([fixed, moving], &images, &options, &mut faults);
+
+        let [name, out]: [OsString; 2] = [command.get_name().into(), out.join(id).into()];
+        let images = images.map(OsString::from);
+        let start = [*program, &name, &images[0], &images[1], &"--out".into(), &out].map(OsString::clone);
+        let words = |options: &[Given]| {
+            start.iter().cloned().chain(options.iter().map(|given| given.word().into())).collect::<Vec<_>>()
+        };
+        let run = parse(&words(&options)).map_err(|fault| {
+            // The parser stops at the first; each option by itself tells of the others.
+            let alone: Vec<_> =
+                options.iter().filter_map(|given| parse(&words(std::slice::from_ref(given))).err()).collect();
+            if alone.is_empty() { vec![fault] } else { alone }
+        });
+        match run {
+            Ok(run) if faults.is_empty() => {
+                let asked = [command.get_name(), fixed, moving].map(str::to_owned);
+                let command = asked.into_iter().chain(options.iter().map(Given::text)).collect();
+                let key = Key { version: env!("CARGO_PKG_VERSION").to_owned(), command, inputs };
+                let words = words(&options).into_iter().chain(all.iter().map(OsString::from)).collect();
+                Ok(Row { id: id.to_owned(), words, key, run })
+            }
+            run => Err([faults, run.err().unwrap_or_default()].concat()),
+        }
+    }
+
+    /// The id, the fixed and the moving image.
+    fn names<'a>(&self, line: &'a Line) -> [&'a str; 3] {
+        let mut names = [""; 3];
+        for (column, cell) in self.columns.iter().zip(&line.cells) {
+            match column {
+                Column::Id => names[0] = cell,
+                Column::Fixed => names[1] = cell,
+                Column::Moving => names[2] = cell,
+                Column::Option(_) => {}
+            }
+        }
+        names
+    }
+
+    /// What is given for all rows and not by this one, and what it gives.
+    fn options(&self, line: &Line, folder: &Path, faults: &mut Vec<String>) -> Vec<Given<'_>> {
+        let cells = self.columns.iter().zip(&line.cells);
+        let own = cells.filter_map(|(column, cell)| match column {
+            Column::Option(option) if !cell.is_empty() => Some((*option, cell)),
+            _ => None,
+        });
+        let own: Vec<_> = own.collect();
+        let named = |given: &Given| own.iter().any(|(option, _)| option.name() == given.option.name());
+        let mut options: Vec<_> = self.typed.iter().filter(|given| !named(given)).cloned().collect();
+        for (option, cell) in own {
+            match option.given(cell, folder) {
+                Ok(given) => options.extend(given),
+                Err(fault) => faults.push(fault),
+            }
+        }
+        options
+    }
+}
+
+/// The stamps of all files that a row names.
+fn inputs(names: [&str; 2], images: &[PathBuf; 2], options: &[Given], faults: &mut Vec<String>) -> Vec<Stamp> {
+    let images = ["fixed", "moving"].into_iter().zip(names).zip(images);
+    let images = images.map(|((column, name), path)| (column, name, path));
+    let files = options.iter().filter_map(|given| Some((given.option.name(), &*given.value, given.file.as_ref()?)));
+    let mut stamps = Vec::new();
+    for (column, name, path) in images.chain(files) {
+        match Stamp::of(path) {
+            _ if name.is_empty() => faults.push(format!("{column} is empty; give a file")),
+            Ok(stamp) => stamps.push(stamp),
+            Err(e) => faults.push(format!("{column} {} cannot be read ({})", path.display(), e.kind())),
+        }
+    }
+    stamps
+}
+
+/// Why an id can be no folder's name.
+fn unusable(id: &str) -> Option<String> {
+    let rule = "it names a folder: letters, digits, - and _ are safe";
+    let bad = |c: char| c.is_control() || "/\\:*?\"<>|#%".contains(c);
+    let why = match id {
+        "" => "the id is empty".to_owned(),
+        _ if id.starts_with('.') || id.ends_with('.') => format!("id {id} begins or ends with a dot"),
+        _ if id.len() > 200 => format!("id {id} is longer than 200 bytes"),
+        _ if ["batch.tsv", "index.html"].contains(&&*id.to_lowercase()) => format!("id {id} is a file's name"),
+        _ => format!("id {id} has a {:?}", id.chars().find(|&c| bad(c))?),
+    };
+    Some(format!("{why}; {rule}"))
+}

@@ -1,0 +1,106 @@
+//! A table of text: comma, tab or semicolon between cells, the first row the names of the columns.
+
+use std::path::Path;
+
+use csv::{ByteRecord, ReaderBuilder, Trim};
+use mireg::{Error, Result};
+
+/// What was read.
+pub struct Table {
+    pub columns: Vec<String>,
+    pub rows: Vec<Line>,
+    /// What is wrong with rows that were left out, a line each.
+    pub faults: Vec<String>,
+}
+
+/// A row below the names.
+pub struct Line {
+    /// Its line in the file, from 1: as a spreadsheet counts rows.
+    pub number: u64,
+    /// As many as there are columns.
+    pub cells: Vec<String>,
+}
+
+/// Reads a table. Rows of empty cells are left out.
+///
+/// # Errors
+/// [`Error::File`] for a file that cannot be read, and one without rows.
+pub fn read(path: &Path) -> Result<Table> {
+    let unreadable =
+        |e: &dyn std::fmt::Display| Error::file(path, format!("cannot be read ({e}); give a CSV or TSV file"));
+    let bytes = std::fs::read(path).map_err(|e| unreadable(&e.kind()))?;
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let mut reader = ReaderBuilder::new().delimiter(delimiter(text)).flexible(true).trim(Trim::All).from_reader(text);
+    let header = reader.byte_headers().map_err(|e| unreadable(&e))?;
+    let columns = words(header).ok_or_else(|| unreadable(&"the names of its columns are not UTF-8"))?;
+    let mut table = Table { columns, rows: Vec::new(), faults: Vec::new() };
+    for (record, row) in reader.byte_records().zip(2..) {
+        let record = record.map_err(|e| unreadable(&e))?;
+        if record.iter().all(<[u8]>::is_empty) {
+            continue;
+        }
+        let number = record.position().map_or(row, csv::Position::line);
+        match cells(&record, table.columns.len()) {
+            Ok(cells) => table.rows.push(Line { number, cells }),
+            Err(fault) => table.faults.push(format!("row {number}: {fault}")),
+        }
+    }
+    if table.rows.is_empty() && table.faults.is_empty() {
+        return Err(Error::file(path, "has no rows; it needs a row of names (id, fixed, moving) and a row per pair"));
+    }
+    Ok(table)
+}
+
+/// The first of these that the row of names has.
+fn delimiter(text: &[u8]) -> u8 {
+    let names = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    b"\t,;".iter().copied().find(|delimiter| names.contains(delimiter)).unwrap_or(b',')
+}
+
+fn words(record: &ByteRecord) -> Option<Vec<String>> {
+    record.iter().map(|cell| String::from_utf8(cell.to_vec()).ok()).collect()
+}
+
+fn cells(record: &ByteRecord, columns: usize) -> Result<Vec<String>, String> {
+    let cells = words(record).ok_or("is not UTF-8; save the table as UTF-8")?;
+    match cells.len() {
+        count if count == columns => Ok(cells),
+        count => Err(format!("has {count} cells where there are {columns} columns; cells with commas need quotes")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_tabs_and_semicolons_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table");
+        for text in [
+            "id,fixed,levels\na,x y.nii,\"4mm,2mm\"\n",
+            "\u{feff}id\tfixed\tlevels\r\n\r\na\tx y.nii\t4mm,2mm\r\n",
+            "id;fixed;levels\n a ; x y.nii;4mm,2mm\n;;\n",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let table = read(&path).unwrap();
+            assert_eq!(table.columns, ["id", "fixed", "levels"], "{text}");
+            assert_eq!(table.rows.len(), 1, "{text}");
+            assert_eq!(table.rows[0].cells, ["a", "x y.nii", "4mm,2mm"], "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_that_do_not_fit_are_named_and_the_others_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        std::fs::write(&path, b"id,fixed\na,x\nb\n\xff,y\nc,z\n").unwrap();
+        let table = read(&path).unwrap();
+        assert_eq!(table.rows.iter().map(|row| row.number).collect::<Vec<_>>(), [2, 5]);
+        assert!(
+            table.faults[0].starts_with("row 3: has 1 cells") && table.faults[1].starts_with("row 4: is not UTF-8")
+        );
+        std::fs::write(&path, "id,fixed\n").unwrap();
+        assert!(read(&path).is_err());
+    }
+}

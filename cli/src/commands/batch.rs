@@ -1,0 +1,180 @@
+//! `mireg batch`.
+
+use std::ffi::OsString;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
+use mireg::backend::BackendKind;
+use mireg::{Error, Observer, Result};
+
+use super::{deform, mesh, register};
+use crate::arguments::compute::Compute;
+use crate::batch::Study;
+use crate::batch::plan;
+use crate::batch::row::{self, Asked, Run};
+use crate::invocation::Invocation;
+use crate::terminal;
+
+pub const OUTPUTS: &str = "\
+TABLE is a CSV or TSV file: a row of names, then a row per pair. Columns:
+  id             name of the pair's folder in DIR
+  fixed, moving  images, relative to the folder of TABLE
+  any option     of the command, without its dashes (dof, levels, fixed_mask, ...). An empty cell
+                 leaves it out, flags are yes or no; an option that may be repeated may have
+                 several columns
+The whole table is checked first. All that is wrong with it is listed, and nothing is registered.
+
+Output files in DIR:
+  ID/           what `mireg COMMAND FIXED MOVING --out DIR/ID` writes, with the same bytes, and
+                batch.json, a record of what it was made from
+  batch.tsv     a row per pair: status, trust, warnings, metric, motion, seconds, device, command
+  index.html    all pairs, worst first, each with a link to its report
+
+If a run is stopped or killed, the same command goes on from there. A pair is done if its record
+has the same options, the same version of mireg, and the same sizes and times of its files. A pair
+that fails does not stop the others; --retry-failed tries it again.";
+
+pub const EXAMPLES: &str = "\
+Examples:
+  mireg batch pairs.csv --out study
+      rigid registration of all pairs
+  mireg batch pairs.csv --out study -- --dof affine --levels 8mm,4mm
+      the same options for all pairs; a cell of the table comes before them
+  mireg batch pairs.tsv --out study --command deform --jobs 2
+      deformable registration, two pairs at once
+  mireg batch pairs.csv --out study --retry-failed
+      again, once the reason of a failure is gone";
+
+/// More pairs at once would need more memory than they save time.
+const MOST_JOBS: usize = 16;
+
+#[derive(Args)]
+pub struct Batch {
+    /// Table of pairs
+    pub table: PathBuf,
+    /// Output folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: PathBuf,
+    /// Print errors and failed pairs only
+    #[arg(long, short, help_heading = "Output")]
+    pub quiet: bool,
+    /// Command for all pairs
+    #[arg(long, value_enum, default_value_t = Which::Register)]
+    pub command: Which,
+    /// Try pairs again that failed in an earlier run
+    #[arg(long)]
+    pub retry_failed: bool,
+    /// Pairs at once, which share the threads; each needs memory for its images [default: one per thread, up to 16]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Computing")]
+    #[arg(value_parser = value_parser!(u32).range(1..=256))]
+    pub jobs: Option<u32>,
+    #[command(flatten)]
+    pub compute: Compute,
+    /// Options of the command for all pairs, after --
+    #[arg(last = true, value_name = "OPTION")]
+    pub options: Vec<String>,
+}
+
+/// A command whose rows a table can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Which {
+    Register,
+    Deform,
+    Mesh,
+}
+
+impl Which {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Register => "register",
+            Self::Deform => "deform",
+            Self::Mesh => "mesh",
+        }
+    }
+}
+
+/// A row as a command line.
+#[derive(Parser)]
+#[command(name = "mireg")]
+struct Row {
+    #[command(subcommand)]
+    command: Pairwise,
+}
+
+#[derive(Subcommand)]
+enum Pairwise {
+    Register(register::Register),
+    Deform(deform::Deform),
+    Mesh(mesh::Mesh),
+}
+
+impl Pairwise {
+    fn run(&self, invocation: &Invocation) -> Result<()> {
+        match self {
+            Self::Register(register) => register::run(register, invocation),
+            Self::Deform(deform) => deform::run(deform, invocation),
+            Self::Mesh(mesh) => mesh::run(mesh, invocation),
+        }
+    }
+}
+
+/// Checks the table, registers its pairs and writes the summary.
+pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
+    let Batch { table, out, quiet, retry_failed, .. } = arguments;
+    let rows = match arguments.rows(invocation)? {
+        Ok(rows) => rows,
+        Err(faults) => {
+            faults.iter().for_each(|fault| terminal::say(&format!("mireg: {}: {fault}", table.display())));
+            let count = faults.len();
+            let faults = if count == 1 { "this fault".to_owned() } else { format!("these {count} faults") };
+            return Err(Error::file(table, format!("nothing was registered; mend {faults} first")));
+        }
+    };
+    let threads = arguments.compute.threads.map_or_else(cores, |threads| threads as usize);
+    let jobs = arguments.jobs.map_or(threads.min(MOST_JOBS), |jobs| jobs as usize);
+    let open = |jobs: usize, observer: &dyn Observer| {
+        let each = u32::try_from((threads / jobs).max(1)).ok();
+        Compute { backend: arguments.compute.backend, threads: each }.engine(observer)
+    };
+    Study { table, out, quiet: *quiet, retry_failed: *retry_failed, jobs, open: &open }.run(&rows)
+}
+
+fn cores() -> usize {
+    available_parallelism().map_or(1, NonZero::get)
+}
+
+impl Batch {
+    /// The rows of the table, or what is wrong with them, a line each.
+    fn rows(&self, invocation: &Invocation) -> Result<Result<Vec<row::Row>, Vec<String>>> {
+        let mut parser = Row::command();
+        // Options are known once it is built.
+        parser.build();
+        let nothing = OsString::from("mireg");
+        let Some(command) = parser.find_subcommand(self.command.name()).cloned() else { return Ok(Ok(Vec::new())) };
+        let asked = Asked {
+            table: &self.table,
+            out: &self.out,
+            command: &command,
+            program: invocation.words.first().unwrap_or(&nothing),
+            options: &self.options,
+            all: &self.all(),
+        };
+        plan::read(&asked, &mut |words| {
+            let row = parser.try_get_matches_from_mut(words).and_then(|matches| Row::from_arg_matches(&matches));
+            match row {
+                Ok(Row { command }) => Ok(Box::new(move |invocation: &Invocation| command.run(invocation)) as Run),
+                Err(error) => Err(crate::one_line(&error.to_string())),
+            }
+        })
+    }
+
+    /// What all rows have of the options of the study.
+    fn all(&self) -> Vec<String> {
+        match self.compute.backend {
+            BackendKind::Auto => Vec::new(),
+            backend => vec!["--backend".into(), backend.to_string()],
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Going on after a kill or a signal, and what is done again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use libtest_mimic::Trial;
+use mireg::io;
+use tempfile::TempDir;
+
+use super::{SIZE, batch, ends, same, study, summary, test, waves};
+use crate::cli::names;
+use crate::support::random;
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        test("does_again_what_changed_and_nothing_else", does_again_what_changed_and_nothing_else),
+        test("kills_lose_nothing_and_repeat_nothing", kills_lose_nothing_and_repeat_nothing),
+        #[cfg(unix)]
+        test("signals_leave_whole_pairs_alone", signals_leave_whole_pairs_alone),
+        test("one_at_a_time_in_a_folder", one_at_a_time_in_a_folder),
+    ]
+}
+
+/// The records of all rows, by id: when each was written.
+fn records(folder: &Path) -> BTreeMap<String, SystemTime> {
+    let out = folder.join("out");
+    let ids = names(&out).into_iter().filter(|id| out.join(id).join("batch.json").exists());
+    let written = |id: &str| fs::metadata(out.join(id).join("batch.json")).unwrap().modified().unwrap();
+    ids.map(|id| (id.clone(), written(&id))).collect()
+}
+
+fn does_again_what_changed_and_nothing_else() {
+    let folder = study(4);
+    let data = folder.path().join("in");
+    let run = |more: &[&str]| {
+        let words = [&["batch", "in/pairs.csv", "--out", "out", "--backend", "cpu", "--quiet"], more].concat();
+        ends(folder.path(), &words);
+        records(folder.path())
+    };
+    let changed = |before: &BTreeMap<String, SystemTime>, after: &BTreeMap<String, SystemTime>| {
+        assert_eq!(after.len(), 4);
+        after.keys().filter(|id| before[*id] != after[*id]).cloned().collect::<Vec<_>>()
+    };
+    let first = run(&[]);
+    let second = run(&["--threads", "1"]);
+    assert_eq!(changed(&first, &second), Vec::<String>::new());
+
+    io::write(&data.join("m1.nii"), &waves(SIZE, 0.9)).unwrap();
+    fs::remove_file(folder.path().join("out/p2/transform.tfm")).unwrap();
+    fs::write(folder.path().join("out/p3/notes.txt"), "mine").unwrap();
+    let third = run(&[]);
+    assert_eq!(changed(&second, &third), ["p1", "p2"]);
+
+    let fourth = run(&["--", "--dof", "affine"]);
+    assert_eq!(changed(&third, &fourth), ["p0", "p1", "p2", "p3"]);
+    assert!(folder.path().join("out/p3/notes.txt").exists());
+
+    // From the folder of the table it is the same study.
+    let words = ["batch", "pairs.csv", "--out", "../out", "--backend", "cpu", "--quiet", "--", "--dof", "affine"];
+    ends(&data, &words);
+    assert_eq!(changed(&fourth, &records(folder.path())), Vec::<String>::new());
+
+    // What is left of other options never stands beside a failure.
+    fs::write(data.join("m0.nii"), "no image").unwrap();
+    run(&[]);
+    assert_eq!(names(&folder.path().join("out/p0")), ["batch.json"]);
+}
+
+/// Starts a batch that can be killed.
+fn start(folder: &Path) -> Child {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_mireg"));
+    process.current_dir(folder).args(["batch", "in/pairs.csv", "--out", "out", "--backend", "cpu", "--threads", "2"]);
+    process.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+fn kills_lose_nothing_and_repeat_nothing() {
+    const PAIRS: usize = 24;
+    let folder = study(PAIRS);
+    fs::write(folder.path().join("in/m7.nii"), "no image").unwrap();
+    let whole = TempDir::new_in(folder.path()).unwrap();
+    let clock = Instant::now();
+    assert!(matches!(start(folder.path()).wait().unwrap().code(), Some(1)));
+    let took = clock.elapsed();
+    fs::rename(folder.path().join("out"), whole.path().join("out")).unwrap();
+
+    let mut random = random(took.subsec_nanos().into());
+    let mut before = BTreeMap::new();
+    let mut killed = 0;
+    for _ in 0..8 {
+        let mut run = start(folder.path());
+        std::thread::sleep(took.mul_f32(0.15 * random()));
+        run.kill().unwrap();
+        killed += usize::from(run.wait().unwrap().code().is_none());
+        if !folder.path().join("out").exists() {
+            continue;
+        }
+        let after = records(folder.path());
+        for (id, written) in &before {
+            assert_eq!(after.get(id), Some(written), "{id} was registered again");
+        }
+        // A folder that is there is whole.
+        let folders = names(&folder.path().join("out")).into_iter().filter(|name| name.starts_with('p'));
+        assert_eq!(folders.collect::<Vec<_>>(), after.keys().cloned().collect::<Vec<_>>());
+        before = after;
+    }
+    assert!(killed > 0, "every run was quicker than its end");
+    assert_eq!(start(folder.path()).wait().unwrap().code(), Some(1));
+    let out = folder.path().join("out");
+    assert_eq!(records(folder.path()).len(), PAIRS);
+    assert_eq!(names(&out), names(&whole.path().join("out")));
+    for n in (0..PAIRS).filter(|&n| n != 7) {
+        same(&without_record(&out.join(format!("p{n}"))), &without_record(&whole.path().join(format!("out/p{n}"))));
+    }
+    assert_eq!(summary(folder.path()).values().filter(|row| row["status"] == "done").count(), PAIRS - 1);
+}
+
+/// The folder, in which the record is no more.
+fn without_record(folder: &Path) -> PathBuf {
+    fs::remove_file(folder.join("batch.json")).unwrap();
+    folder.to_owned()
+}
+
+#[cfg(unix)]
+fn signals_leave_whole_pairs_alone() {
+    let folder = study(24);
+    let out = folder.path().join("out");
+    let mut stopped = 0;
+    for least in [1, 2, 5, 12] {
+        let mut run = start(folder.path());
+        while (!out.exists() || records(folder.path()).len() < least) && run.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = Command::new("kill").args(["-INT", &run.id().to_string()]).stderr(Stdio::null()).status();
+        let status = run.wait().unwrap();
+        if status.code() != Some(130) {
+            continue;
+        }
+        stopped += 1;
+        let rows = summary(folder.path());
+        let done: Vec<_> = rows.values().filter(|row| row["status"] == "done").map(|row| row["id"].clone()).collect();
+        assert_eq!(done, records(folder.path()).into_keys().collect::<Vec<_>>());
+        assert!(rows.values().all(|row| row["status"] == "done" || row["status"] == "waiting"));
+        let rest: Vec<_> = names(&out).into_iter().filter(|name| !done.contains(name)).collect();
+        assert_eq!(rest, ["batch.tsv", "index.html"]);
+        fs::remove_dir_all(&out).unwrap();
+    }
+    assert!(stopped > 0, "every run was quicker than the signal");
+}
+
+fn one_at_a_time_in_a_folder() {
+    let folder = study(1);
+    let unfinished = folder.path().join("out/.unfinished");
+    fs::create_dir_all(unfinished.join(".mireg-of-a-killed-run")).unwrap();
+    let lock = fs::File::create(unfinished.join("lock")).unwrap();
+    lock.lock().unwrap();
+    assert!(batch(folder.path(), 2, &[]).contains("another mireg batch"));
+    assert!(unfinished.join(".mireg-of-a-killed-run").exists());
+    drop(lock);
+    ends(folder.path(), &["batch", "in/pairs.csv", "--out", "out", "--quiet"]);
+    assert_eq!(names(&folder.path().join("out")), ["batch.tsv", "index.html", "p0"]);
+}
