@@ -13,6 +13,7 @@ mod points;
 mod template;
 mod transforms;
 mod volumes;
+mod write;
 
 use std::fs;
 use std::path::Path;
@@ -60,6 +61,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(template::tests());
     tests.extend(transforms::tests());
     tests.extend(volumes::tests());
+    tests.extend(write::tests());
     tests.extend(evaluate::tests());
     tests.extend(field::tests());
     tests.extend(points::tests());

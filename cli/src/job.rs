@@ -15,6 +15,7 @@ use crate::interrupt::{self, Held};
 use crate::invocation::Invocation;
 use crate::loaded::Loaded;
 use crate::progress::Progress;
+use crate::report::outputs::{Output, Outputs};
 use crate::report::{self, Kind, REPORT, Report, Run};
 use crate::terminal::{self, line};
 
@@ -28,23 +29,31 @@ pub struct Job<'a> {
     pub folder: OutputFolder,
     invocation: &'a Invocation<'a>,
     pair: &'a Pair,
+    outputs: Outputs,
     /// Declared after the folder, which is taken away first. A row of a table holds nothing.
     held: Option<Held>,
 }
 
 impl<'a> Job<'a> {
-    /// Opens the output folder and the device. `outputs`: the files of the kind of report.
+    /// Opens the output folder and the device. `more`: files beside those of `outputs`.
     ///
     /// # Errors
     /// [`Error::File`] for a folder that cannot be made and results that would replace an input, [`Error::Device`].
-    pub fn open(pair: &'a Pair, outputs: &[&str], compute: &Compute, invocation: &'a Invocation<'a>) -> Result<Self> {
+    pub fn open<K: Kind>(
+        pair: &'a Pair,
+        outputs: Outputs,
+        more: &[&'static str],
+        compute: &Compute,
+        invocation: &'a Invocation<'a>,
+    ) -> Result<Self> {
         let Pair { fixed, moving, out, quiet, .. } = pair;
-        for name in outputs.iter().copied().chain([report::moved(moving)]) {
+        for name in outputs.files::<K>(moving).iter().chain(more) {
             files::keep_inputs(&out.join(name), [fixed, moving])?;
         }
         if let Some(row) = invocation.row {
             let folder = OutputFolder::create_in(out, row.temporary())?;
-            return Ok(Self { engine: row.engine(), progress: Progress::Quiet, folder, invocation, pair, held: None });
+            let (engine, progress) = (row.engine(), Progress::Quiet);
+            return Ok(Self { engine, progress, folder, invocation, pair, outputs, held: None });
         }
         let held = Held::new();
         let folder = OutputFolder::create(out)?;
@@ -56,7 +65,7 @@ impl<'a> Job<'a> {
         });
         // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
         let engine = Box::leak(Box::new(compute.engine(&progress)?));
-        Ok(Self { engine, progress, folder, invocation, pair, held: Some(held) })
+        Ok(Self { engine, progress, folder, invocation, pair, outputs, held: Some(held) })
     }
 
     /// Reads the images, and options between images on their grids.
@@ -91,7 +100,7 @@ impl<'a> Job<'a> {
         self.engine.install(read)
     }
 
-    /// Puts all results into the folder; `map` as for [`Job::finish_moved`].
+    /// Puts the results that were asked for into the folder; `map` as for [`Job::finish_moved`].
     ///
     /// # Errors
     /// As [`Run::write`].
@@ -117,9 +126,9 @@ impl<'a> Job<'a> {
         };
         let moved = |path: &Path| match (&loaded.whole, map) {
             (Some([fixed, _]), Some(map)) => self.write_moved(&loaded.moving, fixed, map, path),
-            _ => io::write(path, found.moved()),
+            _ => found.moved().map_or(Ok(()), |moved| io::write(path, moved)),
         };
-        self.engine.install(|| run.write(found, &self.folder, &moved))
+        self.engine.install(|| run.write(found, &self.outputs, &self.folder, &moved))
     }
 
     /// Writes all pixels of the moving image on all of the fixed one's grid.
@@ -173,25 +182,25 @@ impl<'a> Job<'a> {
         K::Facts: Send,
     {
         let (pair, report) = (self.pair, self.write(loaded, found, map)?);
-        self.commit(&report, &summary(pair, found, &report))?;
+        let look = match self.outputs.has(Output::Report) {
+            true => format!("look at {}", pair.out.join(REPORT).display()),
+            false => "write its report to see why".to_owned(),
+        };
+        let text = summary(pair, &self.outputs, found, &report);
+        self.commit(&report, &text)?;
         let grave: Vec<_> =
             report.warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();
         match grave[..] {
             [] => Ok(()),
-            _ => Err(Error::untrusted(format!(
-                "the result should not be used ({}); look at {}",
-                grave.join(", "),
-                pair.out.join(REPORT).display()
-            ))),
+            _ => Err(Error::untrusted(format!("the result should not be used ({}); {look}", grave.join(", ")))),
         }
     }
 }
 
 /// What came out, a line per fact.
-pub fn summary<K: Kind>(pair: &Pair, found: &K, report: &Report<K::Facts>) -> String {
-    let files =
-        K::FILES.iter().copied().chain(found.more_files()).chain([report::moved(&pair.moving), REPORT, report::PAGE]);
-    let files = format!("{} in {}", files.collect::<Vec<_>>().join(", "), pair.out.display());
+pub fn summary<K: Kind>(pair: &Pair, outputs: &Outputs, found: &K, report: &Report<K::Facts>) -> String {
+    let files = [found.more_files(), outputs.files::<K>(&pair.moving)].concat();
+    let files = format!("{} in {}", files.join(", "), pair.out.display());
     let device = format!("{} ({})", report.head.backend, report.head.device);
     let used = &report.head.intensities;
     let intensities = [("fixed range", &used.fixed), ("moving range", &used.moving)];

@@ -103,13 +103,14 @@ impl Asked {
             self.load(&of.pair, Some(MOST_PIXELS), held, engine, |grids, held| of.options(grids, held))?;
         let Loaded { fixed, moving, whole, options, .. } = loaded;
         let images = [fixed, moving];
-        let found = engine.register(&images[0], &images[1], &options, observer)?;
-        let moved = match whole {
-            Some([grid, _]) => {
+        let mut found = engine.register(&images[0], &images[1], &options, observer)?;
+        let moved = match (found.moved.take(), whole) {
+            (Some(moved), None) => moved,
+            (_, whole) => {
+                let grid = whole.map_or(images[0].geometry, |[fixed, _]| fixed);
                 let map = found.transform.to_affine().into();
                 engine.resample(&images[1], &grid, &map, &Resampling::default())?.volume
             }
-            None => found.moved.clone(),
         };
         let report = told.report(&Registered { found: &found, options: &options }, &images, &self.invocation)?;
         Ok(self.finished(Found::Linear(Box::new(found), options), moved, images, told, report))
@@ -121,7 +122,14 @@ impl Asked {
         let images = [fixed, moving];
         let (found, regions) = asked.run(images.each_ref(), engine, observer)?;
         let options = asked.options;
-        let moved = found.moved.clone();
+        let moved = match &found.moved {
+            Some(moved) => moved.clone(),
+            None => {
+                let map = found.field.map();
+                let through = |point| map.transform_point3(point);
+                engine.resample_through(&images[1], &images[0].geometry, through, &Resampling::default())?.volume
+            }
+        };
         let start = told.start.as_deref();
         let report = engine.install(|| {
             told.report(&Deformed::new(&found, &options, start, regions.as_ref()), &images, &self.invocation)
@@ -136,7 +144,7 @@ impl Asked {
         let found = engine.mesh(&images[0], &images[1], &options, observer)?;
         let (moved, report) = engine.install(|| {
             let meshed = Meshed::new(&found, told.start.as_deref(), images.each_ref())?;
-            Ok((meshed.moved().clone(), told.report(&meshed, &images, &self.invocation)?))
+            Ok((meshed.moved.clone(), told.report(&meshed, &images, &self.invocation)?))
         })?;
         Ok(self.finished(Found::Meshed(Box::new(found)), moved, images, told, report))
     }

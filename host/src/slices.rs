@@ -78,7 +78,7 @@ impl Slices {
             ..options.clone()
         };
         let mut found = register(&flattened(fixed, &self.fixed), &flattened(moving, &self.moving), &options)?;
-        found.moved.geometry = fixed.geometry;
+        found.moved.iter_mut().for_each(|moved| moved.geometry = fixed.geometry);
         found.transform = self.lifted(&found.transform, fixed.geometry.centre());
         Ok(found)
     }

@@ -17,7 +17,7 @@ import mireg
 def test_options_are_those_of_the_command_line(name):
     flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", command(name, "--help").stdout, re.MULTILINE))
     # What files, exit codes and printing are about.
-    flags -= {"out", "quiet", "help", "json", "limit", "composite", "log-jacobian"}
+    flags -= {"out", "quiet", "help", "json", "limit", "write", "composite", "log-jacobian"}
     ours = {p.rstrip("_").replace("_", "-") for p in inspect.signature(getattr(mireg, name)).parameters}
     assert ours - {"fixed", "moving", "image", "engine", "progress", "check"} == flags - {"fixed", "moving"} | (
         {"transform"} if name == "evaluate" else set()

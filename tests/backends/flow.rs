@@ -253,7 +253,11 @@ impl Both<'_> {
         }
         let size = fixed.geometry.size;
         let half = size.map(|n| n.div_ceil(2));
-        let planes: Vec<f32> = self.ours.field()?.iter().map(|displacement| 0.3 * displacement).collect();
+        let voxels = |size: [usize; 3]| size.iter().product::<usize>();
+        let field = self.ours.field()?;
+        // Of each plane what a smaller one has.
+        let planes = field.chunks_exact(voxels(size)).flat_map(|plane| &plane[..voxels(half)]);
+        let planes: Vec<f32> = planes.map(|displacement| 0.3 * displacement).collect();
         self.ours.take(&planes, half, between(half, size))?;
         self.theirs.take(&planes, half, between(half, size))?;
         self.field("taking another field")?;

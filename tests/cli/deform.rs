@@ -60,7 +60,7 @@ fn volume(value: impl Fn(DVec3) -> f64) -> Volume {
 }
 
 /// fixed.nii, moving.nii, which is what [`bend`] makes of it with other intensities, and same.nii with the same ones.
-fn volumes() -> TempDir {
+pub fn volumes() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let source = |at| scene((0..30).fold(at, |source, _| source + at - bend(source)));
     let other = |value: f64| if value == 0.0 { 0.0 } else { 20.0 + 200.0 * (1.0 - value) * (1.0 - value) };
@@ -70,7 +70,7 @@ fn volumes() -> TempDir {
     folder
 }
 
-const DEFORM: [&str; 15] = [
+pub const DEFORM: [&str; 15] = [
     "deform",
     "fixed.nii",
     "moving.nii",

@@ -45,7 +45,7 @@ fn bend(at: DVec2) -> DVec2 {
 }
 
 /// fixed.png, and moving.png, which is what [`bend`] makes of it with other intensities.
-fn pictures() -> TempDir {
+pub fn pictures() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, value: &dyn Fn(DVec2) -> f64| {
         let at = |n: usize| DVec2::new((n % SIZE[0]) as f64, (n / SIZE[0]) as f64);
@@ -65,7 +65,7 @@ fn pictures() -> TempDir {
     folder
 }
 
-const MESH: [&str; 11] =
+pub const MESH: [&str; 11] =
     ["mesh", "fixed.png", "moving.png", "--out", "out", "--start", "none.tfm", "--spacing", "25", "--backend", "cpu"];
 
 fn finds_a_bend_and_writes_its_files() {

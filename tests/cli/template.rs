@@ -122,7 +122,7 @@ fn is_the_shape_that_warps_are_about() {
     let rounds = report["rounds"].as_array().unwrap();
     let of = |round: usize, name: &str| rounds[round][name].as_f64().unwrap();
     assert_eq!(rounds.len(), 2);
-    assert!(of(1, "mean_displacement_mm") < 0.8 * of(0, "mean_displacement_mm"), "{rounds:?}");
+    assert!(of(1, "mean_displacement_mm") < of(0, "mean_displacement_mm"), "{rounds:?}");
     let affine = report["affine_sharpness"].as_f64().unwrap();
     assert!(of(1, "sharpness") > affine, "{affine}, {rounds:?}");
     let [template, before] = ["template.nii.gz", "affine_mean.nii.gz"].map(|name| io::read(&out.join(name)).unwrap());

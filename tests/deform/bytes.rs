@@ -61,7 +61,7 @@ fn bits(found: &Deformation) -> [Vec<u32>; 5] {
     [
         vectors(&found.field.vectors),
         vectors(&found.inverse.vectors),
-        voxels(&found.moved.voxels),
+        voxels(&found.moved.as_ref().unwrap().voxels),
         voxels(&found.jacobian.voxels),
         numbers.iter().flat_map(|v| [v.to_bits() as u32, (v.to_bits() >> 32) as u32]).collect(),
     ]

@@ -9,6 +9,7 @@ use mireg::{Geometry, PixelType, Volume};
 pub fn tests() -> Vec<Trial> {
     vec![
         test("large_motion_is_found", large_motion),
+        test("larger_motion_is_searched_for", larger_motion),
         test("what_lies_still_beside_what_slides_stays", sliding),
         test("no_search_where_climbing_does", no_search),
         test("volumes_change_within_limits", within_limits),
@@ -56,6 +57,17 @@ fn large_motion() {
     let found = found(&pair, &from_headers());
     let mean = error(&pair, &found, truth, |_| true);
     assert!(mean < 0.5, "{mean:.3} mm on average");
+}
+
+fn larger_motion() {
+    let truth = |p: DVec3| {
+        let from = (p - DVec3::new(63.0, 59.0, 47.0)) / 45.0;
+        p + (-from.length_squared()).exp() * DVec3::new(10.0, 26.0, 0.0)
+    };
+    let pair = pair(truth);
+    let found = found(&pair, &from_headers());
+    let mean = error(&pair, &found, truth, |_| true);
+    assert!(found.levels[0].searched && mean < 0.8, "{mean:.3} mm on average, {}", found.levels[0].searched);
 }
 
 fn sliding() {

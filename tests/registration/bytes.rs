@@ -47,7 +47,7 @@ fn by(optimizer: OptimizerKind, bins: u32) -> Options {
 /// What the files hold.
 fn bits(found: &Registration) -> (Vec<u64>, Vec<u32>, u64) {
     let parameters = found.transform.parameters.iter().map(|number| number.to_bits()).collect();
-    let voxels = found.moved.voxels.iter().map(|voxel| voxel.to_bits()).collect();
+    let voxels = found.moved.as_ref().unwrap().voxels.iter().map(|voxel| voxel.to_bits()).collect();
     (parameters, voxels, found.end.nmi.to_bits())
 }
 

@@ -56,7 +56,7 @@ fn found_in_their_plane() {
                 let off = (map.transform_point3(corner) - moving.geometry.origin).dot(normal(&other));
                 assert!(off.abs() < 1e-9, "{off} mm off the plane");
             }
-            assert_eq!(found.moved.geometry, fixed.geometry);
+            assert_eq!(found.moved.as_ref().unwrap().geometry, fixed.geometry);
         }
     }
 }

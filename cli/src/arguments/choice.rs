@@ -4,25 +4,33 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use mireg::metric::Metric;
 use strum::{EnumMessage, VariantArray};
 
+use crate::report::Kind;
+use crate::report::outputs::{self, Output};
+
 /// Takes the names of `T`, and lists them in the help with what their documentation says.
 pub fn choice<T>() -> impl TypedValueParser<Value = T>
 where
     T: VariantArray + EnumMessage + Into<&'static str> + Copy + Send + Sync,
 {
-    let named = |&choice: &T| (choice.into(), choice.get_documentation(), choice);
+    let named = |&choice: &T| (choice.into(), choice.get_documentation().map(str::to_owned), choice);
     among(T::VARIANTS.iter().map(named).collect())
 }
 
 /// Takes the name of a metric, which has its defaults.
 pub fn metric() -> impl TypedValueParser<Value = Metric> {
-    among(Metric::all().into_iter().map(|metric| (metric.key(), Some(metric.summary()), metric)).collect())
+    among(Metric::all().into_iter().map(|metric| (metric.key(), Some(metric.summary().to_owned()), metric)).collect())
+}
+
+/// Takes the names of the results that this kind of run has, and lists their files.
+pub fn outputs<K: Kind>() -> impl TypedValueParser<Value = Output> {
+    among(outputs::choices::<K>().into_iter().map(|(output, files)| (output.into(), Some(files), output)).collect())
 }
 
 /// Takes the names of choices, and lists them in the help with what is said about them.
 fn among<T: Copy + Send + Sync + 'static>(
-    choices: Vec<(&'static str, Option<&'static str>, T)>,
+    choices: Vec<(&'static str, Option<String>, T)>,
 ) -> impl TypedValueParser<Value = T> {
-    let value = |(name, text, _): &(&'static str, Option<&'static str>, T)| {
+    let value = |(name, text, _): &(&'static str, Option<String>, T)| {
         let value = PossibleValue::new(*name);
         match text {
             Some(text) => value.help(text.replace('\n', " ").trim_end_matches('.').to_owned()),

@@ -12,6 +12,9 @@ use crate::arguments::images::Images;
 use crate::arguments::interpolation::Interpolation;
 
 pub const EXAMPLES: &str = "\
+Without options: how long a registration takes, and one evaluation of each metric. With
+--estimator, or an option of what is measured, the tables behind it, as follows.
+
 Whole evaluations of the metric are timed by the wall clock, one at a time and in a
 batch of 16; on a GPU, the histogram alone by the device clock too. The transform is a
 rotation by 0.1 rad about the centre of the fixed image. Viola's mutual information is
@@ -22,6 +25,7 @@ folder gets bench.json and, if histograms are measured, bench.svg and bench.png.
 
 Examples:
   mireg bench
+  mireg bench --estimator histogram,viola,gaussian
   mireg bench --estimator viola
   mireg bench --estimator gaussian --size 256
   mireg bench --histogram tiled,shared-atomic --bins 64,256 --data head --out out
@@ -33,7 +37,7 @@ pub struct Bench {
     /// Repeat the comparison of a paper, next to its printed numbers; the options below override parts of it
     #[arg(long, value_enum, value_name = "NAME")]
     pub paper: Option<Paper>,
-    /// What to measure [default: all; histogram with --paper]
+    /// What to measure in detail [default: an overview; all with options of what is measured; that of the paper with --paper]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     pub estimator: Vec<Estimator>,
     /// Histogram methods [default: all of the backend]
@@ -86,11 +90,22 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 impl Bench {
+    /// Whether nothing says what is measured, so that it is what a user waits for.
+    pub fn overview(&self) -> bool {
+        let chosen = [
+            self.paper.is_some() || self.fixed.is_some(),
+            !(self.estimator.is_empty() && self.histogram.is_empty() && self.bins.is_empty()),
+            !(self.interpolation.is_empty() && self.data.is_empty() && self.samples.is_empty()),
+        ];
+        !chosen.contains(&true)
+    }
+
     /// Whether to measure this.
     pub fn measures(&self, estimator: Estimator) -> bool {
-        match self.estimator.is_empty() {
-            true => estimator == Estimator::Histogram || self.paper.is_none(),
-            false => self.estimator.contains(&estimator),
+        match (self.estimator.is_empty(), self.paper) {
+            (false, _) => self.estimator.contains(&estimator),
+            (true, Some(paper)) => estimator == paper.estimator(),
+            (true, None) => estimator == Estimator::Histogram || !self.overview(),
         }
     }
 }

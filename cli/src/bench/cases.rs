@@ -10,6 +10,8 @@ use crate::arguments::interpolation::Interpolation;
 
 /// Bins per side where nothing else is said: what registrations use.
 const BINS: [u32; 5] = [64, 100, 128, 200, 256];
+/// Bins per side of a registration by default.
+const USUAL_BINS: u32 = 64;
 /// Bins per side of both papers' comparisons: Ledig table 3 says 10 to 250.
 const PAPER_BINS: [u32; 6] = [10, 50, 100, 150, 200, 250];
 /// Bins per side where Ledig table 3 varies the size.
@@ -40,6 +42,9 @@ impl Plan {
     /// # Errors
     /// [`Error::Option`] for methods that the backend does not have.
     pub fn new(arguments: &Bench, backend: &str) -> Result<Self> {
+        if arguments.overview() {
+            return Ok(Self::overview(arguments, backend));
+        }
         let paper = arguments.paper;
         let side = arguments.size.map_or_else(|| default_side(backend), |side| side as usize);
         let bins =
@@ -53,6 +58,21 @@ impl Plan {
             .or(paper.map(Paper::interpolations))
             .unwrap_or_else(|| vec![Interpolation::Linear]);
         Ok(Self { groups, interpolations, methods: methods(arguments, backend)? })
+    }
+
+    /// A head by what is usual, in three sizes, or in the one that was asked for.
+    fn overview(arguments: &Bench, backend: &str) -> Self {
+        let largest = default_side(backend);
+        let sides = arguments.size.map_or(vec![largest / 4, largest / 2, largest], |side| vec![side as usize]);
+        let group = |side| Group { data: Data::Head, side, bins: vec![USUAL_BINS] };
+        let groups = sides.into_iter().map(group).collect();
+        Self { groups, interpolations: vec![Interpolation::Linear], methods: vec![HistogramMethod::Auto] }
+    }
+
+    /// How much longer the voxels of a registration are than those of a clinical scan; the emulator has none.
+    pub fn coarseness(arguments: &Bench, backend: &str) -> Option<f64> {
+        let coarse = |side: u32| (128.0 / f64::from(side)).clamp(1.0, 5.0);
+        (backend != "emulated").then(|| arguments.size.map_or(1.0, coarse))
     }
 
     /// Rows that it has.
@@ -117,9 +137,17 @@ mod tests {
 
     #[test]
     fn a_gpu_gets_every_method_and_a_cpu_its_own() {
-        assert_eq!(plan("", "cuda").unwrap().methods, HistogramMethod::ALL);
-        assert_eq!(plan("", "cpu").unwrap().methods, [HistogramMethod::Auto]);
+        assert_eq!(plan("--bins 64", "cuda").unwrap().methods, HistogramMethod::ALL);
+        assert_eq!(plan("--bins 64", "cpu").unwrap().methods, [HistogramMethod::Auto]);
         assert!(plan("--histogram mbe", "cpu").is_err() && plan("--paper shams-figure-7", "cpu").is_err());
+    }
+
+    #[test]
+    fn an_overview_is_of_what_is_usual() {
+        let sides = |words| plan(words, "cuda").unwrap().groups.iter().map(|group| group.side).collect::<Vec<_>>();
+        assert_eq!((sides(""), sides("--size 20 --axis z")), (vec![64, 128, 256], vec![20]));
+        assert_eq!((plan("", "cpu").unwrap().rows(), plan("--bins 64", "cpu").unwrap().rows()), (3, 3));
+        assert_eq!(plan("--estimator histogram", "cpu").unwrap().rows(), 15);
     }
 
     #[test]

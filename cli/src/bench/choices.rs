@@ -70,22 +70,34 @@ pub enum Paper {
     /// Shams and others 2009: methods 1, 2 and 3 (warp-tagged, per-thread, sort-count) by bins, random and a head
     #[value(name = "shams-figure-7")]
     ShamsFigure7,
+    /// Lin and Medioni: Viola's mutual information by samples, beside one CPU core
+    #[value(name = "lin-section-5")]
+    LinSection5,
 }
 
 impl Paper {
+    /// What it measures.
+    pub fn estimator(self) -> Estimator {
+        match self {
+            Self::LedigFigure3 | Self::LedigTable3 | Self::ShamsFigure7 => Estimator::Histogram,
+            Self::LinSection5 => Estimator::Viola,
+        }
+    }
+
     /// The methods that it compares.
     pub fn methods(self) -> Vec<HistogramMethod> {
-        use HistogramMethod::{MbeBc, MbeStl, PerThread, SortCount, WarpTagged, WarpTaggedDirect};
+        use HistogramMethod::{Auto, MbeBc, MbeStl, PerThread, SortCount, WarpTagged, WarpTaggedDirect};
         match self {
             Self::LedigFigure3 | Self::LedigTable3 => vec![WarpTagged, MbeBc, WarpTaggedDirect, MbeStl],
             Self::ShamsFigure7 => vec![WarpTagged, PerThread, SortCount],
+            Self::LinSection5 => vec![Auto],
         }
     }
 
     /// The images that it compares them on; [`Data::Head`] is what it has real ones for.
     pub fn data(self) -> Vec<Data> {
         match self {
-            Self::LedigFigure3 => vec![Data::Head],
+            Self::LedigFigure3 | Self::LinSection5 => vec![Data::Head],
             Self::LedigTable3 | Self::ShamsFigure7 => vec![Data::Random, Data::Head],
         }
     }
@@ -94,7 +106,7 @@ impl Paper {
     pub fn interpolations(self) -> Vec<Interpolation> {
         match self {
             Self::LedigFigure3 | Self::LedigTable3 => vec![Interpolation::Linear, Interpolation::CatmullRom],
-            Self::ShamsFigure7 => vec![Interpolation::Linear],
+            Self::ShamsFigure7 | Self::LinSection5 => vec![Interpolation::Linear],
         }
     }
 }

@@ -30,7 +30,11 @@ pub fn run(arguments: &Bench) -> Result<()> {
     let progress = Progress::new(arguments.json);
     let engine = arguments.compute.engine(&progress)?;
     let plan = Plan::new(arguments, engine.backend().name())?;
-    let results = engine.install(|| measure::all(&plan, engine.backend(), arguments, &progress))?;
+    let mut results = engine.install(|| measure::all(&plan, engine.backend(), arguments, &progress))?;
+    if let Some(coarseness) = Plan::coarseness(arguments, engine.backend().name()).filter(|_| results.overview) {
+        progress.row(plan.rows(), plan.rows(), "registering");
+        results.registration = Some(measure::registration::measure(&engine, coarseness, arguments.seconds)?);
+    }
     if let (Some(folder), Some(out)) = (folder, &arguments.out) {
         write(&results, folder, out)?;
     }

@@ -103,6 +103,16 @@ pub fn mode_name(mode: Exponentials) -> &'static str {
     }
 }
 
+/// A rigid registration from images in memory, with the device open.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Registered {
+    /// Voxels of the fixed and of the moving image.
+    pub fixed_size: [usize; 3],
+    pub moving_size: [usize; 3],
+    /// By the wall clock: the median.
+    pub seconds: f64,
+}
+
 /// Volumes smoothed together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Smoothed {

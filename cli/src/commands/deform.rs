@@ -10,7 +10,7 @@ use mireg::labels::{Labels, Regions};
 use mireg::transform::Kind;
 use mireg::{Engine, Error, Observer, Result, Volume, io};
 
-use crate::arguments::choice::choice;
+use crate::arguments::choice::{choice, outputs};
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
@@ -18,8 +18,8 @@ use crate::arguments::search::{millimetres, millimetres_or_none};
 use crate::held::{Held, or_read};
 use crate::invocation::Invocation;
 use crate::job::Job;
-use crate::report::Kind as _;
 use crate::report::deform::{Also, Deformed};
+use crate::report::outputs::{Output, Outputs};
 
 pub const OUTPUTS: &str = "\
 Diffeomorphic registration by compositions of small, smooth update fields after a linear
@@ -68,6 +68,9 @@ Examples:
 pub struct Deform {
     #[command(flatten)]
     pub pair: Pair,
+    /// Outputs to write; what is left out is not computed either, unless a check of the result needs it [default: all]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = outputs::<Deformed>(), help_heading = "Output")]
+    pub write: Vec<Output>,
     /// Initial transform, instead of a linear registration
     #[arg(long, value_name = "TRANSFORM", conflicts_with = "linear", help_heading = "Initialisation")]
     pub start: Option<PathBuf>,
@@ -163,8 +166,8 @@ pub enum First {
 /// Reads two images, deforms the moving one, writes the results and prints a summary.
 pub fn run(arguments: &Deform, invocation: &Invocation) -> Result<()> {
     let also = arguments.also();
-    let files = [Deformed::FILES, &also.files()].concat();
-    let job = Job::open(&arguments.pair, &files, &arguments.compute, invocation)?;
+    let outputs = Outputs::new(&arguments.write);
+    let job = Job::open::<Deformed>(&arguments.pair, outputs, &also.files(), &arguments.compute, invocation)?;
     let loaded = job.read(|grids| arguments.asked(grids, Held::default()))?;
     let (found, regions) = loaded.options.run([&loaded.fixed, &loaded.moving], job.engine, &job.progress)?;
     let (options, start) = (&loaded.options.options, arguments.start.as_deref());
@@ -245,6 +248,7 @@ impl Deform {
             moving_mask: or_read(held.moving_mask, self.moving_mask.as_deref(), io::read)?,
             fixed_range: self.ranges.fixed_range,
             moving_range: self.ranges.moving_range,
+            moved: [Output::Moved, Output::Report].iter().any(|&output| Outputs::new(&self.write).has(output)),
         })
     }
 

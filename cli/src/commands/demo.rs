@@ -15,8 +15,9 @@ use crate::arguments::pair::Pair as Files;
 use crate::demo::{Misplacement, Pair, picture};
 use crate::invocation::Invocation;
 use crate::job::{self, Job};
+use crate::report::motion;
+use crate::report::outputs::Outputs;
 use crate::report::registration::Registered;
-use crate::report::{Kind, motion};
 use crate::terminal::line;
 
 pub const EXAMPLES: &str = "\
@@ -51,7 +52,8 @@ pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     let Demo { out, seed, quiet, .. } = arguments;
     let files =
         Files { fixed: out.join(CT), moving: out.join(MR), out: out.clone(), quiet: *quiet, images: Images::default() };
-    let job = Job::open(&files, Registered::FILES, &arguments.compute, invocation)?;
+    let outputs = Outputs::default();
+    let job = Job::open::<Registered>(&files, outputs.clone(), &[], &arguments.compute, invocation)?;
     job.progress.step(&format!("simulating patient {seed}"));
     let (pair, making, [ct, mr]) = job.engine.install(|| {
         let pair = Pair::new(*seed, 1.0);
@@ -71,7 +73,7 @@ pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     let after = pair.misplacement(&found);
     let checkerboards = picture::checkerboards(&pair.ct, &pair.mr, &[DAffine3::IDENTITY, found]);
     picture::save(&checkerboards, &job.folder.path("demo.png"))?;
-    let summary = job::summary(&files, &registered, &report);
+    let summary = job::summary(&files, &outputs, &registered, &report);
     let text = [patient(&pair, *seed, making), summary, errors(before, after, arguments)].concat();
     job.commit(&report, &text)?;
     trusted(after)

@@ -7,7 +7,7 @@ use mireg::backend::Exponentials;
 use mireg::io::transform::{self, Format, Grids};
 use mireg::{Result, io, mesh};
 
-use crate::arguments::choice::choice;
+use crate::arguments::choice::{choice, outputs};
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
@@ -15,8 +15,8 @@ use crate::arguments::search::Start;
 use crate::held::{Held, or_read};
 use crate::invocation::Invocation;
 use crate::job::Job;
-use crate::report::Kind;
 use crate::report::mesh::Meshed;
+use crate::report::outputs::{Output, Outputs};
 
 pub const OUTPUTS: &str = "\
 FIXED and MOVING are 2-D images, such as two pictures of a retina. An affine registration maps
@@ -44,6 +44,9 @@ Examples:
 pub struct Mesh {
     #[command(flatten)]
     pub pair: Pair,
+    /// Outputs to write; what is left out is not computed either, unless a check of the result needs it [default: all]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = outputs::<Meshed>(), help_heading = "Output")]
+    pub write: Vec<Output>,
     /// Cell size of the mesh in pixels of FIXED, at least 10; a cell is two triangles [default: 1/16 of the longer side, at least 25]
     #[arg(long, value_name = "PX", allow_negative_numbers = true, help_heading = "Mesh")]
     pub spacing: Option<f64>,
@@ -79,7 +82,8 @@ pub struct Mesh {
 
 /// Reads two images, finds the mesh, writes the results and prints a summary.
 pub fn run(arguments: &Mesh, invocation: &Invocation) -> Result<()> {
-    let job = Job::open(&arguments.pair, Meshed::FILES, &arguments.compute, invocation)?;
+    let outputs = Outputs::new(&arguments.write);
+    let job = Job::open::<Meshed>(&arguments.pair, outputs, &[], &arguments.compute, invocation)?;
     let loaded = job.read(|grids| arguments.options(grids, Held::default()))?;
     let (fixed, moving) = (&loaded.fixed, &loaded.moving);
     let found = job.engine.mesh(fixed, moving, &loaded.options, &job.progress)?;

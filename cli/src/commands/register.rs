@@ -5,6 +5,7 @@ use mireg::Result;
 use mireg::io::transform::Grids;
 use mireg::registration::{Init, Options};
 
+use crate::arguments::choice::outputs;
 use crate::arguments::compute::Compute;
 use crate::arguments::metric::Maximised;
 use crate::arguments::pair::Pair;
@@ -13,7 +14,7 @@ use crate::arguments::search::Search;
 use crate::held::Held;
 use crate::invocation::Invocation;
 use crate::job::{Job, MOST_PIXELS};
-use crate::report::Kind;
+use crate::report::outputs::{Output, Outputs};
 use crate::report::registration::Registered;
 
 pub const OUTPUTS: &str = "\
@@ -31,12 +32,17 @@ Examples:
       --fixed-mask t1_brain.nii.gz
       affine registration on three levels, sampled inside a mask
   mireg register ct.nii.gz mr.nii.gz --out out --init flirt.mat --levels 2mm,1mm
-      refines a transform found by another program";
+      refines a transform found by another program
+  mireg register ct.nii.gz mr.nii.gz --out out --write transform,report
+      without the moved image";
 
 #[derive(Args)]
 pub struct Register {
     #[command(flatten)]
     pub pair: Pair,
+    /// Outputs to write; what is left out is not computed either, unless a check of the result needs it [default: all]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = outputs::<Registered>(), help_heading = "Output")]
+    pub write: Vec<Output>,
     #[command(flatten)]
     pub search: Search,
     #[command(flatten)]
@@ -49,7 +55,8 @@ pub struct Register {
 
 /// Reads two images, registers them, writes the results and prints a summary.
 pub fn run(arguments: &Register, invocation: &Invocation) -> Result<()> {
-    let job = Job::open(&arguments.pair, Registered::FILES, &arguments.compute, invocation)?;
+    let outputs = Outputs::new(&arguments.write);
+    let job = Job::open::<Registered>(&arguments.pair, outputs, &[], &arguments.compute, invocation)?;
     let loaded = job.read_thinned(|grids| arguments.options(grids, Held::default()))?;
     let options = &loaded.options;
     let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
@@ -67,7 +74,8 @@ impl Register {
         let [fixed_mask, moving_mask] = self.maximised.histogram.masks(Some(MOST_PIXELS), masks)?;
         let metric = self.maximised.metric(&self.search)?;
         let Ranges { fixed_range, moving_range } = self.ranges;
-        let asked = Options { metric, fixed_mask, moving_mask, fixed_range, moving_range, ..Options::default() };
+        let moved = Outputs::new(&self.write).has(Output::Moved);
+        let asked = Options { metric, fixed_mask, moving_mask, fixed_range, moving_range, moved, ..Options::default() };
         let options = self.search.options(asked, grids)?;
         let init = start.map_or(options.init, |start| Init::Transform(start.to_affine()));
         Ok(Options { init, ..options })

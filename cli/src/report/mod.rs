@@ -4,6 +4,7 @@
 pub mod deform;
 mod html;
 pub mod mesh;
+pub mod outputs;
 pub mod registration;
 pub mod template;
 mod words;
@@ -20,6 +21,8 @@ pub use html::facts::command;
 use mireg::image::Intensities;
 use mireg::io::{self, OutputFolder};
 use mireg::{Check, Doubt, Error, Result, Volume};
+use outputs::{Output, Outputs};
+use rayon::prelude::*;
 pub use words::{intensities, motion};
 
 /// File names in the output folder.
@@ -53,7 +56,7 @@ pub trait Kind: Sync {
     /// What takes the most time of a page.
     type Pictures: Send;
     /// The files that only this kind leaves behind.
-    const FILES: &'static [&'static str];
+    const FILES: &'static [(Output, &'static str)];
     /// Those of them that are left behind only where they were asked for.
     fn more_files(&self) -> Vec<&'static str> {
         Vec::new()
@@ -61,17 +64,17 @@ pub trait Kind: Sync {
 
     /// The backend's name and the device's own.
     fn device(&self) -> (&'static str, &str);
-    /// The moving image on the grid of the fixed one.
-    fn moved(&self) -> &Volume;
+    /// The moving image on the grid of the fixed one, where it was asked for.
+    fn moved(&self) -> Option<&Volume>;
     /// What of the fixed and the moving image's intensities was used.
     fn intensities(&self) -> [Intensities; 2];
     /// What speaks against the result.
     fn doubts(&self) -> &[Doubt];
-    /// Writes [`Kind::FILES`] and [`Kind::more_files`].
+    /// Writes the one of [`Kind::FILES`] and [`Kind::more_files`] that has this name.
     ///
     /// # Errors
-    /// [`Error::File`] where a file cannot be written.
-    fn write(&self, folder: &OutputFolder) -> Result<()>;
+    /// [`Error::File`] where it cannot be written.
+    fn write(&self, name: &str, path: &Path) -> Result<()>;
     fn facts(&self, spent: &Spent) -> Self::Facts;
     /// The result in words: labels and texts.
     fn summary(&self, facts: &Self::Facts) -> Vec<(&'static str, String)>;
@@ -171,23 +174,27 @@ pub struct Spent {
 }
 
 impl Run<'_> {
-    /// Writes all results into `folder` and returns what the report says. `write_moved` writes the moved image to a file.
+    /// Writes the results that were asked for into `folder`, all at once, and returns what the report says. `write_moved` writes the moved
+    /// image to a file.
     ///
     /// # Errors
     /// [`Error::File`] where a file cannot be written.
     pub fn write<K: Kind>(
         &self,
         found: &K,
+        outputs: &Outputs,
         folder: &OutputFolder,
         write_moved: &(dyn Fn(&Path) -> Result<()> + Sync),
     ) -> Result<Report<K::Facts>> {
         let writing = Instant::now();
-        found.write(folder)?;
-        let path = folder.path(moved(self.moving));
-        let write = || write_moved(&path);
-        let (written, pictures) = rayon::join(write, || found.draw(self.images));
-        written?;
+        let names = [outputs.own::<K>(), found.more_files()].concat();
+        let own = || names.par_iter().map(|name| found.write(name, &folder.path(name))).collect::<Result<()>>();
+        let moved = || if outputs.has(Output::Moved) { write_moved(&folder.path(moved(self.moving))) } else { Ok(()) };
+        let draw = || outputs.has(Output::Report).then(|| found.draw(self.images));
+        let ((own, moved), pictures) = rayon::join(|| rayon::join(own, moved), draw);
+        own.and(moved)?;
         let report = self.report(found, &self.spent(writing.elapsed().as_secs_f64()));
+        let Some(pictures) = pictures else { return Ok(report) };
 
         let path = folder.path(REPORT);
         std::fs::write(&path, report.text()?).map_err(|e| Error::file(&path, e.to_string()))?;

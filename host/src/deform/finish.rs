@@ -9,21 +9,20 @@ use crate::registration::LinearStart;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::Field;
 use crate::{Observer, PixelType, Result, Volume};
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 
-/// What a flow on the fixed image's grid, whose inverse may be known, makes of the two images: what of it is left to fill in are the levels and what follows from
-/// them, and the seconds.
+/// What a flow on the fixed image's grid, whose inverse may be known, does between two grids: what of it is left to fill in are the levels
+/// and what follows from them, the moved image, and the seconds.
 pub fn deformation(
     flow: &mut dyn Flow,
     backend: &dyn Backend,
-    fixed: &Geometry,
-    moving_image: &Volume,
+    [fixed, moving]: [&Geometry; 2],
     begin: LinearStart,
     inverse: Option<FlowInverse>,
     observer: &dyn Observer,
 ) -> Result<Deformation> {
-    let (moving, start) = (&moving_image.geometry, begin.transform.to_affine());
+    let start = begin.transform.to_affine();
     let there = voxel_map(fixed, moving, &start);
     let back = voxel_map(moving, fixed, &start.inverse());
 
@@ -39,10 +38,6 @@ pub fn deformation(
     let field = field(fixed, &flow.field()?, |voxel, way| whole.transform_point3(voxel + way));
 
     go_on(observer)?;
-    let voxels = with_gaps(moving_image, &Resampling::default(), |image, _| flow.moved(image, &there))?;
-    let moved = Volume { geometry: *fixed, voxels, pixel: moving_image.pixel };
-
-    go_on(observer)?;
     let stretch = start.matrix3.determinant().abs();
     let mut voxels = flow.jacobians()?;
     voxels.par_iter_mut().for_each(|jacobian| *jacobian = (f64::from(*jacobian) * stretch) as f32);
@@ -54,7 +49,7 @@ pub fn deformation(
         field,
         inverse,
         consistency: Consistency { mean_mm, worst_mm },
-        moved,
+        moved: None,
         jacobian,
         jacobian_range: [low, high].map(f64::from),
         values: [0.0; 2],
@@ -64,6 +59,13 @@ pub fn deformation(
         backend: backend.name(),
         device: backend.device(),
     })
+}
+
+/// The moving image through a flow on the fixed image's grid.
+pub fn moved(flow: &mut dyn Flow, fixed: &Geometry, moving: &Volume, start: &DAffine3) -> Result<Volume> {
+    let there = voxel_map(fixed, &moving.geometry, start);
+    let voxels = with_gaps(moving, &Resampling::default(), |image, _| flow.moved(image, &there))?;
+    Ok(Volume { geometry: *fixed, voxels, pixel: moving.pixel })
 }
 
 /// A field on a grid, of which `to` says where a voxel with its three numbers goes, LPS mm.

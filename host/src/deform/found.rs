@@ -19,8 +19,8 @@ pub struct Deformation {
     /// The way back, on the moving image's grid.
     pub inverse: Field,
     pub consistency: Consistency,
-    /// The moving image on the fixed image's grid.
-    pub moved: Volume,
+    /// The moving image on the fixed image's grid, where it was asked for.
+    pub moved: Option<Volume>,
     /// The determinant of the field's Jacobian at every voxel of the fixed image, the start included: how many times larger what lies there
     /// is in the moving image.
     pub jacobian: Volume,

@@ -121,7 +121,10 @@ impl Run<'_> {
                 (flow, Some(inverse))
             }
         };
-        finish::deformation(&mut *flow, self.backend, fixed, self.moving, start, inverse, self.observer)
+        let made = finish::deformation(&mut *flow, self.backend, [fixed, moving], start, inverse, self.observer)?;
+        go_on(self.observer)?;
+        let moved = || finish::moved(&mut *flow, fixed, self.moving, self.start);
+        Ok(Deformation { moved: self.options.moved.then(moved).transpose()?, ..made })
     }
 
     /// A flow that is on the grid of the finest level on that of the fixed image.

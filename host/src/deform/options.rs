@@ -40,6 +40,8 @@ pub struct Options {
     /// The intensities that are looked at, of each image.
     pub fixed_range: IntensityRange,
     pub moving_range: IntensityRange,
+    /// Whether the moving image is resampled on the fixed image's grid at the end.
+    pub moved: bool,
 }
 
 impl Default for Options {
@@ -58,6 +60,7 @@ impl Default for Options {
             moving_mask: None,
             fixed_range: IntensityRange::Auto,
             moving_range: IntensityRange::Auto,
+            moved: true,
         }
     }
 }

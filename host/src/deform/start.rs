@@ -100,6 +100,7 @@ fn registered(
         moving_mask: moving.mask().cloned(),
         fixed_range: range(fixed),
         moving_range: range(moving),
+        moved: false,
         ..Default::default()
     };
     let (fixed, moving) = (&*fixed.image, &*moving.image);

@@ -17,20 +17,16 @@ pub struct Trials<'a> {
     flow: Flows<'a>,
     /// Of one flow: stays on the finest level, with its images, and takes the fields. Two that meet go there themselves.
     judge: Flows<'a>,
-    /// How the images agree at the start.
-    pub start: f64,
 }
 
 impl<'a> Trials<'a> {
     pub fn new(course: &'a Course<'a>) -> Result<Self> {
         let flows = || Flows::new(course.backend, course.middle);
         let (flow, mut judge) = (flows()?, flows()?);
-        course.enter(&mut judge, course.finest(), Before::Start)?;
-        let start = judged(course, &mut judge)?;
-        if course.middle.is_some() {
-            judge = flows()?;
+        if course.middle.is_none() {
+            course.enter(&mut judge, course.finest(), Before::Start)?;
         }
-        Ok(Self { course, flow, judge, start })
+        Ok(Self { course, flow, judge })
     }
 
     /// How the images agree after the coarse levels, or after the last of them where its field begins with what was searched for.

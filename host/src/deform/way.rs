@@ -7,9 +7,6 @@ use super::stiffness;
 use super::trials::Trials;
 use crate::Result;
 
-/// A search must better the images' agreement by this part of what was won without it: its field is not as smooth.
-const BETTER: f64 = 0.1;
-
 /// The way through a course.
 pub struct Way {
     /// Of each level.
@@ -37,17 +34,10 @@ impl Way {
             }
         };
         let searched = match searched {
-            Some(searched) if better(&mut trials, &searched, coarse, value)? => Some(searched),
+            Some(searched) if trials.value(coarse, Some(&searched))? > value => Some(searched),
             _ => None,
         };
         let level = |number| if number < course.coarse() { coarse } else { finer };
         Ok(Self { smoothing: (0..=course.finest()).map(level).collect(), searched })
     }
-}
-
-/// Whether beginning with what was searched for is better than the value without.
-fn better(trials: &mut Trials, searched: &Searched, smoothing: Smoothing, value: f64) -> Result<bool> {
-    let with = trials.value(smoothing, Some(searched))?;
-    let won = (value - trials.start).max(0.0);
-    Ok(with > value + BETTER * won)
 }

@@ -34,6 +34,7 @@ pub fn align(
         metric: Metric::Counted(Counted::default()),
         fixed_mask: Some(fixed.mask()),
         moving_mask: Some(moving.mask()),
+        moved: false,
         ..registration::Options::default()
     };
     registration::once([&fixed.picture, &moving.picture], &options, backend, observer)

@@ -14,8 +14,8 @@ use serde::Serialize;
 pub struct Registration {
     /// Fixed point to moving point, LPS mm.
     pub transform: Linear,
-    /// The moving image on the fixed image's grid; 0 outside.
-    pub moved: Volume,
+    /// The moving image on the fixed image's grid, where it was asked for; 0 outside.
+    pub moved: Option<Volume>,
     /// What of the fixed and of the moving image's intensities the metric looked at.
     pub intensities: [Intensities; 2],
     /// The metric at full resolution with the headers as they are, and at the end.

@@ -193,7 +193,7 @@ impl Run<'_> {
         let place = timed(&mut self.seconds.compare, || self.case.insides.map(|insides| insides.place(&map)));
         let doubts = evidence.doubts().into_iter().chain(place.and_then(trust::place)).collect();
         Ok(Registration {
-            moved: self.resample(&map)?,
+            moved: if self.options.moved { Some(self.resample(&map)?) } else { None },
             doubts,
             place,
             transform,

@@ -28,7 +28,7 @@ pub fn places(images: &[Volume], kept: &Kept, backend: &dyn Backend, observer: &
         go_on(observer)?;
         observer.stage(&format!("affine registration of image {} of {}", number + 1, images.len()));
         let (linear, trusted) = kept.affine(number, || {
-            let options = registration::Options { dof: Kind::Affine, ..Default::default() };
+            let options = registration::Options { dof: Kind::Affine, moved: false, ..Default::default() };
             let found = register(&images[0], image, &options, backend, observer)?;
             let none = Linear::identity(Kind::Affine, dimension, centre);
             Ok((if found.trusted() { found.transform.clone() } else { none }, found.trusted()))

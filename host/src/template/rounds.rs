@@ -82,7 +82,7 @@ impl Run<'_> {
             let (rounds, images) = (self.options.rounds, self.images.len());
             self.observer.stage(&format!("round {round} of {rounds}, image {} of {images}", image + 1));
             let start = deform::Start::Transform(places.affine[image].clone());
-            let options = deform::Options { start, ..self.options.deform.clone() };
+            let options = deform::Options { start, moved: false, ..self.options.deform.clone() };
             let found =
                 deform::deform(before, &self.images[image], &options, (self.backend, self.asked), self.observer)?;
             Ok((found.field, Fit { values: found.values }))

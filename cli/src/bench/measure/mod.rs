@@ -4,6 +4,7 @@ mod clock;
 mod gaussian;
 mod histogram;
 mod mattes;
+pub mod registration;
 mod subject;
 mod viola;
 
@@ -31,7 +32,8 @@ pub fn all(plan: &Plan, backend: &dyn Backend, arguments: &Bench, progress: &Pro
         plan.groups.iter().try_for_each(|group| session.group(group))?;
     }
     let (rows, mattes) = (session.rows, session.mattes);
-    let counts = histograms && backend.name() == "cuda";
+    let overview = arguments.overview();
+    let counts = histograms && !overview && backend.name() == "cuda";
     let viola = arguments.measures(Estimator::Viola);
     let smoothing = arguments.measures(Estimator::Gaussian);
     Ok(Results {
@@ -45,8 +47,10 @@ pub fn all(plan: &Plan, backend: &dyn Backend, arguments: &Bench, progress: &Pro
         numbers: if counts { histogram::numbers(backend)? } else { None },
         viola: if viola { viola::measure(backend, arguments, progress)? } else { Vec::new() },
         gaussian: if smoothing { gaussian::measure(backend, arguments)? } else { Vec::new() },
-        reductions: compare::reductions(&rows),
-        papers: papers::quotes(arguments.paper),
+        registration: None,
+        reductions: arguments.paper.map_or(Vec::new(), |_| compare::reductions(&rows)),
+        papers: arguments.paper.map_or(Vec::new(), papers::quotes),
+        overview,
         rows,
         mattes,
     })
@@ -82,7 +86,11 @@ impl Session<'_> {
             }
         }
         // A paper's comparison is of histograms.
-        let both = if self.arguments.paper.is_none() { &[false, true][..] } else { &[] };
+        let both = match self.arguments.paper {
+            Some(_) => &[][..],
+            None if self.arguments.overview() => &[false],
+            None => &[false, true],
+        };
         for (&both, &bins) in both.iter().flat_map(|both| group.bins.iter().map(move |bins| (both, bins))) {
             self.show(&format!("{}, {bins} bins, Mattes windows", group.data.name()));
             let case = (group.data, bins, both);

@@ -4,6 +4,7 @@ mod gaussian;
 mod histogram;
 mod layout;
 mod mattes;
+mod overview;
 pub mod plot;
 mod viola;
 
@@ -13,8 +14,14 @@ use super::papers::Quote;
 use super::results::Results;
 use layout::groups;
 
+/// The end of an overview.
+const MORE: &str = "For more: mireg bench --estimator histogram, viola or gaussian; see mireg bench --help\n";
+
 /// Everything as text.
 pub fn text(results: &Results) -> String {
+    if results.overview {
+        return [head(results), overview::text(results), MORE.to_owned()].join("\n");
+    }
     let parts = [head(results)].into_iter().chain(histogram::blocks(&results.rows)).chain([
         mattes::text(&results.mattes),
         results.numbers.map_or(String::new(), histogram::counting),
@@ -27,13 +34,17 @@ pub fn text(results: &Results) -> String {
 }
 
 fn head(results: &Results) -> String {
+    let Results { version, backend, device, batch, radians, .. } = results;
+    let place = format!("mireg {version} on {backend} ({device})\n");
+    if results.overview {
+        return place;
+    }
     let axis = match results.axis {
         Axis::Oblique => "(1, 1, 1)",
         Axis::Z => "z",
     };
-    let Results { version, backend, device, batch, radians, .. } = results;
     format!(
-        "mireg {version} on {backend} ({device})\n\
+        "{place}\
          A rotation of {radians} rad about {axis}; medians; a batch is {batch} transforms; - where a method cannot do it.\n"
     )
 }
@@ -62,6 +73,9 @@ fn quotes(quotes: &[Quote]) -> String {
         let lines: String = quotes.iter().map(|quote| format!("    {}\n", quote.says)).collect();
         format!("  {paper}, {place}, {device}:\n{lines}")
     };
+    if quotes.is_empty() {
+        return String::new();
+    }
     let places = groups(quotes.iter(), |quote| (quote.paper, quote.place, quote.device));
     ["What the papers print\n".into()].into_iter().chain(places.into_iter().map(place)).collect()
 }

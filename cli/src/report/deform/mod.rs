@@ -10,11 +10,12 @@ use image::ImageResult;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::outputs::Output;
 use super::{Kind, Report, Spent, words};
 use mireg::deform::{self, Consistency, Deformation, Options};
 use mireg::image::Intensities;
+use mireg::io;
 use mireg::io::transform::{self, Grids, Motion};
-use mireg::io::{self, OutputFolder};
 use mireg::labels::Regions;
 use mireg::transform::{Field, Linear};
 use mireg::{Doubt, Result, Volume};
@@ -175,7 +176,12 @@ impl Displacement {
 impl Kind for Deformed<'_> {
     type Facts = Facts;
     type Pictures = page::Pictures;
-    const FILES: &'static [&'static str] = &[DISPLACEMENTS, INVERSE, JACOBIAN, START];
+    const FILES: &'static [(Output, &'static str)] = &[
+        (Output::Transform, DISPLACEMENTS),
+        (Output::Transform, START),
+        (Output::Inverse, INVERSE),
+        (Output::Jacobian, JACOBIAN),
+    ];
 
     fn more_files(&self) -> Vec<&'static str> {
         self.also.files()
@@ -185,8 +191,8 @@ impl Kind for Deformed<'_> {
         (self.found.backend, &self.found.device)
     }
 
-    fn moved(&self) -> &Volume {
-        &self.found.moved
+    fn moved(&self) -> Option<&Volume> {
+        self.found.moved.as_ref()
     }
 
     fn intensities(&self) -> [Intensities; 2] {
@@ -197,22 +203,19 @@ impl Kind for Deformed<'_> {
         &self.found.doubts
     }
 
-    fn write(&self, folder: &OutputFolder) -> Result<()> {
-        transform::write_linear(&folder.path(START), None, &self.found.start.transform, &Grids::default())?;
-        for (name, field) in [(DISPLACEMENTS, &self.found.field), (INVERSE, &self.found.inverse)] {
-            io::field::write(&folder.path(name), field)?;
+    fn write(&self, name: &str, path: &Path) -> Result<()> {
+        let found = self.found;
+        let [log, log_warp] = LOG_JACOBIANS;
+        match name {
+            DISPLACEMENTS => io::field::write(path, &found.field),
+            INVERSE => io::field::write(path, &found.inverse),
+            JACOBIAN => io::write(path, &found.jacobian),
+            COMPOSITE => transform::write(path, None, &found.composite(), &Grids::default()),
+            WARP => transform::write(path, None, found.composite().parts()[0], &Grids::default()),
+            _ if name == log => io::write(path, &found.log_jacobians()[0]),
+            _ if name == log_warp => io::write(path, &found.log_jacobians()[1]),
+            _ => transform::write_linear(path, None, &found.start.transform, &Grids::default()),
         }
-        io::write(&folder.path(JACOBIAN), &self.found.jacobian)?;
-        if self.also.composite {
-            let whole = self.found.composite();
-            transform::write(&folder.path(COMPOSITE), None, &whole, &Grids::default())?;
-            transform::write(&folder.path(WARP), None, whole.parts()[0], &Grids::default())?;
-        }
-        if self.also.log_jacobian {
-            let both = LOG_JACOBIANS.iter().zip(self.found.log_jacobians());
-            both.into_iter().try_for_each(|(name, volume)| io::write(&folder.path(name), &volume))?;
-        }
-        Ok(())
     }
 
     fn facts(&self, spent: &Spent) -> Facts {

@@ -45,14 +45,15 @@ impl Pictures {
         let map = found.start.transform.to_affine();
         let window = Window::new(moving);
         let none = DAffine3::IDENTITY;
-        let shown = [((fixed, Window::new(fixed)), none), ((moving, window), map), ((&found.moved, window), none)];
+        let before = [((fixed, Window::new(fixed)), none), ((moving, window), map)];
+        let planes = |moved| viewer::planes([before[0], before[1], ((moved, window), none)]);
         let scale = Scale::new(&found.jacobian);
         let views = View::all(&fixed.geometry, 1);
         let every = grid::every(&views);
         let every_mm = f64::from(every) * views[0].mm;
         let drawing = |view| Drawing::new(view, every, (moving, window), &map, found, scale);
         let drawings = views.into_par_iter().map(drawing).collect::<ImageResult<_>>()?;
-        Ok(Self { planes: viewer::planes(shown)?, drawings, every_mm, scale })
+        Ok(Self { planes: found.moved.as_ref().map_or(Ok(Vec::new()), planes)?, drawings, every_mm, scale })
     }
 }
 

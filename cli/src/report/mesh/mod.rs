@@ -7,10 +7,11 @@ use std::path::Path;
 use image::ImageResult;
 use serde::Serialize;
 
+use super::outputs::Output;
 use super::{Kind, Report, Spent, TRANSFORM};
 use mireg::image::Intensities;
+use mireg::io;
 use mireg::io::transform::{self, Grids, Motion};
-use mireg::io::{self, OutputFolder};
 use mireg::mesh::{Climbed, Found, LevelFound};
 use mireg::metric::Interpolator;
 use mireg::registration::Place;
@@ -28,7 +29,7 @@ pub struct Meshed<'a> {
     /// The file of the initial transform, if one was given.
     start: Option<&'a Path>,
     /// The moving image through the mesh, on the grid of the fixed one.
-    moved: Volume,
+    pub moved: Volume,
 }
 
 /// What report.json says about it.
@@ -124,14 +125,15 @@ impl<'a> Meshed<'a> {
 impl Kind for Meshed<'_> {
     type Facts = Facts;
     type Pictures = page::Pictures;
-    const FILES: &'static [&'static str] = &[MESH, VTK, FIELD, TRANSFORM];
+    const FILES: &'static [(Output, &'static str)] =
+        &[(Output::Transform, MESH), (Output::Transform, VTK), (Output::Transform, TRANSFORM), (Output::Field, FIELD)];
 
     fn device(&self) -> (&'static str, &str) {
         (self.found.backend, &self.found.device)
     }
 
-    fn moved(&self) -> &Volume {
-        &self.moved
+    fn moved(&self) -> Option<&Volume> {
+        Some(&self.moved)
     }
 
     fn intensities(&self) -> [Intensities; 2] {
@@ -142,12 +144,14 @@ impl Kind for Meshed<'_> {
         &self.found.doubts
     }
 
-    fn write(&self, folder: &OutputFolder) -> Result<()> {
+    fn write(&self, name: &str, path: &Path) -> Result<()> {
         let mesh = &self.found.after;
-        transform::write_linear(&folder.path(TRANSFORM), None, &self.found.start.transform, &Grids::default())?;
-        io::mesh::write(&folder.path(MESH), mesh)?;
-        io::mesh::write_vtk(&folder.path(VTK), mesh, &[("confidence", &self.found.confidence)])?;
-        io::field::write(&folder.path(FIELD), &mesh.map().field(&self.moved.geometry))
+        match name {
+            MESH => io::mesh::write(path, mesh),
+            VTK => io::mesh::write_vtk(path, mesh, &[("confidence", &self.found.confidence)]),
+            FIELD => io::field::write(path, &mesh.map().field(&self.moved.geometry)),
+            _ => transform::write_linear(path, None, &self.found.start.transform, &Grids::default()),
+        }
     }
 
     fn facts(&self, spent: &Spent) -> Facts {

@@ -5,12 +5,14 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 use image::ImageResult;
 use serde::Serialize;
 
+use super::outputs::Output;
 use super::{Kind, Report, Spent, TRANSFORM, words};
 use mireg::image::Intensities;
-use mireg::io::OutputFolder;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
@@ -79,14 +81,14 @@ pub struct Seconds {
 impl Kind for Registered<'_> {
     type Facts = Facts;
     type Pictures = page::Pictures;
-    const FILES: &'static [&'static str] = &[TRANSFORM];
+    const FILES: &'static [(Output, &'static str)] = &[(Output::Transform, TRANSFORM)];
 
     fn device(&self) -> (&'static str, &str) {
         (self.found.backend, &self.found.device)
     }
 
-    fn moved(&self) -> &Volume {
-        &self.found.moved
+    fn moved(&self) -> Option<&Volume> {
+        self.found.moved.as_ref()
     }
 
     fn intensities(&self) -> [Intensities; 2] {
@@ -97,8 +99,8 @@ impl Kind for Registered<'_> {
         &self.found.doubts
     }
 
-    fn write(&self, folder: &OutputFolder) -> Result<()> {
-        transform::write_linear(&folder.path(TRANSFORM), None, &self.found.transform, &Grids::default())
+    fn write(&self, _: &str, path: &Path) -> Result<()> {
+        transform::write_linear(path, None, &self.found.transform, &Grids::default())
     }
 
     fn facts(&self, spent: &Spent) -> Facts {

@@ -33,7 +33,7 @@ fn page_from(from: &'static str, volume: &Volume, doubts: Vec<Doubt>, file: &str
     let found = Registration {
         transform: Linear::identity(transform::Kind::Rigid, dimension, volume.geometry.centre()),
         intensities: [Intensities::of(volume, IntensityRange::Auto); 2],
-        moved: volume.clone(),
+        moved: None,
         start: Evaluation::default(),
         end: Evaluation::default(),
         values: [0.0; 2],

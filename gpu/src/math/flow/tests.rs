@@ -217,3 +217,14 @@ fn pairs_have_the_fixed_bin_fastest() {
     let pair = |f: f32, m: f32| unsafe { pair([f * bin::FULL, m * bin::FULL], 11) };
     assert_eq!([pair(0.0, 0.0), pair(0.3, 0.0), pair(0.0, 0.3), pair(1.0, 1.0)], [0, 3, 33, 120]);
 }
+
+#[test]
+fn what_is_next_to_nothing_is_nothing() {
+    let small = Pull { force: [1e-16, -3e-40, 1.0], precision: 0.0 };
+    assert_eq!(update(small, 0.5), [0.0, 0.0, 2.0]);
+    let field = [1e-30; 3 * 8 + 16];
+    // SAFETY: the closure checks its index.
+    let found = unsafe { composed(|i| field[i], [2, 2, 2], [0, 0, 0], [-1e-20, 0.25, 0.0]) };
+    assert_eq!(found, [0.0, 0.25, 0.0]);
+    assert!(kept(f32::NAN).is_nan());
+}

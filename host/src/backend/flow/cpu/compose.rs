@@ -114,7 +114,7 @@ fn beside(grid: &FieldView, step: &[Lanes; 3], voxel: [u32; 3]) -> [Lanes; 3] {
         }
         let there = chosen(&along_z, &below[2], &fraction[2]);
         for l in 0..CHUNK {
-            out[plane][l] = step[plane][l] + there[l];
+            out[plane][l] = flow::kept(step[plane][l] + there[l]);
         }
     }
     out

@@ -1,0 +1,60 @@
+//! Which results a run leaves behind.
+
+use std::path::Path;
+
+use strum::IntoStaticStr;
+
+use super::{Kind, PAGE, REPORT, moved};
+
+/// A result that can be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Output {
+    Transform,
+    Field,
+    Inverse,
+    Jacobian,
+    Moved,
+    Report,
+}
+
+/// The results that were asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Outputs(Vec<Output>);
+
+impl Outputs {
+    /// These, or all where none is named.
+    pub fn new(asked: &[Output]) -> Self {
+        Self(asked.to_vec())
+    }
+
+    pub fn has(&self, output: Output) -> bool {
+        self.0.is_empty() || self.0.contains(&output)
+    }
+
+    /// Those of the files that only one kind of report leaves behind.
+    pub fn own<K: Kind>(&self) -> Vec<&'static str> {
+        K::FILES.iter().filter(|(output, _)| self.has(*output)).map(|(_, name)| *name).collect()
+    }
+
+    /// All files, but those that have options of their own.
+    pub fn files<K: Kind>(&self, moving: &Path) -> Vec<&'static str> {
+        let shared = [(Output::Moved, moved(moving)), (Output::Report, REPORT), (Output::Report, PAGE)];
+        let shared = shared.into_iter().filter(|(output, _)| self.has(*output)).map(|(_, name)| name);
+        self.own::<K>().into_iter().chain(shared).collect()
+    }
+}
+
+/// The results that a kind has, and the files of each in words.
+pub fn choices<K: Kind>() -> Vec<(Output, String)> {
+    let mut choices: Vec<(Output, String)> = Vec::new();
+    for &(output, name) in K::FILES {
+        match choices.iter_mut().find(|(other, _)| *other == output) {
+            Some((_, names)) => *names += &format!(", {name}"),
+            None => choices.push((output, name.to_owned())),
+        }
+    }
+    choices.push((Output::Moved, "moved.nii.gz or moved.png".to_owned()));
+    choices.push((Output::Report, format!("{REPORT}, {PAGE}")));
+    choices
+}

@@ -1,0 +1,100 @@
+//! `--write`: what is asked for is written, with the bytes that it always has, and nothing else.
+
+use std::fs;
+use std::path::Path;
+
+use libtest_mimic::Trial;
+use mireg::backend::BackendKind;
+use mireg::registration::Options;
+use mireg::{Engine, Silent, io};
+
+use super::{REGISTER, deform, mesh, mireg, names, patient, stdout};
+use crate::support::trial;
+
+pub fn tests() -> Vec<Trial> {
+    let test = |name: &str, run: fn()| trial(format!("cli::write_{name}"), run);
+    vec![
+        test("chooses_files_of_register", chooses_files_of_register),
+        test("chooses_files_of_deform", chooses_files_of_deform),
+        test("chooses_files_of_mesh", chooses_files_of_mesh),
+        test("refuses_other_names", refuses_other_names),
+        test("resamples_only_where_asked", resamples_only_where_asked),
+    ]
+}
+
+/// Runs a command as it is, and once with each list of outputs: these files, with the same bytes, and the summary names no other.
+fn chooses(folder: &Path, command: &[&str], choices: &[(&str, &[&str])]) {
+    stdout(&mut mireg(folder, command));
+    let all = names(&folder.join("out"));
+    for &(write, files) in choices {
+        let elsewhere: Vec<_> = command.iter().map(|&word| if word == "out" { "some" } else { word }).collect();
+        let shown = stdout(mireg(folder, &elsewhere).args(["--write", write]));
+        assert_eq!(names(&folder.join("some")), files, "{write}");
+        let listed = shown.lines().find(|line| line.starts_with("files")).unwrap();
+        for name in &all {
+            let (wanted, told) = (files.contains(&name.as_str()), listed.contains(&format!(" {name}")));
+            assert_eq!(wanted, told, "{write}: {listed}");
+            if wanted && !name.starts_with("report") {
+                let [ours, whole] = ["some", "out"].map(|out| fs::read(folder.join(out).join(name)).unwrap());
+                assert!(ours == whole, "{write}: {name} is different");
+            }
+        }
+        fs::remove_dir_all(folder.join("some")).unwrap();
+    }
+}
+
+fn chooses_files_of_register() {
+    let (folder, _) = patient();
+    chooses(
+        folder.path(),
+        &[&REGISTER[..], &["--backend", "cpu"]].concat(),
+        &[
+            ("transform", &["transform.tfm"]),
+            ("moved", &["moved.nii.gz"]),
+            ("report,transform", &["report.html", "report.json", "transform.tfm"]),
+        ],
+    );
+}
+
+fn chooses_files_of_deform() {
+    let folder = deform::volumes();
+    chooses(
+        folder.path(),
+        &deform::DEFORM,
+        &[
+            ("transform", &["field.nii.gz", "start.tfm"]),
+            ("inverse,jacobian", &["inverse.nii.gz", "jacobian.nii.gz"]),
+            ("report", &["report.html", "report.json"]),
+            ("moved", &["moved.nii.gz"]),
+        ],
+    );
+}
+
+fn chooses_files_of_mesh() {
+    let folder = mesh::pictures();
+    chooses(
+        folder.path(),
+        &mesh::MESH,
+        &[("transform", &["mesh.json", "mesh.vtk", "transform.tfm"]), ("field,moved", &["field.mha", "moved.png"])],
+    );
+}
+
+fn refuses_other_names() {
+    for (command, name) in [("register", "inverse"), ("deform", "field"), ("mesh", "jacobian"), ("register", "")] {
+        let run = mireg(Path::new("."), &[command, "a.nii", "b.nii", "--out", "out", "--write", name]).assert().code(2);
+        let told = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(told.lines().count() == 1 && told.contains("--write") && told.contains("transform"), "{told}");
+    }
+}
+
+fn resamples_only_where_asked() {
+    let (folder, _) = patient();
+    let [ct, mr] = ["ct.nii.gz", "mr.nii.gz"].map(|name| io::read(&folder.path().join(name)).unwrap());
+    let engine = Engine::open(BackendKind::Cpu, 2, &Silent).unwrap();
+    let [with, without] = [true, false].map(|moved| {
+        let options = Options { moved, ..Options::default() };
+        engine.register(&ct, &mr, &options, &Silent).unwrap()
+    });
+    assert!(with.moved.is_some() && without.moved.is_none());
+    assert_eq!((with.transform, with.end), (without.transform, without.end));
+}
