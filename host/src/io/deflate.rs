@@ -1,12 +1,9 @@
 //! Deflate over all threads, in one gzip or zlib stream whose bytes do not depend on how many there are.
 
-mod coded;
-mod codes;
-
 use std::io::{self, Write};
 
 use rayon::prelude::*;
-use zlib_rs::{adler32, crc32};
+use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Strategy, adler32, crc32};
 
 /// Voxels compressed by one task.
 const BLOCK: usize = 1 << 18;
@@ -68,13 +65,9 @@ pub fn compress(
         length += block.length;
         out.write_all(&block.deflated)
     };
-    put(Block::new(wrap, head, 1))?;
-    let block = |voxels: &[f32]| {
-        let bytes = encode(voxels);
-        Block::new(wrap, &bytes, bytes.len() / voxels.len())
-    };
+    put(Block::new(wrap, head))?;
     for voxels in voxels.chunks(BLOCK * BLOCKS_A_THREAD * rayon::current_num_threads()) {
-        let blocks: Vec<_> = voxels.par_chunks(BLOCK).map(block).collect();
+        let blocks: Vec<_> = voxels.par_chunks(BLOCK).map(|part| Block::new(wrap, &encode(part))).collect();
         blocks.into_iter().try_for_each(&mut put)?;
     }
     out.write_all(&END)?;
@@ -89,9 +82,23 @@ struct Block {
 }
 
 impl Block {
-    /// Of voxels of so many bytes.
-    fn new(wrap: Wrap, bytes: &[u8], voxel: usize) -> Self {
-        let deflated = coded::deflated(bytes, voxel);
+    fn new(wrap: Wrap, bytes: &[u8]) -> Self {
+        // Noise repeats nothing that a search would find, and what else there is in images, background and labels, is runs.
+        let runs = DeflateConfig { strategy: Strategy::Rle, window_bits: -15, ..DeflateConfig::default() };
+        let mut compressor = Deflate::new_with_config(runs);
+        let mut deflated = vec![0; bytes.len() + 64];
+        // A flush is not over while the output is full.
+        loop {
+            let [read, written] = [compressor.total_in(), compressor.total_out()].map(|count| count as usize);
+            let status = compressor.compress(&bytes[read..], &mut deflated[written..], DeflateFlush::SyncFlush);
+            status.expect("deflate takes any bytes and its state is intact");
+            let written = compressor.total_out() as usize;
+            if written < deflated.len() {
+                deflated.truncate(written);
+                break;
+            }
+            deflated.resize(deflated.len() + bytes.len() / 8 + 64, 0);
+        }
         Self { deflated, checksum: wrap.checksum(bytes), length: bytes.len() as u64 }
     }
 }
