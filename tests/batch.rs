@@ -13,7 +13,7 @@ use mireg::{Geometry, PixelType, Volume, io};
 use tempfile::TempDir;
 
 use crate::cli::{mireg, names};
-use crate::support::trial;
+use crate::support::{gpu_is_absent, trial};
 
 pub fn tests() -> Vec<Trial> {
     let mut tests = vec![
@@ -21,6 +21,7 @@ pub fn tests() -> Vec<Trial> {
         test("deforms_and_meshes", deforms_and_meshes),
         test("broken_pairs_are_named_and_the_others_done", broken_pairs_are_named_and_the_others_done),
     ];
+    tests.push(test("on_a_gpu_too", on_a_gpu_too).with_ignored_flag(gpu_is_absent()));
     tests.extend(resume::tests());
     tests.extend(table::tests());
     tests
@@ -135,6 +136,17 @@ fn writes_the_bytes_of_register() {
     }
 }
 
+fn on_a_gpu_too() {
+    let folder = study(6);
+    for backend in ["cuda", "cpu"] {
+        ends(folder.path(), &["batch", "in/pairs.csv", "--out", backend, "--backend", backend, "--jobs", "3"]);
+    }
+    for (n, name) in (0..6).flat_map(|n| ["transform.tfm", "moved.nii.gz"].map(|name| (n, name))) {
+        let [a, b] = ["cuda", "cpu"].map(|out| fs::read(folder.path().join(format!("{out}/p{n}/{name}"))).unwrap());
+        assert!(a == b, "p{n}/{name}");
+    }
+}
+
 fn deforms_and_meshes() {
     let folder = study(2);
     batch_of(folder.path(), "deform", &["--linear=none", "--iterations=5", "--levels=4"]);
@@ -184,7 +196,7 @@ fn broken_pairs_are_named_and_the_others_done() {
         assert_eq!(rows[id]["status"], "done");
         assert!(folder.path().join(format!("out/{id}/transform.tfm")).exists());
     }
-    assert!(told.lines().last().unwrap().contains("5 pairs failed"), "{told}");
+    assert!(told.lines().last().unwrap().contains("5 failed,"), "{told}");
     assert_eq!(fs::read_to_string(folder.path().join("out/p5")).unwrap(), "mine");
     let page = fs::read_to_string(folder.path().join("out/index.html")).unwrap();
     assert!(page.contains("href=\"p0/report.html\"") && !page.contains("href=\"p1/"), "{page}");

@@ -20,6 +20,7 @@ pub fn tests() -> Vec<Trial> {
         test("kills_lose_nothing_and_repeat_nothing", kills_lose_nothing_and_repeat_nothing),
         #[cfg(unix)]
         test("signals_leave_whole_pairs_alone", signals_leave_whole_pairs_alone),
+        test("shards_are_disjoint_and_complete", shards_are_disjoint_and_complete),
         test("one_at_a_time_in_a_folder", one_at_a_time_in_a_folder),
     ]
 }
@@ -148,6 +149,23 @@ fn signals_leave_whole_pairs_alone() {
         fs::remove_dir_all(&out).unwrap();
     }
     assert!(stopped > 0, "every run was quicker than the signal");
+}
+
+fn shards_are_disjoint_and_complete() {
+    let folder = study(5);
+    let out = folder.path().join("out");
+    fs::write(folder.path().join("in/m3.nii"), "no image").unwrap();
+    batch(folder.path(), 1, &["--shard", "2/2"]);
+    assert_eq!(names(&out), ["batch.2-of-2.tsv", "index.2-of-2.html", "p1", "p3"]);
+    let first = records(folder.path());
+    let told = batch(folder.path(), 1, &["--merge"]);
+    assert!(told.contains("1 failed") && told.contains("3 waiting"), "{told}");
+    assert!(first == records(folder.path()));
+    ends(folder.path(), &["batch", "in/pairs.csv", "--out", "out", "--backend", "cpu", "--shard", "1/2"]);
+    let all = records(folder.path());
+    assert!(all.len() == 5 && first.iter().all(|(id, written)| all[id] == *written));
+    batch(folder.path(), 1, &["--merge"]);
+    assert_eq!(summary(folder.path()).values().filter(|row| row["status"] == "done").count(), 4);
 }
 
 fn one_at_a_time_in_a_folder() {

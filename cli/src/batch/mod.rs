@@ -11,6 +11,7 @@ mod progress;
 mod queue;
 mod record;
 pub mod row;
+pub mod shard;
 mod summary;
 mod table;
 mod unfinished;
@@ -28,6 +29,7 @@ use progress::Progress;
 use queue::Shared;
 use record::Record;
 use row::Row;
+use shard::Shard;
 use summary::SUMMARY;
 use unfinished::Unfinished;
 
@@ -42,6 +44,10 @@ pub struct Study<'a> {
     pub table: &'a Path,
     pub out: &'a Path,
     pub quiet: bool,
+    /// The part of the study that the rows are, if they are not all.
+    pub shard: Option<Shard>,
+    /// Whether nothing is registered, and what is there is summed up.
+    pub merge: bool,
     /// Whether rows that failed in an earlier run are tried again.
     pub retry_failed: bool,
     /// Rows at once, at most.
@@ -58,12 +64,12 @@ impl Study<'_> {
     pub fn run(&self, rows: &[Row]) -> Result<()> {
         // Until it goes, the first signal ends rows at their next step, so that none is half written.
         let held = Held::new();
-        let unfinished = Unfinished::open(self.out)?;
+        let unfinished = Unfinished::open(self.out, self.shard)?;
         let mut records: Vec<_> = rows.iter().map(|row| self.kept(row)).collect();
         let waiting: Vec<usize> = (0..rows.len()).filter(|&place| records[place].is_none()).collect();
         let mut progress = Progress::new(self.quiet, rows.len(), rows.len() - waiting.len());
         let write = |records: &[Option<Record>]| self.write(rows, records, unfinished.folder());
-        if !waiting.is_empty() {
+        if !waiting.is_empty() && !self.merge {
             let jobs = self.jobs.min(waiting.len());
             // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
             let engine = Box::leak(Box::new((self.open)(jobs, &progress)?));
@@ -99,9 +105,18 @@ impl Study<'_> {
 
     fn write(&self, rows: &[Row], records: &[Option<Record>], unfinished: &Path) -> Result<()> {
         let folder = OutputFolder::create_in(self.out, unfinished)?;
-        summary::write(&folder.path(SUMMARY), rows, records)?;
-        gallery::write(&folder.path(GALLERY), self.table, rows, records)?;
+        let [summary, gallery] = [SUMMARY, GALLERY].map(|name| folder.path(&self.named(name)));
+        summary::write(&summary, rows, records)?;
+        gallery::write(&gallery, self.table, rows, records)?;
         folder.commit()
+    }
+
+    /// The name of a summary: that of a shard has the shard in it, as in `batch.1-of-4.tsv`.
+    fn named(&self, name: &str) -> String {
+        match (self.shard, name.split_once('.')) {
+            (Some(shard), Some((stem, end))) => format!("{stem}.{}.{end}", shard.name()),
+            _ => name.to_owned(),
+        }
     }
 
     /// Says how the study stands.
@@ -116,21 +131,25 @@ impl Study<'_> {
         let mut text = format!("{ended} of {all} done, {before} of them before; {trusted} passed");
         text += &format!(", {} not trusted, {failed} failed", ended - trusted - failed);
         terminal::print(&terminal::line("pairs", &text));
-        let out = self.out.display();
-        terminal::print(&terminal::line("files", &format!("{SUMMARY} and {GALLERY} in {out}, and a folder per pair")));
+        let [summary, gallery] = [SUMMARY, GALLERY].map(|name| self.named(name));
+        let files = format!("{summary} and {gallery} in {}, and a folder per pair", self.out.display());
+        terminal::print(&terminal::line("files", &files));
         if ended < all {
-            terminal::say("mireg: note: the same command goes on from here");
+            let again = if self.merge { "without --merge, " } else { "" };
+            terminal::say(&format!("mireg: note: {again}the same command goes on from here"));
         }
     }
 
     fn verdict(&self, records: &[Option<Record>]) -> Result<()> {
         let failed = records.iter().flatten().filter(|record| record.failed()).count();
         let untrusted = records.iter().flatten().filter(|record| !record.trusted()).count() - failed;
-        if failed + untrusted == 0 {
+        let waiting = records.iter().filter(|record| record.is_none()).count();
+        if failed + untrusted + waiting == 0 {
             return Ok(());
         }
-        let look = self.out.join(GALLERY);
-        let text = format!("{failed} pairs failed and {untrusted} should not be used; look at {}", look.display());
+        let waiting = if waiting > 0 { format!(", {waiting} waiting") } else { String::new() };
+        let look = self.out.join(self.named(GALLERY));
+        let text = format!("{failed} failed, {untrusted} not trusted{waiting}; look at {}", look.display());
         Err(Error::untrusted(text))
     }
 }

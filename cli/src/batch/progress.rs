@@ -31,7 +31,7 @@ impl Progress {
             true => Show::Quiet,
             false if bar.is_hidden() => Show::Lines,
             false => {
-                if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos} of {len} pairs{wide_msg}") {
+                if let Ok(style) = ProgressStyle::with_template("{bar:12} {pos} of {len}{wide_msg}") {
                     bar.set_style(style);
                 }
                 bar.set_position(before as u64);
@@ -66,7 +66,7 @@ impl Progress {
         let rate = self.ended as f64 / seconds;
         let left = (self.of - self.before - self.ended) as f64 / rate;
         let left = indicatif::HumanDuration(Duration::from_secs_f64(left.min(1e9)));
-        format!(", {rate:.2} per second, {left} left, {} failed or not trusted", self.failed)
+        format!(", {rate:.2} per second, {left} left, {} not passed", self.failed)
     }
 
     /// Takes the bar away.

@@ -34,18 +34,35 @@ const WHILE: Duration = Duration::from_secs(1);
 /// Runs rows, so many at once, until all are done or a signal comes. Tells the place in the list and the record of each that ended, and
 /// from time to time of none.
 pub fn run(rows: &[&row::Row], jobs: usize, shared: &Shared, mut told: impl FnMut(Option<(usize, Record)>)) {
-    let next = AtomicUsize::new(0);
+    let all: Vec<usize> = (0..rows.len()).collect();
+    let again = pass(rows, &all, jobs, shared, &mut told);
+    // What has too little memory beside others may have enough alone.
+    pass(rows, &again, 1, shared, &mut told);
+}
+
+/// Runs the rows of these places once. Returns those for which the device gave up beside others.
+fn pass(
+    rows: &[&row::Row],
+    places: &[usize],
+    jobs: usize,
+    shared: &Shared,
+    told: &mut impl FnMut(Option<(usize, Record)>),
+) -> Vec<usize> {
+    let jobs = jobs.min(places.len());
+    let (next, again) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..jobs.min(rows.len()) {
-            let (sender, next) = (sender.clone(), &next);
+        for _ in 0..jobs {
+            let (sender, next, again) = (sender.clone(), &next, &again);
             scope.spawn(move || {
                 while interrupt::proceed().is_ok() {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(row) = rows.get(place) else { return };
-                    let Some(record) = Turn::new(row, shared).run() else { return };
-                    // The receiver lives as long as this scope.
-                    let _ = sender.send((place, record));
+                    let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
+                    match Turn::new(rows[place], shared).run(jobs == 1) {
+                        // The receiver lives as long as this scope.
+                        Outcome::Ended(record) => drop(sender.send((place, *record))),
+                        Outcome::Short => again.lock().unwrap_or_else(PoisonError::into_inner).push(place),
+                        Outcome::Stopped => return,
+                    }
                 }
             });
         }
@@ -58,6 +75,16 @@ pub fn run(rows: &[&row::Row], jobs: usize, shared: &Shared, mut told: impl FnMu
             }
         }
     });
+    again.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What became of a row.
+enum Outcome {
+    Ended(Box<Record>),
+    /// The device gave up beside others.
+    Short,
+    /// A signal came first.
+    Stopped,
 }
 
 /// A row that is being registered.
@@ -73,17 +100,18 @@ impl<'a> Turn<'a> {
         Self { row, shared, placed: Mutex::new(None) }
     }
 
-    /// Registers the pair. None where a signal came first.
-    fn run(&self) -> Option<Record> {
+    /// Registers the pair, alone or beside others.
+    fn run(&self, alone: bool) -> Outcome {
         let folder = self.shared.out.join(&self.row.id);
         let invocation = Invocation { started: Instant::now(), words: self.row.words.clone(), row: Some(self) };
         let run = || record::forget(&folder).and_then(|()| (self.row.run)(&invocation));
         let ended = catch_unwind(AssertUnwindSafe(run));
         if let Some(record) = self.placed.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Some(record);
+            return Outcome::Ended(Box::new(record));
         }
         let error = match ended {
-            Ok(Err(Error::Stopped)) => return None,
+            Ok(Err(Error::Stopped)) => return Outcome::Stopped,
+            Ok(Err(Error::Device { .. })) if !alone => return Outcome::Short,
             Ok(Err(error)) => crate::flags::error(&error),
             Ok(Ok(())) => "nothing was written".to_owned(),
             Err(_) => "a fault in mireg itself; please report the line on stderr and the command".to_owned(),
@@ -91,7 +119,7 @@ impl<'a> Turn<'a> {
         let record = self.record(Vec::new(), End::Failed { error });
         // Where it cannot be written, the next run tries the row again.
         let _ = self.keep(&folder, &record);
-        Some(record)
+        Outcome::Ended(Box::new(record))
     }
 
     fn record(&self, files: Vec<String>, end: End) -> Record {

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use mireg::{Error, Result};
 
-/// Its name in the folder of the study.
+use super::shard::Shard;
+
+/// Its name in the folder of the study, before that of a shard.
 const NAME: &str = ".unfinished";
 
 /// Holds the temporary folders of the rows. It belongs to one process at a time, and goes with it; what a killed one left, the next one
@@ -17,12 +19,12 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Makes it in the folder of the study, which is made, too.
+    /// Makes it in the folder of the study, which is made, too. Each shard has its own.
     ///
     /// # Errors
     /// [`Error::File`] where nothing can be written, and where another process is at work.
-    pub fn open(study: &Path) -> Result<Self> {
-        let folder = study.join(NAME);
+    pub fn open(study: &Path, shard: Option<Shard>) -> Result<Self> {
+        let folder = study.join(shard.map_or(NAME.to_owned(), |shard| format!("{NAME}-{}", shard.name())));
         let unwritable = |e: std::io::Error| {
             Error::file(study, format!("nothing can be written in it ({}); choose another output folder", e.kind()))
         };

@@ -14,6 +14,7 @@ use crate::arguments::compute::Compute;
 use crate::batch::Study;
 use crate::batch::plan;
 use crate::batch::row::{self, Asked, Run};
+use crate::batch::shard::Shard;
 use crate::invocation::Invocation;
 use crate::terminal;
 
@@ -44,6 +45,9 @@ Examples:
       the same options for all pairs; a cell of the table comes before them
   mireg batch pairs.tsv --out study --command deform --jobs 2
       deformable registration, two pairs at once
+  mireg batch pairs.csv --out study --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
+  mireg batch pairs.csv --out study --merge
+      a task of a Slurm array (--array=1-N), and the summary of all tasks
   mireg batch pairs.csv --out study --retry-failed
       again, once the reason of a failure is gone";
 
@@ -66,6 +70,12 @@ pub struct Batch {
     /// Try pairs again that failed in an earlier run
     #[arg(long)]
     pub retry_failed: bool,
+    /// Register every Nth pair of the table, from the Ith on, for machines that share DIR; the summary has the shard in its names
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// Register nothing, and write the summary of what is done, such as by all shards
+    #[arg(long, conflicts_with_all = ["shard", "retry_failed"])]
+    pub merge: bool,
     /// Pairs at once, which share the threads; each needs memory for its images [default: one per thread, up to 16]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Computing")]
     #[arg(value_parser = value_parser!(u32).range(1..=256))]
@@ -122,8 +132,8 @@ impl Pairwise {
 
 /// Checks the table, registers its pairs and writes the summary.
 pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
-    let Batch { table, out, quiet, retry_failed, .. } = arguments;
-    let rows = match arguments.rows(invocation)? {
+    let Batch { table, out, quiet, retry_failed, shard, merge, .. } = arguments;
+    let mut rows = match arguments.rows(invocation)? {
         Ok(rows) => rows,
         Err(faults) => {
             faults.iter().for_each(|fault| terminal::say(&format!("mireg: {}: {fault}", table.display())));
@@ -138,7 +148,12 @@ pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
         let each = u32::try_from((threads / jobs).max(1)).ok();
         Compute { backend: arguments.compute.backend, threads: each }.engine(observer)
     };
-    Study { table, out, quiet: *quiet, retry_failed: *retry_failed, jobs, open: &open }.run(&rows)
+    if let Some(shard) = shard {
+        let mut place = 0..;
+        rows.retain(|_| place.next().is_some_and(|place| shard.has(place)));
+    }
+    let [quiet, merge, retry_failed] = [*quiet, *merge, *retry_failed];
+    Study { table, out, quiet, shard: *shard, merge, retry_failed, jobs, open: &open }.run(&rows)
 }
 
 fn cores() -> usize {
