@@ -70,7 +70,7 @@ pub enum Agreement {
 pub enum Score {
     /// The tables of [`gpu::math::flow::score`].
     Joint { scores: Vec<f32>, information: Vec<f32> },
-    /// The local correlation that the last [`Flow::agreement`] looked at.
+    /// The local correlation that the last [`Climb::agreement`] looked at.
     Local,
 }
 
@@ -201,7 +201,7 @@ pub trait Flow: Climb {
     /// [`crate::Error::Device`] where the device gives up.
     fn field(&mut self) -> Result<Vec<f32>>;
 
-    /// The determinants of [`Flow::jacobian_range`].
+    /// The determinants of [`Climb::jacobian_range`].
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.

@@ -6,7 +6,7 @@ use crate::threads::wanted;
 use gpu::math::{field, flow};
 use rayon::prelude::*;
 
-/// See [`crate::backend::Flow::relax`].
+/// See [`crate::backend::Climb::relax`].
 pub fn relax(size: [u32; 3], planes: &mut [f32], limits: [f32; 2], rounds: u32) {
     let voxels = FieldView { size, field: planes }.voxels();
     let mut near = Near { size, marks: vec![false; voxels] };

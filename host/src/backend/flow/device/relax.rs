@@ -7,7 +7,7 @@ use crate::Result;
 use crate::backend::queue::{Memory, Queue};
 use gpu::params;
 
-/// See [`crate::backend::Flow::relax`].
+/// See [`crate::backend::Climb::relax`].
 pub fn relax<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, limits: [f32; 2], rounds: u32) -> Result<()> {
     let mut unusual = queue.zeros(1)?;
     for _ in 0..rounds {
