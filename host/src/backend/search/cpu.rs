@@ -171,7 +171,9 @@ impl Cells {
 
     /// A field: three planes and their padding.
     fn planes(&self, displacement: impl Fn(usize) -> [f32; 3] + Sync + Send) -> Vec<f32> {
-        let found: Vec<_> = (0..self.len()).into_par_iter().map(displacement).collect();
+        // A search that is stopped is thrown away.
+        let unless_stopped = |number| if wanted() { displacement(number) } else { [0.0; 3] };
+        let found: Vec<_> = (0..self.len()).into_par_iter().map(unless_stopped).collect();
         let mut planes: Vec<_> = (0..3).flat_map(|axis| found.iter().map(move |found| found[axis])).collect();
         planes.resize(planes.len() + interpolate::padding(self.0), 0.0);
         planes
