@@ -41,7 +41,7 @@ pub fn say(notes: &[String]) {
 }
 
 /// Refuses an output that would replace an input.
-pub fn keep_inputs<const N: usize>(output: &Path, inputs: [&PathBuf; N]) -> Result<()> {
+pub fn keep_inputs<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<()> {
     match replaced(output, inputs) {
         Some(input) => Err(Error::file(input, "the results would replace this input; choose another --out")),
         None => Ok(()),

@@ -22,6 +22,22 @@ use crate::terminal::{self, line};
 /// A slide of more pixels is registered on fewer: at a tenth of a pixel of those that are left, nothing is lost.
 pub const MOST_PIXELS: usize = 1 << 26;
 
+/// Begins a run whose results go into a folder, of which nothing is left after a signal.
+///
+/// # Errors
+/// [`Error::File`] for a folder that cannot be made.
+pub fn begin(out: &Path, quiet: bool) -> Result<(Held, OutputFolder, Progress)> {
+    let held = Held::new();
+    let folder = OutputFolder::create(out)?;
+    let progress = Progress::new(quiet);
+    let clear = progress.clearing();
+    held.watch(folder.temporary().to_owned(), move || {
+        clear();
+        terminal::say(&crate::line_of(&Error::Stopped));
+    });
+    Ok((held, folder, progress))
+}
+
 /// A run under way: nothing is in the output folder until it ends.
 pub struct Job<'a> {
     pub engine: &'a Engine,
@@ -55,14 +71,7 @@ impl<'a> Job<'a> {
             let (engine, progress) = (row.engine(), Progress::Quiet);
             return Ok(Self { engine, progress, folder, invocation, pair, outputs, held: None });
         }
-        let held = Held::new();
-        let folder = OutputFolder::create(out)?;
-        let progress = Progress::new(*quiet);
-        let clear = progress.clearing();
-        held.watch(folder.temporary().to_owned(), move || {
-            clear();
-            terminal::say(&crate::line_of(&Error::Stopped));
-        });
+        let (held, folder, progress) = begin(out, *quiet)?;
         // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
         let engine = Box::leak(Box::new(compute.engine(&progress)?));
         Ok(Self { engine, progress, folder, invocation, pair, outputs, held: Some(held) })

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::{Args, value_parser};
 use mireg::deform::{self, Forces};
-use mireg::io::{self, OutputFolder};
+use mireg::io;
 use mireg::template::Options;
 use mireg::{Error, Result, Volume};
 
@@ -16,9 +16,9 @@ use crate::arguments::images::Single;
 use crate::arguments::search::millimetres;
 use crate::commands::deform::forces;
 use crate::files;
-use crate::interrupt::{self, Held};
+use crate::interrupt;
 use crate::invocation::Invocation;
-use crate::progress::Progress;
+use crate::job;
 use crate::report::REPORT;
 use crate::report::template::{Made, field_name};
 use crate::terminal::{self, line};
@@ -98,18 +98,9 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
     let Template { images, out, quiet, fresh, .. } = arguments;
     let names = (0..images.len()).map(field_name).chain(Made::FILES.map(str::to_owned));
     for name in names {
-        if let Some(input) = files::replaced(&out.join(name), images.iter().chain(&arguments.like)) {
-            return Err(Error::file(input, "the results would replace this input; choose another --out"));
-        }
+        files::keep_inputs(&out.join(name), images.iter().chain(&arguments.like))?;
     }
-    let held = Held::new();
-    let folder = OutputFolder::create(out)?;
-    let progress = Progress::new(*quiet);
-    let clear = progress.clearing();
-    held.watch(folder.temporary().to_owned(), move || {
-        clear();
-        terminal::say(&crate::line_of(&Error::Stopped));
-    });
+    let (held, folder, progress) = job::begin(out, *quiet)?;
     // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
     let engine = ManuallyDrop::new(arguments.compute.engine(&progress)?);
     progress.step("reading");

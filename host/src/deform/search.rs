@@ -4,7 +4,7 @@ use super::course::Course;
 use super::levels;
 use crate::Result;
 use crate::backend::Search;
-use crate::image::{Geometry, StoredImage, voxel_map};
+use crate::image::{Geometry, StoredImage, voxel, voxel_map};
 use glam::DVec3;
 use gpu::math::{flow, interpolate};
 use gpu::params::Affine;
@@ -62,9 +62,7 @@ fn moved(moving: &StoredImage, grid: &Geometry, map: &Affine) -> Vec<u16> {
     let [size, moving_size] = [grid.size, moving.size].map(|size| size.map(|n| n as u32));
     let last = interpolate::last(moving_size);
     let value = |number: usize| {
-        let number = number as u32;
-        let voxel = [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])];
-        let at = interpolate::clamp(flow::position(map, voxel, [0.0; 3]), last);
+        let at = interpolate::clamp(flow::position(map, voxel(size, number), [0.0; 3]), last);
         let value = |i: usize| f32::from(moving.values[i]);
         // SAFETY: the closure checks its index; a clamped position is inside.
         let value = unsafe { interpolate::at(value, moving_size, at, interpolate::Interpolator::Linear) };

@@ -97,6 +97,13 @@ impl Geometry {
 /// Steps a unit that the numbers of a map are rounded to.
 const ROUND: f64 = (1_u64 << 36) as f64;
 
+/// A voxel of a grid of `size` by its number, x fastest.
+#[inline(always)]
+pub(crate) fn voxel(size: [u32; 3], number: usize) -> [u32; 3] {
+    let number = number as u32;
+    [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])]
+}
+
 /// From voxels of one grid to voxels of another, through a map of points in LPS mm. A slice in space that goes to the inside of another
 /// goes to its middle.
 pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine {

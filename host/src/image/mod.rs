@@ -14,6 +14,7 @@ mod words;
 
 pub use cubic::CubicImage;
 pub(crate) use filled::filled;
+pub(crate) use geometry::voxel;
 pub use geometry::{Geometry, voxel_map};
 pub use intensities::{Intensities, IntensityRange};
 pub use prepared::Prepared;

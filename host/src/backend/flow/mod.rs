@@ -239,6 +239,13 @@ pub trait FlowPair: Climb {
     fn fields(&mut self) -> Result<[Vec<f32>; 2]>;
 }
 
+/// The planes of a field with their padding.
+fn padded(planes: &[f32], size: [usize; 3]) -> Vec<f32> {
+    let mut field = planes[..3 * size.iter().product::<usize>()].to_vec();
+    field.resize(field.len() + interpolate::padding(size.map(|n| n as u32)), 0.0);
+    field
+}
+
 /// The error of a flow that has not begun.
 fn no_level() -> Error {
     Error::option(Setting::Levels, "a flow has no images before its first level")

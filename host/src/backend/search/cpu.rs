@@ -2,6 +2,7 @@
 
 use super::{ROUNDS, Search, WEIGHTS};
 use crate::backend::lanes::simd::widest;
+use crate::image::voxel;
 use crate::threads::wanted;
 use gpu::math::{field, interpolate, search};
 use rayon::prelude::*;
@@ -155,8 +156,7 @@ impl Cells {
     }
 
     fn cell(&self, number: usize) -> [u32; 3] {
-        let number = number as u32;
-        [number % self.0[0], number / self.0[0] % self.0[1], number / (self.0[0] * self.0[1])]
+        voxel(self.0, number)
     }
 
     /// Voxels of a cell.

@@ -4,6 +4,7 @@ use super::task::{FieldView, pieces};
 use crate::Volume;
 use crate::backend::flow::FlowInverse;
 use crate::backend::lanes::simd::widest;
+use crate::image::voxel;
 use crate::threads::wanted;
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{field, flow};
@@ -13,13 +14,6 @@ use std::ops::Range;
 
 /// Voxels of a piece of work.
 const PIECE: usize = 1 << 14;
-
-/// A voxel by its number.
-#[inline(always)]
-pub fn voxel(size: [u32; 3], number: usize) -> [u32; 3] {
-    let number = number as u32;
-    [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])]
-}
 
 /// A number for each voxel, from `work` on pieces, of which it gets the first voxel.
 fn each(voxels: usize, work: impl Fn(usize, &mut [f32]) + Sync) -> Vec<f32> {

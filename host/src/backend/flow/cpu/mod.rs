@@ -11,7 +11,7 @@ mod show;
 mod sum;
 mod task;
 
-use super::{Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, size_of};
+use super::{Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, padded, size_of};
 use crate::backend::flow::pair::{Pair, Shows};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::{Result, Volume};
@@ -41,13 +41,6 @@ pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flo
     flow.resize(size, spacing_mm, None);
     flow.field[..planes.len()].copy_from_slice(planes);
     Box::new(flow)
-}
-
-/// The planes of a field with their padding.
-fn padded(planes: &[f32], size: [usize; 3]) -> Vec<f32> {
-    let mut field = planes[..3 * size.iter().product::<usize>()].to_vec();
-    field.resize(field.len() + interpolate::padding(size.map(|n| n as u32)), 0.0);
-    field
 }
 
 impl FlowOnCpu {

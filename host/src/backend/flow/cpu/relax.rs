@@ -1,7 +1,7 @@
 //! A field that is relaxed where it changes volumes too much: only voxels near such places are looked at again.
 
-use super::finish::voxel;
 use super::task::FieldView;
+use crate::image::voxel;
 use crate::threads::wanted;
 use gpu::math::{field, flow};
 use rayon::prelude::*;

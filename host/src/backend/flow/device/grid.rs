@@ -2,7 +2,7 @@
 
 use super::kernels::{FLOW_COMPOSE, FLOW_REFINE, FLOW_UPDATE};
 use super::launch;
-use crate::backend::flow::FlowStep;
+use crate::backend::flow::{FlowStep, padded};
 use crate::backend::gaussian::device::Smoother;
 use crate::backend::queue::{Memory, Queue};
 use crate::error::Setting;
@@ -89,10 +89,8 @@ impl<Q: Queue> FieldOnDevice<Q> {
 
     /// See [`crate::backend::Flow::take`].
     pub fn take(&mut self, queue: &Q, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
-        let mut field = planes[..3 * size.iter().product::<usize>()].to_vec();
-        let size = size.map(|n| n as u32);
-        field.resize(field.len() + interpolate::padding(size), 0.0);
-        Old { size, field: queue.upload(&field)?, from }.refine(queue, self.size, &mut self.field)
+        let field = queue.upload(&padded(planes, size))?;
+        Old { size: size.map(|n| n as u32), field, from }.refine(queue, self.size, &mut self.field)
     }
 
     pub fn voxels(&self) -> usize {
