@@ -74,15 +74,19 @@ impl Images {
 
     fn on_cpu(&self, group: &mut Group, (name, threads): (&str, usize), bins: u32, interpolator: Interpolator) {
         let fixed = self.fixed.bins(bins);
-        let pair = Pair { fixed: &fixed, moving: (&self.moving).into(), bins: [bins; 2], interpolator };
+        let pair = Pair { fixed: (&fixed).into(), moving: (&self.moving).into(), bins: [bins; 2], interpolator };
         let id = BenchmarkId::new(format!("cpu, {name}"), bins);
         group.bench_function(id, |bencher| on(threads, || evaluate(bencher, &cpu::Cpu, pair, &[self.map])));
     }
 
     fn on_gpu(&self, group: &mut Group, cuda: &Cuda, batch: usize, bins: u32) {
         let fixed = self.fixed.bins(bins);
-        let pair =
-            Pair { fixed: &fixed, moving: (&self.moving).into(), bins: [bins; 2], interpolator: Interpolator::Linear };
+        let pair = Pair {
+            fixed: (&fixed).into(),
+            moving: (&self.moving).into(),
+            bins: [bins; 2],
+            interpolator: Interpolator::Linear,
+        };
         let id = BenchmarkId::new(format!("cuda, {batch} at once"), bins);
         group.bench_function(id, |bencher| evaluate(bencher, cuda, pair, &vec![self.map; batch]));
     }

@@ -3,6 +3,7 @@
 mod flow;
 mod from_pairs;
 mod gaussian;
+mod images;
 mod mattes;
 mod methods;
 mod search;
@@ -50,6 +51,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(flow::tests());
     tests.extend(from_pairs::tests());
     tests.extend(gaussian::tests());
+    tests.extend(images::tests());
     tests.extend(mattes::tests());
     tests.extend(methods::tests());
     tests.extend(search::tests());
@@ -97,7 +99,7 @@ fn counts_agree(backend: &dyn Backend, [fixed, moving]: Sizes, bins: &[[u32; 2]]
         for &bins in bins {
             for interpolator in [Interpolator::Linear, Interpolator::Nearest, Interpolator::BSpline] {
                 let (fixed, moving) = (stored(fixed, bins[0]).bins(bins[0]), stored(moving, bins[1]));
-                let pair = Pair { fixed: &fixed, moving: (&moving).into(), bins, interpolator };
+                let pair = Pair { fixed: (&fixed).into(), moving: (&moving).into(), bins, interpolator };
                 let (mut ours, mut theirs) =
                     (Cpu.load(pair, HistogramMethod::Auto)?, backend.load(pair, HistogramMethod::Auto)?);
                 for transform in &transforms {
@@ -127,8 +129,12 @@ fn real_counts_agree(backend: &dyn Backend, mm: f64) -> Result<(), Failed> {
     let transform = voxel_map(&fixed.geometry, &moving.geometry, &DAffine3::IDENTITY);
     for bins in [2, 50, 64, 100, 256] {
         let (fixed, moving) = (stored(fixed, bins).bins(bins), stored(moving, bins));
-        let pair =
-            Pair { fixed: &fixed, moving: (&moving).into(), bins: [bins; 2], interpolator: Interpolator::Linear };
+        let pair = Pair {
+            fixed: (&fixed).into(),
+            moving: (&moving).into(),
+            bins: [bins; 2],
+            interpolator: Interpolator::Linear,
+        };
         let (mut ours, mut theirs) =
             (Cpu.load(pair, HistogramMethod::Auto)?, backend.load(pair, HistogramMethod::Auto)?);
         let counts = ours.histogram(&transform)?;

@@ -8,7 +8,8 @@
 //! - The joint histogram has `fixed_bins * moving_bins` counters; the pair (f, m) is at `f + fixed_bins * m`.
 //! - A formula lives in [`math`] and is compiled for CPU and GPU; a kernel only indexes, guards, cooperates and stores. With integer
 //!   counts, and a fixed order wherever floating-point numbers are added, both give the same bits.
-//! - [`kernels`] and [`params`] are cut along the same families: histogram, mattes, viola, flow, gaussian and resample.
+//! - [`kernels`] and [`params`] are cut along the same families: image, histogram, mattes, viola, flow, search, gaussian and
+//!   resample.
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 // Loops over lanes run along several arrays at once.

@@ -1,6 +1,7 @@
 //! The doors of the library: an [`Engine`], and a function for each of its runs.
 
-use crate::backend::{self, Backend, BackendKind};
+use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Work};
+use crate::cost;
 use crate::deform::{self, Deformation};
 use crate::mesh::{self, Found};
 use crate::metric::{self, Comparison, Evaluation};
@@ -14,18 +15,24 @@ use glam::{DAffine3, DVec3};
 use std::path::Path;
 use std::time::Instant;
 
-/// An opened device with threads beside it, for any number of runs, from any number of threads at once.
+/// A device with threads beside it, for any number of runs, from any number of threads at once.
 ///
-/// A run has the engine's number of CPU threads; runs that are under way together have as many each. Results depend neither on the device
+/// With [`BackendKind::Auto`] runs are done on the CPU as long as that is sooner done than opening a GPU. What is found has the same bits on
+/// either. A run has the engine's number of CPU threads; runs that are under way together have as many each. Results depend neither on the device
 /// nor on the threads.
 ///
 /// # Errors
 /// Every run ends with [`Error::Stopped`](crate::Error::Stopped) once its observer does not [proceed](Observer::proceed).
 pub struct Engine {
-    backend: Box<dyn Backend>,
-    kind: BackendKind,
+    device: Device,
     threads: Threads,
-    seconds: f64,
+}
+
+/// Where an engine's runs are done.
+enum Device {
+    /// On this backend, of this kind, which took so many seconds to open.
+    Opened(Box<dyn Backend>, BackendKind, f64),
+    Auto(Auto),
 }
 
 impl Engine {
@@ -39,8 +46,11 @@ impl Engine {
 
     fn with(kind: BackendKind, threads: Threads, observer: &dyn Observer) -> Result<Self> {
         let clock = Instant::now();
-        let backend = backend::open(kind, observer)?;
-        Ok(Self { backend, kind, threads, seconds: clock.elapsed().as_secs_f64() })
+        let device = match kind {
+            BackendKind::Auto => Device::Auto(Auto::new(observer)),
+            kind => Device::Opened(backend::open(kind)?, kind, clock.elapsed().as_secs_f64()),
+        };
+        Ok(Self { device, threads })
     }
 
     /// The same threads with another backend.
@@ -51,14 +61,36 @@ impl Engine {
         Self::with(kind, self.threads, observer)
     }
 
-    /// Where it runs.
+    /// Where long runs are done. With [`BackendKind::Auto`] that is the GPU, which is opened for it, if there is one.
     pub fn backend(&self) -> &dyn Backend {
-        &*self.backend
+        match &self.device {
+            Device::Opened(backend, ..) => &**backend,
+            Device::Auto(auto) => auto.best(),
+        }
     }
 
-    /// Seconds that opening the backend took; on a GPU mostly the driver's start.
+    /// Whether a GPU is open.
+    pub fn has_gpu(&self) -> bool {
+        match &self.device {
+            Device::Opened(_, kind, _) => *kind == BackendKind::Cuda,
+            Device::Auto(auto) => auto.has_gpu(),
+        }
+    }
+
+    /// Seconds that opening the backend took, if it is open; on a GPU mostly the driver's start.
     pub fn opening_seconds(&self) -> f64 {
-        self.seconds
+        match &self.device {
+            Device::Opened(.., seconds) => *seconds,
+            Device::Auto(auto) => auto.opening_seconds(),
+        }
+    }
+
+    /// Where a run is done that takes so long with these threads.
+    fn run(&self, work: impl FnOnce(usize) -> Work) -> Chosen<'_> {
+        match &self.device {
+            Device::Opened(backend, kind, _) => Chosen::One(&**backend, *kind),
+            Device::Auto(auto) => auto.run(work(self.threads.count())),
+        }
     }
 
     /// Runs `work` of the caller's with the engine's threads for everything parallel in it.
@@ -82,9 +114,11 @@ impl Engine {
         options: &Options,
         observer: &dyn Observer,
     ) -> Result<Registration> {
+        let chosen = self.run(|threads| cost::registration([fixed, moving], options, threads));
         self.threads.run_watched(observer, |observer| {
+            let backend = chosen.soonest(observer);
             let register = |fixed: &Volume, moving: &Volume, options: &Options| {
-                registration::register(fixed, moving, options, &*self.backend, observer)
+                registration::register(fixed, moving, options, backend, observer)
             };
             match Slices::of(&fixed.geometry, &moving.geometry)? {
                 Some(slices) => slices.register([fixed, moving], options, register),
@@ -106,9 +140,8 @@ impl Engine {
         observer: &dyn Observer,
     ) -> Result<Deformation> {
         slices::refuse("a deformation", &fixed.geometry, &moving.geometry)?;
-        self.threads.run_watched(observer, |observer| {
-            deform::deform(fixed, moving, options, (&*self.backend, self.kind), observer)
-        })
+        let chosen = self.run(|threads| cost::deformation([&fixed.geometry, &moving.geometry], threads));
+        self.threads.run_watched(observer, |observer| deform::deform(fixed, moving, options, chosen, observer))
     }
 
     /// Finds the piecewise-affine map between two 2-D images: an affine start, then a mesh of triangles.
@@ -125,7 +158,9 @@ impl Engine {
         observer: &dyn Observer,
     ) -> Result<Found> {
         slices::refuse("a mesh", &fixed.geometry, &moving.geometry)?;
-        self.threads.run_watched(observer, |observer| mesh::mesh(fixed, moving, options, &*self.backend, observer))
+        let chosen = self.run(|threads| cost::mesh([&fixed.geometry, &moving.geometry], threads));
+        self.threads
+            .run_watched(observer, |observer| mesh::mesh(fixed, moving, options, chosen.soonest(observer), observer))
     }
 
     /// Makes the mean of two images or more in shape and intensity, in which no image is preferred. What is finished is kept in `folder`,
@@ -146,9 +181,9 @@ impl Engine {
         for image in images {
             slices::refuse("a template", &image.geometry, &options.grid.unwrap_or(image.geometry))?;
         }
-        self.threads.run_watched(observer, |observer| {
-            template::template(images, options, folder, each, (&*self.backend, self.kind), observer)
-        })
+        let chosen = self.run(|threads| cost::template(images, options.rounds, threads));
+        self.threads
+            .run_watched(observer, |observer| template::template(images, options, folder, each, chosen, observer))
     }
 
     /// Compares two images at full resolution: see [`metric::evaluate`].
@@ -162,7 +197,8 @@ impl Engine {
         transform: &DAffine3,
         comparison: &Comparison,
     ) -> Result<Evaluation> {
-        self.install(|| metric::evaluate(fixed, moving, transform, comparison, &*self.backend))
+        let backend = self.run(|threads| cost::look([&fixed.geometry, &moving.geometry], threads)).at_once();
+        self.install(|| metric::evaluate(fixed, moving, transform, comparison, backend))
     }
 
     /// Resamples an image on another grid, through a transform or back: see [`resample::resample`].
@@ -170,7 +206,8 @@ impl Engine {
     /// # Errors
     /// Those of [`resample::resample`].
     pub fn resample(&self, image: &Volume, grid: &Geometry, map: &TransformMap, how: &Resampling) -> Result<Resampled> {
-        self.install(|| resample::resample(image, grid, map, how, &*self.backend))
+        let backend = self.run(|threads| cost::look([&image.geometry, grid], threads)).at_once();
+        self.install(|| resample::resample(image, grid, map, how, backend))
     }
 
     /// The same through any map of points, on the CPU: see [`resample::resample_through`].

@@ -36,6 +36,7 @@
 //! ```
 
 pub mod backend;
+mod cost;
 pub mod deform;
 mod doubt;
 mod engine;

@@ -71,6 +71,11 @@ impl Threads {
         Ok(Self { count, idle: Mutex::new(vec![pool(count)?]) })
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        counted(self.count)
+    }
+
     /// Runs `work` with these threads for everything parallel in it.
     ///
     /// # Errors
@@ -105,9 +110,13 @@ impl Threads {
     }
 }
 
+/// So many threads; where 0 are said, one per core. Rayon's own default would read the environment.
+fn counted(count: usize) -> usize {
+    if count == 0 { available_parallelism().map_or(1, NonZero::get) } else { count }
+}
+
 fn pool(count: usize) -> Result<Pool> {
-    // Rayon's own default would read the environment.
-    let count = if count == 0 { available_parallelism().map_or(1, NonZero::get) } else { count };
+    let count = counted(count);
     let stop = Arc::new(AtomicBool::new(false));
     let of_thread = Arc::clone(&stop);
     let begin = move |_| STOP.with(|stop| drop(stop.set(Arc::clone(&of_thread))));

@@ -9,9 +9,10 @@ from mireg._told import Told
 
 
 class Engine:
-    """An opened device with its threads, for any number of runs, from any thread.
+    """A device with its threads, for any number of runs, from any thread.
 
-    ``backend`` is auto, cpu, cuda or emulated; ``threads`` the number of CPU threads, 0 for one per core. The functions of this package
+    ``backend`` is auto, cpu, cuda or emulated; auto runs on the CPU until opening a GPU pays, which it does for long runs and after several
+    short ones. ``threads`` is the number of CPU threads, 0 for one per core. The functions of this package
     share one engine for each such pair. Results depend on neither.
 
     A pickled engine, or one in a process that was forked, opens its device anew; a GPU that was opened before a fork cannot be used
@@ -24,12 +25,12 @@ class Engine:
 
     @property
     def backend(self) -> str:
-        """The backend that is used: cpu, cuda or emulated."""
+        """The backend of long runs: cpu, cuda or emulated. With auto, a GPU is opened for the answer if there is one."""
         return self._engine.backend(Told())
 
     @property
     def device(self) -> str:
-        """The device's own name."""
+        """The own name of that device."""
         return self._engine.device(Told())
 
     def __reduce__(self) -> tuple[Any, ...]:

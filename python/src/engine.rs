@@ -79,7 +79,7 @@ impl Engine {
         let (mut kind, by) = (self.kind, process::id());
         match &*self.locked() {
             Some(opened) if opened.by == by => return Ok(Arc::clone(&opened.engine)),
-            Some(opened) if opened.engine.backend().name() == "cuda" => {
+            Some(opened) if opened.engine.has_gpu() => {
                 if kind == BackendKind::Cuda {
                     let wrong =
                         "a GPU that was opened before a fork cannot be used after it; start processes with spawn";

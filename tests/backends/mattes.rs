@@ -42,7 +42,7 @@ fn agree(backend: &dyn Backend, windows: Windows, sizes: &[Sizes], bins: &[[u32;
             for &bins in bins {
                 let fixed = prepared(&stored(fixed, 1024), bins[0], windows);
                 let moving = stored(moving, 1024);
-                let pair = MattesPair { fixed: &fixed, moving: &moving, bins, windows };
+                let pair = MattesPair { fixed: (&fixed).into(), moving: (&moving).into(), bins, windows };
                 let (mut ours, mut theirs) = (Cpu.load_mattes(pair)?, backend.load_mattes(pair)?);
                 let (values, slopes) = (ours.values(&maps)?, maps.iter().map(|map| ours.slope(map)));
                 if values != theirs.values(&maps)? {

@@ -137,7 +137,7 @@ fn all_agree(
             pair_agrees(
                 backend,
                 method,
-                Pair { fixed: &fixed, moving: (&moving).into(), bins, interpolator },
+                Pair { fixed: (&fixed).into(), moving: (&moving).into(), bins, interpolator },
                 &transforms,
             )?;
         }
@@ -149,8 +149,12 @@ fn all_agree(
 fn others_refuse_weights() -> Result<(), Failed> {
     let fixed = BinImage { size: [1 << 10, 1 << 10, 1 << 8], bins: Vec::new() };
     let moving = StoredImage { size: [0; 3], values: Vec::new() };
-    let pair =
-        Pair { fixed: &fixed, moving: (&moving).into(), bins: [64; 2], interpolator: Interpolator::PartialVolume };
+    let pair = Pair {
+        fixed: (&fixed).into(),
+        moving: (&moving).into(),
+        bins: [64; 2],
+        interpolator: Interpolator::PartialVolume,
+    };
     let of = |result: mireg::Result<_>| result.err().map(|error| error.to_string()).unwrap_or_default();
     let emulator = Emulated::default();
     for (found, expected) in [
@@ -178,7 +182,7 @@ fn pair_agrees(
     transforms: &[Affine],
 ) -> Result<(), Failed> {
     let (mut ours, mut theirs) = (Cpu.load(pair, HistogramMethod::Auto)?, backend.load(pair, method)?);
-    let wrong = |what: &str| format!("{:?}, {:?} bins, {:?}: {what}", pair.fixed.size, pair.bins, pair.interpolator);
+    let wrong = |what: &str| format!("{:?}, {:?} bins, {:?}: {what}", pair.fixed.size(), pair.bins, pair.interpolator);
     for transform in transforms {
         let counts = ours.histogram(transform)?;
         if counts != theirs.histogram(transform)? {
@@ -207,7 +211,8 @@ fn many_bins_agree(backend: &dyn Backend, method: HistogramMethod, bins: u32) ->
     let [fixed, moving] = [([37, 21, 11], 1), ([29, 24, 9], 2)].map(|(size, seed)| volumes(size, seed).remove(0));
     let transform = transforms(&fixed.geometry, &moving.geometry)[1];
     let (fixed, moving) = (stored(&fixed, bins).bins(bins), stored(&moving, bins));
-    let pair = Pair { fixed: &fixed, moving: (&moving).into(), bins: [bins; 2], interpolator: Interpolator::Nearest };
+    let pair =
+        Pair { fixed: (&fixed).into(), moving: (&moving).into(), bins: [bins; 2], interpolator: Interpolator::Nearest };
     let counts = Cpu.load(pair, HistogramMethod::Auto)?.histogram(&transform)?;
     if counts.iter().sum::<u32>() == 0 || counts != backend.load(pair, method)?.histogram(&transform)? {
         return Err("the counts differ or are none".into());
@@ -243,7 +248,7 @@ fn alike_agree(
     let image = Volume { geometry, voxels: vec![1.0; geometry.voxels()], pixel: PixelType::F32 };
     let identity = transforms(&geometry, &geometry)[0];
     let (fixed, moving) = (stored(&image, bins[0]).bins(bins[0]), stored(&image, bins[1]));
-    let pair = Pair { fixed: &fixed, moving: (&moving).into(), bins, interpolator };
+    let pair = Pair { fixed: (&fixed).into(), moving: (&moving).into(), bins, interpolator };
     let mut loaded = backend.load(pair, method)?;
     let counts = loaded.histogram(&identity)?;
     if loaded.marginals()?.is_some_and(|marginals| marginals != projections(&counts, bins)) {

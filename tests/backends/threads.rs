@@ -25,7 +25,8 @@ type Found = (Vec<u32>, Vec<f64>, Vec<Smooth>, Vec<f32>);
 fn found(backend: &dyn Backend, fixed: &Volume, moving: &Volume) -> Result<Found> {
     let maps = transforms(&fixed.geometry, &moving.geometry);
     let (bins, binned) = (stored(fixed, 50).bins(50), stored(moving, 50));
-    let pair = Pair { fixed: &bins, moving: (&binned).into(), bins: [50; 2], interpolator: Interpolator::Linear };
+    let pair =
+        Pair { fixed: (&bins).into(), moving: (&binned).into(), bins: [50; 2], interpolator: Interpolator::Linear };
     let mut evaluator: Box<dyn Evaluator> = backend.load(pair, HistogramMethod::Auto)?;
     let metrics = evaluator.evaluate(&maps, Wanted::Entropies)?.iter().map(|entropies| entropies.nmi).collect();
     let counts = evaluator.histogram(&maps[1])?;

@@ -82,8 +82,10 @@ impl Scene {
         interpolator: interpolate::Interpolator,
     ) -> Result<(Array2<u64>, Entropies)> {
         let (fixed, moving) = (stored(&self.fixed, bins[0]).bins(bins[0]), stored(&self.moving, bins[1]));
-        let mut pair = backend
-            .load(Pair { fixed: &fixed, moving: (&moving).into(), bins, interpolator }, HistogramMethod::Auto)?;
+        let mut pair = backend.load(
+            Pair { fixed: (&fixed).into(), moving: (&moving).into(), bins, interpolator },
+            HistogramMethod::Auto,
+        )?;
         let map = voxel_map(&self.fixed.geometry, &self.moving.geometry, &self.transform);
         let counts = pair.histogram(&map)?.into_iter().map(u64::from).collect();
         let shape = (bins[0] as usize, bins[1] as usize).f();

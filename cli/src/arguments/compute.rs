@@ -7,7 +7,7 @@ use mireg::{Engine, Observer, Result};
 
 #[derive(Args)]
 pub struct Compute {
-    /// Device to compute on; auto takes the GPU if there is one
+    /// Device to compute on; auto takes the CPU, and a GPU where the work is worth the time that opening it takes
     #[arg(long, value_parser = choice::<BackendKind>(), default_value_t = BackendKind::Auto, help_heading = "Computing")]
     pub backend: BackendKind,
     /// CPU threads, 1 to 1024 [default: one per core]; the result does not depend on their number

@@ -1,9 +1,11 @@
 //! The kernels, one folder per family: shells that index, guard, cooperate and store around [`crate::math`]. What several families need
-//! lies here, in [`sample`] and in `ordered`.
+//! lies here, in [`sample`], `batch` and `ordered`.
 
+mod batch;
 pub mod flow;
 pub mod gaussian;
 pub mod histogram;
+pub mod image;
 pub mod mattes;
 mod ordered;
 pub mod resample;

@@ -55,6 +55,7 @@ pub unsafe fn pair(fixed: u32, fixed_bins: u32, value: f32, scale: f32, first: u
 
 /// The stored value of an intensity, 0 for `low` and 65535 for `high`, beyond which it is clamped: one of 65536 values or, unless
 /// `fine`, a multiple of 257, one of 256 levels. Halves round up.
+#[inline(always)]
 pub fn store(intensity: f32, low: f32, high: f32, fine: bool) -> u16 {
     let fraction = (f64::from(intensity) - f64::from(low)) / (f64::from(high) - f64::from(low));
     match fine {
@@ -63,8 +64,23 @@ pub fn store(intensity: f32, low: f32, high: f32, fine: bool) -> u16 {
     }
 }
 
+/// The bin of an intensity, for 2 to 1024 bins: that of its stored value.
+#[inline(always)]
+pub fn number(intensity: f32, low: f32, high: f32, bins: u32) -> u16 {
+    let stored = store(intensity, low, high, fine(bins));
+    // SAFETY: stored values are in range.
+    unsafe { of(f32::from(stored), scale(bins, FULL)) as u16 }
+}
+
+/// The stored value of an intensity as one of 65535: the topmost, being [`MASKED`], gives way.
+#[inline(always)]
+pub fn value(intensity: f32, low: f32, high: f32) -> u16 {
+    store(intensity, low, high, true).min(MASKED - 1)
+}
+
 /// Whether this many bins need 65536 stored values. Up to 256 bins, intensities are rounded to 256 levels, and a kernel reads half as
 /// much.
+#[inline(always)]
 pub fn fine(bins: u32) -> bool {
     bins > LEVELS + 1
 }

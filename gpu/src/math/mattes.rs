@@ -42,6 +42,18 @@ pub fn scale(bins: u32) -> f32 {
     (bins - 2 * PADDING) as f32 / FULL
 }
 
+/// The bin of an intensity that is not interpolated, with the arithmetic of ITK, so that no voxel falls into another one.
+#[inline(always)]
+pub fn bin(intensity: f32, low: f32, high: f32, bins: u32) -> u16 {
+    let (low, high) = (f64::from(low), f64::from(high));
+    let width = (high - low) / f64::from(bins - 2 * PADDING);
+    let normalised_low = low / width - f64::from(PADDING);
+    let bin = (f64::from(intensity) / width - normalised_low) as u32;
+    let (first, last) = (PADDING, bins - 1 - PADDING);
+    let bin = if bin < first { first } else { bin };
+    (if bin > last { last } else { bin }) as u16
+}
+
 /// The first of the four bins that a window reaches, and the fraction of the value within the second, 0 to 1.
 ///
 /// # Safety

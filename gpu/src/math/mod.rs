@@ -4,6 +4,7 @@
 pub mod affine;
 pub mod apart;
 pub mod bin;
+pub mod binning;
 pub mod correlation;
 pub mod cubic;
 pub mod eight_bit;

@@ -10,8 +10,10 @@ pub struct MattesHistogram {
     /// The images and their transform, the moving image `fine`. With windows on both sides the fixed image holds 16-bit stored values
     /// in place of bin numbers.
     pub images: Images,
-    /// The weights of each pair of bins, the moving bin fastest, in units of 1 / [`UNIT`](crate::math::mattes::UNIT) sample; the kernel
-    /// adds to them.
+    /// Twelve coefficients for each transform of a launch, by rows; a launch with one takes that of `images`.
+    pub transforms: DeviceSlice<f32>,
+    /// For each transform the weights of each pair of bins, the moving bin fastest, in units of 1 / [`UNIT`](crate::math::mattes::UNIT)
+    /// sample; the kernel adds to them.
     pub counts: DeviceSliceMut<u64>,
     /// Fixed bins in a block's shared memory: block z counts those from `z * range` on.
     pub range: u32,
@@ -28,7 +30,8 @@ pub struct MattesHistogram {
 }
 
 /// Parameters of [`mattes_marginals`](crate::kernels::mattes::value::mattes_marginals) and
-/// [`mattes_value`](crate::kernels::mattes::value::mattes_value).
+/// [`mattes_value`](crate::kernels::mattes::value::mattes_value). What has a length has it for each transform, one after the other, but for
+/// the table, which is that of the first.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct MattesValue {
@@ -45,14 +48,10 @@ pub struct MattesValue {
     /// Written: the three coefficients of a [`quadratic`](crate::math::mattes::quadratic) for each fixed bin and each of the
     /// `moving_bins - 3` windows, the window fastest.
     pub table: DeviceSliceMut<f32>,
-    /// The mutual information in nats and the sum of all weights are written from `result` on.
+    /// The mutual information in nats and the sum of all weights are written, two numbers for each transform.
     pub results: DeviceSliceMut<f64>,
     /// Bins of the fixed and of the moving image.
     pub bins: [u32; 2],
-    /// Index of the first result.
-    pub result: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
-    pub unused: u32,
 }
 
 /// Parameters of [`mattes_slope`](crate::kernels::mattes::slope::mattes_slope) and its sibling.
@@ -93,7 +92,7 @@ pub struct MattesFold {
     pub result: u32,
 }
 
-const _: () = assert!(size_of::<MattesHistogram>() == 184);
-const _: () = assert!(size_of::<MattesValue>() == 128);
+const _: () = assert!(size_of::<MattesHistogram>() == 200);
+const _: () = assert!(size_of::<MattesValue>() == 120);
 const _: () = assert!(size_of::<MattesSlope>() == 184);
 const _: () = assert!(size_of::<MattesFold>() == 80);

@@ -6,6 +6,7 @@
 mod flow;
 mod gaussian;
 mod histogram;
+mod image;
 mod mattes;
 mod resample;
 mod search;
@@ -20,6 +21,7 @@ pub use gaussian::Recursive;
 pub use histogram::{
     ByteLanes, Entropy, FromPairs, GlobalCopies, Histogram, Partials, PerThread, Projection, SortCount, Tagged, Tiled,
 };
+pub use image::{Filter, PackBins, PackWords};
 pub use mattes::{MattesFold, MattesHistogram, MattesSlope, MattesValue};
 pub use resample::Resample;
 pub use search::{SearchConsistent, SearchCosts, SearchCouple, SearchDescriptors, SearchGrid};

@@ -40,7 +40,7 @@ impl Backend for Cpu {
     }
 
     fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
-        Ok(Box::new(MattesOnCpu::new(pair)))
+        Ok(Box::new(MattesOnCpu::new(pair)?))
     }
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
@@ -61,6 +61,10 @@ impl Backend for Cpu {
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
         resample::cpu::resample(moving, size, affine, how)
+    }
+
+    fn keeping<'a>(&'a self, _: &[&'a Volume]) -> Box<dyn Backend + 'a> {
+        Box::new(Self)
     }
 
     fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {

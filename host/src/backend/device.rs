@@ -5,6 +5,8 @@ use super::flow::{Flow, FlowPair};
 use super::gaussian::SmoothingSeconds;
 use super::histogram::device::{HistogramOnDevice, from_pairs};
 use super::histogram::{Evaluator, HistogramMethod, Pair};
+use super::image::device::Images;
+use super::image::{Shelf, Voxels};
 use super::interface::Backend;
 use super::mattes::device::MattesOnDevice;
 use super::mattes::{MattesPair, SmoothEvaluator};
@@ -12,6 +14,7 @@ use super::queue::{Opened, Queue};
 use super::search::Search;
 use super::viola::{ViolaEvaluator, ViolaPair};
 use super::{gaussian, resample, viola};
+use crate::image::pyramid::{self, Filters};
 use crate::{Result, Volume};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
@@ -30,11 +33,11 @@ impl<D: Opened> Backend for D {
     }
 
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
-        Ok(Box::new(HistogramOnDevice::new(self.queue()?, &pair, method)?))
+        Keeping::nothing(self).histogram(&pair, method)
     }
 
     fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
-        Ok(Box::new(MattesOnDevice::new(self.queue()?, &pair)?))
+        Keeping::nothing(self).mattes(&pair)
     }
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
@@ -62,7 +65,15 @@ impl<D: Opened> Backend for D {
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
-        resample::device::resample(&self.queue()?, moving, size, affine, how)
+        Keeping::nothing(self).resample(moving, size, affine, how)
+    }
+
+    fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Volume> {
+        Keeping::nothing(self).filtered(volume, filters)
+    }
+
+    fn keeping<'a>(&'a self, images: &[&'a Volume]) -> Box<dyn Backend + 'a> {
+        Box::new(Keeping { device: self, shelf: Shelf::new(images) })
     }
 
     fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
@@ -84,11 +95,94 @@ impl<D: Opened> Backend for D {
     }
 }
 
+/// A device that keeps images for a run.
+struct Keeping<'a, D: Opened> {
+    device: &'a D,
+    shelf: Shelf<'a, D::Queue<'a>>,
+}
+
+impl<'a, D: Opened> Keeping<'a, D> {
+    fn nothing(device: &'a D) -> Self {
+        Self { device, shelf: Shelf::new(&[]) }
+    }
+
+    fn histogram(&self, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
+        Ok(Box::new(HistogramOnDevice::new(self.device.queue()?, &self.shelf, pair, method)?))
+    }
+
+    fn mattes(&self, pair: &MattesPair) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+        Ok(Box::new(MattesOnDevice::new(self.device.queue()?, &self.shelf, pair)?))
+    }
+}
+
+/// What does not use the images is as without them.
+impl<D: Opened> Backend for Keeping<'_, D> {
+    fn name(&self) -> &'static str {
+        self.device.name()
+    }
+
+    fn device(&self) -> String {
+        self.device.device()
+    }
+
+    fn free_memory(&self) -> Option<u64> {
+        self.device.free_memory()
+    }
+
+    fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
+        self.histogram(&pair, method)
+    }
+
+    fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
+        self.mattes(&pair)
+    }
+
+    fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
+        self.device.load_viola(pair)
+    }
+
+    fn flow<'a>(&'a self) -> Result<Box<dyn Flow + 'a>> {
+        self.device.flow()
+    }
+
+    fn search(&self, search: &Search) -> Result<Vec<f32>> {
+        self.device.search(search)
+    }
+
+    fn flow_pair<'a>(&'a self) -> Result<Box<dyn FlowPair + 'a>> {
+        self.device.flow_pair()
+    }
+
+    fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
+        let images = Images { queue: &self.device.queue()?, shelf: &self.shelf };
+        resample::device::resample(&images, moving, size, affine, how)
+    }
+
+    fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Volume> {
+        let queue = self.device.queue()?;
+        let made = Images { queue: &queue, shelf: &self.shelf }.filtered(volume, filters)?;
+        let geometry = pyramid::left(volume.geometry, filters);
+        let voxels = match made {
+            Voxels::Own(memory) => queue.download(&memory, geometry.voxels())?,
+            Voxels::Kept(_) => volume.voxels.clone(),
+        };
+        Ok(Volume { geometry, voxels, pixel: volume.pixel })
+    }
+
+    fn keeping<'a>(&'a self, images: &[&'a Volume]) -> Box<dyn Backend + 'a> {
+        self.device.keeping(images)
+    }
+
+    fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
+        self.device.smooth(planes, size, sigmas)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::backend::queue::cuda;
-    use crate::backend::{flow, histogram, mattes, search};
+    use crate::backend::{flow, histogram, image, mattes, search};
     use std::collections::BTreeSet;
 
     #[test]
@@ -99,6 +193,7 @@ mod tests {
             viola::device::NAMES.to_vec(),
             flow::device::NAMES.to_vec(),
             gaussian::device::NAMES.to_vec(),
+            image::device::NAMES.to_vec(),
             resample::device::NAMES.to_vec(),
             search::device::NAMES.to_vec(),
         ];

@@ -6,6 +6,7 @@ use super::histogram::{Evaluator, HistogramMethod, Pair};
 use super::mattes::{MattesPair, SmoothEvaluator};
 use super::search::Search;
 use super::viola::{ViolaEvaluator, ViolaPair};
+use crate::image::pyramid::{self, Filters};
 use crate::{Result, Volume};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
@@ -75,6 +76,17 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`crate::Error::Device`] where the images do not fit.
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>>;
+
+    /// A volume smoothed and thinned along its axes.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Volume> {
+        Ok(pyramid::filtered(volume, filters))
+    }
+
+    /// The same backend for a run that uses these images more than once: a device keeps what it has of them until that is dropped.
+    fn keeping<'a>(&'a self, images: &[&'a Volume]) -> Box<dyn Backend + 'a>;
 
     /// Smooths volumes of `size`, one after the other in `planes`, by a Gaussian of `sigmas` voxels, as [`smooth`](crate::backend::cpu::smooth)
     /// does.

@@ -4,11 +4,13 @@
 //! A folder is a family: what it is asked for, its CPU side and its launchers on a device. Launchers are written against
 //! the queue, once for CUDA and the emulator.
 
+mod auto;
 pub mod cpu;
 mod device;
 mod flow;
 mod gaussian;
 mod histogram;
+mod image;
 mod interface;
 mod lanes;
 mod mattes;
@@ -18,6 +20,7 @@ mod resample;
 mod search;
 mod viola;
 
+pub(crate) use auto::{Auto, Chosen, Work};
 pub use cpu::Cpu;
 pub(crate) use flow::FlowLoad;
 pub(crate) use flow::bytes as flow_bytes;
@@ -31,8 +34,7 @@ pub use gpu::math::entropy::Entropies;
 pub use gpu::math::interpolate::Interpolator;
 pub use gpu::params::Affine;
 pub(crate) use histogram::per_sample;
-pub(crate) use histogram::samples_words;
-pub use histogram::{Evaluator, HistogramMethod, Interpolated, Pair, Wanted};
+pub use histogram::{Counted, Evaluator, HistogramMethod, Interpolated, Pair, Wanted};
 pub use interface::Backend;
 pub(crate) use lanes::simd;
 pub use mattes::{MattesImages, MattesPair, Smooth, SmoothEvaluator, SmoothSlope, Windows};

@@ -4,14 +4,14 @@ use super::cpu::Cpu;
 use super::interface::Backend;
 use super::queue::cuda::Cuda;
 use super::queue::emulated::Emulated;
-use crate::{Observer, Result, Silent};
+use crate::Result;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 /// The backend asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum BackendKind {
-    /// CUDA where there is a device, else the CPU.
+    /// The CPU, and an NVIDIA GPU where there is one and opening it pays.
     Auto,
     /// All cores of this machine.
     Cpu,
@@ -21,22 +21,15 @@ pub enum BackendKind {
     Emulated,
 }
 
-/// Opens a backend, and tells the observer what `auto` chose.
+/// Opens a backend; the CPU where any will do.
 ///
 /// # Errors
 /// [`crate::Error::Device`] where it is not there.
-pub fn open(kind: BackendKind, observer: &dyn Observer) -> Result<Box<dyn Backend>> {
+pub fn open(kind: BackendKind) -> Result<Box<dyn Backend>> {
     match kind {
-        BackendKind::Cpu => Ok(Box::new(Cpu)),
+        BackendKind::Cpu | BackendKind::Auto => Ok(Box::new(Cpu)),
         BackendKind::Emulated => Ok(Box::new(Emulated::default())),
         BackendKind::Cuda => Ok(Box::new(Cuda::open()?)),
-        BackendKind::Auto => match Cuda::open() {
-            Ok(cuda) => Ok(Box::new(cuda)),
-            Err(reason) => {
-                observer.note(&format!("{reason}: using the CPU"));
-                Ok(Box::new(Cpu))
-            }
-        },
     }
 }
 
@@ -53,7 +46,7 @@ pub struct Device {
 /// Every backend, and whether it can be used here.
 pub fn devices() -> Vec<Device> {
     [("cpu", BackendKind::Cpu), ("cuda", BackendKind::Cuda), ("emulated", BackendKind::Emulated)]
-        .map(|(backend, kind)| match open(kind, &Silent) {
+        .map(|(backend, kind)| match open(kind) {
             Ok(opened) => Device { backend, available: true, detail: opened.device() },
             Err(error) => Device { backend, available: false, detail: error.to_string() },
         })

@@ -29,7 +29,7 @@ pub use found::{Consistency, Deformation, Level, Seconds, TermValues};
 pub use options::Options;
 pub use start::Start;
 
-use crate::backend::{Backend, BackendKind, Flow, cpu};
+use crate::backend::{Backend, Chosen, Flow, cpu};
 use crate::image::{Geometry, Prepared, Range};
 use crate::metric;
 use crate::observer::go_on;
@@ -41,20 +41,20 @@ use glam::DAffine3;
 use middle::Middle;
 use std::time::Instant;
 
-/// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). With the backend comes the kind that was
-/// asked for.
+/// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). Its start does not wait for a device that is
+/// still being opened.
 pub(crate) fn deform(
     fixed: &Volume,
     moving: &Volume,
     options: &Options,
-    (backend, asked): (&dyn Backend, BackendKind),
+    chosen: Chosen,
     observer: &dyn Observer,
 ) -> Result<Deformation> {
     // What cannot be deformed is told before the registration, not after it.
     let prepared = options.prepare(fixed, moving)?;
     let images = &prepared[0];
     metric::check::tell(images, observer);
-    let (start, doubts) = options.start.find(images, options.symmetric, backend, observer)?;
+    let (start, doubts) = options.start.find(images, options.symmetric, chosen.at_once(), observer)?;
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     let map = start.transform.to_affine();
@@ -71,7 +71,7 @@ pub(crate) fn deform(
     };
     let levels = timed(&mut seconds.pyramid, || levels::levels(&prepared, &spacings, observer))?;
     let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load());
-    let backend = memory::choose(backend, asked, &need, observer)?;
+    let backend = memory::choose(chosen.soonest(observer), chosen.asked(), &need, observer)?;
     memory::check(backend, &need)?;
     let run = Run { fixed, moving, start: &map, middle: middle.as_ref(), options, ranges: &ranges, observer, backend };
     let found = run.finish(&levels, &mut seconds, start)?;

@@ -5,6 +5,7 @@ use crate::threads::wanted;
 use glam::DVec3;
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 /// The volume on grids of about these spacings, mm, each at least as fine as the next.
 ///
@@ -12,25 +13,54 @@ use std::borrow::Cow;
 /// number of voxels and every grid has the same middle. Sigma is half the new spacing less (in squares) half the old one, so that a
 /// level may be made from a finer one. Borders repeat.
 pub fn levels<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
+    let Ok(levels) = levels_by::<Infallible>(volume, spacings, |volume, filters| Ok(filtered(volume, filters)));
+    levels
+}
+
+/// The same by another way to filter, with the same numbers.
+///
+/// # Errors
+/// Those of `filtered`.
+pub(crate) fn levels_by<'a, E>(
+    volume: &'a Volume,
+    spacings: &[f64],
+    filtered: impl Fn(&Volume, &Filters) -> Result<Volume, E>,
+) -> Result<Vec<Cow<'a, Volume>>, E> {
     let mut levels: Vec<(Cow<Volume>, [usize; 3])> = Vec::new();
     for &mm in spacings {
         let steps = steps(&volume.geometry, mm);
         let finer = levels.last().filter(|(_, finer)| (0..3).all(|axis| steps[axis].is_multiple_of(finer[axis])));
+        let coarser = |from: &Volume, steps| by_steps(&from.geometry, steps).map(|filters| filtered(from, &filters));
         let level = match finer {
             Some((finer, before)) => {
                 let steps = [0, 1, 2].map(|axis| steps[axis] / before[axis]);
-                coarser(finer, steps).map_or_else(|| finer.clone(), Cow::Owned)
+                coarser(finer, steps).transpose()?.map_or_else(|| finer.clone(), Cow::Owned)
             }
-            None => level(volume, mm),
+            None => coarser(volume, steps).transpose()?.map_or(Cow::Borrowed(volume), Cow::Owned),
         };
         levels.push((level, steps));
     }
-    levels.into_iter().map(|(level, _)| level).collect()
+    Ok(levels.into_iter().map(|(level, _)| level).collect())
 }
 
 /// The first of [`levels`] alone.
 pub fn level(volume: &Volume, mm: f64) -> Cow<'_, Volume> {
     coarser(volume, steps(&volume.geometry, mm)).map_or(Cow::Borrowed(volume), Cow::Owned)
+}
+
+/// The first of [`levels_by`] alone.
+///
+/// # Errors
+/// Those of `filtered`.
+pub(crate) fn level_by<E>(
+    volume: &Volume,
+    mm: f64,
+    filtered: impl Fn(&Volume, &Filters) -> Result<Volume, E>,
+) -> Result<Cow<'_, Volume>, E> {
+    Ok(match thinning(&volume.geometry, mm) {
+        Some(filters) => Cow::Owned(filtered(volume, &filters)?),
+        None => Cow::Borrowed(volume),
+    })
 }
 
 /// The same, made from the coarsest of `levels` of the volume, fine to coarse, that it can be made from.
@@ -46,16 +76,39 @@ pub fn level_from<'a>(volume: &'a Volume, levels: &'a [Cow<Volume>], mm: f64) ->
 }
 
 /// The volume smoothed along axes with Gaussians of these sigmas, voxels; axes of 0 stay as they are. Borders repeat.
-pub fn smoothed(volume: &Volume, sigmas: [f64; 3]) -> Volume {
-    let size = volume.geometry.size;
-    filtered(volume, [0, 1, 2].map(|axis| (sigmas[axis] > 0.0).then(|| Filter::new(size[axis], 1, sigmas[axis]))))
+pub fn smoothed(volume: &Volume, sigmas: [f64; 3]) -> Cow<'_, Volume> {
+    let filters = smoothing(volume.geometry.size, sigmas);
+    if filters.iter().any(Option::is_some) { Cow::Owned(filtered(volume, &filters)) } else { Cow::Borrowed(volume) }
+}
+
+/// The filters of [`smoothed`].
+pub fn smoothing(size: [usize; 3], sigmas: [f64; 3]) -> Filters {
+    [0, 1, 2].map(|axis| (sigmas[axis] > 0.0).then(|| Filter::new(size[axis], 1, sigmas[axis])))
+}
+
+/// How each axis is smoothed and thinned, if it is.
+pub type Filters = [Option<Filter>; 3];
+
+/// The filters of the first of [`levels`]; none for the volume itself.
+pub fn thinning(grid: &Geometry, mm: f64) -> Option<Filters> {
+    by_steps(grid, steps(grid, mm))
+}
+
+/// The filters that thin a grid along each axis, or none if no step exceeds 1.
+fn by_steps(grid: &Geometry, steps: [usize; 3]) -> Option<Filters> {
+    let filters = [0, 1, 2].map(|n| (steps[n] > 1).then(|| Filter::thinning(grid.size[n], steps[n])));
+    filters.iter().any(Option::is_some).then_some(filters)
+}
+
+/// The grid that filters leave.
+pub(crate) fn left(grid: Geometry, filters: &Filters) -> Geometry {
+    let all = filters.iter().enumerate().rev().filter_map(|(axis, filter)| Some((axis, filter.as_ref()?)));
+    all.fold(grid, |grid, (axis, filter)| filter.grid(axis, grid))
 }
 
 /// The volume thinned along each axis, or none if no step exceeds 1.
 fn coarser(volume: &Volume, steps: [usize; 3]) -> Option<Volume> {
-    let size = volume.geometry.size;
-    let filters = [0, 1, 2].map(|n| (steps[n] > 1).then(|| Filter::thinning(size[n], steps[n])));
-    filters.iter().any(Option::is_some).then(|| filtered(volume, filters))
+    by_steps(&volume.geometry, steps).map(|filters| filtered(volume, &filters))
 }
 
 /// A picture that is thinned along both axes while its rows come, so that no more than its columns are kept of it.
@@ -90,7 +143,7 @@ impl Thinned {
     pub fn finish(self, pixel: PixelType) -> Volume {
         let volume = Volume { geometry: self.geometry, voxels: self.voxels, pixel };
         match self.filters {
-            Some([_, across]) => filtered(&volume, [None, Some(across), None]),
+            Some([_, across]) => filtered(&volume, &[None, Some(across), None]),
             None => volume,
         }
     }
@@ -102,7 +155,7 @@ fn steps(grid: &Geometry, mm: f64) -> [usize; 3] {
 }
 
 /// How an axis is smoothed and thinned.
-struct Filter {
+pub struct Filter {
     /// Voxels along the axis before and after.
     sizes: [usize; 2],
     step: usize,
@@ -134,8 +187,23 @@ impl Filter {
         grid
     }
 
+    /// Voxels that are left along the axis.
+    pub(crate) fn left(&self) -> usize {
+        self.sizes[1]
+    }
+
+    /// Old voxels from one new one to the next.
+    pub(crate) fn step(&self) -> usize {
+        self.step
+    }
+
+    /// What the voxels under the filter count.
+    pub(crate) fn weights(&self) -> &[f32] {
+        &self.kernel
+    }
+
     /// The old index of the first tap of new voxel 0, were there no border.
-    fn first(&self) -> isize {
+    pub(crate) fn first(&self) -> isize {
         (self.twice / 2) as isize - ((self.kernel.len() - 1) / 2) as isize
     }
 
@@ -171,12 +239,10 @@ impl Filter {
 
 /// The volume filtered along each axis. The last axis goes first: its neighbours lie in slices, and the others then have less to do.
 /// A slice goes through all three at once, so that nothing lies between the old and the new volume.
-fn filtered(volume: &Volume, filters: [Option<Filter>; 3]) -> Volume {
-    let old = volume.geometry;
-    let grids = filters.iter().enumerate().rev().filter_map(|(axis, filter)| Some((axis, filter.as_ref()?)));
-    let geometry = grids.fold(old, |grid, (axis, filter)| filter.grid(axis, grid));
+pub(crate) fn filtered(volume: &Volume, filters: &Filters) -> Volume {
+    let (old, geometry) = (volume.geometry, left(volume.geometry, filters));
     let [width, area] = [old.size[0], old.size[0] * old.size[1]];
-    let [along, across, through] = &filters;
+    let [along, across, through] = filters;
     let slice = |k: usize| &volume.voxels[k * area..][..area];
     let mut voxels = vec![0.0; geometry.voxels()];
     let slices = voxels.par_chunks_mut(geometry.size[0] * geometry.size[1]).enumerate().take_any_while(|_| wanted());

@@ -2,6 +2,7 @@
 
 use super::{Range, Volume};
 use crate::threads::mapped;
+use gpu::math::binning::Binning;
 use gpu::math::{bin, eight_bit, interpolate};
 use rayon::prelude::*;
 
@@ -17,7 +18,7 @@ pub struct StoredImage {
     pub values: Vec<u16>,
 }
 
-/// Bin numbers of an image that is never interpolated, x fastest.
+/// Bin numbers, or 16-bit values, of an image that is never interpolated, x fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BinImage {
     /// Voxels along x, y and z.
@@ -27,19 +28,9 @@ pub struct BinImage {
 }
 
 impl BinImage {
-    /// The bin of every voxel, for 2 to 1024 bins, as its stored value has it. Intensities beyond the range are clamped.
-    pub fn new(volume: &Volume, (low, high): Range, bins: u32) -> Self {
-        let (scale, fine) = (bin::scale(bins, bin::FULL), bin::fine(bins));
-        // SAFETY: stored values are in range.
-        let of = |&v: &f32| unsafe { bin::of(f32::from(bin::store(v, low, high, fine)), scale) } as u16;
-        Self { size: volume.geometry.size, bins: mapped(&volume.voxels, 0, of) }
-    }
-
-    /// Every voxel as a 16-bit fraction of the range instead of a bin number. The topmost, being [`MASKED`](gpu::math::bin::MASKED),
-    /// gives way. Intensities beyond the range are clamped.
-    pub fn fine(volume: &Volume, (low, high): Range) -> Self {
-        let of = |&v: &f32| bin::store(v, low, high, true).min(bin::MASKED - 1);
-        Self { size: volume.geometry.size, bins: mapped(&volume.voxels, 0, of) }
+    /// What is stored of every voxel.
+    pub fn new(volume: &Volume, binning: Binning) -> Self {
+        Self { size: volume.geometry.size, bins: mapped(&volume.voxels, 0, |&v| binning.of(v)) }
     }
 
     /// Leaves out the voxels whose `keep`, by their number, is false, and returns how many are left.
@@ -57,8 +48,12 @@ impl BinImage {
 impl StoredImage {
     /// Maps `low..=high` to the 16-bit range, for use with `bins` bins: up to 256, the values are 256 levels. Intensities beyond the
     /// range are clamped.
-    pub fn new(volume: &Volume, (low, high): Range, bins: u32) -> Self {
-        let fine = bin::fine(bins);
+    pub fn new(volume: &Volume, range: Range, bins: u32) -> Self {
+        Self::packed(volume, range, bin::fine(bins))
+    }
+
+    /// The same with all 16 bits, or with 256 levels of them.
+    pub(super) fn packed(volume: &Volume, (low, high): Range, fine: bool) -> Self {
         let size = volume.geometry.size;
         let padding = interpolate::padding(size.map(|n| n as u32));
         Self { size, values: mapped(&volume.voxels, padding, |&v| bin::store(v, low, high, fine)) }

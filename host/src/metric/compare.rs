@@ -41,7 +41,7 @@ pub fn evaluate(
     let (masks, ranges) =
         ([comparison.fixed_mask, comparison.moving_mask], [comparison.fixed_range, comparison.moving_range]);
     let prepared = check::images([fixed, moving], masks, ranges)?;
-    let images = joint(&prepared, comparison.histogram, transform);
+    let images = joint(&prepared, comparison.histogram, transform, backend)?;
     let value = images.load(backend)?.evaluate(&[*transform], Wanted::Ratios)?[0];
     if value.overlap == 0 {
         return Err(Error::Untrusted(message!("the images do not overlap"; "check the headers and the transform")));
@@ -69,7 +69,7 @@ pub fn before_and_after(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Compared> {
-    let images = joint(prepared, histogram, transform);
+    let images = joint(prepared, histogram, transform, backend)?;
     let mut loaded = images.load(backend)?;
     go_on(observer)?;
     let before = loaded.counts(&DAffine3::IDENTITY)?;
@@ -84,16 +84,22 @@ pub fn before_and_after(
     Ok(Compared { values: histograms.each_ref().map(value), histograms, method: loaded.method() })
 }
 
-/// Both images, where `transform` places the mask of the moving one. A moving image with finer voxels is first brought to about the fixed
+/// Both images, for a backend, where `transform` places the mask of the moving one. A moving image with finer voxels is first brought to about the fixed
 /// image's.
-fn joint([fixed, moving]: &[Prepared; 2], histogram: Histogram, transform: &DAffine3) -> JointImages {
+fn joint<'v>(
+    [fixed, moving]: &'v [Prepared; 2],
+    histogram: Histogram,
+    transform: &DAffine3,
+    backend: &dyn Backend,
+) -> Result<JointImages<'v>> {
     let grid = &fixed.image.geometry;
-    let interpolated = pyramid::level(&moving.image, grid.spacing.min_element());
+    let finest = grid.spacing.min_element();
+    let interpolated = pyramid::level_by(&moving.image, finest, |volume, filters| backend.filtered(volume, filters))?;
     let fixed_mask = fixed.mask().map(sampling::inside);
     let moving_mask = moving.mask().map(|mask| sampling::within(grid, mask, transform));
     let keep = sampling::both(fixed_mask, moving_mask);
     let ranges = [fixed.intensities.range, moving.intensities.range];
     let sampled = Cow::Borrowed(&*fixed.image);
-    let pair = ImagePair { which: Sampled::Fixed, sampled, interpolated, ranges, keep, level: 0 };
-    JointImages::new(&pair, histogram)
+    let (which, sigmas) = (Sampled::Fixed, [0.0; 3]);
+    Ok(JointImages::new(ImagePair { which, sampled, interpolated, sigmas, ranges, keep, level: 0 }, histogram))
 }

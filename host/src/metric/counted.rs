@@ -110,19 +110,19 @@ impl Family for Counted {
         Ok(())
     }
 
-    fn prepare(&self, pair: &ImagePair) -> Result<Box<dyn MetricImages>> {
+    fn prepare<'v>(&self, pair: ImagePair<'v>) -> Result<Box<dyn MetricImages + 'v>> {
         let bins = pair.filled_bins(self.bins, SAMPLES_A_BIN, LEAST_BINS);
         let images = JointImages::new(pair, Histogram { bins, ..self.histogram() });
         Ok(Box::new(CountedImages { images, kind: self.kind }))
     }
 }
 
-struct CountedImages {
-    images: JointImages,
+struct CountedImages<'v> {
+    images: JointImages<'v>,
     kind: CountedKind,
 }
 
-impl MetricImages for CountedImages {
+impl MetricImages for CountedImages<'_> {
     fn grids(&self) -> &GridPair {
         &self.images.grids
     }

@@ -51,7 +51,7 @@ pub trait Family {
     ///
     /// # Errors
     /// [`crate::Error::Option`] where they say too little for it.
-    fn prepare(&self, pair: &ImagePair) -> Result<Box<dyn MetricImages>>;
+    fn prepare<'v>(&self, pair: ImagePair<'v>) -> Result<Box<dyn MetricImages + 'v>>;
 }
 
 /// A pair of images ready to be loaded.

@@ -2,11 +2,12 @@
 
 use super::evaluation::Evaluation;
 use super::pair::{GridPair, ImagePair, Sampled};
-use crate::backend::{Backend, Evaluator, HistogramMethod, Interpolated, Pair, Wanted, cpu, samples_words};
+use crate::backend::{Backend, Counted, Evaluator, HistogramMethod, Interpolated, Pair, Wanted, cpu};
 use crate::error::Setting;
-use crate::image::{BinImage, StoredImage, WordImage};
+use crate::image::{ToBins, ToValues};
 use crate::{Error, Result};
 use glam::DAffine3;
+use gpu::math::binning::{Binning, Stored};
 use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
 
@@ -49,43 +50,30 @@ impl Histogram {
 }
 
 /// A pair of images ready to be loaded for joint histograms.
-pub struct JointImages {
+pub struct JointImages<'v> {
     pub grids: GridPair,
-    sampled: BinImage,
-    interpolated: Packed,
+    sampled: ToBins<'v>,
+    interpolated: ToValues<'v>,
     histogram: Histogram,
     /// Voxels that are counted.
     pub samples: u64,
 }
 
-/// An image that is interpolated, as [`Interpolated`] takes it.
-enum Packed {
-    Values(StoredImage),
-    Words(WordImage),
-}
-
-impl JointImages {
-    /// Packs a pair.
-    pub fn new(pair: &ImagePair, histogram: Histogram) -> Self {
-        let [(sampled, sampled_range), (interpolated, interpolated_range)] = pair.images();
-        let bins = histogram.bins;
-        let mut sampled = BinImage::new(sampled, sampled_range, bins);
-        let interpolated = match samples_words(histogram.interpolator, bins) {
-            true => Packed::Words(WordImage::new(interpolated, interpolated_range)),
-            false => Packed::Values(StoredImage::new(interpolated, interpolated_range, bins)),
-        };
-        let all = sampled.bins.len();
-        let samples = pair.keep.as_ref().map_or(all, |keep| sampled.keep(|voxel| keep[voxel])) as u64;
-        Self { grids: pair.grids(), sampled, interpolated, histogram, samples }
+impl<'v> JointImages<'v> {
+    /// A pair that the backend packs.
+    pub fn new(pair: ImagePair<'v>, histogram: Histogram) -> Self {
+        let (grids, samples, bins) = (pair.grids(), pair.samples() as u64, histogram.bins);
+        let [(low, high), range] = pair.ranges;
+        let binning = Binning { low, high, bins, stored: Stored::Bins };
+        let sampled = ToBins::new(pair.sampled, binning, pair.keep);
+        let interpolated = ToValues::new(pair.interpolated, pair.sigmas, range, bins);
+        Self { grids, sampled, interpolated, histogram, samples }
     }
 
     fn pair(&self) -> Pair<'_> {
-        let moving = match &self.interpolated {
-            Packed::Values(image) => Interpolated::Values(image),
-            Packed::Words(image) => Interpolated::Words(image),
-        };
         let Histogram { bins, interpolator, .. } = self.histogram;
-        Pair { fixed: &self.sampled, moving, bins: [bins; 2], interpolator }
+        let (fixed, moving) = (Counted::Image(&self.sampled), Interpolated::Image(&self.interpolated));
+        Pair { fixed, moving, bins: [bins; 2], interpolator }
     }
 
     /// What a sample counts.
@@ -135,7 +123,7 @@ pub fn information(counts: &[u32], bins: usize) -> f64 {
 
 /// A loaded pair.
 pub struct JointHistograms<'a> {
-    images: &'a JointImages,
+    images: &'a JointImages<'a>,
     evaluator: Box<dyn Evaluator + 'a>,
 }
 

@@ -3,8 +3,9 @@
 use super::family::{At, Family, LoadedMetric, MetricImages};
 use super::joint::Histogram;
 use super::pair::{GridPair, ImagePair};
-use crate::backend::{Backend, MattesImages, Smooth, SmoothEvaluator, Windows};
+use crate::backend::{Backend, Counted, Interpolated, MattesPair, Smooth, SmoothEvaluator, Windows};
 use crate::error::Setting;
+use crate::image::{ToBins, ToValues};
 use crate::{Error, Result};
 use glam::DAffine3;
 use gpu::math::mattes::{LEAST_BINS, PADDING};
@@ -82,25 +83,26 @@ impl Family for Mattes {
         u64::from(self.bins).pow(2) * (48 * rayon::current_num_threads() as u64 + 40)
     }
 
-    fn prepare(&self, pair: &ImagePair) -> Result<Box<dyn MetricImages>> {
+    fn prepare<'v>(&self, pair: ImagePair<'v>) -> Result<Box<dyn MetricImages + 'v>> {
         let wanted = self.bins.saturating_sub(2 * PADDING);
         let bins = pair.filled_bins(wanted, SAMPLES_A_BIN, LEAST_FILLED) + 2 * PADDING;
-        let [sampled, interpolated] = pair.images();
-        let mut packed = MattesImages::new(sampled, interpolated, bins, self.windows);
-        if let Some(keep) = &pair.keep {
-            packed.fixed.keep(|voxel| keep[voxel]);
-        }
-        Ok(Box::new(WindowedImages { grids: pair.grids(), packed, samples: pair.samples() as u64 }))
+        let (grids, samples, windows) = (pair.grids(), pair.samples() as u64, self.windows);
+        let fixed = ToBins::new(pair.sampled, windows.binning(pair.ranges[0], bins), pair.keep);
+        let moving = ToValues::fine(pair.interpolated, pair.sigmas, pair.ranges[1]);
+        Ok(Box::new(WindowedImages { grids, fixed, moving, bins, windows, samples }))
     }
 }
 
-struct WindowedImages {
+struct WindowedImages<'v> {
     grids: GridPair,
-    packed: MattesImages,
+    fixed: ToBins<'v>,
+    moving: ToValues<'v>,
+    bins: u32,
+    windows: Windows,
     samples: u64,
 }
 
-impl MetricImages for WindowedImages {
+impl MetricImages for WindowedImages<'_> {
     fn grids(&self) -> &GridPair {
         &self.grids
     }
@@ -110,7 +112,9 @@ impl MetricImages for WindowedImages {
     }
 
     fn load<'a>(&'a self, backend: &'a dyn Backend) -> Result<Box<dyn LoadedMetric + 'a>> {
-        let evaluator = backend.load_mattes(self.packed.pair())?;
+        let (fixed, moving) = (Counted::Image(&self.fixed), Interpolated::Image(&self.moving));
+        let pair = MattesPair { fixed, moving, bins: [self.bins; 2], windows: self.windows };
+        let evaluator = backend.load_mattes(pair)?;
         Ok(Box::new(LoadedWindows { grids: &self.grids, evaluator }))
     }
 }

@@ -124,7 +124,7 @@ impl Metric {
     ///
     /// # Errors
     /// [`crate::Error::Option`] where they say too little for it.
-    pub(crate) fn prepare(&self, pair: &ImagePair) -> Result<Box<dyn MetricImages>> {
+    pub(crate) fn prepare<'v>(&self, pair: ImagePair<'v>) -> Result<Box<dyn MetricImages + 'v>> {
         self.family().prepare(pair)
     }
 }

@@ -49,6 +49,8 @@ pub struct ImagePair<'a> {
     pub which: Sampled,
     pub sampled: Cow<'a, Volume>,
     pub interpolated: Cow<'a, Volume>,
+    /// Gaussians that the interpolated image is smoothed by, voxels; 0 for none.
+    pub sigmas: [f64; 3],
     /// Intensities of each that are spread over bins and windows; those beyond are clamped.
     pub ranges: [Range; 2],
     /// Whether each voxel of the sampled image counts; `None` where all do.
@@ -57,16 +59,11 @@ pub struct ImagePair<'a> {
     pub level: usize,
 }
 
-impl ImagePair<'_> {
+impl<'a> ImagePair<'a> {
     /// Their grids.
     pub fn grids(&self) -> GridPair {
         let (sampled, interpolated) = (self.sampled.geometry, self.interpolated.geometry);
         GridPair { which: self.which, sampled, interpolated }
-    }
-
-    /// Each image with its range.
-    pub fn images(&self) -> [(&Volume, Range); 2] {
-        [(&*self.sampled, self.ranges[0]), (&*self.interpolated, self.ranges[1])]
     }
 
     /// Voxels that count.

@@ -4,9 +4,9 @@ use super::family::{At, Family, LoadedMetric, MetricImages};
 use super::joint::Histogram;
 use super::pair::{GridPair, ImagePair, Sampled};
 use super::sampling;
-use crate::backend::{Backend, Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, ViolaValue};
+use crate::backend::{Backend, Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, ViolaValue, Windows};
 use crate::error::{Setting, message};
-use crate::image::{BinImage, StoredImage};
+use crate::image::{BinImage, StoredImage, ToBins, pyramid};
 use crate::random::mix;
 use crate::{Error, Result};
 use glam::DAffine3;
@@ -77,7 +77,7 @@ impl Family for Viola {
         self.sigmas.map_or(Ok(()), |sigmas| sigmas.check())
     }
 
-    fn prepare(&self, pair: &ImagePair) -> Result<Box<dyn MetricImages>> {
+    fn prepare<'v>(&self, pair: ImagePair<'v>) -> Result<Box<dyn MetricImages + 'v>> {
         let count = (self.samples >> pair.level).max(self.samples.min(FEWEST));
         Ok(Box::new(ScatteredImages::new(pair, count, self)?))
     }
@@ -99,7 +99,7 @@ impl ScatteredImages {
     ///
     /// # Errors
     /// [`Error::Option`] where there are too few, or where all are of one intensity.
-    fn new(pair: &ImagePair, count: usize, viola: &Viola) -> Result<Self> {
+    fn new(pair: ImagePair, count: usize, viola: &Viola) -> Result<Self> {
         let left = pair.samples();
         if left < Viola::LEAST {
             let least = Viola::LEAST;
@@ -111,22 +111,19 @@ impl ScatteredImages {
                 ),
             ));
         }
-        let [(sampled, range), (interpolated, interpolated_range)] = pair.images();
-        let mut sampled = BinImage::fine(sampled, range);
-        let interpolated = StoredImage::fine(interpolated, interpolated_range);
-        if let Some(keep) = &pair.keep {
-            sampled.keep(|voxel| keep[voxel]);
-        }
-        let [a, b] = sets(&sampled, count as f64 / left as f64, viola.seed);
+        let (which, grids) = (pair.which, pair.grids());
+        let sampled = ToBins::new(pair.sampled, Windows::Both.binning(pair.ranges[0], 0), pair.keep);
+        let interpolated = StoredImage::fine(&pyramid::smoothed(&pair.interpolated, pair.sigmas), pair.ranges[1]);
+        let [a, b] = sets(sampled.bins(), count as f64 / left as f64, viola.seed);
         let group = Group { a: 0..a.len() as u32, b: a.len() as u32..(a.len() + b.len()) as u32 };
         let mut samples: Vec<Sample> = [a, b].concat();
         group.sort(&mut samples);
         let sigmas = match viola.sigmas {
-            Some(sigmas) => ordered(sigmas, pair.which),
-            None => suitable(&samples, &interpolated, pair.which)?,
+            Some(sigmas) => ordered(sigmas, which),
+            None => suitable(&samples, &interpolated, which)?,
         };
         let exponentials = viola.exponentials;
-        Ok(Self { grids: pair.grids(), samples, sets: [group], interpolated, sigmas, exponentials })
+        Ok(Self { grids, samples, sets: [group], interpolated, sigmas, exponentials })
     }
 }
 
@@ -269,7 +266,7 @@ mod tests {
         };
         let sampled = volume(|n| uniform(1, n as u64) as f32);
         let interpolated = volume(|n| uniform(2, n as u64).powi(3) as f32);
-        ImagePair { which, sampled, interpolated, ranges: [(0.0, 1.0); 2], keep: None, level: 0 }
+        ImagePair { which, sampled, interpolated, sigmas: [0.0; 3], ranges: [(0.0, 1.0); 2], keep: None, level: 0 }
     }
 
     #[test]
@@ -277,7 +274,7 @@ mod tests {
         let sigmas = Sigmas { fixed: 655.35, moving: 1310.7, joint: Some([65.535, 131.07]) };
         let viola = Viola { sigmas: Some(sigmas), ..Viola::default() };
         for which in [Sampled::Fixed, Sampled::Moving] {
-            let images = ScatteredImages::new(&pair(which, [20, 20, 20]), 4000, &viola).unwrap();
+            let images = ScatteredImages::new(pair(which, [20, 20, 20]), 4000, &viola).unwrap();
             let expected = if which == Sampled::Fixed { (655.35, 65.535) } else { (1310.7, 131.07) };
             assert_eq!((images.sigmas.fixed, images.sigmas.joint.unwrap()[0]), expected);
             let parts = images.sigmas().unwrap();
@@ -287,7 +284,7 @@ mod tests {
 
     #[test]
     fn windows_suit_the_samples() {
-        let images = ScatteredImages::new(&pair(Sampled::Fixed, [20, 20, 20]), 4000, &Viola::default()).unwrap();
+        let images = ScatteredImages::new(pair(Sampled::Fixed, [20, 20, 20]), 4000, &Viola::default()).unwrap();
         let Sigmas { fixed, moving, joint } = images.sigmas;
         assert!([fixed, moving].iter().all(|sigma| (NARROWEST..10.0 * NARROWEST).contains(sigma)) && joint.is_none());
         assert!(fixed > NARROWEST, "{fixed}");
@@ -295,7 +292,7 @@ mod tests {
 
     #[test]
     fn too_few_voxels_are_refused() {
-        let error = Viola::default().prepare(&pair(Sampled::Fixed, [9, 11, 1])).err().unwrap();
+        let error = Viola::default().prepare(pair(Sampled::Fixed, [9, 11, 1])).err().unwrap();
         assert!(
             error.to_string().contains("99 voxels are too few") && matches!(error, Error::Option { .. }),
             "{error}"

@@ -1,6 +1,7 @@
 //! The grids of the levels, and both images on them.
 
 use super::Options;
+use crate::backend::Backend;
 use crate::error::{Setting, message};
 use crate::image::{Geometry, Prepared, Range, pyramid};
 use crate::metric::sampling::{self, count};
@@ -44,7 +45,7 @@ pub fn sampled(fixed: &Geometry, moving: &Geometry) -> Sampled {
 }
 
 impl<'a> Levels<'a> {
-    pub fn new([fixed, moving]: &'a [Prepared<'a>; 2], options: &'a Options) -> Self {
+    pub fn new([fixed, moving]: &'a [Prepared<'a>; 2], options: &'a Options, backend: &dyn Backend) -> Result<Self> {
         let which = sampled(&fixed.image.geometry, &moving.image.geometry);
         let (first, second) = match which {
             Sampled::Fixed => (fixed, moving),
@@ -54,12 +55,13 @@ impl<'a> Levels<'a> {
         let (sampled, interpolated, sampled_mask) = (&*first.image, &*second.image, first.mask());
         let chosen = options.levels.as_ref().map(|levels| levels.iter().rev().copied().collect());
         let spacings = chosen.unwrap_or_else(|| automatic(&sampled.geometry));
-        let ((sampled, interpolated), sampled_mask) = rayon::join(
-            || rayon::join(|| pyramid::levels(sampled, &spacings), || pyramid::levels(interpolated, &spacings)),
-            || sampled_mask.map(|mask| pyramid::levels(mask, &spacings)),
-        );
+        let levels =
+            |volume| pyramid::levels_by(volume, &spacings, |volume, filters| backend.filtered(volume, filters));
+        let ((sampled, interpolated), sampled_mask) =
+            rayon::join(|| rayon::join(|| levels(sampled), || levels(interpolated)), || sampled_mask.map(levels));
+        let (sampled, interpolated, sampled_mask) = (sampled?, interpolated?, sampled_mask.transpose()?);
         let interpolated_mask = second.mask();
-        Self { spacings, which, sampled, interpolated, ranges, sampled_mask, interpolated_mask, options }
+        Ok(Self { spacings, which, sampled, interpolated, ranges, sampled_mask, interpolated_mask, options })
     }
 
     /// The fixed and the moving image on all levels.
@@ -104,8 +106,9 @@ impl<'a> Levels<'a> {
                 Some(if count(&keep) == 0 { left } else { keep })
             }
         };
-        let interpolated = self.as_thick(&self.interpolated[level], &self.sampled[level].geometry, transform);
-        let pair = ImagePair { which: self.which, sampled, interpolated, ranges: self.ranges, keep, level };
+        let interpolated = Cow::Borrowed(&*self.interpolated[level]);
+        let sigmas = self.as_thick(&interpolated.geometry, &self.sampled[level].geometry, transform);
+        let pair = ImagePair { which: self.which, sampled, interpolated, sigmas, ranges: self.ranges, keep, level };
         match pair.samples() {
             0 => Err(Error::option(
                 Setting::FixedMask,
@@ -115,20 +118,20 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// The interpolated image smoothed along the axes where the sampled one's slices are thicker.
-    fn as_thick<'v>(&self, volume: &'v Volume, sampled: &Geometry, transform: &DAffine3) -> Cow<'v, Volume> {
+    /// The Gaussians, voxels, that smooth the interpolated image along the axes where the sampled one's slices are thicker.
+    fn as_thick(&self, interpolated: &Geometry, sampled: &Geometry, transform: &DAffine3) -> [f64; 3] {
         let rotation = self.which.from_sampled(transform).matrix3;
         let mut sigmas = [0.0; 3];
         for axis in 0..3 {
-            let along = volume.geometry.direction.transpose() * rotation * sampled.direction.col(axis);
+            let along = interpolated.direction.transpose() * rotation * sampled.direction.col(axis);
             let nearest = along.abs().max_position();
-            let (thick, thin) = (sampled.spacing[axis], volume.geometry.spacing[nearest]);
+            let (thick, thin) = (sampled.spacing[axis], interpolated.spacing[nearest]);
             if thick > THICK * thin {
                 // The variance of a slice's profile is that of a box: a twelfth of its square.
                 sigmas[nearest] = (AS_THICK * (thick * thick - thin * thin) / 12.0).sqrt() / thin;
             }
         }
-        if sigmas == [0.0; 3] { Cow::Borrowed(volume) } else { Cow::Owned(pyramid::smoothed(volume, sigmas)) }
+        sigmas
     }
 
     /// How a level is sampled, where masks leave only a part of it.

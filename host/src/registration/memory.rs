@@ -48,8 +48,9 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
     let compared = 2 * f + (stored + 1) * m;
     let moved = 4 * f;
     let histograms = 4 * u64::from(bins).pow(2) * BATCH as u64;
-    // The moving image and the moved one as f32; what is counted is no larger.
-    let device = 4 * (f + m) + 2 * histograms;
+    // Both images as f32 are kept. Beside them are samples and words, and what smoothing leaves along one axis and the next; or the moving
+    // image with its outliers, and the moved one.
+    let device = 4 * (f + m) + (2 * samples + 12 * interpolated).max(4 * (f + m)) + 2 * histograms;
     Need { host: (pyramids + level).max(compared).max(moved) + histograms + options.metric.bytes(), device }
 }
 

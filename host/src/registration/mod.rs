@@ -47,7 +47,8 @@ pub(crate) fn register(
 ) -> Result<Registration> {
     let mut seconds = RegistrationSeconds::default();
     let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
-    let levels = timed(&mut seconds.pyramid, || Levels::new(&read, options));
+    let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
+    let levels = timed(&mut seconds.pyramid, || Levels::new(&read, options, backend))?;
     let insides = timed(&mut seconds.compare, || Insides::of(read.each_ref(), levels.pyramids()))?;
     let case = Case { fixed, moving, read: &read, insides: insides.as_ref(), backend, observer };
     let found = case.on(levels, &read, options, seconds)?;
@@ -81,6 +82,7 @@ pub(crate) fn once(
 ) -> Result<Registration> {
     let mut seconds = RegistrationSeconds::default();
     let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
+    let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
     Case { fixed, moving, read: &read, insides: None, backend, observer }.run(&read, options, seconds)
 }
 
@@ -118,7 +120,7 @@ impl Case<'_> {
         options: &Options,
         mut seconds: RegistrationSeconds,
     ) -> Result<Registration> {
-        let levels = timed(&mut seconds.pyramid, || Levels::new(prepared, options));
+        let levels = timed(&mut seconds.pyramid, || Levels::new(prepared, options, self.backend))?;
         self.on(levels, prepared, options, seconds)
     }
 
@@ -221,7 +223,7 @@ impl Run<'_> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map(|pose| pose.transform).or(self.options.init.known());
         go_on(self.case.observer)?;
-        let prepare = || self.options.metric.prepare(&levels.images(level, at)?);
+        let prepare = || self.options.metric.prepare(levels.images(level, at)?);
         let images = timed(&mut self.seconds.pyramid, prepare)?;
         let loaded = timed(&mut self.seconds.upload, || images.load(self.case.backend))?;
         let clock = Instant::now();

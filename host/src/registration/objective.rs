@@ -167,8 +167,8 @@ mod tests {
         let moving = waves(flat, 26.0, if flat { 0.1 } else { 0.5 }, |v| (1.3 * v).sin());
         let ranges = [fixed.range(), moving.range()];
         let (sampled, interpolated) = (Cow::Borrowed(&fixed), Cow::Owned(moving));
-        let pair = ImagePair { which, sampled, interpolated, ranges, keep: None, level: 0 };
-        let images = metric.prepare(&pair).unwrap();
+        let pair = ImagePair { which, sampled, interpolated, sigmas: [0.0; 3], ranges, keep: None, level: 0 };
+        let images = metric.prepare(pair).unwrap();
         let viola = matches!(metric, Metric::Viola(_));
         let mut level = LevelMetric::new(images.grids(), images.load(&Cpu).unwrap(), metric.worst(), &Silent);
         let dimension = if flat { Dimension::Two } else { Dimension::Three };

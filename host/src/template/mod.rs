@@ -12,7 +12,7 @@ mod shape;
 
 use std::path::Path;
 
-use crate::backend::{Backend, BackendKind};
+use crate::backend::Chosen;
 use crate::error::Setting;
 use crate::transform::{Field, Linear};
 use crate::{Doubt, Error, Geometry, Observer, Result, Volume, deform};
@@ -100,7 +100,7 @@ pub(crate) fn template(
     options: &Options,
     folder: &Path,
     each: &mut dyn FnMut(usize, &Field) -> Result<()>,
-    (backend, asked): (&dyn Backend, BackendKind),
+    chosen: Chosen,
     observer: &dyn Observer,
 ) -> Result<Template> {
     let refused = |text: &str| Err(Error::option(Setting::Fixed, text));
@@ -116,5 +116,6 @@ pub(crate) fn template(
         images.iter().enumerate().map(|(number, image)| Intensity::of(number, image, range)).collect::<Result<_>>()?;
     let kept = Kept::open(folder, kept::key(images, options), grid)?;
     let (intensities, kept) = (&intensities[..], &kept);
+    let (backend, asked) = (chosen.soonest(observer), chosen.asked());
     rounds::Run { images, intensities, grid, options, kept, backend, asked, observer }.template(each)
 }

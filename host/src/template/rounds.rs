@@ -5,7 +5,7 @@ use super::intensity::{self, Intensity};
 use super::kept::Kept;
 use super::shape;
 use super::{Fit, Member, Options, Round, Template};
-use crate::backend::{Backend, BackendKind};
+use crate::backend::{Backend, BackendKind, Chosen};
 use crate::doubt::{Check, Doubt};
 use crate::observer::go_on;
 use crate::resample::{Resampling, resample};
@@ -83,8 +83,8 @@ impl Run<'_> {
             self.observer.stage(&format!("round {round} of {rounds}, image {} of {images}", image + 1));
             let start = deform::Start::Transform(places.affine[image].clone());
             let options = deform::Options { start, moved: false, ..self.options.deform.clone() };
-            let found =
-                deform::deform(before, &self.images[image], &options, (self.backend, self.asked), self.observer)?;
+            let chosen = Chosen::One(self.backend, self.asked);
+            let found = deform::deform(before, &self.images[image], &options, chosen, self.observer)?;
             Ok((found.field, Fit { values: found.values }))
         })
     }

@@ -12,6 +12,8 @@ mod library;
 use cust_raw::CUresult;
 use std::ffi::{CStr, c_char};
 
+pub use library::found;
+
 /// Whether this machine has an NVIDIA driver and a device. The error says in one line what is missing.
 pub fn available() -> Result<(), String> {
     // SAFETY: cuInit takes no pointer; its one flag must be 0.

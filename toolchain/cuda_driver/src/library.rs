@@ -14,7 +14,7 @@ fn library() -> Option<&'static Library> {
 }
 
 /// Whether the driver's library is there.
-pub(crate) fn found() -> bool {
+pub fn found() -> bool {
     library().is_some()
 }
 

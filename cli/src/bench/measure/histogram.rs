@@ -17,7 +17,7 @@ pub fn row(method: HistogramMethod, data: Data, interpolation: Interpolation, pa
         bins: pair.bins[0],
         interpolation,
         data,
-        fixed_size: pair.fixed.size,
+        fixed_size: pair.fixed.size(),
         moving_size: pair.moving.size(),
         timing: None,
         reason: None,

@@ -74,7 +74,8 @@ impl Session<'_> {
         for &interpolation in &self.plan.interpolations {
             for &bins in &group.bins {
                 let (fixed, interpolator) = (&subject.fixed.bins(bins), interpolation.into());
-                let pair = Pair { fixed, moving: (&subject.moving).into(), bins: [bins; 2], interpolator };
+                let pair =
+                    Pair { fixed: fixed.into(), moving: (&subject.moving).into(), bins: [bins; 2], interpolator };
                 let first = self.rows.len();
                 for &method in &self.plan.methods {
                     let row = histogram::row(method, group.data, interpolation, &pair);

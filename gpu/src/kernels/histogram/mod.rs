@@ -1,6 +1,5 @@
 //! Joint histograms, one file per method, all with the same counts; and the [entropies](entropy) that follow from them.
 
-mod batch;
 pub mod bitonic;
 pub mod byte_lanes;
 pub mod entropy;

@@ -5,8 +5,8 @@
 //! shared memory are counted a range at a time, one for each z of the grid (Shams & Kennedy's solution: see Ledig 2.2). The y of the grid
 //! is the number of the transform.
 
-use super::batch;
 use super::partial_volume::PartialVolume;
+use crate::kernels::batch;
 use crate::kernels::each_of;
 use crate::kernels::sample::{Cubic, FineLinear, FineNearest, Linear, Nearest, Sampler};
 use crate::math::affine;

@@ -5,12 +5,14 @@
 //! other, they begin with different ones of the four and, as far as memory allows, add to different copies of the histogram.
 
 use super::Sample;
-use crate::kernels::each_of;
+use crate::kernels::{batch, each_of};
 use crate::math::{affine, interpolate, mattes};
-use crate::params::MattesHistogram;
+use crate::params::{Affine, MattesHistogram};
 use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
-use cuda_std::thread::{block_dim_y, block_idx_x, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y};
+use cuda_std::thread::{
+    block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
+};
 
 /// Lanes of a warp: the width of a tile.
 pub const WIDTH: u32 = 32;
@@ -22,11 +24,12 @@ pub const COPIES: u32 = WIDTH / 4;
 pub const SHIFT: u32 = 4;
 
 /// Counts with windows on the moving side. Blocks of ([`WIDTH`], rows), at most 1024 threads, with `copies * stride` words of dynamic
-/// shared memory; the z of the grid is the number of the range.
+/// shared memory; the z of the grid is the number of the range, and its y that of the transform.
 ///
 /// # Safety
 /// The slices are as long as the sizes say, with the moving image's padding; every size and the tile's depth is at least 1, bins are at
-/// least [`mattes::LEAST_BINS`], and `tiles` tiles have at most [`mattes::FILL`] voxels.
+/// least [`mattes::LEAST_BINS`], and `tiles` tiles have at most [`mattes::FILL`] voxels. `transforms` has twelve coefficients for each y of
+/// the grid, unless that is 1.
 #[kernel]
 pub unsafe fn mattes_histogram(p: MattesHistogram) {
     // SAFETY: as this function's.
@@ -49,7 +52,8 @@ unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
     let words = unsafe { shared::dynamic::<u32>(0, p.copies * p.stride) };
     // SAFETY: `i` is below the number of words, and the word is this thread's alone until the barrier.
     each_of(p.copies * p.stride, |i| unsafe { words.store(i, 0) });
-    sync_threads();
+    // SAFETY: the grid has a y for each transform; this waits for all threads of the block.
+    let affine = unsafe { batch::transform(&p.images.transform, p.transforms) };
     let counters = Counters::new(p, words);
     let [width, height, depth] = p.images.fixed_size;
     // SAFETY: as this function's; without it a division by zero would bring a panic into the PTX.
@@ -66,7 +70,7 @@ unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
         let z = row / tiles[1] * p.depth;
         if x < width && y < height {
             // SAFETY: the voxels are in the fixed image.
-            unsafe { count_down::<BOTH>(p, [x, y, z], &counters) };
+            unsafe { count_down::<BOTH>(p, &affine, [x, y, z], &counters) };
         }
         tile += grid_dim_x();
         taken += 1;
@@ -81,15 +85,20 @@ unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
 
 /// Counts the voxels from `[x, y, z]` to the lower end of the tile, two at a time so that the reads overlap.
 #[inline(always)]
-unsafe fn count_down<const BOTH: bool>(p: &MattesHistogram, [x, y, mut z]: [u32; 3], counters: &Counters) {
+unsafe fn count_down<const BOTH: bool>(
+    p: &MattesHistogram,
+    affine: &Affine,
+    [x, y, mut z]: [u32; 3],
+    counters: &Counters,
+) {
     let images = &p.images;
     let [width, height, depth] = images.fixed_size;
     let end = if z + p.depth < depth { z + p.depth } else { depth };
-    let base = affine::add_y(&images.transform, affine::from_x(&images.transform, x), y);
+    let base = affine::add_y(affine, affine::from_x(affine, x), y);
     let plane = width * height;
     let mut voxel = x + width * (y + height * z);
     // SAFETY: the voxels are in the fixed image.
-    let read = |voxel: u32, z: u32| unsafe { Sample::read(images, voxel, affine::add_z(&images.transform, base, z)) };
+    let read = |voxel: u32, z: u32| unsafe { Sample::read(images, voxel, affine::add_z(affine, base, z)) };
     // SAFETY: as this function's.
     unsafe {
         while z + 2 <= end {
@@ -208,7 +217,8 @@ impl Counters {
     /// Every thread of the block calls it.
     #[inline(always)]
     unsafe fn flush(&self, p: &MattesHistogram) {
-        let moving_bins = p.images.bins[1];
+        let [fixed_bins, moving_bins] = p.images.bins;
+        let first = (fixed_bins * block_idx_y() + self.first) * moving_bins;
         sync_threads();
         each_of(p.range * moving_bins, |i| {
             let (mut at, mut sum) = (i, 0);
@@ -222,7 +232,7 @@ impl Counters {
             }
             if sum > 0 {
                 // SAFETY: only pairs of the histogram are counted.
-                unsafe { p.counts.add((self.first * moving_bins + i) as usize, u64::from(sum)) };
+                unsafe { p.counts.add((first + i) as usize, u64::from(sum)) };
             }
         });
         sync_threads();

@@ -7,7 +7,7 @@ use crate::math::entropy::LANES;
 use crate::math::mattes;
 use crate::params::MattesValue;
 use cuda_std::shared::SharedSlice;
-use cuda_std::thread::{block_idx_x, block_idx_y, index_1d, sync_threads};
+use cuda_std::thread::{block_idx_x, block_idx_y, block_idx_z, index_1d, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
 
 /// Threads of a block.
@@ -16,50 +16,53 @@ pub const THREADS: u32 = 128;
 /// Fixed bins over which a thread of [`mattes_marginals`] sums.
 pub const ROWS: u32 = 16;
 
-/// Numbers of a result: see [`MattesValue::results`].
+/// Numbers of a transform's result: see [`MattesValue::results`].
 pub const RESULTS: usize = 2;
 
 /// The most bins of an image.
 const MOST_BINS: usize = 1024;
 
 /// Sums the weights of each moving bin. One thread per moving bin along x, in blocks of [`THREADS`] threads; y of the grid covers the
-/// fixed bins, [`ROWS`] per thread.
+/// fixed bins, [`ROWS`] per thread, and z is the number of the transform.
 ///
 /// # Safety
 /// The slices are as long as their documentation says.
 #[kernel]
 pub unsafe fn mattes_marginals(p: MattesValue) {
     let [fixed_bins, moving_bins] = p.bins;
-    let column = index_1d();
+    let (column, number) = (index_1d(), block_idx_z());
     if column >= moving_bins {
         return;
     }
+    let first = column + moving_bins * fixed_bins * number;
     let (mut row, mut sum) = (block_idx_y() * ROWS, 0);
     let end = if row + ROWS < fixed_bins { row + ROWS } else { fixed_bins };
     while row < end {
         // SAFETY: within the bins.
-        sum += unsafe { p.counts.get((column + moving_bins * row) as usize) };
+        sum += unsafe { p.counts.get((first + moving_bins * row) as usize) };
         row += 1;
     }
     if sum > 0 {
         // SAFETY: as above.
-        unsafe { p.moving.add(column as usize, sum) };
+        unsafe { p.moving.add((column + moving_bins * number) as usize, sum) };
     }
 }
 
-/// Computes the mutual information and the table, after [`mattes_marginals`]. Blocks of [`THREADS`] threads, one block per fixed bin.
+/// Computes the mutual information and the table, after [`mattes_marginals`]. Blocks of [`THREADS`] threads, one block per fixed bin along x
+/// and transform along y.
 ///
 /// # Safety
 /// As [`mattes_marginals`]; bins are [`mattes::LEAST_BINS`] to 1024.
 #[kernel]
 pub unsafe fn mattes_value(p: MattesValue) {
     let ratios = shared_slice![f64; MOST_BINS];
-    let moving_bins = p.bins[1];
-    let first = block_idx_x() * moving_bins;
+    let ([fixed_bins, moving_bins], number) = (p.bins, block_idx_y());
+    let first = (block_idx_x() + fixed_bins * number) * moving_bins;
+    let moving = moving_bins * number;
     each_of(moving_bins, |bin| {
         // SAFETY: within the bins.
         unsafe {
-            let (count, moving) = (p.counts.get((first + bin) as usize), p.moving.get(bin as usize));
+            let (count, moving) = (p.counts.get((first + bin) as usize), p.moving.get((moving + bin) as usize));
             ratios.store(bin, mattes::log_ratio(count, mattes::ln(moving)));
         }
     });
@@ -69,27 +72,29 @@ pub unsafe fn mattes_value(p: MattesValue) {
         if thread_number() < LANES as u32 {
             sum_row(&p, ratios);
         }
-        fill_table(&p, ratios);
-        if is_last(p.done, 0) {
+        if number == 0 {
+            fill_table(&p, ratios);
+        }
+        if is_last(p.done, number) {
             if thread_number() < LANES as u32 {
                 sum_rows(&p);
             }
             sync_threads();
-            each_of(moving_bins, |bin| p.moving.set(bin as usize, 0));
+            each_of(moving_bins, |bin| p.moving.set((moving + bin) as usize, 0));
             if thread_number() == 0 {
-                p.done.set(0, 0);
+                p.done.set(number as usize, 0);
             }
         }
     }
 }
 
-/// Sums the block's fixed bin and clears its counters.
+/// Sums the block's fixed bin, and clears its counters.
 ///
 /// # Safety
 /// One whole warp calls it, and `ratios` has been filled for every moving bin.
 #[inline(always)]
 unsafe fn sum_row(p: &MattesValue, ratios: SharedSlice<f64>) {
-    let row = block_idx_x();
+    let row = block_idx_x() + p.bins[0] * block_idx_y();
     let at = |bin: u32| (row * p.bins[1] + bin) as usize;
     let mut counts = 0;
     // SAFETY: counters of this row, each this lane's alone.
@@ -105,7 +110,7 @@ unsafe fn sum_row(p: &MattesValue, ratios: SharedSlice<f64>) {
     // SAFETY: the caller says that a whole warp comes here.
     let (sum, counts) = unsafe { (fold(sum), fold(counts)) };
     if warp::lane_id() == 0 {
-        // SAFETY: `row` is a fixed bin, and its elements are this block's alone.
+        // SAFETY: `row` is a fixed bin of a transform, and its elements are this block's alone.
         unsafe {
             p.terms.set(row as usize, sum);
             p.fixed.set(row as usize, counts);
@@ -140,23 +145,28 @@ unsafe fn fill_table(p: &MattesValue, ratios: SharedSlice<f64>) {
 /// One whole warp of the last block calls it.
 #[inline(always)]
 unsafe fn sum_rows(p: &MattesValue) {
+    let number = block_idx_y();
     let mut all = 0;
     // SAFETY: within the bins.
-    let read = |bin: u32| unsafe { p.moving.get(bin as usize) };
+    let read = |bin: u32| unsafe { p.moving.get((bin + p.bins[1] * number) as usize) };
     lane_sum(p.bins[1], read, |_, count| all += count, |_| 0.0);
     // SAFETY: the caller says that a whole warp comes here.
     let all = unsafe { warp::shuffle_idx(warp::ALL, fold(all), 0) };
     let ln_all = mattes::ln(all);
     // SAFETY: `lane_sum` reads below the fixed bins; the other blocks' sums are seen since `is_last`.
-    let read = |bin: u32| unsafe { (p.terms.load_relaxed(bin as usize), p.fixed.load_relaxed(bin as usize)) };
+    let read = |bin: u32| unsafe {
+        let at = (bin + p.bins[0] * number) as usize;
+        (p.terms.load_relaxed(at), p.fixed.load_relaxed(at))
+    };
     let sum = lane_sum(p.bins[0], read, |_, _| (), |(terms, fixed)| mattes::row_term(terms, fixed, ln_all));
     // SAFETY: as above.
     let sum = unsafe { fold(sum) };
     if warp::lane_id() == 0 {
-        // SAFETY: `results` has two numbers from `result` on, which this lane alone writes.
+        let result = RESULTS * number as usize;
+        // SAFETY: `results` has two numbers for each transform, which this lane alone writes.
         unsafe {
-            p.results.set(p.result as usize, mattes::finish(sum, all));
-            p.results.set(p.result as usize + 1, all as f64);
+            p.results.set(result, mattes::finish(sum, all));
+            p.results.set(result + 1, all as f64);
         }
     }
 }

@@ -6,7 +6,7 @@ pub(super) mod device;
 pub use device::methods::HistogramMethod;
 
 use crate::error::{Setting, message};
-use crate::image::{BinImage, StoredImage, WordImage};
+use crate::image::{BinImage, StoredImage, ToBins, ToValues, WordImage};
 use crate::{Error, Result};
 use gpu::math::entropy::Entropies;
 use gpu::math::interpolate::Interpolator;
@@ -17,16 +17,55 @@ use std::borrow::Cow;
 /// One pair of images to compare, as at one level of the pyramid.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair<'a> {
-    pub fixed: &'a BinImage,
+    pub fixed: Counted<'a>,
     pub moving: Interpolated<'a>,
     /// Bins of the fixed and of the moving image, 2 to 1024 each.
     pub bins: [u32; 2],
     pub interpolator: Interpolator,
 }
 
+/// The fixed image of a pair.
+#[derive(Debug, Clone, Copy)]
+pub enum Counted<'a> {
+    Bins(&'a BinImage),
+    /// Packed where it is counted.
+    Image(&'a ToBins<'a>),
+}
+
+impl<'a> Counted<'a> {
+    /// Voxels along x, y and z.
+    pub fn size(&self) -> [usize; 3] {
+        match self {
+            Self::Bins(image) => image.size,
+            Self::Image(image) => image.image.geometry.size,
+        }
+    }
+
+    /// All voxels.
+    pub fn voxels(&self) -> usize {
+        self.size().iter().product()
+    }
+
+    /// The bins.
+    pub fn bins(self) -> &'a BinImage {
+        match self {
+            Self::Bins(image) => image,
+            Self::Image(image) => image.bins(),
+        }
+    }
+}
+
+impl<'a> From<&'a BinImage> for Counted<'a> {
+    fn from(image: &'a BinImage) -> Self {
+        Self::Bins(image)
+    }
+}
+
 /// The moving image of a pair.
 #[derive(Debug, Clone, Copy)]
 pub enum Interpolated<'a> {
+    /// Packed where it is counted.
+    Image(&'a ToValues<'a>),
     /// For every interpolator.
     Values(&'a StoredImage),
     /// For linear interpolation and at most 256 bins: what is made of the values then.
@@ -39,6 +78,7 @@ impl<'a> Interpolated<'a> {
         match self {
             Self::Values(image) => image.size,
             Self::Words(image) => image.size,
+            Self::Image(image) => image.image.geometry.size,
         }
     }
 
@@ -46,9 +86,10 @@ impl<'a> Interpolated<'a> {
     ///
     /// # Errors
     /// [`Error::Option`] where there are only words.
-    fn values(&self) -> Result<&'a StoredImage> {
+    pub(super) fn values(&self) -> Result<&'a StoredImage> {
         match self {
             Self::Values(image) => Ok(image),
+            Self::Image(image) => Ok(image.values()),
             Self::Words(_) => Err(Error::option(
                 Setting::Interpolator,
                 "words of 256 levels are for linear interpolation and at most 256 bins",
@@ -73,15 +114,22 @@ impl<'a> Pair<'a> {
     ///
     /// # Errors
     /// [`Error::Option`] for words that the interpolator does not sample.
-    fn words(&self) -> Result<Cow<'a, [u32]>> {
+    pub(super) fn words(&self) -> Result<Cow<'a, [u32]>> {
         match self.moving {
-            Interpolated::Words(image) if samples_words(self.interpolator, self.bins[1]) => Ok((&image.words).into()),
+            Interpolated::Words(image) if self.samples_words() => Ok((&image.words).into()),
+            Interpolated::Image(image) if self.samples_words() => Ok((&image.words().words).into()),
             moving => Ok(moving.values()?.words(self.fine()).into()),
         }
     }
+
+    /// Whether the moving image is sampled as words of 256 levels.
+    fn samples_words(&self) -> bool {
+        samples_words(self.interpolator, self.bins[1])
+    }
+
     /// Whether devices sample 16-bit values of the moving image: for more than 256 bins, and for partial volumes, which need each
     /// neighbour and not a mean.
-    fn fine(&self) -> bool {
+    pub(super) fn fine(&self) -> bool {
         self.interpolator == Interpolator::PartialVolume || bin::fine(self.bins[1])
     }
 
@@ -93,7 +141,7 @@ impl<'a> Pair<'a> {
         if self.interpolator != Interpolator::PartialVolume {
             return Ok(1);
         }
-        let [x, y, z] = self.fixed.size;
+        let [x, y, z] = self.fixed.size();
         let refused = || {
             Error::option(
                 Setting::Interpolator,

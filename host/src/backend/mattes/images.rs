@@ -3,8 +3,6 @@
 use super::{MattesPair, Windows};
 use crate::Volume;
 use crate::image::{BinImage, StoredImage};
-use crate::threads::mapped;
-use gpu::math::mattes::PADDING;
 
 /// A fixed and a moving image ready to be loaded.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,27 +25,19 @@ impl MattesImages {
         bins: u32,
         windows: Windows,
     ) -> Self {
-        let fixed = match windows {
-            Windows::Moving => bins_of(fixed, fixed_range, bins),
-            Windows::Both => BinImage::fine(fixed, fixed_range),
-        };
+        let fixed = BinImage::new(fixed, windows.binning(fixed_range, bins));
         Self { fixed, moving: StoredImage::fine(moving, moving_range), bins, windows }
     }
 
     /// What a backend loads.
     pub fn pair(&self) -> MattesPair<'_> {
-        MattesPair { fixed: &self.fixed, moving: &self.moving, bins: [self.bins; 2], windows: self.windows }
+        MattesPair {
+            fixed: (&self.fixed).into(),
+            moving: (&self.moving).into(),
+            bins: [self.bins; 2],
+            windows: self.windows,
+        }
     }
-}
-
-/// The bin of every voxel, with the arithmetic of ITK, so that no voxel falls into another one.
-fn bins_of(volume: &Volume, (low, high): (f32, f32), bins: u32) -> BinImage {
-    let (low, high) = (f64::from(low), f64::from(high));
-    let width = (high - low) / f64::from(bins - 2 * PADDING);
-    let normalised_low = low / width - f64::from(PADDING);
-    let last = bins - 1 - PADDING;
-    let bin = |&v: &f32| ((f64::from(v) / width - normalised_low) as u32).clamp(PADDING, last) as u16;
-    BinImage { size: volume.geometry.size, bins: mapped(&volume.voxels, 0, bin) }
 }
 
 #[cfg(test)]

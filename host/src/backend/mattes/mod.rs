@@ -6,8 +6,10 @@ mod images;
 
 pub use images::MattesImages;
 
+use super::histogram::{Counted, Interpolated};
 use crate::Result;
-use crate::image::{BinImage, StoredImage};
+use crate::image::Range;
+use gpu::math::binning::{Binning, Stored};
 use gpu::params::Affine;
 
 /// A pair of images to compare by Mattes windows.
@@ -15,9 +17,9 @@ use gpu::params::Affine;
 pub struct MattesPair<'a> {
     /// With windows on the moving side alone a bin number per voxel; with both, the stored 16-bit value, which [`gpu::math::bin::MASKED`] is not.
     /// [`gpu::math::bin::MASKED`] where a voxel is not to be counted.
-    pub fixed: &'a BinImage,
+    pub fixed: Counted<'a>,
     /// 16-bit values.
-    pub moving: &'a StoredImage,
+    pub moving: Interpolated<'a>,
     /// Bins of the fixed and of the moving image with their padding, [`gpu::math::mattes::LEAST_BINS`] to 1024 each.
     pub bins: [u32; 2],
     pub windows: Windows,
@@ -30,6 +32,17 @@ pub enum Windows {
     Moving,
     /// Those of both images.
     Both,
+}
+
+impl Windows {
+    /// What is stored of a fixed image.
+    pub fn binning(self, (low, high): Range, bins: u32) -> Binning {
+        let stored = match self {
+            Self::Moving => Stored::Padded,
+            Self::Both => Stored::Values,
+        };
+        Binning { low, high, bins, stored }
+    }
 }
 
 /// A smooth metric at one map.

@@ -45,7 +45,7 @@ pub struct Limits {
 
 /// A device that was opened: what queues are made on, from any thread.
 pub trait Opened: Send + Sync {
-    type Queue<'a>: Queue + 'a
+    type Queue<'a>: Queue + Send + 'a
     where
         Self: 'a;
 
@@ -68,7 +68,7 @@ pub trait Opened: Send + Sync {
 /// Work in order on one device.
 pub trait Queue {
     /// Memory of the device, to be used on this queue alone.
-    type Memory<T: Element>: Memory<T>;
+    type Memory<T: Element>: Memory<T> + Send;
     /// Memory of the host that kernels reach, for a few numbers that are sooner read from there than copied.
     type Pinned<T: Element>: Memory<T> + DerefMut<Target = [T]>;
 

@@ -1,5 +1,7 @@
 //! Resampling on a device.
 
+use crate::backend::image::Voxels;
+use crate::backend::image::device::Images;
 use crate::backend::queue::{Memory, Queue, Shape, kernels};
 use crate::image::CubicImage;
 use crate::{Result, Volume};
@@ -13,13 +15,16 @@ kernels! {
 
 /// The moving image's intensities at the voxels of a grid of `size`; see [`crate::backend::Backend::resample`].
 pub fn resample<Q: Queue>(
-    queue: &Q,
+    Images { queue, shelf }: &Images<Q>,
     moving: &Volume,
     size: [usize; 3],
     affine: &Affine,
     how: Interpolator,
 ) -> Result<Vec<f32>> {
-    let samples = queue.upload(&CubicImage::samples(moving, how)?)?;
+    let samples = match how.is_cubic() {
+        true => Voxels::Own(queue.upload(&CubicImage::samples(moving, how)?)?),
+        false => shelf.voxels(queue, moving)?,
+    };
     let mut out = queue.zeros::<f32>(size.iter().product())?;
     let params = params::Resample {
         moving: samples.view(),

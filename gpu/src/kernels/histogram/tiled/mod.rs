@@ -15,7 +15,7 @@ mod counters;
 mod list;
 mod samples;
 
-use super::batch;
+use crate::kernels::batch;
 use crate::kernels::sample::{Cubic, Linear, Nearest, Sampler};
 use crate::kernels::{block_threads, each_of, thread_number};
 use crate::params::{Affine, Tiled};

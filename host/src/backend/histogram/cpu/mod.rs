@@ -43,7 +43,7 @@ impl<'a> HistogramOnCpu<'a> {
     fn count(&self, transform: &Affine) -> Vec<u32> {
         let task = HistogramTask::new(&self.pair, self.unit, &self.samples, transform);
         let all = task.rows();
-        let piece = PIECE.div_ceil(self.pair.fixed.size[0]);
+        let piece = PIECE.div_ceil(self.pair.fixed.size()[0]);
         let add = |mut sum: Vec<u32>, other: Vec<u32>| {
             sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
             sum

@@ -56,7 +56,7 @@ pub struct HistogramTask<'a> {
 impl<'a> HistogramTask<'a> {
     /// A run over `pair` through `affine`; `samples` are the pair's, each of which counts `unit`.
     pub fn new(pair: &Pair<'a>, unit: u32, samples: &'a Samples<'a>, affine: &Affine) -> Self {
-        let fixed = pair.fixed;
+        let fixed = pair.fixed.bins();
         assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
         let (mut moving, mut words, mut cubic) = (&[][..], &[][..], &[][..]);
         match samples {

@@ -1,12 +1,12 @@
 //! What a method of counting is, and what most of them hold.
 
 use crate::backend::histogram::Pair;
+use crate::backend::image::device::Images;
 use crate::backend::queue::{Memory, Queue};
 use crate::error::{Setting, message};
 use crate::image::CubicImage;
 use crate::{Error, Result};
 use gpu::params::{self, Affine};
-use std::borrow::Cow;
 
 /// A pair of images on a device, ready to be counted.
 pub trait Counter<Q: Queue> {
@@ -32,19 +32,19 @@ pub struct UploadedPair<Q: Queue> {
 }
 
 impl<Q: Queue> UploadedPair<Q> {
-    pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
-        let how = pair.interpolator;
-        let (words, cubic) = match how.is_cubic() {
-            true => (Cow::Owned(vec![0]), CubicImage::new(pair.moving.values()?, how)?.values),
-            false => (pair.words()?, vec![0.0]),
+    pub fn new(images: &Images<Q>, pair: &Pair) -> Result<Self> {
+        let (queue, how) = (images.queue, pair.interpolator);
+        let (moving, cubic) = match how.is_cubic() {
+            true => (queue.upload(&[0])?, queue.upload(&CubicImage::new(pair.moving.values()?, how)?.values)?),
+            false => (images.sampled(pair)?, queue.upload(&[0.0])?),
         };
-        let (fixed, moving, cubic) = (queue.upload(&pair.fixed.bins)?, queue.upload(&words)?, queue.upload(&cubic)?);
+        let fixed = images.counted(pair.fixed)?;
         let params = params::Images {
             fixed: fixed.view(),
             moving: moving.view(),
             cubic: cubic.view(),
             transform: Affine { rows: [[0.0; 4]; 3] },
-            fixed_size: pair.fixed.size.map(|n| n as u32),
+            fixed_size: pair.fixed.size().map(|n| n as u32),
             moving_size: pair.moving.size().map(|n| n as u32),
             bins: pair.bins,
             interpolator: how as u32,

@@ -9,8 +9,11 @@ mod partials;
 
 use super::{Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::Result;
+use crate::backend::image::Shelf;
+use crate::backend::image::device::Images;
 use crate::backend::queue::{BATCH, Queue};
 use counter::Counter;
+pub use counter::write;
 use entropy::Space;
 use gpu::math::entropy::Entropies;
 use gpu::params::Affine;
@@ -28,10 +31,10 @@ pub struct HistogramOnDevice<'a, Q: Queue> {
 }
 
 impl<'a, Q: Queue + 'a> HistogramOnDevice<'a, Q> {
-    /// Uploads a pair.
-    pub fn new(queue: Q, pair: &Pair, method: HistogramMethod) -> Result<Self> {
+    /// Brings a pair to the device.
+    pub fn new(queue: Q, shelf: &Shelf<Q>, pair: &Pair, method: HistogramMethod) -> Result<Self> {
         let method = method.resolve(&queue, pair);
-        let counter = methods::load(&queue, pair, method)?;
+        let counter = methods::load(&Images { queue: &queue, shelf }, pair, method)?;
         let space = Space::new(&queue, 1, pair.bins)?;
         Ok(Self { queue, bins: pair.bins, unit: pair.unit()?, method, counter, space })
     }

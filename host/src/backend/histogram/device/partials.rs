@@ -57,6 +57,6 @@ impl<Q: Queue> Partials<Q> {
 pub fn worth_having<Q: Queue>(queue: &Q, pair: &Pair, useful: u32, a_voxel: u64) -> u32 {
     let pairs = u64::from(pair.bins[0] * pair.bins[1]);
     let fit = queue.limits().memory / (4 * 4 * pairs);
-    let pay = a_voxel * pair.fixed.bins.len() as u64 / pairs;
+    let pay = a_voxel * pair.fixed.voxels() as u64 / pairs;
     fit.min(pay).clamp(1, u64::from(useful)) as u32
 }

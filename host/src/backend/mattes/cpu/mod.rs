@@ -8,6 +8,7 @@ mod task;
 use super::{MattesPair, Smooth, SmoothEvaluator, SmoothSlope};
 use crate::Result;
 use crate::backend::lanes::PIECE;
+use crate::image::{BinImage, StoredImage};
 use crate::threads::wanted;
 use count::WindowCounters;
 use gpu::math::{interpolate, mattes};
@@ -18,22 +19,28 @@ use task::MattesTask;
 
 /// A pair that was loaded.
 pub struct MattesOnCpu<'a> {
+    fixed: &'a BinImage,
+    moving: &'a StoredImage,
     pair: MattesPair<'a>,
 }
 
 impl<'a> MattesOnCpu<'a> {
-    pub fn new(pair: MattesPair<'a>) -> Self {
-        let (fixed, moving) = (pair.fixed, pair.moving);
+    pub fn new(pair: MattesPair<'a>) -> Result<Self> {
+        let (fixed, moving) = (pair.fixed.bins(), pair.moving.values()?);
         assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
         let padding = interpolate::padding(moving.size.map(|n| n as u32));
         assert!(moving.values.len() == moving.size.iter().product::<usize>() + padding);
         assert!(pair.bins.iter().all(|bins| (mattes::LEAST_BINS..=1024).contains(bins)));
-        Self { pair }
+        Ok(Self { fixed, moving, pair })
+    }
+
+    fn task(&self, map: &Affine) -> MattesTask<'a> {
+        MattesTask::new((self.fixed, self.moving), &self.pair, map)
     }
 
     /// The joint counts at a map.
     fn count(&self, map: &Affine) -> JointTable {
-        let task = MattesTask::new(&self.pair, map);
+        let task = self.task(map);
         let all = task.rows();
         let piece = PIECE.div_ceil(task.fixed_size[0]);
         let empty = || WindowCounters::new(&task);
@@ -55,7 +62,7 @@ impl SmoothEvaluator for MattesOnCpu<'_> {
 
     fn slope(&mut self, map: &Affine) -> Result<SmoothSlope> {
         let table = self.count(map);
-        let task = MattesTask::new(&self.pair, map);
+        let task = self.task(map);
         Ok(SmoothSlope { at: table.smooth(), by_map: slope::by_map(&task, &table) })
     }
 }

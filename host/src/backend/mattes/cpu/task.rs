@@ -5,6 +5,7 @@
 
 use crate::backend::lanes::{self, CHUNK, Lanes};
 use crate::backend::mattes::{MattesPair, Windows};
+use crate::image::{BinImage, StoredImage};
 use gpu::math::{bin, mattes};
 use gpu::params::Affine;
 
@@ -22,16 +23,17 @@ pub struct MattesTask<'a> {
 }
 
 impl<'a> MattesTask<'a> {
-    pub fn new(pair: &MattesPair<'a>, map: &Affine) -> Self {
+    /// Both images of a pair, and a map.
+    pub fn new((fixed, moving): (&'a BinImage, &'a StoredImage), pair: &MattesPair, map: &Affine) -> Self {
         Self {
-            fixed: &pair.fixed.bins,
-            fixed_size: pair.fixed.size,
-            moving: &pair.moving.values,
-            moving_size: pair.moving.size.map(|n| n as u32),
+            fixed: &fixed.bins,
+            fixed_size: fixed.size,
+            moving: &moving.values,
+            moving_size: moving.size.map(|n| n as u32),
             bins: pair.bins,
             windows: pair.windows,
             affine: *map,
-            columns: lanes::columns(map, pair.fixed.size[0]),
+            columns: lanes::columns(map, fixed.size[0]),
         }
     }
 

@@ -6,6 +6,9 @@ use super::kernels::{
 };
 use super::shapes::Shapes;
 use crate::Result;
+use crate::backend::histogram::Interpolated;
+use crate::backend::histogram::device::write;
+use crate::backend::image::device::Images;
 use crate::backend::mattes::{MattesPair, Smooth, SmoothSlope, Windows};
 use crate::backend::queue::{BATCH, Memory, Queue, Shape};
 use gpu::kernels::mattes::slope::{FOLD_THREADS, FOLDS, NUMBERS, SUMS};
@@ -21,6 +24,9 @@ pub struct Launches<Q: Queue> {
     shapes: Shapes,
     /// What `images` points to.
     _memory: (Q::Memory<u16>, Q::Memory<u32>, Q::Memory<f32>),
+    /// Maps that are evaluated at once at most, and their coefficients.
+    pub batch: usize,
+    transforms: Q::Pinned<f32>,
     counts: Q::Memory<u64>,
     moving: Q::Memory<u64>,
     fixed: Q::Memory<u64>,
@@ -33,21 +39,29 @@ pub struct Launches<Q: Queue> {
     results: Q::Pinned<f64>,
 }
 
+/// Counters of all maps that are evaluated at once, unless one map alone has more.
+const COUNTERS: usize = 1 << 20;
+
 /// Where in the results the derivative begins.
 const DERIVATIVE: usize = RESULTS * BATCH;
 
 impl<Q: Queue> Launches<Q> {
-    /// Uploads a pair.
-    pub fn new(queue: &Q, pair: &MattesPair) -> Result<Self> {
-        let (fixed, moving) = (queue.upload(&pair.fixed.bins)?, queue.upload(&pair.moving.words(true))?);
+    /// Brings a pair to the device.
+    pub fn new(images: &Images<Q>, pair: &MattesPair) -> Result<Self> {
+        let queue = images.queue;
+        let moving = match pair.moving {
+            Interpolated::Image(image) => images.words(image)?,
+            packed => queue.upload(&packed.values()?.words(true))?,
+        };
+        let fixed = images.counted(pair.fixed)?;
         let cubic = queue.upload(&[0.0])?;
         let images = params::Images {
             fixed: fixed.view(),
             moving: moving.view(),
             cubic: cubic.view(),
             transform: Affine { rows: [[0.0; 4]; 3] },
-            fixed_size: pair.fixed.size.map(|n| n as u32),
-            moving_size: pair.moving.size.map(|n| n as u32),
+            fixed_size: pair.fixed.size().map(|n| n as u32),
+            moving_size: pair.moving.size().map(|n| n as u32),
             bins: pair.bins,
             interpolator: Interpolator::Linear as u32,
             fine: 1,
@@ -56,15 +70,18 @@ impl<Q: Queue> Launches<Q> {
         };
         let shapes = Shapes::new(queue, &images, pair.windows)?;
         let [fixed_bins, moving_bins] = pair.bins.map(|n| n as usize);
+        let batch = (COUNTERS / (fixed_bins * moving_bins)).clamp(1, BATCH);
         Ok(Self {
             images,
             windows: pair.windows,
             _memory: (fixed, moving, cubic),
-            counts: queue.zeros(fixed_bins * moving_bins)?,
-            moving: queue.zeros(moving_bins)?,
-            fixed: queue.zeros(fixed_bins)?,
-            terms: queue.zeros(fixed_bins)?,
-            done: queue.zeros(1)?,
+            batch,
+            transforms: queue.pinned(12 * batch)?,
+            counts: queue.zeros(batch * fixed_bins * moving_bins)?,
+            moving: queue.zeros(batch * moving_bins)?,
+            fixed: queue.zeros(batch * fixed_bins)?,
+            terms: queue.zeros(batch * fixed_bins)?,
+            done: queue.zeros(batch)?,
             table: queue.zeros(shapes.table as usize)?,
             rows: queue.zeros(SUMS * shapes.rows as usize)?,
             blocks: queue.zeros(NUMBERS * (shapes.rows as usize).div_ceil(BLOCK))?,
@@ -73,11 +90,15 @@ impl<Q: Queue> Launches<Q> {
         })
     }
 
-    /// Queues the value at a map, as the result with this number below [`BATCH`], and the table of its derivative.
-    pub fn value(&mut self, queue: &Q, map: &Affine, number: usize) -> Result<()> {
+    /// Queues the values at maps, no more than a batch, and the table for the derivative at the first.
+    pub fn values(&mut self, queue: &Q, maps: &[Affine]) -> Result<()> {
+        if maps.len() > 1 {
+            write(&mut self.transforms, maps);
+        }
         let [fixed_bins, moving_bins] = self.images.bins;
         let histogram = params::MattesHistogram {
-            images: params::Images { transform: *map, ..self.images },
+            images: params::Images { transform: maps[0], ..self.images },
+            transforms: self.transforms.view(),
             counts: self.counts.view_mut(),
             range: self.shapes.range,
             copies: self.shapes.copies,
@@ -95,20 +116,19 @@ impl<Q: Queue> Launches<Q> {
             table: self.table.view_mut(),
             results: self.results.view_mut(),
             bins: self.images.bins,
-            result: (RESULTS * number) as u32,
-            unused: 0,
         };
         let count = match self.windows {
             Windows::Moving => MATTES_HISTOGRAM,
             Windows::Both => MATTES_HISTOGRAM_BOTH,
         };
-        let shape = |x, y| Shape { grid: [x, y, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
-        let marginals = shape(moving_bins.div_ceil(THREADS), fixed_bins.div_ceil(ROWS));
+        let maps = maps.len() as u32;
+        let shape = |grid| Shape { grid, block: [THREADS, 1, 1], shared_bytes: 0 };
+        let marginals = shape([moving_bins.div_ceil(THREADS), fixed_bins.div_ceil(ROWS), maps]);
         // SAFETY: the memory is as long as the sizes and bins say and lives until the queue is done.
         unsafe {
-            queue.launch(&count, self.shapes.histogram, histogram)?;
+            queue.launch(&count, self.shapes.histogram(maps), histogram)?;
             queue.launch(&MATTES_MARGINALS, marginals, value)?;
-            queue.launch(&MATTES_VALUE, shape(fixed_bins, 1), value)
+            queue.launch(&MATTES_VALUE, shape([fixed_bins, maps, 1]), value)
         }
     }
 

@@ -6,7 +6,9 @@ mod shapes;
 
 use super::{MattesPair, Smooth, SmoothEvaluator, SmoothSlope};
 use crate::Result;
-use crate::backend::queue::{BATCH, Queue};
+use crate::backend::image::Shelf;
+use crate::backend::image::device::Images;
+use crate::backend::queue::Queue;
 use gpu::params::Affine;
 #[cfg(test)]
 pub use kernels::NAMES;
@@ -19,16 +21,16 @@ pub struct MattesOnDevice<Q: Queue> {
 }
 
 impl<Q: Queue> MattesOnDevice<Q> {
-    /// Uploads a pair.
-    pub fn new(queue: Q, pair: &MattesPair) -> Result<Self> {
-        Ok(Self { launches: Launches::new(&queue, pair)?, queue })
+    /// Brings a pair to the device.
+    pub fn new(queue: Q, shelf: &Shelf<Q>, pair: &MattesPair) -> Result<Self> {
+        Ok(Self { launches: Launches::new(&Images { queue: &queue, shelf }, pair)?, queue })
     }
 
     /// Mean seconds of `times` values in a row, with their derivatives or without.
     fn mean_seconds(&mut self, map: &Affine, times: u32, derivative: bool) -> Result<Option<f64>> {
         let (queue, launches) = (&self.queue, &mut self.launches);
         let once = |_| {
-            launches.value(queue, map, 0)?;
+            launches.values(queue, std::slice::from_ref(map))?;
             if derivative { launches.derivative(queue, map) } else { Ok(()) }
         };
         let seconds = queue.seconds(|| (0..times).try_for_each(once))?;
@@ -39,10 +41,8 @@ impl<Q: Queue> MattesOnDevice<Q> {
 impl<Q: Queue> SmoothEvaluator for MattesOnDevice<Q> {
     fn values(&mut self, maps: &[Affine]) -> Result<Vec<Smooth>> {
         let mut values = Vec::with_capacity(maps.len());
-        for batch in maps.chunks(BATCH) {
-            for (number, map) in batch.iter().enumerate() {
-                self.launches.value(&self.queue, map, number)?;
-            }
+        for batch in maps.chunks(self.launches.batch) {
+            self.launches.values(&self.queue, batch)?;
             self.queue.wait()?;
             values.extend((0..batch.len()).map(|number| self.launches.smooth(number)));
         }
@@ -50,7 +50,7 @@ impl<Q: Queue> SmoothEvaluator for MattesOnDevice<Q> {
     }
 
     fn slope(&mut self, map: &Affine) -> Result<SmoothSlope> {
-        self.launches.value(&self.queue, map, 0)?;
+        self.launches.values(&self.queue, std::slice::from_ref(map))?;
         self.launches.derivative(&self.queue, map)?;
         self.queue.wait()?;
         Ok(self.launches.slope())

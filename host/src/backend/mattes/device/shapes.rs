@@ -13,7 +13,10 @@ const ENOUGH: u32 = 3;
 
 /// What does not change from map to map.
 pub struct Shapes {
-    pub histogram: Shape,
+    histogram: Shape,
+    /// Blocks that count at the same time for each range, and tiles.
+    resident: u32,
+    tiles_len: u32,
     /// Fixed bins that a block counts.
     pub range: u32,
     /// Copies of a block's counters, and the words of each.
@@ -45,15 +48,23 @@ impl Shapes {
         let shared_bytes = 4 * copies * stride;
         let resident = queue.resident(&count, threads, shared_bytes)?;
         let passes = fixed_bins.div_ceil(range);
-        let (depth, tiles) = tiles(images.fixed_size, block[1], ENOUGH * resident);
-        let histogram = Shape { grid: [resident.div_ceil(passes).min(tiles), 1, passes], block, shared_bytes };
+        let (depth, tiles_len) = tiles(images.fixed_size, block[1], ENOUGH * resident);
+        let histogram = Shape { grid: [1, 1, passes], block, shared_bytes };
+        let blocks = resident.div_ceil(passes);
 
         let table = 3 * fixed_bins * (moving_bins - 3);
         let shared_bytes = if 4 * table <= queue.shared_bytes(&sum) { 4 * table } else { 0 };
         let rows = images.fixed_size[1] * images.fixed_size[2];
         let resident = queue.resident(&sum, threads, shared_bytes)?;
         let slope = Shape { grid: [resident.min(rows.div_ceil(block[1])), 1, 1], block, shared_bytes };
-        Ok(Self { histogram, range, copies, stride, depth, tiles: FILL / (threads * depth), slope, table, rows })
+        let tiles = FILL / (threads * depth);
+        Ok(Self { histogram, resident: blocks, tiles_len, range, copies, stride, depth, tiles, slope, table, rows })
+    }
+
+    /// Of a launch that counts at so many maps.
+    pub fn histogram(&self, maps: u32) -> Shape {
+        let [_, _, passes] = self.histogram.grid;
+        Shape { grid: [self.resident.div_ceil(maps).min(self.tiles_len), maps, passes], ..self.histogram }
     }
 }
 

@@ -11,10 +11,21 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// A block that a stream uses.
-struct Lease<'a, A: Allocator> {
+pub struct Lease<'a, A: Allocator> {
     pool: &'a Pool<A>,
     stream: Arc<Stream>,
     block: Block,
+}
+
+impl<'a, A: Allocator> Lease<'a, A> {
+    /// At least so many bytes, which hold anything.
+    pub fn new(pool: &'a Pool<A>, stream: &Arc<Stream>, bytes: usize) -> Result<Self> {
+        Ok(Self { pool, stream: stream.clone(), block: pool.take(bytes)? })
+    }
+
+    pub fn address(&self) -> u64 {
+        self.block.address
+    }
 }
 
 impl<A: Allocator> Drop for Lease<'_, A> {
@@ -36,12 +47,11 @@ pub struct DeviceMemory<'a, T> {
 impl<'a, T: Element> DeviceMemory<'a, T> {
     /// Room for so many elements, which hold anything.
     pub fn new(pool: &'a Pool<OfDevice>, stream: &Arc<Stream>, len: usize) -> Result<Self> {
-        let block = pool.take(len * size_of::<T>())?;
-        Ok(Self { lease: Lease { pool, stream: stream.clone(), block }, len, of: PhantomData })
+        Ok(Self { lease: Lease::new(pool, stream, len * size_of::<T>())?, len, of: PhantomData })
     }
 
     pub fn address(&self) -> u64 {
-        self.lease.block.address
+        self.lease.address()
     }
 
     pub fn len(&self) -> usize {
@@ -71,8 +81,7 @@ pub struct PinnedMemory<'a, T> {
 impl<'a, T: Element> PinnedMemory<'a, T> {
     /// So many default elements.
     pub fn new(pool: &'a Pool<OfHost>, stream: &Arc<Stream>, len: usize) -> Result<Self> {
-        let block = pool.take(len * size_of::<T>())?;
-        let pinned = Self { lease: Lease { pool, stream: stream.clone(), block }, len, of: PhantomData };
+        let pinned = Self { lease: Lease::new(pool, stream, len * size_of::<T>())?, len, of: PhantomData };
         for i in 0..len {
             // SAFETY: within the block, which is aligned to pages and nobody else's.
             unsafe { pinned.pointer().add(i).write(T::default()) };
@@ -83,7 +92,7 @@ impl<'a, T: Element> PinnedMemory<'a, T> {
 
 impl<T> PinnedMemory<'_, T> {
     fn pointer(&self) -> *mut T {
-        self.lease.block.address as *mut T
+        self.lease.address() as *mut T
     }
 }
 

@@ -6,6 +6,7 @@ mod loader;
 mod memory;
 mod pool;
 mod stream;
+mod transfer;
 
 use super::{Limits, Opened};
 use crate::{Error, Result};
@@ -47,6 +48,11 @@ pub struct Cuda {
 /// [`Error::Device`]
 pub fn available() -> Result<()> {
     cuda_driver::available().map_err(|why| Error::device("cuda", why))
+}
+
+/// Whether there is a driver, and so perhaps a device; asking takes no time.
+pub(crate) fn has_driver() -> bool {
+    cuda_driver::found()
 }
 
 impl Cuda {

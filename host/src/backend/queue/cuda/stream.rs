@@ -4,17 +4,14 @@ use super::Cuda;
 use super::driver::check;
 use super::graph::Graph;
 use super::memory::{DeviceMemory, PinnedMemory};
+use super::transfer::Pieces;
 use crate::Result;
 use crate::backend::queue::{Element, Kernel, Limits, Queue, Shape};
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::stream::{Stream, StreamFlags};
 use cust::sys;
-use rayon::prelude::*;
 use std::sync::Arc;
-
-/// Bytes that are many to copy to the host.
-const LARGE: usize = 1 << 24;
 
 /// A stream of its own, which waits for no other: none uses the one that all wait for.
 pub struct CudaQueue<'a> {
@@ -62,15 +59,16 @@ impl<'a> Queue for CudaQueue<'a> {
 
     fn upload<T: Element>(&self, host: &[T]) -> Result<DeviceMemory<'a, T>> {
         let memory = self.room(host.len())?;
-        if !host.is_empty() {
+        let bytes = size_of_val(host);
+        if Pieces::pay(bytes) {
+            // SAFETY: elements are plain bytes, and there is room for as many.
+            let host = unsafe { std::slice::from_raw_parts(host.as_ptr().cast(), bytes) };
+            // SAFETY: as above.
+            unsafe { Pieces::new(&self.cuda.pinned, &self.stream)?.upload(host, memory.address())? };
+        } else if bytes > 0 {
             // SAFETY: both ends are as long, and there until the copy is done.
             check(unsafe {
-                sys::cuMemcpyHtoDAsync_v2(
-                    memory.address(),
-                    host.as_ptr().cast(),
-                    size_of_val(host),
-                    self.stream.as_inner(),
-                )
+                sys::cuMemcpyHtoDAsync_v2(memory.address(), host.as_ptr().cast(), bytes, self.stream.as_inner())
             })?;
             self.wait()?;
         }
@@ -113,11 +111,12 @@ impl<'a> Queue for CudaQueue<'a> {
         assert!(len <= memory.len(), "{len} elements are more than {}", memory.len());
         let mut host = vec![T::default(); len];
         let bytes = len * size_of::<T>();
-        if bytes > LARGE {
-            // New pages are made ready by all threads: one alone takes longer for that than the copy.
-            host.par_chunks_mut(LARGE / 64).for_each(|chunk| chunk.fill(T::default()));
-        }
-        if bytes > 0 {
+        if Pieces::pay(bytes) {
+            // SAFETY: elements are plain bytes, of which the device's make elements.
+            let host = unsafe { std::slice::from_raw_parts_mut(host.as_mut_ptr().cast(), bytes) };
+            // SAFETY: the memory has as many bytes.
+            unsafe { Pieces::new(&self.cuda.pinned, &self.stream)?.download(memory.address(), host)? };
+        } else if bytes > 0 {
             // SAFETY: both ends are as long, and there until the copy is done.
             check(unsafe {
                 sys::cuMemcpyDtoHAsync_v2(host.as_mut_ptr().cast(), memory.address(), bytes, self.stream.as_inner())

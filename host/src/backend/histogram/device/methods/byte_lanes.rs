@@ -4,6 +4,7 @@ use crate::Result;
 use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair, cannot};
 use crate::backend::histogram::device::marginals::Marginals;
+use crate::backend::image::device::Images;
 use crate::backend::queue::{Kernel, Memory, Queue, Shape, kernels};
 use gpu::kernels::histogram::byte_lanes;
 use gpu::kernels::histogram::byte_lanes::{Lanes, Marginals as _, Warps};
@@ -28,7 +29,8 @@ pub struct ByteLanes<Q: Queue> {
 }
 
 impl<Q: Queue> ByteLanes<Q> {
-    pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
+    pub fn new(images: &Images<Q>, pair: &Pair) -> Result<Self> {
+        let queue = images.queue;
         let (threads, bins) = (queue.limits().threads, pair.bins[0] + pair.bins[1]);
         let (kernel, threads, bytes) = match pair.bins[0].max(pair.bins[1]) {
             ..=64 => (BYTE_LANES_64, threads.min(LANES), Lanes::bytes(bins, threads.min(LANES))),
@@ -39,10 +41,10 @@ impl<Q: Queue> ByteLanes<Q> {
         let passes = pairs.div_ceil((queue.shared_bytes(&kernel) - bytes) / 4);
         let range = pairs.div_ceil(passes);
         let shared_bytes = bytes + 4 * range;
-        let most = pair.fixed.bins.len().div_ceil(threads as usize) as u32;
+        let most = pair.fixed.voxels().div_ceil(threads as usize) as u32;
         let blocks = (queue.resident(&kernel, threads, shared_bytes)? / passes).clamp(1, most);
         Ok(Self {
-            images: UploadedPair::new(queue, pair)?,
+            images: UploadedPair::new(images, pair)?,
             marginals: Marginals::new(queue, pair.bins)?,
             kernel,
             shape: Shape { grid: [blocks, 1, passes], block: [threads, 1, 1], shared_bytes },

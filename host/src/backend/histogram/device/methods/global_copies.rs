@@ -5,6 +5,7 @@ use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair};
 use crate::backend::histogram::device::marginals::Marginals;
 use crate::backend::histogram::device::partials::{Partials, worth_having};
+use crate::backend::image::device::Images;
 use crate::backend::queue::{Kernel, Memory, Queue, Shape, kernels};
 use gpu::kernels::histogram::global_copies;
 use gpu::kernels::histogram::global_copies::{PROJECTING, THREADS};
@@ -33,17 +34,18 @@ pub struct GlobalCopies<Q: Queue> {
 
 impl<Q: Queue> GlobalCopies<Q> {
     /// See [`Self::projected`].
-    pub fn new(queue: &Q, pair: &Pair, projected: bool) -> Result<Self> {
+    pub fn new(images: &Images<Q>, pair: &Pair, projected: bool) -> Result<Self> {
+        let queue = images.queue;
         let (kernel, shared_bytes) = match projected {
             true => (COUNT_COPIES, 0),
             false => (COUNT_COPIES_AND_MARGINALS, 4 * (pair.bins[0] + pair.bins[1])),
         };
         let threads = queue.limits().threads.min(THREADS);
-        let most = pair.fixed.bins.len().div_ceil(threads as usize) as u32;
+        let most = pair.fixed.voxels().div_ceil(threads as usize) as u32;
         let blocks = queue.resident(&kernel, threads, shared_bytes)?.min(most);
         let copies_len = worth_having(queue, pair, THREADS, A_VOXEL);
         Ok(Self {
-            images: UploadedPair::new(queue, pair)?,
+            images: UploadedPair::new(images, pair)?,
             copies: Partials::new(queue, pair, copies_len)?,
             copies_len,
             marginals: Marginals::new(queue, pair.bins)?,

@@ -11,6 +11,7 @@ mod tiled;
 use super::counter::{Counter, cannot};
 use crate::Result;
 use crate::backend::histogram::Pair;
+use crate::backend::image::device::Images;
 use crate::backend::queue::Queue;
 use gpu::math::interpolate::Interpolator;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
@@ -91,7 +92,11 @@ impl HistogramMethod {
 ///
 /// # Errors
 /// [`crate::Error::Option`] where the method cannot count this pair, [`crate::Error::Device`] where it does not fit.
-pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Counter<Q> + 'a>> {
+pub fn load<'a, Q: Queue + 'a>(
+    images: &Images<Q>,
+    pair: &Pair,
+    method: HistogramMethod,
+) -> Result<Box<dyn Counter<Q> + 'a>> {
     let weighs = matches!(method, HistogramMethod::SharedAtomic | HistogramMethod::SortCount);
     if pair.interpolator == Interpolator::PartialVolume && !weighs {
         return Err(cannot(method.name(), "does not count partial volumes"));
@@ -99,19 +104,19 @@ pub fn load<'a, Q: Queue + 'a>(queue: &Q, pair: &Pair, method: HistogramMethod) 
     Ok(match method {
         // A resolved method is never `auto`.
         HistogramMethod::Auto | HistogramMethod::SharedAtomic => {
-            Box::new(shared_atomic::SharedAtomic::new(queue, pair)?)
+            Box::new(shared_atomic::SharedAtomic::new(images, pair)?)
         }
-        HistogramMethod::SortCount => Box::new(sort_count::SortCount::new(queue, pair)?),
-        HistogramMethod::PerThread => Box::new(per_thread::PerThread::new(queue, pair)?),
-        HistogramMethod::Tiled => Box::new(tiled::Tiled::new(queue, pair)?),
-        HistogramMethod::WarpTagged => Box::new(tagged::combined(queue, pair, 1)?),
-        HistogramMethod::WarpTaggedDirect => Box::new(tagged::direct(queue, pair)?),
-        HistogramMethod::Mbe => Box::new(tagged::combined(queue, pair, 2)?),
-        HistogramMethod::MbeBc => Box::new(tagged::cached(queue, pair)?),
-        HistogramMethod::MbeStl => Box::new(tagged::stl(queue, pair)?),
-        HistogramMethod::GlobalCopies => Box::new(global_copies::GlobalCopies::new(queue, pair, true)?),
-        HistogramMethod::GlobalCopiesMarginals => Box::new(global_copies::GlobalCopies::new(queue, pair, false)?),
-        HistogramMethod::ByteLanes => Box::new(byte_lanes::ByteLanes::new(queue, pair)?),
+        HistogramMethod::SortCount => Box::new(sort_count::SortCount::new(images, pair)?),
+        HistogramMethod::PerThread => Box::new(per_thread::PerThread::new(images, pair)?),
+        HistogramMethod::Tiled => Box::new(tiled::Tiled::new(images, pair)?),
+        HistogramMethod::WarpTagged => Box::new(tagged::combined(images, pair, 1)?),
+        HistogramMethod::WarpTaggedDirect => Box::new(tagged::direct(images, pair)?),
+        HistogramMethod::Mbe => Box::new(tagged::combined(images, pair, 2)?),
+        HistogramMethod::MbeBc => Box::new(tagged::cached(images, pair)?),
+        HistogramMethod::MbeStl => Box::new(tagged::stl(images, pair)?),
+        HistogramMethod::GlobalCopies => Box::new(global_copies::GlobalCopies::new(images, pair, true)?),
+        HistogramMethod::GlobalCopiesMarginals => Box::new(global_copies::GlobalCopies::new(images, pair, false)?),
+        HistogramMethod::ByteLanes => Box::new(byte_lanes::ByteLanes::new(images, pair)?),
     })
 }
 

@@ -4,6 +4,7 @@ use crate::Result;
 use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair};
 use crate::backend::histogram::device::partials::{Partials, worth_having};
+use crate::backend::image::device::Images;
 use crate::backend::queue::{Queue, Shape, kernels};
 use gpu::kernels::histogram::per_thread;
 use gpu::kernels::histogram::per_thread::THREADS;
@@ -46,15 +47,16 @@ impl Packing {
 }
 
 impl<Q: Queue> PerThread<Q> {
-    pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
+    pub fn new(images: &Images<Q>, pair: &Pair) -> Result<Self> {
+        let queue = images.queue;
         let words = queue.shared_bytes(&HISTOGRAM_PER_THREAD) / 4 / BLOCKS;
         let packing = Packing::new(pair.bins[0] * pair.bins[1], words);
         let shared_bytes = 4 * THREADS * packing.words;
-        let most = pair.fixed.bins.len().div_ceil(THREADS as usize) as u32;
+        let most = pair.fixed.voxels().div_ceil(THREADS as usize) as u32;
         let useful = queue.resident(&HISTOGRAM_PER_THREAD, THREADS, shared_bytes)?.min(most);
         let blocks = worth_having(queue, pair, THREADS * useful, A_VOXEL).div_ceil(THREADS);
         Ok(Self {
-            images: UploadedPair::new(queue, pair)?,
+            images: UploadedPair::new(images, pair)?,
             partials: Partials::new(queue, pair, THREADS * blocks)?,
             packing,
             shape: Shape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes },

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair, write};
+use crate::backend::image::device::Images;
 use crate::backend::queue::{BATCH, Kernel, Memory, Queue, Shape, kernels};
 use gpu::kernels::histogram::shared_atomic;
 use gpu::kernels::histogram::shared_atomic::WIDTH;
@@ -72,7 +73,8 @@ pub fn holds_cubic<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
 }
 
 impl<Q: Queue> SharedAtomic<Q> {
-    pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
+    pub fn new(images: &Images<Q>, pair: &Pair) -> Result<Self> {
+        let queue = images.queue;
         let kernel = match (pair.interpolator, pair.fine()) {
             (Interpolator::CatmullRom | Interpolator::BSpline, _) => SHARED_ATOMIC_CUBIC,
             (Interpolator::PartialVolume, _) => SHARED_ATOMIC_PARTIAL_VOLUME,
@@ -83,8 +85,8 @@ impl<Q: Queue> SharedAtomic<Q> {
         let threads = queue.limits().threads;
         let (pairs, words) = (pair.bins[0] * pair.bins[1], queue.shared_bytes(&kernel) / 4);
         let resident = queue.resident(&kernel, threads, 4 * pairs.min(words))?;
-        let cuts = Cuts::new(pair.fixed.size.map(|n| n as u32), pairs, words, threads / WIDTH, resident);
-        Ok(Self { images: UploadedPair::new(queue, pair)?, transforms: queue.pinned(12 * BATCH)?, kernel, cuts })
+        let cuts = Cuts::new(pair.fixed.size().map(|n| n as u32), pairs, words, threads / WIDTH, resident);
+        Ok(Self { images: UploadedPair::new(images, pair)?, transforms: queue.pinned(12 * BATCH)?, kernel, cuts })
     }
 }
 

@@ -4,6 +4,7 @@ use crate::Result;
 use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair};
 use crate::backend::histogram::device::partials::{Partials, worth_having};
+use crate::backend::image::device::Images;
 use crate::backend::queue::{Kernel, Queue, Shape, kernels};
 use gpu::kernels::histogram::sort_count;
 use gpu::math::interpolate::Interpolator;
@@ -31,7 +32,8 @@ pub struct SortCount<Q: Queue> {
 }
 
 impl<Q: Queue> SortCount<Q> {
-    pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
+    pub fn new(images: &Images<Q>, pair: &Pair) -> Result<Self> {
+        let queue = images.queue;
         let threads = queue.limits().threads.min(THREADS);
         let (kernel, bytes, voxels) = match pair.bins[0] * pair.bins[1] {
             _ if pair.interpolator == Interpolator::PartialVolume => {
@@ -41,11 +43,11 @@ impl<Q: Queue> SortCount<Q> {
             _ => (SORT_COUNT_WIDE, size_of::<u64>(), 2 * threads),
         };
         let shared_bytes = 2 * threads * bytes as u32;
-        let steps = pair.fixed.bins.len().div_ceil(voxels as usize) as u32;
+        let steps = pair.fixed.voxels().div_ceil(voxels as usize) as u32;
         let useful = queue.resident(&kernel, threads, shared_bytes)?.min(steps);
         let blocks = worth_having(queue, pair, useful, A_VOXEL);
         Ok(Self {
-            images: UploadedPair::new(queue, pair)?,
+            images: UploadedPair::new(images, pair)?,
             partials: Partials::new(queue, pair, blocks)?,
             kernel,
             shape: Shape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared_bytes },

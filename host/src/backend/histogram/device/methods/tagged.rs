@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair, cannot};
+use crate::backend::image::device::Images;
 use crate::backend::queue::{Element, Kernel, Memory, Queue, Shape, kernels};
 use gpu::kernels::histogram::tagged::{LANES, VOXELS};
 use gpu::kernels::histogram::{mbe, warp_tagged};
@@ -59,36 +60,37 @@ struct Method<T> {
 }
 
 /// `warp-tagged`, or `mbe` with two counters a word.
-pub fn combined<Q: Queue>(queue: &Q, pair: &Pair, packed: u32) -> Result<Tagged<Q, [u32; 2]>> {
+pub fn combined<Q: Queue>(images: &Images<Q>, pair: &Pair, packed: u32) -> Result<Tagged<Q, [u32; 2]>> {
     let count = if packed == 1 { TAGGED_COMBINED } else { MBE_COMBINED };
     let method = Method { prepare: Some(COMBINE), first: count, later: count, packed, unit: 1, stores: true };
-    Tagged::new(queue, pair, &method)
+    Tagged::new(images, pair, &method)
 }
 
 /// `warp-tagged-direct`.
-pub fn direct<Q: Queue>(queue: &Q, pair: &Pair) -> Result<Tagged<Q, u32>> {
+pub fn direct<Q: Queue>(images: &Images<Q>, pair: &Pair) -> Result<Tagged<Q, u32>> {
     let (first, later) = (TAGGED_DIRECT, TAGGED_DIRECT);
-    Tagged::new(queue, pair, &Method { prepare: None, first, later, packed: 1, unit: 1, stores: false })
+    Tagged::new(images, pair, &Method { prepare: None, first, later, packed: 1, unit: 1, stores: false })
 }
 
 /// `mbe-bc`.
-pub fn cached<Q: Queue>(queue: &Q, pair: &Pair) -> Result<Tagged<Q, u32>> {
+pub fn cached<Q: Queue>(images: &Images<Q>, pair: &Pair) -> Result<Tagged<Q, u32>> {
     if pair.bins[0] * pair.bins[1] > NUMBERS {
         return Err(cannot("mbe-bc", "takes at most 256 x 256 bins"));
     }
     let (first, later) = (MBE_FIRST, MBE_CACHED);
-    Tagged::new(queue, pair, &Method { prepare: None, first, later, packed: 2, unit: 1, stores: true })
+    Tagged::new(images, pair, &Method { prepare: None, first, later, packed: 2, unit: 1, stores: true })
 }
 
 /// `mbe-stl`: ranges of whole fixed bins.
-pub fn stl<Q: Queue>(queue: &Q, pair: &Pair) -> Result<Tagged<Q, u32>> {
+pub fn stl<Q: Queue>(images: &Images<Q>, pair: &Pair) -> Result<Tagged<Q, u32>> {
     let (first, later, unit) = (MBE_STL, MBE_STL, pair.bins[1]);
-    Tagged::new(queue, pair, &Method { prepare: None, first, later, packed: 2, unit, stores: false })
+    Tagged::new(images, pair, &Method { prepare: None, first, later, packed: 2, unit, stores: false })
 }
 
 impl<Q: Queue, T: Element> Tagged<Q, T> {
-    fn new(queue: &Q, pair: &Pair, method: &Method<T>) -> Result<Self> {
-        let words = pair.fixed.size.iter().product::<usize>().div_ceil(VOXELS as usize);
+    fn new(images: &Images<Q>, pair: &Pair, method: &Method<T>) -> Result<Self> {
+        let queue = images.queue;
+        let words = pair.fixed.size().iter().product::<usize>().div_ceil(VOXELS as usize);
         let step = |kernel: Kernel<_>, (first, range): (u32, u32)| -> Result<Step<T>> {
             let shared_bytes = 4 * WARPS * range.div_ceil(method.packed);
             let resident = queue.resident(&kernel, WARPS * LANES, shared_bytes)?;
@@ -106,7 +108,7 @@ impl<Q: Queue, T: Element> Tagged<Q, T> {
             steps.push(step(if range.0 == 0 { method.first } else { method.later }, range)?);
         }
         let stored = queue.zeros(if method.stores { words } else { 1 })?;
-        Ok(Self { images: UploadedPair::new(queue, pair)?, stored, steps })
+        Ok(Self { images: UploadedPair::new(images, pair)?, stored, steps })
     }
 }
 

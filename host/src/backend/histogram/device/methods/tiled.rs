@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair, cannot, write};
+use crate::backend::image::device::Images;
 use crate::backend::queue::{BATCH, Kernel, Memory, Queue, Shape, kernels};
 use cuda_std::global::DeviceSliceMut;
 use gpu::kernels::histogram::tiled::brick::{CELL, GROUP, SIZE};
@@ -72,7 +73,8 @@ impl PackedCounters {
 }
 
 impl<Q: Queue> Tiled<Q> {
-    pub fn new(queue: &Q, pair: &Pair) -> Result<Self> {
+    pub fn new(images: &Images<Q>, pair: &Pair) -> Result<Self> {
+        let queue = images.queue;
         if pair.bins.into_iter().any(bin::fine) {
             return Err(cannot("tiled", "takes at most 256 bins per side"));
         }
@@ -88,7 +90,7 @@ impl<Q: Queue> Tiled<Q> {
         let cells = cells_size.iter().product::<u32>().max(1) as usize;
         let threads = queue.limits().threads;
         let mut tiled = Self {
-            images: UploadedPair::new(queue, pair)?,
+            images: UploadedPair::new(images, pair)?,
             transforms: queue.pinned(12 * BATCH)?,
             bricks: queue.zeros(bricks)?,
             bins: queue.zeros(32 * bricks)?,
@@ -166,7 +168,7 @@ const WORTH_IT: usize = 1 << 20;
 pub fn is_best<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
     let known = matches!(pair.interpolator, Interpolator::Nearest | Interpolator::Linear)
         && !pair.bins.into_iter().any(bin::fine);
-    known && pair.fixed.bins.len() >= WORTH_IT && can_be_numbered(pair) && counters(queue, pair).is_some()
+    known && pair.fixed.voxels() >= WORTH_IT && can_be_numbered(pair) && counters(queue, pair).is_some()
 }
 
 fn counters<Q: Queue>(queue: &Q, pair: &Pair) -> Option<PackedCounters> {
@@ -191,7 +193,7 @@ fn can_be_numbered(pair: &Pair) -> bool {
 
 /// Groups of bricks along x, y and z.
 fn groups(pair: &Pair) -> [u32; 3] {
-    [0, 1, 2].map(|axis| (pair.fixed.size[axis] as u32).div_ceil(SIZE[axis] * GROUP[axis]))
+    [0, 1, 2].map(|axis| (pair.fixed.size()[axis] as u32).div_ceil(SIZE[axis] * GROUP[axis]))
 }
 
 /// Cells along x, y and z. What a cubic interpolator makes of a cell may lie beyond its levels.

@@ -1,0 +1,77 @@
+//! Images as metrics take them: smoothed and thinned, and packed.
+
+use crate::math::binning;
+use crate::params::{Filter, PackBins, PackWords};
+use cuda_std::kernel;
+use cuda_std::thread::index_1d;
+
+/// Filters the lines of a volume along one axis, and thins them. One thread per new voxel, in blocks of any size that cover them.
+///
+/// # Safety
+/// The slices are as long as the sizes say; a line has a voxel or more.
+#[kernel]
+pub unsafe fn filter_axis(p: Filter) {
+    let at = index_1d();
+    if at as usize >= p.to.len() {
+        return;
+    }
+    let (lane, line) = (at % p.stride, at / p.stride);
+    let (new, slab) = (line % p.new_len, line / p.new_len);
+    let first = lane as usize + slab as usize * p.len as usize * p.stride as usize;
+    let last = p.len as i32 - 1;
+    let before = p.first + (new * p.step) as i32;
+    let mut sum = 0.0_f32;
+    let mut tap = 0;
+    while tap < p.taps {
+        // The voxel on the border stands for those outside.
+        let old = (before + tap as i32).clamp(0, last) as usize;
+        // SAFETY: `tap` is below the number of weights, and `old` within the line.
+        let (weight, voxel) =
+            unsafe { (p.weights.get_cached(tap as usize), p.from.get_cached(first + old * p.stride as usize)) };
+        sum += weight * voxel;
+        tap += 1;
+    }
+    // SAFETY: `at` is in the new volume, and this thread's alone.
+    unsafe { p.to.set(at as usize, sum) };
+}
+
+/// Packs an image that is not interpolated. One thread per voxel, in blocks of any size that cover them.
+///
+/// # Safety
+/// There are as many voxels as there is room for, and as many to be kept or left out where any is left out.
+#[kernel]
+pub unsafe fn pack_bins(p: PackBins) {
+    let at = index_1d() as usize;
+    if at >= p.out.len() {
+        return;
+    }
+    // SAFETY: `at` is a voxel, and this thread's alone.
+    unsafe {
+        let left_out = p.masked != 0 && p.keep.get_cached(at) == 0;
+        let number = if left_out { crate::math::bin::MASKED } else { p.binning.of(p.voxels.get_cached(at)) };
+        p.out.set(at, number);
+    }
+}
+
+/// Packs an image that is interpolated, with what follows its last voxel. One thread per word, in blocks of any size that cover them.
+///
+/// # Safety
+/// A row has `width` voxels.
+#[kernel]
+pub unsafe fn pack_words(p: PackWords) {
+    let at = index_1d() as usize;
+    if at >= p.out.len() {
+        return;
+    }
+    let width = p.width as usize;
+    let voxel = |at: usize| {
+        // SAFETY: below the number of voxels.
+        if at < p.voxels.len() { Some(unsafe { p.voxels.get_cached(at) }) } else { None }
+    };
+    let word = match p.fine {
+        0 => binning::levels([voxel(at), voxel(at + 1), voxel(at + width), voxel(at + width + 1)], p.low, p.high),
+        _ => binning::values([voxel(at), voxel(at + 1)], p.low, p.high),
+    };
+    // SAFETY: there is room for `at`, which is this thread's alone.
+    unsafe { p.out.set(at, word) };
+}

@@ -1,0 +1,201 @@
+//! `auto`: the CPU at once, and the GPU once it is worth the time that opening it takes. Either gives the same bits.
+
+use super::cpu::Cpu;
+use super::interface::Backend;
+use super::open::BackendKind;
+use super::queue::cuda::{self, Cuda};
+use crate::{Observer, Result};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+/// What opening a GPU costs a process, seconds: 0.2 to 0.3 until it is open, and 0.1 more when the process ends (measured on an H200).
+const OPENING: f64 = 0.35;
+
+/// How long something takes, seconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Work {
+    pub on_cpu: f64,
+    /// On a GPU that is open.
+    pub on_gpu: f64,
+}
+
+impl Work {
+    /// What an open GPU would save.
+    fn saving(self) -> f64 {
+        self.on_cpu - self.on_gpu
+    }
+}
+
+/// The CPU, and perhaps a GPU beside it.
+pub(crate) struct Auto {
+    gpu: Arc<Gpu>,
+    /// Seconds that an open GPU would have saved so far.
+    missed: Mutex<f64>,
+    /// Whether an observer knows why there is no GPU.
+    told: AtomicBool,
+}
+
+/// A GPU that is opened by whichever thread comes first.
+#[derive(Default)]
+struct Gpu(OnceLock<(Result<Cuda>, f64)>);
+
+impl Gpu {
+    /// The GPU, or why there is none; waits while another thread opens it.
+    fn open(&self) -> &Result<Cuda> {
+        let open = || {
+            let clock = Instant::now();
+            (Cuda::open(), clock.elapsed().as_secs_f64())
+        };
+        &self.0.get_or_init(open).0
+    }
+
+    fn opened(&self) -> Option<&Cuda> {
+        self.0.get()?.0.as_ref().ok()
+    }
+}
+
+impl Auto {
+    /// Nothing is opened yet. The observer hears where there is no driver.
+    pub fn new(observer: &dyn Observer) -> Self {
+        let auto = Self { gpu: Arc::default(), missed: Mutex::default(), told: AtomicBool::new(false) };
+        if !cuda::has_driver() {
+            auto.told(observer);
+        }
+        auto
+    }
+
+    /// A run that takes so long begins: a GPU is opened beside it once what it would have saved so far pays for that.
+    pub fn run(&self, work: Work) -> Chosen<'_> {
+        let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
+        *missed += work.saving().max(0.0);
+        if *missed > OPENING {
+            // Once is enough.
+            *missed = f64::NEG_INFINITY;
+            let gpu = Arc::clone(&self.gpu);
+            // Where no thread can be had, it is opened when it is waited for.
+            let _ = thread::Builder::new().spawn(move || gpu.open().is_ok());
+        }
+        Chosen::Auto { auto: self, waits: work.saving() > OPENING }
+    }
+
+    /// The GPU if there is one, else the CPU: as if all that is to come were worth opening it.
+    pub fn best(&self) -> &dyn Backend {
+        match self.gpu.open() {
+            Ok(cuda) => cuda,
+            Err(_) => &Cpu,
+        }
+    }
+
+    /// The same; the first observer hears where it is the CPU, and why.
+    fn told(&self, observer: &dyn Observer) -> &dyn Backend {
+        if let Err(reason) = self.gpu.open() {
+            if !self.told.swap(true, Relaxed) {
+                observer.note(&format!("{reason}: using the CPU"));
+            }
+        }
+        self.best()
+    }
+
+    /// Whether a GPU is open.
+    pub fn has_gpu(&self) -> bool {
+        self.gpu.opened().is_some()
+    }
+
+    /// Seconds that opening a GPU took.
+    pub fn opening_seconds(&self) -> f64 {
+        self.gpu.0.get().map_or(0.0, |(_, seconds)| *seconds)
+    }
+}
+
+/// Where a run is done.
+#[derive(Clone, Copy)]
+pub(crate) enum Chosen<'a> {
+    /// On what was asked for.
+    One(&'a dyn Backend, BackendKind),
+    Auto {
+        auto: &'a Auto,
+        /// Whether the GPU is worth waiting for.
+        waits: bool,
+    },
+}
+
+impl<'a> Chosen<'a> {
+    /// What can begin at once.
+    pub fn at_once(self) -> &'a dyn Backend {
+        match self {
+            Self::One(backend, _) => backend,
+            Self::Auto { auto, .. } => match auto.gpu.opened() {
+                Some(cuda) => cuda,
+                None => &Cpu,
+            },
+        }
+    }
+
+    /// What is done first. The observer hears where there was to be a GPU, and is none.
+    pub fn soonest(self, observer: &dyn Observer) -> &'a dyn Backend {
+        match self {
+            Self::Auto { auto, waits: true } => auto.told(observer),
+            _ => self.at_once(),
+        }
+    }
+
+    /// What was asked for.
+    pub fn asked(self) -> BackendKind {
+        match self {
+            Self::One(_, asked) => asked,
+            Self::Auto { .. } => BackendKind::Auto,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Silent;
+
+    const SHORT: Work = Work { on_cpu: 0.15, on_gpu: 0.05 };
+    const LONG: Work = Work { on_cpu: 60.0, on_gpu: 1.0 };
+
+    fn waits(chosen: Chosen) -> bool {
+        matches!(chosen, Chosen::Auto { waits: true, .. })
+    }
+
+    fn begun(auto: &Auto) -> bool {
+        auto.missed.lock().unwrap().is_infinite()
+    }
+
+    #[test]
+    fn a_gpu_is_opened_for_a_long_run_or_for_many_short_ones() {
+        let auto = Auto::new(&Silent);
+        for _ in 0..3 {
+            assert!(!waits(auto.run(SHORT)) && !begun(&auto));
+        }
+        let many = (0..3).map(|_| auto.run(SHORT)).last().unwrap();
+        assert!(!waits(many) && begun(&auto), "the sixth does not wait");
+        assert!(waits(auto.run(LONG)));
+        let long = Auto::new(&Silent);
+        assert!(waits(long.run(LONG)) && begun(&long));
+    }
+
+    #[test]
+    fn what_a_gpu_would_not_save_counts_for_nothing() {
+        let auto = Auto::new(&Silent);
+        for _ in 0..100 {
+            auto.run(Work { on_cpu: 0.01, on_gpu: 0.05 });
+        }
+        assert!(!begun(&auto));
+    }
+
+    #[test]
+    fn a_run_is_on_the_cpu_until_a_gpu_is_open() {
+        let auto = Auto::new(&Silent);
+        let chosen = auto.run(SHORT);
+        assert_eq!(chosen.at_once().name(), if auto.has_gpu() { "cuda" } else { "cpu" });
+        assert_eq!(chosen.soonest(&Silent).name(), chosen.at_once().name());
+        let opened = auto.run(LONG).soonest(&Silent).name();
+        assert_eq!(opened, if auto.has_gpu() { "cuda" } else { "cpu" });
+        assert_eq!(auto.best().name(), opened);
+    }
+}

@@ -1,0 +1,136 @@
+//! Images filtered and packed on a device.
+
+use super::{Shelf, Voxels};
+use crate::backend::histogram::{Counted, Interpolated, Pair};
+use crate::backend::queue::{Kernel, Memory, Queue, Shape, kernels};
+use crate::image::pyramid::Filters;
+use crate::image::{ToBins, ToValues};
+use crate::{Result, Volume};
+use gpu::kernels::image;
+use gpu::params::{self, Filter, PackBins, PackWords};
+
+kernels! {
+    FILTER_AXIS = image::filter_axis(params::Filter);
+    PACK_BINS = image::pack_bins(params::PackBins);
+    PACK_WORDS = image::pack_words(params::PackWords);
+}
+
+/// Threads of a block.
+const THREADS: u32 = 256;
+
+/// Queues a launch of one thread for each of `len` elements.
+///
+/// # Safety
+/// As [`Queue::launch`]; the kernel leaves out threads beyond.
+unsafe fn over<Q: Queue, P: Copy + Sync>(queue: &Q, kernel: &Kernel<P>, len: usize, params: P) -> Result<()> {
+    let blocks = len.div_ceil(THREADS as usize) as u32;
+    let shape = Shape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
+    // SAFETY: as this function's.
+    unsafe { queue.launch(kernel, shape, params) }
+}
+
+/// An image on its way to where it is needed.
+pub struct Images<'s, 'v, Q: Queue> {
+    pub queue: &'s Q,
+    pub shelf: &'s Shelf<'v, Q>,
+}
+
+impl<Q: Queue> Images<'_, '_, Q> {
+    /// A volume filtered and thinned, with the bits of the CPU's; as it is where there are no filters.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    pub fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Voxels<Q>> {
+        let (queue, mut size) = (self.queue, volume.geometry.size);
+        let mut voxels = self.shelf.voxels(queue, volume)?;
+        for axis in [2, 1, 0] {
+            let Some(filter) = &filters[axis] else { continue };
+            let stride = size[..axis].iter().product::<usize>();
+            let len = size[axis];
+            size[axis] = filter.left();
+            let mut to = queue.zeros::<f32>(size.iter().product())?;
+            let weights = queue.upload(filter.weights())?;
+            let params = Filter {
+                from: voxels.view(),
+                to: to.view_mut(),
+                weights: weights.view(),
+                len: len as u32,
+                new_len: filter.left() as u32,
+                stride: stride as u32,
+                step: filter.step() as u32,
+                first: filter.first() as i32,
+                taps: filter.weights().len() as u32,
+            };
+            // SAFETY: the memory is as long as the sizes say; what is dropped here waits for the queue.
+            unsafe { over(queue, &FILTER_AXIS, size.iter().product(), params)? };
+            voxels = Voxels::Own(to);
+        }
+        Ok(voxels)
+    }
+
+    /// The fixed image of a pair.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    pub fn counted(&self, image: Counted) -> Result<Q::Memory<u16>> {
+        match image {
+            Counted::Bins(image) => self.queue.upload(&image.bins),
+            Counted::Image(image) => self.bins(image),
+        }
+    }
+
+    fn bins(&self, image: &ToBins) -> Result<Q::Memory<u16>> {
+        let queue = self.queue;
+        let voxels = self.shelf.voxels(queue, &image.image)?;
+        let keep = queue.upload(image.keep.as_deref().unwrap_or(&[1]))?;
+        let mut out = queue.zeros::<u16>(image.image.voxels.len())?;
+        let params = PackBins {
+            voxels: voxels.view(),
+            keep: keep.view(),
+            out: out.view_mut(),
+            binning: image.binning,
+            masked: u32::from(image.keep.is_some()),
+            unused: 0,
+        };
+        // SAFETY: as above.
+        unsafe { over(queue, &PACK_BINS, image.image.voxels.len(), params)? };
+        queue.wait()?;
+        Ok(out)
+    }
+
+    /// What kernels sample of the moving image of a pair: [`params::Images::moving`].
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short, and those of [`Pair::words`].
+    pub fn sampled(&self, pair: &Pair) -> Result<Q::Memory<u32>> {
+        match pair.moving {
+            // With partial volumes, 16-bit words hold 256 levels.
+            Interpolated::Image(image) if image.fine == pair.fine() => self.words(image),
+            _ => self.queue.upload(&pair.words()?),
+        }
+    }
+
+    /// An image as words: pairs of 16-bit values where it is fine, else four of 256 levels.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    pub fn words(&self, image: &ToValues) -> Result<Q::Memory<u32>> {
+        let queue = self.queue;
+        let voxels = self.filtered(&image.image, &image.filters())?;
+        let [width, height, _] = image.image.geometry.size;
+        let ahead = width * height + if image.fine { width } else { 0 };
+        let mut out = queue.zeros::<u32>(image.image.voxels.len() + ahead)?;
+        let params = PackWords {
+            voxels: voxels.view(),
+            out: out.view_mut(),
+            low: image.range.0,
+            high: image.range.1,
+            width: width as u32,
+            fine: u32::from(image.fine),
+        };
+        // SAFETY: as above.
+        unsafe { over(queue, &PACK_WORDS, image.image.voxels.len() + ahead, params)? };
+        queue.wait()?;
+        Ok(out)
+    }
+}

@@ -1,0 +1,72 @@
+//! How long runs take, about: what `auto` chooses a backend by.
+//!
+//! Measured with default options on an H200 and 16 threads beside it, and on 2 threads of another machine: within a factor of two of what
+//! is said here. Where both backends take as long, it does not matter which is taken.
+
+use crate::backend::Work;
+use crate::metric::Metric;
+use crate::registration::Options;
+use crate::{Geometry, Volume};
+
+/// Seconds of one CPU thread for each voxel of both images: smoothing, counting and moving them.
+const VOXEL: f64 = 75e-9;
+/// Seconds of one CPU thread for the search of a registration by windows, by counts, and of pictures among all places.
+const BY_WINDOWS: f64 = 0.5;
+const BY_COUNTS: f64 = 2.5;
+const AMONG_PLACES: f64 = 2.0;
+/// Seconds of one CPU thread for each voxel of a deformation.
+const DEFORMED: f64 = 7e-6;
+/// The same for each pixel of a mesh.
+const MESHED: f64 = 4e-6;
+/// Seconds that a GPU takes for a registration, and for each voxel of both images; for a deformation and for a mesh.
+const GPU: f64 = 0.05;
+const GPU_VOXEL: f64 = 1.5e-9;
+const GPU_DEFORMED: f64 = 30e-9;
+const GPU_MESHED: f64 = 0.5e-6;
+
+/// What so many threads do.
+fn work(thread_seconds: f64, threads: usize, on_gpu: f64) -> Work {
+    Work { on_cpu: thread_seconds / threads as f64, on_gpu }
+}
+
+fn voxels(grids: [&Geometry; 2]) -> f64 {
+    grids.iter().map(|grid| grid.voxels() as f64).sum()
+}
+
+/// A registration.
+pub fn registration(images: [&Volume; 2], options: &Options, threads: usize) -> Work {
+    let grids = images.map(|image| &image.geometry);
+    let search = match options.metric {
+        _ if grids[0].is_flat() => AMONG_PLACES,
+        Metric::Counted(_) => BY_COUNTS,
+        Metric::Mattes(_) | Metric::Viola(_) => BY_WINDOWS,
+    };
+    work(search + VOXEL * voxels(grids), threads, GPU + GPU_VOXEL * voxels(grids))
+}
+
+/// A deformation, with the registration at its start.
+pub fn deformation(grids: [&Geometry; 2], threads: usize) -> Work {
+    let (deformed, all) = (grids[0].voxels() as f64, voxels(grids));
+    let registered = BY_WINDOWS + VOXEL * all;
+    work(registered + DEFORMED * deformed, threads, 2.0 * GPU + GPU_VOXEL * all + GPU_DEFORMED * deformed)
+}
+
+/// A mesh, with the registration at its start.
+pub fn mesh(grids: [&Geometry; 2], threads: usize) -> Work {
+    let all = voxels(grids);
+    work(AMONG_PLACES + MESHED * all, threads, 2.0 * GPU + GPU_MESHED * all)
+}
+
+/// A template: every image is deformed in every round.
+pub fn template(images: &[Volume], rounds: usize, threads: usize) -> Work {
+    let each = images.iter().map(|image| deformation([&image.geometry; 2], threads));
+    let sum = |sum: Work, one: Work| Work { on_cpu: sum.on_cpu + one.on_cpu, on_gpu: sum.on_gpu + one.on_gpu };
+    let round = each.fold(work(0.0, 1, 0.0), sum);
+    Work { on_cpu: rounds as f64 * round.on_cpu, on_gpu: rounds as f64 * round.on_gpu }
+}
+
+/// One look at both images, such as a comparison at full resolution.
+pub fn look(grids: [&Geometry; 2], threads: usize) -> Work {
+    let all = voxels(grids);
+    work(VOXEL / 2.0 * all, threads, GPU_VOXEL * all)
+}
