@@ -46,7 +46,7 @@ fn finds() -> Result<(), Failed> {
         fixed.voxels()[at[0] + size[0] * (at[1] + size[1] * at[2])]
     };
     let place = |n: usize| [n % size[0], n / size[0] % size[1], n / (size[0] * size[1])].map(|n| n as i64);
-    let moving: Vec<u16> = (0..size.iter().product()).map(|n| u16::MAX - 1 - at(place(n))).collect();
+    let moving: Vec<u16> = (0..size.iter().product()).map(|n| u16::MAX - at(place(n))).collect();
     let search = Search { images: [fixed.voxels(), &moving], size, spacing: [1.0; 3], reach: [8, 7, 6], side: 2 };
     let (found, cells) = (Cpu.search(&search)?, search.cells());
     let middle = cells[0] / 2 + cells[0] * (cells[1] / 2 + cells[1] * (cells[2] / 2));

@@ -90,10 +90,10 @@ impl Auto {
 
     /// The same; the first observer hears where it is the CPU, and why.
     fn told(&self, observer: &dyn Observer) -> &dyn Backend {
-        if let Err(reason) = self.gpu.open() {
-            if !self.told.swap(true, Relaxed) {
-                observer.note(&format!("{reason}: using the CPU"));
-            }
+        if let Err(reason) = self.gpu.open()
+            && !self.told.swap(true, Relaxed)
+        {
+            observer.note(&format!("{reason}: using the CPU"));
         }
         self.best()
     }

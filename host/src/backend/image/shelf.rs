@@ -25,7 +25,7 @@ impl<Q: Queue> Voxels<Q> {
 }
 
 impl<'v, Q: Queue> Shelf<'v, Q> {
-    /// For these images; the same one twice is one.
+    /// For these images, of which one may be there twice.
     pub fn new(images: &[&'v Volume]) -> Self {
         Self(images.iter().map(|image| (*image, Mutex::new(None))).collect())
     }
