@@ -32,7 +32,7 @@ pub struct Engine {
 enum Device {
     /// On this backend, of this kind, which took so many seconds to open.
     Opened(Box<dyn Backend>, BackendKind, f64),
-    Auto(Auto),
+    Auto(Box<Auto>),
 }
 
 impl Engine {
@@ -47,7 +47,7 @@ impl Engine {
     fn with(kind: BackendKind, threads: Threads, observer: &dyn Observer) -> Result<Self> {
         let clock = Instant::now();
         let device = match kind {
-            BackendKind::Auto => Device::Auto(Auto::new(observer)),
+            BackendKind::Auto => Device::Auto(Box::new(Auto::new(observer))),
             kind => Device::Opened(backend::open(kind)?, kind, clock.elapsed().as_secs_f64()),
         };
         Ok(Self { device, threads })
@@ -141,7 +141,9 @@ impl Engine {
     ) -> Result<Deformation> {
         slices::refuse("a deformation", &fixed.geometry, &moving.geometry)?;
         let chosen = self.run(|threads| cost::deformation([&fixed.geometry, &moving.geometry], threads));
-        self.threads.run_watched(observer, |observer| deform::deform(fixed, moving, options, chosen, observer))
+        chosen.beside(|| {
+            self.threads.run_watched(observer, |observer| deform::deform(fixed, moving, options, chosen, observer))
+        })
     }
 
     /// Finds the piecewise-affine map between two 2-D images: an affine start, then a mesh of triangles.

@@ -6,7 +6,13 @@ use cuda_std::global::DeviceSlice;
 use std::sync::{Mutex, PoisonError};
 
 /// Images that a device keeps: each goes there when it is first used.
-pub struct Shelf<'v, Q: Queue>(Vec<(&'v Volume, Mutex<Option<Q::Memory<f32>>>)>);
+pub struct Shelf<'v, Q: Queue>(Vec<Kept<'v, Q>>);
+
+struct Kept<'v, Q: Queue> {
+    image: &'v Volume,
+    /// None until it is used.
+    voxels: Mutex<Option<Q::Memory<f32>>>,
+}
 
 /// The voxels of an image on a device.
 pub enum Voxels<Q: Queue> {
@@ -27,7 +33,7 @@ impl<Q: Queue> Voxels<Q> {
 impl<'v, Q: Queue> Shelf<'v, Q> {
     /// For these images, of which one may be there twice.
     pub fn new(images: &[&'v Volume]) -> Self {
-        Self(images.iter().map(|image| (*image, Mutex::new(None))).collect())
+        Self(images.iter().map(|image| Kept { image, voxels: Mutex::new(None) }).collect())
     }
 
     /// The voxels of an image, which go to the device unless they are kept there.
@@ -36,10 +42,10 @@ impl<'v, Q: Queue> Shelf<'v, Q> {
     /// [`crate::Error::Device`] where memory is short.
     pub fn voxels(&self, queue: &Q, image: &Volume) -> Result<Voxels<Q>> {
         // What is kept is borrowed for as long, so that nothing else lies where it does.
-        let Some((_, kept)) = self.0.iter().find(|(kept, _)| std::ptr::eq(*kept, image)) else {
+        let Some(kept) = self.0.iter().find(|kept| std::ptr::eq(kept.image, image)) else {
             return Ok(Voxels::Own(queue.upload(&image.voxels)?));
         };
-        let kept = || kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || kept.voxels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(memory) = &*kept() {
             return Ok(Voxels::Kept(memory.view()));
         }
