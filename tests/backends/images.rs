@@ -5,10 +5,10 @@ use crate::support::{gpu, gpu_is_absent};
 use gpu::math::binning::{Binning, Stored};
 use gpu::math::interpolate::Interpolator;
 use libtest_mimic::{Failed, Trial};
-use mireg::Volume;
 use mireg::backend::emulated::Emulated;
-use mireg::backend::{Backend, Counted, HistogramMethod, Interpolated, MattesPair, Pair, Windows, cpu::Cpu};
+use mireg::backend::{Backend, Counted, HistogramMethod, Interpolated, MattesPair, Pair, Wanted, Windows, cpu::Cpu};
 use mireg::image::{ToBins, ToValues, pyramid};
+use mireg::{Volume, threads};
 use std::borrow::Cow;
 
 /// Odd sizes, a slice and a line.
@@ -25,6 +25,7 @@ pub fn tests() -> Vec<Trial> {
             filters_agree(&*gpu, LARGE)
         })
         .with_ignored_flag(absent),
+        Trial::test("backends::many_threads_count_what_is_not_yet_packed", packed_by_many),
         Trial::test("backends::emulator_packs_as_the_cpu", || packing_agrees(&Emulated::default(), SIZES[0])),
         Trial::test("backends::gpu_packs_as_the_cpu", || {
             let gpu = gpu()?;
@@ -104,4 +105,19 @@ fn packing_agrees(backend: &dyn Backend, size: [usize; 3]) -> Result<(), Failed>
         }
     }
     Ok(())
+}
+
+/// Threads that pack an image together may take up maps of it meanwhile. With a lock around the packing, they waited for each other.
+fn packed_by_many() -> Result<(), Failed> {
+    let volume = volumes([64, 60, 50], 4).swap_remove(0);
+    let maps = vec![transforms(&volume.geometry, &volume.geometry)[0]; 64];
+    let binning = Binning { low: 0.0, high: 1.0, bins: 64, stored: Stored::Bins };
+    let round = |_| {
+        let fixed = ToBins::new(Cow::Borrowed(&volume), binning, None);
+        let moving = ToValues::new(Cow::Borrowed(&volume), [0.0; 3], (0.0, 1.0), 64);
+        let (fixed, moving) = (Counted::Image(&fixed), Interpolated::Image(&moving));
+        let pair = Pair { fixed, moving, bins: [64; 2], interpolator: Interpolator::Linear };
+        Cpu.load(pair, HistogramMethod::Auto)?.evaluate(&maps, Wanted::Entropies).map(drop)
+    };
+    Ok(threads::with(16, || (0..5).try_for_each(round))?)
 }

@@ -7,6 +7,16 @@ use gpu::math::binning::Binning;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+/// What lies there, made first where nothing does. All threads make it: while one waits for the others it may take up other work that asks
+/// for the same, and so must hold no lock. At worst it is made twice.
+fn made<T>(place: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    if let Some(made) = place.get() {
+        return made;
+    }
+    let new = make();
+    place.get_or_init(|| new)
+}
+
 /// An image whose voxels are counted.
 #[derive(Debug)]
 pub struct ToBins<'v> {
@@ -26,7 +36,7 @@ impl<'v> ToBins<'v> {
 
     /// Packed here, when it is first asked for.
     pub fn bins(&self) -> &BinImage {
-        self.packed.get_or_init(|| {
+        made(&self.packed, || {
             let mut bins = BinImage::new(&self.image, self.binning);
             if let Some(keep) = &self.keep {
                 bins.keep(|voxel| keep[voxel] != 0);
@@ -62,12 +72,12 @@ impl<'v> ToValues<'v> {
 
     /// Packed here, when they are first asked for.
     pub fn values(&self) -> &StoredImage {
-        self.values.get_or_init(|| StoredImage::packed(&self.smoothed(), self.range, self.fine))
+        made(&self.values, || StoredImage::packed(&self.smoothed(), self.range, self.fine))
     }
 
     /// The words of 256 levels, packed here when they are first asked for.
     pub fn words(&self) -> &WordImage {
-        self.words.get_or_init(|| WordImage::new(&self.smoothed(), self.range))
+        made(&self.words, || WordImage::new(&self.smoothed(), self.range))
     }
 
     /// The filters that smooth it.

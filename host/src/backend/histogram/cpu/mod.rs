@@ -10,6 +10,7 @@ pub use entropy::entropies;
 use super::{Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::backend::lanes::PIECE;
 use crate::error::{Setting, message};
+use crate::image::BinImage;
 use crate::threads::wanted;
 use crate::{Error, Result};
 use gpu::math::entropy::Entropies;
@@ -20,6 +21,7 @@ use task::{HistogramTask, Samples};
 
 /// A pair to be counted.
 pub struct HistogramOnCpu<'a> {
+    fixed: &'a BinImage,
     pair: Pair<'a>,
     /// What a sample counts.
     unit: u32,
@@ -37,13 +39,13 @@ impl<'a> HistogramOnCpu<'a> {
                 message!(Histogram, " {name} runs on a GPU and in the emulator"; "leave it at auto on the CPU"),
             ));
         }
-        Ok(Self { pair, unit: pair.unit()?, samples: Samples::new(&pair)? })
+        Ok(Self { fixed: pair.fixed.bins(), pair, unit: pair.unit()?, samples: Samples::new(&pair)? })
     }
 
     fn count(&self, transform: &Affine) -> Vec<u32> {
-        let task = HistogramTask::new(&self.pair, self.unit, &self.samples, transform);
+        let task = HistogramTask::new(self.fixed, &self.pair, self.unit, &self.samples, transform);
         let all = task.rows();
-        let piece = PIECE.div_ceil(self.pair.fixed.size()[0]);
+        let piece = PIECE.div_ceil(self.fixed.size[0]);
         let add = |mut sum: Vec<u32>, other: Vec<u32>| {
             sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
             sum

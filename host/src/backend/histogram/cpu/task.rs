@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::backend::histogram::{Pair, samples_words};
 use crate::backend::lanes::{Lanes, columns};
-use crate::image::CubicImage;
+use crate::image::{BinImage, CubicImage};
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::params::Affine;
 use std::borrow::Cow;
@@ -54,9 +54,8 @@ pub struct HistogramTask<'a> {
 }
 
 impl<'a> HistogramTask<'a> {
-    /// A run over `pair` through `affine`; `samples` are the pair's, each of which counts `unit`.
-    pub fn new(pair: &Pair<'a>, unit: u32, samples: &'a Samples<'a>, affine: &Affine) -> Self {
-        let fixed = pair.fixed.bins();
+    /// A run over `pair` through `affine`; `fixed` and `samples` are the pair's, each of which counts `unit`.
+    pub fn new(fixed: &'a BinImage, pair: &Pair, unit: u32, samples: &'a Samples<'a>, affine: &Affine) -> Self {
         assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
         let (mut moving, mut words, mut cubic) = (&[][..], &[][..], &[][..]);
         match samples {
