@@ -15,7 +15,7 @@ use crate::interrupt::{self, Held};
 use crate::invocation::Invocation;
 use crate::loaded::Loaded;
 use crate::progress::Progress;
-use crate::report::outputs::{Output, Outputs};
+use crate::report::outputs::Outputs;
 use crate::report::{self, Kind, REPORT, Report, Run};
 use crate::terminal::{self, line};
 
@@ -191,7 +191,7 @@ impl<'a> Job<'a> {
         K::Facts: Send,
     {
         let (pair, report) = (self.pair, self.write(loaded, found, map)?);
-        let look = match self.outputs.has(Output::Report) {
+        let look = match self.outputs.has_report() {
             true => format!("look at {}", pair.out.join(REPORT).display()),
             false => "write its report to see why".to_owned(),
         };

@@ -52,6 +52,7 @@ fn chooses_files_of_register() {
             ("transform", &["transform.tfm"]),
             ("moved", &["moved.nii.gz"]),
             ("report,transform", &["report.html", "report.json", "transform.tfm"]),
+            ("transform,json", &["report.json", "transform.tfm"]),
         ],
     );
 }

@@ -190,14 +190,15 @@ impl Run<'_> {
         let names = [outputs.own::<K>(), found.more_files()].concat();
         let own = || names.par_iter().map(|name| found.write(name, &folder.path(name))).collect::<Result<()>>();
         let moved = || if outputs.has(Output::Moved) { write_moved(&folder.path(moved(self.moving))) } else { Ok(()) };
-        let draw = || outputs.has(Output::Report).then(|| found.draw(self.images));
+        let draw = || outputs.has_page().then(|| found.draw(self.images));
         let ((own, moved), pictures) = rayon::join(|| rayon::join(own, moved), draw);
         own.and(moved)?;
         let report = self.report(found, &self.spent(writing.elapsed().as_secs_f64()));
+        if outputs.has_report() {
+            let path = folder.path(REPORT);
+            std::fs::write(&path, report.text()?).map_err(|e| Error::file(&path, e.to_string()))?;
+        }
         let Some(pictures) = pictures else { return Ok(report) };
-
-        let path = folder.path(REPORT);
-        std::fs::write(&path, report.text()?).map_err(|e| Error::file(&path, e.to_string()))?;
 
         let path = folder.path(PAGE);
         let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;

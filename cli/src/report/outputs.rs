@@ -16,6 +16,8 @@ pub enum Output {
     Jacobian,
     Moved,
     Report,
+    /// The report without its page.
+    Json,
 }
 
 /// The results that were asked for.
@@ -32,6 +34,16 @@ impl Outputs {
         self.0.is_empty() || self.0.contains(&output)
     }
 
+    /// Whether there is a report.json.
+    pub fn has_report(&self) -> bool {
+        self.has_page() || self.has(Output::Json)
+    }
+
+    /// Whether there is a report.html.
+    pub fn has_page(&self) -> bool {
+        self.has(Output::Report)
+    }
+
     /// Those of the files that only one kind of report leaves behind.
     pub fn own<K: Kind>(&self) -> Vec<&'static str> {
         K::FILES.iter().filter(|(output, _)| self.has(*output)).map(|(_, name)| *name).collect()
@@ -39,8 +51,8 @@ impl Outputs {
 
     /// All files, but those that have options of their own.
     pub fn files<K: Kind>(&self, moving: &Path) -> Vec<&'static str> {
-        let shared = [(Output::Moved, moved(moving)), (Output::Report, REPORT), (Output::Report, PAGE)];
-        let shared = shared.into_iter().filter(|(output, _)| self.has(*output)).map(|(_, name)| name);
+        let shared = [(self.has(Output::Moved), moved(moving)), (self.has_report(), REPORT), (self.has_page(), PAGE)];
+        let shared = shared.into_iter().filter(|(has, _)| *has).map(|(_, name)| name);
         self.own::<K>().into_iter().chain(shared).collect()
     }
 }
@@ -56,5 +68,6 @@ pub fn choices<K: Kind>() -> Vec<(Output, String)> {
     }
     choices.push((Output::Moved, "moved.nii.gz or moved.png".to_owned()));
     choices.push((Output::Report, format!("{REPORT}, {PAGE}")));
+    choices.push((Output::Json, REPORT.to_owned()));
     choices
 }

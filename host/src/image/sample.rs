@@ -13,8 +13,9 @@ impl Volume {
             return None;
         }
         let position = position.clamp(DVec3::ZERO, last);
-        let low = position.floor();
-        let part = (position - low).as_vec3();
+        // None is below 0, where a cast would not round down.
+        let low = position.as_uvec3();
+        let part = (position - low.as_dvec3()).as_vec3();
         let [i, j, k] = low.to_array().map(|n| n as usize);
         let [row, plane] = [size[0], size[0] * size[1]];
         // On the last voxel of an axis there is nothing to mix with.

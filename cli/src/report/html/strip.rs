@@ -36,7 +36,8 @@ impl Window {
     }
 
     fn grey(self, value: f32) -> u8 {
-        (255.0 * (value - self.black) / (self.white - self.black)).clamp(0.0, 255.0).round() as u8
+        // The cast cuts off what is outside of 0 to 255.
+        (255.0 * (value - self.black) / (self.white - self.black) + 0.5) as u8
     }
 }
 

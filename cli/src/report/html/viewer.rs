@@ -3,12 +3,12 @@
 use super::strip::{self, Window};
 use super::view::View;
 use glam::DAffine3;
-use image::ImageResult;
+use image::{GrayImage, ImageResult};
 use mireg::Volume;
 use rayon::prelude::*;
 
-/// Slices per view and quality of JPEGs, until the slices keep to [`BUDGET`].
-const ATTEMPTS: [(usize, u8); 4] = [(7, 80), (7, 50), (3, 50), (1, 50)];
+/// Slices per view and qualities of JPEGs, until the slices keep to [`BUDGET`].
+const ATTEMPTS: [(usize, &[u8]); 3] = [(7, &[80, 50]), (3, &[50]), (1, &[50])];
 /// Bytes of all slices in the file, so that it can be mailed.
 const BUDGET: usize = 900_000;
 
@@ -29,24 +29,38 @@ pub type Shown<'a> = ((&'a Volume, Window), DAffine3);
 /// Where a picture cannot be encoded.
 pub fn planes(shown: [Shown; 3]) -> ImageResult<Vec<Plane>> {
     let mut planes = Vec::new();
-    for (slices, quality) in ATTEMPTS {
+    for (slices, qualities) in ATTEMPTS {
         let views = View::all(&shown[0].0.0.geometry, slices);
-        planes = views.into_par_iter().map(|view| Plane::new(view, shown, quality)).collect::<ImageResult<Vec<_>>>()?;
-        if planes.iter().map(Plane::bytes).sum::<usize>() <= BUDGET {
-            break;
+        let drawn: Vec<_> = views.into_par_iter().map(|view| Drawn::new(view, shown)).collect();
+        for &quality in qualities {
+            planes = drawn.par_iter().map(|drawn| drawn.encode(quality)).collect::<ImageResult<Vec<_>>>()?;
+            if planes.iter().map(Plane::bytes).sum::<usize>() <= BUDGET {
+                return Ok(planes);
+            }
         }
     }
     Ok(planes)
 }
 
-impl Plane {
-    fn new(view: View, shown: [Shown; 3], quality: u8) -> ImageResult<Self> {
-        let encode =
-            |((volume, window), map): Shown| strip::data_uri(&strip::draw(&view, volume, window, &map), quality);
-        let [fixed, before, after] = shown.map(encode);
-        Ok(Self { fixed: fixed?, before: before?, after: after?, view })
+/// The slices of a view as pictures: fixed, before and after.
+struct Drawn {
+    view: View,
+    pictures: [GrayImage; 3],
+}
+
+impl Drawn {
+    fn new(view: View, shown: [Shown; 3]) -> Self {
+        let pictures = shown.map(|((volume, window), map)| strip::draw(&view, volume, window, &map));
+        Self { view, pictures }
     }
 
+    fn encode(&self, quality: u8) -> ImageResult<Plane> {
+        let [fixed, before, after] = self.pictures.each_ref().map(|picture| strip::data_uri(picture, quality));
+        Ok(Plane { fixed: fixed?, before: before?, after: after?, view: self.view.clone() })
+    }
+}
+
+impl Plane {
     fn bytes(&self) -> usize {
         self.fixed.len() + self.before.len() + self.after.len()
     }
