@@ -32,6 +32,10 @@ impl<D: Opened> Backend for D {
         self.free_bytes()
     }
 
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
         Keeping::nothing(self).histogram(&pair, method)
     }
@@ -127,6 +131,10 @@ impl<D: Opened> Backend for Keeping<'_, D> {
 
     fn free_memory(&self) -> Option<u64> {
         self.device.free_memory()
+    }
+
+    fn waits(&self) -> bool {
+        self.device.waits()
     }
 
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {

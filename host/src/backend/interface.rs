@@ -24,6 +24,11 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// Whether a thread that asks for something small mostly waits for it, so that several ask at once in the time of one.
+    fn waits(&self) -> bool {
+        false
+    }
+
     /// Brings a pair of images to where the metric is evaluated, to be counted by `method`.
     ///
     /// # Errors

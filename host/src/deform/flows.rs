@@ -40,6 +40,14 @@ impl<'a> Flows<'a> {
         }
     }
 
+    /// The field of one flow; of two that meet there are two: see [`FlowPair::fields`].
+    pub fn field(&mut self) -> Result<Vec<f32>> {
+        match self {
+            Self::One(flow) => flow.field(),
+            Self::Two(pair, _) => pair.fields().map(|fields| fields.concat()),
+        }
+    }
+
     /// Replaces the field of one flow: see [`Flow::take`]. Two that meet keep theirs.
     pub fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
         match self {

@@ -40,7 +40,8 @@ pub fn levels<'a>(
 ) -> Result<Vec<Level<'a>>> {
     let mut levels: Vec<_> = spacings.iter().map(|_| Level { channels: Vec::with_capacity(channels.len()) }).collect();
     for images in channels {
-        let [fixed, moving] = images.each_ref().map(|image| pyramid(&image.image, spacings, observer));
+        let [fixed, moving] = images.each_ref().map(|image| || pyramid(&image.image, spacings, observer));
+        let (fixed, moving) = rayon::join(fixed, moving);
         let [fixed_masks, moving_masks] = images.each_ref().map(|image| masks(image, spacings, observer));
         let masks = fixed_masks?.into_iter().zip(moving_masks?);
         for ((level, (fixed, moving)), (of_fixed, of_moving)) in

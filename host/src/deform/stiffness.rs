@@ -13,17 +13,29 @@ const SOFTEST: f64 = 0.32;
 /// How much stiffer one field that is tried is than the next.
 const RATIO: f64 = std::f64::consts::SQRT_2;
 
-/// Fields that are tried: to 2.6 voxels.
+/// Fields that are tried: from 2.6 voxels.
 const TRIED: i32 = 7;
+
+/// Softer fields are not tried after so many with which the images agree less well than with a stiffer one.
+const WORSE: usize = 2;
 
 /// The smoothing of the coarse levels with which the images agree best, and how they do.
 pub fn found(trials: &mut Trials) -> Result<(f64, f64)> {
+    let tried: Vec<f64> = (0..TRIED).rev().map(|step| SOFTEST * RATIO.powi(step)).collect();
     let mut best = (SOFTEST, f64::NEG_INFINITY);
-    for step in (0..TRIED).rev() {
-        let voxels = SOFTEST * RATIO.powi(step);
-        let value = trials.value(Smoothing::Found(voxels), None)?;
-        if value > best.1 {
-            best = (voxels, value);
+    let mut worse = 0;
+    for some in tried.chunks(trials.at_once()) {
+        let smoothings: Vec<_> = some.iter().map(|&voxels| Smoothing::Found(voxels)).collect();
+        // The same is found however many are tried at once.
+        for (&voxels, value) in some.iter().zip(trials.values(&smoothings)?) {
+            if value > best.1 {
+                (best, worse) = ((voxels, value), 0);
+            } else {
+                worse += 1;
+            }
+            if worse == WORSE {
+                return Ok(best);
+            }
         }
     }
     Ok(best)

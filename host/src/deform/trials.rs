@@ -8,49 +8,73 @@ use super::search::Searched;
 use super::smoothing::Smoothing;
 use crate::backend::Half;
 use crate::{Observer, Result};
+use rayon::prelude::*;
 use std::ops::ControlFlow;
 
 /// The flows of trials.
 pub struct Trials<'a> {
     course: &'a Course<'a>,
-    /// Climbs.
-    flow: Flows<'a>,
     /// Of one flow: stays on the finest level, with its images, and takes the fields. Two that meet go there themselves.
     judge: Flows<'a>,
 }
 
 impl<'a> Trials<'a> {
     pub fn new(course: &'a Course<'a>) -> Result<Self> {
-        let flows = || Flows::new(course.backend, course.middle);
-        let (flow, mut judge) = (flows()?, flows()?);
+        let mut judge = Flows::new(course.backend, course.middle)?;
         if course.middle.is_none() {
             course.enter(&mut judge, course.finest(), Before::Start)?;
         }
-        Ok(Self { course, flow, judge })
+        Ok(Self { course, judge })
     }
 
-    /// How the images agree after the coarse levels, or after the last of them where its field begins with what was searched for.
-    pub fn value(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<f64> {
-        let (course, flow) = (self.course, &mut self.flow);
-        let last = course.coarse() - 1;
-        for number in if searched.is_some() { last } else { 0 }..=last {
-            course.enter(flow, number, course.before(number, searched))?;
-            course.plan(number).climb(flow.climb(), Half::First, smoothing, &Quiet(course.observer))?;
-        }
-        match flow {
-            Flows::One(flow) => {
-                let [from, to] = [last, course.finest()].map(|number| course.grid(number));
-                self.judge.take(&flow.field()?, from.size, levels::between(from, to))?;
-                judged(course, &mut self.judge)
-            }
-            Flows::Two(..) => {
-                if last < course.finest() {
-                    course.enter(flow, course.finest(), Before::Level(last))?;
-                }
-                judged(course, flow)
-            }
-        }
+    /// How many [`Trials::values`] are found in about the time of one.
+    pub fn at_once(&self) -> usize {
+        if self.course.backend.waits() { usize::MAX } else { 1 }
     }
+
+    /// How the images agree after the coarse levels with each of these.
+    pub fn values(&mut self, smoothings: &[Smoothing]) -> Result<Vec<f64>> {
+        let course = self.course;
+        if course.middle.is_some() {
+            return smoothings.iter().map(|&smoothing| self.value(smoothing, None)).collect();
+        }
+        let fields = smoothings.par_iter().with_max_len(1).map(|&smoothing| climbed(course, smoothing, None)?.field());
+        let fields: Vec<_> = fields.collect::<Result<_>>()?;
+        fields.iter().map(|field| self.judged(field)).collect()
+    }
+
+    /// How they agree after them, or after the last of them where its field begins with what was searched for.
+    pub fn value(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<f64> {
+        let course = self.course;
+        let mut flows = climbed(course, smoothing, searched)?;
+        if course.middle.is_none() {
+            return self.judged(&flows.field()?);
+        }
+        let last = course.coarse() - 1;
+        if last < course.finest() {
+            course.enter(&mut flows, course.finest(), Before::Level(last))?;
+        }
+        judged(course, &mut flows)
+    }
+
+    /// The same of the field of one flow on the last coarse level.
+    fn judged(&mut self, field: &[f32]) -> Result<f64> {
+        let course = self.course;
+        let [from, to] = [course.coarse() - 1, course.finest()].map(|number| course.grid(number));
+        self.judge.take(field, from.size, levels::between(from, to))?;
+        judged(course, &mut self.judge)
+    }
+}
+
+/// Flows after the coarse levels.
+fn climbed<'a>(course: &Course<'a>, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Flows<'a>> {
+    let mut flows = Flows::new(course.backend, course.middle)?;
+    let last = course.coarse() - 1;
+    for number in if searched.is_some() { last } else { 0 }..=last {
+        course.enter(&mut flows, number, course.before(number, searched))?;
+        course.plan(number).climb(flows.climb(), Half::First, smoothing, &Quiet(course.observer))?;
+    }
+    Ok(flows)
 }
 
 fn judged(course: &Course, flows: &mut Flows) -> Result<f64> {

@@ -1,13 +1,14 @@
 //! What `mireg deform` leaves behind.
 
+mod displacement;
 mod grid;
 mod jacobian;
 mod page;
 
 use std::path::Path;
 
+use displacement::Displacement;
 use image::ImageResult;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::outputs::Output;
@@ -17,7 +18,6 @@ use mireg::image::Intensities;
 use mireg::io;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::labels::Regions;
-use mireg::transform::{Field, Linear};
 use mireg::{Doubt, Result, Volume};
 
 /// File names in the output folder, beside those of every registration.
@@ -106,15 +106,6 @@ pub struct Values {
     pub after: f64,
 }
 
-/// Lengths over all voxels of the fixed image.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Displacement {
-    pub mean_mm: f64,
-    /// 95 of 100 voxels go this far at most.
-    pub percentile_95_mm: f64,
-    pub largest_mm: f64,
-}
-
 /// A level of the flow.
 #[derive(Debug, Serialize)]
 pub struct Level {
@@ -153,23 +144,6 @@ impl Seconds {
             ("writing", self.write),
             ("total", self.total),
         ]
-    }
-}
-
-impl Displacement {
-    /// How far `field` ends from where `start` puts its voxels.
-    pub fn new(field: &Field, start: &Linear) -> Self {
-        let begin = Field::of(&field.geometry, |point| start.to_affine().transform_point3(point));
-        let apart = |(to, from): (&[f32; 3], &[f32; 3])| {
-            let axis = |n: usize| f64::from(to[n]) - f64::from(from[n]);
-            (axis(0) * axis(0) + axis(1) * axis(1) + axis(2) * axis(2)).sqrt()
-        };
-        let mut lengths: Vec<f64> = field.vectors.par_iter().zip(&begin.vectors).map(apart).collect();
-        // In voxel order, so that it has the same bits for any number of threads.
-        let mean_mm = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
-        let rank = lengths.len().saturating_sub(1) * 95 / 100;
-        let percentile_95_mm = *lengths.select_nth_unstable_by(rank, f64::total_cmp).1;
-        Self { mean_mm, percentile_95_mm, largest_mm: lengths[rank..].iter().copied().fold(0.0, f64::max) }
     }
 }
 
@@ -278,25 +252,5 @@ impl Kind for Deformed<'_> {
 
     fn page(&self, report: &Report<Facts>, images: [&Volume; 2], pictures: &page::Pictures) -> askama::Result<String> {
         page::page(self, report, images, pictures)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use glam::{DAffine3, DVec3};
-    use mireg::Geometry;
-    use mireg::transform::{Dimension, Kind};
-
-    #[test]
-    fn a_displacement_is_what_the_flow_adds_to_the_start() {
-        let grid = Geometry::axis_aligned([101, 1, 1], DVec3::splat(2.0), DVec3::ZERO);
-        let start = DAffine3::from_rotation_z(0.2) * DAffine3::from_translation(DVec3::new(90.0, -7.0, 3.0));
-        // By 0, 0.03, 0.06 ... 3 mm.
-        let field = Field::of(&grid, |p| start.transform_point3(p) + p.x / 200.0 * DVec3::new(1.0, -2.0, 2.0));
-        let start = Linear::new(Kind::Rigid, Dimension::Three, DVec3::ZERO, &start);
-        let found = Displacement::new(&field, &start);
-        let expected = [(found.mean_mm, 1.5), (found.percentile_95_mm, 2.85), (found.largest_mm, 3.0)];
-        assert!(expected.iter().all(|(found, mm)| (found - mm).abs() < 1e-4), "{found:?}");
     }
 }
