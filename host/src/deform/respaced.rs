@@ -20,7 +20,7 @@ pub fn respaced(volume: &Volume, mm: f64) -> Cow<'_, Volume> {
         return Cow::Borrowed(volume);
     }
     let factors = (geometry.spacing / old.spacing).to_array();
-    let mut finer = volume.voxels.clone();
+    let mut finer: Vec<f32> = volume.voxels.par_iter().copied().collect();
     smooth(&mut finer, old.size, factors.map(|factor| 0.5 * (factor * factor - 1.0).max(0.0).sqrt()));
     let [columns, rows, planes] = [0, 1, 2].map(|axis| neighbours(old.size[axis], geometry.size[axis], factors[axis]));
     let mut voxels = vec![0.0; geometry.voxels()];

@@ -29,7 +29,8 @@ impl<'a> Trials<'a> {
 
     /// How many [`Trials::values`] are found in about the time of one.
     pub fn at_once(&self) -> usize {
-        if self.course.backend.waits() { usize::MAX } else { 1 }
+        // A field on a coarse level keeps two threads busy, and hardly more.
+        if self.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
     /// How the images agree after the coarse levels with each of these.

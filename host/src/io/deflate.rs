@@ -8,7 +8,7 @@ use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Strategy, adler32, crc32};
 /// Voxels compressed by one task.
 const BLOCK: usize = 1 << 18;
 /// So many per thread lie in memory before they are written.
-const BLOCKS_A_THREAD: usize = 16;
+const BLOCKS_A_THREAD: usize = 4;
 /// An empty last block.
 const END: [u8; 2] = [0x03, 0x00];
 

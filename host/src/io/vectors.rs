@@ -1,5 +1,7 @@
 //! Displacement fields as the numbers of a file.
 
+use rayon::prelude::*;
+
 use super::voxels::Order;
 use crate::Geometry;
 use crate::transform::Field;
@@ -18,7 +20,7 @@ pub fn field(geometry: Geometry, numbers: &[f32], order: Order) -> Field {
         Order::Voxels => numbers[voxel * channels + channel],
         Order::Planes => numbers[voxel + channel * voxels],
     };
-    let vectors = (0..voxels).map(|voxel| [0, 1, 2].map(|channel| number(voxel, channel))).collect();
+    let vectors = (0..voxels).into_par_iter().map(|voxel| [0, 1, 2].map(|channel| number(voxel, channel))).collect();
     Field { geometry, vectors }
 }
 
@@ -26,10 +28,20 @@ pub fn field(geometry: Geometry, numbers: &[f32], order: Order) -> Field {
 pub fn numbers(field: &Field, order: Order) -> Vec<f32> {
     let Field { geometry, vectors } = field;
     let channels = channels(geometry);
+    let mut numbers = vec![0.0; channels * vectors.len()];
     match order {
-        Order::Voxels => vectors.iter().flat_map(|vector| &vector[..channels]).copied().collect(),
-        Order::Planes => (0..channels).flat_map(|channel| vectors.iter().map(move |vector| vector[channel])).collect(),
+        Order::Voxels => {
+            let voxels = numbers.par_chunks_exact_mut(channels).zip(vectors);
+            voxels.for_each(|(numbers, vector)| numbers.copy_from_slice(&vector[..channels]));
+        }
+        Order::Planes => {
+            let planes = numbers.par_chunks_exact_mut(vectors.len().max(1)).enumerate();
+            planes.for_each(|(channel, plane)| {
+                plane.par_iter_mut().zip(vectors).for_each(|(number, vector)| *number = vector[channel]);
+            });
+        }
     }
+    numbers
 }
 
 /// Whether a field of a 2-D image leads out of its plane.

@@ -1,6 +1,6 @@
 //! How far a deformation goes beyond its start.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 use mireg::transform::{Field, Linear};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -20,9 +20,16 @@ pub struct Displacement {
 impl Displacement {
     /// How far `field` ends from where `start` puts its voxels.
     pub fn new(field: &Field, start: &Linear) -> Self {
-        let begin = Field::of(&field.geometry, |point| start.to_affine().transform_point3(point));
-        let pairs = field.vectors.par_iter().zip(&begin.vectors);
-        let lengths: Vec<f32> = pairs.map(|(to, from)| Vec3::from(*to).distance(Vec3::from(*from))).collect();
+        let to_mm = field.geometry.index_to_world();
+        let begin = start.to_affine() * to_mm;
+        let [width, height, _] = field.geometry.size;
+        let length = |(number, vector): (usize, &[f32; 3])| {
+            let place = [number % width, number / width % height, number / (width * height)];
+            let index = DVec3::from_array(place.map(|n| n as f64));
+            let by_start = begin.transform_point3(index) - to_mm.transform_point3(index);
+            Vec3::from(*vector).distance(by_start.as_vec3())
+        };
+        let lengths: Vec<f32> = field.vectors.par_iter().enumerate().map(length).collect();
         // By parts that do not depend on the threads, so that neither do the bits of the sum.
         let sum = |part: &[f32]| part.iter().map(|&length| f64::from(length)).sum::<f64>();
         let sums: Vec<_> = lengths.par_chunks(CHUNK).map(sum).collect();
@@ -59,7 +66,7 @@ fn ranked(numbers: &[f32], mut rank: usize) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::{DAffine3, DVec3};
+    use glam::DAffine3;
     use mireg::Geometry;
     use mireg::transform::{Dimension, Kind};
 
