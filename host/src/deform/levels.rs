@@ -6,11 +6,16 @@ use crate::error::Setting;
 use crate::image::{Geometry, Prepared, Range, StoredImage};
 use crate::observer::go_on;
 use crate::{Error, Observer, Result, Volume};
+use glam::DVec3;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Levels that are made where none are asked for.
 const LEVELS: i32 = 4;
+
+/// Pixels of the finest level of flat images at most where levels are not asked for. A smooth field does not need more, and whole slides
+/// would take an hour.
+const MOST_PIXELS: usize = 1 << 22;
 
 /// Voxels along the shortest side that a level keeps where levels are not asked for.
 const SHORTEST: f64 = 8.0;
@@ -93,9 +98,12 @@ fn pyramid<'a>(volume: &'a Volume, spacings: &[f64], observer: &dyn Observer) ->
     Ok(levels)
 }
 
-/// Each twice as fine as the one before, down to the image's smallest spacing.
+/// Each twice as fine as the one before, down to the image's smallest spacing; of large flat images down to [`MOST_PIXELS`].
 pub fn automatic(grid: &Geometry) -> Vec<f64> {
-    let finest = smallest(grid);
+    let mut finest = smallest(grid);
+    while grid.is_flat() && grid.respaced(grid.spacing.max(DVec3::splat(finest))).voxels() > MOST_PIXELS {
+        finest *= 2.0;
+    }
     let axes = (0..3).filter(|&axis| grid.size[axis] > 1);
     let side = axes.map(|axis| grid.size[axis] as f64 * grid.spacing[axis]).fold(f64::INFINITY, f64::min);
     let coarser = (1..LEVELS).map(|n| finest * 2_f64.powi(n)).filter(|mm| side / mm >= SHORTEST);
@@ -128,5 +136,19 @@ pub fn check(levels: &[f64]) -> Result<()> {
     match levels.windows(2).any(|pair| pair[1] >= pair[0]) {
         true => Err(Error::option(Setting::Levels, "levels go from coarse to fine, as in 4,2,1")),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_end_at_the_smallest_spacing_but_for_whole_slides() {
+        let grid = |size, mm| Geometry::axis_aligned(size, mm, DVec3::ZERO);
+        assert_eq!(automatic(&grid([181, 217, 180], DVec3::ONE)), [8.0, 4.0, 2.0, 1.0]);
+        assert_eq!(automatic(&grid([40, 40, 20], DVec3::new(1.0, 1.0, 3.0))), [4.0, 2.0, 1.0]);
+        assert_eq!(automatic(&grid([2048, 2048, 1], DVec3::splat(0.5))), [4.0, 2.0, 1.0, 0.5]);
+        assert_eq!(automatic(&grid([10_000, 6_761, 1], DVec3::ONE)), [64.0, 32.0, 16.0, 8.0]);
     }
 }
