@@ -9,7 +9,7 @@ use std::path::Path;
 
 use glam::DVec3;
 use libtest_mimic::Trial;
-use mireg::{Geometry, PixelType, Volume, io};
+use mireg::{Geometry, PixelType, Volume, backend, io};
 use tempfile::TempDir;
 
 use crate::cli::{mireg, names};
@@ -22,6 +22,9 @@ pub fn tests() -> Vec<Trial> {
         test("broken_pairs_are_named_and_the_others_done", broken_pairs_are_named_and_the_others_done),
     ];
     tests.push(test("on_a_gpu_too", on_a_gpu_too).with_ignored_flag(gpu_is_absent()));
+    tests.push(
+        test("on_two_gpus_too", on_two_gpus_too).with_ignored_flag(backend::gpus().map_or(0, |gpus| gpus.len()) < 2),
+    );
     tests.extend(resume::tests());
     tests.extend(table::tests());
     tests
@@ -145,6 +148,23 @@ fn on_a_gpu_too() {
         let [a, b] = ["cuda", "cpu"].map(|out| fs::read(folder.path().join(format!("{out}/p{n}/{name}"))).unwrap());
         assert!(a == b, "p{n}/{name}");
     }
+}
+
+fn on_two_gpus_too() {
+    let folder = study(8);
+    let on = |devices, out| {
+        ends(folder.path(), &["batch", "in/pairs.csv", "--out", out, "--devices", devices, "--jobs", "4"]);
+    };
+    on("all", "all");
+    on("1", "second");
+    on("any", "any");
+    for (n, out) in (0..8).flat_map(|n| ["second", "any"].map(|out| (n, out))) {
+        let [a, b] = ["all", out].map(|out| fs::read(folder.path().join(format!("{out}/p{n}/transform.tfm"))).unwrap());
+        assert!(a == b, "p{n} of {out}");
+    }
+    let none = mireg(folder.path(), &["batch", "in/pairs.csv", "--out", "none", "--devices", "0,999"]).assert().code(2);
+    let told = String::from_utf8_lossy(&none.get_output().stderr).into_owned();
+    assert!(told.contains("no GPU 999"), "{told}");
 }
 
 fn deforms_and_meshes() {

@@ -1,6 +1,6 @@
 //! The doors of the library: an [`Engine`], and a function for each of its runs.
 
-use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Work};
+use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Cuda, Work};
 use crate::cost;
 use crate::deform::{self, Deformation};
 use crate::mesh::{self, Found};
@@ -42,6 +42,17 @@ impl Engine {
     /// [`Error::Device`](crate::Error::Device) where the backend is not there, or the operating system refuses the threads.
     pub fn open(kind: BackendKind, threads: usize, observer: &dyn Observer) -> Result<Self> {
         Self::with(kind, Threads::start(threads)?, observer)
+    }
+
+    /// Opens the NVIDIA GPU of this number among those that the driver shows, from 0: see [`gpus`](crate::backend::gpus).
+    ///
+    /// # Errors
+    /// As [`Engine::open`].
+    pub fn open_gpu(number: usize, threads: usize) -> Result<Self> {
+        let clock = Instant::now();
+        let cuda = Box::new(Cuda::numbered(number)?);
+        let device = Device::Opened(cuda, BackendKind::Cuda, clock.elapsed().as_secs_f64());
+        Ok(Self { device, threads: Threads::start(threads)? })
     }
 
     fn with(kind: BackendKind, threads: Threads, observer: &dyn Observer) -> Result<Self> {

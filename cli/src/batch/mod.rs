@@ -2,6 +2,7 @@
 //! ([`queue`]), each leaves a record of what it was made from in its folder ([`record`]), and all records make the summary and the
 //! gallery. What a row does is its own command's business.
 
+pub mod devices;
 mod facts;
 mod gallery;
 mod inputs;
@@ -36,8 +37,8 @@ use unfinished::Unfinished;
 /// How often the summary is written while rows are registered.
 const WRITTEN: Duration = Duration::from_secs(30);
 
-/// Opens a device for so many rows at once.
-pub type Open<'a> = dyn Fn(usize, &dyn Observer) -> Result<Engine> + 'a;
+/// Opens devices for so many rows, and says how many of them are to be under way at once.
+pub type Open<'a> = dyn Fn(usize, &dyn Observer) -> Result<(Vec<Engine>, usize)> + 'a;
 
 /// How a study is run.
 pub struct Study<'a> {
@@ -50,8 +51,6 @@ pub struct Study<'a> {
     pub merge: bool,
     /// Whether rows that failed in an earlier run are tried again.
     pub retry_failed: bool,
-    /// Rows at once, at most.
-    pub jobs: usize,
     pub open: &'a Open<'a>,
 }
 
@@ -70,10 +69,9 @@ impl Study<'_> {
         let mut progress = Progress::new(self.quiet, rows.len(), rows.len() - waiting.len());
         let write = |records: &[Option<Record>]| self.write(rows, records, unfinished.folder());
         if !waiting.is_empty() && !self.merge {
-            let jobs = self.jobs.min(waiting.len());
+            let (engines, jobs) = (self.open)(waiting.len(), &progress)?;
             // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
-            let engine = Box::leak(Box::new((self.open)(jobs, &progress)?));
-            let shared = Shared { engine, out: self.out, unfinished: unfinished.folder() };
+            let shared = Shared { engines: engines.leak(), out: self.out, unfinished: unfinished.folder() };
             let turns: Vec<&Row> = waiting.iter().map(|&place| &rows[place]).collect();
             let mut written = Instant::now();
             queue::run(&turns, jobs, &shared, |ended| {

@@ -21,7 +21,8 @@ use crate::invocation::{Invocation, Row};
 
 /// What all rows share.
 pub struct Shared<'a> {
-    pub engine: &'a Engine,
+    /// Of which each worker has one.
+    pub engines: &'a [Engine],
     /// Where their folders go.
     pub out: &'a Path,
     /// Where temporary folders lie.
@@ -52,12 +53,12 @@ fn pass(
     let (next, again) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..jobs {
+        for engine in shared.engines.iter().cycle().take(jobs) {
             let (sender, next, again) = (sender.clone(), &next, &again);
             scope.spawn(move || {
                 while interrupt::proceed().is_ok() {
                     let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                    match Turn::new(rows[place], shared).run(jobs == 1) {
+                    match Turn::new(rows[place], shared, engine).run(jobs == 1) {
                         // The receiver lives as long as this scope.
                         Outcome::Ended(record) => drop(sender.send((place, *record))),
                         Outcome::Short => again.lock().unwrap_or_else(PoisonError::into_inner).push(place),
@@ -91,13 +92,14 @@ enum Outcome {
 struct Turn<'a> {
     row: &'a row::Row,
     shared: &'a Shared<'a>,
+    engine: &'a Engine,
     /// Of results that are in their place.
     placed: Mutex<Option<Record>>,
 }
 
 impl<'a> Turn<'a> {
-    fn new(row: &'a row::Row, shared: &'a Shared<'a>) -> Self {
-        Self { row, shared, placed: Mutex::new(None) }
+    fn new(row: &'a row::Row, shared: &'a Shared<'a>, engine: &'a Engine) -> Self {
+        Self { row, shared, engine, placed: Mutex::new(None) }
     }
 
     /// Registers the pair, alone or beside others.
@@ -137,7 +139,7 @@ impl<'a> Turn<'a> {
 
 impl Row for Turn<'_> {
     fn engine(&self) -> &Engine {
-        self.shared.engine
+        self.engine
     }
 
     fn temporary(&self) -> &Path {

@@ -7,11 +7,13 @@ use std::thread::available_parallelism;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
 use mireg::backend::BackendKind;
-use mireg::{Error, Observer, Result};
+use mireg::error::Setting;
+use mireg::{Engine, Error, Observer, Result};
 
 use super::{deform, mesh, register};
 use crate::arguments::compute::Compute;
 use crate::batch::Study;
+use crate::batch::devices::Devices;
 use crate::batch::plan;
 use crate::batch::row::{self, Asked, Run};
 use crate::batch::shard::Shard;
@@ -51,7 +53,7 @@ Examples:
   mireg batch pairs.csv --out study --retry-failed
       again, once the reason of a failure is gone";
 
-/// More pairs at once would need more memory than they save time.
+/// More pairs at once on a device would need more memory than they save time.
 const MOST_JOBS: usize = 16;
 
 #[derive(Args)]
@@ -76,10 +78,14 @@ pub struct Batch {
     /// Register nothing, and write the summary of what is done, such as by all shards
     #[arg(long, conflicts_with_all = ["shard", "retry_failed"])]
     pub merge: bool,
-    /// Pairs at once, which share the threads; each needs memory for its images [default: one per thread, up to 16]
+    /// Pairs at once, which share the threads; each needs memory for its images [default: one per thread, up to 16 per device]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Computing")]
     #[arg(value_parser = value_parser!(u32).range(1..=256))]
     pub jobs: Option<u32>,
+    /// GPUs for the pairs, as all or 0,2: each works on pairs of its own; any is one that no other mireg batch with any has taken,
+    /// and waits for it
+    #[arg(long, value_name = "LIST", help_heading = "Computing")]
+    pub devices: Option<Devices>,
     #[command(flatten)]
     pub compute: Compute,
     /// Options of the command for all pairs, after --
@@ -133,6 +139,13 @@ impl Pairwise {
 /// Checks the table, registers its pairs and writes the summary.
 pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
     let Batch { table, out, quiet, retry_failed, shard, merge, .. } = arguments;
+    let backend = arguments.compute.backend;
+    if arguments.devices.is_some() && !matches!(backend, BackendKind::Auto | BackendKind::Cuda) {
+        return Err(Error::option(
+            Setting::Backend,
+            format!("--backend {backend} is no GPU, which --devices asks for; leave one of them out"),
+        ));
+    }
     let mut rows = match arguments.rows(invocation)? {
         Ok(rows) => rows,
         Err(faults) => {
@@ -143,17 +156,23 @@ pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
         }
     };
     let threads = arguments.compute.threads.map_or_else(cores, |threads| threads as usize);
-    let jobs = arguments.jobs.map_or(threads.min(MOST_JOBS), |jobs| jobs as usize);
-    let open = |jobs: usize, observer: &dyn Observer| {
-        let each = u32::try_from((threads / jobs).max(1)).ok();
-        Compute { backend: arguments.compute.backend, threads: each }.engine(observer)
+    let open = |rows: usize, observer: &dyn Observer| {
+        let gpus = arguments.devices.as_ref().map(|devices| devices.numbers(observer)).transpose()?;
+        let most = MOST_JOBS * gpus.as_ref().map_or(1, Vec::len);
+        let jobs = arguments.jobs.map_or(threads.min(most), |jobs| jobs as usize).min(rows);
+        let each = (threads / jobs).max(1);
+        let engines = match gpus {
+            Some(gpus) => gpus.into_iter().map(|gpu| Engine::open_gpu(gpu, each)).collect::<Result<_>>()?,
+            None => vec![Engine::open(backend, each, observer)?],
+        };
+        Ok((engines, jobs))
     };
     if let Some(shard) = shard {
         let mut place = 0..;
         rows.retain(|_| place.next().is_some_and(|place| shard.has(place)));
     }
     let [quiet, merge, retry_failed] = [*quiet, *merge, *retry_failed];
-    Study { table, out, quiet, shard: *shard, merge, retry_failed, jobs, open: &open }.run(&rows)
+    Study { table, out, quiet, shard: *shard, merge, retry_failed, open: &open }.run(&rows)
 }
 
 fn cores() -> usize {
@@ -188,6 +207,7 @@ impl Batch {
     /// What all rows have of the options of the study.
     fn all(&self) -> Vec<String> {
         match self.compute.backend {
+            _ if self.devices.is_some() => vec!["--backend".into(), BackendKind::Cuda.to_string()],
             BackendKind::Auto => Vec::new(),
             backend => vec!["--backend".into(), backend.to_string()],
         }

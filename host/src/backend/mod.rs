@@ -40,6 +40,7 @@ pub(crate) use lanes::simd;
 pub use mattes::{MattesImages, MattesPair, Smooth, SmoothEvaluator, SmoothSlope, Windows};
 pub use open::{BackendKind, Device, devices, open};
 pub(crate) use queue::BATCH;
+pub use queue::cuda::places as gpus;
 pub use queue::{cuda, cuda::Cuda, emulated, emulated::Emulated};
 pub use search::Search;
 pub use viola::{Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, ViolaValue};

@@ -30,7 +30,7 @@ const KEPT: usize = 2;
 /// Bytes of page-locked memory that are kept at most: it holds but a few numbers of each pair.
 const PINNED_KEPT: usize = 64 << 20;
 
-/// The first NVIDIA GPU, for any number of threads at once: each works on queues of its own. A kernel is compiled once and memory that
+/// An NVIDIA GPU, for any number of threads at once: each works on queues of its own. A kernel is compiled once and memory that
 /// is no longer used is used again.
 pub struct Cuda {
     /// Declared before the context, so that they are gone first.
@@ -55,15 +55,47 @@ pub(crate) fn has_driver() -> bool {
     cuda_driver::found()
 }
 
+/// Where each GPU of this machine sits on its PCI bus, as in `0000:1b:00`: of all that the driver shows, in its order.
+///
+/// # Errors
+/// [`Error::Device`] where there is none.
+pub fn places() -> Result<Vec<String>> {
+    available()?;
+    cust::init(CudaFlags::empty())?;
+    let place = |number| {
+        let device = Device::get_device(number)?;
+        let [domain, bus, slot] =
+            [DeviceAttribute::PciDomainId, DeviceAttribute::PciBusId, DeviceAttribute::PciDeviceId]
+                .map(|attribute| device.get_attribute(attribute));
+        Ok(format!("{:04x}:{:02x}:{:02x}", domain?, bus?, slot?))
+    };
+    (0..Device::num_devices()?).map(place).collect()
+}
+
 impl Cuda {
     /// Opens the first device.
     ///
     /// # Errors
     /// [`Error::Device`] where there is none.
     pub fn open() -> Result<Self> {
+        Self::numbered(0)
+    }
+
+    /// Opens the device of this number, from 0.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is none.
+    pub fn numbered(number: usize) -> Result<Self> {
         available()?;
         cust::init(CudaFlags::empty())?;
-        let device = Device::get_device(0)?;
+        let count = Device::num_devices()? as usize;
+        if number >= count {
+            return Err(Error::device(
+                "cuda",
+                format!("there is no GPU {number}; they are numbered from 0 to {}", count - 1),
+            ));
+        }
+        let device = Device::get_device(number as u32)?;
         let context = Context::new(device)?;
         let capability = capability(&device)?;
         let bytes = device.total_memory()?;

@@ -1,0 +1,111 @@
+//! The GPUs of a study.
+
+use std::env;
+use std::fs::{File, OpenOptions};
+use std::str::FromStr;
+use std::thread;
+use std::time::Duration;
+
+use mireg::{Error, Observer, Result, backend};
+
+use crate::interrupt;
+
+/// How often it is asked whether a GPU is free.
+const ASKED: Duration = Duration::from_millis(200);
+
+/// Which GPUs a study takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Devices {
+    All,
+    /// The first that no other study has taken in this way.
+    Any,
+    /// Of these numbers, from 0.
+    These(Vec<usize>),
+}
+
+impl Devices {
+    /// Their numbers; waits where all are taken.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is none, [`Error::File`] where a lock cannot be made, [`Error::Stopped`] by a signal.
+    pub fn numbers(&self, observer: &dyn Observer) -> Result<Vec<usize>> {
+        match self {
+            Self::All => Ok((0..backend::gpus()?.len()).collect()),
+            Self::Any => Ok(vec![free(&backend::gpus()?, observer)?]),
+            Self::These(numbers) => Ok(numbers.clone()),
+        }
+    }
+}
+
+impl FromStr for Devices {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let numbers = || {
+            let mut numbers: Vec<usize> = text.split(',').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+            numbers.sort_unstable();
+            numbers.dedup();
+            Some(numbers)
+        };
+        match text {
+            "all" => Ok(Self::All),
+            "any" => Ok(Self::Any),
+            _ => numbers().map(Self::These).ok_or("give all, any, or numbers from 0, as in 0,2"),
+        }
+    }
+}
+
+/// The first GPU that no other process holds, which this one then holds until it ends.
+fn free(places: &[String], observer: &dyn Observer) -> Result<usize> {
+    let mut waits = false;
+    loop {
+        for (number, place) in places.iter().enumerate() {
+            let lock = lock(place)?;
+            if lock.try_lock().is_ok() {
+                // Closed by the end of the process, however it ends.
+                std::mem::forget(lock);
+                return Ok(number);
+            }
+        }
+        if !waits {
+            observer.note("other studies have taken all GPUs: waiting for one");
+            waits = true;
+        }
+        thread::sleep(ASKED);
+        interrupt::proceed()?;
+    }
+}
+
+/// The file whose lock stands for the GPU in this place, which studies of other users may have made.
+fn lock(place: &str) -> Result<File> {
+    let path = env::temp_dir().join(format!("mireg-gpu-{}.lock", place.replace(':', "-")));
+    let made = OpenOptions::new().create(true).append(true).open(&path);
+    made.or_else(|_| File::open(&path)).map_err(|e| Error::file(&path, format!("the GPU cannot be locked by it ({e})")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_have_names() {
+        assert_eq!("all".parse(), Ok(Devices::All));
+        assert_eq!("any".parse(), Ok(Devices::Any));
+        assert_eq!("2,0,2".parse(), Ok(Devices::These(vec![0, 2])));
+        for text in ["", "0,", "-1", "gpu", "0;1"] {
+            assert!(text.parse::<Devices>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_gpu_that_is_held_is_not_free() {
+        let places = [1, 2].map(|n| format!("test-{}-{n}", std::process::id()));
+        let held = lock(&places[0]).unwrap();
+        held.lock().unwrap();
+        assert_eq!(free(&places, &mireg::Silent).unwrap(), 1);
+        drop(held);
+        assert_eq!(free(&places, &mireg::Silent).unwrap(), 0);
+        let file = |place: &String| env::temp_dir().join(format!("mireg-gpu-{place}.lock"));
+        places.iter().for_each(|place| std::fs::remove_file(file(place)).unwrap());
+    }
+}
