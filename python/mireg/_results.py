@@ -25,6 +25,8 @@ class Registration:
 
     def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
         self._finished: _mireg.Finished | None = finished
+        #: The page of one that was pickled, and so has the images no longer.
+        self._page = ""
         self.transform = Transform._of(finished.transform())
         array, grid = array_of(moved)
         self.moved = like(fixed, array, None, grid)
@@ -41,18 +43,16 @@ class Registration:
         """What speaks against the result, a line each."""
         return [warning["text"] for warning in self.report["warnings"]]
 
-    def page(self) -> str | None:
-        """The page ``report.html`` of the command line: one file with pictures that loads nothing else. A result that was pickled no
-        longer has the images, and so no page."""
-        return None if self._finished is None else self._finished.page()
+    def page(self) -> str:
+        """The page ``report.html`` of the command line: one file with pictures that loads nothing else."""
+        return self._page if self._finished is None else self._finished.page()
 
-    def _repr_html_(self) -> str | None:
-        page = self.page()
+    def _repr_html_(self) -> str:
         frame = '<iframe srcdoc="{}" style="width: 100%; height: 640px; border: 0"></iframe>'
-        return None if page is None else frame.format(html.escape(page))
+        return frame.format(html.escape(self.page()))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_finished": None}
+        return {**self.__dict__, "_finished": None, "_page": self.page()}
 
     def __repr__(self) -> str:
         text = "".join(f"; {warning}" for warning in self.warnings)
