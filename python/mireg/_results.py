@@ -14,14 +14,14 @@ from mireg._types import Numbers
 
 
 class Registration:
-    """What :func:`mireg.register` found."""
+    """What :func:`mireg.register` found. It can be pickled."""
 
-    #: From points of the fixed image to points of the moving image.
     transform: Transform
-    #: The moving image on the grid of the fixed one, of the kind that the fixed image is; of a file, a :class:`mireg.Image`.
+    """From points of the fixed image to points of the moving image."""
     moved: Any
-    #: What ``report.json`` of the command line says.
+    """The moving image on the grid of the fixed one, of the kind that the fixed image is; of a file, a :class:`mireg.Image`."""
     report: dict[str, Any]
+    """What ``report.json`` of the command line says: the metric before and after, the levels, seconds, the device, warnings."""
 
     def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
         self._finished: _mireg.Finished | None = finished
@@ -44,7 +44,7 @@ class Registration:
         return [warning["text"] for warning in self.report["warnings"]]
 
     def page(self) -> str:
-        """The page ``report.html`` of the command line: one file with pictures that loads nothing else."""
+        """The page ``report.html`` of the command line: one file with pictures that loads nothing else. Notebooks show it."""
         return self._page if self._finished is None else self._finished.page()
 
     def _repr_html_(self) -> str:
@@ -62,12 +62,12 @@ class Registration:
 class Deformation(Registration):
     """What :func:`mireg.deform` found. ``transform`` is a displacement field on the grid of the fixed image."""
 
-    #: The way back, a displacement field on the grid of the moving image.
     inverse: Transform
-    #: The initial linear transform.
+    """The way back, a displacement field on the grid of the moving image."""
     start: Transform
-    #: The Jacobian determinant, above 1 where the moving image is larger; of the kind that the fixed image is.
+    """The initial linear transform."""
     jacobian: Any
+    """The Jacobian determinant, above 1 where the moving image is larger; of the kind that the fixed image is."""
 
     def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
         super().__init__(finished, moved, fixed)
@@ -95,8 +95,8 @@ class Deformation(Registration):
 class Mesh(Registration):
     """What :func:`mireg.mesh` found. ``transform`` is the mesh."""
 
-    #: The initial affine transform.
     start: Transform
+    """The initial affine transform."""
 
     def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
         super().__init__(finished, moved, fixed)
