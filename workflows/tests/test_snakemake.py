@@ -2,7 +2,8 @@ import pytest
 from conftest import WORKFLOWS, Study
 
 SNAKEFILE = WORKFLOWS / "snakemake" / "Snakefile"
-SNAKEMAKE = ["snakemake", "--snakefile", SNAKEFILE, "--cores", "2", "--config", "chunks=4", "threads=1"]
+SETTINGS = ["chunks=4", "threads=1", "options=--dof translation"]
+SNAKEMAKE = ["snakemake", "--snakefile", SNAKEFILE, "--cores", "2", "--config", *SETTINGS]
 
 
 @pytest.mark.parametrize("study", [20], indirect=True)
