@@ -1,15 +1,15 @@
 """mireg registers medical images by mutual information, with the same bits on CPU and GPU.
 
 >>> import mireg
->>> found = mireg.register("ct.nii.gz", "mr.nii.gz")     # doctest: +SKIP
->>> found.transform.matrix(frame="RAS")                  # doctest: +SKIP
+>>> found = mireg.register("ct.nii.gz", "mr.nii.gz")
+>>> found.transform.matrix(frame="RAS")
 
 A transform maps a point of the fixed image to the corresponding point of the moving image. Images are paths, or images of nibabel,
-SimpleITK, itk or ANTsPy, or a :class:`Image`: an array with its affine. Options have the names, the values and the defaults of the command
-line; ``mireg register --help`` describes them.
-
-What is imported here is imported when it is first used, so that ``import mireg`` takes milliseconds.
+SimpleITK, itk or ANTsPy, or a :class:`mireg.Image`: an array with its affine. Options have the names, the values and the defaults of the
+command line, a dash being an underscore: ``--fixed-mask`` is ``fixed_mask=``.
 """
+
+# What is imported here is imported when it is first used, so that ``import mireg`` takes milliseconds.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -24,27 +24,28 @@ if TYPE_CHECKING:
     from mireg._results import Deformation, Mesh, Registration
     from mireg._transform import Transform
 
+# In the order of the API's pages.
 __all__ = [
-    "Deformation",
-    "DeviceError",
-    "Engine",
-    "Fault",
-    "FileError",
-    "Image",
-    "InputError",
-    "Mesh",
-    "Registration",
-    "Transform",
-    "UntrustedError",
-    "__version__",
-    "apply",
-    "deform",
-    "devices",
-    "evaluate",
-    "mesh",
-    "metric",
-    "points",
     "register",
+    "deform",
+    "mesh",
+    "apply",
+    "points",
+    "metric",
+    "evaluate",
+    "devices",
+    "Registration",
+    "Deformation",
+    "Mesh",
+    "Transform",
+    "Image",
+    "Engine",
+    "InputError",
+    "FileError",
+    "DeviceError",
+    "UntrustedError",
+    "Fault",
+    "__version__",
 ]
 
 _WHERE = {

@@ -11,9 +11,12 @@ from mireg._told import Told
 class Engine:
     """A device with its threads, for any number of runs, from any thread.
 
+    >>> engine = mireg.Engine(backend="cpu", threads=2)
+    >>> found = mireg.register("ct.nii.gz", "mr.nii.gz", engine=engine)
+
     ``backend`` is auto, cpu, cuda or emulated; auto runs on the CPU until opening a GPU pays, which it does for long runs and after several
-    short ones. ``threads`` is the number of CPU threads, 0 for one per core. The functions of this package
-    share one engine for each such pair. Results depend on neither.
+    short ones. ``threads`` is the number of CPU threads, 0 for one per core. Results depend on neither. Without an engine, calls with the
+    same backend and threads share one.
 
     A pickled engine, or one in a process that was forked, opens its device anew; a GPU that was opened before a fork cannot be used
     after it.
@@ -30,7 +33,7 @@ class Engine:
 
     @property
     def device(self) -> str:
-        """The own name of that device."""
+        """What that device is: the name of the GPU, or the number of threads."""
         return self._engine.device(Told())
 
     def __reduce__(self) -> tuple[Any, ...]:

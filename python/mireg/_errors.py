@@ -18,7 +18,10 @@ class DeviceError(RuntimeError):
 
 
 class UntrustedError(RuntimeError):
-    """The images were read, but the result should not be used. ``result`` has it where there is one, for inspection."""
+    """The images were read, but the result should not be used."""
+
+    result: Any
+    """The result for inspection, such as a :class:`mireg.Registration`; None where there is none."""
 
     def __init__(self, line: str, result: Any = None) -> None:
         super().__init__(line)

@@ -60,13 +60,21 @@ def register(
     progress: bool | Progress | None = None,
     check: bool = True,
 ) -> Registration:
-    """Linear registration: translation, rigid (the default), similarity or affine.
+    """Linear registration of ``moving`` to ``fixed``: translation, rigid (the default), similarity or affine.
 
-    ``init`` is also a :class:`mireg.Transform`, masks are images as the others are. ``progress=True`` shows a bar of tqdm; a function is
-    called with the level, from 0, and the best value so far. The other options are those of ``mireg register --help``.
+    >>> found = mireg.register("ct.nii.gz", "mr.nii.gz", dof="affine", levels=[8, 4, 2])
+    >>> found.moved.save("mr_on_ct.nii.gz")
 
-    Raises :class:`mireg.UntrustedError` for a result that should not be used, which it has as ``result``; with ``check=False`` such a result
-    is returned. Also :class:`mireg.InputError`, :class:`mireg.FileError` and :class:`mireg.DeviceError`.
+    Both are paths or images, as are masks. ``init`` is also a :class:`mireg.Transform`. ``from_`` is ``--from``, a word of Python's own.
+    The other options are those of ``mireg register --help``. Besides these:
+
+    - ``engine``: a :class:`mireg.Engine` instead of ``backend`` and ``threads``.
+    - ``progress``: True for a bar of tqdm, or a function that is called with the level, from 0, and the best value so far. An exception in
+      it stops the run.
+    - ``check``: False returns a result that should not be used, instead of raising :class:`mireg.UntrustedError`, which has it as
+      ``result``.
+
+    Also raises :class:`mireg.InputError`, :class:`mireg.FileError` and :class:`mireg.DeviceError`.
     """
     options = dict(locals())
     return _registered(Registration, "register", options, start="init")
@@ -109,9 +117,12 @@ def deform(
 ) -> Deformation:
     """Deformable registration: a diffeomorphic flow after a linear start.
 
+    >>> found = mireg.deform("t1.nii.gz", "t2.nii.gz")
+    >>> found.transform.save("warp.nii.gz")
+
     ``start`` is also a :class:`mireg.Transform`; ``fixed_extra`` and ``moving_extra`` are an image each, or lists of images. What
-    ``--composite`` and ``--log-jacobian`` write is in the result. The options are those of ``mireg deform --help``; see :func:`register` for
-    the others, and for what it raises.
+    ``--composite`` and ``--log-jacobian`` write is in the result. The options are those of ``mireg deform --help``; see
+    :func:`mireg.register` for the others, and for what it raises.
     """
     options = dict(locals())
     if isinstance(start, Transform) and linear is not None:
@@ -147,8 +158,8 @@ def mesh(
 ) -> Mesh:
     """Registration of 2-D images by a mesh of triangles, each with an affine map of its own.
 
-    ``start`` is also a :class:`mireg.Transform`. The options are those of ``mireg mesh --help``; see :func:`register` for the others, and
-    for what it raises.
+    ``start`` is also a :class:`mireg.Transform`. The options are those of ``mireg mesh --help``; see :func:`mireg.register` for the others,
+    and for what it raises.
     """
     options = dict(locals())
     if isinstance(start, Transform) and init is not None:
@@ -175,6 +186,8 @@ def apply(
     engine: Engine | None = None,
 ) -> Any:
     """Resamples ``image`` on the grid of ``like``, and returns an image of the kind that ``like`` is.
+
+    >>> labels = mireg.apply("labels.nii.gz", like="ct.nii.gz", transform="transform.tfm", labels=True)
 
     ``transform``: a :class:`mireg.Transform`, a path, or a list of them, which are applied to a point of ``like`` in this order. Integers
     are rounded and clamped. The options are those of ``mireg apply --help``.
@@ -208,8 +221,13 @@ def apply(
 
 
 def points(xyz: Any, transform: Any, *, frame: Frame, invert: bool = False) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Where points of the fixed image go, mm in ``frame``; with ``invert``, where points of the moving image come from. ``transform`` is as
-    for :func:`apply`. For files of landmarks there is ``mireg points``."""
+    """Where points of the fixed image go, mm in ``frame``; with ``invert``, where points of the moving image come from.
+
+    >>> mireg.points([[10.0, -20.0, 30.0]], "transform.tfm", frame="RAS")
+
+    ``xyz`` has the shape (3,) or (n, 3), or (2,) or (n, 2) in 2-D. ``transform`` is as for :func:`mireg.apply`. For files of landmarks there
+    is ``mireg points``.
+    """
     transforms = _listed(transform)
     found = np.asarray(xyz, dtype=np.float64)
     for one in reversed(transforms) if invert else transforms:
@@ -240,7 +258,12 @@ def metric(
     threads: int | None = None,
     engine: Engine | None = None,
 ) -> dict[str, Any]:
-    """Mutual information, entropies, correlation ratios and overlap of two images in one position: what ``mireg metric --json`` prints."""
+    """Mutual information, entropies, correlation ratios and overlap of two images in one position: what ``mireg metric --json`` prints.
+
+    >>> mireg.metric("ct.nii.gz", "mr.nii.gz", transform="transform.tfm")["mi"]
+
+    ``transform`` is a :class:`mireg.Transform` or a path; without one the images lie where their headers place them.
+    """
     options = dict(locals())
     found = _run("metric", options, "transform", Told())
     assert found[2] is not None
@@ -292,7 +315,7 @@ def evaluate(
 
 
 def devices() -> list[dict[str, Any]]:
-    """Where mireg can compute here: each backend, whether it is available, and what it is."""
+    """Where mireg can compute here: for each ``backend`` whether it is ``available``, and a ``detail``, such as the name of the GPU."""
     found: list[dict[str, Any]] = json.loads(_mireg.devices())
     return found
 

@@ -27,14 +27,17 @@ def frame_of(frame: str) -> np.ndarray[Any, np.dtype[np.float64]]:
 class Image:
     """Voxels and where they lie.
 
-    ``array`` is indexed (i, j, k), or (i, j) in 2-D: a numpy array, or anything with ``__array_interface__`` or DLPack, such as a tensor of
-    torch. What lies on a GPU is copied to the host. ``affine`` is the 4x4 matrix from index to mm in ``frame``: ``"RAS"`` as nibabel has it,
-    ``"LPS"`` as ITK and DICOM do.
+    >>> image = mireg.Image(voxels, affine, frame="RAS")
+    >>> image.save("image.nii.gz")
     """
 
     array: Any
+    """Voxels, indexed (i, j, k), or (i, j) in 2-D: a numpy array, or anything with ``__array_interface__`` or DLPack, such as a tensor of
+    torch. What lies on a GPU is copied to the host."""
     affine: Any
+    """The 4x4 matrix from index to mm in ``frame``."""
     frame: Frame
+    """``"RAS"`` as nibabel and NIfTI have it, ``"LPS"`` as ITK and DICOM do."""
     #: Where a file's voxels lie, to the last bit.
     _grid: Grid | None = field(default=None, repr=False)
 
@@ -54,13 +57,16 @@ class Image:
     def load(
         cls, path: Path, *, series: str | None = None, volume: int | str | None = None, channel: int | str | None = None
     ) -> Image:
-        """Reads a file of any format that the command line reads; ``series``, ``volume`` and ``channel`` choose one of several."""
+        """Reads a file of any format that the command line reads, or a folder of DICOM files.
+
+        ``series``, ``volume`` and ``channel`` choose one of several, as ``--fixed-series``, ``--fixed-volume`` and ``--fixed-channel`` of
+        ``mireg register`` do."""
         text = [None if one is None else str(one) for one in (volume, channel)]
         array, grid = array_of(_mireg.read(os.fspath(path), series, text[0], text[1]))
         return cls._on(grid._replace(name=os.fspath(path)), array)
 
     def save(self, path: Path) -> None:
-        """Writes a file; the end of its name gives the format. It appears whole or not at all."""
+        """Writes a file, whole or not at all; the end of its name gives the format, such as ``.nii.gz``, ``.mha`` or ``.nrrd``."""
         _mireg.write(os.fspath(path), of_array(self._place("image"), self._volume()))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:

@@ -14,17 +14,19 @@ from mireg._types import Numbers
 
 
 class Registration:
-    """What :func:`mireg.register` found."""
+    """What :func:`mireg.register` found. It can be pickled."""
 
-    #: From points of the fixed image to points of the moving image.
     transform: Transform
-    #: The moving image on the grid of the fixed one, of the kind that the fixed image is; of a file, a :class:`mireg.Image`.
+    """From points of the fixed image to points of the moving image."""
     moved: Any
-    #: What ``report.json`` of the command line says.
+    """The moving image on the grid of the fixed one, of the kind that the fixed image is; of a file, a :class:`mireg.Image`."""
     report: dict[str, Any]
+    """What ``report.json`` of the command line says: the metric before and after, the levels, seconds, the device, warnings."""
 
     def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
         self._finished: _mireg.Finished | None = finished
+        #: The page of one that was pickled, and so has the images no longer.
+        self._page = ""
         self.transform = Transform._of(finished.transform())
         array, grid = array_of(moved)
         self.moved = like(fixed, array, None, grid)
@@ -41,18 +43,16 @@ class Registration:
         """What speaks against the result, a line each."""
         return [warning["text"] for warning in self.report["warnings"]]
 
-    def page(self) -> str | None:
-        """The page ``report.html`` of the command line: one file with pictures that loads nothing else. A result that was pickled no
-        longer has the images, and so no page."""
-        return None if self._finished is None else self._finished.page()
+    def page(self) -> str:
+        """The page ``report.html`` of the command line: one file with pictures that loads nothing else. Notebooks show it."""
+        return self._page if self._finished is None else self._finished.page()
 
-    def _repr_html_(self) -> str | None:
-        page = self.page()
+    def _repr_html_(self) -> str:
         frame = '<iframe srcdoc="{}" style="width: 100%; height: 640px; border: 0"></iframe>'
-        return None if page is None else frame.format(html.escape(page))
+        return frame.format(html.escape(self.page()))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_finished": None}
+        return {**self.__dict__, "_finished": None, "_page": self.page()}
 
     def __repr__(self) -> str:
         text = "".join(f"; {warning}" for warning in self.warnings)
@@ -62,12 +62,12 @@ class Registration:
 class Deformation(Registration):
     """What :func:`mireg.deform` found. ``transform`` is a displacement field on the grid of the fixed image."""
 
-    #: The way back, a displacement field on the grid of the moving image.
     inverse: Transform
-    #: The initial linear transform.
+    """The way back, a displacement field on the grid of the moving image."""
     start: Transform
-    #: The Jacobian determinant, above 1 where the moving image is larger; of the kind that the fixed image is.
+    """The initial linear transform."""
     jacobian: Any
+    """The Jacobian determinant, above 1 where the moving image is larger; of the kind that the fixed image is."""
 
     def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
         super().__init__(finished, moved, fixed)
@@ -95,8 +95,8 @@ class Deformation(Registration):
 class Mesh(Registration):
     """What :func:`mireg.mesh` found. ``transform`` is the mesh."""
 
-    #: The initial affine transform.
     start: Transform
+    """The initial affine transform."""
 
     def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
         super().__init__(finished, moved, fixed)

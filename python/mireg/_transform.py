@@ -21,7 +21,10 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 class Transform:
     """A map from points of the fixed image to points of the moving image: linear, a displacement field, a mesh, or several of them.
 
-    ``Transform(matrix, frame="RAS")`` is linear, from a 4x4 matrix of mm. :meth:`load` reads every format that ``mireg convert`` reads.
+    >>> transform = mireg.Transform(matrix, frame="RAS")    # linear, from a 4x4 matrix of mm
+    >>> transform = mireg.Transform.load("transform.tfm")
+    >>> both = after @ transform                            # as of matrices: transform comes first
+
     Transforms are compared by value, and can be pickled.
     """
 
@@ -47,8 +50,8 @@ class Transform:
 
     @classmethod
     def load(cls, path: Path, *, format: str | None = None, fixed: Any = None, moving: Any = None) -> Transform:
-        """Reads a file. ``fixed`` and ``moving``, images or paths, are for formats that need them, such as FSL's; ``format`` is for
-        files that do not say what they are."""
+        """Reads a file of any format that ``mireg convert`` reads. ``fixed`` and ``moving``, images or paths, are for formats that need them,
+        such as FSL's. ``format`` is for files that do not say what they are; ``mireg convert --help`` lists the formats."""
         return cls._of(_mireg.Transform.read(os.fspath(path), format, _grid(fixed, "fixed"), _grid(moving, "moving")))
 
     def save(self, path: Path, *, format: str | None = None, fixed: Any = None, moving: Any = None) -> None:
@@ -114,7 +117,7 @@ class Transform:
         return apply(image, like=like, transform=self, **options)
 
     def to_sitk(self) -> Any:
-        """As a transform of SimpleITK, with the same parameters."""
+        """As a transform of SimpleITK, which must be installed, with the same parameters. A mesh cannot be one; its :meth:`field` can."""
         sitk: Any = import_module("SimpleITK")
 
         made = [_to_sitk(sitk, *part) for part in self._core.parts()]
