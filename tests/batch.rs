@@ -1,5 +1,7 @@
 //! `mireg batch`: the bytes of the single commands, what is wrong with a table, failures, and going on after a kill.
 
+#[cfg(target_os = "linux")]
+mod memory;
 mod resume;
 mod table;
 
@@ -25,6 +27,8 @@ pub fn tests() -> Vec<Trial> {
     tests.push(
         test("on_two_gpus_too", on_two_gpus_too).with_ignored_flag(backend::gpus().map_or(0, |gpus| gpus.len()) < 2),
     );
+    #[cfg(target_os = "linux")]
+    tests.push(test("many_pairs_take_no_more_memory_than_few", memory::many_pairs_take_no_more_of_it_than_few));
     tests.extend(resume::tests());
     tests.extend(table::tests());
     tests

@@ -34,12 +34,17 @@ pub fn read(path: &Path) -> Result<Table> {
     let header = reader.byte_headers().map_err(|e| unreadable(&e))?;
     let columns = words(header).ok_or_else(|| unreadable(&"the names of its columns are not UTF-8"))?;
     let mut table = Table { columns, rows: Vec::new(), faults: Vec::new() };
-    for (record, row) in reader.byte_records().zip(2..) {
+    let (mut at, mut number) = (0, 1);
+    for record in reader.byte_records() {
         let record = record.map_err(|e| unreadable(&e))?;
+        // A record begins before the ends of lines that are left over from the one before, such as the second half of CR LF.
+        let begin = record.position().map_or(at, |position| position.byte() as usize);
+        let ends = text[begin..].iter().take_while(|byte| b"\r\n".contains(byte)).count();
+        number += text[at..begin + ends].iter().filter(|&&byte| byte == b'\n').count() as u64;
+        at = begin + ends;
         if record.iter().all(<[u8]>::is_empty) {
             continue;
         }
-        let number = record.position().map_or(row, csv::Position::line);
         match cells(&record, table.columns.len()) {
             Ok(cells) => table.rows.push(Line { number, cells }),
             Err(fault) => table.faults.push(format!("row {number}: {fault}")),
@@ -87,6 +92,8 @@ mod tests {
             assert_eq!(table.columns, ["id", "fixed", "levels"], "{text}");
             assert_eq!(table.rows.len(), 1, "{text}");
             assert_eq!(table.rows[0].cells, ["a", "x y.nii", "4mm,2mm"], "{text}");
+            let before = &text[..text.find("x y.nii").unwrap()];
+            assert_eq!(table.rows[0].number as usize, before.lines().count(), "{text}");
         }
     }
 
@@ -100,6 +107,10 @@ mod tests {
         assert!(
             table.faults[0].starts_with("row 3: has 1 cells") && table.faults[1].starts_with("row 4: is not UTF-8")
         );
+        std::fs::write(&path, "id,fixed\r\na,\"x\r\ny\"\r\n\r\nb\r\nc,z\r\n").unwrap();
+        let table = read(&path).unwrap();
+        assert_eq!(table.rows.iter().map(|row| row.number).collect::<Vec<_>>(), [2, 6]);
+        assert!(table.faults[0].starts_with("row 5: "));
         std::fs::write(&path, "id,fixed\n").unwrap();
         assert!(read(&path).is_err());
     }

@@ -1,5 +1,6 @@
 //! Deflate over all threads, in one gzip or zlib stream whose bytes do not depend on how many there are.
 
+use std::cell::RefCell;
 use std::io::{self, Write};
 
 use rayon::prelude::*;
@@ -81,25 +82,37 @@ struct Block {
     length: u64,
 }
 
-impl Block {
-    fn new(wrap: Wrap, bytes: &[u8]) -> Self {
+thread_local! {
+    /// Used for one block after the other: memory for a new one each time would leave holes in the allocator's, which grow without end.
+    static COMPRESSOR: RefCell<Deflate> = {
         // Noise repeats nothing that a search would find, and what else there is in images, background and labels, is runs.
         let runs = DeflateConfig { strategy: Strategy::Rle, window_bits: -15, ..DeflateConfig::default() };
-        let mut compressor = Deflate::new_with_config(runs);
-        let mut deflated = vec![0; bytes.len() + 64];
-        // A flush is not over while the output is full.
-        loop {
-            let [read, written] = [compressor.total_in(), compressor.total_out()].map(|count| count as usize);
-            let status = compressor.compress(&bytes[read..], &mut deflated[written..], DeflateFlush::SyncFlush);
-            status.expect("deflate takes any bytes and its state is intact");
-            let written = compressor.total_out() as usize;
-            if written < deflated.len() {
-                deflated.truncate(written);
-                break;
-            }
-            deflated.resize(deflated.len() + bytes.len() / 8 + 64, 0);
-        }
+        RefCell::new(Deflate::new_with_config(runs))
+    };
+}
+
+impl Block {
+    fn new(wrap: Wrap, bytes: &[u8]) -> Self {
+        let deflated = COMPRESSOR.with_borrow_mut(|compressor| deflated(compressor, bytes));
         Self { deflated, checksum: wrap.checksum(bytes), length: bytes.len() as u64 }
+    }
+}
+
+/// The bytes as a part of a deflate stream.
+fn deflated(compressor: &mut Deflate, bytes: &[u8]) -> Vec<u8> {
+    compressor.reset();
+    let mut deflated = vec![0; bytes.len() + 64];
+    // A flush is not over while the output is full.
+    loop {
+        let [read, written] = [compressor.total_in(), compressor.total_out()].map(|count| count as usize);
+        let status = compressor.compress(&bytes[read..], &mut deflated[written..], DeflateFlush::SyncFlush);
+        status.expect("deflate takes any bytes and its state is intact");
+        let written = compressor.total_out() as usize;
+        if written < deflated.len() {
+            deflated.truncate(written);
+            return deflated;
+        }
+        deflated.resize(deflated.len() + bytes.len() / 8 + 64, 0);
     }
 }
 
