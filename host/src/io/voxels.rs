@@ -4,6 +4,7 @@ use super::check;
 use super::luma::luma;
 use super::source::Source;
 use crate::PixelType;
+use crate::backend::simd::widest;
 use rayon::prelude::*;
 
 /// Voxels converted at a time, so that bytes and floats both stay in cache.
@@ -279,33 +280,35 @@ impl Coding {
     }
 }
 
-/// `voxels` as little-endian `pixel`, integers rounded to the nearest (ties to even) and clamped.
-pub fn encode(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
-    let mut bytes = vec![0; voxels.len() * pixel.bytes()];
-    macro_rules! encode {
-        ($type:ty, $convert:expr) => {
-            for (stored, &voxel) in bytes.as_chunks_mut().0.iter_mut().zip(voxels) {
-                *stored = <$type>::to_le_bytes($convert(voxel));
-            }
-        };
-        // A cast from float to integer clamps.
-        ($type:ty) => {
-            encode!($type, |voxel: f32| voxel.round_ties_even() as $type)
-        };
+widest! {
+    /// `voxels` as little-endian `pixel`, integers rounded to the nearest (ties to even) and clamped.
+    pub fn encode(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
+        let mut bytes = vec![0; voxels.len() * pixel.bytes()];
+        macro_rules! encode {
+            ($type:ty, $convert:expr) => {
+                for (stored, &voxel) in bytes.as_chunks_mut().0.iter_mut().zip(voxels) {
+                    *stored = <$type>::to_le_bytes($convert(voxel));
+                }
+            };
+            // A cast from float to integer clamps.
+            ($type:ty) => {
+                encode!($type, |voxel: f32| voxel.round_ties_even() as $type)
+            };
+        }
+        match pixel {
+            PixelType::U8 => encode!(u8),
+            PixelType::I8 => encode!(i8),
+            PixelType::U16 => encode!(u16),
+            PixelType::I16 => encode!(i16),
+            PixelType::U32 => encode!(u32),
+            PixelType::I32 => encode!(i32),
+            PixelType::U64 => encode!(u64),
+            PixelType::I64 => encode!(i64),
+            PixelType::F32 => encode!(f32, |voxel| voxel),
+            PixelType::F64 => encode!(f64, f64::from),
+        }
+        bytes
     }
-    match pixel {
-        PixelType::U8 => encode!(u8),
-        PixelType::I8 => encode!(i8),
-        PixelType::U16 => encode!(u16),
-        PixelType::I16 => encode!(i16),
-        PixelType::U32 => encode!(u32),
-        PixelType::I32 => encode!(i32),
-        PixelType::U64 => encode!(u64),
-        PixelType::I64 => encode!(i64),
-        PixelType::F32 => encode!(f32, |voxel| voxel),
-        PixelType::F64 => encode!(f64, f64::from),
-    }
-    bytes
 }
 
 /// The same, the most significant byte first.
