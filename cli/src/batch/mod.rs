@@ -32,7 +32,7 @@ use record::Record;
 use row::Row;
 use shard::Shard;
 use summary::SUMMARY;
-use unfinished::Unfinished;
+use unfinished::{Unfinished, of_its_place};
 
 /// How often the summary is written while rows are registered.
 const WRITTEN: Duration = Duration::from_secs(30);
@@ -87,7 +87,7 @@ impl Study<'_> {
             });
         }
         progress.finish();
-        write(&records)?;
+        write(&records).map_err(|error| of_its_place(error, unfinished.folder(), self.out))?;
         let stopped = interrupt::proceed();
         drop((unfinished, held));
         self.tell(&records, waiting.len());

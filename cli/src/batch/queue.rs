@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::facts::Facts;
 use super::record::{self, End, RECORD, Record};
 use super::row;
+use super::unfinished::of_its_place;
 use crate::interrupt;
 use crate::invocation::{Invocation, Row};
 
@@ -114,7 +115,7 @@ impl<'a> Turn<'a> {
         let error = match ended {
             Ok(Err(Error::Stopped)) => return Outcome::Stopped,
             Ok(Err(Error::Device { .. })) if !alone => return Outcome::Short,
-            Ok(Err(error)) => crate::flags::error(&error),
+            Ok(Err(error)) => crate::flags::error(&of_its_place(error, self.shared.unfinished, &folder)),
             Ok(Ok(())) => "nothing was written".to_owned(),
             Err(_) => "a fault in mireg itself; please report the line on stderr and the command".to_owned(),
         };
