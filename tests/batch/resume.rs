@@ -13,7 +13,7 @@ use mireg::io;
 
 use super::robust::start;
 use super::{SIZE, batch, ends, records, study, summary, test, waves};
-use crate::cli::names;
+use crate::cli::{mireg, names};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -21,6 +21,7 @@ pub fn tests() -> Vec<Trial> {
         #[cfg(unix)]
         test("signals_leave_whole_pairs_alone", signals_leave_whole_pairs_alone),
         test("shards_are_disjoint_and_complete", shards_are_disjoint_and_complete),
+        test("tasks_of_a_slurm_array_are_shards", tasks_of_a_slurm_array_are_shards),
         test("one_at_a_time_in_a_folder", one_at_a_time_in_a_folder),
     ]
 }
@@ -104,6 +105,28 @@ fn shards_are_disjoint_and_complete() {
     assert!(all.len() == 5 && first.iter().all(|(id, written)| all[id] == *written));
     batch(folder.path(), 1, &["--merge"]);
     assert_eq!(summary(folder.path()).values().filter(|row| row["status"] == "done").count(), 4);
+}
+
+fn tasks_of_a_slurm_array_are_shards() {
+    let folder = study(3);
+    let task = |id: &str| {
+        let words = ["batch", "in/pairs.csv", "--out", "out", "--backend", "cpu", "--shard", "slurm"];
+        let mut command = mireg(folder.path(), &words);
+        for (name, value) in [("ID", id), ("MIN", "0"), ("MAX", "2"), ("STEP", "2"), ("COUNT", "2")] {
+            command.env(format!("SLURM_ARRAY_TASK_{name}"), value);
+        }
+        let assert = command.assert();
+        let output = assert.get_output();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert!(matches!(task("2"), (Some(0 | 1), _)));
+    assert_eq!(names(&folder.path().join("out")), ["batch.2-of-2.tsv", "index.2-of-2.html", "p1"]);
+    assert!(matches!(task("0"), (Some(0 | 1), _)));
+    assert_eq!(records(folder.path()).len(), 3);
+    let (code, told) = task("1");
+    assert!(code == Some(2) && told.lines().count() == 1 && told.contains("evenly"), "{told}");
+    let told = batch(folder.path(), 2, &["--shard", "slurm"]);
+    assert!(told.lines().count() == 1 && told.contains("SLURM_ARRAY_TASK_ID is not set"), "{told}");
 }
 
 fn one_at_a_time_in_a_folder() {

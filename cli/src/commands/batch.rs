@@ -47,9 +47,9 @@ Examples:
       the same options for all pairs; a cell of the table comes before them
   mireg batch pairs.tsv --out study --command deform --jobs 2
       deformable registration, two pairs at once
-  mireg batch pairs.csv --out study --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
+  mireg batch pairs.csv --out study --shard slurm
   mireg batch pairs.csv --out study --merge
-      a task of a Slurm array (--array=1-N), and the summary of all tasks
+      a task of a Slurm array, and the summary of all tasks
   mireg batch pairs.csv --out study --retry-failed
       again, once the reason of a failure is gone";
 
@@ -72,7 +72,8 @@ pub struct Batch {
     /// Try pairs again that failed in an earlier run
     #[arg(long)]
     pub retry_failed: bool,
-    /// Register every Nth pair of the table, from the Ith on, for machines that share DIR; the summary has the shard in its names
+    /// Register every Nth pair, from the Ith on, for machines that share DIR; the summary has the shard in its names. slurm is the
+    /// shard of this task of a Slurm array
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// Register nothing, and write the summary of what is done, such as by all shards
