@@ -3,6 +3,7 @@
 mod gallery;
 #[cfg(target_os = "linux")]
 mod memory;
+mod patterns;
 mod resume;
 mod robust;
 mod table;
@@ -34,6 +35,7 @@ pub fn tests() -> Vec<Trial> {
     #[cfg(target_os = "linux")]
     tests.push(test("many_pairs_take_no_more_memory_than_few", memory::many_pairs_take_no_more_of_it_than_few));
     tests.extend(gallery::tests());
+    tests.extend(patterns::tests());
     tests.extend(resume::tests());
     tests.extend(robust::tests());
     tests.extend(table::tests());

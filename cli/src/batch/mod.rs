@@ -7,6 +7,7 @@ mod facts;
 mod gallery;
 mod inputs;
 mod options;
+pub mod patterns;
 pub mod plan;
 mod progress;
 mod queue;
@@ -14,7 +15,7 @@ mod record;
 pub mod row;
 pub mod shard;
 mod summary;
-mod table;
+pub mod table;
 mod unfinished;
 
 use std::path::Path;
@@ -42,7 +43,8 @@ pub type Open<'a> = dyn Fn(usize, &dyn Observer) -> Result<(Vec<Engine>, usize)>
 
 /// How a study is run.
 pub struct Study<'a> {
-    pub table: &'a Path,
+    /// The table, or the pattern that the rows come from.
+    pub source: &'a Path,
     pub out: &'a Path,
     pub quiet: bool,
     /// The part of the study that the rows are, if they are not all.
@@ -105,7 +107,7 @@ impl Study<'_> {
         let folder = OutputFolder::create_in(self.out, unfinished)?;
         let [summary, gallery] = [SUMMARY, GALLERY].map(|name| folder.path(&self.named(name)));
         summary::write(&summary, rows, records)?;
-        gallery::write(&gallery, self.table, rows, records)?;
+        gallery::write(&gallery, self.source, rows, records)?;
         folder.commit()
     }
 

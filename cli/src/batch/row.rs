@@ -37,7 +37,8 @@ impl Row {
 
 /// How a table is to be understood.
 pub struct Asked<'a> {
-    pub table: &'a Path,
+    /// What its files are relative to.
+    pub folder: &'a Path,
     /// Where the folders of the rows go.
     pub out: &'a Path,
     /// The command of each row.
@@ -70,8 +71,7 @@ impl Maker<'_> {
     /// The row, or all that is wrong with it.
     pub fn row(&self, line: &Line, parse: Parse) -> Result<Row, Vec<String>> {
         let mut faults = Vec::new();
-        let Asked { table, out, command, program, all, .. } = self.asked;
-        let folder = table.parent().unwrap_or(Path::new(""));
+        let Asked { folder, out, command, program, all, .. } = self.asked;
         let [id, fixed, moving] = self.names(line);
         faults.extend(unusable(id));
         let options = self.options(line, folder, &mut faults);
