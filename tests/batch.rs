@@ -1,5 +1,6 @@
 //! `mireg batch`: the bytes of the single commands, what is wrong with a table, failures, and going on after a kill.
 
+mod bids;
 mod gallery;
 #[cfg(target_os = "linux")]
 mod memory;
@@ -34,6 +35,7 @@ pub fn tests() -> Vec<Trial> {
     );
     #[cfg(target_os = "linux")]
     tests.push(test("many_pairs_take_no_more_memory_than_few", memory::many_pairs_take_no_more_of_it_than_few));
+    tests.extend(bids::tests());
     tests.extend(gallery::tests());
     tests.extend(patterns::tests());
     tests.extend(resume::tests());

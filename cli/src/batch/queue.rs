@@ -13,6 +13,7 @@ use mireg::io::OutputFolder;
 use mireg::{Engine, Error, Result};
 use serde_json::Value;
 
+use super::bids::{Datasets, SIDECAR};
 use super::facts::Facts;
 use super::record::{self, End, RECORD, Record};
 use super::row;
@@ -28,6 +29,8 @@ pub struct Shared<'a> {
     pub out: &'a Path,
     /// Where temporary folders lie.
     pub unfinished: &'a Path,
+    /// For the sidecars of moved images, where they were asked for.
+    pub datasets: Option<&'a Datasets>,
 }
 
 /// How often the caller hears that rows are under way.
@@ -148,7 +151,13 @@ impl Row for Turn<'_> {
     }
 
     fn place(&self, folder: OutputFolder, report: Value) -> Result<()> {
-        let record = self.record(record::names(folder.temporary())?, End::Done(Facts::new(&report)));
+        let mut files = record::names(folder.temporary())?;
+        if let Some(datasets) = self.shared.datasets
+            && datasets.describe(self.row, &files, folder.temporary())?
+        {
+            files.push(SIDECAR.to_owned());
+        }
+        let record = self.record(files, End::Done(Facts::new(&report)));
         record.write(folder.temporary())?;
         folder.commit_with_last(RECORD)?;
         *self.placed.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);

@@ -12,6 +12,7 @@ use mireg::{Engine, Error, Observer, Result};
 
 use super::{deform, mesh, register};
 use crate::arguments::compute::Compute;
+use crate::batch::bids::Datasets;
 use crate::batch::devices::Devices;
 use crate::batch::row::{self, Asked, Run};
 use crate::batch::shard::Shard;
@@ -83,6 +84,9 @@ pub struct Batch {
     /// Command for all pairs
     #[arg(long, value_enum, default_value_t = Which::Register)]
     pub command: Which,
+    /// Write what BIDS asks of derivatives: dataset_description.json, and moved.json beside each moved image, which says where it is from
+    #[arg(long, help_heading = "Output")]
+    pub bids: bool,
     /// Try pairs again that failed in an earlier run
     #[arg(long)]
     pub retry_failed: bool,
@@ -183,12 +187,13 @@ pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
         };
         Ok((engines, jobs))
     };
+    let datasets = arguments.bids.then(|| Datasets::of(&rows));
     if let Some(shard) = shard {
         let mut place = 0..;
         rows.retain(|_| place.next().is_some_and(|place| shard.has(place)));
     }
     let [quiet, merge, retry_failed] = [*quiet, *merge, *retry_failed];
-    Study { source, out, quiet, shard: *shard, merge, retry_failed, open: &open }.run(&rows)
+    Study { source, out, quiet, shard: *shard, datasets, merge, retry_failed, open: &open }.run(&rows)
 }
 
 fn cores() -> usize {
