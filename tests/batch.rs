@@ -1,13 +1,18 @@
 //! `mireg batch`: the bytes of the single commands, what is wrong with a table, failures, and going on after a kill.
 
+mod bids;
+mod gallery;
 #[cfg(target_os = "linux")]
 mod memory;
+mod patterns;
 mod resume;
+mod robust;
 mod table;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::time::SystemTime;
 
 use glam::DVec3;
 use libtest_mimic::Trial;
@@ -20,6 +25,7 @@ use crate::support::{gpu_is_absent, trial};
 pub fn tests() -> Vec<Trial> {
     let mut tests = vec![
         test("writes_the_bytes_of_register", writes_the_bytes_of_register),
+        test("outputs_are_chosen_by_pair", outputs_are_chosen_by_pair),
         test("deforms_and_meshes", deforms_and_meshes),
         test("broken_pairs_are_named_and_the_others_done", broken_pairs_are_named_and_the_others_done),
     ];
@@ -29,7 +35,11 @@ pub fn tests() -> Vec<Trial> {
     );
     #[cfg(target_os = "linux")]
     tests.push(test("many_pairs_take_no_more_memory_than_few", memory::many_pairs_take_no_more_of_it_than_few));
+    tests.extend(bids::tests());
+    tests.extend(gallery::tests());
+    tests.extend(patterns::tests());
     tests.extend(resume::tests());
+    tests.extend(robust::tests());
     tests.extend(table::tests());
     tests
 }
@@ -63,6 +73,26 @@ fn study(count: usize) -> TempDir {
     }
     fs::write(data.join("pairs.csv"), table).unwrap();
     folder
+}
+
+/// Breaks five of a study's moving images, each in another way: registrations from the headers fail.
+fn break_images(data: &Path, [cut, empty, flat, far, text]: [usize; 5]) {
+    let path = |n: usize| data.join(format!("m{n}.nii"));
+    let whole = fs::read(path(cut)).unwrap();
+    fs::write(path(cut), &whole[..whole.len() / 2]).unwrap();
+    fs::write(path(empty), "").unwrap();
+    io::write(&path(flat), &Volume { voxels: vec![7.0; SIZE.iter().product()], ..waves(SIZE, 0.0) }).unwrap();
+    let away = Volume { geometry: Geometry::axis_aligned(SIZE, DVec3::ONE, DVec3::splat(1e4)), ..waves(SIZE, 0.0) };
+    io::write(&path(far), &away).unwrap();
+    fs::write(path(text), "no image").unwrap();
+}
+
+/// The records of all rows, by id: when each was written.
+fn records(folder: &Path) -> BTreeMap<String, SystemTime> {
+    let out = folder.join("out");
+    let ids = names(&out).into_iter().filter(|id| out.join(id).join("batch.json").exists());
+    let written = |id: &str| fs::metadata(out.join(id).join("batch.json")).unwrap().modified().unwrap();
+    ids.map(|id| (id.clone(), written(&id))).collect()
 }
 
 /// A batch of `in/pairs.csv` to `out`, on the CPU, and what it says on stderr.
@@ -100,9 +130,12 @@ fn timeless(text: &str) -> serde_json::Value {
     report
 }
 
+/// What only the folder of a row has.
+const OF_A_ROW: [&str; 2] = ["batch.json", "thumbnail.png"];
+
 /// Compares the folder of a row with that of a command of its own.
 fn same(batched: &Path, alone: &Path) {
-    let files: Vec<_> = names(batched).into_iter().filter(|name| name != "batch.json").collect();
+    let files: Vec<_> = names(batched).into_iter().filter(|name| !OF_A_ROW.contains(&name.as_str())).collect();
     assert_eq!(files, names(alone));
     for name in files {
         let [a, b] = [batched, alone].map(|folder| fs::read(folder.join(&name)).unwrap());
@@ -140,6 +173,32 @@ fn writes_the_bytes_of_register() {
         let words = [&["register", "in/f.nii.gz", &moving, "--out", &out], options, &["--backend", "cpu"]].concat();
         ends(folder.path(), &words);
         same(&folder.path().join("batched").join(id), &folder.path().join("out").join(id));
+    }
+}
+
+fn outputs_are_chosen_by_pair() {
+    let folder = study(3);
+    let table = "id,fixed,moving,write\n\
+        all,f.nii.gz,m0.nii,\n\
+        transform,f.nii.gz,m1.nii,transform\n\
+        two,f.nii.gz,m2.nii,\"moved,json\"\n";
+    fs::write(folder.path().join("in/pairs.csv"), table).unwrap();
+    let words = ["batch", "in/pairs.csv", "--out", "out", "--backend", "cpu", "--", "--init", "header"];
+    ends(folder.path(), &words);
+    let out = folder.path().join("out");
+    let files = |id: &str| names(&out.join(id));
+    let all = ["batch.json", "moved.nii.gz", "report.html", "report.json", "thumbnail.png", "transform.tfm"];
+    assert_eq!(files("all"), all);
+    assert_eq!(files("transform"), ["batch.json", "transform.tfm"]);
+    assert_eq!(files("two"), ["batch.json", "moved.nii.gz", "report.json", "thumbnail.png"]);
+    for pair in gallery::pairs(folder.path()) {
+        let id = pair["id"].as_str().unwrap();
+        let told = ["picture", "page"].map(|of| pair[of].as_str());
+        match id {
+            "all" => assert_eq!(told, [Some("all/thumbnail.png"), Some("all/report.html")]),
+            "two" => assert_eq!(told, [Some("two/thumbnail.png"), None]),
+            _ => assert_eq!(told, [None, None]),
+        }
     }
 }
 
@@ -196,44 +255,40 @@ fn batch_of(folder: &Path, command: &str, options: &[&str]) {
 }
 
 fn broken_pairs_are_named_and_the_others_done() {
-    let folder = study(8);
+    let folder = study(9);
     let data = folder.path().join("in");
-    let cut = fs::read(data.join("f.nii.gz")).unwrap();
-    fs::write(data.join("m1.nii"), &cut[..cut.len() / 2]).unwrap();
-    fs::write(data.join("m2.nii"), "").unwrap();
-    io::write(&data.join("m3.nii"), &Volume { voxels: vec![7.0; SIZE.iter().product()], ..waves(SIZE, 0.0) }).unwrap();
-    let far = Volume { geometry: Geometry::axis_aligned(SIZE, DVec3::ONE, DVec3::splat(1e4)), ..waves(SIZE, 0.0) };
-    io::write(&data.join("m4.nii"), &far).unwrap();
+    break_images(&data, [1, 2, 3, 4, 5]);
     // Its folder cannot be made.
     fs::create_dir(folder.path().join("out")).unwrap();
-    fs::write(folder.path().join("out/p5"), "mine").unwrap();
+    fs::write(folder.path().join("out/p6"), "mine").unwrap();
 
     let told = batch(folder.path(), 1, &["--", "--init", "header"]);
     let rows = summary(folder.path());
     let failed: Vec<_> = rows.values().filter(|row| row["status"] == "failed").map(|row| row["id"].as_str()).collect();
-    assert_eq!(failed, ["p1", "p2", "p3", "p4", "p5"], "{told}");
+    assert_eq!(failed, ["p1", "p2", "p3", "p4", "p5", "p6"], "{told}");
     for id in failed {
         let line = told.lines().find(|line| line.contains(&format!(" {id} failed: ")));
         assert!(line.is_some_and(|line| line.ends_with(&rows[id]["error"])), "{id} is not in\n{told}");
     }
-    for id in ["p0", "p6", "p7"] {
+    for id in ["p0", "p7", "p8"] {
         assert_eq!(rows[id]["status"], "done");
         assert!(folder.path().join(format!("out/{id}/transform.tfm")).exists());
     }
-    assert!(told.lines().last().unwrap().contains("5 failed,"), "{told}");
-    assert_eq!(fs::read_to_string(folder.path().join("out/p5")).unwrap(), "mine");
-    let page = fs::read_to_string(folder.path().join("out/index.html")).unwrap();
-    assert!(page.contains("href=\"p0/report.html\"") && !page.contains("href=\"p1/"), "{page}");
-    let place = |id: &str| page.find(&format!("<b>{id}</b>")).unwrap();
+    assert!(told.lines().last().unwrap().contains("6 failed,"), "{told}");
+    assert_eq!(fs::read_to_string(folder.path().join("out/p6")).unwrap(), "mine");
+    let pairs = gallery::pairs(folder.path());
+    let place = |id: &str| pairs.iter().position(|pair| pair["id"] == id).unwrap();
+    assert_eq!(pairs[place("p0")]["page"], "p0/report.html");
+    assert!(pairs[place("p1")]["page"].is_null());
     assert!(place("p3") < place("p0"), "the worst are not first");
 
     // Nothing is tried again unasked, except for what has no record.
     let again = batch(folder.path(), 1, &["--", "--init", "header"]);
     assert_eq!(again.lines().filter(|line| line.contains(" failed: ")).count(), 1, "{again}");
     io::write(&data.join("m4.nii"), &waves(SIZE, 0.4)).unwrap();
-    fs::remove_file(folder.path().join("out/p5")).unwrap();
+    fs::remove_file(folder.path().join("out/p6")).unwrap();
     let again = batch(folder.path(), 1, &["--retry-failed", "--", "--init", "header"]);
-    for id in ["p1", "p2", "p3", "p4", "p5"] {
+    for id in ["p1", "p2", "p3", "p4", "p5", "p6"] {
         assert!(again.contains(&format!(" {id} ")), "{id} is not in\n{again}");
     }
     assert_eq!(summary(folder.path())["p4"]["status"], "done");

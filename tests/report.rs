@@ -1,6 +1,6 @@
 //! report.html as a person uses it: in a browser.
 
-mod browser;
+pub mod browser;
 
 use crate::cli;
 use crate::support::trial;

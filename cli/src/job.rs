@@ -16,6 +16,7 @@ use crate::invocation::Invocation;
 use crate::loaded::Loaded;
 use crate::progress::Progress;
 use crate::report::outputs::Outputs;
+use crate::report::thumbnail::{self, THUMBNAIL};
 use crate::report::{self, Kind, REPORT, Report, Run};
 use crate::terminal::{self, line};
 
@@ -137,7 +138,14 @@ impl<'a> Job<'a> {
             (Some([fixed, _]), Some(map)) => self.write_moved(&loaded.moving, fixed, map, path),
             _ => found.moved().map_or(Ok(()), |moved| io::write(path, moved)),
         };
-        self.engine.install(|| run.write(found, &self.outputs, &self.folder, &moved))
+        self.engine.install(|| {
+            let report = run.write(found, &self.outputs, &self.folder, &moved)?;
+            // The gallery of a table's pairs shows it.
+            if let (Some(_), Some(moved)) = (self.invocation.row, found.moved()) {
+                thumbnail::write(&loaded.fixed, moved, &self.folder.path(THUMBNAIL))?;
+            }
+            Ok(report)
+        })
     }
 
     /// Writes all pixels of the moving image on all of the fixed one's grid.

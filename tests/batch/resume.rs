@@ -1,36 +1,29 @@
-//! Going on after a kill or a signal, and what is done again.
+//! Going on after a signal, what is done again, and parts of a study.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+#[cfg(unix)]
+use std::process::{Command, Stdio};
+#[cfg(unix)]
+use std::time::Duration;
+use std::time::SystemTime;
 
 use libtest_mimic::Trial;
 use mireg::io;
-use tempfile::TempDir;
 
-use super::{SIZE, batch, ends, same, study, summary, test, waves};
-use crate::cli::names;
-use crate::support::random;
+use super::robust::start;
+use super::{SIZE, batch, ends, records, study, summary, test, waves};
+use crate::cli::{mireg, names};
 
 pub fn tests() -> Vec<Trial> {
     vec![
         test("does_again_what_changed_and_nothing_else", does_again_what_changed_and_nothing_else),
-        test("kills_lose_nothing_and_repeat_nothing", kills_lose_nothing_and_repeat_nothing),
         #[cfg(unix)]
         test("signals_leave_whole_pairs_alone", signals_leave_whole_pairs_alone),
         test("shards_are_disjoint_and_complete", shards_are_disjoint_and_complete),
+        test("tasks_of_a_slurm_array_are_shards", tasks_of_a_slurm_array_are_shards),
         test("one_at_a_time_in_a_folder", one_at_a_time_in_a_folder),
     ]
-}
-
-/// The records of all rows, by id: when each was written.
-fn records(folder: &Path) -> BTreeMap<String, SystemTime> {
-    let out = folder.join("out");
-    let ids = names(&out).into_iter().filter(|id| out.join(id).join("batch.json").exists());
-    let written = |id: &str| fs::metadata(out.join(id).join("batch.json")).unwrap().modified().unwrap();
-    ids.map(|id| (id.clone(), written(&id))).collect()
 }
 
 fn does_again_what_changed_and_nothing_else() {
@@ -68,60 +61,6 @@ fn does_again_what_changed_and_nothing_else() {
     fs::write(data.join("m0.nii"), "no image").unwrap();
     run(&[]);
     assert_eq!(names(&folder.path().join("out/p0")), ["batch.json"]);
-}
-
-/// Starts a batch that can be killed.
-fn start(folder: &Path) -> Child {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_mireg"));
-    process.current_dir(folder).args(["batch", "in/pairs.csv", "--out", "out", "--backend", "cpu", "--threads", "2"]);
-    process.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
-}
-
-fn kills_lose_nothing_and_repeat_nothing() {
-    const PAIRS: usize = 24;
-    let folder = study(PAIRS);
-    fs::write(folder.path().join("in/m7.nii"), "no image").unwrap();
-    let whole = TempDir::new_in(folder.path()).unwrap();
-    let clock = Instant::now();
-    assert!(matches!(start(folder.path()).wait().unwrap().code(), Some(1)));
-    let took = clock.elapsed();
-    fs::rename(folder.path().join("out"), whole.path().join("out")).unwrap();
-
-    let mut random = random(took.subsec_nanos().into());
-    let mut before = BTreeMap::new();
-    let mut killed = 0;
-    for _ in 0..8 {
-        let mut run = start(folder.path());
-        std::thread::sleep(took.mul_f32(0.15 * random()));
-        run.kill().unwrap();
-        killed += usize::from(run.wait().unwrap().code().is_none());
-        if !folder.path().join("out").exists() {
-            continue;
-        }
-        let after = records(folder.path());
-        for (id, written) in &before {
-            assert_eq!(after.get(id), Some(written), "{id} was registered again");
-        }
-        // A folder that is there is whole.
-        let folders = names(&folder.path().join("out")).into_iter().filter(|name| name.starts_with('p'));
-        assert_eq!(folders.collect::<Vec<_>>(), after.keys().cloned().collect::<Vec<_>>());
-        before = after;
-    }
-    assert!(killed > 0, "every run was quicker than its end");
-    assert_eq!(start(folder.path()).wait().unwrap().code(), Some(1));
-    let out = folder.path().join("out");
-    assert_eq!(records(folder.path()).len(), PAIRS);
-    assert_eq!(names(&out), names(&whole.path().join("out")));
-    for n in (0..PAIRS).filter(|&n| n != 7) {
-        same(&without_record(&out.join(format!("p{n}"))), &without_record(&whole.path().join(format!("out/p{n}"))));
-    }
-    assert_eq!(summary(folder.path()).values().filter(|row| row["status"] == "done").count(), PAIRS - 1);
-}
-
-/// The folder, in which the record is no more.
-fn without_record(folder: &Path) -> PathBuf {
-    fs::remove_file(folder.join("batch.json")).unwrap();
-    folder.to_owned()
 }
 
 #[cfg(unix)]
@@ -166,6 +105,28 @@ fn shards_are_disjoint_and_complete() {
     assert!(all.len() == 5 && first.iter().all(|(id, written)| all[id] == *written));
     batch(folder.path(), 1, &["--merge"]);
     assert_eq!(summary(folder.path()).values().filter(|row| row["status"] == "done").count(), 4);
+}
+
+fn tasks_of_a_slurm_array_are_shards() {
+    let folder = study(3);
+    let task = |id: &str| {
+        let words = ["batch", "in/pairs.csv", "--out", "out", "--backend", "cpu", "--shard", "slurm"];
+        let mut command = mireg(folder.path(), &words);
+        for (name, value) in [("ID", id), ("MIN", "0"), ("MAX", "2"), ("STEP", "2"), ("COUNT", "2")] {
+            command.env(format!("SLURM_ARRAY_TASK_{name}"), value);
+        }
+        let assert = command.assert();
+        let output = assert.get_output();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert!(matches!(task("2"), (Some(0 | 1), _)));
+    assert_eq!(names(&folder.path().join("out")), ["batch.2-of-2.tsv", "index.2-of-2.html", "p1"]);
+    assert!(matches!(task("0"), (Some(0 | 1), _)));
+    assert_eq!(records(folder.path()).len(), 3);
+    let (code, told) = task("1");
+    assert!(code == Some(2) && told.lines().count() == 1 && told.contains("evenly"), "{told}");
+    let told = batch(folder.path(), 2, &["--shard", "slurm"]);
+    assert!(told.lines().count() == 1 && told.contains("SLURM_ARRAY_TASK_ID is not set"), "{told}");
 }
 
 fn one_at_a_time_in_a_folder() {

@@ -1,15 +1,18 @@
-//! index.html: all pairs of a study, worst first, each a link to its report. It loads nothing else.
+//! index.html: all pairs of a study, worst first, each a link to its report. A row is drawn, and its picture loaded, once it comes in sight.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use askama::Template;
 use mireg::{Error, Result};
+use serde::Serialize;
 
 use super::facts::Facts;
 use super::record::{End, Record};
 use super::row::Row;
 use crate::report::PAGE;
+use crate::report::thumbnail::THUMBNAIL;
 
 pub const GALLERY: &str = "index.html";
 
@@ -57,14 +60,20 @@ impl State {
     }
 }
 
-/// A pair.
+/// A pair, as the script of the page has it.
+#[derive(Serialize)]
 struct Entry<'a> {
     id: &'a str,
+    #[serde(skip)]
     state: State,
+    /// Its colour.
+    class: &'static str,
     /// Where a click leads, if there is a report.
     page: Option<String>,
+    /// What the result looks like, if there is a picture.
+    picture: Option<String>,
     /// The state and the names of warnings, by which rows are filtered.
-    labels: String,
+    labels: Vec<&'a str>,
     /// What went wrong.
     text: String,
     metric: String,
@@ -72,21 +81,24 @@ struct Entry<'a> {
     seconds: String,
     command: String,
     /// What comes first among rows of a state.
+    #[serde(skip)]
     badness: (usize, f64),
 }
 
 impl<'a> Entry<'a> {
     fn new(row: &'a Row, record: Option<&'a Record>) -> Self {
         let state = State::of(record);
-        let nothing = Facts::default();
+        static NOTHING: LazyLock<Facts> = LazyLock::new(Facts::default);
         let (facts, error) = match record.map(|record| &record.end) {
             Some(End::Done(facts)) => (facts, None),
-            Some(End::Failed { error }) => (&nothing, Some(error.clone())),
-            None => (&nothing, None),
+            Some(End::Failed { error }) => (&*NOTHING, Some(error.clone())),
+            None => (&*NOTHING, None),
         };
         let warnings = facts.warnings.iter().map(|warning| format!("{}: {}", warning.name, warning.text));
         let labels = [state.text()].into_iter().chain(facts.warnings.iter().map(|warning| &*warning.name));
-        let page = record.filter(|record| record.files.iter().any(|name| name == PAGE));
+        let file = |name: &str| {
+            record.filter(|record| record.files.iter().any(|file| file == name)).map(|_| format!("{}/{name}", row.id))
+        };
         let parts = [
             facts.rotation_degrees.map(|degrees| format!("{degrees:.1}°")),
             facts.translation_mm.map(|mm| format!("{mm:.1} mm")),
@@ -96,8 +108,10 @@ impl<'a> Entry<'a> {
         Self {
             id: &row.id,
             state,
-            page: page.map(|_| format!("{}/{PAGE}", row.id)),
-            labels: labels.collect::<Vec<_>>().join("|"),
+            class: state.class(),
+            page: file(PAGE),
+            picture: file(THUMBNAIL),
+            labels: labels.collect(),
             text: error.into_iter().chain(warnings).collect::<Vec<_>>().join("; "),
             metric: facts.metric.map_or(String::new(), |[before, after]| format!("{before:.4} → {after:.4}")),
             motion: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
@@ -118,9 +132,11 @@ struct Filter {
 
 #[derive(Template)]
 #[template(path = "gallery.html")]
-struct Page<'a> {
+struct Page {
     title: String,
-    entries: Vec<Entry<'a>>,
+    pairs: usize,
+    /// The entries as JSON, in which nothing ends a script.
+    json: String,
     filters: Vec<Filter>,
     version: &'static str,
 }
@@ -129,14 +145,16 @@ struct Page<'a> {
 ///
 /// # Errors
 /// [`Error::File`] where it cannot be written.
-pub fn write(path: &Path, table: &Path, rows: &[Row], records: &[Option<Record>]) -> Result<()> {
+pub fn write(path: &Path, source: &Path, rows: &[Row], records: &[Option<Record>]) -> Result<()> {
     let mut entries: Vec<_> = rows.iter().zip(records).map(|(row, record)| Entry::new(row, record.as_ref())).collect();
     entries.sort_by(|a, b| {
         let of = |entry: &Entry| (entry.state, std::cmp::Reverse(entry.badness.0));
         of(a).cmp(&of(b)).then(a.badness.1.total_cmp(&b.badness.1))
     });
-    let name = table.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-    let page = Page { title: name, filters: filters(&entries), entries, version: env!("CARGO_PKG_VERSION") };
+    let name = source.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+    let json = serde_json::to_string(&entries).map_err(|e| Error::file(path, e.to_string()))?.replace('<', "\\u003c");
+    let (pairs, filters) = (entries.len(), filters(&entries));
+    let page = Page { title: name, pairs, json, filters, version: env!("CARGO_PKG_VERSION") };
     let text = page.render().map_err(|e| Error::file(path, e.to_string()))?;
     std::fs::write(path, text).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
 }
@@ -146,7 +164,7 @@ fn filters(entries: &[Entry]) -> Vec<Filter> {
     let count = |state: State| entries.iter().filter(|entry| entry.state == state).count();
     let states = State::ALL.map(|state| Filter { label: state.text().to_owned(), count: count(state) });
     let mut warnings: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in entries.iter().flat_map(|entry| entry.labels.split('|').skip(1)) {
+    for name in entries.iter().flat_map(|entry| entry.labels.iter().skip(1)) {
         *warnings.entry(name).or_default() += 1;
     }
     let warnings = warnings.into_iter().map(|(name, count)| Filter { label: name.to_owned(), count });

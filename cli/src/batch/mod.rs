@@ -2,11 +2,13 @@
 //! ([`queue`]), each leaves a record of what it was made from in its folder ([`record`]), and all records make the summary and the
 //! gallery. What a row does is its own command's business.
 
+pub mod bids;
 pub mod devices;
 mod facts;
 mod gallery;
 mod inputs;
 mod options;
+pub mod patterns;
 pub mod plan;
 mod progress;
 mod queue;
@@ -14,7 +16,7 @@ mod record;
 pub mod row;
 pub mod shard;
 mod summary;
-mod table;
+pub mod table;
 mod unfinished;
 
 use std::path::Path;
@@ -25,14 +27,15 @@ use mireg::{Engine, Error, Observer, Result};
 
 use crate::interrupt::{self, Held};
 use crate::terminal;
+use bids::{DESCRIPTION, Datasets, SIDECAR};
 use gallery::GALLERY;
 use progress::Progress;
 use queue::Shared;
-use record::Record;
+use record::{RECORD, Record};
 use row::Row;
 use shard::Shard;
 use summary::SUMMARY;
-use unfinished::Unfinished;
+use unfinished::{Unfinished, of_its_place};
 
 /// How often the summary is written while rows are registered.
 const WRITTEN: Duration = Duration::from_secs(30);
@@ -42,11 +45,14 @@ pub type Open<'a> = dyn Fn(usize, &dyn Observer) -> Result<(Vec<Engine>, usize)>
 
 /// How a study is run.
 pub struct Study<'a> {
-    pub table: &'a Path,
+    /// The table, or the pattern that the rows come from.
+    pub source: &'a Path,
     pub out: &'a Path,
     pub quiet: bool,
     /// The part of the study that the rows are, if they are not all.
     pub shard: Option<Shard>,
+    /// Where the images are from, if the study is to be a derivative of BIDS datasets.
+    pub datasets: Option<Datasets>,
     /// Whether nothing is registered, and what is there is summed up.
     pub merge: bool,
     /// Whether rows that failed in an earlier run are tried again.
@@ -65,13 +71,15 @@ impl Study<'_> {
         let held = Held::new();
         let unfinished = Unfinished::open(self.out, self.shard)?;
         let mut records: Vec<_> = rows.iter().map(|row| self.kept(row)).collect();
+        self.describe(rows, &mut records, unfinished.folder())?;
         let waiting: Vec<usize> = (0..rows.len()).filter(|&place| records[place].is_none()).collect();
         let mut progress = Progress::new(self.quiet, rows.len(), rows.len() - waiting.len());
         let write = |records: &[Option<Record>]| self.write(rows, records, unfinished.folder());
         if !waiting.is_empty() && !self.merge {
             let (engines, jobs) = (self.open)(waiting.len(), &progress)?;
             // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
-            let shared = Shared { engines: engines.leak(), out: self.out, unfinished: unfinished.folder() };
+            let (engines, datasets) = (engines.leak(), self.datasets.as_ref());
+            let shared = Shared { engines, out: self.out, unfinished: unfinished.folder(), datasets };
             let turns: Vec<&Row> = waiting.iter().map(|&place| &rows[place]).collect();
             let mut written = Instant::now();
             queue::run(&turns, jobs, &shared, |ended| {
@@ -87,7 +95,7 @@ impl Study<'_> {
             });
         }
         progress.finish();
-        write(&records)?;
+        write(&records).map_err(|error| of_its_place(error, unfinished.folder(), self.out))?;
         let stopped = interrupt::proceed();
         drop((unfinished, held));
         self.tell(&records, waiting.len());
@@ -101,11 +109,30 @@ impl Study<'_> {
         (record.key == row.key && !(self.retry_failed && record.failed())).then_some(record)
     }
 
+    /// Adds sidecars to results of an earlier run that did not ask for them.
+    fn describe(&self, rows: &[Row], records: &mut [Option<Record>], unfinished: &Path) -> Result<()> {
+        let Some(datasets) = &self.datasets else { return Ok(()) };
+        datasets.check(self.out)?;
+        for (row, record) in rows.iter().zip(records).filter_map(|(row, record)| Some((row, record.as_mut()?))) {
+            if record.files.iter().any(|name| name == SIDECAR) {
+                continue;
+            }
+            let folder = OutputFolder::create_in(&self.out.join(&row.id), unfinished)?;
+            if datasets.describe(row, &record.files, folder.temporary())? {
+                record.files.push(SIDECAR.to_owned());
+                record.write(folder.temporary())?;
+                folder.commit_with_last(RECORD)?;
+            }
+        }
+        Ok(())
+    }
+
     fn write(&self, rows: &[Row], records: &[Option<Record>], unfinished: &Path) -> Result<()> {
         let folder = OutputFolder::create_in(self.out, unfinished)?;
         let [summary, gallery] = [SUMMARY, GALLERY].map(|name| folder.path(&self.named(name)));
         summary::write(&summary, rows, records)?;
-        gallery::write(&gallery, self.table, rows, records)?;
+        gallery::write(&gallery, self.source, rows, records)?;
+        self.datasets.as_ref().map_or(Ok(()), |datasets| datasets.write(&folder.path(DESCRIPTION)))?;
         folder.commit()
     }
 

@@ -2,20 +2,15 @@
 
 use std::collections::HashMap;
 
-use mireg::Result;
-
 use super::options::Known;
 use super::row::{Asked, Column, Maker, Parse, Row};
-use super::table::{self, Line, Table};
+use super::table::{Line, Table};
 
 const NEEDED: [&str; 3] = ["id", "fixed", "moving"];
 
-/// Reads the table and checks all rows. Returns them, or what is wrong, a line each.
-///
-/// # Errors
-/// [`mireg::Error::File`] for a table that cannot be read.
-pub fn read(asked: &Asked, parse: Parse) -> Result<Result<Vec<Row>, Vec<String>>> {
-    let Table { columns, rows, mut faults } = table::read(asked.table)?;
+/// Checks all rows of a table. Returns them, or what is wrong, a line each.
+pub fn check(table: Table, asked: &Asked, parse: Parse) -> Result<Vec<Row>, Vec<String>> {
+    let Table { columns, rows, mut faults } = table;
     let (known, command) = (Known::all(asked.command), asked.command.get_name());
     let typed = Known::typed(&known, asked.options, command).unwrap_or_else(|fault| {
         faults.push(format!("after --: {fault}"));
@@ -24,17 +19,17 @@ pub fn read(asked: &Asked, parse: Parse) -> Result<Result<Vec<Row>, Vec<String>>
     let columns = understood(&columns, &known, command, &mut faults);
     faults.extend(repeated(&columns, &rows));
     if columns.is_empty() {
-        return Ok(Err(faults));
+        return Err(faults);
     }
     let mut checked = Vec::with_capacity(rows.len());
     let maker = Maker { asked, columns: &columns, typed: &typed };
     for line in &rows {
         match maker.row(line, parse) {
             Ok(row) => checked.push(row),
-            Err(found) => faults.extend(found.into_iter().map(|fault| format!("row {}: {fault}", line.number))),
+            Err(found) => faults.extend(found.into_iter().map(|fault| format!("{}: {fault}", line.name))),
         }
     }
-    Ok(if faults.is_empty() { Ok(checked) } else { Err(faults) })
+    if faults.is_empty() { Ok(checked) } else { Err(faults) }
 }
 
 /// What each column holds; none where a column cannot be understood, since rows then say nothing.
@@ -79,11 +74,9 @@ fn repeated(columns: &[Column], rows: &[Line]) -> Vec<String> {
     let again = rows.iter().filter_map(|line| {
         let id = &line.cells[column];
         match seen.get(&id.to_lowercase()) {
-            Some(first) => {
-                Some(format!("row {}: id {id} is that of row {first}; each pair needs its own", line.number))
-            }
+            Some(first) => Some(format!("{}: id {id} is that of {first}; each pair needs its own", line.name)),
             None => {
-                seen.insert(id.to_lowercase(), line.number);
+                seen.insert(id.to_lowercase(), &line.name);
                 None
             }
         }

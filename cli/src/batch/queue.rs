@@ -13,9 +13,11 @@ use mireg::io::OutputFolder;
 use mireg::{Engine, Error, Result};
 use serde_json::Value;
 
+use super::bids::{Datasets, SIDECAR};
 use super::facts::Facts;
 use super::record::{self, End, RECORD, Record};
 use super::row;
+use super::unfinished::of_its_place;
 use crate::interrupt;
 use crate::invocation::{Invocation, Row};
 
@@ -27,6 +29,8 @@ pub struct Shared<'a> {
     pub out: &'a Path,
     /// Where temporary folders lie.
     pub unfinished: &'a Path,
+    /// For the sidecars of moved images, where they were asked for.
+    pub datasets: Option<&'a Datasets>,
 }
 
 /// How often the caller hears that rows are under way.
@@ -114,7 +118,7 @@ impl<'a> Turn<'a> {
         let error = match ended {
             Ok(Err(Error::Stopped)) => return Outcome::Stopped,
             Ok(Err(Error::Device { .. })) if !alone => return Outcome::Short,
-            Ok(Err(error)) => crate::flags::error(&error),
+            Ok(Err(error)) => crate::flags::error(&of_its_place(error, self.shared.unfinished, &folder)),
             Ok(Ok(())) => "nothing was written".to_owned(),
             Err(_) => "a fault in mireg itself; please report the line on stderr and the command".to_owned(),
         };
@@ -147,7 +151,13 @@ impl Row for Turn<'_> {
     }
 
     fn place(&self, folder: OutputFolder, report: Value) -> Result<()> {
-        let record = self.record(record::names(folder.temporary())?, End::Done(Facts::new(&report)));
+        let mut files = record::names(folder.temporary())?;
+        if let Some(datasets) = self.shared.datasets
+            && datasets.describe(self.row, &files, folder.temporary())?
+        {
+            files.push(SIDECAR.to_owned());
+        }
+        let record = self.record(files, End::Done(Facts::new(&report)));
         record.write(folder.temporary())?;
         folder.commit_with_last(RECORD)?;
         *self.placed.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 use mireg::Result;
 
+use super::bids::DESCRIPTION;
 use super::inputs::{Key, Stamp};
 use super::options::{Given, Known};
 use super::table::Line;
@@ -24,6 +25,8 @@ pub struct Row {
     pub id: String,
     /// The command line that does the same.
     pub words: Vec<OsString>,
+    /// The fixed and the moving one.
+    pub images: [PathBuf; 2],
     pub key: Key,
     pub run: Run,
 }
@@ -37,7 +40,8 @@ impl Row {
 
 /// How a table is to be understood.
 pub struct Asked<'a> {
-    pub table: &'a Path,
+    /// What its files are relative to.
+    pub folder: &'a Path,
     /// Where the folders of the rows go.
     pub out: &'a Path,
     /// The command of each row.
@@ -70,8 +74,7 @@ impl Maker<'_> {
     /// The row, or all that is wrong with it.
     pub fn row(&self, line: &Line, parse: Parse) -> Result<Row, Vec<String>> {
         let mut faults = Vec::new();
-        let Asked { table, out, command, program, all, .. } = self.asked;
-        let folder = table.parent().unwrap_or(Path::new(""));
+        let Asked { folder, out, command, program, all, .. } = self.asked;
         let [id, fixed, moving] = self.names(line);
         faults.extend(unusable(id));
         let options = self.options(line, folder, &mut faults);
@@ -79,8 +82,8 @@ impl Maker<'_> {
         let inputs = inputs([fixed, moving], &images, &options, &mut faults);
 
         let [name, out]: [OsString; 2] = [command.get_name().into(), out.join(id).into()];
-        let images = images.map(OsString::from);
-        let start = [*program, &name, &images[0], &images[1], &"--out".into(), &out].map(OsString::clone);
+        let typed = images.clone().map(OsString::from);
+        let start = [*program, &name, &typed[0], &typed[1], &"--out".into(), &out].map(OsString::clone);
         let words = |options: &[Given]| {
             start.iter().cloned().chain(options.iter().map(|given| given.word().into())).collect::<Vec<_>>()
         };
@@ -96,7 +99,7 @@ impl Maker<'_> {
                 let command = asked.into_iter().chain(options.iter().map(Given::text)).collect();
                 let key = Key { version: env!("CARGO_PKG_VERSION").to_owned(), command, inputs };
                 let words = words(&options).into_iter().chain(all.iter().map(OsString::from)).collect();
-                Ok(Row { id: id.to_owned(), words, key, run })
+                Ok(Row { id: id.to_owned(), words, images, key, run })
             }
             run => Err([faults, run.err().unwrap_or_default()].concat()),
         }
@@ -160,7 +163,9 @@ fn unusable(id: &str) -> Option<String> {
         "" => "the id is empty".to_owned(),
         _ if id.starts_with('.') || id.ends_with('.') => format!("id {id} begins or ends with a dot"),
         _ if id.len() > 200 => format!("id {id} is longer than 200 bytes"),
-        _ if ["batch.tsv", "index.html"].contains(&&*id.to_lowercase()) => format!("id {id} is a file's name"),
+        _ if ["batch.tsv", "index.html", DESCRIPTION].contains(&&*id.to_lowercase()) => {
+            format!("id {id} is a file's name")
+        }
         _ => format!("id {id} has a {:?}", id.chars().find(|&c| bad(c))?),
     };
     Some(format!("{why}; {rule}"))

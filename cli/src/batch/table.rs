@@ -15,8 +15,8 @@ pub struct Table {
 
 /// A row below the names.
 pub struct Line {
-    /// Its line in the file, from 1: as a spreadsheet counts rows.
-    pub number: u64,
+    /// What it is called where something is wrong with it: `row` and its line in the file, from 1, as a spreadsheet counts.
+    pub name: String,
     /// As many as there are columns.
     pub cells: Vec<String>,
 }
@@ -46,7 +46,7 @@ pub fn read(path: &Path) -> Result<Table> {
             continue;
         }
         match cells(&record, table.columns.len()) {
-            Ok(cells) => table.rows.push(Line { number, cells }),
+            Ok(cells) => table.rows.push(Line { name: format!("row {number}"), cells }),
             Err(fault) => table.faults.push(format!("row {number}: {fault}")),
         }
     }
@@ -93,7 +93,7 @@ mod tests {
             assert_eq!(table.rows.len(), 1, "{text}");
             assert_eq!(table.rows[0].cells, ["a", "x y.nii", "4mm,2mm"], "{text}");
             let before = &text[..text.find("x y.nii").unwrap()];
-            assert_eq!(table.rows[0].number as usize, before.lines().count(), "{text}");
+            assert_eq!(table.rows[0].name, format!("row {}", before.lines().count()), "{text}");
         }
     }
 
@@ -103,13 +103,13 @@ mod tests {
         let path = folder.path().join("table.csv");
         std::fs::write(&path, b"id,fixed\na,x\nb\n\xff,y\nc,z\n").unwrap();
         let table = read(&path).unwrap();
-        assert_eq!(table.rows.iter().map(|row| row.number).collect::<Vec<_>>(), [2, 5]);
+        assert_eq!(table.rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["row 2", "row 5"]);
         assert!(
             table.faults[0].starts_with("row 3: has 1 cells") && table.faults[1].starts_with("row 4: is not UTF-8")
         );
         std::fs::write(&path, "id,fixed\r\na,\"x\r\ny\"\r\n\r\nb\r\nc,z\r\n").unwrap();
         let table = read(&path).unwrap();
-        assert_eq!(table.rows.iter().map(|row| row.number).collect::<Vec<_>>(), [2, 6]);
+        assert_eq!(table.rows.iter().map(|row| &*row.name).collect::<Vec<_>>(), ["row 2", "row 6"]);
         assert!(table.faults[0].starts_with("row 5: "));
         std::fs::write(&path, "id,fixed\n").unwrap();
         assert!(read(&path).is_err());

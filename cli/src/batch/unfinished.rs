@@ -1,7 +1,7 @@
 //! The folder of what is not yet in its place.
 
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use mireg::{Error, Result};
 
@@ -45,6 +45,18 @@ impl Unfinished {
 
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+}
+
+/// An error about a file on its way from `unfinished` to `folder`, by the name that it would have there: the other is soon forgotten.
+pub fn of_its_place(error: Error, unfinished: &Path, folder: &Path) -> Error {
+    let unfinished = absolute(unfinished).unwrap_or_default();
+    match error {
+        Error::File { path, message } if path.starts_with(&unfinished) => {
+            let path = path.file_name().map_or_else(|| folder.to_owned(), |name| folder.join(name));
+            Error::File { path, message }
+        }
+        error => error,
     }
 }
 

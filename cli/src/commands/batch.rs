@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
@@ -12,11 +12,12 @@ use mireg::{Engine, Error, Observer, Result};
 
 use super::{deform, mesh, register};
 use crate::arguments::compute::Compute;
-use crate::batch::Study;
+use crate::batch::bids::Datasets;
 use crate::batch::devices::Devices;
-use crate::batch::plan;
 use crate::batch::row::{self, Asked, Run};
 use crate::batch::shard::Shard;
+use crate::batch::table::{self, Table};
+use crate::batch::{Study, patterns, plan};
 use crate::invocation::Invocation;
 use crate::terminal;
 
@@ -27,7 +28,12 @@ TABLE is a CSV or TSV file: a row of names, then a row per pair. Columns:
   any option     of the command, without its dashes (dof, levels, fixed_mask, ...). An empty cell
                  leaves it out, flags are yes or no; an option that may be repeated may have
                  several columns
-The whole table is checked first. All that is wrong with it is listed, and nothing is registered.
+
+Instead of TABLE, --fixed and --moving find images by patterns with *, ?, [...] and **. Those of a
+subject and session, sub-... and ses-..., are a pair, with an id such as sub-01_ses-2. One FIXED
+without wildcards, such as a template, is registered with every MOVING.
+
+All pairs are checked first. All that is wrong with them is listed, and nothing is registered.
 
 Output files in DIR:
   ID/           what `mireg COMMAND FIXED MOVING --out DIR/ID` writes, with the same bytes, and
@@ -47,9 +53,11 @@ Examples:
       the same options for all pairs; a cell of the table comes before them
   mireg batch pairs.tsv --out study --command deform --jobs 2
       deformable registration, two pairs at once
-  mireg batch pairs.csv --out study --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
+  mireg batch --fixed 'sub-*/anat/*_T1w.nii.gz' --moving 'sub-*/pet/*_pet.nii.gz' --out study
+      the images of each subject; quotes keep the patterns from the shell
+  mireg batch pairs.csv --out study --shard slurm
   mireg batch pairs.csv --out study --merge
-      a task of a Slurm array (--array=1-N), and the summary of all tasks
+      a task of a Slurm array, and the summary of all tasks
   mireg batch pairs.csv --out study --retry-failed
       again, once the reason of a failure is gone";
 
@@ -59,7 +67,14 @@ const MOST_JOBS: usize = 16;
 #[derive(Args)]
 pub struct Batch {
     /// Table of pairs
-    pub table: PathBuf,
+    #[arg(required_unless_present = "fixed", conflicts_with = "fixed")]
+    pub table: Option<PathBuf>,
+    /// Pattern of fixed images in place of TABLE, relative to this folder, such as 'sub-*/anat/*_T1w.nii.gz'
+    #[arg(long, value_name = "PATTERN", requires = "moving")]
+    pub fixed: Option<String>,
+    /// Pattern of moving images, such as 'sub-*/pet/*_pet.nii.gz'
+    #[arg(long, value_name = "PATTERN", requires = "fixed")]
+    pub moving: Option<String>,
     /// Output folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: PathBuf,
@@ -69,10 +84,14 @@ pub struct Batch {
     /// Command for all pairs
     #[arg(long, value_enum, default_value_t = Which::Register)]
     pub command: Which,
+    /// Write what BIDS asks of derivatives: dataset_description.json, and moved.json beside each moved image, which says where it is from
+    #[arg(long, help_heading = "Output")]
+    pub bids: bool,
     /// Try pairs again that failed in an earlier run
     #[arg(long)]
     pub retry_failed: bool,
-    /// Register every Nth pair of the table, from the Ith on, for machines that share DIR; the summary has the shard in its names
+    /// Register every Nth pair, from the Ith on, for machines that share DIR; the summary has the shard in its names. slurm is the
+    /// shard of this task of a Slurm array
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// Register nothing, and write the summary of what is done, such as by all shards
@@ -138,7 +157,8 @@ impl Pairwise {
 
 /// Checks the table, registers its pairs and writes the summary.
 pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
-    let Batch { table, out, quiet, retry_failed, shard, merge, .. } = arguments;
+    let Batch { out, quiet, retry_failed, shard, merge, .. } = arguments;
+    let source = &arguments.source();
     let backend = arguments.compute.backend;
     if arguments.devices.is_some() && !matches!(backend, BackendKind::Auto | BackendKind::Cuda) {
         return Err(Error::option(
@@ -146,13 +166,13 @@ pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
             format!("--backend {backend} is no GPU, which --devices asks for; leave one of them out"),
         ));
     }
-    let mut rows = match arguments.rows(invocation)? {
+    let mut rows = match arguments.table()?.and_then(|table| arguments.rows(table, invocation)) {
         Ok(rows) => rows,
         Err(faults) => {
-            faults.iter().for_each(|fault| terminal::say(&format!("mireg: {}: {fault}", table.display())));
+            faults.iter().for_each(|fault| terminal::say(&format!("mireg: {}: {fault}", source.display())));
             let count = faults.len();
             let faults = if count == 1 { "this fault".to_owned() } else { format!("these {count} faults") };
-            return Err(Error::file(table, format!("nothing was registered; mend {faults} first")));
+            return Err(Error::file(source, format!("nothing was registered; mend {faults} first")));
         }
     };
     let threads = arguments.compute.threads.map_or_else(cores, |threads| threads as usize);
@@ -167,12 +187,13 @@ pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
         };
         Ok((engines, jobs))
     };
+    let datasets = arguments.bids.then(|| Datasets::of(&rows));
     if let Some(shard) = shard {
         let mut place = 0..;
         rows.retain(|_| place.next().is_some_and(|place| shard.has(place)));
     }
     let [quiet, merge, retry_failed] = [*quiet, *merge, *retry_failed];
-    Study { table, out, quiet, shard: *shard, merge, retry_failed, open: &open }.run(&rows)
+    Study { source, out, quiet, shard: *shard, datasets, merge, retry_failed, open: &open }.run(&rows)
 }
 
 fn cores() -> usize {
@@ -180,22 +201,36 @@ fn cores() -> usize {
 }
 
 impl Batch {
+    /// What the pairs come from: the table, or the pattern of moving images.
+    fn source(&self) -> PathBuf {
+        let pattern = || self.moving.as_ref().map(PathBuf::from);
+        self.table.clone().or_else(pattern).unwrap_or_default()
+    }
+
+    /// The pairs as a table, or what is wrong with patterns, a line each.
+    fn table(&self) -> Result<Result<Table, Vec<String>>> {
+        match (&self.fixed, &self.moving) {
+            (Some(fixed), Some(moving)) => Ok(patterns::table(fixed, moving)),
+            _ => table::read(&self.source()).map(Ok),
+        }
+    }
+
     /// The rows of the table, or what is wrong with them, a line each.
-    fn rows(&self, invocation: &Invocation) -> Result<Result<Vec<row::Row>, Vec<String>>> {
+    fn rows(&self, table: Table, invocation: &Invocation) -> Result<Vec<row::Row>, Vec<String>> {
         let mut parser = Row::command();
         // Options are known once it is built.
         parser.build();
         let nothing = OsString::from("mireg");
-        let Some(command) = parser.find_subcommand(self.command.name()).cloned() else { return Ok(Ok(Vec::new())) };
+        let Some(command) = parser.find_subcommand(self.command.name()).cloned() else { return Ok(Vec::new()) };
         let asked = Asked {
-            table: &self.table,
+            folder: self.table.as_ref().and_then(|table| table.parent()).unwrap_or(Path::new("")),
             out: &self.out,
             command: &command,
             program: invocation.words.first().unwrap_or(&nothing),
             options: &self.options,
             all: &self.all(),
         };
-        plan::read(&asked, &mut |words| {
+        plan::check(table, &asked, &mut |words| {
             let row = parser.try_get_matches_from_mut(words).and_then(|matches| Row::from_arg_matches(&matches));
             match row {
                 Ok(Row { command }) => Ok(Box::new(move |invocation: &Invocation| command.run(invocation)) as Run),

@@ -7,6 +7,7 @@ pub mod mesh;
 pub mod outputs;
 pub mod registration;
 pub mod template;
+pub mod thumbnail;
 mod words;
 
 use std::path::Path;
@@ -194,16 +195,18 @@ impl Run<'_> {
         let ((own, moved), pictures) = rayon::join(|| rayon::join(own, moved), draw);
         own.and(moved)?;
         let report = self.report(found, &self.spent(writing.elapsed().as_secs_f64()));
+        let save = |path: &Path, text: String| {
+            std::fs::write(path, text).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
+        };
         if outputs.has_report() {
-            let path = folder.path(REPORT);
-            std::fs::write(&path, report.text()?).map_err(|e| Error::file(&path, e.to_string()))?;
+            save(&folder.path(REPORT), report.text()?)?;
         }
         let Some(pictures) = pictures else { return Ok(report) };
 
         let path = folder.path(PAGE);
         let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;
         let page = found.page(&report, self.images, &pictures).map_err(|e| Error::file(&path, e.to_string()))?;
-        std::fs::write(&path, page).map_err(|e| Error::file(&path, e.to_string()))?;
+        save(&path, page)?;
         Ok(report)
     }
 

@@ -6,6 +6,8 @@ use mireg::Geometry;
 /// Picture elements along the longest side, of volumes and of flat images.
 const VOLUME_SIDE: f64 = 256.0;
 const FLAT_SIDE: f64 = 640.0;
+/// The same of a picture among many.
+const SMALL_SIDE: f64 = 96.0;
 /// Part of the patient that the slices go through, about the middle.
 const REACH: f64 = 0.7;
 /// Sides are multiples of this, so that no block of a JPEG belongs to two slices.
@@ -49,14 +51,24 @@ impl View {
         ]
     }
 
+    /// The middle axial plane of an image, or all of a flat one, in few picture elements.
+    pub fn small(fixed: &Geometry) -> Self {
+        let axes = if fixed.is_flat() { Self::plane(fixed) } else { [DVec3::X, DVec3::Y, DVec3::Z] };
+        Self::new("", [""; 4], axes, fixed, 1, SMALL_SIDE)
+    }
+
     /// The plane of a flat image.
     pub fn flat(geometry: &Geometry) -> Self {
+        Self::new("Image", [""; 4], Self::plane(geometry), geometry, 1, FLAT_SIDE)
+    }
+
+    /// To the right, down and out of a flat image.
+    fn plane(geometry: &Geometry) -> [DVec3; 3] {
         let DMat3 { x_axis: right, y_axis: down, .. } = geometry.direction;
-        let axes = match geometry.is_slice_in_space() {
+        match geometry.is_slice_in_space() {
             true => [right, down, right.cross(down)],
             false => [DVec3::X, DVec3::Y, DVec3::Z],
-        };
-        Self::new("Image", [""; 4], axes, geometry, 1, FLAT_SIDE)
+        }
     }
 
     fn new(

@@ -1,0 +1,137 @@
+//! What makes a study a derivative of BIDS datasets: `dataset_description.json`, and a sidecar that says where each moved image is from.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::path::{self, Component, Path, PathBuf};
+
+use mireg::{Error, Result};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use super::row::Row;
+
+pub const DESCRIPTION: &str = "dataset_description.json";
+
+/// The sidecar of a moved image, and the names that such an image may have.
+pub const SIDECAR: &str = "moved.json";
+const MOVED: [&str; 2] = ["moved.nii.gz", "moved.png"];
+
+/// Of the specification that this follows.
+const VERSION: &str = "1.10.0";
+
+/// What stands for something else in a URI, but for the letters of paths.
+const ENCODED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+').remove(b':');
+
+/// The datasets that the images of a study are from.
+pub struct Datasets {
+    /// The folder of each, and what it is called in BIDS URIs.
+    links: BTreeMap<PathBuf, String>,
+}
+
+impl Datasets {
+    /// Those of these rows: folders with a `dataset_description.json`, above the images.
+    pub fn of(rows: &[Row]) -> Self {
+        let mut roots: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
+        for image in rows.iter().flat_map(|row| &row.images) {
+            let folder = absolute(image).parent().map(Path::to_owned).unwrap_or_default();
+            roots.entry(folder).or_insert_with_key(|folder| root(folder));
+        }
+        let mut links: BTreeMap<PathBuf, String> =
+            roots.into_values().flatten().map(|root| (root, String::new())).collect();
+        let mut taken = HashSet::new();
+        for (root, name) in &mut links {
+            let plain = root
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+            let mut names = std::iter::once(plain.clone()).chain((2..).map(|n| format!("{plain}-{n}")));
+            *name = names.find(|name| !name.is_empty() && taken.insert(name.clone())).unwrap_or_default();
+        }
+        Self { links }
+    }
+
+    /// Refuses a folder of results that has a description of something else.
+    ///
+    /// # Errors
+    /// [`Error::File`]
+    pub fn check(&self, out: &Path) -> Result<()> {
+        let path = out.join(DESCRIPTION);
+        let Ok(text) = fs::read(&path) else { return Ok(()) };
+        let there: Option<Value> = serde_json::from_slice(&text).ok();
+        match there.is_some_and(|there| there["GeneratedBy"][0]["Name"] == "mireg") {
+            true => Ok(()),
+            false => Err(Error::file(path, "is not mireg's and would be replaced; choose another output folder")),
+        }
+    }
+
+    /// Writes the description of the study.
+    ///
+    /// # Errors
+    /// [`Error::File`]
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let links: BTreeMap<_, _> = self.links.iter().map(|(root, name)| (name, file_uri(root))).collect();
+        let by = json!({ "Name": "mireg", "Version": env!("CARGO_PKG_VERSION") });
+        let text = json!({
+            "Name": "Images registered by mireg",
+            "BIDSVersion": VERSION,
+            "DatasetType": "derivative",
+            "GeneratedBy": [by],
+            "DatasetLinks": links,
+        });
+        write(path, &text)
+    }
+
+    /// Writes the sidecar of a row to a folder, if there is a moved image among the names of its files. Says whether there is.
+    ///
+    /// # Errors
+    /// [`Error::File`]
+    pub fn describe(&self, row: &Row, files: &[String], folder: &Path) -> Result<bool> {
+        let described = files.iter().any(|name| MOVED.contains(&name.as_str()));
+        if described {
+            let [fixed, moving] = row.images.each_ref().map(|image| self.uri(image));
+            let text = json!({
+                "Description": "The moving image on the grid of the fixed one",
+                "Sources": [moving, fixed],
+                "SpatialReference": fixed,
+            });
+            write(&folder.join(SIDECAR), &text)?;
+        }
+        Ok(described)
+    }
+
+    /// A BIDS URI, or that of a file that is in no dataset.
+    fn uri(&self, image: &Path) -> String {
+        let image = absolute(image);
+        let within = |root: &Path| Some((self.links.get(root)?, image.strip_prefix(root).ok()?));
+        match image.ancestors().find_map(within) {
+            Some((name, path)) => format!("bids:{name}:{}", encoded(path)),
+            None => file_uri(&image),
+        }
+    }
+}
+
+/// As it was typed but for where it begins: what links point to may have other names.
+fn absolute(path: &Path) -> PathBuf {
+    path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The dataset that a folder is in.
+fn root(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().find(|folder| folder.join(DESCRIPTION).exists()).map(Path::to_owned)
+}
+
+fn file_uri(path: &Path) -> String {
+    format!("file:///{}", encoded(path))
+}
+
+fn encoded(path: &Path) -> String {
+    let parts = path.components().filter(|part| !matches!(part, Component::RootDir));
+    let parts = parts.map(|part| utf8_percent_encode(&part.as_os_str().to_string_lossy(), ENCODED).to_string());
+    parts.collect::<Vec<_>>().join("/")
+}
+
+fn write(path: &Path, text: &Value) -> Result<()> {
+    fs::write(path, format!("{text:#}\n")).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
+}
