@@ -32,10 +32,10 @@ class Grid(NamedTuple):
 
 
 class Voxels(NamedTuple):
-    """What is on a grid: float32, one axis. ``dtype`` is the type that the numbers had."""
+    """What is on a grid: native numbers, indexed (i, j, k). ``dtype`` is the type that they stand for."""
 
     grid: Grid
-    voxels: np.ndarray[Any, np.dtype[np.float32]]
+    voxels: np.ndarray[Any, Any]
     dtype: str
 
 
@@ -74,8 +74,8 @@ def of_array(grid: Grid, array: Any) -> Voxels:
     dtype = "uint8" if array.dtype == bool else "float32" if array.dtype == np.float16 else array.dtype.name
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise InputError(f"{grid.name}: its voxels are of type {array.dtype}; give it integers or floats")
-    with np.errstate(over="ignore"):  # What is too large for float32 is refused with the voxel's place.
-        return Voxels(grid, np.asarray(array, dtype=np.float32).ravel(order="F"), dtype)
+    native = np.require(array, dtype="float32" if array.dtype == np.float16 else array.dtype.newbyteorder("="), requirements="A")
+    return Voxels(grid, (native.view(np.uint8) if native.dtype == bool else native).reshape(grid.size, order="F"), dtype)
 
 
 def array_of(image: Numbers) -> tuple[np.ndarray[Any, Any], Grid]:

@@ -41,9 +41,9 @@ pub fn run<'py>(
     Ok(match watch::run(py, Some(told), values, |observer| asked.run(held, &engine, observer))? {
         Done::Registered(mut finished) => {
             let moved = finished.take_moved();
-            (Some(Finished(finished)), Some(image(py, moved)), None, Vec::new())
+            (Some(Finished(finished)), Some(image(py, moved)?), None, Vec::new())
         }
-        Done::Resampled(volume, notes) => (None, Some(image(py, volume)), None, notes),
+        Done::Resampled(volume, notes) => (None, Some(image(py, volume)?), None, notes),
         Done::Measured(json, notes) => (None, None, Some(json), notes),
     })
 }
@@ -119,9 +119,9 @@ impl Finished {
     }
 
     /// The Jacobian determinant of a deformation.
-    fn jacobian<'py>(&self, py: Python<'py>) -> Option<Image<'py>> {
-        let Found::Deformed(found, ..) = &self.0.found else { return None };
-        Some(image(py, found.jacobian.clone()))
+    fn jacobian<'py>(&self, py: Python<'py>) -> PyResult<Option<Image<'py>>> {
+        let Found::Deformed(found, ..) = &self.0.found else { return Ok(None) };
+        image(py, found.jacobian.clone()).map(Some)
     }
 
     /// A deformation without its linear start, on the grid of the fixed image.
@@ -134,7 +134,7 @@ impl Finished {
     fn log_jacobians<'py>(&self, py: Python<'py>) -> PyResult<Option<(Image<'py>, Image<'py>)>> {
         let Found::Deformed(found, ..) = &self.0.found else { return Ok(None) };
         let [whole, warp] = with_threads(py, || Ok(found.log_jacobians()))?;
-        Ok(Some((image(py, whole), image(py, warp))))
+        Ok(Some((image(py, whole)?, image(py, warp)?)))
     }
 
     /// The content of report.html.

@@ -6,11 +6,12 @@ use glam::{DMat3, DVec3};
 use mireg::io::memory::{self, Axes};
 use mireg::io::{self, ReadOptions, Role};
 use mireg::{Geometry, PixelType, Volume};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyUntypedArray};
 use pyo3::prelude::*;
 
 use crate::engine::with_threads;
 use crate::errors::{input, raise};
+use crate::numbers::intensities;
 
 /// A grid as the package describes it.
 #[derive(FromPyObject)]
@@ -27,7 +28,9 @@ pub struct Grid {
 #[derive(FromPyObject)]
 pub struct Voxels<'py> {
     grid: Grid,
-    voxels: PyReadonlyArray1<'py, f32>,
+    /// Indexed (i, j, k).
+    voxels: Bound<'py, PyUntypedArray>,
+    /// The type that the numbers had, by numpy's name.
     dtype: String,
 }
 
@@ -51,7 +54,7 @@ impl Voxels<'_> {
     pub fn volume(&self, py: Python<'_>) -> PyResult<Volume> {
         let wrong = || format!("{}: has voxels of type {}; give it numbers", self.grid.name.display(), self.dtype);
         let pixel = pixel(&self.dtype).ok_or_else(|| input(py, &wrong()))?;
-        let voxels = self.voxels.as_slice().map_err(|e| input(py, &e.to_string()))?.to_vec();
+        let voxels = intensities(py, &self.voxels)?.ok_or_else(|| input(py, &wrong()))?;
         let (name, geometry) = (&self.grid.name, self.grid.geometry(py)?);
         with_threads(py, || memory::volume(name, geometry, voxels, pixel))
     }
@@ -82,14 +85,14 @@ pub fn placed(geometry: &Geometry) -> Placed {
 }
 
 /// A volume for the package. Floats keep their memory; integers are rounded and clamped as in a file.
-pub fn image(py: Python<'_>, volume: Volume) -> Image<'_> {
+pub fn image(py: Python<'_>, volume: Volume) -> PyResult<Image<'_>> {
     let placed = placed(&volume.geometry);
     let dtype = TYPES.iter().find(|(_, pixel)| *pixel == volume.pixel).map_or("float32", |&(name, _)| name);
     let voxels = match volume.pixel {
         PixelType::F32 => PyArray1::from_vec(py, volume.voxels).into_any(),
-        _ => PyArray1::from_vec(py, memory::stored(&volume)).into_any(),
+        _ => PyArray1::from_vec(py, with_threads(py, || Ok(memory::stored(&volume)))?).into_any(),
     };
-    (voxels, dtype, placed)
+    Ok((voxels, dtype, placed))
 }
 
 /// Takes a matrix apart, whose columns are the steps from voxel to voxel: the spacing, and the rows of the direction.
@@ -119,7 +122,7 @@ pub fn read<'py>(
     let channel = channel.map(|text| text.parse().map_err(|e| wrong("channel", e))).transpose()?.unwrap_or_default();
     let options = ReadOptions { role: Role::Image, series, volume, channel, most_pixels: None };
     let read = with_threads(py, || io::read_with(&path, &options))?;
-    Ok(image(py, read.volume))
+    image(py, read.volume)
 }
 
 /// Writes an image.

@@ -6,6 +6,7 @@ mod commands;
 mod engine;
 mod errors;
 mod images;
+mod numbers;
 mod transform;
 mod watch;
 

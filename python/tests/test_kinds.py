@@ -195,6 +195,24 @@ def test_every_type_of_voxel_is_taken(pair, dtype):
     assert same.array.dtype == kept.newbyteorder("=") and np.allclose(same.array, array)
 
 
+@pytest.mark.parametrize(
+    "ordered",
+    [
+        np.asfortranarray,
+        np.ascontiguousarray,
+        lambda a: a[::-1].copy()[::-1],
+        lambda a: np.repeat(a, 2, axis=2)[:, :, ::2],
+        lambda a: np.moveaxis(np.moveaxis(a, 1, 0).copy(), 0, 1),
+        lambda a: np.frombuffer(b"x" + a.tobytes(), np.uint8)[1:].view(a.dtype).reshape(a.shape),
+    ],
+    ids=["i fastest", "k fastest", "reversed", "every second", "i slowest", "unaligned"],
+)
+def test_voxels_lie_in_any_order(pair, ordered, tmp_path):
+    array = pair.arrays[0] * np.arange(1, 27)  # More planes than a thread takes at once.
+    mireg.Image(ordered(array), pair.affines[0], frame="LPS").save(tmp_path / "a.mha")
+    assert np.array_equal(mireg.Image.load(tmp_path / "a.mha").array, array)
+
+
 def test_arrays_come_by_dlpack_and_by_their_interface(pair):
     class Tensor:
         def __init__(self, array):

@@ -48,6 +48,15 @@ def large(tmp_path_factory):
     return paths
 
 
+@pytest.fixture
+def heard():
+    """Ctrl-C raises, also in a shell's background jobs: there it is ignored, and Python leaves it so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 def test_ctrl_c_stops_a_run(large):
     images = [mireg.Image.load(path) for path in large]
     took = []

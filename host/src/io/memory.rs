@@ -49,7 +49,7 @@ pub fn volume(name: &Path, geometry: Geometry, voxels: Vec<f32>, pixel: PixelTyp
 
 /// The intensities of a volume as a file of it stores them: little-endian, integers rounded to the nearest (ties to even) and clamped.
 pub fn stored(volume: &Volume) -> Vec<u8> {
-    voxels::encode(&volume.voxels, volume.pixel)
+    voxels::encode_at_once(&volume.voxels, volume.pixel)
 }
 
 #[cfg(test)]

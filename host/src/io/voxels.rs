@@ -280,10 +280,23 @@ impl Coding {
     }
 }
 
+/// `voxels` as little-endian `pixel`, integers rounded to the nearest (ties to even) and clamped.
+pub fn encode(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
+    let mut bytes = vec![0; voxels.len() * pixel.bytes()];
+    encode_into(&mut bytes, voxels, pixel);
+    bytes
+}
+
+/// The same, by all threads.
+pub fn encode_at_once(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
+    let mut bytes = vec![0; voxels.len() * pixel.bytes()];
+    let parts = bytes.par_chunks_mut(PART * pixel.bytes()).zip(voxels.par_chunks(PART));
+    parts.for_each(|(bytes, voxels)| encode_into(bytes, voxels, pixel));
+    bytes
+}
+
 widest! {
-    /// `voxels` as little-endian `pixel`, integers rounded to the nearest (ties to even) and clamped.
-    pub fn encode(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
-        let mut bytes = vec![0; voxels.len() * pixel.bytes()];
+    fn encode_into(bytes: &mut [u8], voxels: &[f32], pixel: PixelType) {
         macro_rules! encode {
             ($type:ty, $convert:expr) => {
                 for (stored, &voxel) in bytes.as_chunks_mut().0.iter_mut().zip(voxels) {
@@ -307,7 +320,6 @@ widest! {
             PixelType::F32 => encode!(f32, |voxel| voxel),
             PixelType::F64 => encode!(f64, f64::from),
         }
-        bytes
     }
 }
 

@@ -1,0 +1,44 @@
+//! Numbers of numpy's arrays as intensities.
+
+use ndarray::parallel::prelude::*;
+use ndarray::{ArrayView3, ArrayViewMut3, Axis, ShapeBuilder, Zip};
+use numpy::{PyArray3, PyArrayMethods, PyUntypedArray};
+use pyo3::prelude::*;
+
+use crate::engine::with_threads;
+
+/// Planes that a thread takes at once: of an array with k fastest it then reads whole cache lines, as it writes them.
+const PLANES: usize = 16;
+
+/// The numbers of an array indexed (i, j, k), of any strides, i fastest; by all threads. None for a type that files do not hold.
+pub fn intensities(py: Python<'_>, array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Vec<f32>>> {
+    macro_rules! of_type {
+        ($($type:ty)*) => {
+            $(if let Ok(array) = array.cast::<PyArray3<$type>>() {
+                let array = array.try_readonly()?;
+                let numbers = array.as_array();
+                return with_threads(py, || Ok(Some(gather(numbers, |number| number as f32))));
+            })*
+        };
+    }
+    of_type!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64);
+    Ok(None)
+}
+
+fn gather<T: Copy + Sync>(numbers: ArrayView3<'_, T>, intensity: impl Fn(T) -> f32 + Sync) -> Vec<f32> {
+    let mut voxels = vec![0.0; numbers.len()];
+    if let Ok(mut placed) = ArrayViewMut3::from_shape(numbers.raw_dim().f(), &mut voxels) {
+        let slabs = placed.axis_chunks_iter_mut(Axis(2), PLANES).into_par_iter();
+        let from = numbers.axis_chunks_iter(Axis(2), PLANES).into_par_iter();
+        slabs.zip(from).for_each(|(mut slab, mut numbers)| {
+            let [i, _, k] = [0, 1, 2].map(|axis| numbers.stride_of(Axis(axis)).abs());
+            if i > k {
+                // Then along j, i and k: what is written stays in few cache lines.
+                slab.swap_axes(0, 1);
+                numbers.swap_axes(0, 1);
+            }
+            Zip::from(slab).and(numbers).for_each(|voxel, &number| *voxel = intensity(number));
+        });
+    }
+    voxels
+}
