@@ -93,7 +93,7 @@ impl Level {
 /// Where the time went.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Seconds {
-    /// Grids of the levels and intensities as bits.
+    /// Grids of the levels, unless they were made while the linear start was found, and intensities as bits.
     pub pyramid: f64,
     /// The flow.
     pub flow: f64,

@@ -54,7 +54,12 @@ pub(crate) fn deform(
     let prepared = options.prepare(fixed, moving)?;
     let images = &prepared[0];
     metric::check::tell(images, observer);
-    let (start, doubts) = options.start.find(images, options.symmetric, chosen.at_once(), observer)?;
+    let start = || options.start.find(images, options.symmetric, chosen.at_once(), observer);
+    let spacings = || options.levels.clone().unwrap_or_else(|| levels::automatic(&fixed.geometry));
+    // Only those of two flows that meet depend on the start.
+    let levels = || (!options.symmetric).then(|| levels::levels(&prepared, &spacings(), observer)).transpose();
+    let (start, levels) = rayon::join(start, levels);
+    let ((start, doubts), levels) = (start?, levels?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     let map = start.transform.to_affine();
@@ -64,12 +69,13 @@ pub(crate) fn deform(
     let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
     let grids = [&fixed.geometry, &moving.geometry];
     let middle = options.symmetric.then(|| Middle::new(grids, &map, options.levels.as_deref())).transpose()?;
-    let spacings = match (&middle, &options.levels) {
-        (Some(middle), _) => middle.spacings(),
-        (None, Some(levels)) => levels.clone(),
-        (None, None) => levels::automatic(grids[0]),
+    let levels = match levels {
+        Some(levels) => levels,
+        None => {
+            let spacings = middle.as_ref().map_or_else(spacings, Middle::spacings);
+            timed(&mut seconds.pyramid, || levels::levels(&prepared, &spacings, observer))?
+        }
     };
-    let levels = timed(&mut seconds.pyramid, || levels::levels(&prepared, &spacings, observer))?;
     let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load());
     let backend = memory::choose(chosen.soonest(observer), chosen.asked(), &need, observer)?;
     memory::check(backend, &need)?;
@@ -121,10 +127,8 @@ impl Run<'_> {
                 (flow, Some(inverse))
             }
         };
-        let made = finish::deformation(&mut *flow, self.backend, [fixed, moving], start, inverse, self.observer)?;
-        go_on(self.observer)?;
-        let moved = || finish::moved(&mut *flow, fixed, self.moving, self.start);
-        Ok(Deformation { moved: self.options.moved.then(moved).transpose()?, ..made })
+        let images = (fixed, self.moving, self.options.moved);
+        finish::deformation(&mut *flow, self.backend, images, start, inverse, self.observer)
     }
 
     /// A flow that is on the grid of the finest level on that of the fixed image.

@@ -49,16 +49,21 @@ pub(crate) fn register(
     let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
     let levels = timed(&mut seconds.pyramid, || Levels::new(&read, options, backend))?;
-    let insides = timed(&mut seconds.compare, || Insides::of(read.each_ref(), levels.pyramids()))?;
-    let case = Case { fixed, moving, read: &read, insides: insides.as_ref(), backend, observer };
-    let found = case.on(levels, &read, options, seconds)?;
+    let case = Case { fixed, moving, read: &read, backend, observer };
+    let mut run = case.under_way(&read, options, seconds);
+    let (insides, race) =
+        rayon::join(|| Insides::of(read.each_ref(), levels.pyramids()), || run.through_levels(&levels));
+    let (insides, race) = (insides?, race?);
+    // Of whole bodies, half a gigabyte.
+    drop(levels);
+    let found = run.finish(&race, insides.as_ref())?;
     let lost = found.doubts.iter().any(|doubt| doubt.check == Check::Place);
     if !lost || options.init != Init::Auto {
         return Ok(found);
     }
     observer.note("the images agree no better where they were placed than around it: trying again");
     if fixed.geometry.is_flat() {
-        match case.by_contrast(options, found.seconds.clone()) {
+        match case.by_contrast(options, found.seconds.clone(), insides.as_ref()) {
             Ok(again) if again.trusted() && again.place.is_some_and(trust::contrasts_agree) => return Ok(again),
             Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
             _ => {}
@@ -66,7 +71,7 @@ pub(crate) fn register(
     }
     // Where the images do not tell, the headers are all that is known.
     let options = Options { init: Init::Header, ..options.clone() };
-    match case.run(&read, &options, found.seconds.clone()) {
+    match case.run(&read, &options, found.seconds.clone(), insides.as_ref()) {
         Err(Error::Untrusted(_)) => Ok(found),
         Ok(again) if again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(found),
         other => other,
@@ -83,7 +88,7 @@ pub(crate) fn once(
     let mut seconds = RegistrationSeconds::default();
     let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    Case { fixed, moving, read: &read, insides: None, backend, observer }.run(&read, options, seconds)
+    Case { fixed, moving, read: &read, backend, observer }.run(&read, options, seconds, None)
 }
 
 /// Both images as metrics look at them, unless they cannot be registered.
@@ -106,45 +111,54 @@ struct Case<'a> {
     moving: &'a Volume,
     /// Both without outliers and gaps.
     read: &'a [Prepared<'a>; 2],
-    /// What of both is image.
-    insides: Option<&'a Insides>,
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
 }
 
-impl Case<'_> {
-    /// Registers by these images: those that were read, or what was made of them.
+impl<'a> Case<'a> {
+    /// Registers by these images: those that were read, or what was made of them. `insides`: what of both is image.
     fn run(
         &self,
         prepared: &[Prepared; 2],
         options: &Options,
         mut seconds: RegistrationSeconds,
+        insides: Option<&Insides>,
     ) -> Result<Registration> {
         let levels = timed(&mut seconds.pyramid, || Levels::new(prepared, options, self.backend))?;
-        self.on(levels, prepared, options, seconds)
+        let mut run = self.under_way(prepared, options, seconds);
+        let race = run.through_levels(&levels)?;
+        drop(levels);
+        run.finish(&race, insides)
     }
 
-    /// The same on these levels.
-    fn on(
-        &self,
-        levels: Levels,
-        prepared: &[Prepared; 2],
-        options: &Options,
+    /// A registration by these images that has not begun.
+    fn under_way<'r>(
+        self,
+        prepared: &'r [Prepared<'r>; 2],
+        options: &'r Options,
         seconds: RegistrationSeconds,
-    ) -> Result<Registration> {
+    ) -> Run<'r>
+    where
+        'a: 'r,
+    {
         let dimension = Dimension::of(&self.fixed.geometry);
-        Run { case: *self, prepared, options, dimension, levels: Vec::new(), values: [0.0; 2], seconds }.finish(levels)
+        Run { case: self, prepared, options, dimension, levels: Vec::new(), values: [0.0; 2], seconds }
     }
 
     /// Registers two pictures by their contrast, from where a search among all places, turns and sizes puts them.
-    fn by_contrast(&self, options: &Options, mut seconds: RegistrationSeconds) -> Result<Registration> {
+    fn by_contrast(
+        &self,
+        options: &Options,
+        mut seconds: RegistrationSeconds,
+        insides: Option<&Insides>,
+    ) -> Result<Registration> {
         let pair = timed(&mut seconds.pyramid, || Even::pair(self.read))?;
         let (init, levels) = timed(&mut seconds.optimise, || searched(&pair, options.dof))?;
         let levels = options.levels.clone().unwrap_or(levels);
         let [fixed, moving] = pair;
         let contrasts = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
         let options = Options { init, levels: Some(levels), ..options.clone() };
-        let mut found = self.run(&contrasts, &options, seconds)?;
+        let mut found = self.run(&contrasts, &options, seconds, insides)?;
         found.started.from = "contrast";
         Ok(found)
     }
@@ -164,19 +178,24 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn finish(mut self, levels: Levels) -> Result<Registration> {
+    /// From coarse to fine.
+    fn through_levels(&mut self, levels: &Levels) -> Result<Race> {
         let mut race = Race::default();
         for level in (0..levels.spacings.len()).rev() {
-            self.level(&levels, level, &mut race)?;
+            self.level(levels, level, &mut race)?;
         }
-        // Of whole bodies, half a gigabyte.
-        drop(levels);
+        Ok(race)
+    }
+
+    /// What was found, looked at.
+    fn finish(mut self, race: &Race, insides: Option<&Insides>) -> Result<Registration> {
         let best = race.best()?;
         let transform =
             Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
         go_on(self.case.observer)?;
-        let compared = self.compare(&map)?;
+        let (seen, place) = rayon::join(|| self.seen(&map), || insides.map(|insides| insides.place(&map)));
+        let (compared, moved) = seen?;
         let metric = &self.options.metric;
         let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
         let evidence = Evidence {
@@ -192,10 +211,9 @@ impl Run<'_> {
             volumes: volume(&self.case.fixed.geometry) / volume(&self.case.moving.geometry),
             rival: race.rival,
         };
-        let place = timed(&mut self.seconds.compare, || self.case.insides.map(|insides| insides.place(&map)));
         let doubts = evidence.doubts().into_iter().chain(place.and_then(trust::place)).collect();
         Ok(Registration {
-            moved: if self.options.moved { Some(self.resample(&map)?) } else { None },
+            moved,
             doubts,
             place,
             transform,
@@ -251,6 +269,12 @@ impl Run<'_> {
         self.levels.push(RegistrationLevel { spacing_mm, samples, sigmas, evaluations, value, stopped, trace });
         self.seconds.optimise += clock.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// Both images compared, and the moving one where it is wanted.
+    fn seen(&mut self, map: &DAffine3) -> Result<(Compared, Option<Volume>)> {
+        let compared = self.compare(map)?;
+        Ok((compared, self.options.moved.then(|| self.resample(map)).transpose()?))
     }
 
     /// Both images at full resolution before and after.

@@ -93,11 +93,10 @@ impl Race {
                 shape: None,
             })
         });
-        self.poses = distinct(poses.collect(), 2.0 * mm, grid);
+        self.poses = distinct(poses.collect(), CLIMB, 2.0 * mm, grid);
         self.candidates = starts.len();
         self.middle = middle(values.into_iter().map(Option::unwrap_or_default).collect());
         if self.poses.len() > 1 {
-            self.poses.truncate(CLIMB);
             let start = vec![0.0; steps.count()];
             let (step, resolution, evaluations) = (FIRST_STEP * mm, FIRST_RESOLUTION * mm, FIRST_EVALUATIONS);
             self.climb(metric, &Batch, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
@@ -148,7 +147,7 @@ impl Race {
 
     /// The best few, each about as far ahead as the first, no two of them closer than `mm`.
     fn keep(&mut self, most: usize, mm: f64, grid: &Geometry) {
-        self.poses = distinct(std::mem::take(&mut self.poses), mm, grid);
+        self.poses = distinct(std::mem::take(&mut self.poses), CLIMB, mm, grid);
         let ahead = self.poses.iter().take_while(|pose| self.lead(pose) >= LEAD).count();
         self.poses.truncate(ahead.clamp(1, most));
     }
@@ -165,11 +164,14 @@ fn middle(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Best first, the first of equals before the others, without those that lie within `apart` mm of a better one.
-fn distinct(mut poses: Vec<Pose>, apart: f64, grid: &Geometry) -> Vec<Pose> {
+/// The best first, the first of equals before the others, without those that lie within `apart` mm of a better one, and no more than `most`.
+fn distinct(mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> Vec<Pose> {
     poses.sort_by(|a, b| b.value.total_cmp(&a.value));
     let mut kept: Vec<Pose> = Vec::new();
     for pose in poses {
+        if kept.len() == most {
+            break;
+        }
         if kept.iter().all(|other| distance(&other.transform, &pose.transform, grid) > apart) {
             kept.push(pose);
         }
