@@ -15,6 +15,12 @@ const WINDOW: f64 = 0.0235;
 /// What is added to densities, so that their logarithms are finite.
 const FLOOR: f64 = 1e-9;
 
+/// Sums are of so many, which do not wait for each other.
+const EIGHT: usize = 8;
+
+/// Neighbours that are smoothed together.
+const BLOCK: usize = 32;
+
 /// The value of a metric, and what [`gpu::math::flow::score`] reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -57,39 +63,58 @@ impl Table {
 
 /// Mutual information, or NMI.
 fn information(joint: &[f64], bins: usize, normalised: bool) -> Table {
-    let mut fixed = vec![0.0; bins];
-    for row in joint.chunks_exact(bins) {
-        fixed.iter_mut().zip(row).for_each(|(sum, p)| *sum += p);
-    }
-    let moving: Vec<f64> = joint.chunks_exact(bins).map(|row| row.iter().sum()).collect();
+    let [fixed, moving] = marginals(joint, bins);
     let [of_fixed, of_moving, of_both] = [&fixed[..], &moving, joint].map(logarithms);
     let entropy = |density: &[f64], logarithms: &[f64]| -dot(density, logarithms);
     let marginal = entropy(&fixed, &of_fixed) + entropy(&moving, &of_moving);
     let both = entropy(joint, &of_both);
     let nats = marginal - both;
     let (value, share) = if normalised { (marginal / both, marginal / both) } else { (nats, 1.0) };
-    let scores = scores(&of_both, &of_moving, share);
-    let mut squares = vec![0.0; bins];
-    for (row, scores) in joint.chunks_exact(bins).zip(scores.chunks_exact(bins)) {
-        squares.iter_mut().zip(row.iter().zip(scores)).for_each(|(sum, (p, score))| *sum += p * score * score);
-    }
+    let (scores, squares) = scores(joint, &of_both, &of_moving, share);
     let information = squares.iter().zip(&fixed).map(|(sum, p)| (sum / (p + FLOOR)) as f32).collect();
-    Table { value, nats, scores: scores.iter().map(|&score| score as f32).collect(), information }
+    Table { value, nats, scores, information }
 }
 
-/// The derivative by m of `share` times the joint logarithms less those of the moving image's density: central differences, one-sided at
-/// the ends.
-fn scores(joint: &[f64], moving: &[f64], share: f64) -> Vec<f64> {
-    let bins = moving.len();
-    let row = |m: usize| &joint[m * bins..][..bins];
-    let mut scores = Vec::with_capacity(joint.len());
-    for m in 0..bins {
-        let (low, high) = (m.saturating_sub(1), (m + 1).min(bins - 1));
-        let part = 1.0 / (high - low) as f64;
-        let marginal = moving[high] - moving[low];
-        scores.extend(row(low).iter().zip(row(high)).map(|(low, high)| part * (share * (high - low) - marginal)));
+widest! {
+    /// The sums of a joint density over the moving and over the fixed intensities.
+    fn marginals(joint: &[f64], bins: usize) -> [Vec<f64>; 2] {
+        let (mut fixed, mut moving) = (vec![0.0; bins], vec![0.0; bins]);
+        for (row, moving) in joint.chunks_exact(bins).zip(&mut moving) {
+            for (fixed, p) in fixed.iter_mut().zip(row) {
+                *fixed += p;
+            }
+            let mut sums = [0.0; EIGHT];
+            for row in row.chunks(EIGHT) {
+                for (sum, p) in sums.iter_mut().zip(row) {
+                    *sum += p;
+                }
+            }
+            *moving = sums.iter().sum();
+        }
+        [fixed, moving]
     }
-    scores
+}
+
+widest! {
+    /// The derivative by m of `share` times the joint logarithms less those of the moving image's density, by central differences, one-sided at
+    /// the ends; and for each f the sum of its squares over the joint density.
+    fn scores(joint: &[f64], of_joint: &[f64], of_moving: &[f64], share: f64) -> (Vec<f32>, Vec<f64>) {
+        let bins = of_moving.len();
+        let row = |m: usize| &of_joint[m * bins..][..bins];
+        let (mut scores, mut squares) = (vec![0.0; joint.len()], vec![0.0; bins]);
+        for (m, (scores, joint)) in scores.chunks_exact_mut(bins).zip(joint.chunks_exact(bins)).enumerate() {
+            let (low, high) = (m.saturating_sub(1), (m + 1).min(bins - 1));
+            let part = 1.0 / (high - low) as f64;
+            let marginal = of_moving[high] - of_moving[low];
+            let (low, high) = (row(low), row(high));
+            for f in 0..bins {
+                let score = part * (share * (high[f] - low[f]) - marginal);
+                scores[f] = score as f32;
+                squares[f] += joint[f] * score * score;
+            }
+        }
+        (scores, squares)
+    }
 }
 
 widest! {
@@ -102,13 +127,17 @@ widest! {
     }
 }
 
-/// The sum of products, by eights.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    for (a, b) in a.chunks(8).zip(b.chunks(8)) {
-        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
+widest! {
+    /// The sum of products.
+    fn dot(a: &[f64], b: &[f64]) -> f64 {
+        let mut sums = [0.0; EIGHT];
+        for (a, b) in a.chunks(EIGHT).zip(b.chunks(EIGHT)) {
+            for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+                *sum += a * b;
+            }
+        }
+        sums.iter().sum()
     }
-    sums.iter().sum()
 }
 
 /// The mean squared difference, with a minus, as fractions of the range.
@@ -131,19 +160,16 @@ widest! {
         let reach = weights.len() - 1;
         let weights: Vec<f64> = (0..=2 * reach).map(|offset| weights[offset.abs_diff(reach)]).collect();
         let at = |i: usize| mirrored(i as isize - reach as isize, bins as isize);
+        let places: Vec<usize> = (0..bins + 2 * reach).map(at).collect();
         let mut along_m = vec![0.0; table.len()];
         for (m, out) in along_m.chunks_exact_mut(bins).enumerate() {
-            for (offset, &weight) in weights.iter().enumerate() {
-                add(out, weight, &table[at(m + offset) * bins..][..bins]);
-            }
+            weighted(out, &weights, |offset| &table[places[m + offset] * bins..][..bins]);
         }
         let mut both = vec![0.0; table.len()];
         let mut wide = vec![0.0; bins + 2 * reach];
         for (out, row) in both.chunks_exact_mut(bins).zip(along_m.chunks_exact(bins)) {
-            wide.iter_mut().enumerate().for_each(|(i, value)| *value = row[at(i)]);
-            for (offset, &weight) in weights.iter().enumerate() {
-                add(out, weight, &wide[offset..][..bins]);
-            }
+            wide.iter_mut().zip(&places).for_each(|(value, &place)| *value = row[place]);
+            weighted(out, &weights, |offset| &wide[offset..][..bins]);
         }
         both
     }
@@ -156,11 +182,30 @@ fn mirrored(i: isize, len: isize) -> usize {
     (if i < len { i } else { 2 * len - 1 - i }) as usize
 }
 
+/// The weighted sums of rows, one per weight, in their order: of so many neighbours at a time as stay in registers.
 #[inline(always)]
-fn add(out: &mut [f64], weight: f64, row: &[f64]) {
-    for (out, value) in out.iter_mut().zip(row) {
-        *out = weight.mul_add(*value, *out);
+fn weighted<'r>(out: &mut [f64], weights: &[f64], row: impl Fn(usize) -> &'r [f64]) {
+    let len = out.len();
+    if len < BLOCK {
+        for at in 0..len {
+            sums::<1>(out, at, weights, &row);
+        }
+        return;
     }
+    for n in 0..len.div_ceil(BLOCK) {
+        // The last ones overlap.
+        sums::<BLOCK>(out, (n * BLOCK).min(len - BLOCK), weights, &row);
+    }
+}
+
+#[inline(always)]
+fn sums<'r, const N: usize>(out: &mut [f64], at: usize, weights: &[f64], row: impl Fn(usize) -> &'r [f64]) {
+    let mut sums = [0.0; N];
+    for (offset, &weight) in weights.iter().enumerate() {
+        let values = &row(offset)[at..][..N];
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum = weight.mul_add(*value, *sum));
+    }
+    out[at..][..N].copy_from_slice(&sums);
 }
 
 /// A Gaussian cut at four sigma, from its middle on; with its other half it sums to 1.
