@@ -23,8 +23,11 @@ pub fn images<'a>(
     }
     mask(Setting::FixedMask, masks[0], fixed)?;
     mask(Setting::MovingMask, masks[1], moving)?;
-    let fixed = prepared(Setting::Fixed, fixed, masks[0], ranges[0])?;
-    Ok([fixed, prepared(Setting::Moving, moving, masks[1], ranges[1])?])
+    let (fixed, moving) = rayon::join(
+        || prepared(Setting::Fixed, fixed, masks[0], ranges[0]),
+        || prepared(Setting::Moving, moving, masks[1], ranges[1]),
+    );
+    Ok([fixed?, moving?])
 }
 
 fn prepared<'a>(

@@ -21,6 +21,8 @@ use std::ops::Range;
 /// Pixels along the longer side of pictures, voxels along the longest of volumes, where there are as many.
 const SIDE: f64 = 500.0;
 const SIDE_IN_SPACE: f64 = 64.0;
+/// Pixels that are a piece of work at least.
+const PIECE: usize = 1 << 14;
 /// Bins per side.
 const BINS: usize = 24;
 /// Cells of a row of a table of counts: the bins, one for what is not image, and some to make it a power of two.
@@ -152,7 +154,7 @@ fn bins(pixels: &[f32], (low, high): image::Range) -> Vec<u8> {
     let scale = BINS as f32 / (high - low);
     let last = (BINS - 1) as f32;
     let bin = |&pixel: &f32| if pixel.is_nan() { BINS as u8 } else { ((pixel - low) * scale).clamp(0.0, last) as u8 };
-    pixels.iter().map(bin).collect()
+    pixels.par_iter().with_min_len(PIECE).map(bin).collect()
 }
 
 /// Voxels of the fixed image that are image, row by row.
