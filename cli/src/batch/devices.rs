@@ -31,9 +31,11 @@ impl Devices {
     /// # Errors
     /// [`Error::Device`] where there is none, [`Error::File`] where a lock cannot be made, [`Error::Stopped`] by a signal.
     pub fn numbers(&self, observer: &dyn Observer) -> Result<Vec<usize>> {
+        let gpus = backend::gpus()
+            .map_err(|e| Error::device("cuda", format!("{e}; leave out --devices to compute on the CPU")))?;
         match self {
-            Self::All => Ok((0..backend::gpus()?.len()).collect()),
-            Self::Any => Ok(vec![free(&backend::gpus()?, observer)?]),
+            Self::All => Ok((0..gpus.len()).collect()),
+            Self::Any => Ok(vec![free(&gpus, observer)?]),
             Self::These(numbers) => Ok(numbers.clone()),
         }
     }
