@@ -30,9 +30,8 @@ pub fn tests() -> Vec<Trial> {
         test("broken_pairs_are_named_and_the_others_done", broken_pairs_are_named_and_the_others_done),
     ];
     tests.push(test("on_a_gpu_too", on_a_gpu_too).with_ignored_flag(gpu_is_absent()));
-    tests.push(
-        test("on_two_gpus_too", on_two_gpus_too).with_ignored_flag(backend::gpus().map_or(0, |gpus| gpus.len()) < 2),
-    );
+    let alone = backend::gpus().map_or_else(|_| gpu_is_absent(), |gpus| gpus.len() < 2);
+    tests.push(test("on_two_gpus_too", on_two_gpus_too).with_ignored_flag(alone));
     #[cfg(target_os = "linux")]
     tests.push(test("many_pairs_take_no_more_memory_than_few", memory::many_pairs_take_no_more_of_it_than_few));
     tests.extend(bids::tests());

@@ -56,9 +56,18 @@ pub(crate) fn mapped<A: Sync, B: Clone + Default + Send>(
     zeros: usize,
     map: impl Fn(&A) -> B + Sync,
 ) -> Vec<B> {
+    mapped_by_piece(from, zeros, |from, to| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)))
+}
+
+/// The same with a function that maps many numbers, which may then be compiled for the widest instructions.
+pub(crate) fn mapped_by_piece<A: Sync, B: Clone + Default + Send>(
+    from: &[A],
+    zeros: usize,
+    map: impl Fn(&[A], &mut [B]) + Sync,
+) -> Vec<B> {
     let mut to = vec![B::default(); from.len() + zeros];
     let pieces = to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).take_any_while(|_| wanted());
-    pieces.for_each(|(to, from)| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)));
+    pieces.for_each(|(to, from)| map(from, to));
     to
 }
 

@@ -57,13 +57,24 @@ fn moved_images_say_where_they_are_from() {
     let fixed = "bids:raw:a%20b/f.nii.gz";
     assert_eq!(sidecar["Sources"], json!(["bids:raw:sub-1/m0.nii", fixed]));
     assert_eq!(sidecar["SpatialReference"], fixed);
+    assert_eq!(sidecar["SkullStripped"], false);
     let alone = format!("file://{}", folder.path().join("in/m1.nii").display());
-    assert_eq!(json(&out.join("p1/moved.json"))["Sources"][0], alone);
+    let sidecar = json(&out.join("p1/moved.json"));
+    assert_eq!(sidecar["Sources"][0], alone);
+    // Of an image that is in no dataset it is not known.
+    assert!(sidecar["SkullStripped"].is_null());
     assert!(!out.join("p2/moved.json").exists());
+    let ignored = || fs::read_to_string(out.join(".bidsignore")).unwrap();
+    for line in ["batch*.tsv", "*/batch.json", "*/moved.json", "*/report.html"] {
+        assert!(ignored().lines().any(|known| known == line), "{line} is not in\n{}", ignored());
+    }
 
     // From the start it is the same, and a second run leaves it.
     let first = records(folder.path());
+    let lines = format!("mine\n{}", ignored());
+    fs::write(out.join(".bidsignore"), &lines).unwrap();
     run(&["--bids"]);
+    assert_eq!(ignored(), lines);
     assert!(first == records(folder.path()));
     fs::rename(&out, folder.path().join("before")).unwrap();
     run(&["--bids"]);

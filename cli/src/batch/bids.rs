@@ -1,6 +1,7 @@
-//! What makes a study a derivative of BIDS datasets: `dataset_description.json`, and a sidecar that says where each moved image is from.
+//! What makes a study a derivative of BIDS datasets: `dataset_description.json`, a sidecar that says where each moved image is from, and
+//! `.bidsignore` for names that BIDS does not know.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{self, Component, Path, PathBuf};
 
@@ -8,6 +9,7 @@ use mireg::{Error, Result};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
+use super::record::RECORD;
 use super::row::Row;
 
 pub const DESCRIPTION: &str = "dataset_description.json";
@@ -15,6 +17,9 @@ pub const DESCRIPTION: &str = "dataset_description.json";
 /// The sidecar of a moved image, and the names that such an image may have.
 pub const SIDECAR: &str = "moved.json";
 const MOVED: [&str; 2] = ["moved.nii.gz", "moved.png"];
+
+/// The names that a validator leaves out.
+const IGNORED: &str = ".bidsignore";
 
 /// Of the specification that this follows.
 const VERSION: &str = "1.10.0";
@@ -58,19 +63,20 @@ impl Datasets {
     /// [`Error::File`]
     pub fn check(&self, out: &Path) -> Result<()> {
         let path = out.join(DESCRIPTION);
-        let Ok(text) = fs::read(&path) else { return Ok(()) };
-        let there: Option<Value> = serde_json::from_slice(&text).ok();
-        match there.is_some_and(|there| there["GeneratedBy"][0]["Name"] == "mireg") {
+        match !path.exists() || read(&path)["GeneratedBy"][0]["Name"] == "mireg" {
             true => Ok(()),
             false => Err(Error::file(path, "is not mireg's and would be replaced; choose another output folder")),
         }
     }
 
-    /// Writes the description of the study.
+    /// Writes the description of the study, and the names of the pairs' files as names that BIDS does not know, to `folder`, whose files go to
+    /// `out`.
     ///
     /// # Errors
     /// [`Error::File`]
-    pub fn write(&self, path: &Path) -> Result<()> {
+    pub fn write<'a>(&self, folder: &Path, out: &Path, files: impl Iterator<Item = &'a str>) -> Result<()> {
+        let there = fs::read_to_string(out.join(IGNORED)).unwrap_or_default();
+        write(&folder.join(IGNORED), &ignored(there, files))?;
         let links: BTreeMap<_, _> = self.links.iter().map(|(root, name)| (name, file_uri(root))).collect();
         let by = json!({ "Name": "mireg", "Version": env!("CARGO_PKG_VERSION") });
         let text = json!({
@@ -80,7 +86,7 @@ impl Datasets {
             "GeneratedBy": [by],
             "DatasetLinks": links,
         });
-        write(path, &text)
+        write(&folder.join(DESCRIPTION), &format!("{text:#}\n"))
     }
 
     /// Writes the sidecar of a row to a folder, if there is a moved image among the names of its files. Says whether there is.
@@ -91,25 +97,52 @@ impl Datasets {
         let described = files.iter().any(|name| MOVED.contains(&name.as_str()));
         if described {
             let [fixed, moving] = row.images.each_ref().map(|image| self.uri(image));
-            let text = json!({
+            let mut text = json!({
                 "Description": "The moving image on the grid of the fixed one",
                 "Sources": [moving, fixed],
                 "SpatialReference": fixed,
             });
-            write(&folder.join(SIDECAR), &text)?;
+            if let Some(stripped) = self.skull_stripped(&row.images[1]) {
+                text["SkullStripped"] = stripped.into();
+            }
+            write(&folder.join(SIDECAR), &format!("{text:#}\n"))?;
         }
         Ok(described)
+    }
+
+    /// Whether an image has no skull, which BIDS asks of all derivatives of heads: images as they were scanned have one.
+    fn skull_stripped(&self, image: &Path) -> Option<bool> {
+        let image = absolute(image);
+        let (root, ..) = self.place(&image)?;
+        let name = image.file_name()?.to_str()?;
+        let sidecar = read(&image.with_file_name(name.split('.').next()?).with_extension("json"));
+        let scanned = || read(&root.join(DESCRIPTION))["DatasetType"].as_str().unwrap_or("raw") == "raw";
+        sidecar["SkullStripped"].as_bool().or_else(|| scanned().then_some(false))
     }
 
     /// A BIDS URI, or that of a file that is in no dataset.
     fn uri(&self, image: &Path) -> String {
         let image = absolute(image);
-        let within = |root: &Path| Some((self.links.get(root)?, image.strip_prefix(root).ok()?));
-        match image.ancestors().find_map(within) {
-            Some((name, path)) => format!("bids:{name}:{}", encoded(path)),
+        match self.place(&image) {
+            Some((_, name, path)) => format!("bids:{name}:{}", encoded(path)),
             None => file_uri(&image),
         }
     }
+
+    /// The dataset that an image is in, what that is called, and the path in it.
+    fn place<'a>(&self, image: &'a Path) -> Option<(&'a Path, &str, &'a Path)> {
+        image.ancestors().find_map(|root| Some((root, &**self.links.get(root)?, image.strip_prefix(root).ok()?)))
+    }
+}
+
+/// What is in `.bidsignore`, with the names of a study's files added that are not.
+fn ignored<'a>(there: String, files: impl Iterator<Item = &'a str>) -> String {
+    let files: BTreeSet<&str> = files.chain([RECORD]).collect();
+    let own = files.iter().map(|name| format!("*/{name}"));
+    let own = ["batch*.tsv", "index*.html"].map(str::to_owned).into_iter().chain(own);
+    let missing: Vec<String> = own.filter(|line| !there.lines().any(|known| known == line)).collect();
+    let there = there.lines().map(str::to_owned);
+    there.chain(missing).map(|line| line + "\n").collect()
 }
 
 /// As it was typed but for where it begins: what links point to may have other names.
@@ -132,6 +165,11 @@ fn encoded(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-fn write(path: &Path, text: &Value) -> Result<()> {
-    fs::write(path, format!("{text:#}\n")).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
+/// Null where there is no JSON.
+fn read(path: &Path) -> Value {
+    fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
 }

@@ -1,7 +1,9 @@
 //! The GPUs of a study.
 
 use std::env;
-use std::fs::{File, OpenOptions};
+use std::fmt::Display;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
@@ -29,9 +31,11 @@ impl Devices {
     /// # Errors
     /// [`Error::Device`] where there is none, [`Error::File`] where a lock cannot be made, [`Error::Stopped`] by a signal.
     pub fn numbers(&self, observer: &dyn Observer) -> Result<Vec<usize>> {
+        let gpus = backend::gpus()
+            .map_err(|e| Error::device("cuda", format!("{e}; leave out --devices to compute on the CPU")))?;
         match self {
-            Self::All => Ok((0..backend::gpus()?.len()).collect()),
-            Self::Any => Ok(vec![free(&backend::gpus()?, observer)?]),
+            Self::All => Ok((0..gpus.len()).collect()),
+            Self::Any => Ok(vec![free(&gpus, observer)?]),
             Self::These(numbers) => Ok(numbers.clone()),
         }
     }
@@ -60,8 +64,7 @@ fn free(places: &[String], observer: &dyn Observer) -> Result<usize> {
     let mut waits = false;
     loop {
         for (number, place) in places.iter().enumerate() {
-            let lock = lock(place)?;
-            if lock.try_lock().is_ok() {
+            if let Some(lock) = lock(&path(place))? {
                 // Closed by the end of the process, however it ends.
                 std::mem::forget(lock);
                 return Ok(number);
@@ -76,11 +79,26 @@ fn free(places: &[String], observer: &dyn Observer) -> Result<usize> {
     }
 }
 
-/// The file whose lock stands for the GPU in this place, which studies of other users may have made.
-fn lock(place: &str) -> Result<File> {
-    let path = env::temp_dir().join(format!("mireg-gpu-{}.lock", place.replace(':', "-")));
-    let made = OpenOptions::new().create(true).append(true).open(&path);
-    made.or_else(|_| File::open(&path)).map_err(|e| Error::file(&path, format!("the GPU cannot be locked by it ({e})")))
+/// The file whose lock stands for the GPU in this place.
+fn path(place: &str) -> PathBuf {
+    env::temp_dir().join(format!("mireg-gpu-{}.lock", place.replace(':', "-")))
+}
+
+/// The file with its lock, unless another process holds it. Studies of other users may have made the file.
+fn lock(path: &Path) -> Result<Option<File>> {
+    let unusable = |e: &dyn Display| {
+        Error::file(
+            path,
+            format!("no GPU can be locked by it ({e}); set TMPDIR to a local folder, or give --devices a number"),
+        )
+    };
+    let made = OpenOptions::new().create(true).append(true).open(path);
+    let file = made.or_else(|_| File::open(path)).map_err(|e| unusable(&e))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(e)) => Err(unusable(&e)),
+    }
 }
 
 #[cfg(test)]
@@ -100,12 +118,11 @@ mod tests {
     #[test]
     fn a_gpu_that_is_held_is_not_free() {
         let places = [1, 2].map(|n| format!("test-{}-{n}", std::process::id()));
-        let held = lock(&places[0]).unwrap();
-        held.lock().unwrap();
+        let held = lock(&path(&places[0])).unwrap();
+        assert!(held.is_some());
         assert_eq!(free(&places, &mireg::Silent).unwrap(), 1);
         drop(held);
         assert_eq!(free(&places, &mireg::Silent).unwrap(), 0);
-        let file = |place: &String| env::temp_dir().join(format!("mireg-gpu-{place}.lock"));
-        places.iter().for_each(|place| std::fs::remove_file(file(place)).unwrap());
+        places.iter().for_each(|place| std::fs::remove_file(path(place)).unwrap());
     }
 }

@@ -27,7 +27,7 @@ use mireg::{Engine, Error, Observer, Result};
 
 use crate::interrupt::{self, Held};
 use crate::terminal;
-use bids::{DESCRIPTION, Datasets, SIDECAR};
+use bids::{Datasets, SIDECAR};
 use gallery::GALLERY;
 use progress::Progress;
 use queue::Shared;
@@ -132,7 +132,10 @@ impl Study<'_> {
         let [summary, gallery] = [SUMMARY, GALLERY].map(|name| folder.path(&self.named(name)));
         summary::write(&summary, rows, records)?;
         gallery::write(&gallery, self.source, rows, records)?;
-        self.datasets.as_ref().map_or(Ok(()), |datasets| datasets.write(&folder.path(DESCRIPTION)))?;
+        if let Some(datasets) = &self.datasets {
+            let files = records.iter().flatten().flat_map(|record| &record.files);
+            datasets.write(folder.temporary(), self.out, files.map(String::as_str))?;
+        }
         folder.commit()
     }
 

@@ -52,7 +52,7 @@ impl FromStr for Shard {
         let parts = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         let shard =
             parts.map(|(number, of)| Self { number, of }).filter(|shard| (1..=shard.of).contains(&shard.number));
-        shard.ok_or("a shard and their number are possible, from 1/4 to 4/4, and slurm".to_owned())
+        shard.ok_or("give I/N, with I from 1 to N, or slurm".to_owned())
     }
 }
 

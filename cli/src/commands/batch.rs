@@ -21,7 +21,7 @@ use crate::batch::{Study, patterns, plan};
 use crate::invocation::Invocation;
 use crate::terminal;
 
-pub const OUTPUTS: &str = "\
+pub const HELP: &str = "\
 TABLE is a CSV or TSV file: a row of names, then a row per pair. Columns:
   id             name of the pair's folder in DIR
   fixed, moving  images, relative to the folder of TABLE
@@ -36,16 +36,26 @@ without wildcards, such as a template, is registered with every MOVING.
 All pairs are checked first. All that is wrong with them is listed, and nothing is registered.
 
 Output files in DIR:
-  ID/           what `mireg COMMAND FIXED MOVING --out DIR/ID` writes, with the same bytes, and
-                batch.json, a record of what it was made from
-  batch.tsv     a row per pair: status, trust, warnings, metric, motion, seconds, device, command
-  index.html    all pairs, worst first, each with a link to its report
+  ID/           what `mireg COMMAND FIXED MOVING --out DIR/ID` writes, with the same bytes;
+                batch.json, a record of what it was made from; thumbnail.png, its picture for
+                index.html
+  batch.tsv     a row per pair: status, trust, warnings, error, metric, motion, seconds, device,
+                hash, version, command
+  index.html    all pairs, worst first, by state and warning, each with a link to its report
+
+Progress is a bar on a terminal, and elsewhere, as in the log of a scheduler, a line per pair.
 
 If a run is stopped or killed, the same command goes on from there. A pair is done if its record
 has the same options, the same version of mireg, and the same sizes and times of its files. A pair
-that fails does not stop the others; --retry-failed tries it again.";
+that fails does not stop the others; --retry-failed tries it again.
 
-pub const EXAMPLES: &str = "\
+Exit codes:
+  0         all pairs passed; warnings, if any, are in index.html
+  1         pairs failed, should not be used or are not done yet; index.html says which and why
+  2         the table, an option or the device is wrong; nothing was registered
+  70        a fault in mireg itself
+  130, 143  interrupted by Ctrl-C or SIGTERM; pairs that are done stay
+
 Examples:
   mireg batch pairs.csv --out study
       rigid registration of all pairs
@@ -97,7 +107,7 @@ pub struct Batch {
     /// Register nothing, and write the summary of what is done, such as by all shards
     #[arg(long, conflicts_with_all = ["shard", "retry_failed"])]
     pub merge: bool,
-    /// Pairs at once, which share the threads; each needs memory for its images [default: one per thread, up to 16 per device]
+    /// Pairs at once, which share the threads; each needs memory for its images [default: one per thread, 1 to 16 per device]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Computing")]
     #[arg(value_parser = value_parser!(u32).range(1..=256))]
     pub jobs: Option<u32>,
@@ -178,11 +188,10 @@ pub fn run(arguments: &Batch, invocation: &Invocation) -> Result<()> {
     let threads = arguments.compute.threads.map_or_else(cores, |threads| threads as usize);
     let open = |rows: usize, observer: &dyn Observer| {
         let gpus = arguments.devices.as_ref().map(|devices| devices.numbers(observer)).transpose()?;
-        let most = MOST_JOBS * gpus.as_ref().map_or(1, Vec::len);
-        let jobs = arguments.jobs.map_or(threads.min(most), |jobs| jobs as usize).min(rows);
+        let jobs = arguments.at_once(threads, gpus.as_ref().map_or(1, Vec::len)).min(rows);
         let each = (threads / jobs).max(1);
         let engines = match gpus {
-            Some(gpus) => gpus.into_iter().map(|gpu| Engine::open_gpu(gpu, each)).collect::<Result<_>>()?,
+            Some(gpus) => gpus.into_iter().take(jobs).map(|gpu| Engine::open_gpu(gpu, each)).collect::<Result<_>>()?,
             None => vec![Engine::open(backend, each, observer)?],
         };
         Ok((engines, jobs))
@@ -201,6 +210,11 @@ fn cores() -> usize {
 }
 
 impl Batch {
+    /// How many pairs are to be under way at once, on so many devices.
+    fn at_once(&self, threads: usize, devices: usize) -> usize {
+        self.jobs.map_or(threads.clamp(devices, MOST_JOBS * devices), |jobs| jobs as usize)
+    }
+
     /// What the pairs come from: the table, or the pattern of moving images.
     fn source(&self) -> PathBuf {
         let pattern = || self.moving.as_ref().map(PathBuf::from);
@@ -246,5 +260,28 @@ impl Batch {
             BackendKind::Auto => Vec::new(),
             backend => vec!["--backend".into(), backend.to_string()],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        batch: Batch,
+    }
+
+    #[test]
+    fn no_gpu_is_without_a_pair_unless_asked() {
+        let at_once = |words: &[&str], threads, gpus| {
+            let words = [&["batch", "pairs.csv", "--out", "study"], words].concat();
+            Words::parse_from(words).batch.at_once(threads, gpus)
+        };
+        assert_eq!(at_once(&[], 4, 1), 4);
+        assert_eq!(at_once(&[], 2, 8), 8);
+        assert_eq!(at_once(&[], 64, 2), 32);
+        assert_eq!(at_once(&["--jobs", "1"], 64, 2), 1);
     }
 }

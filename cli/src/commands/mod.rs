@@ -73,7 +73,7 @@ pub enum Command {
     #[command(after_help = end(template::OUTPUTS, template::EXAMPLES))]
     Template(template::Template),
     /// Register the pairs of a table in one process, which can be stopped and goes on where it was
-    #[command(after_help = end(batch::OUTPUTS, batch::EXAMPLES))]
+    #[command(after_help = batch::HELP)]
     Batch(batch::Batch),
     /// Apply transforms to an image: resample it on the grid of another
     #[command(after_help = apply::EXAMPLES)]

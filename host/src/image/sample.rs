@@ -5,6 +5,7 @@ use glam::DVec3;
 
 impl Volume {
     /// The intensity at a voxel position by linear interpolation; `None` outside the voxels.
+    #[inline(always)] // A picture's loop then works out once what the image says.
     pub fn at(&self, position: DVec3) -> Option<f32> {
         let size = self.geometry.size;
         let last = DVec3::from_array(size.map(|n| n as f64 - 1.0));

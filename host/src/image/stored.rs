@@ -1,7 +1,8 @@
 //! Images as the backends keep them: fractions of an intensity range, and bin numbers.
 
 use super::{Range, Volume};
-use crate::threads::mapped;
+use crate::backend::simd::widest;
+use crate::threads::{mapped, mapped_by_piece};
 use gpu::math::binning::Binning;
 use gpu::math::{bin, eight_bit, interpolate};
 use rayon::prelude::*;
@@ -30,7 +31,8 @@ pub struct BinImage {
 impl BinImage {
     /// What is stored of every voxel.
     pub fn new(volume: &Volume, binning: Binning) -> Self {
-        Self { size: volume.geometry.size, bins: mapped(&volume.voxels, 0, |&v| binning.of(v)) }
+        let bins = mapped_by_piece(&volume.voxels, 0, |voxels, bins| bin_all(voxels, binning, bins));
+        Self { size: volume.geometry.size, bins }
     }
 
     /// Leaves out the voxels whose `keep`, by their number, is false, and returns how many are left.
@@ -56,7 +58,8 @@ impl StoredImage {
     pub(super) fn packed(volume: &Volume, (low, high): Range, fine: bool) -> Self {
         let size = volume.geometry.size;
         let padding = interpolate::padding(size.map(|n| n as u32));
-        Self { size, values: mapped(&volume.voxels, padding, |&v| bin::store(v, low, high, fine)) }
+        let store = |voxels: &[f32], values: &mut [u16]| store_all(voxels, [low, high], fine, values);
+        Self { size, values: mapped_by_piece(&volume.voxels, padding, store) }
     }
 
     /// The same with all 16 bits, as windows and gradients ask for.
@@ -87,5 +90,21 @@ impl StoredImage {
         // The padding goes on for as much as a word looks ahead.
         let len = self.voxels().len() + width * height;
         (0..if fine { len + width } else { len }).into_par_iter().map(word).collect()
+    }
+}
+
+widest! {
+    fn bin_all(voxels: &[f32], binning: Binning, bins: &mut [u16]) {
+        for (bin, &voxel) in bins.iter_mut().zip(voxels) {
+            *bin = binning.of(voxel);
+        }
+    }
+}
+
+widest! {
+    fn store_all(voxels: &[f32], range: [f32; 2], fine: bool, values: &mut [u16]) {
+        for (value, &voxel) in values.iter_mut().zip(voxels) {
+            *value = bin::store(voxel, range[0], range[1], fine);
+        }
     }
 }

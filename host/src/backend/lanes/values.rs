@@ -140,6 +140,40 @@ pub fn cubic<const HOW: u32>(volume: &[f32], size: [u32; 3], positions: &[Lanes;
     values
 }
 
+/// Trilinear values of the voxels of a volume, which no padding follows, at positions inside: as [`interpolate::at`].
+#[inline(always)]
+pub fn volume_linear(voxels: &[f32], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
+    assert!(voxels.len() == size.iter().map(|&n| n as usize).product::<usize>());
+    let (last, stride) = (interpolate::last(size), [1, size[0], size[0] * size[1]]);
+    let (mut index, mut steps, mut fraction) = ([0; CHUNK], [[0; CHUNK]; 3], [[0.0; CHUNK]; 3]);
+    for l in 0..CHUNK {
+        let position = [positions[0][l], positions[1][l], positions[2][l]];
+        // SAFETY: inside.
+        let place = unsafe { interpolate::place(position, size) };
+        index[l] = place.index;
+        for axis in 0..3 {
+            fraction[axis][l] = place.fraction[axis];
+            steps[axis][l] = if position[axis] < last[axis] { stride[axis] } else { 0 };
+        }
+    }
+    let mut corners = [[0.0; CHUNK]; 8];
+    for corner in 0..8 {
+        for l in 0..CHUNK {
+            let step = |axis: usize| if corner >> axis & 1 == 1 { steps[axis][l] } else { 0 };
+            // SAFETY: a voxel of the volume. Signed offsets are what vector gathers take.
+            corners[corner][l] =
+                unsafe { *voxels.as_ptr().offset((index[l] + step(0) + step(1) + step(2)) as i32 as isize) };
+        }
+    }
+    let mut values = [0.0; CHUNK];
+    for l in 0..CHUNK {
+        let row = |first: usize| interpolate::lerp(corners[first][l], corners[first + 1][l], fraction[0][l]);
+        let plane = |first: usize| interpolate::lerp(row(first), row(first + 2), fraction[1][l]);
+        values[l] = interpolate::lerp(plane(0), plane(4), fraction[2][l]);
+    }
+    values
+}
+
 /// The nearest voxels' values at positions inside.
 #[inline(always)]
 pub fn nearest(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {

@@ -1,6 +1,7 @@
 //! Resampling on the CPU.
 
 use crate::backend::lanes::simd::widest;
+use crate::backend::lanes::{CHUNK, Lanes, columns, positions, values};
 use crate::image::CubicImage;
 use crate::threads::wanted;
 use crate::{Result, Volume};
@@ -14,12 +15,38 @@ pub fn resample(moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpo
     let samples = CubicImage::samples(moving, how)?;
     let moving_size = moving.geometry.size.map(|n| n as u32);
     let mut out = vec![0.0; size.iter().product()];
+    let columns = columns(affine, size[0]);
     let rows = out.par_chunks_mut(size[0]).enumerate().take_any_while(|_| wanted());
     rows.for_each(|(row, out)| {
         let row = [row % size[1], row / size[1]].map(|n| n as u32);
-        resample_row(&samples, moving_size, affine, how, row, out);
+        match how {
+            Interpolator::Linear | Interpolator::PartialVolume => {
+                linear_row(&samples, moving_size, affine, &columns, row, out);
+            }
+            _ => resample_row(&samples, moving_size, affine, how, row, out),
+        }
     });
     Ok(out)
+}
+
+widest! {
+    fn linear_row(
+        voxels: &[f32],
+        size: [u32; 3],
+        matrix: &Affine,
+        columns: &[[Lanes; 3]],
+        row: [u32; 2],
+        out: &mut [f32],
+    ) {
+        for (out, terms) in out.chunks_mut(CHUNK).zip(columns) {
+            let (positions, inside) = positions(matrix, size, terms, row[0], row[1]);
+            let mut values = values::volume_linear(voxels, size, &positions);
+            for l in 0..CHUNK {
+                values[l] = if inside[l] { values[l] } else { 0.0 };
+            }
+            out.copy_from_slice(&values[..out.len()]);
+        }
+    }
 }
 
 widest! {

@@ -16,7 +16,7 @@ pub struct JointTable {
 
 impl JointTable {
     pub fn new(joint: Vec<u64>, bins: [u32; 2]) -> Self {
-        let mut log_ratios = Vec::with_capacity(joint.len());
+        let mut log_ratios = vec![0.0; joint.len()];
         log_ratios_of(&joint, bins[1] as usize, &mut log_ratios);
         Self { joint, log_ratios, bins }
     }
@@ -43,15 +43,21 @@ impl JointTable {
     }
 }
 
+// Plain loops: what iterators call with a closure would be compiled for the baseline, where a fused product is a call.
 widest! {
-    fn log_ratios_of(joint: &[u64], moving_bins: usize, log_ratios: &mut Vec<f64>) {
+    fn log_ratios_of(joint: &[u64], moving_bins: usize, log_ratios: &mut [f64]) {
         let mut moving = vec![0; moving_bins];
         for row in joint.chunks_exact(moving_bins) {
             moving.iter_mut().zip(row).for_each(|(sum, count)| *sum += count);
         }
-        let logs: Vec<f64> = moving.iter().map(|&count| mattes::ln(count)).collect();
-        for row in joint.chunks_exact(moving_bins) {
-            log_ratios.extend(row.iter().zip(&logs).map(|(&count, &log)| mattes::log_ratio(count, log)));
+        let mut logs = vec![0.0; moving_bins];
+        for (log, &count) in logs.iter_mut().zip(&moving) {
+            *log = mattes::ln(count);
+        }
+        for (row, ratios) in joint.chunks_exact(moving_bins).zip(log_ratios.chunks_exact_mut(moving_bins)) {
+            for ((ratio, &count), &log) in ratios.iter_mut().zip(row).zip(&logs) {
+                *ratio = mattes::log_ratio(count, log);
+            }
         }
     }
 }
@@ -59,11 +65,12 @@ widest! {
 widest! {
     fn value(joint: &[u64], log_ratios: &[f64], moving_bins: usize, all: u64) -> f64 {
         let ln_all = mattes::ln(all);
-        let mut terms = Vec::with_capacity(moving_bins);
+        let mut terms = vec![0.0; moving_bins];
         let mut rows = Vec::with_capacity(joint.len() / moving_bins);
         for (row, ratios) in joint.chunks_exact(moving_bins).zip(log_ratios.chunks_exact(moving_bins)) {
-            terms.clear();
-            terms.extend(row.iter().zip(ratios).map(|(&count, &ratio)| mattes::term(count, ratio)));
+            for ((term, &count), &ratio) in terms.iter_mut().zip(row).zip(ratios) {
+                *term = mattes::term(count, ratio);
+            }
             rows.push(mattes::row_term(ordered(&terms), row.iter().sum(), ln_all));
         }
         mattes::finish(ordered(&rows), all)
