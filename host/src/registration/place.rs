@@ -143,11 +143,9 @@ impl Pair {
             shifts.par_iter().map(|shift| information(moving, *shift)).reduce(|| NO_INFORMATION, f64::max)
         };
         let found = information(&here, [0; 3]);
-        // In space with the nearest shifts only: all would take three times as long as without turns.
-        let near = if grid.is_flat() { &*shifts } else { &shifts[..shifts.len() / SHIFTS.len()] };
-        let places = [&[[0; 3]], near].concat();
+        let places = [&[[0; 3]], &*shifts].concat();
         let turned = |map: &DAffine3| most(&lay(map).0, &places);
-        let turns = turns(to, fixed.middle(&here, grid), grid.is_flat());
+        let turns = if grid.is_flat() { turns(to, fixed.middle(&here, grid)) } else { Vec::new() };
         let most_turned = turns.par_iter().map(turned).reduce(|| NO_INFORMATION, f64::max);
         found.max(0.0) / most(&here, &shifts).max(most_turned)
     }
@@ -161,16 +159,14 @@ fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
     around.iter().map(|shift| whole(*shift * (FEWEST / nearest).max(1.0), grid)).collect()
 }
 
-/// The maps that turn the fixed image about `middle`, LPS mm, before `to`: in the plane by parts of a full turn, in space by half a turn
-/// about each axis, for heads look much the same upside down.
-fn turns(to: &DAffine3, middle: DVec3, flat: bool) -> Vec<DAffine3> {
-    let in_plane = |n: u32| {
+/// The maps that turn the fixed picture about `middle`, LPS mm, before `to`.
+fn turns(to: &DAffine3, middle: DVec3) -> Vec<DAffine3> {
+    let turned = |n: u32| {
         let (sin, cos) = libm::sincos(TAU * f64::from(n) / f64::from(TURNS));
-        DMat3::from_cols(DVec3::new(cos, sin, 0.0), DVec3::new(-sin, cos, 0.0), DVec3::Z)
+        let turn = DMat3::from_cols(DVec3::new(cos, sin, 0.0), DVec3::new(-sin, cos, 0.0), DVec3::Z);
+        *to * DAffine3::from_mat3_translation(turn, middle - turn * middle)
     };
-    let about = |axis: DVec3| DMat3::from_diagonal(2.0 * axis - DVec3::ONE);
-    let turns: Vec<DMat3> = if flat { (1..TURNS).map(in_plane).collect() } else { DVec3::AXES.map(about).to_vec() };
-    turns.iter().map(|turn| *to * DAffine3::from_mat3_translation(*turn, middle - *turn * middle)).collect()
+    (1..TURNS).map(turned).collect()
 }
 
 /// Where the places around lie from the one that was found, as parts of the longer side; in the plane those of each distance lie between those
@@ -259,40 +255,5 @@ impl Runs {
         let all: Vec<u32> =
             (0..BINS * BINS).map(|n| n / BINS * ROW + n % BINS).map(|cell| counts[0][cell] + counts[1][cell]).collect();
         metric::information(&all, BINS)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::image::IntensityRange;
-    use crate::{PixelType, random};
-
-    /// Specks of three voxels, which are the same after half a turn about the z axis if they are `twofold`.
-    fn specks(size: [usize; 3], twofold: bool) -> Volume {
-        let [width, height, _] = size;
-        let speck = |i: usize, j: usize, k: usize| ((k / 3 * 1000 + j / 3) * 1000 + i / 3) as u64;
-        let voxel = |n: usize| {
-            let (i, j, k) = (n % width, n / width % height, n / (width * height));
-            let half_a_turn_on = speck(width - 1 - i, height - 1 - j, k);
-            let speck = if twofold { speck(i, j, k).min(half_a_turn_on) } else { speck(i, j, k) };
-            random::uniform(5, speck) as f32
-        };
-        let geometry = Geometry::axis_aligned(size, DVec3::ONE, DVec3::new(7.0, -5.0, 3.0));
-        Volume { geometry, voxels: (0..size.iter().product()).map(voxel).collect(), pixel: PixelType::F32 }
-    }
-
-    #[test]
-    fn what_looks_the_same_after_a_turn_is_not_believed() {
-        for size in [[96, 96, 1], [36, 36, 36]] {
-            let [once, twice] = [false, true].map(|twofold| {
-                let image = specks(size, twofold);
-                let images = [(); 2].map(|()| Prepared::new(&image, None, IntensityRange::Auto));
-                Place::of(&images, &DAffine3::IDENTITY).unwrap().unwrap()
-            });
-            assert!(once.intensities > 3.0, "{size:?}: {once:?}");
-            assert!(twice.intensities < 1.1 && twice.contrast < 1.1, "{size:?}: {twice:?}");
-            assert_eq!(once.wide_contrast.is_some(), size[2] == 1);
-        }
     }
 }
