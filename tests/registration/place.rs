@@ -19,6 +19,7 @@ pub fn tests() -> Vec<Trial> {
         ),
         test("a_head_that_is_placed_elsewhere_says_so", a_head_that_is_placed_elsewhere_says_so),
         test("what_agrees_nowhere_is_not_trusted", what_agrees_nowhere_is_not_trusted),
+        test("shading_that_is_the_same_agrees_at_every_turn", shading_that_is_the_same_agrees_at_every_turn),
         test("where_slices_do_not_tell_the_headers_do", where_slices_do_not_tell_the_headers_do)
             .with_ignored_flag(data_dir().is_none()),
         test("a_retina_is_found_by_its_contrast", a_retina_is_found_by_its_contrast)
@@ -72,6 +73,13 @@ fn what_agrees_nowhere_is_not_trusted() {
     let [fixed, moving] = [picture([0; 2], 60.0, 0.0), picture([500; 2], 60.0, 0.0)];
     let found = register(&fixed, &moving, &Options::default());
     assert!(!found.trusted(), "{:?}, {:?}", found.place, found.started);
+}
+
+/// Nor is the lamp's shading, which draws both discs onto each other, tissue.
+fn shading_that_is_the_same_agrees_at_every_turn() {
+    let [fixed, moving] = [picture([0; 2], 12.0, 110.0), picture([500; 2], 12.0, 110.0)];
+    let found = register(&fixed, &moving, &Options { init: Init::Header, ..Options::default() });
+    assert!(found.doubts.iter().any(|doubt| doubt.check == Check::Place), "{:?}", found.place);
 }
 
 /// MR and PET of one head: the outline of the brain is most of what both show, and it is not inside.

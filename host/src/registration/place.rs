@@ -11,7 +11,7 @@ use crate::plane::canvas::Canvas;
 use crate::plane::contrast::{self, REACH};
 use crate::plane::even::{Even, longer_side, neighbourhood};
 use crate::{Error, Geometry, Result, Volume};
-use glam::{DAffine3, DVec3};
+use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ use std::f64::consts::TAU;
 use std::ops::Range;
 
 /// Pixels along the longer side of pictures, voxels along the longest of volumes, where there are as many.
-const SIDE: f64 = 500.0;
+const SIDE: f64 = 250.0;
 const SIDE_IN_SPACE: f64 = 64.0;
 /// Pixels that are a piece of work at least.
 const PIECE: usize = 1 << 14;
@@ -32,6 +32,10 @@ const ROW: usize = 32;
 const SHIFTS: [f64; 3] = [0.04, 0.08, 0.12];
 const FEWEST: f64 = 2.5;
 const DIRECTIONS: usize = 8;
+/// At so many parts of a full turn lie the places around in the plane at which a picture is turned.
+const TURNS: u32 = 8;
+/// How many times as wide as other neighbourhoods wide ones are: emitters are blurred, and show nothing in small ones.
+const WIDE: f64 = 3.0;
 /// The rim that is left out of contrasts, as a multiple of the one that is left out of every picture: neighbourhoods beyond it are whole.
 const WHOLE: f64 = 4.0;
 
@@ -41,6 +45,8 @@ const WHOLE: f64 = 4.0;
 pub struct Place {
     /// Of contrasts with their neighbourhood.
     pub contrast: f64,
+    /// Of contrasts with a neighbourhood three times as wide, of pictures only.
+    pub wide_contrast: Option<f64>,
     /// Of intensities.
     pub intensities: f64,
 }
@@ -58,13 +64,14 @@ impl Place {
 /// What of two images is more than what surrounds them.
 pub struct Insides {
     contrasts: Pair,
+    wide_contrasts: Option<Pair>,
     intensities: Pair,
     /// The longest side of the moving image, mm.
     side: f64,
 }
 
-/// Two images, NaN where they are only surround, and the values of each that are spread over the bins.
-struct Pair([(Volume, image::Range); 2]);
+/// The fixed and the moving image.
+struct Pair([Ranged; 2]);
 
 impl Insides {
     /// Of two images; none where too little is more than surround. Levels of their pyramids, if there are any, spare time.
@@ -73,9 +80,12 @@ impl Insides {
     /// [`Error::Stopped`]
     pub fn of([fixed, moving]: [&Prepared; 2], [a, b]: [&[Cow<Volume>]; 2]) -> Result<Option<Self>> {
         match rayon::join(|| inside(Setting::Fixed, fixed, a), || inside(Setting::Moving, moving, b)) {
-            (Ok([a, b]), Ok([c, d])) => {
+            (Ok(fixed), Ok(inside)) => {
                 let side = longer_side(&moving.image.geometry);
-                Ok(Some(Self { contrasts: Pair([a, c]), intensities: Pair([b, d]), side }))
+                let wide_contrasts = fixed.wide_contrasts.zip(inside.wide_contrasts).map(|(a, b)| Pair([a, b]));
+                let contrasts = Pair([fixed.contrasts, inside.contrasts]);
+                let intensities = Pair([fixed.intensities, inside.intensities]);
+                Ok(Some(Self { contrasts, wide_contrasts, intensities, side }))
             }
             (Err(Error::Option { .. }), _) | (_, Err(Error::Option { .. })) => Ok(None),
             (Err(error), _) | (_, Err(error)) => Err(error),
@@ -85,19 +95,34 @@ impl Insides {
     /// How well they agree at a map of points of the fixed image to points of the moving one, LPS mm.
     pub fn place(&self, to: &DAffine3) -> Place {
         let lead = |pair: &Pair| pair.lead(to, self.side);
-        let (contrast, intensities) = rayon::join(|| lead(&self.contrasts), || lead(&self.intensities));
-        Place { contrast, intensities }
+        let wide = || self.wide_contrasts.as_ref().map(lead);
+        let others = || rayon::join(wide, || lead(&self.intensities));
+        let (contrast, (wide_contrast, intensities)) = rayon::join(|| lead(&self.contrasts), others);
+        Place { contrast, wide_contrast, intensities }
     }
 }
 
-/// The contrasts and the intensities of what is more than surround.
-fn inside(which: Setting, picture: &Prepared, levels: &[Cow<Volume>]) -> Result<[(Volume, image::Range); 2]> {
-    let side = if picture.image.geometry.is_flat() { SIDE } else { SIDE_IN_SPACE };
-    let (even, image) = Even::of(which, picture, levels, side)?;
-    let intensities = image.only(|n| even.inner[n]);
+/// An image, NaN where it is only surround, and the values that are spread over the bins.
+type Ranged = (Volume, image::Range);
+
+/// What of one image is more than what surrounds it.
+struct Inside {
+    contrasts: Ranged,
+    wide_contrasts: Option<Ranged>,
+    intensities: Ranged,
+}
+
+fn inside(which: Setting, picture: &Prepared, levels: &[Cow<Volume>]) -> Result<Inside> {
+    let flat = picture.image.geometry.is_flat();
+    let (even, image) = Even::of(which, picture, levels, if flat { SIDE } else { SIDE_IN_SPACE })?;
+    let mm = neighbourhood(&picture.image.geometry);
+    let only = |image: Volume, keep: &[bool]| image.only(|n| keep[n]);
+    let wide = || contrast::normalised(&image, &even.inner, WIDE * mm, which);
+    let wide = flat.then(wide).transpose()?.map(|wide| (only(wide, &even.inner), (-REACH, REACH)));
     // Near the rim a neighbourhood is on one side alone, and shading shows.
-    let whole = contrast::inner(&image, &even.inner, WHOLE * neighbourhood(&picture.image.geometry))?;
-    Ok([(even.picture.only(|n| whole[n]), (-REACH, REACH)), (intensities, picture.intensities.range)])
+    let whole = contrast::inner(&image, &even.inner, WHOLE * mm)?;
+    let intensities = (only(image, &even.inner), picture.intensities.range);
+    Ok(Inside { contrasts: (only(even.picture, &whole), (-REACH, REACH)), wide_contrasts: wide, intensities })
 }
 
 impl Pair {
@@ -105,20 +130,45 @@ impl Pair {
     fn lead(&self, to: &DAffine3, side: f64) -> f64 {
         let Self([(fixed, range), (moving, moving_range)]) = self;
         let grid = &fixed.geometry;
-        let voxels = grid.world_to_index().matrix3 * to.matrix3.inverse();
-        let around: Vec<DVec3> = around(grid).into_iter().map(|part| voxels * (side * part)).collect();
-        let nearest = around.iter().map(|shift| shift.length()).fold(f64::INFINITY, f64::min);
-        let around: Vec<_> = around.iter().map(|shift| whole(*shift * (FEWEST / nearest).max(1.0), grid)).collect();
-        let margin = around.iter().flatten().map(|n| n.unsigned_abs()).max().unwrap_or(0);
-        let canvas = Canvas::new(moving, grid, to, margin);
-        let moving = bins(&canvas.voxels, *moving_range);
+        let shifts = shifts(grid, to, side);
+        let margin = shifts.iter().flatten().map(|n| n.unsigned_abs()).max().unwrap_or(0);
+        let lay = |map: &DAffine3| {
+            let canvas = Canvas::new(moving, grid, map, margin);
+            (bins(&canvas.voxels, *moving_range), canvas)
+        };
+        let (here, canvas) = lay(to);
         let [width, height, _] = grid.size;
         let at = |n: usize| canvas.index([n % width, n / width % height, n / (width * height)].map(|n| n as isize));
         let fixed = Runs::new(bins(&fixed.voxels, *range), width, at);
-        let information = |shift| fixed.information(&moving, canvas.index(shift) - canvas.index([0; 3]));
-        let most = around.into_par_iter().map(information).reduce(|| NO_INFORMATION, f64::max);
-        information([0; 3]).max(0.0) / most
+        let information = |moving: &[u8], shift| fixed.information(moving, canvas.index(shift) - canvas.index([0; 3]));
+        let most = |moving: &[u8], shifts: &[[isize; 3]]| {
+            shifts.par_iter().map(|shift| information(moving, *shift)).reduce(|| NO_INFORMATION, f64::max)
+        };
+        let found = information(&here, [0; 3]);
+        let places = [&[[0; 3]], &*shifts].concat();
+        let turned = |map: &DAffine3| most(&lay(map).0, &places);
+        let turns = if grid.is_flat() { turns(to, fixed.middle(&here, grid)) } else { Vec::new() };
+        let most_turned = turns.par_iter().map(turned).reduce(|| NO_INFORMATION, f64::max);
+        found.max(0.0) / most(&here, &shifts).max(most_turned)
     }
+}
+
+/// Shifts of the places around, whole voxels.
+fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
+    let voxels = grid.world_to_index().matrix3 * to.matrix3.inverse();
+    let around: Vec<DVec3> = around(grid).into_iter().map(|part| voxels * (side * part)).collect();
+    let nearest = around.iter().map(|shift| shift.length()).fold(f64::INFINITY, f64::min);
+    around.iter().map(|shift| whole(*shift * (FEWEST / nearest).max(1.0), grid)).collect()
+}
+
+/// The maps that turn the fixed picture about `middle`, LPS mm, before `to`.
+fn turns(to: &DAffine3, middle: DVec3) -> Vec<DAffine3> {
+    let turned = |n: u32| {
+        let (sin, cos) = libm::sincos(TAU * f64::from(n) / f64::from(TURNS));
+        let turn = DMat3::from_cols(DVec3::new(cos, sin, 0.0), DVec3::new(-sin, cos, 0.0), DVec3::Z);
+        *to * DAffine3::from_mat3_translation(turn, middle - turn * middle)
+    };
+    (1..TURNS).map(turned).collect()
 }
 
 /// Where the places around lie from the one that was found, as parts of the longer side; in the plane those of each distance lie between those
@@ -176,6 +226,17 @@ impl Runs {
             }
         }
         Self { bins, runs }
+    }
+
+    /// The middle of these, LPS mm, where the moving image's bins are image, too.
+    fn middle(&self, moving: &[u8], grid: &Geometry) -> DVec3 {
+        let [width, height, _] = grid.size;
+        let voxel =
+            |n: usize| DVec3::new((n % width) as f64, (n / width % height) as f64, (n / (width * height)) as f64);
+        let is_image = |(at, _): &(isize, usize)| usize::from(moving[*at as usize]) < BINS;
+        let all = self.runs.iter().flat_map(|(at, run)| (*at..).zip(run.clone())).filter(is_image);
+        let (sum, count) = all.fold((DVec3::ZERO, 0), |(sum, count), (_, n)| (sum + voxel(n), count + 1));
+        grid.index_to_world().transform_point3(sum / f64::from(count.max(1)))
     }
 
     /// The mutual information beyond what chance makes, nats, of these and of the moving image's bins that lie so far from them.

@@ -20,9 +20,12 @@ const IMPOSSIBLE_VOLUME: f64 = 4.0;
 /// A second result that has this part of the lead of the first is as good.
 const AS_GOOD: f64 = 0.9;
 
-/// Images must have either so many times the information of the best place around: of contrasts, or of intensities.
+/// Images must have so many times the information of the best place around: of contrasts, of pictures' contrasts in wide neighbourhoods, or
+/// of intensities. There are fewer places around in space.
 const CONTRAST_LEAD: f64 = 3.5;
+const WIDE_CONTRAST_LEAD: f64 = 1.4;
 const INTENSITIES_LEAD: f64 = 1.2;
+const INTENSITIES_LEAD_IN_SPACE: f64 = 1.5;
 
 /// What the checks look at.
 pub struct Evidence<'a> {
@@ -93,13 +96,17 @@ impl Evidence<'_> {
 
 /// Whether images agree more where they are than around.
 pub fn place(place: Place) -> Option<Doubt> {
-    let Place { contrast, intensities } = place;
-    let agree = contrasts_agree(place) || intensities >= INTENSITIES_LEAD;
+    let Place { contrast, wide_contrast, intensities } = place;
+    let others = match wide_contrast {
+        Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities >= INTENSITIES_LEAD,
+        None => intensities >= INTENSITIES_LEAD_IN_SPACE,
+    };
+    let wide = wide_contrast.map_or(String::new(), |lead| format!("{lead:.1} times that of wide contrasts, "));
     let text = format!(
-        "what the images show agrees about as well at other places nearby ({contrast:.1} times the contrasts' information there, \
+        "what the images show agrees about as well at other places ({contrast:.1} times the contrasts' information there, {wide}\
          {intensities:.1} times the intensities')"
     );
-    (!agree).then(|| Doubt::grave(Check::Place, text))
+    (!contrasts_agree(place) && !others).then(|| Doubt::grave(Check::Place, text))
 }
 
 /// Whether their contrasts alone say so.
@@ -149,5 +156,14 @@ mod tests {
         let rival = |lead| names(GOOD, DMat3::IDENTITY, Some(Rival { lead, distance_mm: 40.0 }));
         assert_eq!(rival(0.95), ["rival!"]);
         assert_eq!(rival(0.8), [""; 0]);
+    }
+
+    #[test]
+    fn one_measure_of_three_is_enough() {
+        let believed =
+            |contrast, wide_contrast, intensities| place(Place { contrast, wide_contrast, intensities }).is_none();
+        assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.4));
+        assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));
+        assert!(believed(0.0, None, 1.5));
     }
 }
