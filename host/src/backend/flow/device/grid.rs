@@ -22,6 +22,8 @@ pub struct FieldOnDevice<Q: Queue> {
     /// The bits of the square of the largest displacement.
     largest: Q::Memory<u32>,
     gaussians: Gaussians,
+    /// Whether the field is where what is beside it was at first.
+    pub exchanged: bool,
 }
 
 /// A field on the grid before, and how it lies on the next: see [`crate::backend::FlowLevel::from`].
@@ -79,6 +81,7 @@ impl<Q: Queue> FieldOnDevice<Q> {
             precision: queue.zeros(voxels)?,
             largest: queue.zeros(1)?,
             gaussians,
+            exchanged: false,
         })
     }
 
@@ -112,7 +115,13 @@ impl<Q: Queue> FieldOnDevice<Q> {
         self.gaussians.smooth(queue, &mut self.other, mm, planes)
     }
 
-    /// Moves the field by the forces beside it and their precision.
+    /// Makes what is beside the field the field.
+    pub fn exchange(&mut self) {
+        std::mem::swap(&mut self.field, &mut self.other);
+        self.exchanged = !self.exchanged;
+    }
+
+    /// Queues moving the field by the forces beside it and their precision; the field after the step is then beside it.
     pub fn step(&mut self, queue: &Q, step: &FlowStep) -> Result<()> {
         let [of_step, of_field] = step.smooth_mm;
         self.smooth_other(queue, of_step, 3)?;
@@ -133,8 +142,7 @@ impl<Q: Queue> FieldOnDevice<Q> {
             launch::sum(queue, &FLOW_UPDATE, self.size, params)?;
             launch::each(queue, &FLOW_COMPOSE, self.size, params)?;
         }
-        std::mem::swap(&mut self.field, &mut self.other);
-        self.smooth_field(queue, of_field)
+        self.smooth_other(queue, of_field, 3)
     }
 }
 

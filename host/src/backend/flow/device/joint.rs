@@ -62,14 +62,8 @@ impl<Q: Queue> Joint<Q> {
         Ok(Agreement::Joint(self.counts.to_vec()))
     }
 
-    /// Queues the forces of these scores and this information, beside the field, and their precision.
-    pub fn force(
-        &mut self,
-        queue: &Q,
-        images: FlowImages,
-        grid: &mut FieldOnDevice<Q>,
-        [scores, information]: [&[f32]; 2],
-    ) -> Result<()> {
+    /// Takes scores and their information.
+    pub fn write(&mut self, queue: &Q, [scores, information]: [&[f32]; 2]) -> Result<()> {
         if [scores.len(), information.len()] != [self.bins * self.bins, self.bins].map(|n| n as usize) {
             return Err(Error::option(Setting::Bins, format!("the tables are not those of {} bins", self.bins)));
         }
@@ -77,6 +71,11 @@ impl<Q: Queue> Joint<Q> {
         queue.wait()?;
         self.written[..scores.len()].copy_from_slice(scores);
         self.written[scores.len()..].copy_from_slice(information);
+        Ok(())
+    }
+
+    /// Queues the forces of what was written, beside the field, and their precision.
+    pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
         // SAFETY: a float's bits are a word.
         unsafe { copy(queue, self.written.view().cast(), self.tables.view_mut().cast())? };
         let params = params::FlowForce {

@@ -102,36 +102,43 @@ impl<Q: Queue> LevelOnDevice<Q> {
         Ok(agreements)
     }
 
-    /// Queues what pulls, beside the field; what the prior counts more for it.
-    pub fn pull(
-        &mut self,
-        queue: &Q,
-        grid: &mut FieldOnDevice<Q>,
-        half: Half,
-        scores: &[WeightedScore],
-    ) -> Result<f64> {
+    /// Whether there is a single force, of a joint histogram: then nothing but its tables changes from step to step.
+    pub fn is_joint(&self) -> bool {
+        self.sum.is_none() && self.channels.iter().all(|channel| matches!(channel.metrics[..], [Metric::Joint(_)]))
+    }
+
+    /// Takes the scores of the next step; what the prior counts more for them.
+    pub fn write(&mut self, queue: &Q, scores: &[WeightedScore]) -> Result<f64> {
         if scores.len() != self.channels.iter().map(|channel| channel.metrics.len()).sum::<usize>() {
             return Err(other_metric());
         }
+        let metrics = self.channels.iter_mut().flat_map(|channel| &mut channel.metrics);
+        metrics.zip(scores).try_for_each(|(metric, (score, _))| metric.write(queue, score))?;
+        Ok(match (&self.sum, scores) {
+            (None, [(_, alone)]) => *alone,
+            _ => 1.0,
+        })
+    }
+
+    /// Queues what pulls, beside the field.
+    pub fn pull(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half, scores: &[WeightedScore]) -> Result<()> {
         if let Some(sum) = &mut self.sum {
             sum.clear(queue)?;
         }
         let mut scores = scores.iter();
-        let mut alone = 1.0;
         for ChannelOnDevice { images, metrics } in &mut self.channels {
             let images = images.with(grid, half, (self.map, self.blocks));
-            for (metric, (score, weight)) in metrics.iter_mut().zip(&mut scores) {
-                metric.pull(queue, images, grid, score)?;
-                match &mut self.sum {
-                    Some(sum) => sum.add(queue, grid, *weight as f32)?,
-                    None => alone = *weight,
+            for (metric, (_, weight)) in metrics.iter_mut().zip(&mut scores) {
+                metric.pull(queue, images, grid)?;
+                if let Some(sum) = &mut self.sum {
+                    sum.add(queue, grid, *weight as f32)?;
                 }
             }
         }
         if let Some(sum) = &mut self.sum {
             sum.exchange(grid);
         }
-        Ok(alone)
+        Ok(())
     }
 }
 
@@ -180,13 +187,18 @@ impl<Q: Queue> Images<Q> {
 }
 
 impl<Q: Queue> Metric<Q> {
-    fn pull(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>, score: &Score) -> Result<()> {
+    fn write(&mut self, queue: &Q, score: &Score) -> Result<()> {
         match (self, score) {
-            (Self::Joint(joint), Score::Joint { scores, information }) => {
-                joint.force(queue, images, grid, [scores, information])
-            }
-            (Self::Local(local), Score::Local) => local.force(queue, images, grid),
+            (Self::Joint(joint), Score::Joint { scores, information }) => joint.write(queue, [scores, information]),
+            (Self::Local(_), Score::Local) => Ok(()),
             _ => Err(other_metric()),
+        }
+    }
+
+    fn pull(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
+        match self {
+            Self::Joint(joint) => joint.force(queue, images, grid),
+            Self::Local(local) => local.force(queue, images, grid),
         }
     }
 }

@@ -7,6 +7,7 @@ mod kernels;
 pub mod launch;
 mod level;
 mod local;
+mod recorded;
 mod relax;
 mod sum;
 
@@ -20,6 +21,7 @@ pub use kernels::FLOW_RELAX;
 #[cfg(test)]
 pub use kernels::NAMES;
 use level::LevelOnDevice;
+use recorded::Recorded;
 use std::rc::Rc;
 
 /// A displacement field in a device's memory.
@@ -27,17 +29,23 @@ pub struct FlowOnDevice<Q: Queue> {
     queue: Rc<Q>,
     grid: Option<FieldOnDevice<Q>>,
     level: Option<LevelOnDevice<Q>>,
+    /// Of the level.
+    recorded: Recorded<Q>,
 }
 
 impl<Q: Queue> FlowOnDevice<Q> {
     pub fn new(queue: Q) -> Self {
-        Self { queue: Rc::new(queue), grid: None, level: None }
+        Self::on(Rc::new(queue))
+    }
+
+    fn on(queue: Rc<Q>) -> Self {
+        Self { queue, grid: None, level: None, recorded: Recorded::new() }
     }
 
     /// Two fields on one queue.
     pub fn pair(queue: Q) -> Pair<Self> {
         let one = Self::new(queue);
-        let two = Self { queue: Rc::clone(&one.queue), grid: None, level: None };
+        let two = Self::on(Rc::clone(&one.queue));
         Pair::new([one, two])
     }
 
@@ -55,6 +63,7 @@ impl<Q: Queue> FlowOnDevice<Q> {
     ) -> Result<&mut FieldOnDevice<Q>> {
         self.queue.wait()?;
         self.level = None;
+        self.recorded = Recorded::new();
         let old = self.grid.take().zip(from).map(|(grid, from)| grid.old(from));
         Ok(self.grid.insert(FieldOnDevice::new(&*self.queue, size, spacing_mm, old)?))
     }
@@ -68,8 +77,19 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
 
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
-        let alone = level.pull(&self.queue, grid, step.half, scores)?;
-        grid.step(&self.queue, &step.weighing(alone))
+        let queue = &*self.queue;
+        let step = step.weighing(level.write(queue, scores)?);
+        let recorded = level.is_joint().then(|| self.recorded.of(&step, grid.exchanged));
+        let mut work = || {
+            level.pull(queue, grid, step.half, scores)?;
+            grid.step(queue, &step)
+        };
+        match recorded {
+            Some(graph) => queue.again(graph, work)?,
+            None => work()?,
+        }
+        grid.exchange();
+        Ok(())
     }
 
     fn smooth(&mut self, mm: f64) -> Result<()> {

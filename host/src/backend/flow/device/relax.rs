@@ -31,7 +31,7 @@ pub fn relax<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, limits: [f32; 2],
         }
         // SAFETY: as above; `other` lives on in its place until the queue is done.
         unsafe { launch::each(queue, &FLOW_RELAX, grid.size, params)? };
-        std::mem::swap(&mut grid.field, &mut grid.other);
+        grid.exchange();
     }
     Ok(())
 }
