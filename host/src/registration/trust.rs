@@ -25,7 +25,7 @@ const AS_GOOD: f64 = 0.9;
 const CONTRAST_LEAD: f64 = 3.5;
 const WIDE_CONTRAST_LEAD: f64 = 1.4;
 const INTENSITIES_LEAD: f64 = 1.2;
-const INTENSITIES_LEAD_IN_SPACE: f64 = 1.5;
+const INTENSITIES_LEAD_IN_SPACE: f64 = 1.4;
 
 /// What the checks look at.
 pub struct Evidence<'a> {
@@ -162,8 +162,8 @@ mod tests {
     fn one_measure_of_three_is_enough() {
         let believed =
             |contrast, wide_contrast, intensities| place(Place { contrast, wide_contrast, intensities }).is_none();
-        assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.4));
+        assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.3));
         assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));
-        assert!(believed(0.0, None, 1.5));
+        assert!(believed(0.0, None, 1.4));
     }
 }
