@@ -77,7 +77,7 @@ fn bent() -> Result<(), Failed> {
     Ok(())
 }
 
-/// From a start that is 20 pixels off the mesh is found, and of a picture that is another one it is not trusted.
+/// From a start that is 20 pixels off the mesh is found, and of a mirrored picture it is not trusted.
 fn afar() -> Result<(), Failed> {
     let fundus = Fundus::new([640, 480]);
     let fixed = fundus.picture();
@@ -97,7 +97,7 @@ fn afar() -> Result<(), Failed> {
     assert!(mean(&other.confidence) < 0.1, "{:?}", other.confidence);
     let mut grave: Vec<Check> = other.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.check).collect();
     grave.sort_by_key(|check| check.name());
-    assert_eq!(grave, [Check::Information, Check::Place]);
+    assert_eq!(grave, [Check::Information, Check::Mirrored, Check::Place]);
     Ok(())
 }
 

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use mireg::io::{self, Image, ReadOptions};
+use mireg::io::{self, Image, ReadOptions, Role};
 use mireg::{Error, Result, Volume};
 
 use crate::arguments::images::Images;
 use crate::{flags, terminal};
+
+/// A slide of more pixels is registered on fewer: at a tenth of a pixel of those that are left, nothing is lost.
+pub const MOST_PIXELS: usize = 1 << 26;
 
 /// Reads the fixed and the moving image at the same time, pictures thinned to so many pixels; those that are `held` are not read. Returns
 /// them with what is to be said of how they were read, a line each.
@@ -28,6 +31,15 @@ pub fn read(
     let (of_fixed, of_moving) = (of_fixed?, of_moving?);
     let notes = [notes(fixed, &of_fixed), notes(moving, &of_moving)].concat();
     Ok(([of_fixed, of_moving], notes))
+}
+
+/// Reads what lies on the grid of an image, such as a mask, and is thinned as that is.
+///
+/// # Errors
+/// As [`io::read_with`].
+pub fn on_grid(path: &Path) -> Result<Volume> {
+    let options = ReadOptions { role: Role::Plain, most_pixels: Some(MOST_PIXELS), ..ReadOptions::default() };
+    io::read_with(path, &options).map(|image| image.volume)
 }
 
 /// What is to be said of how the image at `path` was read, a line each.

@@ -20,9 +20,6 @@ use crate::report::thumbnail::{self, THUMBNAIL};
 use crate::report::{self, Kind, REPORT, Report, Run};
 use crate::terminal::{self, line};
 
-/// A slide of more pixels is registered on fewer: at a tenth of a pixel of those that are left, nothing is lost.
-pub const MOST_PIXELS: usize = 1 << 26;
-
 /// Begins a run whose results go into a folder, of which nothing is left after a signal.
 ///
 /// # Errors
@@ -83,15 +80,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// As [`mireg::io::read_with`], and those of `options`.
     pub fn read<O: Send>(&self, options: impl FnOnce(&Grids) -> Result<O> + Send) -> Result<Loaded<O>> {
-        self.read_from(&self.pair.fixed, &self.pair.moving, None, options)
-    }
-
-    /// The same with pictures of more pixels thinned to [`MOST_PIXELS`].
-    ///
-    /// # Errors
-    /// As [`Job::read`].
-    pub fn read_thinned<O: Send>(&self, options: impl FnOnce(&Grids) -> Result<O> + Send) -> Result<Loaded<O>> {
-        self.read_from(&self.pair.fixed, &self.pair.moving, Some(MOST_PIXELS), options)
+        self.read_from(&self.pair.fixed, &self.pair.moving, options)
     }
 
     /// The same, where the images are not yet where the report says.
@@ -102,11 +91,10 @@ impl<'a> Job<'a> {
         &self,
         fixed: &Path,
         moving: &Path,
-        most_pixels: Option<usize>,
         options: impl FnOnce(&Grids) -> Result<O> + Send,
     ) -> Result<Loaded<O>> {
         self.progress.step("reading");
-        let read = || Loaded::read([fixed, moving], &self.pair.images, most_pixels, [None, None], options);
+        let read = || Loaded::read([fixed, moving], &self.pair.images, [None, None], options);
         self.engine.install(read)
     }
 

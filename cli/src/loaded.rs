@@ -7,7 +7,7 @@ use mireg::io::transform::Grids;
 use mireg::{Geometry, Result, Volume, resample};
 
 use crate::arguments::images::Images;
-use crate::files;
+use crate::files::{self, MOST_PIXELS};
 
 /// What was read.
 pub struct Loaded<O> {
@@ -23,19 +23,18 @@ pub struct Loaded<O> {
 }
 
 impl<O> Loaded<O> {
-    /// Reads the images that are not `held`, pictures thinned to so many pixels, and options between images on their grids.
+    /// Reads the images that are not `held`, pictures of more pixels thinned to [`MOST_PIXELS`], and options between images on their grids.
     ///
     /// # Errors
     /// As [`files::read`], those of `options`, and [`mireg::Error::Option`] for thinned images that could not be moved as a whole.
     pub fn read(
         paths: [&Path; 2],
         images: &Images,
-        most_pixels: Option<usize>,
         held: [Option<Volume>; 2],
         options: impl FnOnce(&Grids) -> Result<O>,
     ) -> Result<Self> {
         let reading = Instant::now();
-        let (images, notes) = files::read(paths, images, most_pixels, held)?;
+        let (images, notes) = files::read(paths, images, Some(MOST_PIXELS), held)?;
         let grids = images.each_ref().map(|image| image.whole.unwrap_or(image.volume.geometry));
         let options = options(&Grids::of(&grids[0], &grids[1]))?;
         let whole = images.iter().any(|image| image.whole.is_some()).then_some(grids);

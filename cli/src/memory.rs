@@ -22,7 +22,6 @@ use crate::commands::{Arguments, Command};
 use crate::flags;
 use crate::held::Held;
 use crate::invocation::Invocation;
-use crate::job::MOST_PIXELS;
 use crate::loaded::Loaded;
 use crate::report::deform::Deformed;
 use crate::report::mesh::Meshed;
@@ -99,8 +98,7 @@ impl Asked {
     }
 
     fn register(&self, of: &Register, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) =
-            self.load(&of.pair, Some(MOST_PIXELS), held, engine, |grids, held| of.options(grids, held))?;
+        let (told, loaded) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
         let Loaded { fixed, moving, whole, options, .. } = loaded;
         let images = [fixed, moving];
         let mut found = engine.register(&images[0], &images[1], &options, observer)?;
@@ -117,7 +115,7 @@ impl Asked {
     }
 
     fn deform(&self, of: &Deform, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) = self.load(&of.pair, None, held, engine, |grids, held| of.asked(grids, held))?;
+        let (told, loaded) = self.load(&of.pair, held, engine, |grids, held| of.asked(grids, held))?;
         let Loaded { fixed, moving, options: asked, .. } = loaded;
         let images = [fixed, moving];
         let (found, regions) = asked.run(images.each_ref(), engine, observer)?;
@@ -138,7 +136,7 @@ impl Asked {
     }
 
     fn mesh(&self, of: &Mesh, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) = self.load(&of.pair, None, held, engine, |grids, held| of.options(grids, held))?;
+        let (told, loaded) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
         let Loaded { fixed, moving, options, .. } = loaded;
         let images = [fixed, moving];
         let found = engine.mesh(&images[0], &images[1], &options, observer)?;
@@ -173,14 +171,13 @@ impl Asked {
     fn load<O: Send>(
         &self,
         pair: &Pair,
-        most_pixels: Option<usize>,
         mut held: Held,
         engine: &Engine,
         options: impl FnOnce(&Grids, Held) -> Result<O> + Send,
     ) -> Result<(Told, Loaded<O>)> {
         let volumes = [held.fixed.take(), held.moving.take()];
         let Pair { fixed, moving, images, .. } = pair;
-        let read = || Loaded::read([fixed, moving], images, most_pixels, volumes, |grids| options(grids, held));
+        let read = || Loaded::read([fixed, moving], images, volumes, |grids| options(grids, held));
         let mut loaded = engine.install(read)?;
         let (fixed, moving, start) = (fixed.clone(), moving.clone(), self.start().cloned());
         let notes = std::mem::take(&mut loaded.notes);

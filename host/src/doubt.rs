@@ -33,6 +33,8 @@ pub enum Check {
     Rival,
     /// Whether pictures agree more where they were placed than around.
     Place,
+    /// Whether the moving image agrees better mirrored.
+    Mirrored,
     /// The linear registration that a deformation starts from.
     Start,
     /// Whether a deformation folds space.

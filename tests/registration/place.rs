@@ -18,6 +18,8 @@ pub fn tests() -> Vec<Trial> {
             discs_that_lie_on_each_other_are_not_what_is_in_them,
         ),
         test("a_head_that_is_placed_elsewhere_says_so", a_head_that_is_placed_elsewhere_says_so),
+        test("mirrored_bodies_say_so", mirrored_bodies_say_so),
+        test("a_brain_is_found_in_a_head", a_brain_is_found_in_a_head).with_ignored_flag(data_dir().is_none()),
         test("what_agrees_nowhere_is_not_trusted", what_agrees_nowhere_is_not_trusted),
         test("shading_that_is_the_same_agrees_at_every_turn", shading_that_is_the_same_agrees_at_every_turn),
         test("where_slices_do_not_tell_the_headers_do", where_slices_do_not_tell_the_headers_do)
@@ -66,6 +68,51 @@ fn a_head_that_is_placed_elsewhere_says_so() {
     let init = Init::Transform(right.transform.to_affine() * about_middle);
     let wrong = register(ct, mr, &Options { init, ..Options::default() });
     assert!(wrong.doubts.iter().any(|doubt| doubt.check == Check::Place), "{:?}, {:?}", wrong.place, wrong.doubts);
+}
+
+/// A body whose outline is the same on both sides, and what is in it is not: as it is, and mirrored by a header that lost a sign. It leans,
+/// so that the plane of symmetry is square to no axis.
+fn mirrored_bodies_say_so() {
+    let side = 48;
+    let speck = |x: usize, y: usize, z: usize| random::uniform(3, ((x / 4) * 10_000 + (y / 4) * 100 + z / 4) as u64);
+    let voxel = |n: usize| {
+        let [x, y, z] = [n % side, n / side % side, n / (side * side)];
+        let off = (DVec3::new(x as f64, y as f64, z as f64) - 23.5) / DVec3::new(18.0, 21.0, 20.0);
+        if off.length() > 1.0 { 0.0 } else { 100.0 + 60.0 * speck(x, y, z) as f32 }
+    };
+    let geometry = |turn: DMat3| {
+        let upright = Geometry::axis_aligned([side; 3], DVec3::splat(2.0), DVec3::ZERO);
+        let middle = upright.centre();
+        Geometry { direction: turn, origin: middle - turn * (middle - upright.origin), ..upright }
+    };
+    let lean = DMat3::from_rotation_z(0.15) * DMat3::from_rotation_y(-0.1);
+    let body = |turn| Volume {
+        geometry: geometry(turn),
+        voxels: (0..side.pow(3)).map(voxel).collect(),
+        pixel: PixelType::F32,
+    };
+    let backwards = |Volume { geometry, voxels, pixel }: Volume| {
+        let rows = voxels.chunks(side).flat_map(|row| row.iter().rev().copied());
+        Volume { geometry, voxels: rows.collect(), pixel }
+    };
+    let fixed = body(lean);
+    let mirrored = |moving: &Volume| {
+        let bodies = [&fixed, moving].map(|body| Prepared::new(body, None, IntensityRange::Auto));
+        Place::of(&bodies, &DAffine3::IDENTITY).unwrap().unwrap().mirrored
+    };
+    assert_eq!(mirrored(&fixed), None);
+    let times = mirrored(&backwards(body(lean))).unwrap_or(0.0);
+    assert!(times > 1.5, "mirrored it agrees {times:.2} times as well");
+}
+
+/// Over all voxels a head that is made smaller, until it is as large as the brain, has more mutual information.
+fn a_brain_is_found_in_a_head() {
+    let [head, brain] = ["brainweb/t2.mha", "cases/mni_00/fixed.nii.gz"].map(|path| data_dir().unwrap().join(path));
+    let [head, brain] = [head, brain].map(|path| io::read(&path).unwrap());
+    let found = register(&head, &brain, &Options { dof: Kind::Affine, ..Options::default() });
+    let volume = found.transform.to_affine().matrix3.determinant();
+    assert!(found.trusted() && found.started.from == "foreground", "{:?}, {:?}", found.started, found.doubts);
+    assert!((0.9..1.2).contains(&volume), "volumes change by a factor of {volume:.2}");
 }
 
 /// Tissues that have nothing to do with each other, in discs that have.

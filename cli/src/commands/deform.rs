@@ -15,6 +15,7 @@ use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::{millimetres, millimetres_or_none};
+use crate::files;
 use crate::held::{Held, or_read};
 use crate::invocation::Invocation;
 use crate::job::Job;
@@ -244,8 +245,8 @@ impl Deform {
             smooth_mm: self.smooth,
             smooth_field_mm: self.smooth_field,
             bins: self.bins,
-            fixed_mask: or_read(held.fixed_mask, self.fixed_mask.as_deref(), io::read)?,
-            moving_mask: or_read(held.moving_mask, self.moving_mask.as_deref(), io::read)?,
+            fixed_mask: or_read(held.fixed_mask, self.fixed_mask.as_deref(), files::on_grid)?,
+            moving_mask: or_read(held.moving_mask, self.moving_mask.as_deref(), files::on_grid)?,
             fixed_range: self.ranges.fixed_range,
             moving_range: self.ranges.moving_range,
             moved: [Output::Moved, Output::Report].iter().any(|&output| Outputs::new(&self.write).has(output)),
@@ -257,7 +258,7 @@ impl Deform {
         let mut held = held.into_iter();
         let mut read = |paths: &[PathBuf]| {
             let mut held = held.next().unwrap_or_default().into_iter();
-            let image = |path: &PathBuf| held.next().flatten().map_or_else(|| io::read(path), Ok);
+            let image = |path: &PathBuf| held.next().flatten().map_or_else(|| files::on_grid(path), Ok);
             paths.iter().map(image).collect::<Result<Vec<_>>>()
         };
         let (fixed, moving) = (read(&self.fixed_extra)?, read(&self.moving_extra)?);

@@ -63,7 +63,7 @@ pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     })?;
 
     // The files are registered, not what they were made from, so that `mireg register` gives the same.
-    let loaded = job.read_from(&ct, &mr, None, |_| Ok(Options::default()))?;
+    let loaded = job.read_from(&ct, &mr, |_| Ok(Options::default()))?;
     let options = &loaded.options;
     let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
     let registered = Registered { found, options };

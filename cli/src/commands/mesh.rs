@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, value_parser};
 use mireg::backend::Exponentials;
 use mireg::io::transform::{self, Format, Grids};
-use mireg::{Result, io, mesh};
+use mireg::{Result, mesh};
 
 use crate::arguments::choice::{choice, outputs};
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Start;
+use crate::files;
 use crate::held::{Held, or_read};
 use crate::invocation::Invocation;
 use crate::job::Job;
@@ -99,7 +100,7 @@ impl Mesh {
     /// Those of files that cannot be read.
     pub fn options(&self, grids: &Grids, held: Held) -> Result<mesh::Options> {
         let held_start = held.linear()?;
-        let fixed_mask = or_read(held.fixed_mask, self.fixed_mask.as_deref(), io::read)?;
+        let fixed_mask = or_read(held.fixed_mask, self.fixed_mask.as_deref(), files::on_grid)?;
         let start = match (&self.start, held_start) {
             (_, Some(start)) => mesh::Start::Transform(start),
             (Some(path), None) => mesh::Start::Transform(transform::read_linear(path, self.from, grids)?),

@@ -11,9 +11,10 @@ use crate::arguments::metric::Maximised;
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Search;
+use crate::files::MOST_PIXELS;
 use crate::held::Held;
 use crate::invocation::Invocation;
-use crate::job::{Job, MOST_PIXELS};
+use crate::job::Job;
 use crate::report::outputs::{Output, Outputs};
 use crate::report::registration::Registered;
 
@@ -57,7 +58,7 @@ pub struct Register {
 pub fn run(arguments: &Register, invocation: &Invocation) -> Result<()> {
     let outputs = Outputs::new(&arguments.write);
     let job = Job::open::<Registered>(&arguments.pair, outputs, &[], &arguments.compute, invocation)?;
-    let loaded = job.read_thinned(|grids| arguments.options(grids, Held::default()))?;
+    let loaded = job.read(|grids| arguments.options(grids, Held::default()))?;
     let options = &loaded.options;
     let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
     job.finish_moved(&loaded, &Registered { found, options }, Some(&found.transform.to_affine()))

@@ -40,7 +40,7 @@ pub struct Course<'a> {
     /// Both images of each level's channels.
     pub stored: &'a [Vec<[StoredImage; 2]>],
     /// From the fixed to the moving image, LPS mm.
-    pub start: &'a DAffine3,
+    pub start: DAffine3,
     /// Where two flows meet, if they do.
     pub middle: Option<&'a Middle>,
     pub options: &'a Options,
@@ -114,7 +114,7 @@ impl Course<'_> {
         };
         let plan = self.plan(number);
         let shared = Shared { from, compare: &plan.compare(), block_mm: BLOCK * self.mm(self.coarse() - 1) };
-        flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, self.start)?;
+        flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, &self.start)?;
         match before {
             Before::Searched(searched) => {
                 let (planes, size, from) = searched.on(grid);
@@ -137,8 +137,8 @@ impl Course<'_> {
     }
 
     /// Takes a flow through its levels.
-    pub fn climbed(&self, flow: &mut Flows) -> Result<Vec<Level>> {
-        let Way { smoothing, searched } = Way::through(self)?;
+    pub fn climbed(&self, flow: &mut Flows, way: &Way) -> Result<Vec<Level>> {
+        let Way { smoothing, searched, .. } = way;
         let first = if searched.is_some() { self.coarse() - 1 } else { 0 };
         let level = |number| self.level(flow, number, self.before(number, searched.as_ref()), smoothing[number]);
         (first..=self.finest()).map(level).collect()

@@ -37,9 +37,9 @@ use crate::registration::{LinearStart, timed};
 use crate::{Observer, Result, Volume};
 use course::Course;
 use flows::Flows;
-use glam::DAffine3;
 use middle::Middle;
 use std::time::Instant;
+use way::Way;
 
 /// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). Its start does not wait for a device that is
 /// still being opened.
@@ -59,16 +59,17 @@ pub(crate) fn deform(
     // Only those of two flows that meet depend on the start.
     let levels = || (!options.symmetric).then(|| levels::levels(&prepared, &spacings(), observer)).transpose();
     let (start, levels) = rayon::join(start, levels);
-    let ((start, doubts), levels) = (start?, levels?);
+    let ((starts, doubts), levels) = (start?, levels?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
-    let map = start.transform.to_affine();
     go_on(observer)?;
     let intensities = images.each_ref().map(|image| image.intensities);
     let range = |images: &[Prepared; 2]| images.each_ref().map(|image| image.intensities.range);
     let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
     let grids = [&fixed.geometry, &moving.geometry];
-    let middle = options.symmetric.then(|| Middle::new(grids, &map, options.levels.as_deref())).transpose()?;
+    // Of two flows that meet there is one start.
+    let alone = starts.first().filter(|_| options.symmetric).map(|start| start.transform.to_affine());
+    let middle = alone.map(|start| Middle::new(grids, &start, options.levels.as_deref())).transpose()?;
     let levels = match levels {
         Some(levels) => levels,
         None => {
@@ -79,8 +80,9 @@ pub(crate) fn deform(
     let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load());
     let backend = memory::choose(chosen.soonest(observer), chosen.asked(), &need, observer)?;
     memory::check(backend, &need)?;
-    let run = Run { fixed, moving, start: &map, middle: middle.as_ref(), options, ranges: &ranges, observer, backend };
-    let found = run.finish(&levels, &mut seconds, start)?;
+    let run =
+        Run { fixed, moving, starts: &starts, middle: middle.as_ref(), options, ranges: &ranges, observer, backend };
+    let found = run.finish(&levels, &mut seconds)?;
     seconds.register = clock.elapsed().as_secs_f64();
     Ok(Deformation { seconds, intensities, doubts: [doubts, found.doubts].concat(), ..found })
 }
@@ -89,7 +91,8 @@ pub(crate) fn deform(
 struct Run<'a> {
     fixed: &'a Volume,
     moving: &'a Volume,
-    start: &'a DAffine3,
+    /// One, or two of which one is to be chosen.
+    starts: &'a [LinearStart],
     middle: Option<&'a Middle>,
     options: &'a Options,
     ranges: &'a [[Range; 2]],
@@ -98,14 +101,21 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds, start: LinearStart) -> Result<Deformation> {
+    fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
         let Self { options, observer, backend, middle, .. } = *self;
-        let course = Course { levels, stored: &stored, start: self.start, middle, options, observer, backend };
+        let way = |start: &LinearStart| {
+            let start = start.transform.to_affine();
+            let course = Course { levels, stored: &stored, start, middle, options, observer, backend };
+            Way::through(&course).map(|way| (course, way))
+        };
+        let ways = timed(&mut seconds.flow, || self.starts.iter().map(way).collect::<Result<Vec<_>>>())?;
+        let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].1.value.total_cmp(&ways[b].1.value)).unwrap_or(0);
+        let (course, way) = &ways[best];
         let mut flow = Flows::new(backend, middle)?;
-        let climbed = timed(&mut seconds.flow, || course.climbed(&mut flow))?;
-        let made = timed(&mut seconds.finish, || self.made(flow, &course, start))?;
+        let climbed = timed(&mut seconds.flow, || course.climbed(&mut flow, way))?;
+        let made = timed(&mut seconds.finish, || self.made(flow, course, self.starts[best].clone()))?;
         Ok(Deformation {
             doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),
             values: climbed.last().map_or([0.0; 2], Level::ends),
@@ -123,7 +133,7 @@ impl Run<'_> {
             Flows::One(flow) => (self.on_fixed(flow, course)?, None),
             Flows::Two(mut pair, middle) => {
                 let fields = pair.fields()?;
-                let (flow, inverse) = flows::met(fields, middle, finest, [fixed, moving], self.start);
+                let (flow, inverse) = flows::met(fields, middle, finest, [fixed, moving], &course.start);
                 (flow, Some(inverse))
             }
         };

@@ -41,7 +41,7 @@ impl Course<'_> {
     pub fn searched(&self) -> Result<Searched> {
         let number = self.coarse() - 1;
         let ([grid, moving_grid], [fixed, moving]) = (self.levels[number].grids(), &self.stored[number][0]);
-        let moved = moved(moving, grid, &voxel_map(grid, moving_grid, self.start));
+        let moved = moved(moving, grid, &voxel_map(grid, moving_grid, &self.start));
         let mm = self.mm(number);
         let reach = [0, 1, 2].map(|axis: usize| {
             let voxels = (REACH * mm / grid.spacing[axis]).round();

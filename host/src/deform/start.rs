@@ -6,7 +6,7 @@ use crate::doubt::{Check, Doubt};
 use crate::error::Message;
 use crate::error::Setting;
 use crate::image::{IntensityRange, Prepared};
-use crate::registration::{self, LinearStart, check};
+use crate::registration::{self, LinearStart, Registration, check};
 use crate::transform::{Dimension, Kind, Linear};
 use crate::{Error, Observer, Result, Volume};
 use std::time::Instant;
@@ -24,29 +24,32 @@ pub enum Start {
 }
 
 impl Start {
-    /// The start, and what speaks against it.
+    /// Where a flow may start, one place or, unless two flows meet, two, the likelier first; and what speaks against that.
     pub(super) fn find(
         &self,
         images: &[Prepared; 2],
         symmetric: bool,
         backend: &dyn Backend,
         observer: &dyn Observer,
-    ) -> Result<(LinearStart, Vec<Doubt>)> {
+    ) -> Result<(Vec<LinearStart>, Vec<Doubt>)> {
         let clock = Instant::now();
-        let (transform, from, doubts) = match self {
-            Self::Register(kind) if symmetric => both_ways(*kind, images, backend, observer)?,
+        let headers = || (headers(&images[0].image), "the headers");
+        let (starts, doubts) = match self {
             Self::Register(kind) => {
-                let (found, doubts) = registered(*kind, images.each_ref(), backend, observer)?;
-                match found {
-                    Some(found) => (found, from(*kind), doubts),
-                    None => headers(&images[0].image, doubts),
-                }
+                let Found { start, sure, doubts } = match symmetric {
+                    true => both_ways(*kind, images, backend, observer)?,
+                    false => registered(*kind, images.each_ref(), backend, observer)?,
+                };
+                let start = start.map(|start| (start, from(*kind)));
+                (start.into_iter().chain((!sure).then(headers)).collect(), doubts)
             }
-            Self::Headers => headers(&images[0].image, Vec::new()),
-            Self::Transform(transform) => (transform.clone(), "a transform", Vec::new()),
+            Self::Headers => (vec![headers()], Vec::new()),
+            Self::Transform(transform) => (vec![(transform.clone(), "a transform")], Vec::new()),
         };
-        check_start(&images[0].image, &transform)?;
-        Ok((LinearStart { transform, from, seconds: clock.elapsed().as_secs_f64() }, doubts))
+        starts.iter().try_for_each(|(start, _)| check_start(&images[0].image, start))?;
+        let seconds = clock.elapsed().as_secs_f64();
+        let start = |(transform, from)| LinearStart { transform, from, seconds };
+        Ok((starts.into_iter().map(start).collect(), doubts))
     }
 }
 
@@ -59,40 +62,47 @@ fn check_start(fixed: &Volume, start: &Linear) -> Result<()> {
     if fixed.geometry.is_flat() { check::stays_in_plane(&map) } else { Ok(()) }
 }
 
-type Found = (Linear, &'static str, Vec<Doubt>);
-
-fn headers(fixed: &Volume, doubts: Vec<Doubt>) -> Found {
-    let dimension = Dimension::of(&fixed.geometry);
-    (Linear::identity(Kind::Translation, dimension, fixed.geometry.centre()), "the headers", doubts)
+fn headers(fixed: &Volume) -> Linear {
+    Linear::identity(Kind::Translation, Dimension::of(&fixed.geometry), fixed.geometry.centre())
 }
 
-/// What lies between a registration and one of the exchanged images; where one of them should not be used, the other one.
+/// What a registration says of the start.
+struct Found {
+    /// None where it is of no use.
+    start: Option<Linear>,
+    /// Whether it may be used without asking whether the headers are better.
+    sure: bool,
+    doubts: Vec<Doubt>,
+}
+
+/// What lies between a registration and one of the exchanged images; where one of them is of no use, the other one.
 fn both_ways(
     kind: Kind,
     [fixed, moving]: &[Prepared; 2],
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Found> {
-    let (there, mut doubts) = registered(kind, [fixed, moving], backend, observer)?;
-    let (back, more) = registered(kind, [moving, fixed], backend, observer)?;
-    doubts.extend(more);
-    let back = back.map(|back| back.to_affine().inverse());
-    let map = match (there.map(|there| there.to_affine()), back) {
+    let there = registered(kind, [fixed, moving], backend, observer)?;
+    let back = registered(kind, [moving, fixed], backend, observer)?;
+    let doubts = [there.doubts, back.doubts].concat();
+    let there_map = there.start.filter(|_| there.sure).map(|there| there.to_affine());
+    let back_map = back.start.filter(|_| back.sure).map(|back| back.to_affine().inverse());
+    let map = match (there_map, back_map) {
         (Some(there), Some(back)) => middle::between(&there, &back).unwrap_or(there),
         (Some(alone), None) | (None, Some(alone)) => alone,
-        (None, None) => return Ok(headers(&fixed.image, doubts)),
+        (None, None) => return Ok(Found { start: None, sure: false, doubts }),
     };
     let grid = &fixed.image.geometry;
-    Ok((Linear::new(kind, Dimension::of(grid), grid.centre(), &map), from(kind), doubts))
+    Ok(Found { start: Some(Linear::new(kind, Dimension::of(grid), grid.centre(), &map)), sure: true, doubts })
 }
 
-/// What a registration finds, unless that should not be used, and what speaks against it.
+/// What a registration finds, and what speaks against it.
 fn registered(
     kind: Kind,
     [fixed, moving]: [&Prepared; 2],
     backend: &dyn Backend,
     observer: &dyn Observer,
-) -> Result<(Option<Linear>, Vec<Doubt>)> {
+) -> Result<Found> {
     let range = |image: &Prepared| IntensityRange::Between(image.intensities.range.0, image.intensities.range.1);
     let options = registration::Options {
         dof: kind,
@@ -109,15 +119,25 @@ fn registered(
     if found.trusted() {
         let of = |message: &Message| Message::from(format!("of the {name} registration: ")).then(message);
         let doubts = messages.map(|message| Doubt::slight(Check::Start, of(message))).collect();
-        return Ok((Some(found.transform), doubts));
+        return Ok(Found { start: Some(found.transform), sure: true, doubts });
     }
     let begun = Message::from(format!("the {name} registration should not be used ("));
     let why = messages.enumerate().fold(begun, |whole, (n, message)| {
         let whole = if n == 0 { whole } else { whole.then(&"; ".into()) };
         whole.then(message)
     });
-    let message = why.then(&"): starting as the headers place the images".into());
-    Ok((None, vec![Doubt::slight(Check::Start, message)]))
+    let (start, then) = match will_do(&found) {
+        true => (Some(found.transform), "): starting there or as the headers place the images, as they agree better"),
+        false => (None, "): starting as the headers place the images"),
+    };
+    Ok(Found { start, sure: false, doubts: vec![Doubt::slight(Check::Start, why.then(&then.into()))] })
+}
+
+/// Whether a flow may start from a result that should not be used: people's chests differ by more than an affine map can mend, but where
+/// they agree more than at any place around, a flow has less far to go.
+fn will_do(found: &Registration) -> bool {
+    let in_doubt = found.doubts.iter().filter(|doubt| doubt.grave).all(|doubt| doubt.check == Check::Place);
+    in_doubt && found.place.is_some_and(|place| place.contrast.min(place.intensities) > 1.0)
 }
 
 fn from(kind: Kind) -> &'static str {

@@ -13,6 +13,8 @@ pub struct Way {
     pub smoothing: Vec<Smoothing>,
     /// What the last coarse level begins with, instead of coarser levels.
     pub searched: Option<Searched>,
+    /// How the images agree after the coarse levels, where that was tried.
+    pub value: f64,
 }
 
 impl Way {
@@ -21,7 +23,7 @@ impl Way {
         // Two flows that meet begin at 0, and so does one of a single level.
         let searches = course.finest() > 0 && course.middle.is_none();
         if let (Some(given), false) = (given, searches) {
-            return Ok(Self { smoothing: vec![given; course.levels.len()], searched: None });
+            return Ok(Self { smoothing: vec![given; course.levels.len()], searched: None, value: 0.0 });
         }
         // Before the trials, whose fields need the memory that the search frees.
         let searched = if searches { Some(course.searched()?) } else { None };
@@ -33,11 +35,10 @@ impl Way {
                 (Smoothing::Found(voxels), Smoothing::Found(stiffness::finer(voxels)), value)
             }
         };
-        let searched = match searched {
-            Some(searched) if trials.value(coarse, Some(&searched))? > value => Some(searched),
-            _ => None,
-        };
+        let after = |searched: &Searched| trials.value(coarse, Some(searched));
+        let found = searched.as_ref().map(after).transpose()?.filter(|found| *found > value);
+        let (searched, value) = (searched.filter(|_| found.is_some()), found.unwrap_or(value));
         let level = |number| if number < course.coarse() { coarse } else { finer };
-        Ok(Self { smoothing: (0..=course.finest()).map(level).collect(), searched })
+        Ok(Self { smoothing: (0..=course.finest()).map(level).collect(), searched, value })
     }
 }

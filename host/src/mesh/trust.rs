@@ -27,12 +27,12 @@ pub fn place(images: &[Prepared; 2], mesh: &Mesh) -> Result<Option<Place>> {
     let moved =
         resample_through(&moving.image, &fixed.image.geometry, |point| map.transform_point3(point), &how)?.volume;
     let moved = Prepared { image: Cow::Owned(moved), mask: None, intensities: moving.intensities };
-    Ok(Insides::of([fixed, &moved], [&[], &[]])?.map(|insides| insides.place(&DAffine3::IDENTITY)))
+    Insides::of([fixed, &moved], [&[], &[]])?.map(|insides| insides.place(&DAffine3::IDENTITY)).transpose()
 }
 
 /// Of a mesh, beside what speaks against its start: that has been another place.
 pub fn doubts(found: &Found) -> Vec<Doubt> {
-    let mut doubts: Vec<Doubt> = found.place.and_then(agrees).into_iter().collect();
+    let mut doubts: Vec<Doubt> = found.place.into_iter().flat_map(agrees).collect();
     let mean = found.mean_confidence();
     if mean < LITTLE_CONFIDENCE {
         let percent = 100.0 * mean;

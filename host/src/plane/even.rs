@@ -96,6 +96,15 @@ pub fn bright(pixels: &[f32]) -> Vec<bool> {
     pixels.iter().map(|&pixel| pixel > threshold).collect()
 }
 
+/// An image with what is brighter than the surround as its mask, unless it has one.
+pub fn foreground<'a>(image: &'a Prepared) -> Prepared<'a> {
+    let mask = image.mask().map(Cow::Borrowed).unwrap_or_else(|| {
+        let bright = bright(&image.image.voxels);
+        Cow::Owned(image.image.with(|n| f32::from(u8::from(bright[n]))))
+    });
+    Prepared { image: Cow::Borrowed(&*image.image), mask: Some(mask), ..*image }
+}
+
 /// The longest side of a picture or volume, mm.
 pub fn longer_side(grid: &Geometry) -> f64 {
     let side = |axis: usize| grid.size[axis] as f64 * grid.spacing[axis];

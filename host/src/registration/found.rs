@@ -55,7 +55,8 @@ impl Registration {
 /// The start that won.
 #[derive(Debug, Clone, Serialize)]
 pub struct Started {
-    /// `header`, `geometry`, `mass`, `moments`, `search`, `file`, or `contrast`: of pictures, whose contrast was registered.
+    /// `header`, `geometry`, `mass`, `moments`, `search`, `file`; or `contrast`: of pictures, whose contrast was registered; or
+    /// `foreground`: of volumes, of which what is brighter than the surround was registered.
     pub from: &'static str,
     /// How far the end is from it: the root mean square distance over the fixed image's grid, mm.
     pub distance_mm: f64,

@@ -1,9 +1,11 @@
 //! The registration loop: a start, levels from coarse to fine, and the result.
 
+mod binned;
 pub(crate) mod check;
 mod found;
 mod levels;
 pub(crate) mod memory;
+mod mirror;
 mod moments;
 mod objective;
 mod options;
@@ -17,7 +19,7 @@ use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, Compared};
 use crate::observer::go_on;
-use crate::plane::even::Even;
+use crate::plane::even::{Even, foreground};
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Error, Geometry, Observer, Result, Volume};
@@ -57,21 +59,27 @@ pub(crate) fn register(
     // Of whole bodies, half a gigabyte.
     drop(levels);
     let found = run.finish(&race, insides.as_ref())?;
-    let lost = found.doubts.iter().any(|doubt| doubt.check == Check::Place);
-    if !lost || options.init != Init::Auto {
+    let failed = |check| found.doubts.iter().any(|doubt| doubt.grave && doubt.check == check);
+    let (flat, lost) = (fixed.geometry.is_flat(), failed(Check::Place));
+    if options.init != Init::Auto || !(lost || !flat && failed(Check::Rival)) {
         return Ok(found);
     }
-    observer.note("the images agree no better where they were placed than around it: trying again");
-    if fixed.geometry.is_flat() {
-        match case.by_contrast(options, found.seconds.clone(), insides.as_ref()) {
-            Ok(again) if again.trusted() && again.place.is_some_and(trust::contrasts_agree) => return Ok(again),
-            Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
-            _ => {}
-        }
+    observer.note("the images agree as well elsewhere as where they were placed: trying again");
+    let (seconds, insides) = (found.seconds.clone(), insides.as_ref());
+    let again = match flat {
+        true => case.by_contrast(options, seconds, insides),
+        false => case.by_foreground(options, seconds, insides),
+    };
+    let agrees = |place: Place| if flat { trust::contrasts_agree(place) } else { trust::both_agree(place) };
+    match again {
+        Ok(again) if again.trusted() && again.place.is_some_and(agrees) => return Ok(again),
+        Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
+        _ if !lost => return Ok(found),
+        _ => {}
     }
     // Where the images do not tell, the headers are all that is known.
     let options = Options { init: Init::Header, ..options.clone() };
-    match case.run(&read, &options, found.seconds.clone(), insides.as_ref()) {
+    match case.run(&read, &options, found.seconds.clone(), insides) {
         Err(Error::Untrusted(_)) => Ok(found),
         Ok(again) if again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(found),
         other => other,
@@ -162,6 +170,19 @@ impl<'a> Case<'a> {
         found.started.from = "contrast";
         Ok(found)
     }
+
+    /// Registers two volumes by what is brighter than the surround in both: a head and a brain without a skull share no more.
+    fn by_foreground(
+        &self,
+        options: &Options,
+        seconds: RegistrationSeconds,
+        insides: Option<&Insides>,
+    ) -> Result<Registration> {
+        let foregrounds = self.read.each_ref().map(foreground);
+        let mut found = self.run(&foregrounds, options, seconds, insides)?;
+        found.started.from = "foreground";
+        Ok(found)
+    }
 }
 
 /// A registration under way.
@@ -194,8 +215,9 @@ impl Run<'_> {
             Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
         go_on(self.case.observer)?;
-        let (seen, place) = rayon::join(|| self.seen(&map), || insides.map(|insides| insides.place(&map)));
-        let (compared, moved) = seen?;
+        let place = || insides.map(|insides| insides.place(&map)).transpose();
+        let (seen, place) = rayon::join(|| self.seen(&map), place);
+        let ((compared, moved), place) = (seen?, place?);
         let metric = &self.options.metric;
         let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
         let evidence = Evidence {
@@ -211,7 +233,7 @@ impl Run<'_> {
             volumes: volume(&self.case.fixed.geometry) / volume(&self.case.moving.geometry),
             rival: race.rival,
         };
-        let doubts = evidence.doubts().into_iter().chain(place.and_then(trust::place)).collect();
+        let doubts = evidence.doubts().into_iter().chain(place.into_iter().flat_map(trust::place)).collect();
         Ok(Registration {
             moved,
             doubts,

@@ -4,8 +4,10 @@
 //! image in both is compared, at the place that was found and at places around it: by the pixels' intensities, and by their contrast, from
 //! which a lamp's shading has fallen out.
 
+use super::binned::{BINS, Ranged, bins};
+use super::mirror::mirrored;
 use crate::error::Setting;
-use crate::image::{self, Prepared};
+use crate::image::Prepared;
 use crate::metric::{self, NO_INFORMATION};
 use crate::plane::canvas::Canvas;
 use crate::plane::contrast::{self, REACH};
@@ -21,10 +23,6 @@ use std::ops::Range;
 /// Pixels along the longer side of pictures, voxels along the longest of volumes, where there are as many.
 const SIDE: f64 = 250.0;
 const SIDE_IN_SPACE: f64 = 64.0;
-/// Pixels that are a piece of work at least.
-const PIECE: usize = 1 << 14;
-/// Bins per side.
-const BINS: usize = 24;
 /// Cells of a row of a table of counts: the bins, one for what is not image, and some to make it a power of two.
 const ROW: usize = 32;
 /// How far the places around lie, as parts of the moving image's longest side but no fewer than some voxels, and how many there are at each
@@ -39,6 +37,9 @@ const WIDE: f64 = 3.0;
 /// The rim that is left out of contrasts, as a multiple of the one that is left out of every picture: neighbourhoods beyond it are whole.
 const WHOLE: f64 = 4.0;
 
+/// Contrasts with so many times the information of the best place around agree.
+pub const CONTRAST_LEAD: f64 = 3.5;
+
 /// How many times as much two images tell about each other where they were placed as at the best place around: the mutual
 /// information, beyond what chance makes, of what is image in both.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -49,6 +50,8 @@ pub struct Place {
     pub wide_contrast: Option<f64>,
     /// Of intensities.
     pub intensities: f64,
+    /// How many times as much contrasts tell if the moving image is mirrored, where they then agree more than around.
+    pub mirrored: Option<f64>,
 }
 
 impl Place {
@@ -57,7 +60,7 @@ impl Place {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn of(images: &[Prepared; 2], to: &DAffine3) -> Result<Option<Self>> {
-        Ok(Insides::of(images.each_ref(), [&[], &[]])?.map(|insides| insides.place(to)))
+        Insides::of(images.each_ref(), [&[], &[]])?.map(|insides| insides.place(to)).transpose()
     }
 }
 
@@ -93,17 +96,24 @@ impl Insides {
     }
 
     /// How well they agree at a map of points of the fixed image to points of the moving one, LPS mm.
-    pub fn place(&self, to: &DAffine3) -> Place {
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]
+    pub fn place(&self, to: &DAffine3) -> Result<Place> {
         let lead = |pair: &Pair| pair.lead(to, self.side);
         let wide = || self.wide_contrasts.as_ref().map(lead);
         let others = || rayon::join(wide, || lead(&self.intensities));
-        let (contrast, (wide_contrast, intensities)) = rayon::join(|| lead(&self.contrasts), others);
-        Place { contrast, wide_contrast, intensities }
+        let leads = || rayon::join(|| lead(&self.contrasts), others);
+        let ((contrast, (wide_contrast, intensities)), mirrored) = rayon::join(leads, || self.mirrored(to));
+        Ok(Place { contrast, wide_contrast, intensities, mirrored: mirrored? })
+    }
+
+    fn mirrored(&self, to: &DAffine3) -> Result<Option<f64>> {
+        let (map, times) = mirrored(&self.intensities.0, &self.contrasts.0, to)?;
+        let better = times > 1.0 && self.contrasts.lead(&map, self.side) >= CONTRAST_LEAD;
+        Ok(better.then_some(times))
     }
 }
-
-/// An image, NaN where it is only surround, and the values that are spread over the bins.
-type Ranged = (Volume, image::Range);
 
 /// What of one image is more than what surrounds it.
 struct Inside {
@@ -197,14 +207,6 @@ fn in_space() -> Vec<DVec3> {
 fn whole(voxels: DVec3, grid: &Geometry) -> [isize; 3] {
     let most = grid.size.into_iter().max().unwrap_or(0) as f64;
     voxels.to_array().map(|n| n.round().clamp(-most, most) as isize)
-}
-
-/// The bin of each pixel, [`BINS`] where it is not image.
-fn bins(pixels: &[f32], (low, high): image::Range) -> Vec<u8> {
-    let scale = BINS as f32 / (high - low);
-    let last = (BINS - 1) as f32;
-    let bin = |&pixel: &f32| if pixel.is_nan() { BINS as u8 } else { ((pixel - low) * scale).clamp(0.0, last) as u8 };
-    pixels.par_iter().with_min_len(PIECE).map(bin).collect()
 }
 
 /// Voxels of the fixed image that are image, row by row.

@@ -1,6 +1,6 @@
 //! What speaks against a registration that ran to its end.
 
-use super::place::Place;
+use super::place::{CONTRAST_LEAD, Place};
 use super::race::Rival;
 use crate::doubt::{Check, Doubt};
 use crate::metric::Evaluation;
@@ -20,12 +20,13 @@ const IMPOSSIBLE_VOLUME: f64 = 4.0;
 /// A second result that has this part of the lead of the first is as good.
 const AS_GOOD: f64 = 0.9;
 
-/// Images must have so many times the information of the best place around: of contrasts, of pictures' contrasts in wide neighbourhoods, or
-/// of intensities. There are fewer places around in space.
-const CONTRAST_LEAD: f64 = 3.5;
+/// Images whose contrasts do not agree must have so many times the information of the best place around: of pictures' contrasts in wide
+/// neighbourhoods, or of intensities. There are fewer places around in space.
 const WIDE_CONTRAST_LEAD: f64 = 1.4;
 const INTENSITIES_LEAD: f64 = 1.2;
 const INTENSITIES_LEAD_IN_SPACE: f64 = 1.4;
+/// If contrasts tell so many times as much once the moving image is mirrored, it is mirrored.
+const MIRRORED: f64 = 1.5;
 
 /// What the checks look at.
 pub struct Evidence<'a> {
@@ -94,9 +95,14 @@ impl Evidence<'_> {
     }
 }
 
+/// What speaks against a place.
+pub fn place(place: Place) -> impl Iterator<Item = Doubt> {
+    [no_better_than_around(place), mirrored(place)].into_iter().flatten()
+}
+
 /// Whether images agree more where they are than around.
-pub fn place(place: Place) -> Option<Doubt> {
-    let Place { contrast, wide_contrast, intensities } = place;
+fn no_better_than_around(place: Place) -> Option<Doubt> {
+    let Place { contrast, wide_contrast, intensities, .. } = place;
     let others = match wide_contrast {
         Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities >= INTENSITIES_LEAD,
         None => intensities >= INTENSITIES_LEAD_IN_SPACE,
@@ -109,9 +115,23 @@ pub fn place(place: Place) -> Option<Doubt> {
     (!contrasts_agree(place) && !others).then(|| Doubt::grave(Check::Place, text))
 }
 
-/// Whether their contrasts alone say so.
+/// Whether contrasts alone say so.
 pub fn contrasts_agree(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
+}
+
+/// Whether contrasts of volumes say as much as intensities must: after one wrong result another must not pass by chance.
+pub fn both_agree(place: Place) -> bool {
+    place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE
+}
+
+/// Whether the moving image agrees better mirrored.
+fn mirrored(place: Place) -> Option<Doubt> {
+    let times = place.mirrored.filter(|times| *times >= MIRRORED)?;
+    let text = format!(
+        "the moving image agrees better mirrored ({times:.1} times the contrasts' information): are left and right exchanged?"
+    );
+    Some(Doubt::grave(Check::Mirrored, text))
 }
 
 #[cfg(test)]
@@ -160,8 +180,9 @@ mod tests {
 
     #[test]
     fn one_measure_of_three_is_enough() {
-        let believed =
-            |contrast, wide_contrast, intensities| place(Place { contrast, wide_contrast, intensities }).is_none();
+        let believed = |contrast, wide_contrast, intensities| {
+            no_better_than_around(Place { contrast, wide_contrast, intensities, mirrored: None }).is_none()
+        };
         assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.3));
         assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));
         assert!(believed(0.0, None, 1.4));

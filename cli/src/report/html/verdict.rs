@@ -53,6 +53,9 @@ pub fn advice(warning: &Warning) -> &'static str {
         Check::Place => {
             "Look at the overlay. What surrounds the images may have agreed better than they did: give masks of what is image, or try mireg mesh."
         }
+        Check::Mirrored => {
+            "See which side is the left one in both images, and correct the header of the image that has it wrong: no rigid or affine map does."
+        }
         Check::Start => "Run mireg register, look at its report, and give what is right as --start.",
         Check::Folded => {
             "Where the Jacobian is 0 or less, the field has no inverse and means nothing: see where that is below."
