@@ -1,6 +1,6 @@
 //! What a caller holds in memory, such as a Python program.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use mireg::error::Setting;
@@ -19,9 +19,13 @@ pub struct Held {
     pub moving_labels: Option<Volume>,
     /// Extra fixed and moving images, each in the place of a file.
     pub extra: [Vec<Option<Volume>>; 2],
+    /// The images of a template, each in the place of a file.
+    pub images: Vec<Option<Volume>>,
+    /// The folder in which a template keeps what is finished; without one it is temporary.
+    pub unfinished: Option<PathBuf>,
     /// The image that is resampled.
     pub image: Option<Volume>,
-    /// The grid that it is resampled on, or of the fixed image where only that is needed.
+    /// The grid that it is resampled on or of a template, or of the fixed image where only that is needed.
     pub grid: Option<Geometry>,
     /// The transform of a command that takes one, or from which a registration starts.
     pub transform: Option<Transform>,

@@ -1,5 +1,9 @@
 //! The commands for a program that holds images in memory, such as a Python program: the same arguments, defaults and refusals. Results are
-//! returned; nothing is printed and no file is written.
+//! returned; nothing is printed and no file is written, but for the unfinished parts of a template.
+
+mod template;
+
+pub use template::Averaged;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -29,7 +33,7 @@ use crate::report::registration::Registered;
 use crate::report::{Kind, Run, Spent};
 
 /// The commands that need an output on the command line.
-const OUT: [&str; 4] = ["register", "deform", "mesh", "apply"];
+const OUT: [&str; 5] = ["register", "deform", "mesh", "template", "apply"];
 
 /// A command that was understood.
 pub struct Asked {
@@ -63,6 +67,7 @@ impl Asked {
             Command::Register(register) => &register.compute,
             Command::Deform(deform) => &deform.compute,
             Command::Mesh(mesh) => &mesh.compute,
+            Command::Template(template) => &template.compute,
             Command::Apply(apply) => &apply.compute,
             Command::Metric(metric) => &metric.compute,
             _ => &Compute { backend: BackendKind::Cpu, threads: None },
@@ -80,6 +85,9 @@ impl Asked {
             Command::Register(register) => self.register(register, held, engine, observer).map(registered),
             Command::Deform(deform) => self.deform(deform, held, engine, observer).map(registered),
             Command::Mesh(mesh) => self.mesh(mesh, held, engine, observer).map(registered),
+            Command::Template(template) => {
+                Ok(Done::Averaged(Box::new(self.template(template, held, engine, observer)?)))
+            }
             Command::Apply(apply) => {
                 let read = apply.read(held, engine)?;
                 let volume = apply.resample(&read, engine)?.volume;
@@ -200,6 +208,7 @@ struct Told {
 /// What a command returns.
 pub enum Done {
     Registered(Box<Finished>),
+    Averaged(Box<Averaged>),
     /// A volume, and notes, a line each.
     Resampled(Volume, Vec<String>),
     /// JSON, and notes, a line each.

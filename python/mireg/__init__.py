@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from mireg._functions import apply, deform, devices, evaluate, mesh, metric, points, register
     from mireg._image import Image
     from mireg._mireg import __version__
-    from mireg._results import Deformation, Mesh, Registration
+    from mireg._results import Deformation, Mesh, Registration, Result, Template
+    from mireg._template import template
     from mireg._transform import Transform
 
 # In the order of the API's pages.
@@ -29,6 +30,7 @@ __all__ = [
     "register",
     "deform",
     "mesh",
+    "template",
     "apply",
     "points",
     "metric",
@@ -37,6 +39,8 @@ __all__ = [
     "Registration",
     "Deformation",
     "Mesh",
+    "Template",
+    "Result",
     "Transform",
     "Image",
     "Engine",
@@ -53,7 +57,8 @@ _WHERE = {
     "_functions": ("apply", "deform", "devices", "evaluate", "mesh", "metric", "points", "register"),
     "_image": ("Image",),
     "_mireg": ("__version__",),
-    "_results": ("Deformation", "Mesh", "Registration"),
+    "_results": ("Deformation", "Mesh", "Registration", "Result", "Template"),
+    "_template": ("template",),
     "_transform": ("Transform",),
 }
 

@@ -11,12 +11,13 @@ import numpy as np
 
 from mireg import _mireg
 from mireg._engine import Engine
-from mireg._errors import InputError, UntrustedError
+from mireg._errors import InputError
+from mireg._given import checked, engine_of, extra_words, files_alone, listed, log_notes, name_of, placed, rows_of
 from mireg._grid import array_of
-from mireg._image import Frame, frame_of
-from mireg._kinds import grid_of, is_path, like as like_of, voxels_of
+from mireg._image import Frame
+from mireg._kinds import is_path, like as like_of, voxels_of
 from mireg._results import Deformation, Mesh, Registration
-from mireg._told import Progress, Told, log
+from mireg._told import Progress, Told
 from mireg._transform import Transform, of
 from mireg._types import Returned
 from mireg._words import words
@@ -192,16 +193,16 @@ def apply(
     ``transform``: a :class:`mireg.Transform`, a path, or a list of them, which are applied to a point of ``like`` in this order. Integers
     are rounded and clamped. The options are those of ``mireg apply --help``.
     """
-    transforms = _listed(transform)
+    transforms = listed(transform)
     options = {
         **{"from": from_, "invert": invert, "interpolation": interpolation, "labels": labels, "outside": outside},
         **{"spacing": spacing, "series": series, "volume": volume, "channel": channel},
         **{"backend": backend, "threads": threads},
     }
-    _files_alone(image, "image", options, ("series", "volume", "channel"))
+    files_alone(image, "image", options, ("series", "volume", "channel"))
     held: dict[str, Any] = {}
-    names = [_name(image, "image", held)]
-    options["like"] = _placed(like, "like", held)
+    names = [name_of(image, "image", held)]
+    options["like"] = placed(like, "like", held)
     if all(map(is_path, transforms)):
         given = [f"--transform={os.fspath(path)}" for path in transforms]
     else:
@@ -211,10 +212,10 @@ def apply(
         for following in chain[1:]:
             held["transform"] = held["transform"].then(following)
         given = ["--transform=transform"]
-    opened = _engine(engine, options)
+    opened = engine_of(engine, options)
     line = words("apply", names, options)
     found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, Told(), False)
-    _log_notes(found[3])
+    log_notes(found[3])
     assert found[1] is not None
     array, grid = array_of(found[1])
     return like_of(like, array, None if spacing is None else grid, grid)
@@ -228,7 +229,7 @@ def points(xyz: Any, transform: Any, *, frame: Frame, invert: bool = False) -> n
     ``xyz`` has the shape (3,) or (n, 3), or (2,) or (n, 2) in 2-D. ``transform`` is as for :func:`mireg.apply`. For files of landmarks there
     is ``mireg points``.
     """
-    transforms = _listed(transform)
+    transforms = listed(transform)
     found = np.asarray(xyz, dtype=np.float64)
     for one in reversed(transforms) if invert else transforms:
         found = of(one, "transform").points(found, frame=frame, invert=invert)
@@ -295,14 +296,14 @@ def evaluate(
         if not is_path(truth):
             held["truth"] = of(truth, "truth")._core
     if fixed is not None:
-        options["fixed"] = _placed(fixed, "fixed", held)
+        options["fixed"] = placed(fixed, "fixed", held)
     if mask is not None:
-        options["mask"] = _name(mask, "fixed_mask", held)
+        options["mask"] = name_of(mask, "fixed_mask", held)
     for name, given in (("points", points), ("moving_points", moving_points)):
         if given is not None:
             options[name] = given if is_path(given) else name
             if not is_path(given):
-                held[name] = _rows(given, name, frame)
+                held[name] = rows_of(given, name, frame)
     if is_path(points) or is_path(moving_points):
         options["frame"] = None if frame is None else frame.lower()
     if not is_path(transform):
@@ -326,14 +327,7 @@ def _registered(made: type[Found], command: str, options: dict[str, Any], start:
     with Told(progress) as told:
         finished, moved, *_ = _run(command, options, start, told)
     assert finished is not None and moved is not None
-    found = made(finished, moved, fixed)
-    _log_notes(found.report["notes"])
-    for warning in found.warnings:
-        log.warning("%s", warning)
-    if check and found.trust == "failed":
-        grave = ", ".join(warning["name"] for warning in found.report["warnings"] if warning["grave"])
-        raise UntrustedError(f"the result should not be used ({grave}); look at .result of this error", found)
-    return found
+    return checked(made(finished, moved, fixed), check)
 
 
 def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Returned:
@@ -343,85 +337,19 @@ def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Retur
     names = []
     for which in ("fixed", "moving"):
         image = options.pop(which)
-        _files_alone(image, which, options, tuple(f"{which}_{one}" for one in ("series", "volume", "channel")))
-        names.append(_name(image, which, held))
+        files_alone(image, which, options, tuple(f"{which}_{one}" for one in ("series", "volume", "channel")))
+        names.append(name_of(image, which, held))
     for which in ("fixed_mask", "moving_mask", "fixed_labels", "moving_labels"):
         mask = options.get(which)
         if mask is not None and not is_path(mask):
             held[which] = voxels_of(options.pop(which), which)
-    given = [word for which in ("fixed_extra", "moving_extra") for word in _extra(options.pop(which, ()), which, held)]
+    given = [word for which in ("fixed_extra", "moving_extra") for word in extra_words(options.pop(which, ()), which, held)]
     if isinstance(options.get(start), Transform):
         held["transform"] = options.pop(start)._core
     elif options.get(start) is not None and not is_path(options[start]):
         of(options[start], start)  # Says what it should be.
-    opened = _engine(engine, options)
+    opened = engine_of(engine, options)
     line = words(command, names, options)
     found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, told, told.values)
-    _log_notes(found[3])
+    log_notes(found[3])
     return found
-
-
-def _extra(images: Any, which: str, held: dict[str, Any]) -> list[str]:
-    """The words for extra images, one or a list. Those that are in memory are held in their places."""
-    listed = list(images) if isinstance(images, (list, tuple)) else [images]
-    held[which] = [None if is_path(image) else voxels_of(image, which) for image in listed]
-    return [f"--{which.replace('_', '-')}={os.fspath(image) if is_path(image) else which}" for image in listed]
-
-
-def _listed(transform: Any) -> list[Any]:
-    """One transform or several as a list."""
-    return [transform] if isinstance(transform, Transform) or is_path(transform) else list(transform)
-
-
-def _name(image: Any, name: str, held: dict[str, Any]) -> str:
-    """What an image is called on the command line. One that is in memory is held under ``name``."""
-    if is_path(image):
-        return str(os.fspath(image))
-    voxels = voxels_of(image, name)
-    held[name] = voxels
-    return voxels.grid.name
-
-
-def _placed(image: Any, name: str, held: dict[str, Any]) -> str:
-    """The same of an image of which the grid alone is needed."""
-    if is_path(image):
-        return str(os.fspath(image))
-    grid = grid_of(image, name)
-    held["grid"] = grid
-    return grid.name
-
-
-def _files_alone(image: Any, which: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
-    """Refuses options of files for an image in memory."""
-    for name in names:
-        if options.get(name) is not None and not is_path(image):
-            raise InputError(f"{name} is for files; take that part of the image itself, such as {which}[..., 0]")
-
-
-def _engine(engine: Engine | None, options: dict[str, Any]) -> _mireg.Engine | None:
-    """The engine that was given, if any. As everywhere here, 0 threads are one per core."""
-    if options.get("threads") == 0:
-        options["threads"] = None
-    if engine is None:
-        return None
-    if options.get("backend") is not None or options.get("threads") is not None:
-        raise InputError("backend and threads are those of the engine; leave them out")
-    return engine._engine
-
-
-def _rows(points: Any, name: str, frame: str | None) -> list[list[float]]:
-    """Points as rows, LPS mm."""
-    if frame is None:
-        raise InputError(f"{name} is an array, which does not say its frame; give frame='RAS' or frame='LPS'")
-    rows = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    if rows.ndim != 2 or rows.shape[1] not in (2, 3):
-        raise InputError(f"{name} has shape {rows.shape}; give (n, 3), or (n, 2) in 2-D")
-    full = np.zeros((len(rows), 3))
-    full[:, : rows.shape[1]] = rows
-    listed: list[list[float]] = (full * frame_of(frame).diagonal()[:3]).tolist()
-    return listed
-
-
-def _log_notes(notes: list[str]) -> None:
-    for note in notes:
-        log.info("%s", note)

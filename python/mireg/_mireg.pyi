@@ -7,7 +7,14 @@ import numpy as np
 from mireg._types import Hears, Numbers, Path, Placed, Returned, Row, Rows, Vector
 
 __version__: str
-__all__ = ["Engine", "Finished", "Transform", "__version__", "axes", "command", "devices", "grid", "read", "run", "write"]
+__all__ = ["Averaged", "Engine", "Finished", "Transform", "__version__", "axes", "command", "devices", "grid", "read", "run", "write"]
+
+@final
+class Averaged:
+    @property
+    def report(self) -> str: ...
+    def means(self) -> list[Numbers]: ...
+    def page(self) -> str: ...
 
 @final
 class Engine:

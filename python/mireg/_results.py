@@ -1,4 +1,4 @@
-"""What registrations return."""
+"""What registrations and templates return."""
 
 from __future__ import annotations
 
@@ -13,23 +13,19 @@ from mireg._transform import Transform
 from mireg._types import Numbers
 
 
-class Registration:
-    """What :func:`mireg.register` found. It can be pickled."""
+class Result:
+    """What all results have. They can be pickled."""
 
-    transform: Transform
-    """From points of the fixed image to points of the moving image."""
-    moved: Any
-    """The moving image on the grid of the fixed one, of the kind that the fixed image is; of a file, a :class:`mireg.Image`."""
     report: dict[str, Any]
-    """What ``report.json`` of the command line says: the metric before and after, the levels, seconds, the device, warnings."""
+    """What ``report.json`` of the command line says."""
 
-    def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
-        self._finished: _mireg.Finished | None = finished
-        #: The page of one that was pickled, and so has the images no longer.
+    #: What the extension found; None in one that was pickled, which has the images no longer.
+    _finished: Any
+
+    def __init__(self, finished: _mireg.Finished | _mireg.Averaged) -> None:
+        self._finished = finished
+        #: The page of one that was pickled.
         self._page = ""
-        self.transform = Transform._of(finished.transform())
-        array, grid = array_of(moved)
-        self.moved = like(fixed, array, None, grid)
         self.report = json.loads(finished.report)
 
     @property
@@ -45,7 +41,8 @@ class Registration:
 
     def page(self) -> str:
         """The page ``report.html`` of the command line: one file with pictures that loads nothing else. Notebooks show it."""
-        return self._page if self._finished is None else self._finished.page()
+        page: str = self._page if self._finished is None else self._finished.page()
+        return page
 
     def _repr_html_(self) -> str:
         frame = '<iframe srcdoc="{}" style="width: 100%; height: 640px; border: 0"></iframe>'
@@ -54,9 +51,31 @@ class Registration:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_finished": None, "_page": self.page()}
 
-    def __repr__(self) -> str:
+    def _line(self, what: object) -> str:
         text = "".join(f"; {warning}" for warning in self.warnings)
-        return f"<mireg.{type(self).__name__}: trust {self.trust}{text}; {self.transform!r}>"
+        return f"<mireg.{type(self).__name__}: trust {self.trust}{text}; {what}>"
+
+
+class Registration(Result):
+    """What :func:`mireg.register` found."""
+
+    transform: Transform
+    """From points of the fixed image to points of the moving image."""
+    moved: Any
+    """The moving image on the grid of the fixed one, of the kind that the fixed image is; of a file, a :class:`mireg.Image`."""
+    report: dict[str, Any]
+    """What ``report.json`` of the command line says: the metric before and after, the levels, seconds, the device, warnings."""
+
+    _finished: _mireg.Finished | None
+
+    def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
+        super().__init__(finished)
+        self.transform = Transform._of(finished.transform())
+        array, grid = array_of(moved)
+        self.moved = like(fixed, array, None, grid)
+
+    def __repr__(self) -> str:
+        return self._line(self.transform)
 
 
 class Deformation(Registration):
@@ -105,3 +124,23 @@ class Mesh(Registration):
         self.start = Transform._of(start)
 
 
+class Template(Result):
+    """What :func:`mireg.template` made."""
+
+    image: Any
+    """The template, floats, of the kind that the first image is, or ``like`` if it was given; of a file, a :class:`mireg.Image`."""
+    affine_mean: Any
+    """The mean of the images after the affine registrations alone, of the same kind."""
+    transforms: list[Transform]
+    """For each image in the order given: from points of the template to points of the image, a displacement field on the grid of the
+    template, affine part included."""
+    report: dict[str, Any]
+    """What ``report.json`` of the command line says: sharpness and mean displacement by round, images, seconds, the device, warnings."""
+
+    def __init__(self, made: _mireg.Averaged, transforms: list[_mireg.Transform], place: Any) -> None:
+        super().__init__(made)
+        self.transforms = [Transform._of(transform) for transform in transforms]
+        self.image, self.affine_mean = (like(place, array, None, grid) for array, grid in map(array_of, made.means()))
+
+    def __repr__(self) -> str:
+        return self._line(f"of {len(self.transforms)} images, {len(self.report['rounds'])} rounds")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from mireg._mireg import Finished
+    from mireg._mireg import Averaged, Finished, Transform
 
 Vector = tuple[float, float, float]
 Rows = tuple[Vector, Vector, Vector]
@@ -18,8 +18,8 @@ Row = tuple[float, ...]
 Placed = tuple[tuple[int, int, int], Vector, Rows, Vector]
 #: Numbers along one axis, their type, their grid.
 Numbers = tuple[np.ndarray[Any, Any], str, Placed]
-#: A registration with the moved image, an image, JSON; and notes.
-Returned = tuple["Finished | None", Numbers | None, str | None, list[str]]
+#: A registration with the moved image, an image, JSON; notes; a template with its transforms.
+Returned = tuple["Finished | None", Numbers | None, str | None, list[str], "tuple[Averaged, list[Transform]] | None"]
 #: Called with the kind of what is told, and with that.
 Hears = Callable[..., object]
 Path = str | os.PathLike[str]

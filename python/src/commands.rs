@@ -17,8 +17,13 @@ use crate::watch;
 #[pyclass(frozen, module = "mireg._mireg")]
 pub struct Finished(Box<memory::Finished>);
 
-/// What a command returns: one of a registration with the moved image, an image, and JSON; and notes.
-type Returned<'py> = (Option<Finished>, Option<Image<'py>>, Option<String>, Vec<String>);
+/// A template.
+#[pyclass(frozen, module = "mireg._mireg")]
+pub struct Averaged(Box<memory::Averaged>);
+
+/// What a command returns: one of a registration with the moved image, an image, and JSON; notes; or a template with its transforms.
+type Returned<'py> =
+    (Option<Finished>, Option<Image<'py>>, Option<String>, Vec<String>, Option<(Averaged, Vec<Transform>)>);
 
 /// Runs a command of the command line on what is `held`, on `engine` or on the one that the words ask for. `told` hears of it.
 #[pyfunction]
@@ -41,10 +46,15 @@ pub fn run<'py>(
     Ok(match watch::run(py, Some(told), values, |observer| asked.run(held, &engine, observer))? {
         Done::Registered(mut finished) => {
             let moved = finished.take_moved();
-            (Some(Finished(finished)), Some(image(py, moved)?), None, Vec::new())
+            (Some(Finished(finished)), Some(image(py, moved)?), None, Vec::new(), None)
         }
-        Done::Resampled(volume, notes) => (None, Some(image(py, volume)?), None, notes),
-        Done::Measured(json, notes) => (None, None, Some(json), notes),
+        Done::Averaged(mut averaged) => {
+            let fields = std::mem::take(&mut averaged.fields).into_iter();
+            let transforms = fields.map(|field| Transform(field.into())).collect();
+            (None, None, None, Vec::new(), Some((Averaged(averaged), transforms)))
+        }
+        Done::Resampled(volume, notes) => (None, Some(image(py, volume)?), None, notes, None),
+        Done::Measured(json, notes) => (None, None, Some(json), notes, None),
     })
 }
 
@@ -76,6 +86,8 @@ fn of_python(py: Python<'_>, held: &Bound<'_, PyDict>) -> PyResult<Held> {
         fixed_labels: volume("fixed_labels")?,
         moving_labels: volume("moving_labels")?,
         extra: [volumes("fixed_extra")?, volumes("moving_extra")?],
+        images: volumes("images")?,
+        unfinished: held.get_item("unfinished")?.map(|folder| folder.extract()).transpose()?,
         image: volume("image")?,
         grid,
         transform: transform("transform")?,
@@ -135,6 +147,26 @@ impl Finished {
         let Found::Deformed(found, ..) = &self.0.found else { return Ok(None) };
         let [whole, warp] = with_threads(py, || Ok(found.log_jacobians()))?;
         Ok(Some((image(py, whole)?, image(py, warp)?)))
+    }
+
+    /// The content of report.html.
+    fn page(&self, py: Python<'_>) -> PyResult<String> {
+        with_threads(py, || self.0.page())
+    }
+}
+
+#[pymethods]
+impl Averaged {
+    /// The content of report.json.
+    #[getter]
+    fn report(&self) -> &str {
+        &self.0.report
+    }
+
+    /// The template, and the mean of the images as affine transforms place them.
+    fn means<'py>(&self, py: Python<'py>) -> PyResult<[Image<'py>; 2]> {
+        let [mean, affine_mean] = self.0.means().map(|mean| image(py, mean.clone()));
+        Ok([mean?, affine_mean?])
     }
 
     /// The content of report.html.

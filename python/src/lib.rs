@@ -18,7 +18,7 @@ mod _mireg {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::commands::{Finished, command, devices, run};
+    use crate::commands::{Averaged, Finished, command, devices, run};
     #[pymodule_export]
     use crate::engine::Engine;
     #[pymodule_export]

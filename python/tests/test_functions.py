@@ -14,13 +14,15 @@ from conftest import FLIP, SHIFT, command
 import mireg
 
 
-@pytest.mark.parametrize("name", ["register", "deform", "mesh", "apply", "metric", "evaluate"])
+@pytest.mark.parametrize("name", ["register", "deform", "mesh", "template", "apply", "metric", "evaluate"])
 def test_options_are_those_of_the_command_line(name):
-    flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", command(name, "--help").stdout, re.MULTILINE))
+    # Lines of examples may be broken before an option.
+    told = command(name, "--help").stdout.split("Examples:")[0]
+    flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", told, re.MULTILINE))
     # What files, exit codes and printing are about.
     flags -= {"out", "quiet", "help", "json", "limit", "write", "composite", "log-jacobian"}
     ours = {p.rstrip("_").replace("_", "-") for p in inspect.signature(getattr(mireg, name)).parameters}
-    assert ours - {"fixed", "moving", "image", "engine", "progress", "check"} == flags - {"fixed", "moving"} | (
+    assert ours - {"fixed", "moving", "image", "images", "unfinished", "engine", "progress", "check"} == flags - {"fixed", "moving"} | (
         {"transform"} if name == "evaluate" else set()
     )
 

@@ -13,7 +13,7 @@ pub mod mesh;
 mod metric;
 mod points;
 pub mod register;
-mod template;
+pub mod template;
 
 use clap::{Parser, Subcommand};
 use mireg::Result;

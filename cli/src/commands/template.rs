@@ -16,6 +16,7 @@ use crate::arguments::images::Single;
 use crate::arguments::search::millimetres;
 use crate::commands::deform::forces;
 use crate::files;
+use crate::held::{Held, or_read};
 use crate::interrupt;
 use crate::invocation::Invocation;
 use crate::job;
@@ -24,7 +25,7 @@ use crate::report::template::{Made, field_name};
 use crate::terminal::{self, line};
 
 /// The end of the name of the folder of what is finished.
-const UNFINISHED: &str = ".unfinished";
+pub const UNFINISHED: &str = ".unfinished";
 
 pub const OUTPUTS: &str = "\
 The unbiased mean of images of one kind in shape and intensity. All images are registered to the
@@ -105,7 +106,7 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
     let engine = ManuallyDrop::new(arguments.compute.engine(&progress)?);
     progress.step("reading");
     let reading = Instant::now();
-    let (volumes, options, notes) = engine.install(|| arguments.read())?;
+    let (volumes, options, notes) = engine.install(|| arguments.read(Held::default()))?;
     let read = reading.elapsed().as_secs_f64();
 
     let unfinished = unfinished(out);
@@ -138,10 +139,16 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
 }
 
 impl Template {
-    /// The images, what is asked for, and what is to be said of how they were read, a line each.
-    fn read(&self) -> Result<(Vec<Volume>, Options, Vec<String>)> {
-        let mut notes = Vec::new();
+    /// The images, what is asked for, and what is to be said of how they were read, a line each. What is held is not read.
+    ///
+    /// # Errors
+    /// Those of files that cannot be read.
+    pub fn read(&self, held: Held) -> Result<(Vec<Volume>, Options, Vec<String>)> {
+        let (mut notes, mut images) = (Vec::new(), held.images.into_iter());
         let mut read = |path: &PathBuf| {
+            if let Some(image) = images.next().flatten() {
+                return Ok(image);
+            }
             let image = io::read_with(path, &self.single.options())?;
             notes.extend(files::notes(path, &image));
             Ok(image.volume)
@@ -149,7 +156,7 @@ impl Template {
         let volumes = self.images.iter().map(&mut read).collect::<Result<_>>()?;
         let listed = |all: &[u32]| (!all.is_empty()).then(|| all.iter().map(|&n| n as usize).collect());
         let options = Options {
-            grid: self.like.as_deref().map(io::geometry).transpose()?,
+            grid: or_read(held.grid, self.like.as_deref(), io::geometry)?,
             rounds: self.rounds as usize,
             deform: deform::Options {
                 force: self.force.clone(),
@@ -176,7 +183,11 @@ fn unfinished(out: &Path) -> PathBuf {
     }
 }
 
-fn removed(folder: &Path) -> Result<()> {
+/// Removes the folder of what is finished, if it is there.
+///
+/// # Errors
+/// [`Error::File`] where it stays.
+pub fn removed(folder: &Path) -> Result<()> {
     match folder.exists() {
         true => {
             fs::remove_dir_all(folder).map_err(|e| Error::file(folder, format!("cannot be removed ({})", e.kind())))

@@ -2,7 +2,7 @@
 
 use super::levels::Level;
 use super::middle::Middle;
-use super::smallest;
+use super::{Options, smallest};
 use crate::backend::{Backend, BackendKind, FlowLoad, cpu::Cpu, flow_bytes};
 use crate::error::message;
 use crate::image::Geometry;
@@ -41,6 +41,12 @@ pub fn check(backend: &dyn Backend, need: &Need) -> Result<()> {
     let [here, on_device] = need.host;
     let need = if backend.free_memory().is_some() { on_device } else { here };
     memory::enough(need, memory::free(), Place::Host)
+}
+
+/// Bytes of the host's memory that a deformation needs beside the images themselves, before its start is known: where two flows meet, the
+/// grid is taken to be the fixed image's.
+pub fn expected(images: [&Geometry; 2], options: &Options, on_device: bool) -> u64 {
+    host_bytes(images, options.symmetric.then_some(images[0]), options.load(), on_device)
 }
 
 /// Bytes of the host's memory beside the images themselves; `middle` is where two flows meet, if they do.

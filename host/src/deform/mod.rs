@@ -11,7 +11,7 @@ mod flows;
 mod forces;
 mod found;
 mod levels;
-mod memory;
+pub(crate) mod memory;
 mod middle;
 mod options;
 mod respaced;

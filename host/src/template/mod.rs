@@ -7,6 +7,7 @@
 mod affine;
 mod intensity;
 mod kept;
+mod memory;
 mod rounds;
 mod shape;
 
@@ -114,8 +115,9 @@ pub(crate) fn template(
     let range = options.deform.moving_range;
     let intensities: Vec<_> =
         images.iter().enumerate().map(|(number, image)| Intensity::of(number, image, range)).collect::<Result<_>>()?;
+    let (backend, asked) = (chosen.soonest(observer), chosen.asked());
+    memory::check(images, &grid, &options.deform, backend.free_memory().is_some())?;
     let kept = Kept::open(folder, kept::key(images, options), grid)?;
     let (intensities, kept) = (&intensities[..], &kept);
-    let (backend, asked) = (chosen.soonest(observer), chosen.asked());
     rounds::Run { images, intensities, grid, options, kept, backend, asked, observer }.template(each)
 }

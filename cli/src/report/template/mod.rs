@@ -84,6 +84,25 @@ pub struct Seconds {
     pub write: f64,
 }
 
+impl Report {
+    /// The text of report.json.
+    ///
+    /// # Errors
+    /// [`Error::File`] where it cannot be written as JSON.
+    pub fn text(&self) -> Result<String> {
+        let text = serde_json::to_string_pretty(self).map_err(|e| Error::file(REPORT, e.to_string()))?;
+        Ok(text + "\n")
+    }
+
+    /// The content of report.html of the template that this is of.
+    ///
+    /// # Errors
+    /// [`Error::File`] where a picture or the page cannot be made.
+    pub fn page(&self, template: &Template) -> Result<String> {
+        page::page(template, self).map_err(|text| Error::file(PAGE, text))
+    }
+}
+
 impl Made<'_> {
     /// What there always is beside the fields.
     pub const FILES: [&'static str; 4] = [TEMPLATE, AFFINE_MEAN, REPORT, PAGE];
@@ -96,15 +115,14 @@ impl Made<'_> {
         let writing = Instant::now();
         io::write(&folder.path(TEMPLATE), &self.template.mean)?;
         io::write(&folder.path(AFFINE_MEAN), &self.template.affine_mean)?;
-        let report = self.report(writing);
-        let text = serde_json::to_string_pretty(&report).map_err(|e| Error::file(REPORT, e.to_string()))?;
-        put(&folder.path(REPORT), &(text + "\n"))?;
-        let page = page::page(self, &report).map_err(|text| Error::file(PAGE, text))?;
-        put(&folder.path(PAGE), &page)?;
+        let report = self.report(writing.elapsed().as_secs_f64());
+        put(&folder.path(REPORT), &report.text()?)?;
+        put(&folder.path(PAGE), &report.page(self.template)?)?;
         Ok(report)
     }
 
-    fn report(&self, writing: Instant) -> Report {
+    /// What report.json says, with the seconds that writing took.
+    pub fn report(&self, write: f64) -> Report {
         let Self { template, options, files, notes, invocation, read } = self;
         let image = |(number, (path, member)): (usize, (&PathBuf, &mireg::template::Member))| Image {
             file: path.display().to_string(),
@@ -123,11 +141,7 @@ impl Made<'_> {
             rounds: template.rounds.clone(),
             images: files.iter().zip(&template.images).enumerate().map(image).collect(),
             resumed: template.resumed,
-            seconds: Seconds {
-                total: invocation.started.elapsed().as_secs_f64(),
-                read: *read,
-                write: writing.elapsed().as_secs_f64(),
-            },
+            seconds: Seconds { total: invocation.started.elapsed().as_secs_f64(), read: *read, write },
             trust: if template.trusted() { "passed" } else { "failed" },
             warnings: template.doubts.iter().map(Warning::new).collect(),
             notes: notes.to_vec(),

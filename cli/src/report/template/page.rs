@@ -1,6 +1,6 @@
 //! report.html of a template.
 
-use super::{Made, Report};
+use super::Report;
 use crate::report::html::facts;
 use crate::report::html::plot::{self, Curve, Plot};
 use crate::report::html::strip::{self, Window};
@@ -9,6 +9,7 @@ use crate::report::html::view::View;
 use askama::Template;
 use glam::DAffine3;
 use mireg::Volume;
+use mireg::template::Template as Averaged;
 
 /// Of JPEGs.
 const QUALITY: u8 = 85;
@@ -42,8 +43,7 @@ struct Drawing {
 ///
 /// # Errors
 /// Where a picture or the template fails.
-pub fn page(made: &Made, report: &Report) -> Result<String, String> {
-    let template = made.template;
+pub fn page(template: &Averaged, report: &Report) -> Result<String, String> {
     let window = Window::new(&template.mean);
     let draw = |volume: &Volume| {
         let drawing = |view| {

@@ -1,0 +1,98 @@
+"""What functions are given, as words of the command line and what is held beside them; and what becomes of what they find."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mireg import _mireg
+from mireg._engine import Engine
+from mireg._errors import InputError, UntrustedError
+from mireg._image import frame_of
+from mireg._kinds import grid_of, is_path, voxels_of
+from mireg._results import Result
+from mireg._told import log
+from mireg._transform import Transform
+
+Found = TypeVar("Found", bound=Result)
+
+
+def checked(found: Found, check: bool) -> Found:
+    """A result, once it was logged what there is to say of it.
+
+    Raises UntrustedError if it should not be used, unless nobody wants that checked."""
+    log_notes(found.report["notes"])
+    for warning in found.warnings:
+        log.warning("%s", warning)
+    if check and found.trust == "failed":
+        grave = ", ".join(warning["name"] for warning in found.report["warnings"] if warning["grave"])
+        raise UntrustedError(f"the result should not be used ({grave}); look at .result of this error", found)
+    return found
+
+
+def extra_words(images: Any, which: str, held: dict[str, Any]) -> list[str]:
+    """The words for extra images, one or a list. Those that are in memory are held in their places."""
+    given = list(images) if isinstance(images, (list, tuple)) else [images]
+    held[which] = [None if is_path(image) else voxels_of(image, which) for image in given]
+    return [f"--{which.replace('_', '-')}={os.fspath(image) if is_path(image) else which}" for image in given]
+
+
+def listed(given: Any) -> list[Any]:
+    """One path or transform, or several of what is asked for, as a list."""
+    return [given] if isinstance(given, Transform) or is_path(given) else list(given)
+
+
+def name_of(image: Any, name: str, held: dict[str, Any]) -> str:
+    """What an image is called on the command line. One that is in memory is held under ``name``."""
+    if is_path(image):
+        return str(os.fspath(image))
+    voxels = voxels_of(image, name)
+    held[name] = voxels
+    return voxels.grid.name
+
+
+def placed(image: Any, name: str, held: dict[str, Any]) -> str:
+    """The same of an image of which the grid alone is needed."""
+    if is_path(image):
+        return str(os.fspath(image))
+    grid = grid_of(image, name)
+    held["grid"] = grid
+    return grid.name
+
+
+def files_alone(image: Any, which: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
+    """Refuses options of files for an image in memory."""
+    for name in names:
+        if options.get(name) is not None and not is_path(image):
+            raise InputError(f"{name} is for files; take that part of the image itself, such as {which}[..., 0]")
+
+
+def engine_of(engine: Engine | None, options: dict[str, Any]) -> _mireg.Engine | None:
+    """The engine that was given, if any. As everywhere here, 0 threads are one per core."""
+    if options.get("threads") == 0:
+        options["threads"] = None
+    if engine is None:
+        return None
+    if options.get("backend") is not None or options.get("threads") is not None:
+        raise InputError("backend and threads are those of the engine; leave them out")
+    return engine._engine
+
+
+def rows_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
+    """Points as rows, LPS mm."""
+    if frame is None:
+        raise InputError(f"{name} is an array, which does not say its frame; give frame='RAS' or frame='LPS'")
+    rows = np.atleast_2d(np.asarray(points, dtype=np.float64))
+    if rows.ndim != 2 or rows.shape[1] not in (2, 3):
+        raise InputError(f"{name} has shape {rows.shape}; give (n, 3), or (n, 2) in 2-D")
+    full = np.zeros((len(rows), 3))
+    full[:, : rows.shape[1]] = rows
+    turned: list[list[float]] = (full * frame_of(frame).diagonal()[:3]).tolist()
+    return turned
+
+
+def log_notes(notes: list[str]) -> None:
+    for note in notes:
+        log.info("%s", note)
