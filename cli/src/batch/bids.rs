@@ -9,10 +9,9 @@ use mireg::{Error, Result};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
+use super::names::DESCRIPTION;
 use super::record::RECORD;
 use super::row::Row;
-
-pub const DESCRIPTION: &str = "dataset_description.json";
 
 /// The sidecar of a moved image, and the names that such an image may have.
 pub const SIDECAR: &str = "moved.json";

@@ -14,8 +14,6 @@ use super::row::Row;
 use crate::report::PAGE;
 use crate::report::thumbnail::THUMBNAIL;
 
-pub const GALLERY: &str = "index.html";
-
 /// How a row stands, worst first, but for those that are still to be done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {

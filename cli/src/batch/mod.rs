@@ -7,6 +7,7 @@ pub mod devices;
 mod facts;
 mod gallery;
 mod inputs;
+mod names;
 mod options;
 pub mod patterns;
 pub mod plan;
@@ -28,13 +29,12 @@ use mireg::{Engine, Error, Observer, Result};
 use crate::interrupt::{self, Held};
 use crate::terminal;
 use bids::{Datasets, SIDECAR};
-use gallery::GALLERY;
+use names::{GALLERY, SUMMARY};
 use progress::Progress;
 use queue::Shared;
 use record::{RECORD, Record};
 use row::Row;
 use shard::Shard;
-use summary::SUMMARY;
 use unfinished::{Unfinished, of_its_place};
 
 /// How often the summary is written while rows are registered.

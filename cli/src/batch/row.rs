@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 use mireg::Result;
 
-use super::bids::DESCRIPTION;
 use super::inputs::{Key, Stamp};
+use super::names::{DESCRIPTION, GALLERY, SUMMARY};
 use super::options::{Given, Known};
 use super::table::Line;
 use crate::invocation::Invocation;
@@ -163,7 +163,7 @@ fn unusable(id: &str) -> Option<String> {
         "" => "the id is empty".to_owned(),
         _ if id.starts_with('.') || id.ends_with('.') => format!("id {id} begins or ends with a dot"),
         _ if id.len() > 200 => format!("id {id} is longer than 200 bytes"),
-        _ if ["batch.tsv", "index.html", DESCRIPTION].contains(&&*id.to_lowercase()) => {
+        _ if [SUMMARY, GALLERY, DESCRIPTION].contains(&&*id.to_lowercase()) => {
             format!("id {id} is a file's name")
         }
         _ => format!("id {id} has a {:?}", id.chars().find(|&c| bad(c))?),

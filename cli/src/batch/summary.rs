@@ -9,8 +9,6 @@ use super::facts::Facts;
 use super::record::{End, Record};
 use super::row::Row;
 
-pub const SUMMARY: &str = "batch.tsv";
-
 const COLUMNS: [&str; 19] = [
     "id",
     "status",

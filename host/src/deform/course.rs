@@ -3,9 +3,8 @@
 use super::climb::{Climbed, Plan, Term};
 use super::flows::{Flows, Shared};
 use super::middle::Middle;
-use super::search::Searched;
+use super::searched::Searched;
 use super::smoothing::Smoothing;
-use super::way::Way;
 use super::{Level, Options, TermValues, doubts, levels, smallest};
 use crate::backend::{Backend, Climb, Half};
 use crate::image::{Geometry, StoredImage};
@@ -136,16 +135,8 @@ impl Course<'_> {
         flow.jacobian_range()
     }
 
-    /// Takes a flow through its levels.
-    pub fn climbed(&self, flow: &mut Flows, way: &Way) -> Result<Vec<Level>> {
-        let Way { smoothing, searched, .. } = way;
-        let first = if searched.is_some() { self.coarse() - 1 } else { 0 };
-        let level = |number| self.level(flow, number, self.before(number, searched.as_ref()), smoothing[number]);
-        (first..=self.finest()).map(level).collect()
-    }
-
     /// Takes a flow to a level and climbs it, and sees that space is not folded.
-    fn level(&self, flow: &mut Flows, number: usize, before: Before, smoothing: Smoothing) -> Result<Level> {
+    pub fn level(&self, flow: &mut Flows, number: usize, before: Before, smoothing: Smoothing) -> Result<Level> {
         let searched = matches!(before, Before::Searched(_));
         let grid = self.grid(number);
         let spacing_mm = grid.spacing.to_array();

@@ -16,6 +16,7 @@ mod middle;
 mod options;
 mod respaced;
 mod search;
+mod searched;
 mod smoothing;
 mod start;
 mod stiffness;
@@ -114,7 +115,7 @@ impl Run<'_> {
         let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].1.value.total_cmp(&ways[b].1.value)).unwrap_or(0);
         let (course, way) = &ways[best];
         let mut flow = Flows::new(backend, middle)?;
-        let climbed = timed(&mut seconds.flow, || course.climbed(&mut flow, way))?;
+        let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
         let made = timed(&mut seconds.finish, || self.made(flow, course, self.starts[best].clone()))?;
         Ok(Deformation {
             doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),

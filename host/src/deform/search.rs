@@ -1,7 +1,7 @@
 //! Where a flow begins where motion is large: displacements that are searched for, where climbing would be caught on the way.
 
 use super::course::Course;
-use super::levels;
+use super::searched::Searched;
 use crate::Result;
 use crate::backend::Search;
 use crate::image::{Geometry, StoredImage, voxel, voxel_map};
@@ -21,20 +21,6 @@ const SIDE: usize = 2;
 
 /// Costs that are kept at most: there are more voxels to a cell instead.
 const COSTS: usize = 1 << 28;
-
-/// Displacements that were found.
-pub struct Searched {
-    planes: Vec<f32>,
-    /// The cells.
-    grid: Geometry,
-}
-
-impl Searched {
-    /// The planes, their size, and how they lie on another grid: see [`crate::backend::Flow::take`].
-    pub fn on(&self, grid: &Geometry) -> (&[f32], [usize; 3], [[f32; 3]; 2]) {
-        (&self.planes, self.grid.size, levels::between(&self.grid, grid))
-    }
-}
 
 impl Course<'_> {
     /// Searches on the last of the coarse levels, from the start.

@@ -4,7 +4,7 @@
 use super::course::{Before, Course};
 use super::flows::Flows;
 use super::levels;
-use super::search::Searched;
+use super::searched::Searched;
 use super::smoothing::Smoothing;
 use crate::backend::Half;
 use crate::{Observer, Result};

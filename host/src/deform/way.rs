@@ -1,7 +1,9 @@
 //! How levels are climbed: how stiff the field is and where it begins, as the user says, or as the images want it.
 
+use super::Level;
 use super::course::Course;
-use super::search::Searched;
+use super::flows::Flows;
+use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::stiffness;
 use super::trials::Trials;
@@ -40,5 +42,13 @@ impl Way {
         let (searched, value) = (searched.filter(|_| found.is_some()), found.unwrap_or(value));
         let level = |number| if number < course.coarse() { coarse } else { finer };
         Ok(Self { smoothing: (0..=course.finest()).map(level).collect(), searched, value })
+    }
+
+    /// Takes a flow through the levels of its course.
+    pub fn climbed(&self, course: &Course, flow: &mut Flows) -> Result<Vec<Level>> {
+        let first = if self.searched.is_some() { course.coarse() - 1 } else { 0 };
+        let before = |number| course.before(number, self.searched.as_ref());
+        let level = |number| course.level(flow, number, before(number), self.smoothing[number]);
+        (first..=course.finest()).map(level).collect()
     }
 }

@@ -54,6 +54,7 @@ unsafe fn part<const R: usize>(p: &Viola, tiles: usize) -> Option<Part> {
     let tile = start + place % BLOCK;
     let skip = block_idx_y() * p.part;
     let rounded = other_len.div_ceil(CHUNK as u32) * CHUNK as u32;
-    let end = if rounded - skip < p.part { rounded } else { skip + p.part };
+    // Blocks beyond the end have nothing to do, and their difference wraps.
+    let end = if rounded.wrapping_sub(skip) < p.part { rounded } else { skip + p.part };
     (tile < set + len && skip < rounded).then_some(Part { tile, first: other + skip, end: other + end, out: place })
 }
