@@ -42,7 +42,7 @@ impl Canvas {
 }
 
 /// The voxel at a place, NaN outside or next to NaN.
-#[inline]
+#[inline(always)]
 pub fn voxel(image: &Volume, place: DVec3) -> f32 {
     let [width, height, depth] = image.geometry.size;
     let within = |x: f64, size: usize| x >= 0.0 && x < (size - 1) as f64;

@@ -39,6 +39,8 @@ const WHOLE: f64 = 4.0;
 
 /// Contrasts with so many times the information of the best place around agree.
 pub const CONTRAST_LEAD: f64 = 3.5;
+/// If contrasts tell so many times as much once the moving image is mirrored, it is mirrored.
+const MIRRORED: f64 = 1.5;
 
 /// How many times as much two images tell about each other where they were placed as at the best place around: the mutual
 /// information, beyond what chance makes, of what is image in both.
@@ -50,7 +52,7 @@ pub struct Place {
     pub wide_contrast: Option<f64>,
     /// Of intensities.
     pub intensities: f64,
-    /// How many times as much contrasts tell if the moving image is mirrored, where they then agree more than around.
+    /// How many times as much contrasts tell if the moving image is mirrored, where that is 1.5 or more and they then agree more than around.
     pub mirrored: Option<f64>,
 }
 
@@ -110,7 +112,7 @@ impl Insides {
 
     fn mirrored(&self, to: &DAffine3) -> Result<Option<f64>> {
         let (map, times) = mirrored(&self.intensities.0, &self.contrasts.0, to)?;
-        let better = times > 1.0 && self.contrasts.lead(&map, self.side) >= CONTRAST_LEAD;
+        let better = times >= MIRRORED && self.contrasts.lead(&map, self.side) >= CONTRAST_LEAD;
         Ok(better.then_some(times))
     }
 }

@@ -25,8 +25,6 @@ const AS_GOOD: f64 = 0.9;
 const WIDE_CONTRAST_LEAD: f64 = 1.4;
 const INTENSITIES_LEAD: f64 = 1.2;
 const INTENSITIES_LEAD_IN_SPACE: f64 = 1.4;
-/// If contrasts tell so many times as much once the moving image is mirrored, it is mirrored.
-const MIRRORED: f64 = 1.5;
 
 /// What the checks look at.
 pub struct Evidence<'a> {
@@ -127,7 +125,7 @@ pub fn both_agree(place: Place) -> bool {
 
 /// Whether the moving image agrees better mirrored.
 fn mirrored(place: Place) -> Option<Doubt> {
-    let times = place.mirrored.filter(|times| *times >= MIRRORED)?;
+    let times = place.mirrored?;
     let text = format!(
         "the moving image agrees better mirrored ({times:.1} times the contrasts' information): are left and right exchanged?"
     );
