@@ -1,6 +1,7 @@
 //! Flows of diffeomorphisms: what they find, that the bits are the same everywhere, what is refused.
 
 mod bytes;
+mod content;
 mod masks;
 mod motion;
 mod real;
@@ -18,6 +19,7 @@ use mireg::{Geometry, PixelType, Resampling, Silent, Volume, resample_through};
 pub fn tests() -> Vec<Trial> {
     let all = [
         bytes::tests(),
+        content::tests(),
         masks::tests(),
         motion::tests(),
         real::tests(),

@@ -123,16 +123,15 @@ impl Course<'_> {
         }
     }
 
-    /// Relaxes the field where it changes volumes more than tissue does, the start included; the range of the flow's Jacobian then.
-    pub fn usual(&self, flow: &mut dyn Climb) -> Result<[f32; 2]> {
+    /// Relaxes the field where it changes volumes more than tissue does, the start included.
+    pub fn relax(&self, flow: &mut dyn Climb) -> Result<()> {
         // A start that itself changes volumes much cannot be undone by the field.
         let stretch = self.start.matrix3.determinant().abs().clamp(1.0 / MOST_STRETCH, MOST_STRETCH);
         let [low, high] = doubts::UNUSUAL;
         let limits = [low * (1.0 / stretch).max(1.0) * 1.01, high * (1.0 / stretch).min(1.0) * 0.99];
         // Two fields that meet share what volumes change.
         let share = |limit: f64| if self.middle.is_some() { limit.sqrt() } else { limit };
-        flow.relax(limits.map(|limit| share(limit) as f32), ROUNDS)?;
-        flow.jacobian_range()
+        flow.relax(limits.map(|limit| share(limit) as f32), ROUNDS)
     }
 
     /// Takes a flow to a level and climbs it, and sees that space is not folded.
@@ -145,7 +144,8 @@ impl Course<'_> {
         let plan = self.plan(number);
         let Climbed { values, terms, converged } = plan.climb(flow.climb(), Half::Both, smoothing, self.observer)?;
         go_on(self.observer)?;
-        let mut jacobian_range = self.usual(flow.climb())?;
+        self.relax(flow.climb())?;
+        let mut jacobian_range = flow.climb().jacobian_range()?;
         let mut mm = 0.5 * smallest(grid);
         while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
             go_on(self.observer)?;

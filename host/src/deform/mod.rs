@@ -4,6 +4,7 @@
 mod apart;
 mod channels;
 mod climb;
+mod content;
 mod course;
 mod doubts;
 mod finish;
@@ -57,8 +58,10 @@ pub(crate) fn deform(
     metric::check::tell(images, observer);
     let start = || options.start.find(images, options.symmetric, chosen.at_once(), observer);
     let spacings = || options.levels.clone().unwrap_or_else(|| levels::automatic(&fixed.geometry));
-    // Only those of two flows that meet depend on the start.
-    let levels = || (!options.symmetric).then(|| levels::levels(&prepared, &spacings(), observer)).transpose();
+    // Only those of two flows that meet depend on the start, and their grid is what both images show.
+    let shown = if options.symmetric { None } else { content::without_background(&prepared, spacings()[0]) };
+    let shown = shown.as_deref().unwrap_or(&prepared);
+    let levels = || (!options.symmetric).then(|| levels::levels(shown, &spacings(), observer)).transpose();
     let (start, levels) = rayon::join(start, levels);
     let ((starts, doubts), levels) = (start?, levels?);
     let mut seconds = Seconds::default();
@@ -150,7 +153,7 @@ impl Run<'_> {
         }
         if finest != grid {
             flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
-            course.usual(&mut *flow)?;
+            course.relax(&mut *flow)?;
         }
         Ok(flow)
     }

@@ -1,0 +1,73 @@
+//! What a flow has to cover: around a skull-stripped brain, or beyond the mask of an organ, nothing pulls.
+
+use crate::Volume;
+use crate::image::{Geometry, Prepared};
+use glam::DVec3;
+use rayon::prelude::*;
+use std::borrow::Cow;
+
+/// How far a flow goes on beyond what the fixed images show, voxels of the coarsest level: there, their background pulls at what the moving
+/// images show.
+const MARGIN: f64 = 2.0;
+
+/// Where something is along each axis: from the first to the last voxel.
+type Extent = [[usize; 3]; 2];
+
+/// The images of each channel, the fixed ones without the background around what they show: nothing where there is none to leave out.
+pub fn without_background<'a>(channels: &'a [[Prepared<'a>; 2]], coarsest_mm: f64) -> Option<Vec<[Prepared<'a>; 2]>> {
+    let grid = channels.first()?[0].image.geometry;
+    let shown = channels.iter().filter_map(|[fixed, _]| shown(fixed)).reduce(both)?;
+    let extent = widened(shown, &grid, MARGIN * coarsest_mm);
+    if extent == [[0; 3], grid.size.map(|n| n - 1)] {
+        return None;
+    }
+    let part = |image: &'a Prepared| Prepared {
+        image: Cow::Owned(part(&image.image, extent)),
+        mask: image.mask().map(|mask| Cow::Owned(part(mask, extent))),
+        intensities: image.intensities,
+    };
+    let whole = |image: &'a Prepared| Prepared {
+        image: Cow::Borrowed(&*image.image),
+        mask: image.mask().map(Cow::Borrowed),
+        intensities: image.intensities,
+    };
+    Some(channels.iter().map(|[fixed, moving]| [part(fixed), whole(moving)]).collect())
+}
+
+/// Where an image shows something: what its mask leaves out has no force, and the background has the value of the first voxel.
+fn shown(Prepared { image, mask, .. }: &Prepared) -> Option<Extent> {
+    let [width, height, _] = image.geometry.size;
+    let row = |row: usize| {
+        let first = row * width;
+        let shows = |&x: &usize| {
+            image.voxels[first + x] != image.voxels[0] && mask.as_ref().is_none_or(|mask| mask.voxels[first + x] >= 0.5)
+        };
+        let at = |x| [x, row % height, row / height];
+        Some([at((0..width).find(shows)?), at((0..width).rev().find(shows)?)])
+    };
+    (0..image.voxels.len() / width).into_par_iter().filter_map(row).reduce_with(both)
+}
+
+fn both([a_first, a_last]: Extent, [b_first, b_last]: Extent) -> Extent {
+    [
+        [0, 1, 2].map(|axis: usize| a_first[axis].min(b_first[axis])),
+        [0, 1, 2].map(|axis: usize| a_last[axis].max(b_last[axis])),
+    ]
+}
+
+fn widened([first, last]: Extent, grid: &Geometry, mm: f64) -> Extent {
+    let margin = (mm / grid.spacing).ceil().to_array().map(|voxels| voxels as usize);
+    [
+        [0, 1, 2].map(|axis: usize| first[axis].saturating_sub(margin[axis])),
+        [0, 1, 2].map(|axis: usize| last[axis].saturating_add(margin[axis]).min(grid.size[axis] - 1)),
+    ]
+}
+
+fn part(volume: &Volume, [first, last]: Extent) -> Volume {
+    let [width, height, _] = volume.geometry.size;
+    let size = [0, 1, 2].map(|axis: usize| last[axis] - first[axis] + 1);
+    let origin = volume.geometry.index_to_world().transform_point3(DVec3::from_array(first.map(|n| n as f64)));
+    let rows = (first[2]..=last[2]).flat_map(|z| (first[1]..=last[1]).map(move |y| (y + height * z) * width));
+    let voxels = rows.flat_map(|row| &volume.voxels[row + first[0]..=row + last[0]]).copied().collect();
+    Volume { geometry: Geometry { size, origin, ..volume.geometry }, voxels, pixel: volume.pixel }
+}
