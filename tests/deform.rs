@@ -7,6 +7,7 @@ mod motion;
 mod real;
 mod refused;
 mod symmetric;
+mod trusted;
 mod truth;
 
 use crate::support::{CPU, trial};
@@ -25,6 +26,7 @@ pub fn tests() -> Vec<Trial> {
         real::tests(),
         refused::tests(),
         symmetric::tests(),
+        trusted::tests(),
         truth::tests(),
     ];
     all.into_iter().flatten().collect()

@@ -35,7 +35,7 @@ fn options_that_make_no_sense() {
     refused(&Options { smooth_field_mm: Some(-1.0), ..from_headers() }, "0 mm or more");
     refused(&Options { iterations: Some(vec![10, 0]), ..from_headers() }, "1 iteration or more");
     refused(&Options { iterations: Some(vec![]), ..from_headers() }, "1 iteration or more");
-    refused(&Options { levels: Some(vec![2.0, 4.0]), ..from_headers() }, "coarse to fine");
+    refused(&Options { levels: Some(vec![2.0, 4.0]), ..from_headers() }, "each less than the one before");
     let extra = |fixed: &Volume, moving: &Volume, weight: f64| Options {
         extra: vec![Channel { fixed: fixed.clone(), moving: moving.clone(), weight }],
         ..from_headers()

@@ -17,6 +17,7 @@ pub fn tests() -> Vec<Trial> {
             "discs_that_lie_on_each_other_are_not_what_is_in_them",
             discs_that_lie_on_each_other_are_not_what_is_in_them,
         ),
+        test("a_voxel_without_data_hides_no_surround", a_voxel_without_data_hides_no_surround),
         test("a_head_that_is_placed_elsewhere_says_so", a_head_that_is_placed_elsewhere_says_so),
         test("mirrored_bodies_say_so", mirrored_bodies_say_so),
         test("a_brain_is_found_in_a_head", a_brain_is_found_in_a_head).with_ignored_flag(data_dir().is_none()),
@@ -55,6 +56,18 @@ fn discs_that_lie_on_each_other_are_not_what_is_in_them() {
     let truth = DAffine3::from_translation(DVec3::new(-(AWAY[0] as f64), -(AWAY[1] as f64), 0.0));
     let [discs, tissue] = [contrast(DAffine3::IDENTITY), contrast(truth)];
     assert!(discs < 1.0 && tissue > 3.5, "{discs:.2} with disc on disc, {tissue:.2} with tissue on tissue");
+}
+
+fn a_voxel_without_data_hides_no_surround() {
+    let mut pictures = [picture([0; 2], 60.0, 0.0), picture([500; 2], 60.0, 0.0)];
+    let place = |pictures: &[Volume; 2]| {
+        let prepared = pictures.each_ref().map(|picture| Prepared::new(picture, None, IntensityRange::Auto));
+        Place::of(&prepared, &DAffine3::IDENTITY).unwrap().unwrap().intensities
+    };
+    let whole = place(&pictures);
+    pictures.iter_mut().for_each(|picture| picture.voxels[SIDE * SIDE / 2 + SIDE / 2] = f32::NAN);
+    let without = place(&pictures);
+    assert!(whole < 1.2 && without < 1.2, "{whole:.2}, without a voxel {without:.2}");
 }
 
 /// A local maximum far from the truth, where the metric is high because the heads lie in each other.

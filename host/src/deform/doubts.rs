@@ -4,14 +4,22 @@ use super::{Consistency, Level};
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
+use crate::registration::{Place, agrees, agrees_alone};
 
 /// Where the way there and back ends further from where it began on average, as a part of a voxel, the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
 /// Beyond these, volumes change more than tissue does.
 pub const UNUSUAL: [f64; 2] = [0.1, 10.0];
 
-/// The checks that failed.
-pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid: &Geometry) -> Vec<Doubt> {
+/// What speaks against the place of a deformation; `sure` is a start that a registration vouches for.
+pub fn of_place(place: Place, sure: bool) -> Vec<Doubt> {
+    let doubts: Vec<Doubt> = agrees(place).collect();
+    let alone = (!sure && doubts.is_empty()).then(|| agrees_alone(place)).flatten();
+    doubts.into_iter().chain(alone).collect()
+}
+
+/// The checks that failed; `agree` is whether the images agree more through the field than around it.
+pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid: &Geometry, agree: bool) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let [low, high] = jacobian;
     if low.is_nan() || low <= 0.0 {
@@ -25,7 +33,8 @@ pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid:
     }
     if !levels.iter().any(|level| level.ends()[1] > level.ends()[0]) {
         let text = "the images do not agree better than at the start: see whether the start places them on each other";
-        doubts.push(Doubt::grave(Check::NoRise, text));
+        // What lies right from the beginning need not rise.
+        doubts.push(Doubt { check: Check::NoRise, message: text.into(), grave: !agree });
     }
     let mm = consistency.mean_mm;
     if mm > POOR_INVERSE * super::smallest(grid) {

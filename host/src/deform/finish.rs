@@ -44,6 +44,7 @@ pub fn deformation(
         jacobian_range: [0.0; 2],
         values: [0.0; 2],
         levels: Vec::new(),
+        place: None,
         doubts: Vec::new(),
         seconds: Seconds::default(),
         backend: backend.name(),
@@ -68,8 +69,10 @@ pub fn deformation(
         made.moved = moved.then(|| image_through(flow, fixed, moving, &there)).transpose()?;
         Ok::<_, Error>(())
     })?;
-    let (low, high) = made.jacobian.range();
-    made.jacobian_range = [low, high].map(f64::from);
+    made.jacobian_range = match made.jacobian.voxels.par_iter().any(|volume| volume.is_nan()) {
+        true => [f64::NAN; 2],
+        false => <[f32; 2]>::from(made.jacobian.range()).map(f64::from),
+    };
     Ok(made)
 }
 

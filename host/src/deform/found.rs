@@ -4,7 +4,7 @@ use super::Force;
 use crate::Volume;
 use crate::doubt::Doubt;
 use crate::image::Intensities;
-use crate::registration::LinearStart;
+use crate::registration::{LinearStart, Place};
 use crate::transform::Field;
 
 /// A deformation that was found.
@@ -30,6 +30,8 @@ pub struct Deformation {
     /// the mean squared difference, of intensities as fractions of the range, with a minus. Of several metrics the weighted sum of their
     /// information, nats, see [`Level::terms`].
     pub values: [f64; 2],
+    /// How much more the images agree through the field than around it; none where too little of them is image.
+    pub place: Option<Place>,
     /// Coarse to fine.
     pub levels: Vec<Level>,
     /// What speaks against it and its start.

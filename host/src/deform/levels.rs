@@ -2,7 +2,7 @@
 
 use super::respaced::respaced;
 use super::{Force, Forces, smallest};
-use crate::error::Setting;
+use crate::error::{Setting, message};
 use crate::image::{Geometry, Prepared, Range, StoredImage};
 use crate::observer::go_on;
 use crate::{Error, Observer, Result, Volume};
@@ -128,14 +128,18 @@ pub fn between(old: &Geometry, new: &Geometry) -> [[f32; 3]; 2] {
     [place, (old.spacing / new.spacing).to_array().map(|ratio| ratio as f32)]
 }
 
-/// Refuses levels that do not get finer.
+/// Refuses a level that leaves a single voxel of an image.
 ///
 /// # Errors
 /// [`Error::Option`]
-pub fn check(levels: &[f64]) -> Result<()> {
-    match levels.windows(2).any(|pair| pair[1] >= pair[0]) {
-        true => Err(Error::option(Setting::Levels, "levels go from coarse to fine, as in 4,2,1")),
-        false => Ok(()),
+pub fn check(levels: &[f64], grids: [&Geometry; 2]) -> Result<()> {
+    let single = |mm: &f64| grids.iter().any(|grid| grid.respaced(grid.spacing.max(DVec3::splat(*mm))).voxels() == 1);
+    match levels.iter().find(|mm| single(mm)) {
+        Some(mm) => Err(Error::option(
+            Setting::Levels,
+            message!("a level of {mm} mm leaves a single voxel of an image"; "begin ", Levels, " with a finer one"),
+        )),
+        None => Ok(()),
     }
 }
 

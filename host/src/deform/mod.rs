@@ -15,6 +15,7 @@ mod levels;
 pub(crate) mod memory;
 mod middle;
 mod options;
+mod place;
 mod respaced;
 mod search;
 mod searched;
@@ -32,7 +33,7 @@ pub use options::Options;
 pub use start::Start;
 
 use crate::backend::{Backend, Chosen, Flow, cpu};
-use crate::image::{Geometry, Prepared, Range};
+use crate::image::{Geometry, Intensities, Prepared, Range};
 use crate::metric;
 use crate::observer::go_on;
 use crate::registration::{LinearStart, timed};
@@ -40,6 +41,7 @@ use crate::{Observer, Result, Volume};
 use course::Course;
 use flows::Flows;
 use middle::Middle;
+use start::Starts;
 use std::time::Instant;
 use way::Way;
 
@@ -63,7 +65,7 @@ pub(crate) fn deform(
     let shown = shown.as_deref().unwrap_or(&prepared);
     let levels = || (!options.symmetric).then(|| levels::levels(shown, &spacings(), observer)).transpose();
     let (start, levels) = rayon::join(start, levels);
-    let ((starts, doubts), levels) = (start?, levels?);
+    let (Starts { starts, sure, doubts }, levels) = (start?, levels?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     go_on(observer)?;
@@ -84,19 +86,32 @@ pub(crate) fn deform(
     let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load());
     let backend = memory::choose(chosen.soonest(observer), chosen.asked(), &need, observer)?;
     memory::check(backend, &need)?;
-    let run =
-        Run { fixed, moving, starts: &starts, middle: middle.as_ref(), options, ranges: &ranges, observer, backend };
+    let run = Run {
+        fixed,
+        moving,
+        intensities,
+        starts: &starts,
+        sure,
+        middle: middle.as_ref(),
+        options,
+        ranges: &ranges,
+        observer,
+        backend,
+    };
     let found = run.finish(&levels, &mut seconds)?;
     seconds.register = clock.elapsed().as_secs_f64();
-    Ok(Deformation { seconds, intensities, doubts: [doubts, found.doubts].concat(), ..found })
+    Ok(Deformation { seconds, doubts: [doubts, found.doubts].concat(), ..found })
 }
 
 /// A deformation under way.
 struct Run<'a> {
     fixed: &'a Volume,
     moving: &'a Volume,
+    intensities: [Intensities; 2],
     /// One, or two of which one is to be chosen.
     starts: &'a [LinearStart],
+    /// Whether a registration vouches for it.
+    sure: bool,
     middle: Option<&'a Middle>,
     options: &'a Options,
     ranges: &'a [[Range; 2]],
@@ -120,8 +135,14 @@ impl Run<'_> {
         let mut flow = Flows::new(backend, middle)?;
         let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
         let made = timed(&mut seconds.finish, || self.made(flow, course, self.starts[best].clone()))?;
+        let place = place::place(levels, &made.field, self.intensities)?;
+        let of_place = place.map(|place| doubts::of_place(place, self.sure));
+        let agree = of_place.as_ref().is_some_and(Vec::is_empty);
+        let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
         Ok(Deformation {
-            doubts: doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry),
+            intensities: self.intensities,
+            place,
+            doubts: [flow, of_place.unwrap_or_default()].concat(),
             values: climbed.last().map_or([0.0; 2], Level::ends),
             levels: climbed,
             ..made

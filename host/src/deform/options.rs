@@ -106,8 +106,8 @@ impl Options {
             return refused(Setting::Iterations, "each level takes 1 iteration or more".into());
         }
         if let Some(levels) = &self.levels {
-            levels::check(levels)?;
             check::levels(levels)?;
+            levels::check(levels, [&fixed.geometry, &moving.geometry])?;
         }
         let masks = [self.fixed_mask.as_ref(), self.moving_mask.as_ref()];
         let images = metric::check::images([fixed, moving], masks, [self.fixed_range, self.moving_range])?;

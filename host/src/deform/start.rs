@@ -23,33 +23,43 @@ pub enum Start {
     Transform(Linear),
 }
 
+/// Where a flow may start.
+pub(super) struct Starts {
+    /// One place or, unless two flows meet, two, the likelier first.
+    pub starts: Vec<LinearStart>,
+    /// Whether a registration that passed its checks vouches for it.
+    pub sure: bool,
+    /// What speaks against it.
+    pub doubts: Vec<Doubt>,
+}
+
 impl Start {
-    /// Where a flow may start, one place or, unless two flows meet, two, the likelier first; and what speaks against that.
+    /// Where a flow may start.
     pub(super) fn find(
         &self,
         images: &[Prepared; 2],
         symmetric: bool,
         backend: &dyn Backend,
         observer: &dyn Observer,
-    ) -> Result<(Vec<LinearStart>, Vec<Doubt>)> {
+    ) -> Result<Starts> {
         let clock = Instant::now();
         let headers = || (headers(&images[0].image), "the headers");
-        let (starts, doubts) = match self {
+        let (starts, sure, doubts) = match self {
             Self::Register(kind) => {
                 let Found { start, sure, doubts } = match symmetric {
                     true => both_ways(*kind, images, backend, observer)?,
                     false => registered(*kind, images.each_ref(), backend, observer)?,
                 };
                 let start = start.map(|start| (start, from(*kind)));
-                (start.into_iter().chain((!sure).then(headers)).collect(), doubts)
+                (start.into_iter().chain((!sure).then(headers)).collect(), sure, doubts)
             }
-            Self::Headers => (vec![headers()], Vec::new()),
-            Self::Transform(transform) => (vec![(transform.clone(), "a transform")], Vec::new()),
+            Self::Headers => (vec![headers()], false, Vec::new()),
+            Self::Transform(transform) => (vec![(transform.clone(), "a transform")], false, Vec::new()),
         };
         starts.iter().try_for_each(|(start, _)| check_start(&images[0].image, start))?;
         let seconds = clock.elapsed().as_secs_f64();
         let start = |(transform, from)| LinearStart { transform, from, seconds };
-        Ok((starts.into_iter().map(start).collect(), doubts))
+        Ok(Starts { starts: starts.into_iter().map(start).collect(), sure, doubts })
     }
 }
 

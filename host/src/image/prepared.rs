@@ -1,6 +1,7 @@
 //! An image as metrics look at it.
 
 use super::{Intensities, IntensityRange, Volume, filled::filled};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// An image with its outliers clamped and its voxels without data filled and masked.
@@ -22,7 +23,7 @@ impl<'a> Prepared<'a> {
             (intensities.below + intensities.above > 0).then(|| image.with(|n| image.voxels[n].clamp(low, high)));
         let clamped = clamped.map_or(Cow::Borrowed(image), Cow::Owned);
         if intensities.missing == 0 {
-            return Self { image: clamped, mask: mask.map(Cow::Borrowed), intensities };
+            return Self { image: clamped, mask: mask.map(without_nan), intensities };
         }
         let counts = |n: usize| !image.voxels[n].is_nan() && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
         let mask = image.with(|n| f32::from(u8::from(counts(n))));
@@ -39,5 +40,13 @@ impl<'a> Prepared<'a> {
     /// The mask, if there is one.
     pub fn mask(&self) -> Option<&Volume> {
         self.mask.as_deref()
+    }
+}
+
+/// A mask of which NaN leaves out voxels as 0 does: smoothing would spread it.
+fn without_nan(mask: &Volume) -> Cow<'_, Volume> {
+    match mask.voxels.par_iter().any(|voxel| voxel.is_nan()) {
+        true => Cow::Owned(mask.with(|n| f32::from(u8::from(mask.voxels[n] >= 0.5)))),
+        false => Cow::Borrowed(mask),
     }
 }

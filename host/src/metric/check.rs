@@ -68,7 +68,7 @@ fn prepared<'a>(
                 "choose a range that overlaps {low} to {high}"
             ),
         )),
-        _ if prepared.mask().is_some_and(|mask| mask.voxels.iter().all(|&voxel| voxel < 0.5)) => {
+        _ if prepared.mask().is_some_and(|mask| !mask.voxels.iter().any(|&voxel| voxel >= 0.5)) => {
             let text = format!("the {name} mask leaves no voxel with data: nothing to register");
             refused(if which == Setting::Fixed { Setting::FixedMask } else { Setting::MovingMask }, text)
         }

@@ -46,15 +46,15 @@ impl Even {
         Ok((Self::new(which, &image, mask.as_deref(), neighbourhood(grid))?, image))
     }
 
-    /// Of a picture, which is image where `mask` is 0.5 or more or, without one, where it is bright; `mm` is the sigma of neighbourhoods.
+    /// Of a picture, which is image where it is bright and `mask` is 0.5 or more; `mm` is the sigma of neighbourhoods.
     ///
     /// # Errors
     /// Those of [`contrast::normalised`].
     pub fn new(which: Setting, picture: &Volume, mask: Option<&Volume>, mm: f64) -> Result<Self> {
-        let area = match mask {
-            Some(mask) => mask.voxels.iter().map(|&pixel| pixel >= 0.5).collect(),
-            None => bright(&picture.voxels),
-        };
+        let mut area = bright(&picture.voxels);
+        if let Some(mask) = mask {
+            area.iter_mut().zip(&mask.voxels).for_each(|(pixel, &mask)| *pixel &= mask >= 0.5);
+        }
         let inner = contrast::inner(picture, &area, mm)?;
         let picture = contrast::normalised(picture, &inner, mm, which)?;
         Ok(Self { picture, inner })
@@ -96,13 +96,12 @@ pub fn bright(pixels: &[f32]) -> Vec<bool> {
     pixels.iter().map(|&pixel| pixel > threshold).collect()
 }
 
-/// An image with what is brighter than the surround as its mask, unless it has one.
+/// An image of which what is not brighter than the surround is masked, too.
 pub fn foreground<'a>(image: &'a Prepared) -> Prepared<'a> {
-    let mask = image.mask().map(Cow::Borrowed).unwrap_or_else(|| {
-        let bright = bright(&image.image.voxels);
-        Cow::Owned(image.image.with(|n| f32::from(u8::from(bright[n]))))
-    });
-    Prepared { image: Cow::Borrowed(&*image.image), mask: Some(mask), ..*image }
+    let bright = bright(&image.image.voxels);
+    let counts = |n: usize| bright[n] && image.mask().is_none_or(|mask| mask.voxels[n] >= 0.5);
+    let mask = image.image.with(|n| f32::from(u8::from(counts(n))));
+    Prepared { image: Cow::Borrowed(&*image.image), mask: Some(Cow::Owned(mask)), ..*image }
 }
 
 /// The longest side of a picture or volume, mm.

@@ -52,6 +52,8 @@ pub struct Place {
     pub wide_contrast: Option<f64>,
     /// Of intensities.
     pub intensities: f64,
+    /// What contrasts tell about each other where the images were placed, nats beyond chance.
+    pub information: f64,
     /// How many times as much contrasts tell if the moving image is mirrored, where that is 1.5 or more and they then agree more than around.
     pub mirrored: Option<f64>,
 }
@@ -78,6 +80,20 @@ pub struct Insides {
 /// The fixed and the moving image.
 struct Pair([Ranged; 2]);
 
+/// What two images tell about each other, nats beyond chance.
+struct Told {
+    /// Where they were placed.
+    here: f64,
+    /// The most of the places around.
+    around: f64,
+}
+
+impl Told {
+    fn lead(&self) -> f64 {
+        self.here.max(0.0) / self.around
+    }
+}
+
 impl Insides {
     /// Of two images; none where too little is more than surround. Levels of their pyramids, if there are any, spare time.
     ///
@@ -102,17 +118,23 @@ impl Insides {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn place(&self, to: &DAffine3) -> Result<Place> {
-        let lead = |pair: &Pair| pair.lead(to, self.side);
-        let wide = || self.wide_contrasts.as_ref().map(lead);
-        let others = || rayon::join(wide, || lead(&self.intensities));
-        let leads = || rayon::join(|| lead(&self.contrasts), others);
-        let ((contrast, (wide_contrast, intensities)), mirrored) = rayon::join(leads, || self.mirrored(to));
-        Ok(Place { contrast, wide_contrast, intensities, mirrored: mirrored? })
+        let told = |pair: &Pair| pair.told(to, self.side);
+        let wide = || self.wide_contrasts.as_ref().map(told);
+        let others = || rayon::join(wide, || told(&self.intensities));
+        let all = || rayon::join(|| told(&self.contrasts), others);
+        let ((contrast, (wide, intensities)), mirrored) = rayon::join(all, || self.mirrored(to));
+        Ok(Place {
+            contrast: contrast.lead(),
+            wide_contrast: wide.as_ref().map(Told::lead),
+            intensities: intensities.lead(),
+            information: contrast.here,
+            mirrored: mirrored?,
+        })
     }
 
     fn mirrored(&self, to: &DAffine3) -> Result<Option<f64>> {
         let (map, times) = mirrored(&self.intensities.0, &self.contrasts.0, to)?;
-        let better = times >= MIRRORED && self.contrasts.lead(&map, self.side) >= CONTRAST_LEAD;
+        let better = times >= MIRRORED && self.contrasts.told(&map, self.side).lead() >= CONTRAST_LEAD;
         Ok(better.then_some(times))
     }
 }
@@ -138,8 +160,8 @@ fn inside(which: Setting, picture: &Prepared, levels: &[Cow<Volume>]) -> Result<
 }
 
 impl Pair {
-    /// The information at `to` over the most of those at places around, `side` is the longest of the moving image, mm.
-    fn lead(&self, to: &DAffine3, side: f64) -> f64 {
+    /// At `to` and around; `side` is the longest of the moving image, mm.
+    fn told(&self, to: &DAffine3, side: f64) -> Told {
         let Self([(fixed, range), (moving, moving_range)]) = self;
         let grid = &fixed.geometry;
         let shifts = shifts(grid, to, side);
@@ -156,12 +178,11 @@ impl Pair {
         let most = |moving: &[u8], shifts: &[[isize; 3]]| {
             shifts.par_iter().map(|shift| information(moving, *shift)).reduce(|| NO_INFORMATION, f64::max)
         };
-        let found = information(&here, [0; 3]);
         let places = [&[[0; 3]], &*shifts].concat();
         let turned = |map: &DAffine3| most(&lay(map).0, &places);
         let turns = if grid.is_flat() { turns(to, fixed.middle(&here, grid)) } else { Vec::new() };
         let most_turned = turns.par_iter().map(turned).reduce(|| NO_INFORMATION, f64::max);
-        found.max(0.0) / most(&here, &shifts).max(most_turned)
+        Told { here: information(&here, [0; 3]), around: most(&here, &shifts).max(most_turned) }
     }
 }
 

@@ -123,6 +123,18 @@ pub fn both_agree(place: Place) -> bool {
     place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE
 }
 
+/// What speaks against the place of volumes for which no registration vouches: a flow makes any two images agree somewhat, so that intensities
+/// and contrasts both must agree more there than around, and contrasts must tell something.
+pub fn place_alone(place: Place) -> Option<Doubt> {
+    let Place { contrast, intensities, information, wide_contrast, .. } = place;
+    let text = format!(
+        "what the images show hardly agrees more than at other places ({contrast:.1} times the contrasts' information there, \
+         {intensities:.1} times the intensities'), and their contrasts tell {information:.3} nats about each other"
+    );
+    let agrees = wide_contrast.is_some() || both_agree(place) && information >= LITTLE_INFORMATION;
+    (!agrees).then(|| Doubt::grave(Check::Place, text))
+}
+
 /// Whether the moving image agrees better mirrored.
 fn mirrored(place: Place) -> Option<Doubt> {
     let times = place.mirrored?;
@@ -179,7 +191,8 @@ mod tests {
     #[test]
     fn one_measure_of_three_is_enough() {
         let believed = |contrast, wide_contrast, intensities| {
-            no_better_than_around(Place { contrast, wide_contrast, intensities, mirrored: None }).is_none()
+            no_better_than_around(Place { contrast, wide_contrast, intensities, information: 1.0, mirrored: None })
+                .is_none()
         };
         assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.3));
         assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));

@@ -38,7 +38,7 @@ pub fn places(images: &[Volume], kept: &Kept, backend: &dyn Backend, observer: &
                 "the affine registration of image {} to the first one should not be used: it starts as the headers place it",
                 number + 1
             );
-            doubts.push(Doubt::slight(Check::Start, text));
+            doubts.push(Doubt::grave(Check::Start, text));
         }
         found.push(linear.to_affine());
     }

@@ -18,6 +18,7 @@ use mireg::image::Intensities;
 use mireg::io;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::labels::Regions;
+use mireg::registration::Place;
 use mireg::{Doubt, Result, Volume};
 
 /// File names in the output folder, beside those of every registration.
@@ -91,6 +92,8 @@ pub struct Facts {
     pub jacobian_range: [f64; 2],
     /// How far the way there and back ends from where it began.
     pub inverse_consistency: Consistency,
+    /// How much more the images agree through the field than around it; null where too little of them is image.
+    pub place: Option<Place>,
     /// What the deformation does to labels, where there were some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regions: Option<Regions>,
@@ -208,6 +211,7 @@ impl Kind for Deformed<'_> {
             displacement: Displacement::new(&found.field, &initial.transform),
             jacobian_range: found.jacobian_range,
             inverse_consistency: found.consistency,
+            place: found.place,
             regions: regions.cloned(),
             levels: found.levels.iter().map(level).collect(),
             seconds: Seconds {
