@@ -16,12 +16,13 @@ const RATIO: f64 = std::f64::consts::SQRT_2;
 /// Fields that are tried: from 2.6 voxels.
 const TRIED: i32 = 7;
 
-/// Softer fields are not tried after so many with which the images agree less well than with a stiffer one.
+/// Softer fields are not tried after so many with which the images agree less well than with a stiffer one, if better than at the start.
 const WORSE: usize = 2;
 
 /// The smoothing of the coarse levels with which the images agree best, and how they do.
 pub fn found(trials: &mut Trials) -> Result<(f64, f64)> {
     let tried: Vec<f64> = (0..TRIED).rev().map(|step| SOFTEST * RATIO.powi(step)).collect();
+    let start = trials.start()?.unwrap_or(f64::NEG_INFINITY);
     let mut best = (SOFTEST, f64::NEG_INFINITY);
     let mut worse = 0;
     for some in tried.chunks(trials.at_once()) {
@@ -33,7 +34,8 @@ pub fn found(trials: &mut Trials) -> Result<(f64, f64)> {
             } else {
                 worse += 1;
             }
-            if worse == WORSE {
+            // Where even the best leads away from the start, a softer field may not.
+            if worse >= WORSE && best.1 > start {
                 return Ok(best);
             }
         }

@@ -33,6 +33,14 @@ impl<'a> Trials<'a> {
         if self.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
+    /// How the images agree at the start; of two flows that meet that is not known.
+    pub fn start(&mut self) -> Result<Option<f64>> {
+        match self.course.middle {
+            None => judged(self.course, &mut self.judge).map(Some),
+            Some(_) => Ok(None),
+        }
+    }
+
     /// How the images agree after the coarse levels with each of these.
     pub fn values(&mut self, smoothings: &[Smoothing]) -> Result<Vec<f64>> {
         let course = self.course;
