@@ -83,9 +83,10 @@ impl<'a> Labels<'a> {
                 "resample it, nearest, onto the {name} image"
             ));
         }
-        // f32 holds the whole numbers up to 2^24.
-        let whole = |voxel: f32| voxel.fract() == 0.0 && voxel.abs() <= (1 << 24) as f32;
-        if let Some(odd) = map.voxels.iter().find(|&&voxel| !whole(voxel)) {
+        if let Some(text) = too_large(map) {
+            return refused(format!("in the {name} label map {text}").into());
+        }
+        if let Some(odd) = map.voxels.iter().find(|&&voxel| voxel.is_nan() || voxel.fract() != 0.0) {
             return refused(
                 format!("the {name} label map has a voxel of {odd}, which is no label: labels are whole numbers")
                     .into(),
@@ -103,6 +104,13 @@ impl<'a> Labels<'a> {
             false => Ok(Self { map, numbers: numbers.into_iter().collect() }),
         }
     }
+}
+
+/// What to say of labels that voxels, which are f32, do not keep.
+pub fn too_large(map: &Volume) -> Option<String> {
+    const MOST: i32 = (1 << 24) - 1;
+    let beyond = map.voxels.par_iter().any(|voxel| voxel.abs() > MOST as f32);
+    beyond.then(|| format!("labels above {MOST} cannot be told apart: renumber them"))
 }
 
 impl Regions {

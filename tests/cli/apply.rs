@@ -15,6 +15,7 @@ pub fn tests() -> Vec<Trial> {
         test("without_a_transform_keeps_every_voxel", without_a_transform_keeps_every_voxel),
         test("is_what_itk_does", is_what_itk_does),
         test("keeps_labels_and_their_type", keeps_labels_and_their_type),
+        test("refuses_labels_that_are_too_large", refuses_labels_that_are_too_large),
         test("takes_transforms_in_order_and_back", takes_transforms_in_order_and_back),
         test("fills_what_is_outside", fills_what_is_outside),
         test("resamples_at_another_spacing", resamples_at_another_spacing),
@@ -91,6 +92,19 @@ fn keeps_labels_and_their_type() {
     assert!([0.0, 3.0, 200.0].iter().all(|label| out.voxels.contains(label)));
     assert!(out.voxels.iter().all(|voxel| [0.0, 3.0, 200.0].contains(voxel)));
     assert_ne!(out.voxels, labels.voxels);
+}
+
+/// Voxels would not keep the last digits.
+fn refuses_labels_that_are_too_large() {
+    let mut labels = ramp(DVec3::ZERO);
+    labels.voxels[5] = 614_454_277.0;
+    labels.pixel = PixelType::I32;
+    let folder = folder(&labels);
+    let arguments = ["apply", "a.nii", "--like", "a.nii", "--labels", "--out", "b.nii"];
+    let told = mireg(folder.path(), &arguments).assert().code(2).get_output().stderr.clone();
+    let told = String::from_utf8_lossy(&told).into_owned();
+    assert!(told.starts_with("mireg: a.nii: labels above 16777215"), "{told}");
+    assert!(!names(folder.path()).contains(&"b.nii".to_owned()));
 }
 
 /// Voxels are 2 mm large: x, 2 x and then 4 mm more, or 2 (x + 4) by the inverses.

@@ -139,6 +139,9 @@ impl Apply {
         let map = read.chain.map(self.invert);
         let grid = self.spacing.map_or(read.like, |spacing| read.like.respaced(spacing));
         let interpolator = if self.labels { Interpolator::Nearest } else { self.interpolation.into() };
+        if let Some(text) = self.labels.then(|| mireg::labels::too_large(&read.volume)).flatten() {
+            return Err(Error::file(&self.image, text));
+        }
         let how = Resampling { interpolator, outside: self.outside };
         let resampled = engine.resample(&read.volume, &grid, &map, &how)?;
         read.chain.met(&map)?;

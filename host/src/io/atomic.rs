@@ -1,7 +1,8 @@
 //! Whole files or none.
 
+use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::Builder;
 
@@ -12,8 +13,16 @@ pub fn write(path: &Path, parts: &[&[u8]]) -> Result<()> {
     write_with(path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
 }
 
-/// The same for what `content` writes.
+/// The same for what `content` writes. A link stays, and what it leads to is written; a file keeps its permissions.
+///
+/// # Errors
+/// [`Error::File`], also for what is no file: renaming would replace a device or a pipe.
 pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+    let before = fs::metadata(path).ok();
+    if before.as_ref().is_some_and(|before| !before.is_file()) {
+        return Err(Error::file(path, "cannot be written: what is there is no file; choose another name"));
+    }
+    let path = &behind_links(path);
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -24,9 +33,23 @@ pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> std::io::
     let unwritable =
         |e: std::io::Error| Error::file(path, format!("cannot be written ({}); choose another place", e.kind()));
     let mut file = builder(0o666).tempfile_in(folder).map_err(unwritable)?;
+    if let Some(before) = before {
+        file.as_file().set_permissions(before.permissions()).map_err(unwritable)?;
+    }
     content(&mut file).map_err(unwritable)?;
     file.persist(path).map_err(|e| unwritable(e.error))?;
     Ok(())
+}
+
+/// Where a path leads, whether or not there is a file.
+fn behind_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many as Linux follows.
+    for _ in 0..40 {
+        let Ok(next) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    path
 }
 
 /// Makes temporary files and folders with the permissions that `mode` and the user's umask give.
@@ -38,4 +61,38 @@ pub fn builder(mode: u32) -> Builder<'static, 'static> {
     #[cfg(not(unix))]
     let _ = mode;
     builder
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_link_stays_and_a_file_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("file"), "before").unwrap();
+        fs::set_permissions(path("file"), fs::Permissions::from_mode(0o600)).unwrap();
+        symlink("file", path("link")).unwrap();
+        symlink("new", path("dangling")).unwrap();
+        write(&path("link"), &[b"after"]).unwrap();
+        write(&path("dangling"), &[b"new"]).unwrap();
+        assert!(path("link").is_symlink() && path("dangling").is_symlink());
+        assert_eq!(
+            [fs::read(path("file")).unwrap(), fs::read(path("new")).unwrap()],
+            [b"after".to_vec(), b"new".to_vec()]
+        );
+        assert_eq!(fs::metadata(path("file")).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let _socket = UnixListener::bind(&path).unwrap();
+        let told = write(&path, &[b"1"]).unwrap_err().to_string();
+        assert!(told.contains("no file") && !path.is_file(), "{told}");
+    }
 }
