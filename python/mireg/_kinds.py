@@ -164,7 +164,13 @@ def _itk_grid(image: Any, name: str) -> Grid:
     if len(size) > 3:
         raise InputError(f"{name}: has {len(size)} axes; take one volume of it")
     direction = itk.array_from_matrix(image.GetDirection())
-    return of_itk(name, size, image.GetSpacing(), direction, image.GetOrigin())
+    return of_itk(name, size, image.GetSpacing(), direction, _itk_first(image))
+
+
+def _itk_first(image: Any) -> Any:
+    """Where the first voxel lies: the origin is that of index 0, which a part of an image need not have."""
+    first = image.GetLargestPossibleRegion().GetIndex()
+    return image.TransformIndexToPhysicalPoint(first) if any(first) else image.GetOrigin()
 
 
 def _itk_array(image: Any, name: str) -> Array:
@@ -179,7 +185,7 @@ def _itk_like(image: Any, array: Array, grid: Grid | None) -> Any:
     made = itk.image_from_array(np.ascontiguousarray(_shaped(array, size, grid).T))
     if grid is None:
         made.SetSpacing(image.GetSpacing())
-        made.SetOrigin(image.GetOrigin())
+        made.SetOrigin(_itk_first(image))
         made.SetDirection(image.GetDirection())
     else:
         made.SetSpacing(grid.spacing)

@@ -263,3 +263,17 @@ def test_flat_images_are_two_dimensional(pair):
     assert found.moved.GetSize() == flat[0].GetSize() and found.moved.GetDimension() == 2
     assert np.allclose(found.transform.points([10.0, 20.0], frame="LPS"), [13.0, 18.0], atol=0.05)
     assert found.transform.to_sitk().GetDimension() == 2
+
+
+def test_a_part_of_an_itk_image_lies_where_it_is(pair, tmp_path):
+    itk = pytest.importorskip("itk")
+    _, whole = of_itk(pair, tmp_path)
+    part = itk.crop_image_filter(whole, lower_boundary_crop_size=[4, 3, 2], upper_boundary_crop_size=[1, 2, 3])
+    region = part.GetLargestPossibleRegion()
+    assert list(region.GetIndex()) == [4, 3, 2]
+    moved = mireg.apply(whole, like=part, interpolation="nearest", backend="cpu")
+    first = moved.GetLargestPossibleRegion().GetIndex()
+    assert np.allclose(
+        moved.TransformIndexToPhysicalPoint(first), part.TransformIndexToPhysicalPoint(region.GetIndex())
+    )
+    assert np.array_equal(itk.array_from_image(moved), itk.array_from_image(part))
