@@ -1,6 +1,6 @@
 //! What a registration found.
 
-use super::Place;
+use super::{Elsewhere, Place};
 use crate::Volume;
 use crate::doubt::Doubt;
 use crate::image::{Intensities, Range};
@@ -34,6 +34,8 @@ pub struct Registration {
     pub levels: Vec<RegistrationLevel>,
     /// Whether the images agree where they were placed; none where too little of them is image.
     pub place: Option<Place>,
+    /// The best other place of the smaller volume in the larger one; none where neither covers less than half of what the other does.
+    pub elsewhere: Option<Elsewhere>,
     /// What speaks against the result.
     pub doubts: Vec<Doubt>,
     pub seconds: RegistrationSeconds,

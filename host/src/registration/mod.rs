@@ -2,6 +2,7 @@
 
 mod binned;
 pub(crate) mod check;
+mod elsewhere;
 mod found;
 mod levels;
 pub(crate) mod memory;
@@ -11,6 +12,7 @@ mod objective;
 mod options;
 mod place;
 mod race;
+mod samples;
 mod start;
 mod trust;
 
@@ -23,6 +25,7 @@ use crate::plane::even::{Even, foreground};
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Error, Geometry, Observer, Result, Volume};
+use elsewhere::elsewhere;
 use glam::DAffine3;
 use levels::Levels;
 use objective::LevelMetric;
@@ -34,6 +37,7 @@ use trust::Evidence;
 
 pub use crate::metric::Sampling;
 pub use check::check;
+pub use elsewhere::Elsewhere;
 pub use found::{LinearStart, Registration, RegistrationLevel, RegistrationSeconds, Rise, Started};
 pub use options::{Init, Options};
 pub use place::Place;
@@ -58,7 +62,15 @@ pub(crate) fn register(
     let (insides, race) = (insides?, race?);
     // Of whole bodies, half a gigabyte.
     drop(levels);
-    let found = run.finish(&race, insides.as_ref())?;
+    let mut found = run.finish(&race, insides.as_ref())?;
+    if let Some(place) = found.elsewhere.filter(|place| place.times < 1.0 && options.init == Init::Auto) {
+        match case.from(place, options, found.seconds.clone(), insides.as_ref()) {
+            Ok(again) if again.trusted() => return Ok(again),
+            Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
+            Ok(again) => found.seconds = again.seconds,
+            Err(_) => {}
+        }
+    }
     let failed = |check| found.doubts.iter().any(|doubt| doubt.grave && doubt.check == check);
     let (flat, lost) = (fixed.geometry.is_flat(), failed(Check::Place));
     if options.init != Init::Auto || !(lost || !flat && failed(Check::Rival)) {
@@ -171,6 +183,21 @@ impl<'a> Case<'a> {
         Ok(found)
     }
 
+    /// Registers two volumes from a better place of the smaller one in the larger one.
+    fn from(
+        &self,
+        place: Elsewhere,
+        options: &Options,
+        seconds: RegistrationSeconds,
+        insides: Option<&Insides>,
+    ) -> Result<Registration> {
+        self.observer.note("the smaller image agrees better elsewhere in the larger one: going on from there");
+        let options = Options { init: Init::Transform(place.to), ..options.clone() };
+        let mut found = self.run(self.read, &options, seconds, insides)?;
+        found.started.from = "elsewhere";
+        Ok(found)
+    }
+
     /// Registers two volumes by what is brighter than the surround in both: a head and a brain without a skull share no more.
     fn by_foreground(
         &self,
@@ -216,8 +243,9 @@ impl Run<'_> {
         let map = transform.to_affine();
         go_on(self.case.observer)?;
         let place = || insides.map(|insides| insides.place(&map)).transpose();
-        let (seen, place) = rayon::join(|| self.seen(&map), place);
-        let ((compared, moved), place) = (seen?, place?);
+        let places = || rayon::join(place, || elsewhere(self.case.read.each_ref(), &map));
+        let (seen, (place, elsewhere)) = rayon::join(|| self.seen(&map), places);
+        let ((compared, moved), place, elsewhere) = (seen?, place?, elsewhere?);
         let metric = &self.options.metric;
         let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
         let evidence = Evidence {
@@ -233,11 +261,13 @@ impl Run<'_> {
             volumes: volume(&self.case.fixed.geometry) / volume(&self.case.moving.geometry),
             rival: race.rival,
         };
-        let doubts = evidence.doubts().into_iter().chain(place.into_iter().flat_map(trust::place)).collect();
+        let of_place = place.into_iter().flat_map(trust::place).chain(elsewhere.and_then(trust::elsewhere));
+        let doubts = evidence.doubts().into_iter().chain(of_place).collect();
         Ok(Registration {
             moved,
             doubts,
             place,
+            elsewhere,
             transform,
             intensities: self.case.read.each_ref().map(|image| image.intensities),
             start: compared.values[0],

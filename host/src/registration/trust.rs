@@ -1,5 +1,6 @@
 //! What speaks against a registration that ran to its end.
 
+use super::elsewhere::Elsewhere;
 use super::place::{CONTRAST_LEAD, Place};
 use super::race::Rival;
 use crate::doubt::{Check, Doubt};
@@ -25,6 +26,8 @@ const AS_GOOD: f64 = 0.9;
 const WIDE_CONTRAST_LEAD: f64 = 1.4;
 const INTENSITIES_LEAD: f64 = 1.2;
 const INTENSITIES_LEAD_IN_SPACE: f64 = 1.4;
+/// A small image must have so many times the information of the best other place in a large one.
+const ELSEWHERE_LEAD: f64 = 1.5;
 
 /// What the checks look at.
 pub struct Evidence<'a> {
@@ -113,6 +116,15 @@ fn no_better_than_around(place: Place) -> Option<Doubt> {
     (!contrasts_agree(place) && !others).then(|| Doubt::grave(Check::Place, text))
 }
 
+/// Whether a small image agrees more where it is than elsewhere in a large one.
+pub fn elsewhere(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doubt> {
+    let text = format!(
+        "the smaller image agrees about as well {distance_mm:.0} mm away in the larger one \
+         ({times:.1} times the intensities' information there)"
+    );
+    (times < ELSEWHERE_LEAD).then(|| Doubt::grave(Check::Place, text))
+}
+
 /// Whether contrasts alone say so.
 pub fn contrasts_agree(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
@@ -191,8 +203,15 @@ mod tests {
     #[test]
     fn one_measure_of_three_is_enough() {
         let believed = |contrast, wide_contrast, intensities| {
-            no_better_than_around(Place { contrast, wide_contrast, intensities, information: 1.0, mirrored: None })
-                .is_none()
+            no_better_than_around(Place {
+                contrast,
+                wide_contrast,
+                intensities,
+                information: 1.0,
+                mirrored: None,
+                elsewhere: None,
+            })
+            .is_none()
         };
         assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.3));
         assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));

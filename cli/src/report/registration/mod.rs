@@ -16,7 +16,7 @@ use mireg::image::Intensities;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::metric::{Evaluation, Histogram, Metric};
 use mireg::optimizer::OptimizerKind;
-use mireg::registration::{Options, Place, Registration, RegistrationLevel, RegistrationSeconds, Started};
+use mireg::registration::{Elsewhere, Options, Place, Registration, RegistrationLevel, RegistrationSeconds, Started};
 use mireg::{Doubt, Result, Volume};
 
 /// A registration, and how it was asked for.
@@ -44,6 +44,9 @@ pub struct Facts {
     /// How much more the images tell about each other here than at places around.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
+    /// How much more than at the best other place of the smaller volume in the larger one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Elsewhere>,
     /// Which start won.
     pub started: Started,
     /// Coarse to fine.
@@ -118,6 +121,7 @@ impl Kind for Registered<'_> {
             end: Value { value: after, evaluation: found.end },
             overlap_fraction: found.end.overlap_fraction(),
             place: found.place,
+            elsewhere: found.elsewhere,
             started: found.started.clone(),
             levels: found.levels.clone(),
             transform: Motion::from(&found.transform),
