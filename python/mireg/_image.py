@@ -90,8 +90,13 @@ class Image:
         return np.asarray(self.array).reshape(self._place("image").size, order="F")
 
 
-def as_array(array: Any) -> np.ndarray[Any, Any]:
+def as_array(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
     """An array of the host; without a copy where it is one."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} is a masked array, whose mask would be lost; give array.filled(np.nan) for no data there, "
+            "array.filled(0), or array.data beside a mask that is an image"
+        )
     if isinstance(array, np.ndarray):
         return array
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
