@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any, TypeVar
 
-import numpy as np
-
 from mireg import _mireg
 from mireg._engine import Engine
 from mireg._errors import InputError, UntrustedError
@@ -14,7 +12,7 @@ from mireg._image import frame_of
 from mireg._kinds import grid_of, is_path, voxels_of
 from mireg._results import Result
 from mireg._told import log
-from mireg._transform import Transform
+from mireg._transform import Transform, rows_of
 
 Found = TypeVar("Found", bound=Result)
 
@@ -80,16 +78,11 @@ def engine_of(engine: Engine | None, options: dict[str, Any]) -> _mireg.Engine |
     return engine._engine
 
 
-def rows_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
+def points_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
     """Points as rows, LPS mm."""
     if frame is None:
         raise InputError(f"{name} is an array, which does not say its frame; give frame='RAS' or frame='LPS'")
-    rows = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    if rows.ndim != 2 or rows.shape[1] not in (2, 3):
-        raise InputError(f"{name} has shape {rows.shape}; give (n, 3), or (n, 2) in 2-D")
-    full = np.zeros((len(rows), 3))
-    full[:, : rows.shape[1]] = rows
-    turned: list[list[float]] = (full * frame_of(frame).diagonal()[:3]).tolist()
+    turned: list[list[float]] = (rows_of(points, name) * frame_of(frame).diagonal()[:3]).tolist()
     return turned
 
 
