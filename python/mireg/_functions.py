@@ -193,7 +193,7 @@ def apply(
     ``transform``: a :class:`mireg.Transform`, a path, or a list of them, which are applied to a point of ``like`` in this order. Integers
     are rounded and clamped. The options are those of ``mireg apply --help``.
     """
-    transforms = listed(transform)
+    transforms = [] if transform is None else listed(transform)
     options = {
         **{"from": from_, "invert": invert, "interpolation": interpolation, "labels": labels, "outside": outside},
         **{"spacing": spacing, "series": series, "volume": volume, "channel": channel},

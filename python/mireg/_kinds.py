@@ -32,6 +32,11 @@ def is_path(image: Any) -> bool:
     return isinstance(image, (str, os.PathLike))
 
 
+def is_image(image: Any) -> bool:
+    """Whether it is one, in memory or as a path."""
+    return is_path(image) or any(kind.is_one(image) for kind in KINDS)
+
+
 def kind_of(image: Any, name: str) -> Kind:
     """What an image is."""
     for kind in KINDS:
