@@ -56,7 +56,7 @@ class Transform:
 
     def save(self, path: Path, *, format: str | None = None, fixed: Any = None, moving: Any = None) -> None:
         """Writes a file; the end of its name gives the format where ``format`` does not. ``.tfm`` has the bytes that the command line
-        writes."""
+        writes. ``.mat`` of FSL, ``.lta`` and ``.aff12.1D`` need ``fixed`` and ``moving``, images or paths."""
         self._core.write(os.fspath(path), format, _grid(fixed, "fixed"), _grid(moving, "moving"))
 
     @property
