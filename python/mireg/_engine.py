@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from mireg import _mireg
+from mireg._errors import InputError
 from mireg._told import Told
 
 
@@ -24,7 +26,9 @@ class Engine:
 
     def __init__(self, backend: str = "auto", threads: int = 0) -> None:
         self._asked = backend, threads
-        self._engine = _mireg.Engine(backend, threads, Told())
+        if index(threads) < 0:
+            raise InputError(f"{threads} threads are too few; 0 stands for one per core")
+        self._engine = _mireg.Engine(str(backend), threads, Told())
 
     @property
     def backend(self) -> str:

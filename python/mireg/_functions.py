@@ -12,7 +12,7 @@ import numpy as np
 from mireg import _mireg
 from mireg._engine import Engine
 from mireg._errors import InputError
-from mireg._given import checked, engine_of, extra_words, files_alone, listed, log_notes, name_of, placed, rows_of
+from mireg._given import checked, engine_of, extra_words, files_alone, listed, log_notes, name_of, placed, points_of
 from mireg._grid import array_of
 from mireg._image import Frame
 from mireg._kinds import is_path, like as like_of, voxels_of
@@ -193,7 +193,7 @@ def apply(
     ``transform``: a :class:`mireg.Transform`, a path, or a list of them, which are applied to a point of ``like`` in this order. Integers
     are rounded and clamped. The options are those of ``mireg apply --help``.
     """
-    transforms = listed(transform)
+    transforms = [] if transform is None else listed(transform)
     options = {
         **{"from": from_, "invert": invert, "interpolation": interpolation, "labels": labels, "outside": outside},
         **{"spacing": spacing, "series": series, "volume": volume, "channel": channel},
@@ -303,7 +303,7 @@ def evaluate(
         if given is not None:
             options[name] = given if is_path(given) else name
             if not is_path(given):
-                held[name] = rows_of(given, name, frame)
+                held[name] = points_of(given, name, frame)
     if is_path(points) or is_path(moving_points):
         options["frame"] = None if frame is None else frame.lower()
     if not is_path(transform):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any, TypeVar
-
-import numpy as np
 
 from mireg import _mireg
 from mireg._engine import Engine
 from mireg._errors import InputError, UntrustedError
 from mireg._image import frame_of
-from mireg._kinds import grid_of, is_path, voxels_of
+from mireg._kinds import grid_of, is_image, is_path, voxels_of
 from mireg._results import Result
 from mireg._told import log
-from mireg._transform import Transform
+from mireg._transform import Transform, rows_of
 
 Found = TypeVar("Found", bound=Result)
 
@@ -40,8 +39,9 @@ def extra_words(images: Any, which: str, held: dict[str, Any]) -> list[str]:
 
 
 def listed(given: Any) -> list[Any]:
-    """One path or transform, or several of what is asked for, as a list."""
-    return [given] if isinstance(given, Transform) or is_path(given) else list(given)
+    """One of what is asked for, or several, as a list."""
+    one = isinstance(given, Transform) or is_image(given) or not isinstance(given, Iterable)
+    return [given] if one else list(given)
 
 
 def name_of(image: Any, name: str, held: dict[str, Any]) -> str:
@@ -75,21 +75,18 @@ def engine_of(engine: Engine | None, options: dict[str, Any]) -> _mireg.Engine |
         options["threads"] = None
     if engine is None:
         return None
+    if not isinstance(engine, Engine):
+        raise TypeError(f"engine is a {type(engine).__name__}; give a mireg.Engine, or backend and threads instead")
     if options.get("backend") is not None or options.get("threads") is not None:
         raise InputError("backend and threads are those of the engine; leave them out")
     return engine._engine
 
 
-def rows_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
+def points_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
     """Points as rows, LPS mm."""
     if frame is None:
         raise InputError(f"{name} is an array, which does not say its frame; give frame='RAS' or frame='LPS'")
-    rows = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    if rows.ndim != 2 or rows.shape[1] not in (2, 3):
-        raise InputError(f"{name} has shape {rows.shape}; give (n, 3), or (n, 2) in 2-D")
-    full = np.zeros((len(rows), 3))
-    full[:, : rows.shape[1]] = rows
-    turned: list[list[float]] = (full * frame_of(frame).diagonal()[:3]).tolist()
+    turned: list[list[float]] = (rows_of(points, name) * frame_of(frame).diagonal()[:3]).tolist()
     return turned
 
 

@@ -72,6 +72,9 @@ def of_array(grid: Grid, array: Any) -> Voxels:
     """The voxels of an array that is indexed (i, j, k)."""
     array = np.asarray(array)
     dtype = "uint8" if array.dtype == bool else "float32" if array.dtype == np.float16 else array.dtype.name
+    if array.dtype.names:
+        first, names = array.dtype.names[0], ", ".join(array.dtype.names)
+        raise InputError(f"{grid.name}: has {names} in each voxel; give one of them, such as array[{first!r}], or the path of its file")
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise InputError(f"{grid.name}: its voxels are of type {array.dtype}; give it integers or floats")
     native = np.require(array, dtype="float32" if array.dtype == np.float16 else array.dtype.newbyteorder("="), requirements="A")

@@ -10,7 +10,7 @@ import numpy as np
 
 from mireg import _mireg
 from mireg._errors import InputError
-from mireg._grid import FLIP, Grid, array_of, of_affine, of_array
+from mireg._grid import FLIP, Grid, array_of, of_affine, of_array, size_of
 from mireg._types import Path
 
 Frame = Literal["RAS", "LPS"]
@@ -35,7 +35,8 @@ class Image:
     """Voxels, indexed (i, j, k), or (i, j) in 2-D: a numpy array, or anything with ``__array_interface__`` or DLPack, such as a tensor of
     torch. What lies on a GPU is copied to the host."""
     affine: Any
-    """The 4x4 matrix from index to mm in ``frame``."""
+    """The 4x4 matrix from index to mm in ``frame``: a copy, and read-only. ``dataclasses.replace(image, affine=other)`` is the image in
+    another place."""
     frame: Frame
     """``"RAS"`` as nibabel and NIfTI have it, ``"LPS"`` as ITK and DICOM do."""
     #: Where a file's voxels lie, to the last bit.
@@ -44,7 +45,9 @@ class Image:
     def __post_init__(self) -> None:
         frame_of(self.frame)
         object.__setattr__(self, "array", as_array(self.array))
-        object.__setattr__(self, "affine", np.asarray(self.affine, dtype=np.float64))
+        affine = np.array(self.affine, dtype=np.float64)
+        affine.setflags(write=False)
+        object.__setattr__(self, "affine", affine)
         self._place("image")
 
     @property
@@ -77,14 +80,23 @@ class Image:
         return cls(array, FLIP @ grid.affine(), "RAS", grid)
 
     def _place(self, name: str) -> Grid:
-        return self._grid or of_affine(name, self.shape, self.affine, frame_of(self.frame))
+        grid, to_lps = self._grid, frame_of(self.frame)
+        if grid is not None and tuple(grid.size) == size_of(name, self.shape) and np.array_equal(grid.affine(), to_lps @ self.affine):
+            return grid
+        # Made by hand, or not where the file's voxels lie.
+        return of_affine(name, self.shape, self.affine, to_lps)
 
     def _volume(self) -> np.ndarray[Any, Any]:
         return np.asarray(self.array).reshape(self._place("image").size, order="F")
 
 
-def as_array(array: Any) -> np.ndarray[Any, Any]:
+def as_array(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
     """An array of the host; without a copy where it is one."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} is a masked array, whose mask would be lost; give array.filled(np.nan) for no data there, "
+            "array.filled(0), or array.data beside a mask that is an image"
+        )
     if isinstance(array, np.ndarray):
         return array
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):

@@ -12,7 +12,7 @@ import numpy as np
 from mireg import _mireg
 from mireg._errors import InputError
 from mireg._grid import FLIP, Grid, Voxels, of_affine, of_array, of_itk
-from mireg._image import Image
+from mireg._image import Image, as_array
 
 Array = np.ndarray[Any, Any]
 
@@ -30,6 +30,11 @@ class Kind(NamedTuple):
 
 def is_path(image: Any) -> bool:
     return isinstance(image, (str, os.PathLike))
+
+
+def is_image(image: Any) -> bool:
+    """Whether it is one, in memory or as a path."""
+    return is_path(image) or any(kind.is_one(image) for kind in KINDS)
 
 
 def kind_of(image: Any, name: str) -> Kind:
@@ -76,9 +81,6 @@ def _shaped(array: Array, shape: tuple[int, ...], grid: Grid | None) -> Array:
 
 # nibabel ---------------------------------------------------------------------------------------------------------------------------------
 
-#: Of NIfTI's units.
-_MM = {"meter": 1e3, "micron": 1e-3}
-
 
 def _nibabel_is(image: Any) -> bool:
     nibabel = sys.modules.get("nibabel")
@@ -86,23 +88,35 @@ def _nibabel_is(image: Any) -> bool:
 
 
 def _nibabel_grid(image: Any, name: str) -> Grid:
+    nibabel, name = sys.modules["nibabel"], image.get_filename() or name
+    if isinstance(image, nibabel.AnalyzeImage) and not isinstance(image, nibabel.Nifti1Pair):
+        raise InputError(
+            f"{name}: is Analyze 7.5, which does not say where left is; "
+            "give nibabel.Nifti1Image(image.dataobj, affine) with an affine that you have checked"
+        )
     if image.affine is None:
         raise InputError(f"{name}: has no affine; set one")
-    # As its file holds it.
+    # As its file holds it, and as that is read: both are rounded to 32 bits.
     affine = np.asarray(image.affine, dtype=np.float32).astype(np.float64)
-    units = getattr(image.header, "get_xyzt_units", lambda: ("mm",))()[0]
-    affine[:3] *= _MM.get(units, 1.0)
-    return of_affine(image.get_filename() or name, image.shape, affine, FLIP)
+    affine[:3] = np.float32(affine[:3] * _millimetres(image.header))
+    return of_affine(name, image.shape, affine, FLIP)
+
+
+def _millimetres(header: Any) -> float:
+    """In the unit of length of a NIfTI header."""
+    units = int(header["xyzt_units"]) if hasattr(header, "get_xyzt_units") else 0
+    return {1: 1e3, 3: 1e-3}.get(units & 7, 1.0)
 
 
 def _nibabel_array(image: Any, name: str) -> Array:
-    array: Array = np.asanyarray(image.dataobj).reshape(image.shape[:3])
-    return array
+    return as_array(np.asanyarray(image.dataobj), name).reshape(image.shape[:3])
 
 
 def _nibabel_like(image: Any, array: Array, grid: Grid | None) -> Any:
     affine = image.affine if grid is None else FLIP @ grid.affine()
     header = image.header.copy()
+    if grid is not None and _millimetres(header) != 1:
+        header.set_xyzt_units("mm")
     try:
         header.set_data_dtype(array.dtype)
     except Exception:  # A type that such files do not hold.
@@ -134,7 +148,9 @@ def _simpleitk_grid(image: Any, name: str) -> Grid:
 
 def _simpleitk_array(image: Any, name: str) -> Array:
     _one_number(image, image.GetNumberOfComponentsPerPixel(), name)
-    array: Array = sys.modules["SimpleITK"].GetArrayViewFromImage(image)
+    sitk = sys.modules["SimpleITK"]
+    runs = image.GetPixelIDTypeAsString().startswith("label")  # A LabelMap, which has no buffer.
+    array: Array = sitk.GetArrayFromImage(sitk.LabelMapToLabel(image)) if runs else sitk.GetArrayViewFromImage(image)
     return array.T
 
 
@@ -175,6 +191,9 @@ def _itk_first(image: Any) -> Any:
 
 def _itk_array(image: Any, name: str) -> Array:
     _one_number(image, image.GetNumberOfComponentsPerPixel(), name)
+    there, whole = (list(region.GetSize()) for region in (image.GetBufferedRegion(), image.GetLargestPossibleRegion()))
+    if there != whole or 0 in there:
+        raise InputError(f"{name}: holds not all of its voxels; call Update() of the filter or the reader that makes it")
     array: Array = sys.modules["itk"].array_view_from_image(image)
     return array.T
 

@@ -56,7 +56,7 @@ class Transform:
 
     def save(self, path: Path, *, format: str | None = None, fixed: Any = None, moving: Any = None) -> None:
         """Writes a file; the end of its name gives the format where ``format`` does not. ``.tfm`` has the bytes that the command line
-        writes."""
+        writes. ``.mat`` of FSL, ``.lta`` and ``.aff12.1D`` need ``fixed`` and ``moving``, images or paths."""
         self._core.write(os.fspath(path), format, _grid(fixed, "fixed"), _grid(moving, "moving"))
 
     @property
@@ -100,15 +100,12 @@ class Transform:
     def points(self, xyz: Any, *, frame: Frame, invert: bool = False) -> Array:
         """Where points of the fixed image go, mm in ``frame``: an array of shape (3,) or (n, 3), or of two numbers a point in 2-D.
         ``invert``: where points of the moving image come from."""
-        given = np.asarray(xyz, dtype=np.float64)
-        if given.ndim not in (1, 2) or given.shape[-1] not in (2, 3):
-            raise InputError(f"the points have shape {given.shape}; give (3,) or (n, 3), or (2,) or (n, 2) in 2-D")
-        axes = given.shape[-1]
-        flip = frame_of(frame).diagonal()[:3]
-        points = np.zeros((given.size // axes, 3))
-        points[:, :axes] = given.reshape(-1, axes)
-        moved = self._core.points(points * flip, invert) * flip
-        return moved[:, :axes].reshape(given.shape) + 0.0
+        flip, rows = frame_of(frame).diagonal()[:3], rows_of(xyz, "points")
+        moved = self._core.points(rows * flip, invert) * flip
+        shape = np.shape(xyz)
+        if shape[-1] == 2 and (np.abs(moved[:, 2]) > 1e-6).any():
+            raise InputError("the transform takes points with two coordinates out of the plane; give them three")
+        return moved[:, : shape[-1]].reshape(shape) + 0.0
 
     def apply(self, image: Any, *, like: Any, **options: Any) -> Any:
         """Resamples ``image``, a moving image, on the grid of ``like``: see :func:`mireg.apply`."""
@@ -138,6 +135,21 @@ class Transform:
             return f"<mireg.Transform: {', then '.join(kinds)}>"
         lines = np.array2string(self.matrix(frame="RAS"), precision=4, suppress_small=True)
         return f"<mireg.Transform: {', then '.join(kinds) or 'identity'}; RAS mm, fixed to moving:\n{lines}>"
+
+
+def rows_of(points: Any, name: str) -> Array:
+    """Points as rows of three numbers, of which z is 0 in 2-D."""
+    given = np.asarray(points, dtype=np.float64)
+    if given.ndim not in (1, 2) or given.shape[-1] not in (2, 3):
+        raise InputError(f"{name} has shape {given.shape}; give (3,) or (n, 3), or (2,) or (n, 2) in 2-D")
+    given = np.atleast_2d(given)
+    wrong = ~np.isfinite(given).all(axis=1)
+    if wrong.any():
+        row = wrong.argmax()
+        raise InputError(f"{name} has {given[row].tolist()} in row {row}, which is no point; leave it out")
+    rows = np.zeros((len(given), 3))
+    rows[:, : given.shape[1]] = given
+    return rows
 
 
 def _grid(image: Any, name: str) -> Grid | None:

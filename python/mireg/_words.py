@@ -25,4 +25,6 @@ def _text(value: Any) -> str:
         return os.fspath(value)
     if isinstance(value, Iterable):
         return ",".join(map(_text, value))
-    return str(value)
+    # 32.0 is a whole number, of numpy's floats too.
+    whole = hasattr(value, "is_integer") and value.is_integer()
+    return str(int(value) if whole else value)

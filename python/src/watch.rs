@@ -64,7 +64,8 @@ impl Observer for Listener<'_> {
 }
 
 /// Runs `work` without the interpreter. What it tells goes to `told` on the calling thread, as `told(kind, ...)`; values only where `values`
-/// are wanted. An exception there, or a signal such as Ctrl-C, stops the work and is raised once it has ended.
+/// are wanted. An exception there, or a signal such as Ctrl-C, stops the work and is raised once it has ended. A daemon thread stays in here
+/// when the interpreter ends.
 pub fn run<T: Send>(
     py: Python<'_>,
     told: Option<&Bound<'_, PyAny>>,
@@ -92,19 +93,20 @@ pub fn run<T: Send>(
                     Err(RecvTimeoutError::Timeout) => None,
                     Err(RecvTimeoutError::Disconnected) => break,
                 };
-                let answer = Python::attach(|py| {
+                let answer = Python::try_attach(|py| {
                     py.check_signals()?;
                     first.into_iter().chain(heard.try_iter()).try_for_each(|event| match &told {
                         Some(told) => event.tell(py, told),
                         None => Ok(()),
                     })
                 });
-                if let Err(error) = answer {
+                if let Err(error) = answer.unwrap_or_else(stay) {
                     stop.store(true, Ordering::Relaxed);
                     raised.get_or_insert(error);
                 }
             }
             let done = worker.join().unwrap_or_else(Err);
+            Python::try_attach(|_| ()).unwrap_or_else(stay);
             match (raised, done) {
                 (Some(error), _) => Err(Ended::Raised(error)),
                 (None, Ok(done)) => done.map_err(Ended::Failed),
@@ -117,6 +119,13 @@ pub fn run<T: Send>(
         Ended::Failed(error) => errors::raise(py, &error),
         Ended::Fault(panic) => errors::fault(py, &*panic),
     })
+}
+
+/// The rest of a thread when the interpreter has ended: who asks for it then is unwound, from below frames that do not bear that.
+fn stay<T>() -> T {
+    loop {
+        thread::park();
+    }
 }
 
 /// How a run may end badly.

@@ -110,3 +110,36 @@ def test_options_of_files_are_refused_for_images_in_memory(pair):
         mireg.Engine("cpu", 5000)
     with pytest.raises(mireg.InputError, match="no backend"):
         mireg.Engine("tpu")
+
+
+def test_one_where_several_are_asked_for_is_said_as_such(pair, files):
+    nibabel = pytest.importorskip("nibabel")
+    sitk = pytest.importorskip("SimpleITK")
+    for one in (files[0], nibabel.load(files[0]), sitk.ReadImage(files[0]), pair.images()[0]):
+        with pytest.raises(mireg.InputError, match="2 values required by '<IMAGE> <IMAGE>...'; only 1 was provided"):
+            mireg.template(one)
+    with pytest.raises(TypeError, match=r"images\[0\] is a builtins.NoneType; give a path"):
+        mireg.template(None)
+
+
+def test_what_is_no_transform_or_engine_is_refused(pair):
+    image, point = pair.images()[0], [0.0, 0.0, 0.0]
+    for wrong in (None, 3, np.eye(4), [None]):
+        with pytest.raises(TypeError, match="transform is a .*; give a path or a mireg.Transform"):
+            mireg.points(point, wrong, frame="RAS")
+    assert np.array_equal(mireg.apply(image, like=image, transform=None, backend="cpu").array, image.array)
+    with pytest.raises(TypeError, match="engine is a str; give a mireg.Engine, or backend and threads instead"):
+        mireg.register(image, image, engine="cpu")
+    with pytest.raises(mireg.InputError, match="-1 threads are too few; 0 stands for one per core"):
+        mireg.Engine(threads=-1)
+    with pytest.raises(mireg.InputError, match="None is no backend; auto, cpu, cuda and emulated are possible"):
+        mireg.Engine(None)
+
+
+@pytest.mark.parametrize("whole", [32.0, np.float32(32)])
+def test_whole_numbers_may_be_floats(whole, pair):
+    images = pair.images()
+    found = mireg.metric(*images, bins=whole, backend="cpu")
+    assert found == mireg.metric(*images, bins=32, backend="cpu") != mireg.metric(*images, bins=33, backend="cpu")
+    with pytest.raises(mireg.InputError, match="invalid value '32.5' for '--bins <N>'"):
+        mireg.metric(*images, bins=32.5, backend="cpu")

@@ -49,6 +49,27 @@ def test_products_and_inverses_are_those_of_matrices():
         a @ TURN
 
 
+def test_points_of_two_coordinates_stay_in_the_plane():
+    level = TURN.copy()
+    level[2, 3] = 0
+    turn = mireg.Transform(level, frame="RAS")
+    flat = turn.points(POINTS[:, :2], frame="RAS")
+    assert np.array_equal(flat, turn.points(POINTS * [1, 1, 0], frame="RAS")[:, :2])
+    assert np.array_equal(turn.points(POINTS, frame="RAS")[:, 2], POINTS[:, 2])
+    with pytest.raises(mireg.InputError, match="out of the plane; give them three"):
+        mireg.Transform(TURN, frame="RAS").points(POINTS[:, :2], frame="RAS")
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_what_is_no_point_is_named_by_its_row(number):
+    turn, points = mireg.Transform(TURN, frame="RAS"), POINTS.copy()
+    points[1, 2] = number
+    with pytest.raises(mireg.InputError, match=rf"points has \[-40.0, 30.0, {number}\] in row 1"):
+        turn.points(points, frame="RAS")
+    with pytest.raises(mireg.InputError, match="moving_points has .* in row 1"):
+        mireg.evaluate(turn, points=POINTS, moving_points=points, frame="RAS")
+
+
 @pytest.fixture(scope="module")
 def field(pair) -> mireg.Transform:
     """A field that is no matrix."""
