@@ -18,6 +18,13 @@ pub fn of_place(place: Place, sure: bool) -> Vec<Doubt> {
     doubts.into_iter().chain(alone).collect()
 }
 
+/// What speaks against local correlation where a registration found nothing of use: the place cannot tell.
+pub fn of_correlation() -> Doubt {
+    let text = "no linear registration of the images is of use, and local correlation makes the contrasts of any two images agree: see whether \
+                they show the same";
+    Doubt::grave(Check::Start, text)
+}
+
 /// The checks that failed; `agree` is whether the images agree more through the field than around it.
 pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid: &Geometry, agree: bool) -> Vec<Doubt> {
     let mut doubts = Vec::new();

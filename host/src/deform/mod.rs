@@ -65,7 +65,8 @@ pub(crate) fn deform(
     let shown = shown.as_deref().unwrap_or(&prepared);
     let levels = || (!options.symmetric).then(|| levels::levels(shown, &spacings(), observer)).transpose();
     let (start, levels) = rayon::join(start, levels);
-    let (Starts { starts, sure, doubts }, levels) = (start?, levels?);
+    let (Starts { starts, sure, rejected, mut doubts }, levels) = (start?, levels?);
+    doubts.extend((rejected && options.force.has(Force::Lcc)).then(doubts::of_correlation));
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     go_on(observer)?;

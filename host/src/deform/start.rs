@@ -29,6 +29,8 @@ pub(super) struct Starts {
     pub starts: Vec<LinearStart>,
     /// Whether a registration that passed its checks vouches for it.
     pub sure: bool,
+    /// Whether a registration found nothing of use.
+    pub rejected: bool,
     /// What speaks against it.
     pub doubts: Vec<Doubt>,
 }
@@ -44,22 +46,24 @@ impl Start {
     ) -> Result<Starts> {
         let clock = Instant::now();
         let headers = || (headers(&images[0].image), "the headers");
-        let (starts, sure, doubts) = match self {
+        let unsure = |start| (vec![start], Found { start: None, sure: false, rejected: false, doubts: Vec::new() });
+        let (starts, found) = match self {
             Self::Register(kind) => {
-                let Found { start, sure, doubts } = match symmetric {
+                let found = match symmetric {
                     true => both_ways(*kind, images, backend, observer)?,
                     false => registered(*kind, images.each_ref(), backend, observer)?,
                 };
-                let start = start.map(|start| (start, from(*kind)));
-                (start.into_iter().chain((!sure).then(headers)).collect(), sure, doubts)
+                let start = found.start.clone().map(|start| (start, from(*kind)));
+                (start.into_iter().chain((!found.sure).then(headers)).collect(), found)
             }
-            Self::Headers => (vec![headers()], false, Vec::new()),
-            Self::Transform(transform) => (vec![(transform.clone(), "a transform")], false, Vec::new()),
+            Self::Headers => unsure(headers()),
+            Self::Transform(transform) => unsure((transform.clone(), "a transform")),
         };
         starts.iter().try_for_each(|(start, _)| check_start(&images[0].image, start))?;
         let seconds = clock.elapsed().as_secs_f64();
         let start = |(transform, from)| LinearStart { transform, from, seconds };
-        Ok(Starts { starts: starts.into_iter().map(start).collect(), sure, doubts })
+        let Found { sure, rejected, doubts, .. } = found;
+        Ok(Starts { starts: starts.into_iter().map(start).collect(), sure, rejected, doubts })
     }
 }
 
@@ -82,6 +86,8 @@ struct Found {
     start: Option<Linear>,
     /// Whether it may be used without asking whether the headers are better.
     sure: bool,
+    /// Whether the registration found nothing of use.
+    rejected: bool,
     doubts: Vec<Doubt>,
 }
 
@@ -95,15 +101,17 @@ fn both_ways(
     let there = registered(kind, [fixed, moving], backend, observer)?;
     let back = registered(kind, [moving, fixed], backend, observer)?;
     let doubts = [there.doubts, back.doubts].concat();
+    let rejected = there.rejected && back.rejected;
     let there_map = there.start.filter(|_| there.sure).map(|there| there.to_affine());
     let back_map = back.start.filter(|_| back.sure).map(|back| back.to_affine().inverse());
     let map = match (there_map, back_map) {
         (Some(there), Some(back)) => middle::between(&there, &back).unwrap_or(there),
         (Some(alone), None) | (None, Some(alone)) => alone,
-        (None, None) => return Ok(Found { start: None, sure: false, doubts }),
+        (None, None) => return Ok(Found { start: None, sure: false, rejected, doubts }),
     };
     let grid = &fixed.image.geometry;
-    Ok(Found { start: Some(Linear::new(kind, Dimension::of(grid), grid.centre(), &map)), sure: true, doubts })
+    let start = Some(Linear::new(kind, Dimension::of(grid), grid.centre(), &map));
+    Ok(Found { start, sure: true, rejected, doubts })
 }
 
 /// What a registration finds, and what speaks against it.
@@ -129,7 +137,7 @@ fn registered(
     if found.trusted() {
         let of = |message: &Message| Message::from(format!("of the {name} registration: ")).then(message);
         let doubts = messages.map(|message| Doubt::slight(Check::Start, of(message))).collect();
-        return Ok(Found { start: Some(found.transform), sure: true, doubts });
+        return Ok(Found { start: Some(found.transform), sure: true, rejected: false, doubts });
     }
     let begun = Message::from(format!("the {name} registration should not be used ("));
     let why = messages.enumerate().fold(begun, |whole, (n, message)| {
@@ -140,7 +148,8 @@ fn registered(
         true => (Some(found.transform), "): starting there or as the headers place the images, as they agree better"),
         false => (None, "): starting as the headers place the images"),
     };
-    Ok(Found { start, sure: false, doubts: vec![Doubt::slight(Check::Start, why.then(&then.into()))] })
+    let (rejected, doubt) = (start.is_none(), Doubt::slight(Check::Start, why.then(&then.into())));
+    Ok(Found { start, sure: false, rejected, doubts: vec![doubt] })
 }
 
 /// Whether a flow may start from a result that should not be used: people's chests differ by more than an affine map can mend, but where
