@@ -39,6 +39,8 @@ pub fn tests() -> Vec<Trial> {
         test("help_fits_100_columns", help_fits_100_columns),
         test("a_closed_pipe_is_no_fault", a_closed_pipe_is_no_fault),
         #[cfg(target_os = "linux")]
+        test("an_answer_that_cannot_be_written_is_an_error", an_answer_that_cannot_be_written_is_an_error),
+        #[cfg(target_os = "linux")]
         test("the_driver_is_not_linked", the_driver_is_not_linked),
         test("devices_lists_every_backend", devices_lists_every_backend),
         test("register_writes_its_files", register_writes_its_files),
@@ -169,6 +171,14 @@ fn a_closed_pipe_is_no_fault() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{argument}: {output:?}");
     }
+}
+
+#[cfg(target_os = "linux")]
+fn an_answer_that_cannot_be_written_is_an_error() {
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_mireg")).arg("devices").stdout(full).output().unwrap();
+    let says = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && says.starts_with("mireg: standard output: No space"), "{says}");
 }
 
 /// The driver's library is looked for when it is needed; the program starts without.

@@ -39,8 +39,7 @@ pub fn run(arguments: &Bench) -> Result<()> {
         write(&results, folder, out)?;
     }
     progress.finish();
-    terminal::print(&if arguments.json { format!("{}\n", json(&results)) } else { show::text(&results) });
-    Ok(())
+    terminal::answer(&if arguments.json { format!("{}\n", json(&results)) } else { show::text(&results) })
 }
 
 fn json(results: &Results) -> String {

@@ -10,6 +10,5 @@ pub fn run() -> Result<()> {
         let state = if device.available { "yes" } else { "no " };
         line(device.backend, &format!("{state}  {}", device.detail))
     });
-    terminal::print(&lines.collect::<String>());
-    Ok(())
+    terminal::answer(&lines.collect::<String>())
 }

@@ -71,10 +71,10 @@ pub struct Evaluate {
 pub fn run(arguments: &Evaluate) -> Result<()> {
     let found = arguments.measure(Held::default())?;
     let Measured { over, before, after, .. } = &found;
-    terminal::print(&match arguments.json {
+    terminal::answer(&match arguments.json {
         true => found.json(),
         false => [line("over", over), line("before", &text(before)), line("after", &text(after))].concat(),
-    });
+    })?;
     match arguments.limit {
         Some(limit) if after.mean_mm > limit => {
             Err(Error::untrusted(format!("the mean error is {:.3} mm, more than {limit} mm", after.mean_mm)))

@@ -73,8 +73,7 @@ pub fn run(arguments: &Metric) -> Result<()> {
     let found = arguments.compare(Held::default(), &engine)?;
     files::say(&found.notes);
     let text = if arguments.json { found.json() } else { text(&found.value, &found.intensities) };
-    terminal::print(&text);
-    Ok(())
+    terminal::answer(&text)
 }
 
 impl Metric {

@@ -3,8 +3,8 @@
 use super::middle;
 use crate::backend::Backend;
 use crate::doubt::{Check, Doubt};
-use crate::error::Message;
 use crate::error::Setting;
+use crate::error::{Message, message};
 use crate::image::{IntensityRange, Prepared};
 use crate::registration::{self, LinearStart, Registration, check};
 use crate::transform::{Dimension, Kind, Linear};
@@ -141,7 +141,7 @@ fn registered(
     }
     let begun = Message::from(format!("the {name} registration should not be used ("));
     let why = messages.enumerate().fold(begun, |whole, (n, message)| {
-        let whole = if n == 0 { whole } else { whole.then(&"; ".into()) };
+        let whole = if n == 0 { whole } else { whole.then(&message!("; ")) };
         whole.then(message)
     });
     let (start, then) = match will_do(&found) {

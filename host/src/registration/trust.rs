@@ -203,15 +203,8 @@ mod tests {
     #[test]
     fn one_measure_of_three_is_enough() {
         let believed = |contrast, wide_contrast, intensities| {
-            no_better_than_around(Place {
-                contrast,
-                wide_contrast,
-                intensities,
-                information: 1.0,
-                mirrored: None,
-                elsewhere: None,
-            })
-            .is_none()
+            no_better_than_around(Place { contrast, wide_contrast, intensities, information: 1.0, mirrored: None })
+                .is_none()
         };
         assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.3));
         assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));

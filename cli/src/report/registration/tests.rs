@@ -42,6 +42,7 @@ fn page_from(from: &'static str, volume: &Volume, doubts: Vec<Doubt>, file: &str
         started: Started { from, distance_mm: 0.0, candidates: 1 },
         levels: vec![],
         place: None,
+        elsewhere: None,
         doubts,
         seconds: RegistrationSeconds::default(),
         histogram: "rows",
