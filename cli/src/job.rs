@@ -193,8 +193,9 @@ impl<'a> Job<'a> {
         };
         let text = summary(pair, &self.outputs, found, &report);
         self.commit(&report, &text)?;
-        let grave: Vec<_> =
+        let mut grave: Vec<_> =
             report.warnings.iter().filter(|warning| warning.grave).map(|warning| warning.check.name()).collect();
+        grave.dedup();
         match grave[..] {
             [] => Ok(()),
             _ => Err(Error::untrusted(format!("the result should not be used ({}); {look}", grave.join(", ")))),

@@ -49,7 +49,7 @@ pub struct Search {
     #[arg(value_parser = value_parser!(u64).range(1..))]
     pub samples: Option<u64>,
     /// Seed of the random samples
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
 }
 

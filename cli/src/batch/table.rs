@@ -1,5 +1,6 @@
 //! A table of text: comma, tab or semicolon between cells, the first row the names of the columns.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use csv::{ByteRecord, ReaderBuilder, Trim};
@@ -28,7 +29,10 @@ pub struct Line {
 pub fn read(path: &Path) -> Result<Table> {
     let unreadable =
         |e: &dyn std::fmt::Display| Error::file(path, format!("cannot be read ({e}); give a CSV or TSV file"));
-    let bytes = std::fs::read(path).map_err(|e| unreadable(&e.kind()))?;
+    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+        ErrorKind::NotFound => Error::file(path, "no such file; check the name"),
+        kind => unreadable(&kind),
+    })?;
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let mut reader = ReaderBuilder::new().delimiter(delimiter(text)).flexible(true).trim(Trim::All).from_reader(text);
     let header = reader.byte_headers().map_err(|e| unreadable(&e))?;

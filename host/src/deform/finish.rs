@@ -5,7 +5,7 @@ use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::voxel_map;
 use crate::image::{Geometry, Intensities};
 use crate::observer::go_on;
-use crate::registration::LinearStart;
+use crate::registration::{LinearStart, Place};
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::Field;
 use crate::{Error, Observer, PixelType, Result, Volume};
@@ -14,13 +14,15 @@ use gpu::params::Affine;
 use rayon::prelude::*;
 
 /// What a flow on the fixed image's grid, whose inverse may be known, makes of the moving image: what of it is left to fill in are the levels
-/// and what follows from them, and the seconds. `moved`: whether the moving image is wanted on the fixed image's grid.
+/// and what follows from them, and the seconds. `moved`: whether the moving image is wanted on the fixed image's grid; `look` tells whether
+/// the images agree through the field.
 pub fn deformation(
     flow: &mut dyn Flow,
     backend: &dyn Backend,
     (fixed, moving, moved): (&Geometry, &Volume, bool),
     begin: LinearStart,
     inverse: Option<FlowInverse>,
+    look: &(dyn Fn(&Field) -> Result<Option<Place>> + Sync),
     observer: &dyn Observer,
 ) -> Result<Deformation> {
     let start = begin.transform.to_affine();
@@ -51,10 +53,15 @@ pub fn deformation(
         device: backend.device(),
     };
     let (field, way_to_fixed, jacobian) = (&mut made.field, &mut made.inverse, &mut made.jacobian);
+    let mut looked = Ok(None);
+    let place = &mut looked;
     // Other threads arrange what the device has made while it makes the next.
     rayon::in_place_scope(|scope| {
         let planes = flow.field()?;
-        scope.spawn(move |_| fill(field, &planes, |voxel, way| whole.transform_point3(voxel + way)));
+        scope.spawn(move |_| {
+            fill(field, &planes, |voxel, way| whole.transform_point3(voxel + way));
+            *place = look(field);
+        });
         go_on(observer)?;
         let inverse = inverse.map_or_else(|| flow.inverse(back_to.size, &there, &back), Ok)?;
         let FlowInverse { planes, mean_mm, worst_mm } = inverse;
@@ -69,6 +76,7 @@ pub fn deformation(
         made.moved = moved.then(|| image_through(flow, fixed, moving, &there)).transpose()?;
         Ok::<_, Error>(())
     })?;
+    made.place = looked?;
     made.jacobian_range = match made.jacobian.voxels.par_iter().any(|volume| volume.is_nan()) {
         true => [f64::NAN; 2],
         false => <[f32; 2]>::from(made.jacobian.range()).map(f64::from),

@@ -37,6 +37,7 @@ use crate::image::{Geometry, Intensities, Prepared, Range};
 use crate::metric;
 use crate::observer::go_on;
 use crate::registration::{LinearStart, timed};
+use crate::transform::Field;
 use crate::{Observer, Result, Volume};
 use course::Course;
 use flows::Flows;
@@ -136,13 +137,11 @@ impl Run<'_> {
         let mut flow = Flows::new(backend, middle)?;
         let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
         let made = timed(&mut seconds.finish, || self.made(flow, course, self.starts[best].clone()))?;
-        let place = place::place(levels, &made.field, self.intensities)?;
-        let of_place = place.map(|place| doubts::of_place(place, self.sure));
+        let of_place = made.place.map(|place| doubts::of_place(place, self.sure));
         let agree = of_place.as_ref().is_some_and(Vec::is_empty);
         let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
         Ok(Deformation {
             intensities: self.intensities,
-            place,
             doubts: [flow, of_place.unwrap_or_default()].concat(),
             values: climbed.last().map_or([0.0; 2], Level::ends),
             levels: climbed,
@@ -164,7 +163,8 @@ impl Run<'_> {
             }
         };
         let images = (fixed, self.moving, self.options.moved);
-        finish::deformation(&mut *flow, self.backend, images, start, inverse, self.observer)
+        let look = |field: &Field| place::place(course.levels, field, self.intensities);
+        finish::deformation(&mut *flow, self.backend, images, start, inverse, &look, self.observer)
     }
 
     /// A flow that is on the grid of the finest level on that of the fixed image.

@@ -5,7 +5,7 @@ use std::path::Path;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use super::super::hdf5;
-use super::{afni, lta, matrix, minc};
+use super::{afni, lta, matlab, matrix, minc};
 
 /// How a transform is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
@@ -76,7 +76,7 @@ impl Format {
         match () {
             () if bytes.starts_with(hdf5::MAGIC) => Ok(Self::ItkHdf5),
             () if text.starts_with("#Insight Transform File") => Ok(Self::Itk),
-            () if bytes.contains(&0) => Ok(Self::Ants),
+            () if bytes.contains(&0) && (ends("mat") || matlab::begins(bytes)) => Ok(Self::Ants),
             () if text.trim_start().starts_with('{') => Ok(Self::Json),
             () if a_line(&|line| line.starts_with("(Transform ")) => Ok(Self::Elastix),
             () if text.starts_with(minc::MAGIC) => Ok(Self::Minc),
@@ -129,6 +129,7 @@ mod tests {
         assert_eq!(of("a", b"MNI Transform File\n"), Ok(Format::Minc));
         assert_eq!(of("a", b"\n {\"lps\": []}"), Ok(Format::Json));
         assert_eq!(of("a.tfm", b"\x89HDF\r\n\x1a\n"), Ok(Format::ItkHdf5));
-        assert!(of("a.tfm", b"hello").unwrap_err().to_string().contains("no transform"));
+        assert!(of("a.tfm", b"hello").unwrap_err().to_string().contains("no transform that"));
+        assert!(of("a.tfm", b"hello\0").unwrap_err().to_string().contains("no transform that"));
     }
 }

@@ -59,6 +59,12 @@ fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8], String> {
     Ok(taken)
 }
 
+/// Whether a file begins as one of this format does: with a small number of either byte order, which says what the matrix holds.
+pub fn begins(bytes: &[u8]) -> bool {
+    let number = |bytes: [u8; 4]| u32::from_le_bytes(bytes).min(u32::from_be_bytes(bytes));
+    bytes.first_chunk().is_some_and(|&bytes| number(bytes) < 5000)
+}
+
 fn damaged() -> String {
     "is no transform of ANTs in a MATLAB 4 file, or is damaged; copy it again, or save it as .tfm with ITK".into()
 }
