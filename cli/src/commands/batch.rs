@@ -46,8 +46,9 @@ Output files in DIR:
 Progress is a bar on a terminal, and elsewhere, as in the log of a scheduler, a line per pair.
 
 If a run is stopped or killed, the same command goes on from there. A pair is done if its record
-has the same options, the same version of mireg, and the same sizes and times of its files. A pair
-that fails does not stop the others; --retry-failed tries it again.
+has the same options, the same version of mireg, and the same sizes and times of its images, and
+its results are there in the size in which they were written. A pair that fails does not stop the
+others; --retry-failed tries it again.
 
 Exit codes:
   0         all pairs passed; warnings, if any, are in index.html
