@@ -29,7 +29,7 @@ impl Chain {
     /// Reads them in the order in which they are applied to a point. `grids` are those that the whole lies between: of several
     /// transforms none can be in a format that needs both.
     pub fn read(paths: &[PathBuf], format: Option<Format>, grids: &Grids) -> Result<Self> {
-        Self::read_each(paths, format, &if paths.len() == 1 { *grids } else { Grids::default() })
+        Self::read_each(paths, format, &if paths.len() == 1 { *grids } else { Grids::default() })?.suits(grids)
     }
 
     /// The same, with the grids that each of the files is read with.
@@ -52,7 +52,14 @@ impl Chain {
     ) -> Result<Self> {
         let Some(transform) = held else { return Self::read(paths, format, grids) };
         let files = vec![paths.first().cloned().unwrap_or_default(); transform.parts().len()];
-        Ok(Self { transform, files })
+        Self { transform, files }.suits(grids)
+    }
+
+    /// Refuses what cannot lead between images of these grids.
+    fn suits(self, grids: &Grids) -> Result<Self> {
+        let path = || self.files.first().map_or(Path::new("the transform"), PathBuf::as_path);
+        grids.suit(&self.transform).map_err(|message| Error::file(path(), message))?;
+        Ok(self)
     }
 
     /// The map of points, or the way back.
