@@ -88,8 +88,6 @@ fn usage(error: &clap::Error) -> u8 {
 /// clap's paragraphs without the usage, joined.
 fn one_line(text: &str) -> String {
     let text = text.trim_start_matches("error: ");
-    // As the standard library says it.
-    let text = text.replace("invalid digit found in string", "a whole number of 0 or more is needed");
     let paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
     let telling =
         paragraphs.filter(|part| !part.is_empty() && !part.starts_with("Usage:") && !part.starts_with("For more"));
@@ -111,10 +109,5 @@ mod tests {
         let error = Arguments::try_parse_from(["mireg", "register", "a", "b", "--bin", "5"]).err().unwrap();
         let line = one_line(&error.to_string());
         assert!(!line.contains('\n') && line.contains("'--bin'") && line.contains("'--bins'"), "{line}");
-        for [option, value] in [["--bins", "abc"], ["--seed", "-1"]] {
-            let error = Arguments::try_parse_from(["mireg", "register", "a", "b", option, value]).err().unwrap();
-            let line = one_line(&error.to_string());
-            assert!(line.contains(option) && line.contains("a whole number of 0 or more is needed"), "{line}");
-        }
     }
 }

@@ -90,8 +90,8 @@ impl Asked {
             }
             Command::Apply(apply) => {
                 let read = apply.read(held, engine)?;
-                let volume = apply.resample(&read, engine)?.volume;
-                Ok(Done::Resampled(volume, read.notes))
+                let (resampled, doubt) = apply.resample(&read, engine)?;
+                Ok(Done::Resampled(resampled.volume, read.notes.into_iter().chain(doubt).collect()))
             }
             Command::Metric(metric) => {
                 let found = metric.compare(held, engine)?;

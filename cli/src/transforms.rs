@@ -13,6 +13,11 @@ pub fn read(path: &Path, format: Option<Format>, grids: &Grids) -> Result<DAffin
     Ok(transform::read_linear(path, format, grids)?.to_affine())
 }
 
+/// A result that is written, unless something speaks against it.
+pub fn verdict(doubt: Option<String>) -> Result<()> {
+    doubt.map_or(Ok(()), |text| Err(Error::untrusted(text)))
+}
+
 /// The transforms of files, one after the other.
 pub struct Chain {
     pub transform: Transform,
@@ -24,7 +29,7 @@ impl Chain {
     /// Reads them in the order in which they are applied to a point. `grids` are those that the whole lies between: of several
     /// transforms none can be in a format that needs both.
     pub fn read(paths: &[PathBuf], format: Option<Format>, grids: &Grids) -> Result<Self> {
-        Self::read_each(paths, format, &if paths.len() == 1 { *grids } else { Grids::default() })
+        Self::read_each(paths, format, &if paths.len() == 1 { *grids } else { Grids::default() })?.suits(grids)
     }
 
     /// The same, with the grids that each of the files is read with.
@@ -47,7 +52,14 @@ impl Chain {
     ) -> Result<Self> {
         let Some(transform) = held else { return Self::read(paths, format, grids) };
         let files = vec![paths.first().cloned().unwrap_or_default(); transform.parts().len()];
-        Ok(Self { transform, files })
+        Self { transform, files }.suits(grids)
+    }
+
+    /// Refuses what cannot lead between images of these grids.
+    fn suits(self, grids: &Grids) -> Result<Self> {
+        let path = || self.files.first().map_or(Path::new("the transform"), PathBuf::as_path);
+        grids.suit(&self.transform).map_err(|message| Error::file(path(), message))?;
+        Ok(self)
     }
 
     /// The map of points, or the way back.
@@ -63,8 +75,20 @@ impl Chain {
         })
     }
 
-    /// The transforms, or the way back, as a field on `grid`, or on that of the first field among them.
-    pub fn field(&self, invert: bool, grid: Option<&Geometry>) -> Result<Field> {
+    /// What speaks against the way back.
+    pub fn doubt(&self, invert: bool) -> Option<String> {
+        if !invert {
+            return None;
+        }
+        let folds = |part: &Transform| if let Transform::Field(field) = part { field.folds() } else { 0 };
+        let parts = self.transform.parts().into_iter().map(folds).zip(&self.files);
+        let (count, file) = parts.into_iter().find(|&(count, _)| count > 0)?;
+        let text = "so that the way back is not unique; the result should not be used there";
+        Some(format!("{}: the field folds at {count} of its voxels, {text}", file.display()))
+    }
+
+    /// The transforms, or the way back, as a field on `grid`, or on that of the first field among them, and what speaks against it.
+    pub fn field(&self, invert: bool, grid: Option<&Geometry>) -> Result<(Field, Option<String>)> {
         let Some(grid) = grid.or(self.transform.grid()) else {
             let image = if invert { "--moving" } else { "--fixed" };
             return Err(Error::option(Setting::Fixed, format!("a mesh has no grid of its own; give one with {image}")));
@@ -72,6 +96,6 @@ impl Chain {
         let map = self.map(invert);
         let field = Field::of(grid, |point: DVec3| map.transform_point3(point));
         self.met(&map)?;
-        Ok(field)
+        Ok((field, self.doubt(invert)))
     }
 }

@@ -45,8 +45,10 @@ fn does_again_what_changed_and_nothing_else() {
     io::write(&data.join("m1.nii"), &waves(SIZE, 0.9)).unwrap();
     fs::remove_file(folder.path().join("out/p2/transform.tfm")).unwrap();
     fs::write(folder.path().join("out/p3/notes.txt"), "mine").unwrap();
+    // As a full disk leaves it.
+    fs::write(folder.path().join("out/p0/moved.nii.gz"), "").unwrap();
     let third = run(&[]);
-    assert_eq!(changed(&second, &third), ["p1", "p2"]);
+    assert_eq!(changed(&second, &third), ["p0", "p1", "p2"]);
 
     let fourth = run(&["--", "--dof", "affine"]);
     assert_eq!(changed(&third, &fourth), ["p0", "p1", "p2", "p3"]);

@@ -34,7 +34,7 @@ fn names_all_that_is_wrong_with_a_table() {
     for words in [
         &["row 3", "id A", "row 2"][..],
         &["row 4", "b/c", "'/'"],
-        &["row 5", "none.nii", "not found"],
+        &["row 5", "none.nii", "no such file"],
         &["row 5", "moving is empty"],
         &["row 6", "rigd", "--dof"],
         &["row 6", "--bins", "1"],
@@ -60,7 +60,7 @@ fn names_all_that_is_wrong_with_a_table() {
         assert!(all.lines().any(|line| line.contains(words)), "{words} is not in\n{all}");
     }
     fs::remove_file(&path).unwrap();
-    assert!(batch(folder.path(), 2, &[]).contains("pairs.csv: cannot be read"));
+    assert!(batch(folder.path(), 2, &[]).contains("pairs.csv: no such file"));
     assert!(!folder.path().join("out").exists());
 }
 

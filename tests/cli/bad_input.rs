@@ -44,7 +44,8 @@ const ROWS: &[Row] = &[
     ("no_bins", "register a.nii b.nii --out out --bins 0", 2, &["--bins", "0"]),
     ("one_bin", "register a.nii b.nii --out out --bins 1", 2, &["--bins", "1"]),
     ("too_many_bins", "register a.nii b.nii --out out --bins 1025", 2, &["--bins", "1025"]),
-    ("bins_in_words", "register a.nii b.nii --out out --bins many", 2, &["--bins", "many"]),
+    ("bins_in_words", "register a.nii b.nii --out out --bins many", 2, &["--bins", "many", "from 2 to 1024"]),
+    ("a_negative_seed", "register a.nii b.nii --out out --seed -1", 2, &["--seed", "a whole number, 0 or more"]),
     ("an_unknown_interpolation", "register a.nii b.nii --out out --interpolation sinc", 2, &["sinc", "catmull-rom"]),
     ("an_unknown_histogram", "register a.nii b.nii --out out --histogram magic", 2, &["magic", "tiled"]),
     (
@@ -110,6 +111,12 @@ const ROWS: &[Row] = &[
     ("metric_of_a_missing_file", "metric a.nii none.nii", 2, &["none.nii"]),
     ("metric_with_a_missing_transform", "metric a.nii b.nii --transform none.tfm", 2, &["none.tfm"]),
     ("metric_with_a_damaged_transform", "metric a.nii b.nii --transform text.txt", 2, &["text.txt"]),
+    (
+        "metric_with_bytes_as_transform",
+        "metric a.nii b.nii --transform bytes.tfm",
+        2,
+        &["bytes.tfm", "no transform", "FSL"],
+    ),
     ("metric_with_one_bin", "metric a.nii b.nii --bins 1", 2, &["--bins"]),
     ("metric_of_a_constant_image", "metric a.nii constant.nii", 2, &["moving", "constant"]),
     ("metric_of_images_that_do_not_overlap", "metric a.nii far.nii", 1, &["overlap"]),
@@ -254,6 +261,7 @@ fn prepare(folder: &Path) {
 
     let good = fs::read(folder.join("a.nii")).unwrap();
     let file = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    file("bytes.tfm", b"\x07\x08\x09\x00 of no format");
     let patched = |patches: &[(usize, &[u8])]| {
         let mut bytes = good.clone();
         patches.iter().for_each(|(at, new)| bytes[*at..at + new.len()].copy_from_slice(new));

@@ -21,6 +21,7 @@ pub fn tests() -> Vec<Trial> {
         test("moves_images_as_itk_does", moves_images_as_itk_does),
         test("composed_is_one_after_the_other", composed_is_one_after_the_other),
         test("inverted_leads_back", inverted_leads_back),
+        test("that_folds_is_doubted_on_the_way_back", that_folds_is_doubted_on_the_way_back),
         test("is_evaluated", is_evaluated),
         test("is_converted", is_converted),
         test("moves_images_alike_with_any_threads", moves_images_alike_with_any_threads),
@@ -68,6 +69,24 @@ fn folder() -> TempDir {
         fs::copy(&from, path(&from.file_name().unwrap().to_string_lossy())).unwrap();
     }
     folder
+}
+
+fn that_folds_is_doubted_on_the_way_back() {
+    let folder = folder();
+    let folds = Field::of(&grid(), |point| point + DVec3::X * 12.0 * libm::sin(point.x / 4.0));
+    io::field::write(&folder.path().join("folds.nii.gz"), &folds).unwrap();
+    run(folder.path(), "apply a.nii --like a.nii -t folds.nii.gz --out there.nii");
+    run(folder.path(), "points p.csv -t folds.nii.gz --out there.csv");
+    for (line, out) in [
+        ("apply a.nii --like a.nii -t folds.nii.gz --invert --out back.nii", "back.nii"),
+        ("points p.csv -t shift.tfm -t folds.nii.gz --invert --out back.csv", "back.csv"),
+        ("invert folds.nii.gz --out back.nii.gz", "back.nii.gz"),
+    ] {
+        let assert = mireg(folder.path(), &line.split(' ').collect::<Vec<_>>()).assert().code(1);
+        let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(told.starts_with("mireg: folds.nii.gz: the field folds at ") && told.lines().count() == 1, "{told}");
+        assert!(folder.path().join(out).exists(), "{out}");
+    }
 }
 
 fn run(folder: &Path, line: &str) -> String {

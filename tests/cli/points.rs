@@ -18,6 +18,7 @@ pub fn tests() -> Vec<Trial> {
         test("in_ras_are_the_same_points", in_ras_are_the_same_points),
         test("with_two_coordinates_stay_in_the_plane", with_two_coordinates_stay_in_the_plane),
         test("in_markups_are_placed_ones", in_markups_are_placed_ones),
+        test("of_spreadsheets_keep_their_separators", of_spreadsheets_keep_their_separators),
         test("in_damaged_files_are_no_fault", in_damaged_files_are_no_fault),
     ];
     let back = FILES
@@ -114,6 +115,23 @@ fn with_two_coordinates_stay_in_the_plane() {
         let plane = TRANSFORM.replace("0.1 -0.15 0.3 0.7 -0.4 0.5", "0 0 0 5 0 0");
         fs::write(folder.path().join("t.tfm"), plane).unwrap();
         assert_eq!(points(folder.path(), name, "out", &[]), expected);
+    }
+}
+
+fn of_spreadsheets_keep_their_separators() {
+    let folder = folder("a.csv", "\u{feff}name;x;y;z\r\n\"a; b\";1;2;3\r\n");
+    fs::write(folder.path().join("t.tfm"), TRANSFORM.replace("0.1 -0.15 0.3 0.7 -0.4 0.5", "0 0 0 5 0 0")).unwrap();
+    let there = points(folder.path(), "a.csv", "b.csv", &[]);
+    assert_eq!(there, "\u{feff}name;x;y;z\r\n\"a; b\";6;2;3\r\n");
+    for (text, says) in [
+        ("x;y;z\n1,5;2;3\n", "\"1,5\" on line 2, which is no finite number; write it with a point"),
+        ("x,X,y,z\n1,9,2,3\n", "has more than one column x; rename all but one"),
+    ] {
+        fs::write(folder.path().join("a.csv"), text).unwrap();
+        let words = ["points", "a.csv", "-t", "t.tfm", "--out", "b.csv"];
+        let told = mireg(folder.path(), &words).assert().code(2).get_output().stderr.clone();
+        let told = String::from_utf8_lossy(&told);
+        assert!(told.contains(says), "{told}");
     }
 }
 

@@ -8,7 +8,7 @@ use libtest_mimic::Trial;
 use mireg::io::points::Landmarks;
 use mireg::io::transform::{self, Grids};
 use mireg::transform::Rigid;
-use mireg::{Volume, io};
+use mireg::{Geometry, Volume, io};
 use tempfile::TempDir;
 
 use crate::cli::{mireg, ramp};
@@ -24,6 +24,7 @@ pub fn tests() -> Vec<Trial> {
         trial("cli::points take any format", points_take_any),
         trial("cli::evaluate takes any format", evaluate_takes_any),
         trial("cli::register starts from any format", register_starts_from_any),
+        trial("cli::transforms of the plane are not of space", those_of_the_plane_are_not_of_space),
     ]
 }
 
@@ -174,4 +175,36 @@ fn register_starts_from_any() {
     };
     let command = ["register", "fixed.mha", "moving.nii", "--out", "out", "--levels", "2mm", "--init"];
     is_the_same(folder.path(), &command, report);
+}
+
+/// Nor the other way round: a map that tilts takes a picture out of its plane.
+fn those_of_the_plane_are_not_of_space() {
+    let (folder, _) = prepared();
+    let flat = ramp(DVec3::ZERO);
+    let geometry = Geometry::axis_aligned([16, 16, 1], DVec3::ONE, DVec3::ZERO);
+    io::write(&folder.path().join("flat.mha"), &Volume { geometry, voxels: flat.voxels[..256].to_vec(), ..flat })
+        .unwrap();
+    let plane = "#Insight Transform File V1.0\n#Transform 0\nTransform: TranslationTransform_double_2_2\n\
+        Parameters: 1 2\nFixedParameters:\n";
+    fs::write(folder.path().join("plane.tfm"), plane).unwrap();
+    let shift = plane.replace("2_2", "3_3").replace("1 2", "1 2 0");
+    fs::write(folder.path().join("shift.tfm"), shift).unwrap();
+    let apply = |images: [&str; 2], transforms: &[&str]| {
+        let options = transforms.iter().flat_map(|name| ["-t", name]);
+        let words: Vec<_> =
+            ["apply", images[0], "--like", images[1], "--out", "out.mha"].into_iter().chain(options).collect();
+        let assert = mireg(folder.path(), &words).assert();
+        let output = assert.get_output();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for transforms in [&["plane.tfm"][..], &["plane.tfm", "a.tfm"]] {
+        let (code, told) = apply(["moving.nii", "fixed.mha"], transforms);
+        assert!(code == Some(2) && told.starts_with("mireg: plane.tfm: is a transform of two-dim"), "{told}");
+    }
+    let (code, told) = apply(["flat.mha"; 2], &["a.tfm"]);
+    assert!(code == Some(2) && told.starts_with("mireg: a.tfm: leads out of the plane"), "{told}");
+    for transforms in [&["plane.tfm"][..], &["shift.tfm"], &["plane.tfm", "shift.tfm"]] {
+        assert_eq!(apply(["flat.mha"; 2], transforms), (Some(0), String::new()), "{transforms:?}");
+    }
+    mireg(folder.path(), &["metric", "fixed.mha", "moving.nii", "--transform", "plane.tfm"]).assert().code(2);
 }

@@ -4,6 +4,7 @@
 pub const FILES: &[(&str, &str)] = &[
     ("a.csv", "x,y,z,t,label,comment\n1,2,3,0,1,\"a, b\"\n-10.5,20.25,1e2,0,2,\n"),
     ("b.csv", "name,Z,Y,X\nnose,3,2,1\n"),
+    ("c.csv", "\u{feff}x\ty\tz\tname\r\n1\t2\t3\tnose\r\n4\t5\t6\t\r\n"),
     ("a.txt", "# nose\n1 2\t3\n\n  4,5,6\n"),
     (
         "a.fcsv",

@@ -1,7 +1,8 @@
 //! Where and with how many threads a command computes.
 
 use super::choice::choice;
-use clap::{Args, value_parser};
+use super::number::whole;
+use clap::Args;
 use mireg::backend::BackendKind;
 use mireg::{Engine, Observer, Result};
 
@@ -12,7 +13,7 @@ pub struct Compute {
     pub backend: BackendKind,
     /// CPU threads, 1 to 1024 [default: one per core]; the result does not depend on their number
     #[arg(long, value_name = "N", help_heading = "Computing", allow_negative_numbers = true)]
-    #[arg(value_parser = value_parser!(u32).range(1..=1024))]
+    #[arg(value_parser = whole::<u32>(1..=1024))]
     pub threads: Option<u32>,
 }
 

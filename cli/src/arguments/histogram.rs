@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, value_parser};
+use super::number::whole;
+use clap::Args;
 use mireg::Volume;
 use mireg::io::{self, ReadOptions, Role};
 use mireg::metric::{self, HistogramMethod};
@@ -15,7 +16,7 @@ use crate::held::or_read;
 pub struct Histogram {
     /// Histogram bins per image, 2 to 1024. Mattes needs 5 or more: it keeps two empty bins at either end
     #[arg(long, value_name = "N", default_value_t = metric::Histogram::BINS, help_heading = "Metric")]
-    #[arg(value_parser = value_parser!(u32).range(2..=1024), allow_negative_numbers = true)]
+    #[arg(value_parser = whole::<u32>(2..=1024), allow_negative_numbers = true)]
     pub bins: u32,
     /// Interpolator of the moving image
     #[arg(long, value_enum, default_value_t = Interpolation::Linear, help_heading = "Metric")]

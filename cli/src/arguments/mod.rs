@@ -8,6 +8,7 @@ pub mod histogram;
 pub mod images;
 pub mod interpolation;
 pub mod metric;
+pub mod number;
 pub mod pair;
 pub mod ranges;
 pub mod search;

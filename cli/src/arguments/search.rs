@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum, value_parser};
+use super::number::whole;
+use clap::{Args, ValueEnum};
 use mireg::Result;
 use mireg::io::transform::{Format, Grids};
 use mireg::metric::Metric;
@@ -46,10 +47,10 @@ pub struct Search {
     /// Approximate number of samples per level for grid and random sampling [default: 2097152]. For viola it is the number of
     /// samples at the finest level; coarser levels use fewer [default: 8000]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = value_parser!(u64).range(1..))]
+    #[arg(value_parser = whole::<u64>(1..))]
     pub samples: Option<u64>,
     /// Seed of the random samples
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(..), allow_negative_numbers = true)]
     pub seed: u64,
 }
 

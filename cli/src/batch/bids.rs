@@ -92,8 +92,8 @@ impl Datasets {
     ///
     /// # Errors
     /// [`Error::File`]
-    pub fn describe(&self, row: &Row, files: &[String], folder: &Path) -> Result<bool> {
-        let described = files.iter().any(|name| MOVED.contains(&name.as_str()));
+    pub fn describe(&self, row: &Row, files: &BTreeMap<String, u64>, folder: &Path) -> Result<bool> {
+        let described = MOVED.iter().any(|&name| files.contains_key(name));
         if described {
             let [fixed, moving] = row.images.each_ref().map(|image| self.uri(image));
             let mut text = json!({

@@ -94,9 +94,8 @@ impl<'a> Entry<'a> {
         };
         let warnings = facts.warnings.iter().map(|warning| format!("{}: {}", warning.name, warning.text));
         let labels = [state.text()].into_iter().chain(facts.warnings.iter().map(|warning| &*warning.name));
-        let file = |name: &str| {
-            record.filter(|record| record.files.iter().any(|file| file == name)).map(|_| format!("{}/{name}", row.id))
-        };
+        let file =
+            |name: &str| record.filter(|record| record.files.contains_key(name)).map(|_| format!("{}/{name}", row.id));
         let parts = [
             facts.rotation_degrees.map(|degrees| format!("{degrees:.1}°")),
             facts.translation_mm.map(|mm| format!("{mm:.1} mm")),

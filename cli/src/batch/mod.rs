@@ -114,12 +114,12 @@ impl Study<'_> {
         let Some(datasets) = &self.datasets else { return Ok(()) };
         datasets.check(self.out)?;
         for (row, record) in rows.iter().zip(records).filter_map(|(row, record)| Some((row, record.as_mut()?))) {
-            if record.files.iter().any(|name| name == SIDECAR) {
+            if record.files.contains_key(SIDECAR) {
                 continue;
             }
             let folder = OutputFolder::create_in(&self.out.join(&row.id), unfinished)?;
             if datasets.describe(row, &record.files, folder.temporary())? {
-                record.files.push(SIDECAR.to_owned());
+                record.files.extend(record::files(folder.temporary())?);
                 record.write(folder.temporary())?;
                 folder.commit_with_last(RECORD)?;
             }
@@ -133,7 +133,7 @@ impl Study<'_> {
         summary::write(&summary, rows, records)?;
         gallery::write(&gallery, self.source, rows, records)?;
         if let Some(datasets) = &self.datasets {
-            let files = records.iter().flatten().flat_map(|record| &record.files);
+            let files = records.iter().flatten().flat_map(|record| record.files.keys());
             datasets.write(folder.temporary(), self.out, files.map(String::as_str))?;
         }
         folder.commit()

@@ -1,6 +1,7 @@
 //! Rows at once: each worker takes the next row, reads its images, registers them and writes the results. While one reads or writes, others
 //! compute. No more pairs are in memory than there are workers.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ use mireg::io::OutputFolder;
 use mireg::{Engine, Error, Result};
 use serde_json::Value;
 
-use super::bids::{Datasets, SIDECAR};
+use super::bids::Datasets;
 use super::facts::Facts;
 use super::record::{self, End, RECORD, Record};
 use super::row;
@@ -122,13 +123,13 @@ impl<'a> Turn<'a> {
             Ok(Ok(())) => "nothing was written".to_owned(),
             Err(_) => "a fault in mireg itself; please report the line on stderr and the command".to_owned(),
         };
-        let record = self.record(Vec::new(), End::Failed { error });
+        let record = self.record(BTreeMap::new(), End::Failed { error });
         // Where it cannot be written, the next run tries the row again.
         let _ = self.keep(&folder, &record);
         Outcome::Ended(Box::new(record))
     }
 
-    fn record(&self, files: Vec<String>, end: End) -> Record {
+    fn record(&self, files: BTreeMap<String, u64>, end: End) -> Record {
         let command = self.row.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         Record { key: self.row.key.clone(), command, files, end }
     }
@@ -151,13 +152,10 @@ impl Row for Turn<'_> {
     }
 
     fn place(&self, folder: OutputFolder, report: Value) -> Result<()> {
-        let mut files = record::names(folder.temporary())?;
-        if let Some(datasets) = self.shared.datasets
-            && datasets.describe(self.row, &files, folder.temporary())?
-        {
-            files.push(SIDECAR.to_owned());
+        if let Some(datasets) = self.shared.datasets {
+            datasets.describe(self.row, &record::files(folder.temporary())?, folder.temporary())?;
         }
-        let record = self.record(files, End::Done(Facts::new(&report)));
+        let record = self.record(record::files(folder.temporary())?, End::Done(Facts::new(&report)));
         record.write(folder.temporary())?;
         folder.commit_with_last(RECORD)?;
         *self.placed.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);

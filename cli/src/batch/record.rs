@@ -1,5 +1,6 @@
 //! What a row's folder says about the row.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -19,8 +20,8 @@ pub struct Record {
     pub key: Key,
     /// The command line that does the same.
     pub command: Vec<String>,
-    /// The files beside it.
-    pub files: Vec<String>,
+    /// The files beside it, and their sizes in bytes.
+    pub files: BTreeMap<String, u64>,
     #[serde(flatten)]
     pub end: End,
 }
@@ -35,10 +36,13 @@ pub enum End {
 }
 
 impl Record {
-    /// The record of a folder, if there is a whole one and all its files are there.
+    /// The record of a folder, if there is a whole one and all its files are there, as large as they were: a disk that was full or a
+    /// machine that went down may leave empty ones.
     pub fn read(folder: &Path) -> Option<Self> {
         let record: Self = serde_json::from_slice(&fs::read(folder.join(RECORD)).ok()?).ok()?;
-        record.files.iter().all(|name| folder.join(name).exists()).then_some(record)
+        let whole =
+            |(name, &bytes): (&String, &u64)| folder.join(name).metadata().is_ok_and(|file| file.len() == bytes);
+        record.files.iter().all(whole).then_some(record)
     }
 
     /// Puts it into a folder that is not yet in its place.
@@ -72,7 +76,7 @@ pub fn forget(folder: &Path) -> Result<()> {
     let record: Option<Record> = serde_json::from_slice(&text).ok();
     let files = record.map(|record| record.files).unwrap_or_default();
     // A name with a path in it is none of ours.
-    let files = files.iter().map(String::as_str).filter(|name| Path::new(name).file_name() == Some(OsStr::new(name)));
+    let files = files.keys().map(String::as_str).filter(|name| Path::new(name).file_name() == Some(OsStr::new(name)));
     for name in files.chain([RECORD]) {
         let path = folder.join(name);
         match fs::remove_file(&path) {
@@ -88,16 +92,15 @@ pub fn forget(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The names of the files in a folder, in order.
+/// The names of the files in a folder, and their sizes.
 ///
 /// # Errors
 /// [`Error::File`]
-pub fn names(folder: &Path) -> Result<Vec<String>> {
+pub fn files(folder: &Path) -> Result<BTreeMap<String, u64>> {
     let unreadable = |e: std::io::Error| Error::file(folder, format!("cannot be read ({})", e.kind()));
-    let entries = fs::read_dir(folder).map_err(unreadable)?;
-    let name =
-        |entry: std::io::Result<fs::DirEntry>| Ok(entry.map_err(unreadable)?.file_name().to_string_lossy().into());
-    let mut names: Vec<String> = entries.map(name).collect::<Result<_>>()?;
-    names.sort();
-    Ok(names)
+    let file = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry?;
+        Ok((entry.file_name().to_string_lossy().into(), entry.metadata()?.len()))
+    };
+    fs::read_dir(folder).and_then(|entries| entries.map(file).collect()).map_err(unreadable)
 }

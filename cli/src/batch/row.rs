@@ -9,7 +9,7 @@ use mireg::Result;
 use super::inputs::{Key, Stamp};
 use super::names::{DESCRIPTION, GALLERY, SUMMARY};
 use super::options::{Given, Known};
-use super::table::Line;
+use super::table::{Line, why};
 use crate::invocation::Invocation;
 use crate::report;
 
@@ -149,7 +149,7 @@ fn inputs(names: [&str; 2], images: &[PathBuf; 2], options: &[Given], faults: &m
         match Stamp::of(path) {
             _ if name.is_empty() => faults.push(format!("{column} is empty; give a file")),
             Ok(stamp) => stamps.push(stamp),
-            Err(e) => faults.push(format!("{column} {} cannot be read ({})", path.display(), e.kind())),
+            Err(e) => faults.push(format!("{column} {}: {}", path.display(), why(&e))),
         }
     }
     stamps

@@ -29,10 +29,7 @@ pub struct Line {
 pub fn read(path: &Path) -> Result<Table> {
     let unreadable =
         |e: &dyn std::fmt::Display| Error::file(path, format!("cannot be read ({e}); give a CSV or TSV file"));
-    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
-        ErrorKind::NotFound => Error::file(path, "no such file; check the name"),
-        kind => unreadable(&kind),
-    })?;
+    let bytes = std::fs::read(path).map_err(|e| Error::file(path, why(&e)))?;
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let mut reader = ReaderBuilder::new().delimiter(delimiter(text)).flexible(true).trim(Trim::All).from_reader(text);
     let header = reader.byte_headers().map_err(|e| unreadable(&e))?;
@@ -58,6 +55,14 @@ pub fn read(path: &Path) -> Result<Table> {
         return Err(Error::file(path, "has no rows; it needs a row of names (id, fixed, moving) and a row per pair"));
     }
     Ok(table)
+}
+
+/// Why a file cannot be read, and what to do.
+pub fn why(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "no such file; check the name".to_owned(),
+        kind => format!("cannot be read ({kind})"),
+    }
 }
 
 /// The first of these that the row of names has.

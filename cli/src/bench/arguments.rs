@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, value_parser};
+use crate::arguments::number::whole;
+use clap::Args;
 use mireg::backend::HistogramMethod;
 
 use super::choices::{Axis, Data, Estimator, Paper};
@@ -45,7 +46,7 @@ pub struct Bench {
     pub histogram: Vec<HistogramMethod>,
     /// Histogram bins per image, 2 to 1024 [default: 64,100,128,200,256]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
-    #[arg(value_parser = value_parser!(u32).range(2..=1024))]
+    #[arg(value_parser = whole::<u32>(2..=1024))]
     pub bins: Vec<u32>,
     /// Interpolators of the moving image [default: linear]
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
@@ -54,7 +55,7 @@ pub struct Bench {
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     pub data: Vec<Data>,
     /// Voxels per side of synthetic images, 2 to 512 [default: 256 on a GPU, 128 on a CPU, 16 in the emulator]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value_parser!(u32).range(2..=512))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32>(2..=512))]
     pub size: Option<u32>,
     /// Fixed image that replaces the synthetic head; needs --moving
     #[arg(long, value_name = "FILE", requires = "moving")]
@@ -66,7 +67,7 @@ pub struct Bench {
     pub images: Images,
     /// Samples in each of the two sets of viola, 2 to 100000 [default: 1000,10000, and 100000 on a GPU; 64 in the emulator]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
-    #[arg(value_parser = value_parser!(u32).range(2..=100_000))]
+    #[arg(value_parser = whole::<u32>(2..=100_000))]
     pub samples: Vec<u32>,
     /// Axis of the rotation by 0.1 rad
     #[arg(long, value_enum, default_value_t = Axis::Oblique)]

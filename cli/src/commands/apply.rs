@@ -15,7 +15,7 @@ use crate::arguments::images::Single;
 use crate::arguments::interpolation::Interpolation;
 use crate::interrupt::Held;
 use crate::terminal::{self, line};
-use crate::transforms::Chain;
+use crate::transforms::{Chain, verdict};
 use crate::{files, held};
 
 pub const EXAMPLES: &str = "\
@@ -82,7 +82,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
     let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
     let read = arguments.read(held::Held::default(), &engine)?;
     let engine = if read.is_linear() { engine.on(arguments.compute.backend, &Silent)? } else { engine };
-    let resampled = arguments.resample(&read, &engine)?;
+    let (resampled, doubt) = arguments.resample(&read, &engine)?;
     let _held = Held::new();
     engine.install(|| io::write(out, &resampled.volume))?;
     let grid = resampled.volume.geometry;
@@ -92,7 +92,7 @@ pub fn run(arguments: &Apply) -> Result<()> {
     let size = format!("{i} x {j} x {k} voxels of {:.4} x {:.4} x {:.4} mm", spacing.x, spacing.y, spacing.z);
     terminal::print(&line("wrote", &format!("{}, {size}", out.display())));
     terminal::print(&line("inside", &format!("{part:.1} % of them lie in {}", image.display())));
-    Ok(())
+    verdict(doubt)
 }
 
 /// What was read.
@@ -131,11 +131,11 @@ impl Apply {
         })
     }
 
-    /// The image on the grid.
+    /// The image on the grid, and what speaks against it.
     ///
     /// # Errors
     /// As [`Engine::resample`]; [`Error::Untrusted`] where none of the image is on the grid.
-    pub fn resample(&self, read: &Read, engine: &Engine) -> Result<Resampled> {
+    pub fn resample(&self, read: &Read, engine: &Engine) -> Result<(Resampled, Option<String>)> {
         let map = read.chain.map(self.invert);
         let grid = self.spacing.map_or(read.like, |spacing| read.like.respaced(spacing));
         let interpolator = if self.labels { Interpolator::Nearest } else { self.interpolation.into() };
@@ -151,7 +151,7 @@ impl Apply {
                 self.image.display()
             )));
         }
-        Ok(resampled)
+        Ok((resampled, read.chain.doubt(self.invert)))
     }
 }
 

@@ -5,7 +5,8 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
+use crate::arguments::number::whole;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use mireg::backend::BackendKind;
 use mireg::error::Setting;
 use mireg::{Engine, Error, Observer, Result};
@@ -46,8 +47,9 @@ Output files in DIR:
 Progress is a bar on a terminal, and elsewhere, as in the log of a scheduler, a line per pair.
 
 If a run is stopped or killed, the same command goes on from there. A pair is done if its record
-has the same options, the same version of mireg, and the same sizes and times of its files. A pair
-that fails does not stop the others; --retry-failed tries it again.
+has the same options, the same version of mireg, and the same sizes and times of its images, and
+its results are there in the size in which they were written. A pair that fails does not stop the
+others; --retry-failed tries it again.
 
 Exit codes:
   0         all pairs passed; warnings, if any, are in index.html
@@ -109,7 +111,7 @@ pub struct Batch {
     pub merge: bool,
     /// Pairs at once, which share the threads; each needs memory for its images [default: one per thread, 1 to 16 per device]
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Computing")]
-    #[arg(value_parser = value_parser!(u32).range(1..=256))]
+    #[arg(value_parser = whole::<u32>(1..=256))]
     pub jobs: Option<u32>,
     /// GPUs for the pairs, as all or 0,2: each works on pairs of its own; any is one that no other mireg batch with any has taken,
     /// and waits for it

@@ -50,6 +50,6 @@ pub fn run(arguments: &Compose) -> Result<()> {
         None if transform::holds_chains(out, files.to) => {
             transform::write(out, files.to, &chain.transform, &images.grids())
         }
-        None => io::field::write(out, &chain.field(false, grids.fixed)?),
+        None => io::field::write(out, &chain.field(false, grids.fixed)?.0),
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum, value_parser};
+use crate::arguments::number::{number, whole};
+use clap::{Args, ValueEnum};
 use mireg::deform::{Channel, Deformation, Forces, Options, Start};
 use mireg::error::Setting;
 use mireg::io::transform::{self, Format, Grids};
@@ -98,7 +99,7 @@ pub struct Deform {
     #[arg(long, value_name = "FILE", help_heading = "Deformation")]
     pub moving_extra: Vec<PathBuf>,
     /// Weights of the extra images beside FIXED and MOVING, which have 1; the last number holds for all further ones [default: 1]
-    #[arg(long, value_name = "WEIGHT,...", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "WEIGHT,...", value_delimiter = ',', value_parser = number, allow_negative_numbers = true)]
     #[arg(help_heading = "Deformation")]
     pub extra_weight: Vec<f64>,
     /// Regularisation of the update field: standard deviation of the Gaussian at the finest level. On coarser levels it grows with
@@ -123,11 +124,11 @@ pub struct Deform {
         allow_negative_numbers = true,
         help_heading = "Deformation"
     )]
-    #[arg(value_parser = value_parser!(u32).range(1..))]
+    #[arg(value_parser = whole::<u32>(1..))]
     pub iterations: Vec<u32>,
     /// Histogram bins per image, 8 to 255
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true, help_heading = "Deformation")]
-    #[arg(value_parser = value_parser!(u32).range(8..=255))]
+    #[arg(value_parser = whole::<u32>(8..=255))]
     pub bins: u32,
     /// Mask on the grid of FIXED: where it is below 0.5, such as in a lesion, the images have no force and the regularisation fills in
     #[arg(long, value_name = "FILE", help_heading = "Deformation")]

@@ -11,6 +11,7 @@ use mireg::{Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::images::Images;
+use crate::arguments::number::whole;
 use crate::arguments::pair::Pair as Files;
 use crate::demo::{Misplacement, Pair, picture};
 use crate::invocation::Invocation;
@@ -32,7 +33,7 @@ pub struct Demo {
     #[arg(long, value_name = "DIR", default_value = "mireg-demo")]
     pub out: PathBuf,
     /// Seed: each number gives a different head and a different motion
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(..), allow_negative_numbers = true)]
     pub seed: u64,
     #[command(flatten)]
     pub compute: Compute,

@@ -8,12 +8,13 @@ use mireg::io::transform;
 
 use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
 use crate::interrupt::Held;
-use crate::transforms::Chain;
+use crate::transforms::{Chain, verdict};
 
 pub const EXAMPLES: &str = "\
 IN maps points of FIXED to points of MOVING; the output maps points of MOVING to points of
 FIXED. --fixed and --moving are the images of IN. The inverse of a displacement field is a
-displacement field on the grid of --moving, or on the grid of IN.
+displacement field on the grid of --moving, or on the grid of IN. Of a field that folds it is
+written, and the exit code is 1.
 
 Examples:
   mireg invert ct_to_mr.tfm --out mr_to_ct.tfm
@@ -42,6 +43,10 @@ pub fn run(arguments: &Invert) -> Result<()> {
     let _held = Held::new();
     match chain.transform.to_linear() {
         Some(linear) => transform::write_linear(out, files.to, &linear.inverse(), &grids.swapped()),
-        None => transform::write(out, files.to, &chain.field(true, grids.moving)?.into(), &grids.swapped()),
+        None => {
+            let (field, doubt) = chain.field(true, grids.moving)?;
+            transform::write(out, files.to, &field.into(), &grids.swapped())?;
+            verdict(doubt)
+        }
     }
 }

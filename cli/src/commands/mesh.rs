@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, value_parser};
+use crate::arguments::number::{number, whole};
+use clap::Args;
 use mireg::backend::Exponentials;
 use mireg::io::transform::{self, Format, Grids};
 use mireg::{Result, mesh};
@@ -49,11 +50,11 @@ pub struct Mesh {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = outputs::<Meshed>(), help_heading = "Output")]
     pub write: Vec<Output>,
     /// Cell size of the mesh in pixels of FIXED, at least 10; a cell is two triangles [default: 1/16 of the longer side, at least 25]
-    #[arg(long, value_name = "PX", allow_negative_numbers = true, help_heading = "Mesh")]
+    #[arg(long, value_name = "PX", value_parser = number, allow_negative_numbers = true, help_heading = "Mesh")]
     pub spacing: Option<f64>,
     /// Maximum iterations of the climb
     #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, help_heading = "Mesh")]
-    #[arg(value_parser = value_parser!(u32).range(1..))]
+    #[arg(value_parser = whole::<u32>(1..))]
     pub iterations: u32,
     /// Standard deviations of the Gaussian windows of FIXED and MOVING, as multiples of the local standard deviation of the
     /// intensities [default: maximum likelihood]

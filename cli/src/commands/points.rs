@@ -11,7 +11,7 @@ use crate::arguments::grids::{ImageGrids, Reading};
 use crate::files;
 use crate::interrupt::Held;
 use crate::terminal::{self, line};
-use crate::transforms::Chain;
+use crate::transforms::{Chain, verdict};
 
 pub const EXAMPLES: &str = "\
 Points of the fixed image are mapped to the moving image, in mm; with --invert, points of
@@ -66,5 +66,5 @@ pub fn run(arguments: &Points) -> Result<()> {
     let _held = Held::new();
     landmarks.write(&arguments.out)?;
     terminal::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
-    Ok(())
+    verdict(chain.doubt(*invert))
 }

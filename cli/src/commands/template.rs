@@ -5,7 +5,8 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::{Args, value_parser};
+use crate::arguments::number::whole;
+use clap::Args;
 use mireg::deform::{self, Forces};
 use mireg::io;
 use mireg::template::Options;
@@ -70,7 +71,7 @@ pub struct Template {
     pub like: Option<PathBuf>,
     /// Rounds of deformations
     #[arg(long, value_name = "N", default_value_t = 4, allow_negative_numbers = true, help_heading = "Template")]
-    #[arg(value_parser = value_parser!(u32).range(1..=100))]
+    #[arg(value_parser = whole::<u32>(1..=100))]
     pub rounds: u32,
     /// Begin anew, even if an earlier run of the same command was stopped
     #[arg(long, help_heading = "Template")]
@@ -88,7 +89,7 @@ pub struct Template {
     pub levels: Vec<f64>,
     /// Maximum iterations per level [default: as of `mireg deform`]
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true)]
-    #[arg(value_parser = value_parser!(u32).range(1..), help_heading = "Deformation")]
+    #[arg(value_parser = whole::<u32>(1..), help_heading = "Deformation")]
     pub iterations: Vec<u32>,
     #[command(flatten)]
     pub compute: Compute,

@@ -98,7 +98,12 @@ pub struct Landmarks {
     frame: Frame,
     format: PointsFormat,
     document: Box<dyn Document>,
+    /// Whether the file begins with a byte order mark, as those that Excel writes.
+    marked: bool,
 }
+
+/// What says that a text is UTF-8.
+const MARK: &str = "\u{feff}";
 
 /// Farthest from the plane that a point of two coordinates may come, mm.
 const FLAT: f64 = 1e-6;
@@ -115,6 +120,10 @@ impl Landmarks {
             let unknown = "its name does not say how it holds points (.csv, .mrk.json, .fcsv, .vtk, .txt)";
             Error::file(path, message!("{unknown}"; "give ", PointsFormat))
         })?;
+        let (marked, text) = match text.strip_prefix(MARK) {
+            Some(rest) => (true, rest.to_owned()),
+            None => (false, text),
+        };
         let parsed = match format {
             PointsFormat::Csv => table::csv(&text),
             PointsFormat::Fcsv => table::fcsv(&text),
@@ -137,7 +146,7 @@ impl Landmarks {
         }
         let frame = said.or(frame).unwrap_or(Frame::Lps);
         let points = points.into_iter().map(|point| frame.flip(point)).collect();
-        Ok(Self { points, axes, frame, format, document })
+        Ok(Self { points, axes, frame, format, document, marked })
     }
 
     /// LPS mm, at least one; z is 0 where the file has x and y alone.
@@ -173,7 +182,8 @@ impl Landmarks {
         }
         let points: Vec<[f64; 3]> = self.points.iter().map(|&point| self.frame.flip(point).to_array()).collect();
         let points: Vec<&[f64]> = points.iter().map(|point| &point[..self.axes]).collect();
-        atomic::write(path, &[&self.document.render(&points)])
+        let mark = if self.marked { MARK } else { "" };
+        atomic::write(path, &[mark.as_bytes(), &self.document.render(&points)])
     }
 }
 
@@ -182,7 +192,8 @@ fn coordinate(word: &str, line: u64) -> Result<f64, Message> {
     let number = word.trim().parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| {
         let word = shown(word);
-        message!("has \"{word}\" on line {line}, which is no finite number"; "correct it")
+        let correct = if word.contains(',') { "write it with a point" } else { "correct it" };
+        message!("has \"{word}\" on line {line}, which is no finite number"; "{correct}")
     })
 }
 

@@ -1,7 +1,7 @@
 //! Points as rows of a table: CSV with a header, and 3D Slicer's `.fcsv`.
 
 use crate::error::{Message, message};
-use csv::{ReaderBuilder, StringRecord, WriterBuilder};
+use csv::{ReaderBuilder, StringRecord, Terminator, WriterBuilder};
 
 use super::{Document, Frame, Parsed, coordinate, shortest};
 
@@ -9,13 +9,18 @@ use super::{Document, Frame, Parsed, coordinate, shortest};
 struct Table {
     /// Lines before the table.
     preamble: String,
+    delimiter: u8,
     rows: Vec<StringRecord>,
     columns: Vec<usize>,
 }
 
 impl Document for Table {
     fn render(&self, points: &[&[f64]]) -> Vec<u8> {
-        let mut writer = WriterBuilder::new().flexible(true).from_writer(self.preamble.clone().into_bytes());
+        let mut writer = WriterBuilder::new()
+            .flexible(true)
+            .delimiter(self.delimiter)
+            .terminator(if self.preamble.ends_with("\r\n") { Terminator::CRLF } else { Terminator::Any(b'\n') })
+            .from_writer(self.preamble.clone().into_bytes());
         for (row, point) in self.rows.iter().zip(points) {
             let coordinate = |column| self.columns.iter().zip(*point).find(|(c, _)| **c == column).map(|(_, v)| *v);
             let fields = row.iter().enumerate();
@@ -26,20 +31,20 @@ impl Document for Table {
     }
 }
 
-/// A table under a header with columns x, y and, but for points of a plane, z.
+/// A table under a header with columns x, y and, but for points of a plane, z; between them the first of tab, semicolon and comma that the
+/// header has.
 pub fn csv(text: &str) -> Result<Parsed, Message> {
-    let text = text.trim_start_matches('\u{feff}');
     let header = text.split_inclusive('\n').next().unwrap_or_default();
-    let names: Vec<String> =
-        header.trim_end().split(',').map(|name| name.trim_matches([' ', '"']).to_lowercase()).collect();
-    let columns = columns(&names);
+    let delimiter = *b"\t;,".iter().find(|delimiter| header.as_bytes().contains(delimiter)).unwrap_or(&b',');
+    let names = header.trim_end().split(char::from(delimiter));
+    let columns = columns(&names.map(|name| name.trim_matches([' ', '"']).to_lowercase()).collect::<Vec<_>>())?;
     if columns.len() < 2 {
         return Err(message!(
             "has no columns x and y in its first line";
             "add a header, or read bare numbers with ", PointsFormat, " text"
         ));
     }
-    parse(header, &text[header.len()..], columns, None)
+    parse(header, &text[header.len()..], delimiter, columns, None)
 }
 
 /// The comments say which columns are x, y and z and in which frame; before they did, it was RAS, and the label came first.
@@ -51,22 +56,33 @@ pub fn fcsv(text: &str) -> Result<Parsed, Message> {
         values.filter_map(|rest| rest.trim_start().strip_prefix('=')).next()
     };
     let names = value("columns").unwrap_or("label,x,y,z").split(',').map(|name| name.trim().to_lowercase());
-    let columns = columns(&names.collect::<Vec<_>>());
+    let columns = columns(&names.collect::<Vec<_>>())?;
     if columns.len() < 3 {
         return Err("has no columns x, y and z in its comments; save it again".into());
     }
     let frame = value("CoordinateSystem").map_or(Ok(Frame::Ras), Frame::of)?;
-    parse(preamble, rows, columns, Some(frame))
+    parse(preamble, rows, b',', columns, Some(frame))
 }
 
 /// Where x, y and z are; z may be missing.
-fn columns(names: &[String]) -> Vec<usize> {
-    ["x", "y", "z"].iter().map_while(|axis| names.iter().position(|name| name == axis)).collect()
+fn columns(names: &[String]) -> Result<Vec<usize>, Message> {
+    let axes = ["x", "y", "z"];
+    if let Some(axis) = axes.into_iter().find(|axis| names.iter().filter(|name| name == axis).count() > 1) {
+        return Err(message!("has more than one column {axis}"; "rename all but one"));
+    }
+    Ok(axes.iter().map_while(|axis| names.iter().position(|name| name == axis)).collect())
 }
 
-fn parse(preamble: &str, rows: &str, columns: Vec<usize>, frame: Option<Frame>) -> Result<Parsed, Message> {
+fn parse(
+    preamble: &str,
+    rows: &str,
+    delimiter: u8,
+    columns: Vec<usize>,
+    frame: Option<Frame>,
+) -> Result<Parsed, Message> {
     let first = 1 + preamble.lines().count() as u64;
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(rows.as_bytes());
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(rows.as_bytes());
     let (mut points, mut kept) = (vec![], vec![]);
     for row in reader.records() {
         let row = row.map_err(|error| format!("is damaged ({error}); correct it"))?;
@@ -82,6 +98,6 @@ fn parse(preamble: &str, rows: &str, columns: Vec<usize>, frame: Option<Frame>) 
     let axes = columns.len();
     // What follows must start on a line of its own.
     let end = if preamble.is_empty() || preamble.ends_with('\n') { "" } else { "\n" };
-    let table = Table { preamble: format!("{preamble}{end}"), rows: kept, columns };
+    let table = Table { preamble: format!("{preamble}{end}"), delimiter, rows: kept, columns };
     Ok(Parsed { points, axes, frame, document: Box::new(table) })
 }

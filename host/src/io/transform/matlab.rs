@@ -25,18 +25,9 @@ pub fn read(bytes: &[u8]) -> Result<Linear, String> {
 /// Takes the next matrix, its name and its numbers by columns, from the front of `bytes`.
 fn matrix(bytes: &mut &[u8]) -> Result<(String, Vec<f64>), String> {
     let header: [[u8; 4]; 5] = take(bytes, 20)?.as_chunks().0.try_into().map_err(|_| damaged())?;
-    // Thousands say the byte order, tens what numbers are stored as.
-    let kind = u32::from_le_bytes(header[0]);
-    let big_endian = kind != 0 && kind != 10 && kind != 100 && kind != 110;
+    let (big_endian, single) = kind(header[0]).ok_or_else(damaged)?;
     let word = |n: usize| if big_endian { u32::from_be_bytes(header[n]) } else { u32::from_le_bytes(header[n]) };
-    let [kind, rows, columns, imaginary, name] = [0, 1, 2, 3, 4].map(word);
-    let kind = if big_endian { kind.checked_sub(1000).ok_or_else(damaged)? } else { kind };
-    // A vector is the same by rows, 100 more, as by columns.
-    let single = match kind {
-        0 | 100 => false,
-        10 | 110 => true,
-        _ => return Err(damaged()),
-    };
+    let [rows, columns, imaginary, name] = [1, 2, 3, 4].map(word);
     if imaginary != 0 || rows.min(columns) > 1 || name as usize > LONGEST {
         return Err(damaged());
     }
@@ -53,16 +44,26 @@ fn matrix(bytes: &mut &[u8]) -> Result<(String, Vec<f64>), String> {
     Ok((name, numbers))
 }
 
+/// Whether a file begins like one of these.
+pub fn is(bytes: &[u8]) -> bool {
+    bytes.first_chunk().copied().and_then(kind).is_some()
+}
+
+/// Whether a matrix is big-endian and whether it is of single precision, by its first word: thousands say the byte order, tens what numbers
+/// are stored as. A vector is the same by rows, 100 more, as by columns.
+fn kind(word: [u8; 4]) -> Option<(bool, bool)> {
+    let (little, big) = (u32::from_le_bytes(word), u32::from_be_bytes(word));
+    match if little <= 110 { little } else { big.checked_sub(1000)? } {
+        0 | 100 => Some((little > 110, false)),
+        10 | 110 => Some((little > 110, true)),
+        _ => None,
+    }
+}
+
 fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8], String> {
     let (taken, rest) = bytes.split_at_checked(count).ok_or_else(damaged)?;
     *bytes = rest;
     Ok(taken)
-}
-
-/// Whether a file begins as one of this format does: with a small number of either byte order, which says what the matrix holds.
-pub fn begins(bytes: &[u8]) -> bool {
-    let number = |bytes: [u8; 4]| u32::from_le_bytes(bytes).min(u32::from_be_bytes(bytes));
-    bytes.first_chunk().is_some_and(|&bytes| number(bytes) < 5000)
 }
 
 fn damaged() -> String {

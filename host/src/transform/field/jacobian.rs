@@ -10,17 +10,22 @@ impl Field {
     /// central differences, and by differences to the one neighbour at borders. Nothing changes along axes of one voxel. Negative
     /// where the field folds.
     pub fn jacobians(&self) -> Vec<f32> {
+        self.each_jacobian().collect()
+    }
+
+    /// The voxels around which the field folds: the way back from there is not unique.
+    pub fn folds(&self) -> usize {
+        self.each_jacobian().filter(|&jacobian| jacobian <= 0.0).count()
+    }
+
+    fn each_jacobian(&self) -> impl IndexedParallelIterator<Item = f32> {
         let by_mm = self.geometry.world_to_index().matrix3;
         let [width, height, _] = self.geometry.size;
-        let mut jacobians = vec![0.0; self.vectors.len()];
-        jacobians.par_chunks_mut(width).enumerate().for_each(|(row, jacobians)| {
-            for (x, jacobian) in jacobians.iter_mut().enumerate() {
-                let place = [x, row % height, row / height];
-                let [i, j, k] = [0, 1, 2].map(|axis| self.slope(place, axis));
-                *jacobian = (DMat3::IDENTITY + DMat3::from_cols(i, j, k) * by_mm).determinant() as f32;
-            }
-        });
-        jacobians
+        (0..self.vectors.len()).into_par_iter().map(move |n| {
+            let place = [n % width, n / width % height, n / width / height];
+            let [i, j, k] = [0, 1, 2].map(|axis| self.slope(place, axis));
+            (DMat3::IDENTITY + DMat3::from_cols(i, j, k) * by_mm).determinant() as f32
+        })
     }
 
     /// How u changes from voxel to voxel along an axis.
