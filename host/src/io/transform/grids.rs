@@ -41,7 +41,9 @@ impl<'a> Grids<'a> {
         if both(|grid| grid.dimensions() == 3) && transform.parts().into_iter().any(of_plane) {
             return Err("is a transform of two-dimensional images, and these have three; give one of three".into());
         }
-        let leaves = |point| transform.to_affine().is_some_and(|map| map.transform_point3(point).z.abs() > IN_PLANE);
+        let leaves = |point: DVec3| {
+            transform.to_affine().is_some_and(|map| (map.transform_point3(point).z - point.z).abs() > IN_PLANE)
+        };
         let in_space = |part: &Transform| matches!(part, Transform::Field(field) if !field.geometry.is_flat());
         let out = || transform.parts().into_iter().any(in_space) || fixed.corners().into_iter().any(leaves);
         match both(|grid| grid.dimensions() == 2) && out() {
