@@ -5,12 +5,19 @@ use std::path::{Path, PathBuf};
 
 use glam::{DAffine3, DVec3};
 use mireg::io::transform::{self, Format, Grids};
-use mireg::transform::{Field, Transform, TransformMap};
+use mireg::transform::{Field, Linear, Transform, TransformMap};
 use mireg::{Error, Geometry, Result};
 
 /// The linear transform in a file between images of these grids: fixed point to moving point, LPS mm.
 pub fn read(path: &Path, format: Option<Format>, grids: &Grids) -> Result<DAffine3> {
-    Ok(transform::read_linear(path, format, grids)?.to_affine())
+    Ok(read_linear(path, format, grids)?.to_affine())
+}
+
+/// The same with its parameters.
+pub fn read_linear(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Linear> {
+    let linear = transform::read_linear(path, format, grids)?;
+    grids.suit(&linear.clone().into()).map_err(|message| Error::file(path, message))?;
+    Ok(linear)
 }
 
 /// A result that is written, unless something speaks against it.

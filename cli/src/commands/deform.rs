@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use crate::arguments::number::{number, whole};
 use clap::{Args, ValueEnum};
 use mireg::deform::{Channel, Deformation, Forces, Options, Start};
 use mireg::error::Setting;
-use mireg::io::transform::{self, Format, Grids};
+use mireg::io::transform::{Format, Grids};
 use mireg::labels::{Labels, Regions};
 use mireg::transform::Kind;
 use mireg::{Engine, Error, Observer, Result, Volume, io};
 
 use crate::arguments::choice::{choice, outputs};
 use crate::arguments::compute::Compute;
+use crate::arguments::number::{number, whole};
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::{millimetres, millimetres_or_none};
@@ -22,6 +22,7 @@ use crate::invocation::Invocation;
 use crate::job::Job;
 use crate::report::deform::{Also, Deformed};
 use crate::report::outputs::{Output, Outputs};
+use crate::transforms;
 
 pub const OUTPUTS: &str = "\
 Diffeomorphic registration by compositions of small, smooth update fields after a linear
@@ -230,7 +231,7 @@ impl Deform {
         let extra = self.extra(std::mem::take(&mut held.extra))?;
         let start = match (&self.start, self.linear) {
             _ if held.transform.is_some() => held.linear()?.map_or(Start::Headers, Start::Transform),
-            (Some(path), _) => Start::Transform(transform::read_linear(path, self.from, grids)?),
+            (Some(path), _) => Start::Transform(transforms::read_linear(path, self.from, grids)?),
             (None, First::Affine) => Start::Register(Kind::Affine),
             (None, First::Rigid) => Start::Register(Kind::Rigid),
             (None, First::None) => Start::Headers,

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::arguments::number::{number, whole};
 use clap::Args;
 use mireg::backend::Exponentials;
-use mireg::io::transform::{self, Format, Grids};
+use mireg::io::transform::{Format, Grids};
 use mireg::{Result, mesh};
 
 use crate::arguments::choice::{choice, outputs};
 use crate::arguments::compute::Compute;
+use crate::arguments::number::{number, whole};
 use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Start;
@@ -19,6 +19,7 @@ use crate::invocation::Invocation;
 use crate::job::Job;
 use crate::report::mesh::Meshed;
 use crate::report::outputs::{Output, Outputs};
+use crate::transforms;
 
 pub const OUTPUTS: &str = "\
 FIXED and MOVING are 2-D images, such as two pictures of a retina. An affine registration maps
@@ -104,7 +105,7 @@ impl Mesh {
         let fixed_mask = or_read(held.fixed_mask, self.fixed_mask.as_deref(), files::on_grid)?;
         let start = match (&self.start, held_start) {
             (_, Some(start)) => mesh::Start::Transform(start),
-            (Some(path), None) => mesh::Start::Transform(transform::read_linear(path, self.from, grids)?),
+            (Some(path), None) => mesh::Start::Transform(transforms::read_linear(path, self.from, grids)?),
             (None, None) => mesh::Start::Register(self.init.read(self.from, grids)?),
         };
         Ok(mesh::Options {

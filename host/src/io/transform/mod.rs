@@ -99,7 +99,7 @@ pub fn holds_chains(path: &Path, format: Option<Format>) -> bool {
 ///
 /// # Errors
 /// [`Error::File`] for a file that is not there, is damaged, holds no linear map with an inverse, is a plain matrix of unknown
-/// convention, cannot be understood without `grids`, or cannot lead from one of them to the other ([`Grids::suit`]).
+/// convention, or cannot be understood without `grids`.
 pub fn read_linear(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Linear> {
     if format.is_none() && field::is(path) {
         return Err(Error::file(
@@ -125,7 +125,6 @@ pub fn read_linear(path: &Path, format: Option<Format>, grids: &Grids) -> Result
         Format::Minc => minc::read(&text, grids).map_err(Error::at(path)),
     }?;
     invertible(&linear).map_err(Error::at(path))?;
-    grids.suit(&linear.clone().into()).map_err(Error::at(path))?;
     Ok(linear)
 }
 
