@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::number::whole;
 use clap::Args;
 use mireg::Volume;
 use mireg::io::{self, ReadOptions, Role};
@@ -10,6 +9,7 @@ use mireg::metric::{self, HistogramMethod};
 
 use super::choice::choice;
 use super::interpolation::Interpolation;
+use super::number::whole;
 use crate::held::or_read;
 
 #[derive(Args)]

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::number::whole;
 use clap::{Args, ValueEnum};
 use mireg::Result;
 use mireg::io::transform::{Format, Grids};
@@ -13,6 +12,7 @@ use mireg::registration::{Init, Options, Sampling};
 use mireg::transform::Kind;
 
 use super::choice::choice;
+use super::number::whole;
 use crate::transforms;
 
 #[derive(Args)]

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::arguments::number::whole;
 use clap::Args;
 use mireg::backend::HistogramMethod;
 
@@ -11,6 +10,7 @@ use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::images::Images;
 use crate::arguments::interpolation::Interpolation;
+use crate::arguments::number::whole;
 
 pub const EXAMPLES: &str = "\
 Without options: how long a registration takes, and one evaluation of each metric. With

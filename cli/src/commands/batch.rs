@@ -5,7 +5,6 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
-use crate::arguments::number::whole;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use mireg::backend::BackendKind;
 use mireg::error::Setting;
@@ -13,6 +12,7 @@ use mireg::{Engine, Error, Observer, Result};
 
 use super::{deform, mesh, register};
 use crate::arguments::compute::Compute;
+use crate::arguments::number::whole;
 use crate::batch::bids::Datasets;
 use crate::batch::devices::Devices;
 use crate::batch::row::{self, Asked, Run};

@@ -5,7 +5,6 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::arguments::number::whole;
 use clap::Args;
 use mireg::deform::{self, Forces};
 use mireg::io;
@@ -14,6 +13,7 @@ use mireg::{Error, Result, Volume};
 
 use crate::arguments::compute::Compute;
 use crate::arguments::images::Single;
+use crate::arguments::number::whole;
 use crate::arguments::search::millimetres;
 use crate::commands::deform::forces;
 use crate::files;

@@ -76,14 +76,14 @@ impl Format {
         match () {
             () if bytes.starts_with(hdf5::MAGIC) => Ok(Self::ItkHdf5),
             () if text.starts_with("#Insight Transform File") => Ok(Self::Itk),
-            () if matlab::is(bytes) => Ok(Self::Ants),
+            () if matlab::is(bytes) || bytes.contains(&0) && ends("mat") => Ok(Self::Ants),
             () if text.trim_start().starts_with('{') => Ok(Self::Json),
             () if a_line(&|line| line.starts_with("(Transform ")) => Ok(Self::Elastix),
             () if text.starts_with(minc::MAGIC) => Ok(Self::Minc),
             () if a_line(&|line| line == lta::SOURCE) => Ok(Self::Lta),
             () if ends("1D") || a_line(&|line| line.starts_with('#') && line.contains(afni::MATRICES)) => Ok(Self::Afni),
             () if a_line(&|line| line.starts_with("Point") && line.contains("new_x")) => Ok(Self::Rire),
-            () if ends("mat") && !bytes.contains(&0) => Ok(Self::Fsl),
+            () if ends("mat") => Ok(Self::Fsl),
             () if matrix::rows(&text).is_ok() => {
                 Err(message!(
                     "is a plain matrix, which does not say in which frame it is";
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(of("a", b"MNI Transform File\n"), Ok(Format::Minc));
         assert_eq!(of("a", b"\n {\"lps\": []}"), Ok(Format::Json));
         assert_eq!(of("a.tfm", b"\x89HDF\r\n\x1a\n"), Ok(Format::ItkHdf5));
-        assert!(of("a.mat", b"MATLAB 5.0 MAT-file\0").unwrap_err().to_string().contains("no transform"));
+        assert!(of("a.tfm", b"hello\0").unwrap_err().to_string().contains("no transform"));
         assert!(of("a.tfm", b"hello").unwrap_err().to_string().contains("no transform"));
     }
 }
