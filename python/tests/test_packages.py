@@ -56,10 +56,11 @@ def test_what_nibabel_does_not_say_is_not_made_up(pair, tmp_path):
     whole = nifti(pair)
     for kind in (nibabel.AnalyzeImage, nibabel.Spm99AnalyzeImage, nibabel.Spm2AnalyzeImage):
         analyze = kind(pair.arrays[0], np.diag([-1.0, 1, 1, 1]))
-        nibabel.save(analyze, tmp_path / "analyze.img")
-        refused(mireg.FileError, "Analyze 7.5", tmp_path / "analyze.img", whole)
         refused(mireg.InputError, "is Analyze 7.5, which", analyze, whole)
         refused(mireg.InputError, "is Analyze 7.5, which", whole, analyze)
+    # The kinds of SPM have the same header in the file, but are saved only where SciPy is installed.
+    nibabel.save(nibabel.AnalyzeImage(pair.arrays[0], np.diag([-1.0, 1, 1, 1])), tmp_path / "analyze.img")
+    refused(mireg.FileError, "Analyze 7.5", tmp_path / "analyze.img", whole)
     two_files = nibabel.Nifti1Pair(pair.arrays[0], whole.affine)
     assert np.array_equal(mireg.apply(two_files, like=two_files, backend="cpu").dataobj, pair.arrays[0])
     colours = np.zeros(pair.shapes[0], dtype=[(colour, "u1") for colour in "RGB"])
