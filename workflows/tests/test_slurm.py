@@ -128,4 +128,4 @@ def test_two_tasks_do_every_pair_once(study: Study, ended: Path) -> None:
 def test_a_wrong_table_is_refused_before_it_waits(study: Study) -> None:
     (study.folder / "sub-01-mr.nii.gz").unlink()
     done = study.run(WORKFLOWS / "slurm" / "submit.sh", "pairs.csv", "study", 2)
-    assert done.returncode == 2 and "sub-01-mr.nii.gz cannot be read" in done.stderr and not done.stdout
+    assert done.returncode == 2 and "sub-01-mr.nii.gz: no such file" in done.stderr and not done.stdout

@@ -37,5 +37,5 @@ def test_a_wrong_table_is_an_error(study: Study) -> None:
     table = study.folder / "pairs.csv"
     table.write_text(table.read_text().replace("sub-02-mr", "sub-02-pd"))
     ended = study.run(*SNAKEMAKE)
-    assert ended.returncode != 0 and "row 3: moving sub-02-pd.nii.gz cannot be read" in ended.stderr
+    assert ended.returncode != 0 and "row 3: moving sub-02-pd.nii.gz: no such file" in ended.stderr
     assert not (study.out / "batch.tsv").exists()
