@@ -1,5 +1,6 @@
 //! CPU, emulator and GPU give the same bits.
 
+mod climb;
 mod flow;
 mod from_pairs;
 mod gaussian;
@@ -48,6 +49,7 @@ pub fn tests() -> Vec<Trial> {
             .with_ignored_flag(absent),
         Trial::test("backends::gpu_resamples_as_the_cpu", || resampling_agrees(&*gpu()?)).with_ignored_flag(absent),
     ];
+    tests.extend(climb::tests());
     tests.extend(flow::tests());
     tests.extend(from_pairs::tests());
     tests.extend(gaussian::tests());

@@ -282,7 +282,7 @@ impl Both<'_> {
 const SPACING_MM: [f64; 3] = [1.0, 1.2, 2.5];
 
 /// A map that leaves most of the images inside each other.
-fn map(fixed: &Geometry, moving: &Geometry) -> Affine {
+pub fn map(fixed: &Geometry, moving: &Geometry) -> Affine {
     let angles = DVec3::new(0.05, 0.0, 0.1);
     let angles = if fixed.is_flat() { DVec3::new(0.0, 0.0, 0.1) } else { angles };
     let turned = Rigid { angles, translation: DVec3::new(0.3, -0.2, 0.0), centre: fixed.centre() };
@@ -290,11 +290,11 @@ fn map(fixed: &Geometry, moving: &Geometry) -> Affine {
 }
 
 /// One voxel of nine has no force.
-fn mask(volume: &Volume) -> Vec<u8> {
+pub fn mask(volume: &Volume) -> Vec<u8> {
     (0..volume.voxels.len()).map(|n| u8::from(!(n * n + 3 * n).is_multiple_of(9))).collect()
 }
 
-fn level<'a>(
+pub fn level<'a>(
     channels: &'a [FlowChannel<'a>],
     map: Affine,
     compare: &'a [Compare],

@@ -60,6 +60,42 @@ pub struct FlowPairs {
     pub unused: u32,
 }
 
+/// Parameters of the kernels of [`table`](crate::kernels::flow::table). Without the number of counts, all is working space but `tables`
+/// and `value`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowTable {
+    /// The joint histogram: the pair (f, m) is at `f + bins * m`.
+    pub counts: DeviceSlice<u32>,
+    /// `2 * reach + 1` numbers: the window that counts are smoothed by.
+    pub weights: DeviceSlice<f64>,
+    /// A number per pair: smoothed counts, and later terms of the information.
+    pub smoothed: DeviceSliceMut<f64>,
+    /// A number per pair: the joint density.
+    pub density: DeviceSliceMut<f64>,
+    /// A number per pair: its logarithms.
+    pub logarithms: DeviceSliceMut<f64>,
+    /// Four times `bins` numbers and one: for each m the sum of density times logarithm, then the density; for each f the density; for each
+    /// m the density's logarithm; and [`Value::share`](crate::math::table::Value::share).
+    pub sums: DeviceSliceMut<f64>,
+    /// A number per m: its counts.
+    pub totals: DeviceSliceMut<u64>,
+    /// As [`FlowForce::tables`]; written.
+    pub tables: DeviceSliceMut<f32>,
+    /// One number, what is climbed: written.
+    pub value: DeviceSliceMut<f64>,
+    /// Two numbers, 0 before and after.
+    pub done: DeviceSliceMut<u32>,
+    /// Bins of each image.
+    pub bins: u32,
+    /// At most `bins`.
+    pub reach: u32,
+    /// Not 0 for normalised mutual information.
+    pub normalised: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// Parameters of [`flow_force`](crate::kernels::flow::force::flow_force).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -254,6 +290,7 @@ pub struct FlowInverse {
 }
 
 const _: () = assert!(size_of::<CopyWords>() == 40);
+const _: () = assert!(size_of::<FlowTable>() == 176);
 const _: () = assert!(size_of::<FlowImages>() == 176);
 const _: () = assert!(size_of::<FlowPairs>() == 200);
 const _: () = assert!(size_of::<FlowForce>() == 248);

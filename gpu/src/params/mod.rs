@@ -15,7 +15,7 @@ mod viola;
 pub use crate::math::affine::Affine;
 pub use flow::{
     CopyWords, FlowAdd, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine,
-    FlowRelax, FlowShow, FlowStep,
+    FlowRelax, FlowShow, FlowStep, FlowTable,
 };
 pub use gaussian::Recursive;
 pub use histogram::{

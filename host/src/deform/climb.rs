@@ -2,8 +2,7 @@
 
 use super::Force;
 use super::smoothing::Smoothing;
-use super::table::Table;
-use crate::backend::{Agreement, Climb, Compare, FlowStep, Half, Score, WeightedScore};
+use crate::backend::{Agreement, Climb, Compare, FlowStep, Half, Relation, Score, Table, WeightedScore};
 use crate::observer::go_on;
 use crate::{Observer, Result};
 use gpu::math::log;
@@ -86,8 +85,9 @@ impl Plan {
                 }
                 Agreement::Joint(counts) => {
                     let mut tables = Vec::new();
-                    for (term, Term { force, weight, .. }) in of_channel.filter(|(_, term)| term.force != Force::Lcc) {
-                        let table = Table::new(*force, counts, self.bins as usize);
+                    for (term, Term { force, weight, .. }) in of_channel {
+                        let Some(relation) = force.relation() else { continue };
+                        let table = Table::new(relation, counts, self.bins as usize);
                         values[term] += table.value;
                         nats[term] += table.nats;
                         tables.push((table, *weight));
@@ -124,21 +124,45 @@ impl Plan {
         let prior_mm = self.mm / share.sqrt();
         let smooth_mm = smoothing.sigmas_mm(self.mm);
         let step = FlowStep { half, prior_mm, smooth_mm, limit: LIMIT, share: share as f32 };
-        let mut values = Vec::with_capacity(self.iterations + 1);
-        let mut before = None;
+        let mut climbed = Climbed { values: Vec::new(), terms: [Vec::new(), Vec::new()], converged: false };
+        let mut hear = |value: f64, of_terms: Vec<f64>| climbed.goes_on(value, of_terms, self.iterations, observer);
+        if let Some(relation) = self.alone()
+            && flow.climb(relation, &step, self.iterations, &mut |value| hear(value, vec![value]))?
+        {
+            return Ok(climbed);
+        }
         loop {
             go_on(observer)?;
             let look = self.look(flow, Half::Both)?;
-            values.push(look.value);
-            observer.evaluated(values.len(), look.value);
-            let before = before.get_or_insert_with(|| look.values.clone());
-            let converged = values.len() <= self.iterations && converged(&values);
-            if values.len() > self.iterations || converged {
-                return Ok(Climbed { values, terms: [std::mem::take(before), look.values], converged });
+            if !hear(look.value, look.values)? {
+                return Ok(climbed);
             }
-            go_on(observer)?;
             flow.step(&look.scores, &step)?;
         }
+    }
+
+    /// The metric, if it is one of a joint histogram, and its weight.
+    fn alone(&self) -> Option<(Relation, f64)> {
+        match self.terms[..] {
+            [Term { channel: 0, force, weight }] => Some((force.relation()?, weight)),
+            _ => None,
+        }
+    }
+}
+
+impl Climbed {
+    /// Takes the value before a step, or at the end, and those of its terms; whether there is a step to be made.
+    fn goes_on(&mut self, value: f64, terms: Vec<f64>, most: usize, observer: &dyn Observer) -> Result<bool> {
+        go_on(observer)?;
+        self.values.push(value);
+        observer.evaluated(self.values.len(), value);
+        let [before, after] = &mut self.terms;
+        if before.is_empty() {
+            before.clone_from(&terms);
+        }
+        *after = terms;
+        self.converged = self.values.len() <= most && converged(&self.values);
+        Ok(self.values.len() <= most && !self.converged)
     }
 }
 

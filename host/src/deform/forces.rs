@@ -1,5 +1,6 @@
 //! What pulls the moving image onto the fixed one: one metric or several, each with a weight.
 
+use crate::backend::Relation;
 use crate::error::Setting;
 use crate::{Error, Result};
 use std::fmt;
@@ -31,6 +32,16 @@ impl Force {
             Self::Nmi => "nmi",
             Self::Lcc => "lcc",
             Self::Ssd => "ssd",
+        }
+    }
+
+    /// What it asks of a joint histogram, if it takes one.
+    pub(super) fn relation(self) -> Option<Relation> {
+        match self {
+            Self::Mi => Some(Relation::Mi),
+            Self::Nmi => Some(Relation::Nmi),
+            Self::Ssd => Some(Relation::Ssd),
+            Self::Lcc => None,
         }
     }
 }

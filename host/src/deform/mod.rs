@@ -22,7 +22,6 @@ mod searched;
 mod smoothing;
 mod start;
 mod stiffness;
-mod table;
 mod trials;
 mod way;
 

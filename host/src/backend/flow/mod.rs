@@ -3,12 +3,14 @@
 pub(super) mod cpu;
 pub(super) mod device;
 pub(super) mod pair;
+mod table;
 
 use crate::error::Setting;
 use crate::image::StoredImage;
 use crate::{Error, Result};
 use gpu::math::interpolate;
 use gpu::params::Affine;
+pub use table::{Relation, Table};
 
 /// Two images of the same anatomy as another channel's, on the same grids.
 #[derive(Debug, Clone, Copy)]
@@ -151,6 +153,22 @@ pub trait Climb {
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()>;
+
+    /// Climbs mutual information, times a weight, by at most `most` steps, if there is a single joint histogram: as [`Climb::agreement`]
+    /// of all voxels, [`Table`] and [`Climb::step`] would, but the host is not waited for. `go_on` hears the value before each step and
+    /// at the end, and says whether to make one. Returns whether it was done: `false` where that would be no sooner.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up, and those of `go_on`.
+    fn climb(
+        &mut self,
+        _relation: (Relation, f64),
+        _step: &FlowStep,
+        _most: usize,
+        _go_on: &mut dyn FnMut(f64) -> Result<bool>,
+    ) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Smooths the field by Gaussians, mm.
     ///

@@ -74,6 +74,7 @@ impl Queue for Emulated {
     type Memory<T: Element> = Vec<T>;
     type Pinned<T: Element> = Vec<T>;
     type Graph = ();
+    type Mark = ();
 
     fn limits(&self) -> Limits {
         LIMITS
@@ -122,6 +123,14 @@ impl Queue for Emulated {
 
     fn again(&self, _: &mut Option<()>, work: impl FnOnce() -> Result<()>) -> Result<()> {
         work()
+    }
+
+    fn mark(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn wait_for(&self, (): &()) -> Result<()> {
+        Ok(())
     }
 
     fn wait(&self) -> Result<()> {

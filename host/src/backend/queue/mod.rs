@@ -74,6 +74,8 @@ pub trait Queue {
 
     /// Launches that were queued before, to be queued again as a whole.
     type Graph;
+    /// A place in the queue.
+    type Mark;
 
     fn limits(&self) -> Limits;
 
@@ -132,6 +134,18 @@ pub trait Queue {
     /// # Errors
     /// Those of `work`.
     fn again(&self, graph: &mut Option<Self::Graph>, work: impl FnOnce() -> Result<()>) -> Result<()>;
+
+    /// Marks the end of what was queued.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn mark(&self) -> Result<Self::Mark>;
+
+    /// Waits for what was queued before the mark, while the device goes on with what comes after it.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn wait_for(&self, mark: &Self::Mark) -> Result<()>;
 
     /// Waits for all that was queued.
     ///

@@ -3,7 +3,8 @@
 use super::grid::FieldOnDevice;
 use super::kernels::{COPY_WORDS, FLOW_FORCE, FLOW_PAIRS};
 use super::launch;
-use crate::backend::flow::Agreement;
+use super::table::TableOnDevice;
+use crate::backend::flow::{Agreement, Relation};
 use crate::backend::histogram::device::from_pairs::FromPairs;
 use crate::backend::queue::{Memory, Queue, Shape};
 use crate::error::Setting;
@@ -27,6 +28,8 @@ pub struct Joint<Q: Queue> {
     /// The tables, where the host writes them and where kernels read them.
     written: Q::Pinned<f32>,
     tables: Q::Memory<f32>,
+    /// Where they are made on the device.
+    table: TableOnDevice<Q>,
     /// The launch of the force, with shared memory for the tables where they fit.
     force: Shape,
 }
@@ -46,20 +49,37 @@ impl<Q: Queue> Joint<Q> {
             counts: queue.pinned((bins * bins) as usize)?,
             written: queue.pinned(table as usize)?,
             tables: queue.zeros(table as usize)?,
+            table: TableOnDevice::new(queue, bins)?,
             force: Shape { grid: [blocks, 1, 1], block: [WIDTH, threads / WIDTH, 1], shared_bytes },
         })
     }
 
     /// The joint histogram.
     pub fn agreement(&mut self, queue: &Q, images: FlowImages) -> Result<Agreement> {
+        self.count(queue, images)?;
+        copy(queue, self.pairs.counters(), self.counts.view_mut())?;
+        queue.wait()?;
+        Ok(Agreement::Joint(self.counts.to_vec()))
+    }
+
+    /// Queues making the joint histogram, the tables of the next force, and the value.
+    pub fn look(&mut self, queue: &Q, images: FlowImages, relation: Relation) -> Result<()> {
+        self.count(queue, images)?;
+        self.table.make(queue, self.pairs.counters(), relation, self.tables.view_mut())
+    }
+
+    /// The value that was found last.
+    pub fn value(&self) -> f64 {
+        self.table.value()
+    }
+
+    /// Queues making the joint histogram.
+    fn count(&mut self, queue: &Q, images: FlowImages) -> Result<()> {
         let pairs = params::FlowPairs { images, pairs: self.pairs.numbers(), bins: self.bins, unused: 0 };
         // SAFETY: the memory is as long as the sizes and bins say and lives until the queue is done.
         unsafe { launch::each(queue, &FLOW_PAIRS, images.size, pairs)? };
         self.pairs.clear(queue)?;
-        self.pairs.count(queue)?;
-        copy(queue, self.pairs.counters(), self.counts.view_mut())?;
-        queue.wait()?;
-        Ok(Agreement::Joint(self.counts.to_vec()))
+        self.pairs.count(queue)
     }
 
     /// Takes scores and their information.
@@ -71,13 +91,12 @@ impl<Q: Queue> Joint<Q> {
         queue.wait()?;
         self.written[..scores.len()].copy_from_slice(scores);
         self.written[scores.len()..].copy_from_slice(information);
-        Ok(())
+        // SAFETY: a float's bits are a word.
+        unsafe { copy(queue, self.written.view().cast(), self.tables.view_mut().cast()) }
     }
 
-    /// Queues the forces of what was written, beside the field, and their precision.
+    /// Queues the forces of the tables, beside the field, and their precision.
     pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
-        // SAFETY: a float's bits are a word.
-        unsafe { copy(queue, self.written.view().cast(), self.tables.view_mut().cast())? };
         let params = params::FlowForce {
             images,
             tables: self.tables.view(),

@@ -3,13 +3,16 @@
 use crate::backend::queue::kernels;
 use gpu::kernels::flow::{
     copy, field as flow_field, force as flow_force, inverse as flow_inverse, local as flow_local, pairs as flow_pairs,
-    relax as flow_relax, show as flow_show, step as flow_step, sum as flow_sum,
+    relax as flow_relax, show as flow_show, step as flow_step, sum as flow_sum, table as flow_table,
 };
 use gpu::params;
 
 kernels! {
     COPY_WORDS = copy::copy_words(params::CopyWords);
     FLOW_PAIRS = flow_pairs::flow_pairs(params::FlowPairs);
+    FLOW_TABLE_SMOOTH = flow_table::flow_table_smooth(params::FlowTable);
+    FLOW_TABLE_DENSITY = flow_table::flow_table_density(params::FlowTable);
+    FLOW_TABLE_SCORES = flow_table::flow_table_scores(params::FlowTable);
     FLOW_FORCE = flow_force::flow_force(params::FlowForce);
     FLOW_LOCAL_FIXED = flow_local::flow_local_fixed(params::FlowLocal);
     FLOW_LOCAL_VARIANCE = flow_local::flow_local_variance(params::FlowLocal);

@@ -7,7 +7,9 @@ use super::launch;
 use super::local::Local;
 use super::sum::Sum;
 use crate::Result;
-use crate::backend::flow::{Agreement, Compare, FlowChannel, FlowLevel, Half, Score, WeightedScore, other_metric};
+use crate::backend::flow::{
+    Agreement, Compare, FlowChannel, FlowLevel, Half, Relation, Score, WeightedScore, other_metric,
+};
 use crate::backend::queue::{Memory, Queue};
 use gpu::params::{self, Affine, FlowImages};
 
@@ -39,6 +41,30 @@ struct Images<Q: Queue> {
 enum Metric<Q: Queue> {
     Joint(Joint<Q>),
     Local(Local<Q>),
+}
+
+/// A level with a single force, of a joint histogram.
+pub struct Alone<'a, Q: Queue> {
+    images: &'a Images<Q>,
+    joint: &'a mut Joint<Q>,
+    at: (Affine, [f32; 3]),
+}
+
+impl<Q: Queue> Alone<'_, Q> {
+    /// Queues looking at how the images agree.
+    pub fn look(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relation: Relation) -> Result<()> {
+        self.joint.look(queue, self.images.with(grid, Half::Both, self.at), relation)
+    }
+
+    /// Queues what pulls, as the last look says.
+    pub fn pull(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half) -> Result<()> {
+        self.joint.force(queue, self.images.with(grid, half, self.at), grid)
+    }
+
+    /// The value of the last look.
+    pub fn value(&self) -> f64 {
+        self.joint.value()
+    }
 }
 
 impl<Q: Queue> LevelOnDevice<Q> {
@@ -102,9 +128,13 @@ impl<Q: Queue> LevelOnDevice<Q> {
         Ok(agreements)
     }
 
-    /// Whether there is a single force, of a joint histogram: then nothing but its tables changes from step to step.
-    pub fn is_joint(&self) -> bool {
-        self.sum.is_none() && self.channels.iter().all(|channel| matches!(channel.metrics[..], [Metric::Joint(_)]))
+    /// The images and the single force, if it is one of a joint histogram: then nothing but its tables changes from step to step.
+    pub fn alone(&mut self) -> Option<Alone<'_, Q>> {
+        let [ChannelOnDevice { images, metrics }] = &mut self.channels[..] else { return None };
+        match &mut metrics[..] {
+            [Metric::Joint(joint)] => Some(Alone { images, joint, at: (self.map, self.blocks) }),
+            _ => None,
+        }
     }
 
     /// Takes the scores of the next step; what the prior counts more for them.

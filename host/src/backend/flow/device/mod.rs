@@ -10,8 +10,11 @@ mod local;
 mod recorded;
 mod relax;
 mod sum;
+mod table;
 
-use super::{Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, size_of};
+use super::{
+    Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, Relation, WeightedScore, no_level, size_of,
+};
 use crate::backend::flow::pair::{Pair, Shows};
 use crate::backend::queue::Queue;
 use crate::{Result, Volume};
@@ -79,7 +82,7 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
         let queue = &*self.queue;
         let step = step.weighing(level.write(queue, scores)?);
-        let recorded = level.is_joint().then(|| self.recorded.of(&step, grid.exchanged));
+        let recorded = level.alone().is_some().then(|| self.recorded.step(&step, grid.exchanged));
         let mut work = || {
             level.pull(queue, grid, step.half, scores)?;
             grid.step(queue, &step)
@@ -90,6 +93,36 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
         }
         grid.exchange();
         Ok(())
+    }
+
+    fn climb(
+        &mut self,
+        (relation, weight): (Relation, f64),
+        step: &FlowStep,
+        most: usize,
+        go_on: &mut dyn FnMut(f64) -> Result<bool>,
+    ) -> Result<bool> {
+        let Self { queue, grid: Some(grid), level: Some(level), recorded } = self else { return Err(no_level()) };
+        let queue = &**queue;
+        let Some(mut alone) = level.alone().filter(|_| relation != Relation::Ssd) else { return Ok(false) };
+        let step = step.weighing(weight);
+        for number in 0..=most {
+            queue.again(recorded.look(relation, grid.exchanged), || alone.look(queue, grid, relation))?;
+            let looked = queue.mark()?;
+            // The step is made while the host hears the value: one too many is beside the field, where it does no harm.
+            if number < most {
+                queue.again(recorded.step(&step, grid.exchanged), || {
+                    alone.pull(queue, grid, step.half)?;
+                    grid.step(queue, &step)
+                })?;
+            }
+            queue.wait_for(&looked)?;
+            if !go_on(alone.value())? || number == most {
+                break;
+            }
+            grid.exchange();
+        }
+        Ok(true)
     }
 
     fn smooth(&mut self, mm: f64) -> Result<()> {

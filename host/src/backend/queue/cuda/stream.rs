@@ -42,6 +42,7 @@ impl<'a> Queue for CudaQueue<'a> {
     type Memory<T: Element> = DeviceMemory<'a, T>;
     type Pinned<T: Element> = PinnedMemory<'a, T>;
     type Graph = Graph;
+    type Mark = Event;
 
     fn limits(&self) -> Limits {
         self.cuda.limits
@@ -138,6 +139,18 @@ impl<'a> Queue for CudaQueue<'a> {
             *graph = Some(Graph::record(&self.stream, work)?);
         }
         graph.as_ref().map_or(Ok(()), |graph| graph.launch(&self.stream))
+    }
+
+    fn mark(&self) -> Result<Event> {
+        self.enter()?;
+        let mark = Event::new(EventFlags::DISABLE_TIMING)?;
+        mark.record(&self.stream)?;
+        Ok(mark)
+    }
+
+    fn wait_for(&self, mark: &Event) -> Result<()> {
+        self.enter()?;
+        Ok(mark.synchronize()?)
     }
 
     fn wait(&self) -> Result<()> {

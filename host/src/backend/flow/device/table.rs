@@ -1,0 +1,84 @@
+//! The value of mutual information and the tables of its force, made on the device of a joint histogram.
+
+use super::kernels::{FLOW_TABLE_DENSITY, FLOW_TABLE_SCORES, FLOW_TABLE_SMOOTH};
+use crate::Result;
+use crate::backend::flow::table::{Relation, window};
+use crate::backend::queue::{Memory, Queue, Shape};
+use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+use gpu::params::FlowTable;
+
+/// Threads of a block: four warps, and so four rows where a warp takes a row.
+const THREADS: u32 = 128;
+const ROWS: u32 = THREADS / 32;
+
+/// Room for a density, and what follows from it.
+pub struct TableOnDevice<Q: Queue> {
+    bins: u32,
+    weights: Q::Memory<f64>,
+    reach: u32,
+    smoothed: Q::Memory<f64>,
+    density: Q::Memory<f64>,
+    logarithms: Q::Memory<f64>,
+    sums: Q::Memory<f64>,
+    totals: Q::Memory<u64>,
+    done: Q::Memory<u32>,
+    /// Where the host reads it.
+    value: Q::Pinned<f64>,
+}
+
+impl<Q: Queue> TableOnDevice<Q> {
+    pub fn new(queue: &Q, bins: u32) -> Result<Self> {
+        let (weights, pairs) = (window(bins as usize), (bins * bins) as usize);
+        Ok(Self {
+            bins,
+            reach: (weights.len() / 2) as u32,
+            weights: queue.upload(&weights)?,
+            smoothed: queue.zeros(pairs)?,
+            density: queue.zeros(pairs)?,
+            logarithms: queue.zeros(pairs)?,
+            sums: queue.zeros(4 * bins as usize + 1)?,
+            totals: queue.zeros(bins as usize)?,
+            done: queue.zeros(2)?,
+            value: queue.pinned(1)?,
+        })
+    }
+
+    /// Queues making the tables of counts, and the value.
+    pub fn make(
+        &mut self,
+        queue: &Q,
+        counts: DeviceSlice<u32>,
+        relation: Relation,
+        tables: DeviceSliceMut<f32>,
+    ) -> Result<()> {
+        let params = FlowTable {
+            counts,
+            weights: self.weights.view(),
+            smoothed: self.smoothed.view_mut(),
+            density: self.density.view_mut(),
+            logarithms: self.logarithms.view_mut(),
+            sums: self.sums.view_mut(),
+            totals: self.totals.view_mut(),
+            tables,
+            value: self.value.view_mut(),
+            done: self.done.view_mut(),
+            bins: self.bins,
+            reach: self.reach,
+            normalised: u32::from(relation == Relation::Nmi),
+            unused: 0,
+        };
+        let shape = |blocks| Shape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
+        let of_rows = shape(self.bins.div_ceil(ROWS));
+        // SAFETY: the memory is as long as the bins say and lives until the queue is done.
+        unsafe {
+            queue.launch(&FLOW_TABLE_SMOOTH, shape(self.bins), params)?;
+            queue.launch(&FLOW_TABLE_DENSITY, of_rows, params)?;
+            queue.launch(&FLOW_TABLE_SCORES, of_rows, params)
+        }
+    }
+
+    /// The value of the tables that were made last.
+    pub fn value(&self) -> f64 {
+        self.value[0]
+    }
+}
