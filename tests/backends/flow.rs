@@ -7,7 +7,7 @@ use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{
-    Agreement, Backend, Compare, Flow, FlowChannel, FlowLevel, FlowPair, FlowStep, Half, Score, cpu::Cpu,
+    Agreement, Backend, Compare, Flow, FlowChannel, FlowLevel, FlowPair, FlowStep, Half, Score, VectorMaps, cpu::Cpu,
 };
 use mireg::image::voxel_map;
 use mireg::transform::Rigid;
@@ -237,7 +237,11 @@ impl Both<'_> {
         same("ranges", &self.ours.jacobian_range()?, &self.theirs.jacobian_range()?)?;
         same("moved images", &self.ours.moved(moving, &there)?, &self.theirs.moved(moving, &there)?)?;
         let size = moving.geometry.size;
-        let (ours, theirs) = (self.ours.inverse(size, &there, &back)?, self.theirs.inverse(size, &there, &back)?);
+        let rows = |scale: f64| [[scale, 0.1, -0.3, 2.0], [0.2, scale, 0.7, -1.0], [0.05, 0.0, scale, 0.4]];
+        let maps = VectorMaps { from: rows(1.0), to: rows(1.3), own: rows(0.9) };
+        same("vectors", &self.ours.vectors(&maps)?, &self.theirs.vectors(&maps)?)?;
+        let inverse = |flow: &mut dyn Flow| flow.inverse(size, [&there, &back], &maps);
+        let (ours, theirs) = (inverse(self.ours)?, inverse(self.theirs)?);
         if ours.mean_mm == 0.0 || ours.worst_mm <= ours.mean_mm {
             return Err(format!("no way back misses: {} mm, {} mm", ours.mean_mm, ours.worst_mm).into());
         }

@@ -19,6 +19,7 @@ pub mod partial_volume;
 pub mod recursive;
 pub mod search;
 pub mod table;
+pub mod vectors;
 pub mod viola;
 pub mod whole;
 pub mod windows;

@@ -1,6 +1,6 @@
 //! Parameters of deformable registration. Displacement fields and forces lie in memory as [`crate::math::field`] says.
 
-use super::Affine;
+use super::{Affine, VectorMaps};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 
 /// Parameters of [`copy_words`](crate::kernels::flow::copy::copy_words).
@@ -244,6 +244,22 @@ pub struct FlowRelax {
     pub unused: u32,
 }
 
+/// Parameters of [`flow_vectors`](crate::kernels::flow::field::flow_vectors).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowVectors {
+    /// The field.
+    pub field: DeviceSlice<f32>,
+    /// Three numbers per voxel: how far it goes, mm; written.
+    pub vectors: DeviceSliceMut<f32>,
+    /// How far that is.
+    pub maps: VectorMaps,
+    /// Voxels of the field's grid along x, y and z.
+    pub size: [u32; 3],
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// Parameters of [`flow_moved`](crate::kernels::flow::field::flow_moved).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -301,5 +317,6 @@ const _: () = assert!(size_of::<FlowStep>() == 88);
 const _: () = assert!(size_of::<FlowRefine>() == 80);
 const _: () = assert!(size_of::<FlowJacobian>() == 64);
 const _: () = assert!(size_of::<FlowRelax>() == 88);
+const _: () = assert!(size_of::<FlowVectors>() == 336);
 const _: () = assert!(size_of::<FlowMoved>() == 120);
 const _: () = assert!(size_of::<FlowInverse>() == 200);

@@ -13,9 +13,10 @@ mod search;
 mod viola;
 
 pub use crate::math::affine::Affine;
+pub use crate::math::vectors::VectorMaps;
 pub use flow::{
     CopyWords, FlowAdd, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLocal, FlowMoved, FlowPairs, FlowRefine,
-    FlowRelax, FlowShow, FlowStep, FlowTable,
+    FlowRelax, FlowShow, FlowStep, FlowTable, FlowVectors,
 };
 pub use gaussian::Recursive;
 pub use histogram::{

@@ -32,7 +32,7 @@ pub use gaussian::SmoothingSeconds;
 pub use gpu::math::bin::FULL;
 pub use gpu::math::entropy::Entropies;
 pub use gpu::math::interpolate::Interpolator;
-pub use gpu::params::Affine;
+pub use gpu::params::{Affine, VectorMaps};
 pub(crate) use histogram::per_sample;
 pub use histogram::{Counted, Evaluator, HistogramMethod, Interpolated, Pair, Wanted};
 pub use interface::Backend;

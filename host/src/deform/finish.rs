@@ -1,5 +1,6 @@
 //! Fields and images from the planes of a flow.
 
+use super::vectors;
 use super::{Consistency, Deformation, Seconds};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::voxel_map;
@@ -9,7 +10,6 @@ use crate::registration::{LinearStart, Place};
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::Field;
 use crate::{Error, Observer, PixelType, Result, Volume};
-use glam::DVec3;
 use gpu::params::Affine;
 use rayon::prelude::*;
 
@@ -29,10 +29,7 @@ pub fn deformation(
     let back_to = &moving.geometry;
     let there = voxel_map(fixed, back_to, &start);
     let back = voxel_map(back_to, fixed, &start.inverse());
-    let to_mm = fixed.index_to_world();
-    let whole = start * to_mm;
-    let to_fixed_voxels = fixed.world_to_index() * start.inverse() * back_to.index_to_world();
-    let way_back = |voxel: DVec3, way: DVec3| to_mm.transform_point3(to_fixed_voxels.transform_point3(voxel) + way);
+    let [of_field, of_inverse] = vectors::maps([fixed, back_to], &start);
     let stretch = start.matrix3.determinant().abs();
 
     let mut made = Deformation {
@@ -52,21 +49,17 @@ pub fn deformation(
         backend: backend.name(),
         device: backend.device(),
     };
-    let (field, way_to_fixed, jacobian) = (&mut made.field, &mut made.inverse, &mut made.jacobian);
+    made.field.vectors = flow.vectors(&of_field)?;
+    let (field, jacobian) = (&made.field, &mut made.jacobian);
     let mut looked = Ok(None);
     let place = &mut looked;
-    // Other threads arrange what the device has made while it makes the next.
+    // Other threads work on what the device has made while it makes the next.
     rayon::in_place_scope(|scope| {
-        let planes = flow.field()?;
-        scope.spawn(move |_| {
-            fill(field, &planes, |voxel, way| whole.transform_point3(voxel + way));
-            *place = look(field);
-        });
+        scope.spawn(move |_| *place = look(field));
         go_on(observer)?;
-        let inverse = inverse.map_or_else(|| flow.inverse(back_to.size, &there, &back), Ok)?;
-        let FlowInverse { planes, mean_mm, worst_mm } = inverse;
-        made.consistency = Consistency { mean_mm, worst_mm };
-        scope.spawn(move |_| fill(way_to_fixed, &planes, way_back));
+        let inverse = inverse.map_or_else(|| flow.inverse(back_to.size, [&there, &back], &of_inverse), Ok)?;
+        made.consistency = Consistency { mean_mm: inverse.mean_mm, worst_mm: inverse.worst_mm };
+        made.inverse.vectors = inverse.vectors;
         go_on(observer)?;
         jacobian.voxels = flow.jacobians()?;
         scope.spawn(move |_| {
@@ -88,15 +81,6 @@ pub fn deformation(
 fn image_through(flow: &mut dyn Flow, fixed: &Geometry, moving: &Volume, there: &Affine) -> Result<Volume> {
     let voxels = with_gaps(moving, &Resampling::default(), |image, _| flow.moved(image, there))?;
     Ok(Volume { geometry: *fixed, voxels, pixel: moving.pixel })
-}
-
-/// Makes a field of planes, where `to` says where a voxel with its three numbers goes, LPS mm.
-fn fill(field: &mut Field, planes: &[f32], to: impl Fn(DVec3, DVec3) -> DVec3 + Sync) {
-    let voxels = field.geometry.voxels();
-    *field = Field::by_voxel(&field.geometry, |number, index, _| {
-        let way = [0, 1, 2].map(|plane: usize| f64::from(planes[number + plane * voxels]));
-        to(index, DVec3::from_array(way))
-    });
 }
 
 impl Deformation {

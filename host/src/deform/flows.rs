@@ -2,6 +2,7 @@
 
 use super::levels::Level;
 use super::middle::Middle;
+use super::vectors;
 use crate::Result;
 use crate::backend::cpu::{Met, Side};
 use crate::backend::{Backend, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLevel, FlowPair};
@@ -118,7 +119,8 @@ pub fn met(
         |image: &Geometry, to: &DAffine3| [voxel_map(finest, image, to), voxel_map(image, finest, &to.inverse())];
     let (of_fixed, of_moving) = (maps(fixed, &middle.to[0]), maps(moving, &middle.to[1]));
     let (there, back) = (voxel_map(fixed, moving, start), voxel_map(moving, fixed, &start.inverse()));
+    let [_, vectors] = vectors::maps([fixed, moving], start);
     let sides =
         [Side { size: fixed.size, maps: of_fixed.each_ref() }, Side { size: moving.size, maps: of_moving.each_ref() }];
-    Met::new(fields, finest.size).whole(sides, fixed.spacing.to_array(), [&there, &back])
+    Met::new(fields, finest.size).whole(sides, fixed.spacing.to_array(), ([&there, &back], &vectors))
 }

@@ -23,6 +23,7 @@ mod smoothing;
 mod start;
 mod stiffness;
 mod trials;
+mod vectors;
 mod way;
 
 pub use channels::Channel;

@@ -22,13 +22,18 @@ const WORSE: usize = 2;
 /// The smoothing of the coarse levels with which the images agree best, and how they do.
 pub fn found(trials: &mut Trials) -> Result<(f64, f64)> {
     let tried: Vec<f64> = (0..TRIED).rev().map(|step| SOFTEST * RATIO.powi(step)).collect();
-    let start = trials.start()?.unwrap_or(f64::NEG_INFINITY);
     let mut best = (SOFTEST, f64::NEG_INFINITY);
     let mut worse = 0;
-    for some in tried.chunks(trials.at_once()) {
+    let mut left = &tried[..];
+    while !left.is_empty() {
+        // Fewer cannot end the search. The same is found however many are tried at once.
+        let least = if left.len() == tried.len() { WORSE + 1 } else { left.len() };
+        let (some, rest) = left.split_at(trials.at_once(least).min(left.len()));
+        left = rest;
         let smoothings: Vec<_> = some.iter().map(|&voxels| Smoothing::Found(voxels)).collect();
-        // The same is found however many are tried at once.
-        for (&voxels, value) in some.iter().zip(trials.values(&smoothings)?) {
+        let values = trials.values(&smoothings)?;
+        let start = trials.start().unwrap_or(f64::NEG_INFINITY);
+        for (&voxels, value) in some.iter().zip(values) {
             if value > best.1 {
                 (best, worse) = ((voxels, value), 0);
             } else {

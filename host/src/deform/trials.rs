@@ -15,30 +15,25 @@ use std::ops::ControlFlow;
 pub struct Trials<'a> {
     course: &'a Course<'a>,
     /// Of one flow: stays on the finest level, with its images, and takes the fields. Two that meet go there themselves.
-    judge: Flows<'a>,
+    judge: Option<Flows<'a>>,
+    /// How the images agree at the start.
+    start: Option<f64>,
 }
 
 impl<'a> Trials<'a> {
-    pub fn new(course: &'a Course<'a>) -> Result<Self> {
-        let mut judge = Flows::new(course.backend, course.middle)?;
-        if course.middle.is_none() {
-            course.enter(&mut judge, course.finest(), Before::Start)?;
-        }
-        Ok(Self { course, judge })
+    pub fn new(course: &'a Course<'a>) -> Self {
+        Self { course, judge: None, start: None }
     }
 
-    /// How many [`Trials::values`] are found in about the time of one.
-    pub fn at_once(&self) -> usize {
-        // A field on a coarse level keeps two threads busy, and hardly more.
-        if self.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
+    /// Of how many the [`Trials::values`] are soonest found together, where at least so many are wanted.
+    pub fn at_once(&self, least: usize) -> usize {
+        // On the CPU a field on a coarse level keeps two threads busy, and hardly more. A device takes more time for more.
+        if self.course.backend.waits() { least } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
-    /// How the images agree at the start; of two flows that meet that is not known.
-    pub fn start(&mut self) -> Result<Option<f64>> {
-        match self.course.middle {
-            None => judged(self.course, &mut self.judge).map(Some),
-            Some(_) => Ok(None),
-        }
+    /// How the images agree at the start, after the first values; of two flows that meet that is not known.
+    pub fn start(&self) -> Option<f64> {
+        self.start
     }
 
     /// How the images agree after the coarse levels with each of these.
@@ -47,9 +42,14 @@ impl<'a> Trials<'a> {
         if course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.value(smoothing, None)).collect();
         }
-        let fields = smoothings.par_iter().with_max_len(1).map(|&smoothing| climbed(course, smoothing, None)?.field());
-        let fields: Vec<_> = fields.collect::<Result<_>>()?;
-        fields.iter().map(|field| self.judged(field)).collect()
+        let climbed = |&smoothing| climbed(course, smoothing, None)?.field();
+        let mut fields = Ok(Vec::new());
+        // While they climb, the finest level gets its images.
+        rayon::in_place_scope(|scope| {
+            scope.spawn(|_| fields = smoothings.par_iter().with_max_len(1).map(climbed).collect());
+            self.judge().map(drop)
+        })?;
+        fields?.iter().map(|field: &Vec<f32>| self.judged(field)).collect()
     }
 
     /// How they agree after them, or after the last of them where its field begins with what was searched for.
@@ -70,8 +70,23 @@ impl<'a> Trials<'a> {
     fn judged(&mut self, field: &[f32]) -> Result<f64> {
         let course = self.course;
         let [from, to] = [course.coarse() - 1, course.finest()].map(|number| course.grid(number));
-        self.judge.take(field, from.size, levels::between(from, to))?;
-        judged(course, &mut self.judge)
+        let judge = self.judge()?;
+        judge.take(field, from.size, levels::between(from, to))?;
+        judged(course, judge)
+    }
+
+    /// The flow on the finest level; at first its field is that of the start.
+    fn judge(&mut self) -> Result<&mut Flows<'a>> {
+        let judge = match self.judge.take() {
+            Some(judge) => judge,
+            None => {
+                let mut judge = Flows::new(self.course.backend, self.course.middle)?;
+                self.course.enter(&mut judge, self.course.finest(), Before::Start)?;
+                self.start = Some(judged(self.course, &mut judge)?);
+                judge
+            }
+        };
+        Ok(self.judge.insert(judge))
     }
 }
 

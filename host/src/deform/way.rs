@@ -29,7 +29,7 @@ impl Way {
         }
         // Before the trials, whose fields need the memory that the search frees.
         let searched = if searches { Some(course.searched()?) } else { None };
-        let mut trials = Trials::new(course)?;
+        let mut trials = Trials::new(course);
         let (coarse, finer, value) = match given {
             Some(given) => (given, given, trials.value(given, None)?),
             None => {

@@ -1,9 +1,10 @@
-//! Displacement fields as such: refinement to another grid, Jacobian determinants, and resampling of an image.
+//! Displacement fields as such: refinement to another grid, vectors in mm, Jacobian determinants, and resampling of an image.
 
 use super::{each_voxel, read, write};
 use crate::math::interpolate::{self, Interpolator};
+use crate::math::vectors::vector;
 use crate::math::{field, flow};
-use crate::params::{FlowJacobian, FlowMoved, FlowRefine};
+use crate::params::{FlowJacobian, FlowMoved, FlowRefine, FlowVectors};
 use cuda_std::{kernel, warp};
 
 /// Refines the field to another grid.
@@ -16,6 +17,22 @@ pub unsafe fn flow_refine(p: FlowRefine) {
     each_voxel(p.refined_size, |voxel, number| unsafe {
         let refined = flow::refined(|i| p.field.get_cached(i), p.size, voxel, p.from);
         write(p.refined, p.refined_size, number, refined);
+    });
+}
+
+/// Writes how far every voxel goes, mm.
+///
+/// # Safety
+/// As [`flow_refine`].
+#[kernel]
+pub unsafe fn flow_vectors(p: FlowVectors) {
+    // SAFETY: as this function's.
+    each_voxel(p.size, |voxel, number| unsafe {
+        let [x, y, z] = vector(&p.maps, voxel, read(p.field, p.size, number));
+        let at = 3 * number as usize;
+        p.vectors.set(at, x);
+        p.vectors.set(at + 1, y);
+        p.vectors.set(at + 2, z);
     });
 }
 

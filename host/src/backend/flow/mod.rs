@@ -9,7 +9,7 @@ use crate::error::Setting;
 use crate::image::StoredImage;
 use crate::{Error, Result};
 use gpu::math::interpolate;
-use gpu::params::Affine;
+use gpu::params::{Affine, VectorMaps};
 pub use table::{Relation, Table};
 
 /// Two images of the same anatomy as another channel's, on the same grids.
@@ -131,9 +131,9 @@ impl FlowStep {
 /// The way back of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowInverse {
-    /// Three planes on the grid asked for: from where a voxel lies on the field's grid to the point that the field takes there, in voxels
-    /// of the field's grid.
-    pub planes: Vec<f32>,
+    /// For each voxel of the grid asked for what the [`VectorMaps`] make of the displacement, in voxels of the field's grid, from where the
+    /// voxel lies on that to the point that the field takes there.
+    pub vectors: Vec<[f32; 3]>,
     /// How far the way there and back ends from where it began, over the voxels that the field takes inside the grid asked for, mm.
     pub mean_mm: f64,
     pub worst_mm: f64,
@@ -219,6 +219,12 @@ pub trait Flow: Climb {
     /// [`crate::Error::Device`] where the device gives up.
     fn field(&mut self) -> Result<Vec<f32>>;
 
+    /// How far the voxels go, mm.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    fn vectors(&mut self, maps: &VectorMaps) -> Result<Vec<[f32; 3]>>;
+
     /// The determinants of [`Climb::jacobian_range`].
     ///
     /// # Errors
@@ -231,11 +237,11 @@ pub trait Flow: Climb {
     /// [`crate::Error::Device`] where memory is short.
     fn moved(&mut self, image: &crate::Volume, map: &Affine) -> Result<Vec<f32>>;
 
-    /// The way back on a grid of `size`: `there` takes voxels of the field's grid to voxels of that one, `back` the other way.
+    /// The way back on a grid of `size`: the first map takes voxels of the field's grid to voxels of that one, the second the other way.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where memory is short.
-    fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse>;
+    fn inverse(&mut self, size: [usize; 3], maps: [&Affine; 2], vectors: &VectorMaps) -> Result<FlowInverse>;
 }
 
 /// Two displacement fields on one grid in the middle, from where they lead to both images. Each is moved by the forces of its own image;
@@ -316,6 +322,7 @@ pub fn bytes(fixed: [usize; 3], moving: [usize; 3], load: FlowLoad) -> u64 {
     // image; pairs of 16-bit values of the moving image and a mask.
     let of_metrics = if load.several() { 8 + 2 + 12 } else { 8 };
     let of_channel = (2 + of_metrics + 1) * fixed + 4 * (moving + moving_padding) + moving;
-    // At the end a way back, which is more than an image.
-    of_field + sum + load.channels * of_channel + field(moving, moving_padding) + ROUNDED
+    // At the end vectors, or a way back and its vectors, which are more than an image.
+    let ends = (12 * fixed).max(field(moving, moving_padding) + 12 * moving);
+    of_field + sum + load.channels * of_channel + ends + ROUNDED
 }

@@ -7,8 +7,8 @@ use crate::backend::lanes::simd::widest;
 use crate::image::voxel;
 use crate::threads::wanted;
 use gpu::math::interpolate::{self, Interpolator};
-use gpu::math::{field, flow};
-use gpu::params::Affine;
+use gpu::math::{field, flow, vectors};
+use gpu::params::{Affine, VectorMaps};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -68,12 +68,29 @@ widest! {
     }
 }
 
+/// How far the voxels go, mm.
+pub fn vectors(grid: &FieldView, maps: &VectorMaps) -> Vec<[f32; 3]> {
+    let mut vectors = vec![[0.0; 3]; grid.voxels()];
+    let pieces = vectors.par_chunks_mut(PIECE).enumerate().take_any_while(|_| wanted());
+    pieces.for_each(|(piece, vectors)| {
+        for (number, vector) in (piece * PIECE..).zip(vectors) {
+            *vector = vectors::vector(maps, voxel(grid.size, number), displacement(grid, number));
+        }
+    });
+    vectors
+}
+
 /// See [`crate::backend::Flow::inverse`].
-pub fn inverse(grid: &FieldView, spacing_mm: [f32; 3], size: [u32; 3], maps: [&Affine; 2]) -> FlowInverse {
+pub fn inverse(
+    grid: &FieldView,
+    spacing_mm: [f32; 3],
+    size: [u32; 3],
+    maps: ([&Affine; 2], &VectorMaps),
+) -> FlowInverse {
     let voxels = size.iter().map(|&n| n as usize).product::<usize>();
     let mut planes = vec![0.0; 3 * voxels];
     let width = size[0] as usize;
-    pieces(&mut planes, width, |first, planes| ways_back(grid, size, maps[1], first * width, planes));
+    pieces(&mut planes, width, |first, planes| ways_back(grid, size, maps.0[1], first * width, planes));
     known_inverse(grid, spacing_mm, (planes, size), maps)
 }
 
@@ -82,10 +99,9 @@ pub fn known_inverse(
     grid: &FieldView,
     spacing_mm: [f32; 3],
     (mut planes, size): (Vec<f32>, [u32; 3]),
-    maps: [&Affine; 2],
+    (maps, vector_maps): ([&Affine; 2], &VectorMaps),
 ) -> FlowInverse {
-    let len = planes.len();
-    planes.resize(len + interpolate::padding(size), 0.0);
+    planes.resize(planes.len() + interpolate::padding(size), 0.0);
     let ways = FieldView { size, field: &planes };
     let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter().take_any_while(|_| wanted());
     let misses = pieces.map(|piece| {
@@ -93,9 +109,8 @@ pub fn known_inverse(
         misses(grid, &ways, maps, spacing_mm, piece * PIECE..end)
     });
     let misses = misses.reduce(Misses::default, Misses::add);
-    planes.truncate(len);
     FlowInverse {
-        planes,
+        vectors: vectors(&ways, vector_maps),
         mean_mm: flow::mean(misses.sum, flow::MM_UNIT, misses.count),
         worst_mm: f64::from(misses.worst),
     }

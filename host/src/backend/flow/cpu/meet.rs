@@ -5,7 +5,7 @@ use super::finish;
 use super::task::FieldView;
 use crate::backend::flow::{Flow, FlowInverse};
 use gpu::math::interpolate;
-use gpu::params::Affine;
+use gpu::params::{Affine, VectorMaps};
 
 /// Two fields on a grid in the middle, from where they lead to the fixed and to the moving image.
 pub struct Met {
@@ -42,7 +42,7 @@ impl Met {
         &self,
         [fixed, moving]: [Side; 2],
         spacing_mm: [f64; 3],
-        [there, back]: [&Affine; 2],
+        ([there, back], vectors): ([&Affine; 2], &VectorMaps),
     ) -> (Box<dyn Flow>, FlowInverse) {
         let (one, two) = (self.view(0), self.view(1));
         let [to_fixed, from_fixed] = fixed.maps;
@@ -53,7 +53,7 @@ impl Met {
         flow.field[..planes.len()].copy_from_slice(&planes);
         let ways = finish::across([&two, &one], moving_size, [moving.maps[1], to_fixed, back]);
         let spacing_mm = spacing_mm.map(|mm| mm as f32);
-        let inverse = finish::known_inverse(&flow.grid(), spacing_mm, (ways, moving_size), [there, back]);
+        let inverse = finish::known_inverse(&flow.grid(), spacing_mm, (ways, moving_size), ([there, back], vectors));
         (Box::new(flow), inverse)
     }
 }

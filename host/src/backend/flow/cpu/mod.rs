@@ -16,7 +16,7 @@ use crate::backend::flow::pair::{Pair, Shows};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::{Result, Volume};
 use gpu::math::interpolate;
-use gpu::params::Affine;
+use gpu::params::{Affine, VectorMaps};
 use level::LevelOnCpu;
 pub use meet::{Met, Side};
 use task::FieldView;
@@ -152,9 +152,13 @@ impl Flow for FlowOnCpu {
         Ok(finish::moved(&self.grid(), image, map))
     }
 
-    fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse> {
+    fn vectors(&mut self, maps: &VectorMaps) -> Result<Vec<[f32; 3]>> {
+        Ok(finish::vectors(&self.grid(), maps))
+    }
+
+    fn inverse(&mut self, size: [usize; 3], maps: [&Affine; 2], vectors: &VectorMaps) -> Result<FlowInverse> {
         let spacing_mm = self.spacing_mm.map(|mm| mm as f32);
-        Ok(finish::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), [there, back]))
+        Ok(finish::inverse(&self.grid(), spacing_mm, size.map(|n| n as u32), (maps, vectors)))
     }
 }
 

@@ -1,14 +1,31 @@
 //! What is made of a field at the end.
 
 use super::grid::{FieldOnDevice, room};
-use super::kernels::{FLOW_INVERSE, FLOW_JACOBIAN, FLOW_MISSES, FLOW_MOVED};
+use super::kernels::{FLOW_INVERSE, FLOW_JACOBIAN, FLOW_MISSES, FLOW_MOVED, FLOW_VECTORS};
 use super::launch;
 use crate::backend::flow::FlowInverse;
 use crate::backend::queue::{Memory, Queue};
 use crate::{Result, Volume};
 use gpu::math::field::of_ordered;
 use gpu::math::flow::{MM_UNIT, mean};
-use gpu::params::{self, Affine};
+use gpu::params::{self, Affine, VectorMaps};
+
+/// How far the voxels of a grid of `size` go, mm.
+pub fn vectors<Q: Queue>(
+    queue: &Q,
+    field: &Q::Memory<f32>,
+    size: [u32; 3],
+    maps: &VectorMaps,
+) -> Result<Vec<[f32; 3]>> {
+    let voxels = size.iter().map(|&n| n as usize).product();
+    let mut vectors = queue.zeros::<[f32; 3]>(voxels)?;
+    // SAFETY: three numbers a vector.
+    let numbers = unsafe { vectors.view_mut().cast() };
+    let params = params::FlowVectors { field: field.view(), vectors: numbers, maps: *maps, size, unused: 0 };
+    // SAFETY: the memory is as long as the size says and lives until the download is done.
+    unsafe { launch::each(queue, &FLOW_VECTORS, size, params)? };
+    queue.download(&vectors, voxels)
+}
 
 /// Makes the Jacobian's determinants beside the field: the smallest and the largest.
 pub fn jacobian<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<[f32; 2]> {
@@ -47,7 +64,7 @@ pub fn inverse<Q: Queue>(
     queue: &Q,
     grid: &FieldOnDevice<Q>,
     size: [usize; 3],
-    [there, back]: [&Affine; 2],
+    ([there, back], maps): ([&Affine; 2], &VectorMaps),
 ) -> Result<FlowInverse> {
     let inverse_size = size.map(|n| n as u32);
     let mut inverse = room(queue, inverse_size)?;
@@ -69,8 +86,8 @@ pub fn inverse<Q: Queue>(
         launch::each(queue, &FLOW_INVERSE, inverse_size, params)?;
         launch::sum(queue, &FLOW_MISSES, grid.size, params)?;
     }
-    let planes = queue.download(&inverse, 3 * size.iter().product::<usize>())?;
+    let vectors = vectors(queue, &inverse, inverse_size, maps)?;
     let (totals, largest) = (queue.download(&totals, 2)?, queue.download(&largest, 1)?);
     let worst_mm = f64::from(f32::from_bits(largest[0]));
-    Ok(FlowInverse { planes, mean_mm: mean(totals[0], MM_UNIT, totals[1]), worst_mm })
+    Ok(FlowInverse { vectors, mean_mm: mean(totals[0], MM_UNIT, totals[1]), worst_mm })
 }

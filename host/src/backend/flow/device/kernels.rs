@@ -24,6 +24,7 @@ kernels! {
     FLOW_UPDATE = flow_step::flow_update(params::FlowStep);
     FLOW_COMPOSE = flow_step::flow_compose(params::FlowStep);
     FLOW_REFINE = flow_field::flow_refine(params::FlowRefine);
+    FLOW_VECTORS = flow_field::flow_vectors(params::FlowVectors);
     FLOW_JACOBIAN = flow_field::flow_jacobian(params::FlowJacobian);
     FLOW_UNUSUAL = flow_relax::flow_unusual(params::FlowRelax);
     FLOW_RELAX = flow_relax::flow_relax(params::FlowRelax);

@@ -18,7 +18,7 @@ use super::{
 use crate::backend::flow::pair::{Pair, Shows};
 use crate::backend::queue::Queue;
 use crate::{Result, Volume};
-use gpu::params::Affine;
+use gpu::params::{Affine, VectorMaps};
 use grid::FieldOnDevice;
 pub use kernels::FLOW_RELAX;
 #[cfg(test)]
@@ -164,6 +164,11 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
         queue.download(&grid.field, 3 * grid.voxels())
     }
 
+    fn vectors(&mut self, maps: &VectorMaps) -> Result<Vec<[f32; 3]>> {
+        let (queue, grid) = self.grid()?;
+        ends::vectors(queue, &grid.field, grid.size, maps)
+    }
+
     fn jacobians(&mut self) -> Result<Vec<f32>> {
         let (queue, grid) = self.grid()?;
         ends::jacobian(queue, grid)?;
@@ -175,9 +180,9 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
         ends::moved(queue, grid, image, map)
     }
 
-    fn inverse(&mut self, size: [usize; 3], there: &Affine, back: &Affine) -> Result<FlowInverse> {
+    fn inverse(&mut self, size: [usize; 3], maps: [&Affine; 2], vectors: &VectorMaps) -> Result<FlowInverse> {
         let (queue, grid) = self.grid()?;
-        ends::inverse(queue, grid, size, [there, back])
+        ends::inverse(queue, grid, size, (maps, vectors))
     }
 }
 
