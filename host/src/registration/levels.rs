@@ -54,13 +54,20 @@ impl<'a> Levels<'a> {
         let ranges = [first.intensities.range, second.intensities.range];
         let (sampled, interpolated, sampled_mask) = (&*first.image, &*second.image, first.mask());
         let chosen = options.levels.as_ref().map(|levels| levels.iter().rev().copied().collect());
-        let spacings = chosen.unwrap_or_else(|| automatic(&sampled.geometry));
+        let mut spacings = chosen.unwrap_or_else(|| automatic(&sampled.geometry));
+        let interpolated_mask = second.mask();
+        // Where this mask lies is known after a level without it: a single one is gone through twice.
+        if let [only] = spacings[..]
+            && interpolated_mask.is_some()
+            && options.init.known().is_none()
+        {
+            spacings.push(only);
+        }
         let levels =
             |volume| pyramid::levels_by(volume, &spacings, |volume, filters| backend.filtered(volume, filters));
         let ((sampled, interpolated), sampled_mask) =
             rayon::join(|| rayon::join(|| levels(sampled), || levels(interpolated)), || sampled_mask.map(levels));
         let (sampled, interpolated, sampled_mask) = (sampled?, interpolated?, sampled_mask.transpose()?);
-        let interpolated_mask = second.mask();
         Ok(Self { spacings, which, sampled, interpolated, ranges, sampled_mask, interpolated_mask, options })
     }
 

@@ -361,3 +361,6 @@ pub(crate) fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
     *seconds += clock.elapsed().as_secs_f64();
     out
 }
+
+#[cfg(test)]
+mod tests;
