@@ -228,7 +228,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// From coarse to fine.
     fn through_levels(&mut self, levels: &Levels) -> Result<Race> {
-        let mut race = Race::default();
+        let mut race = Race::new(self.options.metric.nothing());
         for level in (0..levels.spacings.len()).rev() {
             self.level(levels, level, &mut race)?;
         }
