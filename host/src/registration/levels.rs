@@ -40,8 +40,7 @@ pub struct Levels<'a> {
 
 /// Which image to sample: the one with the larger voxels, for which fewer samples say as much.
 pub fn sampled(fixed: &Geometry, moving: &Geometry) -> Sampled {
-    let size = |grid: &Geometry| grid.spacing.element_product();
-    if size(moving) > 1.5 * size(fixed) { Sampled::Moving } else { Sampled::Fixed }
+    if moving.voxel_size() > 1.5 * fixed.voxel_size() { Sampled::Moving } else { Sampled::Fixed }
 }
 
 impl<'a> Levels<'a> {
@@ -133,7 +132,7 @@ impl<'a> Levels<'a> {
             let along = interpolated.direction.transpose() * rotation * sampled.direction.col(axis);
             let nearest = along.abs().max_position();
             let (thick, thin) = (sampled.spacing[axis], interpolated.spacing[nearest]);
-            if thick > THICK * thin {
+            if interpolated.size[nearest] > 1 && thick > THICK * thin {
                 // The variance of a slice's profile is that of a box: a twelfth of its square.
                 sigmas[nearest] = (AS_THICK * (thick * thick - thin * thin) / 12.0).sqrt() / thin;
             }

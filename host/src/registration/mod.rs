@@ -349,9 +349,9 @@ impl Run<'_> {
     }
 }
 
-/// What a grid covers, mm^3.
+/// What a grid covers, mm^3; a flat one, mm^2.
 fn volume(grid: &Geometry) -> f64 {
-    grid.voxels() as f64 * grid.spacing.element_product()
+    grid.voxels() as f64 * grid.voxel_size()
 }
 
 /// Adds the time that `work` takes to `seconds`.

@@ -38,3 +38,16 @@ fn a_single_level_has_the_starts_of_several_however_far_away_a_mask_lies() {
         assert!(shift.distance(DVec3::splat(300.0)) < 0.5, "{:?}: {shift}", options.levels);
     }
 }
+
+#[test]
+fn how_thick_a_picture_is_said_to_be_changes_nothing() {
+    let picture = |size, mm, thick| blobs(Geometry::axis_aligned(size, DVec3::new(mm, mm, thick), DVec3::ZERO));
+    let found = [1.0, 40.0, 0.01].map(|thick| {
+        let (fixed, moving) = (picture([60, 56, 1], 2.0, thick), picture([120, 112, 1], 1.0, 1.0));
+        let options = Options { moved: false, ..Options::default() };
+        let found = register(&fixed, &moving, &options, &Cpu, &Silent).unwrap();
+        format!("{:?} {:?} {:?} {:?}", found.transform, found.end, found.place, found.doubts)
+    });
+    assert_eq!(found[0], found[1]);
+    assert_eq!(found[0], found[2]);
+}
