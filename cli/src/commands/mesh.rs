@@ -50,7 +50,8 @@ pub struct Mesh {
     /// Outputs to write; what is left out is not computed either, unless a check of the result needs it [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = outputs::<Meshed>(), help_heading = "Output")]
     pub write: Vec<Output>,
-    /// Cell size of the mesh in pixels of FIXED, at least 10; a cell is two triangles [default: 1/16 of the longer side, at least 25]
+    /// Cell size of the mesh in pixels of FIXED, at least 10; a cell is two triangles [default: 1/16 of the longer
+    /// side, at most the shorter side, at least 25]
     #[arg(long, value_name = "PX", value_parser = number, allow_negative_numbers = true, help_heading = "Mesh")]
     pub spacing: Option<f64>,
     /// Maximum iterations of the climb

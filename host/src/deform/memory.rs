@@ -15,8 +15,9 @@ pub struct Need {
     device: u64,
     /// Of the host's beside the images themselves, where it computes and where a device does.
     host: [u64; 2],
-    /// The spacing of the finest level.
+    /// The spacing of the finest level, and whether it is flat.
     mm: f64,
+    flat: bool,
 }
 
 impl Need {
@@ -26,10 +27,11 @@ impl Need {
         let host = |on_device| host_bytes(images, middle.and_then(|middle| middle.grids.last()), load, on_device);
         let host = [host(false), host(true)];
         let bytes = |grid: &Geometry, moving: &Geometry| flow_bytes(grid.size, moving.size, load);
-        match middle.and_then(|middle| middle.grids.last()) {
-            None => Self { device: bytes(level[0], level[1]), host, mm: smallest(level[0]) },
-            Some(grid) => Self { device: level.iter().map(|image| bytes(grid, image)).sum(), host, mm: smallest(grid) },
-        }
+        let (grid, device) = match middle.and_then(|middle| middle.grids.last()) {
+            None => (level[0], bytes(level[0], level[1])),
+            Some(grid) => (grid, level.iter().map(|image| bytes(grid, image)).sum()),
+        };
+        Self { device, host, mm: smallest(grid), flat: grid.is_flat() }
     }
 }
 
@@ -82,7 +84,7 @@ pub fn choose<'a>(
     observer: &dyn Observer,
 ) -> Result<&'a dyn Backend> {
     let free = backend.free_memory().unwrap_or(u64::MAX);
-    match short(need.device, free, asked, need.mm)? {
+    match short(need, free, asked)? {
         None => Ok(backend),
         Some(note) => {
             observer.note(&note);
@@ -91,16 +93,18 @@ pub fn choose<'a>(
     }
 }
 
-/// What to say where a flow on a grid of `mm` needs more than is free, and the CPU is to do it; the error where that was not asked for.
-fn short(need: u64, free: u64, asked: BackendKind, mm: f64) -> Result<Option<String>> {
-    if need <= free {
+/// What to say where a flow needs more than is free, and the CPU is to do it; the error where that was not asked for.
+fn short(need: &Need, free: u64, asked: BackendKind) -> Result<Option<String>> {
+    let &Need { device, mm, flat, .. } = need;
+    if device <= free {
         return Ok(None);
     }
-    let short = format!("the field needs {:.2} GB of the GPU's memory, and {:.2} GB are free", gb(need), gb(free));
+    let short = format!("the field needs {:.2} GB of the GPU's memory, and {:.2} GB are free", gb(device), gb(free));
     if asked == BackendKind::Auto {
         return Ok(Some(format!("{short}: using the CPU, which gives the same result")));
     }
-    let mm = (10.0 * mm * (need as f64 / free.max(1) as f64).cbrt()).ceil() / 10.0;
+    let times = device as f64 / free.max(1) as f64;
+    let mm = (10.0 * mm * if flat { times.sqrt() } else { times.cbrt() }).ceil() / 10.0;
     Err(Error::device(
         "cuda",
         message!("{short}"; "use ", Levels, " that end at {mm} mm or more, or ", Backend, " cpu"),
@@ -118,11 +122,17 @@ mod tests {
 
     #[test]
     fn a_field_too_large_for_a_gpu_goes_to_the_cpu_or_is_told_what_would_fit() {
-        assert_eq!(short(8_000_000, 8_000_000, BackendKind::Cuda, 1.0).unwrap(), None);
-        let note = short(8_000_000_000, 1_000_000_000, BackendKind::Auto, 1.0).unwrap().unwrap();
+        let need = |device, flat| Need { device, host: [0; 2], mm: 1.0, flat };
+        assert_eq!(short(&need(8_000_000, false), 8_000_000, BackendKind::Cuda).unwrap(), None);
+        let large = need(8_000_000_000, false);
+        let note = short(&large, 1_000_000_000, BackendKind::Auto).unwrap().unwrap();
         assert!(note.contains("8.00 GB") && note.contains("1.00 GB") && note.contains("CPU"), "{note}");
-        let told = short(8_000_000_000, 1_000_000_000, BackendKind::Cuda, 1.0).unwrap_err().to_string();
-        assert!(told.contains("end at 2 mm or more") && told.contains("`backend` cpu"), "{told}");
+        let told = |need: &Need| short(need, 1_000_000_000, BackendKind::Cuda).unwrap_err().to_string();
+        let of_large = told(&large);
+        assert!(of_large.contains("end at 2 mm or more") && of_large.contains("`backend` cpu"), "{of_large}");
+        // Pixels twice as large are four times as few.
+        let of_picture = told(&need(4_000_000_000, true));
+        assert!(of_picture.contains("end at 2 mm or more"), "{of_picture}");
     }
 
     /// Measured as the most that `mireg deform` had resident, with 2 threads: 700 MB by joint histograms and 763 MB by local correlation.

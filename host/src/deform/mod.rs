@@ -183,5 +183,5 @@ impl Run<'_> {
 
 /// The smallest distance between voxels along an axis that has several, mm.
 fn smallest(grid: &Geometry) -> f64 {
-    (0..3).filter(|&axis| grid.size[axis] > 1).map(|axis| grid.spacing[axis]).fold(f64::INFINITY, f64::min)
+    grid.spacing_range()[0]
 }

@@ -8,8 +8,13 @@ use crate::error::{Message, message};
 use crate::image::{IntensityRange, Prepared};
 use crate::registration::{self, LinearStart, Registration, check};
 use crate::transform::{Dimension, Kind, Linear};
-use crate::{Error, Observer, Result, Volume};
+use crate::{Error, Geometry, Observer, Result, Volume};
 use std::time::Instant;
+
+/// Where a flow starts instead of where a registration that should not be used says.
+const HEADERS: &str = "as the headers place the images";
+const THERE_OR_HEADERS: &str = "there or as the headers place the images, as they agree better";
+const EXCHANGED: &str = "from what it finds with the images exchanged";
 
 /// Where a flow starts.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +56,11 @@ impl Start {
             Self::Register(kind) => {
                 let found = match symmetric {
                     true => both_ways(*kind, images, backend, observer)?,
-                    false => registered(*kind, images.each_ref(), backend, observer)?,
+                    false => {
+                        let found = registered(*kind, images.each_ref(), backend, observer)?;
+                        let at = if found.start.is_some() { THERE_OR_HEADERS } else { HEADERS };
+                        found.starting(at)
+                    }
                 };
                 let start = found.start.clone().map(|start| (start, from(*kind)));
                 (start.into_iter().chain((!found.sure).then(headers)).collect(), found)
@@ -88,7 +97,17 @@ struct Found {
     sure: bool,
     /// Whether the registration found nothing of use.
     rejected: bool,
+    /// Of one that is not sure, a sentence to which is to be added where the flow starts instead.
     doubts: Vec<Doubt>,
+}
+
+impl Found {
+    /// Adds where the flow starts instead.
+    fn starting(mut self, at: &str) -> Self {
+        let unsure = self.doubts.iter_mut().filter(|_| !self.sure);
+        unsure.for_each(|doubt| doubt.message = doubt.message.clone().then(&format!("): starting {at}").into()));
+        self
+    }
 }
 
 /// What lies between a registration and one of the exchanged images; where one of them is of no use, the other one.
@@ -100,6 +119,13 @@ fn both_ways(
 ) -> Result<Found> {
     let there = registered(kind, [fixed, moving], backend, observer)?;
     let back = registered(kind, [moving, fixed], backend, observer)?;
+    Ok(met(kind, &fixed.image.geometry, [there, back]))
+}
+
+/// The same of what both find.
+fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
+    let at = if ways.iter().any(|way| way.sure) { EXCHANGED } else { HEADERS };
+    let [there, back] = ways.map(|way| way.starting(at));
     let doubts = [there.doubts, back.doubts].concat();
     let rejected = there.rejected && back.rejected;
     let there_map = there.start.filter(|_| there.sure).map(|there| there.to_affine());
@@ -107,11 +133,10 @@ fn both_ways(
     let map = match (there_map, back_map) {
         (Some(there), Some(back)) => middle::between(&there, &back).unwrap_or(there),
         (Some(alone), None) | (None, Some(alone)) => alone,
-        (None, None) => return Ok(Found { start: None, sure: false, rejected, doubts }),
+        (None, None) => return Found { start: None, sure: false, rejected, doubts },
     };
-    let grid = &fixed.image.geometry;
     let start = Some(Linear::new(kind, Dimension::of(grid), grid.centre(), &map));
-    Ok(Found { start, sure: true, rejected, doubts })
+    Found { start, sure: true, rejected, doubts }
 }
 
 /// What a registration finds, and what speaks against it.
@@ -144,12 +169,8 @@ fn registered(
         let whole = if n == 0 { whole } else { whole.then(&message!("; ")) };
         whole.then(message)
     });
-    let (start, then) = match will_do(&found) {
-        true => (Some(found.transform), "): starting there or as the headers place the images, as they agree better"),
-        false => (None, "): starting as the headers place the images"),
-    };
-    let (rejected, doubt) = (start.is_none(), Doubt::slight(Check::Start, why.then(&then.into())));
-    Ok(Found { start, sure: false, rejected, doubts: vec![doubt] })
+    let start = will_do(&found).then_some(found.transform);
+    Ok(Found { rejected: start.is_none(), start, sure: false, doubts: vec![Doubt::slight(Check::Start, why)] })
 }
 
 /// Whether a flow may start from a result that should not be used: people's chests differ by more than an affine map can mend, but where
@@ -165,5 +186,30 @@ fn from(kind: Kind) -> &'static str {
         Kind::Rigid => "a rigid registration",
         Kind::Similarity => "a similarity registration",
         Kind::Affine => "an affine registration",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+
+    #[test]
+    fn where_two_ways_meet_no_start_is_said_to_be_taken_that_is_not() {
+        let grid = Geometry::axis_aligned([8; 3], DVec3::ONE, DVec3::ZERO);
+        let way = |sure: bool| {
+            let doubts = if sure { Vec::new() } else { vec![Doubt::slight(Check::Start, "of no use (place")] };
+            let start = Some(Linear::identity(Kind::Affine, Dimension::Three, grid.centre()));
+            Found { start, sure, rejected: false, doubts }
+        };
+        let says = |ways: [bool; 2]| {
+            let found = met(Kind::Affine, &grid, ways.map(way));
+            (found.start.is_some(), found.doubts.iter().map(|doubt| doubt.message.to_string()).collect::<Vec<_>>())
+        };
+        assert_eq!(says([true, true]), (true, Vec::new()));
+        let exchanged = format!("of no use (place): starting {EXCHANGED}");
+        assert_eq!(says([true, false]), (true, vec![exchanged.clone()]));
+        assert_eq!(says([false, true]), (true, vec![exchanged]));
+        assert_eq!(says([false, false]), (false, vec![format!("of no use (place): starting {HEADERS}"); 2]));
     }
 }

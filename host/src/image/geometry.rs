@@ -33,6 +33,17 @@ impl Geometry {
         self.size[2] == 1
     }
 
+    /// The smallest and the largest distance between neighbouring voxels, mm. What headers say of an axis with a single voxel means nothing.
+    pub fn spacing_range(&self) -> [f64; 2] {
+        let several = (0..3).filter(|&axis| self.size[axis] > 1).map(|axis| self.spacing[axis]);
+        several.fold([f64::INFINITY, 0.0], |[low, high], mm| [low.min(mm), high.max(mm)])
+    }
+
+    /// What a voxel covers, mm^3; of a two-dimensional image, mm^2.
+    pub fn voxel_size(&self) -> f64 {
+        (0..if self.is_flat() { 2 } else { 3 }).map(|axis| self.spacing[axis]).product()
+    }
+
     /// Whether it is that of a single slice that does not lie in x and y, and so has its place in space.
     pub fn is_slice_in_space(&self) -> bool {
         self.is_flat() && (self.direction.x_axis.z != 0.0 || self.direction.y_axis.z != 0.0)

@@ -10,7 +10,8 @@ use glam::{DAffine3, DVec2, DVec3};
 const LEAST: f64 = 50.0;
 /// Pixels of a triangle that are enough, for a mesh that chooses its own spacing.
 const ENOUGH: f64 = 300.0;
-/// Cells along the longer side of a picture, for a mesh that chooses its own spacing, while triangles have [`ENOUGH`] pixels.
+/// Cells along the longer side of a picture, for a mesh that chooses its own spacing, while triangles have [`ENOUGH`] pixels and cells are no
+/// longer than the shorter side: those of a strip would be slivers.
 const CELLS: f64 = 16.0;
 /// Part of a triangle that must be image.
 const FILLED: f64 = 0.5;
@@ -21,7 +22,8 @@ impl Mesh {
     /// LPS mm, says where the corners lie in the moving picture.
     ///
     /// The side of a cell is `spacing` in pixels (of pixels that are not square, in pixels of a square of the same area), or a bit more,
-    /// so that cells fill the picture. By default it is a sixteenth of the picture's longer side, but as much as gives a triangle 300 pixels.
+    /// so that cells fill the picture. By default it is a sixteenth of the picture's longer side, no more than the
+    /// shorter one, but as much as gives a triangle 300 pixels.
     ///
     /// # Errors
     /// [`Error::Option`] for a volume, a spacing that leaves triangles fewer than 50 pixels, a picture without triangles of image, a mask on
@@ -98,7 +100,8 @@ impl Lattice {
         // Sides are as long along x as along y in mm, and as large in pixels as those of the square.
         let pixel = geometry.spacing.truncate();
         let shape = (pixel.x * pixel.y).sqrt() / pixel;
-        let automatic = (2.0 * ENOUGH).sqrt().max((extent / shape).max_element() / CELLS);
+        let sides = extent / shape;
+        let automatic = (sides.max_element() / CELLS).min(sides.min_element()).max((2.0 * ENOUGH).sqrt());
         let spacing = spacing.unwrap_or(automatic);
         if !spacing.is_finite() || spacing < least {
             return Err(Error::option(
@@ -235,6 +238,19 @@ mod tests {
         let mask = picture([401, 321], |x, _| f32::from(u8::from(x < 200)));
         let masked = Mesh::build(&retina, &DAffine3::IDENTITY, None, Some(&mask)).unwrap();
         assert_eq!(masked.triangles.len(), 8 * 12 * 2);
+    }
+
+    #[test]
+    fn a_strip_has_triangles_no_longer_than_they_are_wide() {
+        let strip = |size| picture(size, |x, y| 100.0 + (x * 7 + y * 3) as f32 % 50.0);
+        for size in [[2000, 40], [40, 2000], [3000, 20], [2000, 12]] {
+            let mesh = build(&strip(size), None).unwrap();
+            let [a, b, c] = corners(&mesh.fixed, &mesh.triangles[0]);
+            let box_ = a.max(b).max(c) - a.min(b).min(c);
+            assert!(box_.max_element() < 2.5 * box_.min_element(), "{size:?}: {box_}");
+        }
+        let error = build(&strip([2000, 5]), None).unwrap_err().to_string();
+        assert!(error.contains("2000 x 5 pixels is too small"), "{error}");
     }
 
     #[test]

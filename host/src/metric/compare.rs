@@ -93,7 +93,7 @@ fn joint<'v>(
     backend: &dyn Backend,
 ) -> Result<JointImages<'v>> {
     let grid = &fixed.image.geometry;
-    let finest = grid.spacing.min_element();
+    let [finest, _] = grid.spacing_range();
     let interpolated = pyramid::level_by(&moving.image, finest, |volume, filters| backend.filtered(volume, filters))?;
     let fixed_mask = fixed.mask().map(sampling::inside);
     let moving_mask = moving.mask().map(|mask| sampling::within(grid, mask, transform));

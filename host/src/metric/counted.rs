@@ -98,6 +98,10 @@ impl Family for Counted {
         0.0
     }
 
+    fn nothing(&self) -> f64 {
+        if self.kind == CountedKind::Nmi { 1.0 } else { 0.0 }
+    }
+
     fn histogram(&self) -> Histogram {
         Histogram { bins: self.bins, interpolator: self.interpolator, method: self.method }
     }

@@ -28,6 +28,11 @@ pub trait Family {
         -1.0
     }
 
+    /// Its value where the images tell nothing about each other.
+    fn nothing(&self) -> f64 {
+        0.0
+    }
+
     /// How the joint histograms at full resolution are counted.
     fn histogram(&self) -> Histogram;
 

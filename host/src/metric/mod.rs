@@ -101,6 +101,11 @@ impl Metric {
         self.family().worst()
     }
 
+    /// Its value where the images tell nothing about each other.
+    pub(crate) fn nothing(&self) -> f64 {
+        self.family().nothing()
+    }
+
     /// Its value at full resolution; `None` for what no joint histogram of whole samples has.
     pub(crate) fn of(&self, evaluation: &Evaluation) -> Option<f64> {
         self.family().of(evaluation)

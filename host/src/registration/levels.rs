@@ -40,8 +40,7 @@ pub struct Levels<'a> {
 
 /// Which image to sample: the one with the larger voxels, for which fewer samples say as much.
 pub fn sampled(fixed: &Geometry, moving: &Geometry) -> Sampled {
-    let size = |grid: &Geometry| grid.spacing.element_product();
-    if size(moving) > 1.5 * size(fixed) { Sampled::Moving } else { Sampled::Fixed }
+    if moving.voxel_size() > 1.5 * fixed.voxel_size() { Sampled::Moving } else { Sampled::Fixed }
 }
 
 impl<'a> Levels<'a> {
@@ -54,13 +53,20 @@ impl<'a> Levels<'a> {
         let ranges = [first.intensities.range, second.intensities.range];
         let (sampled, interpolated, sampled_mask) = (&*first.image, &*second.image, first.mask());
         let chosen = options.levels.as_ref().map(|levels| levels.iter().rev().copied().collect());
-        let spacings = chosen.unwrap_or_else(|| automatic(&sampled.geometry));
+        let mut spacings = chosen.unwrap_or_else(|| automatic(&sampled.geometry));
+        let interpolated_mask = second.mask();
+        // Where this mask lies is known after a level without it: a single one is gone through twice.
+        if let [only] = spacings[..]
+            && interpolated_mask.is_some()
+            && options.init.known().is_none()
+        {
+            spacings.push(only);
+        }
         let levels =
             |volume| pyramid::levels_by(volume, &spacings, |volume, filters| backend.filtered(volume, filters));
         let ((sampled, interpolated), sampled_mask) =
             rayon::join(|| rayon::join(|| levels(sampled), || levels(interpolated)), || sampled_mask.map(levels));
         let (sampled, interpolated, sampled_mask) = (sampled?, interpolated?, sampled_mask.transpose()?);
-        let interpolated_mask = second.mask();
         Ok(Self { spacings, which, sampled, interpolated, ranges, sampled_mask, interpolated_mask, options })
     }
 
@@ -126,7 +132,7 @@ impl<'a> Levels<'a> {
             let along = interpolated.direction.transpose() * rotation * sampled.direction.col(axis);
             let nearest = along.abs().max_position();
             let (thick, thin) = (sampled.spacing[axis], interpolated.spacing[nearest]);
-            if thick > THICK * thin {
+            if interpolated.size[nearest] > 1 && thick > THICK * thin {
                 // The variance of a slice's profile is that of a box: a twelfth of its square.
                 sigmas[nearest] = (AS_THICK * (thick * thick - thin * thin) / 12.0).sqrt() / thin;
             }

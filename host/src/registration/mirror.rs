@@ -62,3 +62,26 @@ fn reflections(samples: &Samples) -> Vec<DAffine3> {
     };
     normals.into_iter().map(reflection).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Geometry, PixelType, Volume};
+
+    #[test]
+    fn how_thick_a_picture_is_said_to_be_changes_nothing() {
+        let picture = |thick: f64, sign: f64| {
+            let geometry = Geometry::axis_aligned([60, 50, 1], DVec3::new(1.0, 1.0, thick), DVec3::ZERO);
+            let voxel = |n: usize| {
+                let (x, y) = (sign * ((n % 60) as f64 - 29.5), (n / 60) as f64 - 24.5);
+                ((0.11 * x + 0.05 * y).sin() + (0.17 * y - 0.02 * x * x).cos()) as f32
+            };
+            (Volume { geometry, voxels: (0..3000).map(voxel).collect(), pixel: PixelType::F32 }, (-2.0, 2.0))
+        };
+        let found = [1.0, 40.0].map(|thick| {
+            let pair = [picture(thick, 1.0), picture(thick, -1.0)];
+            mirrored(&pair, &pair, &DAffine3::from_translation(DVec3::new(1.3, -0.7, 0.0))).unwrap()
+        });
+        assert_eq!(found[0], found[1]);
+    }
+}

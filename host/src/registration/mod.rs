@@ -228,7 +228,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// From coarse to fine.
     fn through_levels(&mut self, levels: &Levels) -> Result<Race> {
-        let mut race = Race::default();
+        let mut race = Race::new(self.options.metric.nothing());
         for level in (0..levels.spacings.len()).rev() {
             self.level(levels, level, &mut race)?;
         }
@@ -349,9 +349,9 @@ impl Run<'_> {
     }
 }
 
-/// What a grid covers, mm^3.
+/// What a grid covers, mm^3; a flat one, mm^2.
 fn volume(grid: &Geometry) -> f64 {
-    grid.voxels() as f64 * grid.spacing.element_product()
+    grid.voxels() as f64 * grid.voxel_size()
 }
 
 /// Adds the time that `work` takes to `seconds`.
@@ -361,3 +361,6 @@ pub(crate) fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
     *seconds += clock.elapsed().as_secs_f64();
     out
 }
+
+#[cfg(test)]
+mod tests;

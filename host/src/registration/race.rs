@@ -55,10 +55,17 @@ pub struct Race {
     pub candidates: usize,
     /// The middle of their values.
     middle: f64,
+    /// The value of those at which the images do not overlap.
+    nothing: f64,
     pub rival: Option<Rival>,
 }
 
 impl Race {
+    /// By a metric that is `nothing` where the images tell nothing about each other.
+    pub fn new(nothing: f64) -> Self {
+        Self { nothing, ..Self::default() }
+    }
+
     /// The pose in front.
     ///
     /// # Errors
@@ -95,7 +102,7 @@ impl Race {
         });
         self.poses = distinct(poses.collect(), CLIMB, 2.0 * mm, grid);
         self.candidates = starts.len();
-        self.middle = middle(values.into_iter().map(Option::unwrap_or_default).collect());
+        self.middle = middle(values.into_iter().map(|value| value.unwrap_or(self.nothing)).collect());
         if self.poses.len() > 1 {
             let start = vec![0.0; steps.count()];
             let (step, resolution, evaluations) = (FIRST_STEP * mm, FIRST_RESOLUTION * mm, FIRST_EVALUATIONS);
@@ -177,4 +184,48 @@ fn distinct(mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> V
         }
     }
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Silent;
+    use crate::metric::{At, CountedKind, GridPair, LoadedMetric, Metric, Sampled};
+    use crate::transform::{Dimension, Kind};
+    use glam::DVec3;
+
+    /// The NMI of a slab: 1.1 where it starts, 1.04 far to the right, and none beyond, where nothing overlaps.
+    struct Slab;
+
+    impl LoadedMetric for Slab {
+        fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+            let at = |map: &DAffine3| match map.translation.x {
+                x if x < 50.0 => At { value: 1.1, overlap: 1000 },
+                x if x < 200.0 => At { value: 1.04, overlap: 1000 },
+                _ => At { value: 0.0, overlap: 0 },
+            };
+            Ok(transforms.iter().map(at).collect())
+        }
+
+        fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
+            Ok((self.values(&[*transform])?[0], [[0.0; 4]; 3]))
+        }
+    }
+
+    #[test]
+    fn an_nmi_of_1_is_no_information_where_most_starts_do_not_overlap() {
+        let metric = Metric::all().into_iter().find(|metric| metric.key() == <&str>::from(CountedKind::Nmi)).unwrap();
+        let grid = Geometry::axis_aligned([64, 64, 4], DVec3::ONE, DVec3::ZERO);
+        let grids = GridPair { which: Sampled::Fixed, sampled: grid, interpolated: grid };
+        let mut level = LevelMetric::new(&grids, Box::new(Slab), metric.worst(), &Silent);
+        let starts = [0.0, 100.0, 300.0, 400.0, 500.0, 600.0];
+        let starts =
+            starts.map(|x| Start { from: "search", transform: DAffine3::from_translation(DVec3::new(x, 0.0, 0.0)) });
+        let steps = Steps::new(Kind::Translation, Dimension::Three, &grid);
+        let mut race = Race::new(metric.nothing());
+        race.begin(&mut level, &starts, &steps, 1.0, &grid).unwrap();
+        assert_eq!(race.poses.len(), 1, "the second start has 0.4 of the lead");
+        race.go_on(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
+        assert_eq!(race.rival, None);
+    }
 }

@@ -66,7 +66,7 @@ impl<'a> Samples<'a> {
     /// Where a rigid climb from a map ends, and the information there; first step and resolution in voxels.
     pub fn climbed(&self, from: DAffine3, (step, resolution): (f64, f64)) -> Result<(DAffine3, f64)> {
         let steps = Steps::new(Kind::Rigid, Dimension::of(self.grid), self.grid);
-        let mm = self.grid.spacing.max_element();
+        let [_, mm] = self.grid.spacing_range();
         let start = vec![0.0; steps.count()];
         let (step, resolution) = (step * mm, resolution * mm);
         let problem = Problem { start, step, resolution, evaluations: EVALUATIONS, shape: None };

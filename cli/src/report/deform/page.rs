@@ -98,16 +98,19 @@ pub fn page(
         gradient: Scale::gradient(),
         scale: pictures.scale.labels(),
         folded: facts.jacobian_range[0] <= 0.0,
-        plot: Plot::new(of.found.levels.iter().map(curve).collect(), "iterations"),
+        plot: Plot::new(
+            of.found.levels.iter().map(|level| curve(level, images[0].geometry.is_flat())).collect(),
+            "iterations",
+        ),
         metric: words::metric_of(of.options),
         began: words::began(&facts.start, &of.found.start.transform),
     };
     page.render()
 }
 
-fn curve(level: &Level) -> Curve {
+fn curve(level: &Level, flat: bool) -> Curve {
     Curve {
-        title: plot::grid(&level.spacing_mm),
+        title: plot::grid(&level.spacing_mm, flat),
         steps: level.values.len().max(1) - 1,
         points: level.values.iter().copied().enumerate().collect(),
     }

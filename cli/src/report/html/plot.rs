@@ -88,9 +88,10 @@ pub fn title(mm: f64) -> String {
     format!("{} mm", (mm * 100.0).round() / 100.0)
 }
 
-/// The same of a grid, by its smallest spacing.
-pub fn grid(spacing_mm: &[f64; 3]) -> String {
-    title(spacing_mm.iter().copied().fold(f64::INFINITY, f64::min))
+/// The same of a grid, by its smallest spacing; that of a flat one along its third axis is none.
+pub fn grid(spacing_mm: &[f64; 3], flat: bool) -> String {
+    let axes = if flat { 2 } else { 3 };
+    title(spacing_mm[..axes].iter().copied().fold(f64::INFINITY, f64::min))
 }
 
 /// Round values, about four, with as many digits as tell them apart.
@@ -115,12 +116,16 @@ mod tests {
     #[test]
     fn every_level_has_its_stairs() {
         let plot = Plot::new(
-            vec![level("8 mm", 10, &[(1, 0.0), (2, 1.0), (5, 1.1)]), level(&grid(&[4.0, 4.0, 8.0]), 4, &[(1, 1.2)])],
+            vec![
+                level("8 mm", 10, &[(1, 0.0), (2, 1.0), (5, 1.1)]),
+                level(&grid(&[4.0, 4.0, 8.0], false), 4, &[(1, 1.2)]),
+            ],
             "iterations",
         );
         assert_eq!(plot.bands[0].points, "98.8,214.0 133.6,214.0 133.6,214.0 238.0,214.0 238.0,121.0 412.0,121.0");
         assert_eq!(plot.bands[1].points, "499.0,28.0 760.0,28.0");
         assert_eq!((plot.bands[1].title.as_str(), plot.bands[1].left), ("4 mm", 412.0));
+        assert_eq!(grid(&[4.0, 4.0, 1.0], true), "4 mm");
         let labels: Vec<_> = plot.ticks.iter().map(|tick| tick.label.as_str()).collect();
         assert_eq!(labels, ["1.00", "1.05", "1.10", "1.15", "1.20"]);
     }

@@ -82,7 +82,7 @@ impl View {
         let (extent, middle) = (extent(fixed), fixed.centre());
         // All views have the same scale; the depth of a flat image is never drawn.
         let longest = if fixed.is_flat() { along(fixed, right).max(along(fixed, down)) } else { extent.max_element() };
-        let mm = fixed.spacing.min_element().max(longest / side);
+        let mm = fixed.spacing_range()[0].max(longest / side);
         let elements = |axis: DVec3| ((along(fixed, axis) / mm / BLOCK).ceil().max(1.0) * BLOCK) as u32;
         let offset = |n: usize| {
             let part = if slices > 1 { n as f64 / (slices - 1) as f64 - 0.5 } else { 0.0 };

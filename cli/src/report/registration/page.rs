@@ -78,16 +78,19 @@ pub fn page(
         joints: &pictures.joints,
         counted: if found.started.from == "contrast" { CONTRASTS } else { INTENSITIES },
         binned: found.binned,
-        plot: Plot::new(facts.levels.iter().map(curve).collect(), "evaluations"),
+        plot: Plot::new(
+            facts.levels.iter().map(|level| curve(level, images[0].geometry.is_flat())).collect(),
+            "evaluations",
+        ),
         metric: metric(&found.start, &found.end),
     };
     page.render()
 }
 
-fn curve(level: &RegistrationLevel) -> Curve {
+fn curve(level: &RegistrationLevel, flat: bool) -> Curve {
     let point = |rise: &Rise| (rise.evaluations, rise.value);
     Curve {
-        title: plot::grid(&level.spacing_mm),
+        title: plot::grid(&level.spacing_mm, flat),
         steps: level.evaluations,
         points: level.trace.iter().map(point).collect(),
     }

@@ -1,0 +1,53 @@
+//! Whole registrations of small images.
+
+use super::*;
+use crate::backend::cpu::Cpu;
+use crate::{PixelType, Silent};
+use glam::DVec3;
+
+/// Blobs that have no symmetry.
+fn blobs(geometry: Geometry) -> Volume {
+    let [width, height, _] = geometry.size;
+    let voxel = |n: usize| {
+        let index = DVec3::new((n % width) as f64, (n / width % height) as f64, (n / (width * height)) as f64);
+        let p = geometry.direction * (index * geometry.spacing) + geometry.origin - geometry.centre();
+        let blob =
+            |x: f64, y: f64, z: f64, wide: f64| libm::exp(-p.distance_squared(DVec3::new(x, y, z)) / (wide * wide));
+        let texture = (0.7 * p.x + 0.2 * p.y).sin() * (0.5 * p.y - 0.3 * p.x + 0.4 * p.z).cos();
+        let bulk = blob(8.0, 3.0, 0.0, 18.0) + 0.7 * blob(-14.0, 9.0, 4.0, 12.0) + 0.9 * blob(2.0, -16.0, -5.0, 9.0);
+        (100.0 * bulk * (1.0 + 0.4 * texture)) as f32
+    };
+    Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
+}
+
+#[test]
+fn a_single_level_has_the_starts_of_several_however_far_away_a_mask_lies() {
+    let grid = |origin| Geometry::axis_aligned([32; 3], DVec3::splat(2.0), origin);
+    let (fixed, moving) = (blobs(grid(DVec3::ZERO)), blobs(grid(DVec3::splat(300.0))));
+    let mask = moving.with(|n| if (4..28).contains(&(n % 32)) { 1.0 } else { 0.0 });
+    for levels in [vec![4.0, 2.0], vec![2.0]] {
+        let options = Options {
+            dof: Kind::Translation,
+            moving_mask: Some(mask.clone()),
+            levels: Some(levels),
+            moved: false,
+            ..Options::default()
+        };
+        let found = once([&fixed, &moving], &options, &Cpu, &Silent).unwrap();
+        let shift = found.transform.to_affine().translation;
+        assert!(shift.distance(DVec3::splat(300.0)) < 0.5, "{:?}: {shift}", options.levels);
+    }
+}
+
+#[test]
+fn how_thick_a_picture_is_said_to_be_changes_nothing() {
+    let picture = |size, mm, thick| blobs(Geometry::axis_aligned(size, DVec3::new(mm, mm, thick), DVec3::ZERO));
+    let found = [1.0, 40.0, 0.01].map(|thick| {
+        let (fixed, moving) = (picture([60, 56, 1], 2.0, thick), picture([120, 112, 1], 1.0, 1.0));
+        let options = Options { moved: false, ..Options::default() };
+        let found = register(&fixed, &moving, &options, &Cpu, &Silent).unwrap();
+        format!("{:?} {:?} {:?} {:?}", found.transform, found.end, found.place, found.doubts)
+    });
+    assert_eq!(found[0], found[1]);
+    assert_eq!(found[0], found[2]);
+}
