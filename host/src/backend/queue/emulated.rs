@@ -74,7 +74,6 @@ impl Queue for Emulated {
     type Memory<T: Element> = Vec<T>;
     type Pinned<T: Element> = Vec<T>;
     type Graph = ();
-    type Mark = ();
 
     fn limits(&self) -> Limits {
         LIMITS
@@ -125,11 +124,7 @@ impl Queue for Emulated {
         work()
     }
 
-    fn mark(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn wait_for(&self, (): &()) -> Result<()> {
+    fn wait_until(&self, _: &dyn Fn() -> bool) -> Result<()> {
         Ok(())
     }
 

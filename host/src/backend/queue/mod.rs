@@ -74,8 +74,6 @@ pub trait Queue {
 
     /// Launches that were queued before, to be queued again as a whole.
     type Graph;
-    /// A place in the queue.
-    type Mark;
 
     fn limits(&self) -> Limits;
 
@@ -135,17 +133,12 @@ pub trait Queue {
     /// Those of `work`.
     fn again(&self, graph: &mut Option<Self::Graph>, work: impl FnOnce() -> Result<()>) -> Result<()>;
 
-    /// Marks the end of what was queued.
+    /// Waits for something that a kernel of the queue writes to [`Queue::Pinned`] memory, while the device goes on with what comes after
+    /// it; at most for all that was queued. `seen` says whether it is there.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
-    fn mark(&self) -> Result<Self::Mark>;
-
-    /// Waits for what was queued before the mark, while the device goes on with what comes after it.
-    ///
-    /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
-    fn wait_for(&self, mark: &Self::Mark) -> Result<()>;
+    fn wait_until(&self, seen: &dyn Fn() -> bool) -> Result<()>;
 
     /// Waits for all that was queued.
     ///

@@ -29,7 +29,7 @@ pub struct Joint<Q: Queue> {
     written: Q::Pinned<f32>,
     tables: Q::Memory<f32>,
     /// Where they are made on the device.
-    table: TableOnDevice<Q>,
+    pub table: TableOnDevice<Q>,
     /// The launch of the force, with shared memory for the tables where they fit.
     force: Shape,
 }
@@ -66,11 +66,6 @@ impl<Q: Queue> Joint<Q> {
     pub fn look(&mut self, queue: &Q, images: FlowImages, relation: Relation) -> Result<()> {
         self.count(queue, images)?;
         self.table.make(queue, self.pairs.counters(), relation, self.tables.view_mut())
-    }
-
-    /// The value that was found last.
-    pub fn value(&self) -> f64 {
-        self.table.value()
     }
 
     /// Queues making the joint histogram.

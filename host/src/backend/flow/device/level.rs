@@ -61,9 +61,13 @@ impl<Q: Queue> Alone<'_, Q> {
         self.joint.force(queue, self.images.with(grid, half, self.at), grid)
     }
 
-    /// The value of the last look.
-    pub fn value(&self) -> f64 {
-        self.joint.value()
+    /// The value of the last look, once it is there; before the next look it is to be forgotten.
+    pub fn value(&self) -> Option<f64> {
+        self.joint.table.value()
+    }
+
+    pub fn forget(&mut self) {
+        self.joint.table.forget();
     }
 }
 

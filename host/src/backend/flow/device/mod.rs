@@ -106,22 +106,23 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
         let queue = &**queue;
         let Some(mut alone) = level.alone().filter(|_| relation != Relation::Ssd) else { return Ok(false) };
         let step = step.weighing(weight);
-        for number in 0..=most {
-            queue.again(recorded.look(relation, grid.exchanged), || alone.look(queue, grid, relation))?;
-            let looked = queue.mark()?;
+        for _ in 0..most {
+            alone.forget();
             // The step is made while the host hears the value: one too many is beside the field, where it does no harm.
-            if number < most {
-                queue.again(recorded.step(&step, grid.exchanged), || {
-                    alone.pull(queue, grid, step.half)?;
-                    grid.step(queue, &step)
-                })?;
-            }
-            queue.wait_for(&looked)?;
-            if !go_on(alone.value())? || number == most {
-                break;
+            queue.again(recorded.climb(relation, &step, grid.exchanged), || {
+                alone.look(queue, grid, relation)?;
+                alone.pull(queue, grid, step.half)?;
+                grid.step(queue, &step)
+            })?;
+            queue.wait_until(&|| alone.value().is_some())?;
+            if !go_on(alone.value().unwrap_or(f64::NAN))? {
+                return Ok(true);
             }
             grid.exchange();
         }
+        alone.look(queue, grid, relation)?;
+        queue.wait()?;
+        go_on(alone.value().unwrap_or(f64::NAN))?;
         Ok(true)
     }
 

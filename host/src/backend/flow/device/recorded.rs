@@ -1,47 +1,38 @@
-//! Looks and steps that are queued as a whole: on coarse levels a launch takes longer than its kernel.
+//! Steps that are queued as a whole: on coarse levels a launch takes longer than its kernel.
 
 use crate::backend::flow::{FlowStep, Relation};
 use crate::backend::queue::Queue;
 
-/// The launches of a look and of a step.
-pub struct Recorded<Q: Queue> {
-    looks: Graphs<Relation, Q>,
-    steps: Graphs<FlowStep, Q>,
-}
+/// What was recorded: a step, and what was looked at before it, if that is part of it.
+type Key = (Option<Relation>, FlowStep);
 
-/// Launches of one kind.
-struct Graphs<K, Q: Queue> {
-    /// What was recorded.
-    of: Option<K>,
+/// The launches of a step.
+pub struct Recorded<Q: Queue> {
+    /// Which one.
+    of: Option<Key>,
     /// With the field in one of its two memories, and in the other.
     graphs: [Option<Q::Graph>; 2],
 }
 
 impl<Q: Queue> Recorded<Q> {
-    /// Of nothing yet.
+    /// Of no step yet.
     pub fn new() -> Self {
-        Self { looks: Graphs::new(None), steps: Graphs::new(None) }
+        Self { of: None, graphs: [None, None] }
     }
 
-    /// Where those of a look are remembered; those of another one are forgotten. `exchanged`: in which of its memories the field is.
-    pub fn look(&mut self, relation: Relation, exchanged: bool) -> &mut Option<Q::Graph> {
-        self.looks.of(relation, exchanged)
-    }
-
-    /// The same of a step.
+    /// Where those of a step are remembered; those of another one are forgotten. `exchanged`: in which of its memories the field is.
     pub fn step(&mut self, step: &FlowStep, exchanged: bool) -> &mut Option<Q::Graph> {
-        self.steps.of(*step, exchanged)
-    }
-}
-
-impl<K: PartialEq, Q: Queue> Graphs<K, Q> {
-    fn new(of: Option<K>) -> Self {
-        Self { of, graphs: [None, None] }
+        self.of((None, *step), exchanged)
     }
 
-    fn of(&mut self, of: K, exchanged: bool) -> &mut Option<Q::Graph> {
-        if self.of.as_ref() != Some(&of) {
-            *self = Self::new(Some(of));
+    /// The same of looking and then a step.
+    pub fn climb(&mut self, relation: Relation, step: &FlowStep, exchanged: bool) -> &mut Option<Q::Graph> {
+        self.of((Some(relation), *step), exchanged)
+    }
+
+    fn of(&mut self, of: Key, exchanged: bool) -> &mut Option<Q::Graph> {
+        if self.of != Some(of) {
+            *self = Self { of: Some(of), ..Self::new() };
         }
         &mut self.graphs[usize::from(exchanged)]
     }

@@ -77,8 +77,15 @@ impl<Q: Queue> TableOnDevice<Q> {
         }
     }
 
-    /// The value of the tables that were made last.
-    pub fn value(&self) -> f64 {
-        self.value[0]
+    /// The value of the tables that were made last, once it is there. The device may write it now.
+    pub fn value(&self) -> Option<f64> {
+        // SAFETY: a reference to a number.
+        let value = unsafe { std::ptr::read_volatile(&self.value[0]) };
+        (!value.is_nan()).then_some(value)
+    }
+
+    /// Makes place for the next value.
+    pub fn forget(&mut self) {
+        self.value[0] = f64::NAN;
     }
 }

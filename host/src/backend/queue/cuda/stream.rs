@@ -13,6 +13,9 @@ use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use std::sync::Arc;
 
+/// How often the host looks for what the device is to write before it asks whether the device is still at work.
+const SPINS: u32 = 1 << 12;
+
 /// A stream of its own, which waits for no other: none uses the one that all wait for.
 pub struct CudaQueue<'a> {
     cuda: &'a Cuda,
@@ -42,7 +45,6 @@ impl<'a> Queue for CudaQueue<'a> {
     type Memory<T: Element> = DeviceMemory<'a, T>;
     type Pinned<T: Element> = PinnedMemory<'a, T>;
     type Graph = Graph;
-    type Mark = Event;
 
     fn limits(&self) -> Limits {
         self.cuda.limits
@@ -141,16 +143,21 @@ impl<'a> Queue for CudaQueue<'a> {
         graph.as_ref().map_or(Ok(()), |graph| graph.launch(&self.stream))
     }
 
-    fn mark(&self) -> Result<Event> {
+    fn wait_until(&self, seen: &dyn Fn() -> bool) -> Result<()> {
         self.enter()?;
-        let mark = Event::new(EventFlags::DISABLE_TIMING)?;
-        mark.record(&self.stream)?;
-        Ok(mark)
-    }
-
-    fn wait_for(&self, mark: &Event) -> Result<()> {
-        self.enter()?;
-        Ok(mark.synchronize()?)
+        loop {
+            for _ in 0..SPINS {
+                if seen() {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+            }
+            // SAFETY: the stream is there.
+            match unsafe { sys::cuStreamQuery(self.stream.as_inner()) } {
+                sys::CUresult::CUDA_ERROR_NOT_READY => std::thread::yield_now(),
+                ended => return check(ended),
+            }
+        }
     }
 
     fn wait(&self) -> Result<()> {
