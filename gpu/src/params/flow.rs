@@ -60,8 +60,7 @@ pub struct FlowPairs {
     pub unused: u32,
 }
 
-/// Parameters of the kernels of [`table`](crate::kernels::flow::table). Without the number of counts, all is working space but `tables`
-/// and `value`.
+/// Parameters of the kernels of [`table`](crate::kernels::flow::table). What they write is working space, but for `tables` and `value`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct FlowTable {
