@@ -129,7 +129,7 @@ impl Run<'_> {
         let way = |start: &LinearStart| {
             let start = start.transform.to_affine();
             let course = Course { levels, stored: &stored, start, middle, options, observer, backend };
-            Way::through(&course).map(|way| (course, way))
+            Way::through(&course, self.starts.len() == 1).map(|way| (course, way))
         };
         let ways = timed(&mut seconds.flow, || self.starts.iter().map(way).collect::<Result<Vec<_>>>())?;
         let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].1.value.total_cmp(&ways[b].1.value)).unwrap_or(0);
@@ -184,4 +184,47 @@ impl Run<'_> {
 /// The smallest distance between voxels along an axis that has several, mm.
 fn smallest(grid: &Geometry) -> f64 {
     grid.spacing_range()[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::cpu::Cpu;
+    use crate::transform::{Dimension, Kind, Linear};
+    use crate::{PixelType, Silent};
+    use glam::{DAffine3, DVec3};
+
+    #[test]
+    fn of_two_starts_the_better_one_is_taken_where_nothing_is_tried_for_other_reasons() {
+        let geometry = Geometry::axis_aligned([24, 20, 16], DVec3::splat(2.0), DVec3::ZERO);
+        let voxel =
+            |n: usize| ((n % 24) as f32 * 0.9).sin() * ((n / 24 % 20) as f32 * 0.6).cos() + (n / 480) as f32 * 0.1;
+        let image = Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 };
+        let start = |x| {
+            let map = DAffine3::from_translation(DVec3::new(x, 0.0, 0.0));
+            let transform = Linear::new(Kind::Translation, Dimension::Three, geometry.centre(), &map);
+            LinearStart { transform, from: "", seconds: 0.0 }
+        };
+        let (levels, iterations) = (Some(vec![2.0]), Some(vec![2]));
+        let options = Options { levels, iterations, smooth_mm: Some(6.0), moved: false, ..Options::default() };
+        let prepared = options.prepare(&image, &image).unwrap();
+        let levels = levels::levels(&prepared, &[2.0], &Silent).unwrap();
+        let intensities = prepared[0].each_ref().map(|image| image.intensities);
+        for starts in [[start(7.0), start(0.0)], [start(0.0), start(7.0)]] {
+            let run = Run {
+                fixed: &image,
+                moving: &image,
+                intensities,
+                starts: &starts,
+                sure: false,
+                middle: None,
+                options: &options,
+                ranges: &[intensities.map(|image| image.range)],
+                observer: &Silent,
+                backend: &Cpu,
+            };
+            let found = run.finish(&levels, &mut Seconds::default()).unwrap();
+            assert_eq!(found.start.transform, start(0.0).transform);
+        }
+    }
 }

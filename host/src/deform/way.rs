@@ -20,11 +20,12 @@ pub struct Way {
 }
 
 impl Way {
-    pub fn through(course: &Course) -> Result<Self> {
+    /// `alone`: whether there is no other way, to whose value this one's is compared.
+    pub fn through(course: &Course, alone: bool) -> Result<Self> {
         let given = Smoothing::given(course.options, course.mm(course.finest()));
         // Two flows that meet begin at 0, and so does one of a single level.
         let searches = course.finest() > 0 && course.middle.is_none();
-        if let (Some(given), false) = (given, searches) {
+        if let (Some(given), false, true) = (given, searches, alone) {
             return Ok(Self { smoothing: vec![given; course.levels.len()], searched: None, value: 0.0 });
         }
         // Before the trials, whose fields need the memory that the search frees.
