@@ -24,15 +24,11 @@ pub fn found(trials: &mut Trials) -> Result<(f64, f64)> {
     let tried: Vec<f64> = (0..TRIED).rev().map(|step| SOFTEST * RATIO.powi(step)).collect();
     let mut best = (SOFTEST, f64::NEG_INFINITY);
     let mut worse = 0;
-    let mut left = &tried[..];
-    while !left.is_empty() {
-        // Fewer cannot end the search. The same is found however many are tried at once.
-        let least = if left.len() == tried.len() { WORSE + 1 } else { left.len() };
-        let (some, rest) = left.split_at(trials.at_once(least).min(left.len()));
-        left = rest;
+    for some in tried.chunks(trials.at_once()) {
         let smoothings: Vec<_> = some.iter().map(|&voxels| Smoothing::Found(voxels)).collect();
         let values = trials.values(&smoothings)?;
         let start = trials.start().unwrap_or(f64::NEG_INFINITY);
+        // The same is found however many are tried at once.
         for (&voxels, value) in some.iter().zip(values) {
             if value > best.1 {
                 (best, worse) = ((voxels, value), 0);

@@ -14,26 +14,25 @@ use std::ops::ControlFlow;
 /// The flows of trials.
 pub struct Trials<'a> {
     course: &'a Course<'a>,
-    /// Of one flow: stays on the finest level, with its images, and takes the fields. Two that meet go there themselves.
-    judge: Option<Flows<'a>>,
-    /// How the images agree at the start.
-    start: Option<f64>,
+    /// Of one flow: stays on the finest level, with its images, and takes the fields; and how the images agree at the start. Two that meet
+    /// go there themselves.
+    judge: Option<(Flows<'a>, f64)>,
 }
 
 impl<'a> Trials<'a> {
     pub fn new(course: &'a Course<'a>) -> Self {
-        Self { course, judge: None, start: None }
+        Self { course, judge: None }
     }
 
-    /// Of how many the [`Trials::values`] are soonest found together, where at least so many are wanted.
-    pub fn at_once(&self, least: usize) -> usize {
-        // On the CPU a field on a coarse level keeps two threads busy, and hardly more. A device takes more time for more.
-        if self.course.backend.waits() { least } else { (rayon::current_num_threads() / 2).max(1) }
+    /// How many [`Trials::values`] are found in about the time of one.
+    pub fn at_once(&self) -> usize {
+        // A field on a coarse level keeps two threads busy, and hardly more.
+        if self.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
     /// How the images agree at the start, after the first values; of two flows that meet that is not known.
     pub fn start(&self) -> Option<f64> {
-        self.start
+        self.judge.as_ref().map(|(_, start)| *start)
     }
 
     /// How the images agree after the coarse levels with each of these.
@@ -82,11 +81,11 @@ impl<'a> Trials<'a> {
             None => {
                 let mut judge = Flows::new(self.course.backend, self.course.middle)?;
                 self.course.enter(&mut judge, self.course.finest(), Before::Start)?;
-                self.start = Some(judged(self.course, &mut judge)?);
-                judge
+                let start = judged(self.course, &mut judge)?;
+                (judge, start)
             }
         };
-        Ok(self.judge.insert(judge))
+        Ok(&mut self.judge.insert(judge).0)
     }
 }
 
