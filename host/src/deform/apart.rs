@@ -10,7 +10,7 @@ impl Deformation {
     /// The deformation without its linear start: where the start is to be applied next to a point of the fixed image, on that image's grid.
     pub fn warp(&self) -> Field {
         let back = self.start.transform.to_affine().inverse();
-        Field::by_voxel(&self.field.geometry, |voxel, _, point| {
+        Field::by_voxel(&self.field.geometry, |voxel, point| {
             back.transform_point3(point + DVec3::from_array(self.field.vectors[voxel].map(f64::from)))
         })
     }

@@ -161,8 +161,9 @@ impl Climbed {
             before.clone_from(&terms);
         }
         *after = terms;
-        self.converged = self.values.len() <= most && converged(&self.values);
-        Ok(self.values.len() <= most && !self.converged)
+        let more = self.values.len() <= most;
+        self.converged = more && converged(&self.values);
+        Ok(more && !self.converged)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Fields and images from the planes of a flow.
 
-use super::vectors;
-use super::{Consistency, Deformation, Seconds};
+use super::{Consistency, Deformation, Seconds, vectors};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::voxel_map;
 use crate::image::{Geometry, Intensities};

@@ -57,7 +57,7 @@ pub unsafe fn flow_table_smooth(p: FlowTable) {
 /// The weights are as many as `reach` says, and `read` may be called with each of their numbers.
 #[inline(always)]
 unsafe fn weighted(p: &FlowTable, read: impl Fn(u32) -> f64) -> f64 {
-    // SAFETY: `each` passes offsets below the number of weights.
+    // SAFETY: `batched` reads offsets below the number of weights.
     let term = |offset: u32| unsafe { (p.weights.get_cached(offset as usize), read(offset)) };
     batched(2 * p.reach + 1, term, |sum, (weight, value)| value.mul_add(weight, sum))
 }

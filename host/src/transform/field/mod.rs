@@ -30,11 +30,11 @@ pub struct Field {
 impl Field {
     /// What `map`, of points in LPS mm, does at the voxels of `grid`.
     pub fn of(grid: &Geometry, map: impl Fn(DVec3) -> DVec3 + Sync) -> Self {
-        Self::by_voxel(grid, |_, _, point| map(point))
+        Self::by_voxel(grid, |_, point| map(point))
     }
 
-    /// The field that takes each voxel of `grid` to the point, LPS mm, that `map` makes of its number, its index and its own point.
-    pub(crate) fn by_voxel(grid: &Geometry, map: impl Fn(usize, DVec3, DVec3) -> DVec3 + Sync) -> Self {
+    /// The field that takes each voxel of `grid` to the point, LPS mm, that `map` makes of its number and its own point.
+    pub(crate) fn by_voxel(grid: &Geometry, map: impl Fn(usize, DVec3) -> DVec3 + Sync) -> Self {
         let to_mm = grid.index_to_world();
         let [width, height, _] = grid.size;
         let mut vectors = vec![[0.0; 3]; grid.voxels()];
@@ -42,9 +42,8 @@ impl Field {
         rows.for_each(|(row, vectors)| {
             let (y, z) = ((row % height) as f64, (row / height) as f64);
             for (x, vector) in vectors.iter_mut().enumerate() {
-                let index = DVec3::new(x as f64, y, z);
-                let point = to_mm.transform_point3(index);
-                *vector = (map(row * width + x, index, point) - point).as_vec3().to_array();
+                let point = to_mm.transform_point3(DVec3::new(x as f64, y, z));
+                *vector = (map(row * width + x, point) - point).as_vec3().to_array();
             }
         });
         Self { geometry: *grid, vectors }

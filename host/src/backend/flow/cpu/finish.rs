@@ -15,12 +15,12 @@ use std::ops::Range;
 /// Voxels of a piece of work.
 const PIECE: usize = 1 << 14;
 
-/// A number for each voxel, from `work` on pieces, of which it gets the first voxel.
-fn each(voxels: usize, work: impl Fn(usize, &mut [f32]) + Sync) -> Vec<f32> {
-    let mut numbers = vec![0.0; voxels];
-    let pieces = numbers.par_chunks_mut(PIECE).enumerate().take_any_while(|_| wanted());
-    pieces.for_each(|(piece, numbers)| work(piece * PIECE, numbers));
-    numbers
+/// Something for each voxel, from `work` on pieces, of which it gets the first voxel.
+fn each<T: Copy + Default + Send>(voxels: usize, work: impl Fn(usize, &mut [T]) + Sync) -> Vec<T> {
+    let mut all = vec![T::default(); voxels];
+    let pieces = all.par_chunks_mut(PIECE).enumerate().take_any_while(|_| wanted());
+    pieces.for_each(|(piece, some)| work(piece * PIECE, some));
+    all
 }
 
 /// A voxel's displacement.
@@ -70,14 +70,11 @@ widest! {
 
 /// How far the voxels go, mm.
 pub fn vectors(grid: &FieldView, maps: &VectorMaps) -> Vec<[f32; 3]> {
-    let mut vectors = vec![[0.0; 3]; grid.voxels()];
-    let pieces = vectors.par_chunks_mut(PIECE).enumerate().take_any_while(|_| wanted());
-    pieces.for_each(|(piece, vectors)| {
-        for (number, vector) in (piece * PIECE..).zip(vectors) {
+    each(grid.voxels(), |first, vectors| {
+        for (number, vector) in (first..).zip(vectors) {
             *vector = vectors::vector(maps, voxel(grid.size, number), displacement(grid, number));
         }
-    });
-    vectors
+    })
 }
 
 /// See [`crate::backend::Flow::inverse`].

@@ -11,6 +11,7 @@ use crate::error::Setting;
 use crate::{Error, Result};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use gpu::kernels::flow::WIDTH;
+use gpu::kernels::flow::table::MOST_BINS;
 use gpu::params::{self, FlowImages};
 
 /// Threads of a block that pulls at most: a block copies the tables, and two share a multiprocessor's registers.
@@ -36,8 +37,8 @@ pub struct Joint<Q: Queue> {
 
 impl<Q: Queue> Joint<Q> {
     pub fn new(queue: &Q, voxels: usize, bins: u32) -> Result<Self> {
-        if !(2..=255).contains(&bins) {
-            return Err(Error::option(Setting::Bins, format!("a flow takes 2 to 255 bins, not {bins}")));
+        if !(2..=MOST_BINS).contains(&bins) {
+            return Err(Error::option(Setting::Bins, format!("a flow takes 2 to {MOST_BINS} bins, not {bins}")));
         }
         let table = bins * bins + bins;
         let shared_bytes = if 4 * table <= queue.shared_bytes(&FLOW_FORCE) { 4 * table } else { 0 };

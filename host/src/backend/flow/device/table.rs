@@ -5,11 +5,12 @@ use crate::Result;
 use crate::backend::flow::table::{Relation, window};
 use crate::backend::queue::{Memory, Queue, Shape};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+use gpu::kernels::flow::WIDTH;
 use gpu::params::FlowTable;
 
 /// Threads of a block: four warps, and so four rows where a warp takes a row.
 const THREADS: u32 = 128;
-const ROWS: u32 = THREADS / 32;
+const ROWS: u32 = THREADS / WIDTH;
 
 /// Room for a density, and what follows from it.
 pub struct TableOnDevice<Q: Queue> {
