@@ -45,10 +45,9 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
 
 /// The centres of a mask's voxels of 0.5 or more, LPS mm.
 pub fn mask_points(mask: &Volume) -> Vec<DVec3> {
-    let [width, height, _] = mask.geometry.size;
     let map = mask.geometry.index_to_world();
     let inside = mask.voxels.par_iter().enumerate().filter(|(_, voxel)| **voxel >= 0.5);
-    let centre = |n: usize| [n % width, n / width % height, n / (width * height)].map(|index| index as f64);
+    let centre = |n: usize| mask.geometry.index_of(n).map(|index| index as f64);
     inside.map(|(n, _)| map.transform_point3(centre(n).into())).collect()
 }
 

@@ -1,28 +1,23 @@
 //! What speaks against a deformation.
 
+use super::start::Vouched;
 use super::{Consistency, Level};
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
-use crate::registration::{Place, agrees, agrees_alone};
+use crate::registration::{Place, agrees, agrees_affinely, agrees_alone};
 
 /// Where the way there and back ends further from where it began on average, as a part of a voxel, the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
 /// Beyond these, volumes change more than tissue does.
 pub const UNUSUAL: [f64; 2] = [0.1, 10.0];
 
-/// What speaks against the place of a deformation; `sure` is a start that a registration vouches for.
-pub fn of_place(place: Place, sure: bool) -> Vec<Doubt> {
+/// What speaks against the place of a deformation and that of its affine part.
+pub fn of_place(place: Place, affine: Option<Place>, vouched: Vouched) -> Vec<Doubt> {
     let doubts: Vec<Doubt> = agrees(place).collect();
-    let alone = (!sure && doubts.is_empty()).then(|| agrees_alone(place)).flatten();
+    let alone = || agrees_alone(place).or_else(|| agrees_affinely(affine?));
+    let alone = (vouched != Vouched::Checks && doubts.is_empty()).then(alone).flatten();
     doubts.into_iter().chain(alone).collect()
-}
-
-/// What speaks against local correlation where a registration found nothing of use: the place cannot tell.
-pub fn of_correlation() -> Doubt {
-    let text = "no linear registration of the images is of use, and local correlation makes the contrasts of any two images agree: see whether \
-                they show the same";
-    Doubt::grave(Check::Start, text)
 }
 
 /// The checks that failed; `agree` is whether the images agree more through the field than around it.

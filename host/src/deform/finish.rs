@@ -43,6 +43,7 @@ pub fn deformation(
         values: [0.0; 2],
         levels: Vec::new(),
         place: None,
+        affine_place: None,
         doubts: Vec::new(),
         seconds: Seconds::default(),
         backend: backend.name(),

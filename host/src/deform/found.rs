@@ -32,6 +32,8 @@ pub struct Deformation {
     pub values: [f64; 2],
     /// How much more the images agree through the field than around it; none where too little of them is image.
     pub place: Option<Place>,
+    /// The same of volumes through the affine map nearest to the field, where the flow did not start from a registration.
+    pub affine_place: Option<Place>,
     /// Coarse to fine.
     pub levels: Vec<Level>,
     /// What speaks against it and its start.

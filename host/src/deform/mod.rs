@@ -42,7 +42,7 @@ use crate::{Observer, Result, Volume};
 use course::Course;
 use flows::Flows;
 use middle::Middle;
-use start::Starts;
+use start::{Begin, Starts, Vouched};
 use std::time::Instant;
 use way::Way;
 
@@ -66,8 +66,7 @@ pub(crate) fn deform(
     let shown = shown.as_deref().unwrap_or(&prepared);
     let levels = || (!options.symmetric).then(|| levels::levels(shown, &spacings(), observer)).transpose();
     let (start, levels) = rayon::join(start, levels);
-    let (Starts { starts, sure, rejected, mut doubts }, levels) = (start?, levels?);
-    doubts.extend((rejected && options.force.has(Force::Lcc)).then(doubts::of_correlation));
+    let (Starts { starts, doubts }, levels) = (start?, levels?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     go_on(observer)?;
@@ -76,7 +75,7 @@ pub(crate) fn deform(
     let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
     let grids = [&fixed.geometry, &moving.geometry];
     // Of two flows that meet there is one start.
-    let alone = starts.first().filter(|_| options.symmetric).map(|start| start.transform.to_affine());
+    let alone = starts.first().filter(|_| options.symmetric).map(|start| start.linear.transform.to_affine());
     let middle = alone.map(|start| Middle::new(grids, &start, options.levels.as_deref())).transpose()?;
     let levels = match levels {
         Some(levels) => levels,
@@ -93,7 +92,6 @@ pub(crate) fn deform(
         moving,
         intensities,
         starts: &starts,
-        sure,
         middle: middle.as_ref(),
         options,
         ranges: &ranges,
@@ -111,9 +109,7 @@ struct Run<'a> {
     moving: &'a Volume,
     intensities: [Intensities; 2],
     /// One, or two of which one is to be chosen.
-    starts: &'a [LinearStart],
-    /// Whether a registration vouches for it.
-    sure: bool,
+    starts: &'a [Begin],
     middle: Option<&'a Middle>,
     options: &'a Options,
     ranges: &'a [[Range; 2]],
@@ -126,8 +122,8 @@ impl Run<'_> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
         let Self { options, observer, backend, middle, .. } = *self;
-        let way = |start: &LinearStart| {
-            let start = start.transform.to_affine();
+        let way = |start: &Begin| {
+            let start = start.linear.transform.to_affine();
             let course = Course { levels, stored: &stored, start, middle, options, observer, backend };
             Way::through(&course, self.starts.len() == 1).map(|way| (course, way))
         };
@@ -136,13 +132,18 @@ impl Run<'_> {
         let (course, way) = &ways[best];
         let mut flow = Flows::new(backend, middle)?;
         let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
-        let made = timed(&mut seconds.finish, || self.made(flow, course, self.starts[best].clone()))?;
-        let of_place = made.place.map(|place| doubts::of_place(place, self.sure));
+        let made = timed(&mut seconds.finish, || self.made(flow, course, self.starts[best].linear.clone()))?;
+        let vouched = self.starts[best].vouched;
+        let alone = vouched == Vouched::Nothing && !self.fixed.geometry.is_flat();
+        let affine = || alone.then(|| place::affine_place(levels, &made.field, self.intensities)).transpose();
+        let affine_place = timed(&mut seconds.finish, affine)?.flatten();
+        let of_place = made.place.map(|place| doubts::of_place(place, affine_place, vouched));
         let agree = of_place.as_ref().is_some_and(Vec::is_empty);
         let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
         Ok(Deformation {
             intensities: self.intensities,
             doubts: [flow, of_place.unwrap_or_default()].concat(),
+            affine_place,
             values: climbed.last().map_or([0.0; 2], Level::ends),
             levels: climbed,
             ..made
@@ -203,7 +204,7 @@ mod tests {
         let start = |x| {
             let map = DAffine3::from_translation(DVec3::new(x, 0.0, 0.0));
             let transform = Linear::new(Kind::Translation, Dimension::Three, geometry.centre(), &map);
-            LinearStart { transform, from: "", seconds: 0.0 }
+            Begin { linear: LinearStart { transform, from: "", seconds: 0.0 }, vouched: Vouched::Nothing }
         };
         let (levels, iterations) = (Some(vec![2.0]), Some(vec![2]));
         let options = Options { levels, iterations, smooth_mm: Some(6.0), moved: false, ..Options::default() };
@@ -216,7 +217,6 @@ mod tests {
                 moving: &image,
                 intensities,
                 starts: &starts,
-                sure: false,
                 middle: None,
                 options: &options,
                 ranges: &[intensities.map(|image| image.range)],
@@ -224,7 +224,7 @@ mod tests {
                 backend: &Cpu,
             };
             let found = run.finish(&levels, &mut Seconds::default()).unwrap();
-            assert_eq!(found.start.transform, start(0.0).transform);
+            assert_eq!(found.start.transform, start(0.0).linear.transform);
         }
     }
 }

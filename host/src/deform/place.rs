@@ -18,33 +18,44 @@ const ENOUGH: [f64; 2] = [250.0, 64.0];
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
 pub fn place(levels: &[Level], field: &Field, intensities: [Intensities; 2]) -> Result<Option<Place>> {
-    let Some(level) = levels.iter().find(|level| enough(level)).or(levels.last()) else { return Ok(None) };
-    let Channel { fixed, moving, masks } = &level.channels[0];
-    let [fixed_mask, moving_mask] =
-        [(fixed, &masks[0]), (moving, &masks[1])].map(|(image, mask)| as_volume(image, mask));
+    let Some([fixed, moving]) = enough(levels, intensities) else { return Ok(None) };
     let map = field.map();
     let through = |image: &Volume, outside: f32| {
         let how = Resampling { outside, ..Resampling::default() };
-        resample_through(image, &fixed.geometry, |point| map.transform_point3(point), &how)
+        resample_through(image, &fixed.image.geometry, |point| map.transform_point3(point), &how)
             .map(|moved| Cow::Owned(moved.volume))
     };
     let moved = Prepared {
-        image: through(moving, intensities[1].range.0)?,
-        mask: moving_mask.map(|mask| through(&mask, 0.0)).transpose()?,
+        image: through(&moving.image, intensities[1].range.0)?,
+        mask: moving.mask().map(|mask| through(mask, 0.0)).transpose()?,
         intensities: intensities[1],
     };
-    let fixed =
-        Prepared { image: Cow::Borrowed(&**fixed), mask: fixed_mask.map(Cow::Owned), intensities: intensities[0] };
     Insides::of([&fixed, &moved], [&[], &[]])?.map(|insides| insides.place(&DAffine3::IDENTITY)).transpose()
 }
 
-fn enough(level: &Level) -> bool {
-    let grid = level.grids()[0];
-    let enough = ENOUGH[usize::from(!grid.is_flat())];
-    longer_side(grid) >= enough * super::smallest(grid)
+/// The same through the affine map nearest to a field of volumes.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped)
+pub fn affine_place(levels: &[Level], field: &Field, intensities: [Intensities; 2]) -> Result<Option<Place>> {
+    let Some(images) = enough(levels, intensities) else { return Ok(None) };
+    let Some(insides) = Insides::of(images.each_ref(), [&[], &[]])? else { return Ok(None) };
+    let map = field.map();
+    insides.nearest_affine(|point| map.transform_point3(point)).map(|affine| insides.place(&affine)).transpose()
 }
 
-/// A level's mask, if there is one.
-fn as_volume(image: &Volume, mask: &[u8]) -> Option<Volume> {
-    (!mask.is_empty()).then(|| image.with(|n| f32::from(mask[n])))
+/// The images on the first level with enough voxels to tell.
+fn enough<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
+    let Channel { fixed, moving, masks } = &levels.iter().find(|level| is_enough(level)).or(levels.last())?.channels[0];
+    Some([prepared(fixed, &masks[0], intensities[0]), prepared(moving, &masks[1], intensities[1])])
+}
+
+fn is_enough(level: &Level) -> bool {
+    let grid = level.grids()[0];
+    longer_side(grid) >= ENOUGH[usize::from(!grid.is_flat())] * super::smallest(grid)
+}
+
+fn prepared<'a>(image: &'a Volume, mask: &[u8], intensities: Intensities) -> Prepared<'a> {
+    let mask = (!mask.is_empty()).then(|| Cow::Owned(image.with(|n| f32::from(mask[n]))));
+    Prepared { image: Cow::Borrowed(image), mask, intensities }
 }

@@ -31,13 +31,25 @@ pub enum Start {
 /// Where a flow may start.
 pub(super) struct Starts {
     /// One place or, unless two flows meet, two, the likelier first.
-    pub starts: Vec<LinearStart>,
-    /// Whether a registration that passed its checks vouches for it.
-    pub sure: bool,
-    /// Whether a registration found nothing of use.
-    pub rejected: bool,
-    /// What speaks against it.
+    pub starts: Vec<Begin>,
+    /// What speaks against them.
     pub doubts: Vec<Doubt>,
+}
+
+/// A place where a flow may start.
+pub(super) struct Begin {
+    pub linear: LinearStart,
+    pub vouched: Vouched,
+}
+
+/// What vouches for a start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Vouched {
+    /// A registration that passed its checks.
+    Checks,
+    /// A registration that did not, though the images agree more there than around.
+    Place,
+    Nothing,
 }
 
 impl Start {
@@ -50,9 +62,8 @@ impl Start {
         observer: &dyn Observer,
     ) -> Result<Starts> {
         let clock = Instant::now();
-        let headers = || (headers(&images[0].image), "the headers");
-        let unsure = |start| (vec![start], Found { start: None, sure: false, rejected: false, doubts: Vec::new() });
-        let (starts, found) = match self {
+        let headers = || (headers(&images[0].image), "the headers", Vouched::Nothing);
+        let (starts, doubts) = match self {
             Self::Register(kind) => {
                 let found = match symmetric {
                     true => both_ways(*kind, images, backend, observer)?,
@@ -62,17 +73,17 @@ impl Start {
                         found.starting(at)
                     }
                 };
-                let start = found.start.clone().map(|start| (start, from(*kind)));
-                (start.into_iter().chain((!found.sure).then(headers)).collect(), found)
+                let vouched = if found.sure { Vouched::Checks } else { Vouched::Place };
+                let start = found.start.map(|start| (start, from(*kind), vouched));
+                (start.into_iter().chain((!found.sure).then(headers)).collect(), found.doubts)
             }
-            Self::Headers => unsure(headers()),
-            Self::Transform(transform) => unsure((transform.clone(), "a transform")),
+            Self::Headers => (vec![headers()], Vec::new()),
+            Self::Transform(transform) => (vec![(transform.clone(), "a transform", Vouched::Nothing)], Vec::new()),
         };
-        starts.iter().try_for_each(|(start, _)| check_start(&images[0].image, start))?;
+        starts.iter().try_for_each(|(start, ..)| check_start(&images[0].image, start))?;
         let seconds = clock.elapsed().as_secs_f64();
-        let start = |(transform, from)| LinearStart { transform, from, seconds };
-        let Found { sure, rejected, doubts, .. } = found;
-        Ok(Starts { starts: starts.into_iter().map(start).collect(), sure, rejected, doubts })
+        let begin = |(transform, from, vouched)| Begin { linear: LinearStart { transform, from, seconds }, vouched };
+        Ok(Starts { starts: starts.into_iter().map(begin).collect(), doubts })
     }
 }
 
@@ -95,8 +106,6 @@ struct Found {
     start: Option<Linear>,
     /// Whether it may be used without asking whether the headers are better.
     sure: bool,
-    /// Whether the registration found nothing of use.
-    rejected: bool,
     /// Of one that is not sure, a sentence to which is to be added where the flow starts instead.
     doubts: Vec<Doubt>,
 }
@@ -127,16 +136,15 @@ fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
     let at = if ways.iter().any(|way| way.sure) { EXCHANGED } else { HEADERS };
     let [there, back] = ways.map(|way| way.starting(at));
     let doubts = [there.doubts, back.doubts].concat();
-    let rejected = there.rejected && back.rejected;
     let there_map = there.start.filter(|_| there.sure).map(|there| there.to_affine());
     let back_map = back.start.filter(|_| back.sure).map(|back| back.to_affine().inverse());
     let map = match (there_map, back_map) {
         (Some(there), Some(back)) => middle::between(&there, &back).unwrap_or(there),
         (Some(alone), None) | (None, Some(alone)) => alone,
-        (None, None) => return Found { start: None, sure: false, rejected, doubts },
+        (None, None) => return Found { start: None, sure: false, doubts },
     };
     let start = Some(Linear::new(kind, Dimension::of(grid), grid.centre(), &map));
-    Found { start, sure: true, rejected, doubts }
+    Found { start, sure: true, doubts }
 }
 
 /// What a registration finds, and what speaks against it.
@@ -162,7 +170,7 @@ fn registered(
     if found.trusted() {
         let of = |message: &Message| Message::from(format!("of the {name} registration: ")).then(message);
         let doubts = messages.map(|message| Doubt::slight(Check::Start, of(message))).collect();
-        return Ok(Found { start: Some(found.transform), sure: true, rejected: false, doubts });
+        return Ok(Found { start: Some(found.transform), sure: true, doubts });
     }
     let begun = Message::from(format!("the {name} registration should not be used ("));
     let why = messages.enumerate().fold(begun, |whole, (n, message)| {
@@ -170,7 +178,7 @@ fn registered(
         whole.then(message)
     });
     let start = will_do(&found).then_some(found.transform);
-    Ok(Found { rejected: start.is_none(), start, sure: false, doubts: vec![Doubt::slight(Check::Start, why)] })
+    Ok(Found { start, sure: false, doubts: vec![Doubt::slight(Check::Start, why)] })
 }
 
 /// Whether a flow may start from a result that should not be used: people's chests differ by more than an affine map can mend, but where
@@ -200,7 +208,7 @@ mod tests {
         let way = |sure: bool| {
             let doubts = if sure { Vec::new() } else { vec![Doubt::slight(Check::Start, "of no use (place")] };
             let start = Some(Linear::identity(Kind::Affine, Dimension::Three, grid.centre()));
-            Found { start, sure, rejected: false, doubts }
+            Found { start, sure, doubts }
         };
         let says = |ways: [bool; 2]| {
             let found = met(Kind::Affine, &grid, ways.map(way));

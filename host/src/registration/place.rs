@@ -12,6 +12,7 @@ use crate::metric::{self, NO_INFORMATION};
 use crate::plane::canvas::Canvas;
 use crate::plane::contrast::{self, REACH};
 use crate::plane::even::{Even, longer_side, neighbourhood};
+use crate::transform::nearest_affine;
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
@@ -132,6 +133,17 @@ impl Insides {
         })
     }
 
+    /// The affine map nearest to `map`, of points of the fixed volume to points of the moving one, LPS mm, over what of the fixed one is
+    /// image; none if that lies in a plane.
+    pub fn nearest_affine(&self, map: impl Fn(DVec3) -> DVec3) -> Option<DAffine3> {
+        let Pair([(fixed, _), _]) = &self.intensities;
+        let (grid, to_world) = (&fixed.geometry, fixed.geometry.index_to_world());
+        let is_image = (0..grid.voxels()).filter(|&n| !fixed.voxels[n].is_nan());
+        let points = is_image.map(|n| to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into()));
+        let pairs: Vec<_> = points.map(|point| (point, map(point))).collect();
+        nearest_affine(&pairs)
+    }
+
     fn mirrored(&self, to: &DAffine3) -> Result<Option<f64>> {
         let (map, times) = mirrored(&self.intensities.0, &self.contrasts.0, to)?;
         let better = times >= MIRRORED && self.contrasts.told(&map, self.side).lead() >= CONTRAST_LEAD;
@@ -171,9 +183,8 @@ impl Pair {
             (bins(&canvas.voxels, *moving_range), canvas)
         };
         let (here, canvas) = lay(to);
-        let [width, height, _] = grid.size;
-        let at = |n: usize| canvas.index([n % width, n / width % height, n / (width * height)].map(|n| n as isize));
-        let fixed = Runs::new(bins(&fixed.voxels, *range), width, at);
+        let at = |n: usize| canvas.index(grid.index_of(n).map(|i| i as isize));
+        let fixed = Runs::new(bins(&fixed.voxels, *range), grid.size[0], at);
         let information = |moving: &[u8], shift| fixed.information(moving, canvas.index(shift) - canvas.index([0; 3]));
         let most = |moving: &[u8], shifts: &[[isize; 3]]| {
             shifts.par_iter().map(|shift| information(moving, *shift)).reduce(|| NO_INFORMATION, f64::max)
@@ -255,9 +266,7 @@ impl Runs {
 
     /// The middle of these, LPS mm, where the moving image's bins are image, too.
     fn middle(&self, moving: &[u8], grid: &Geometry) -> DVec3 {
-        let [width, height, _] = grid.size;
-        let voxel =
-            |n: usize| DVec3::new((n % width) as f64, (n / width % height) as f64, (n / (width * height)) as f64);
+        let voxel = |n: usize| DVec3::from(grid.index_of(n).map(|i| i as f64));
         let is_image = |(at, _): &(isize, usize)| usize::from(moving[*at as usize]) < BINS;
         let all = self.runs.iter().flat_map(|(at, run)| (*at..).zip(run.clone())).filter(is_image);
         let (sum, count) = all.fold((DVec3::ZERO, 0), |(sum, count), (_, n)| (sum + voxel(n), count + 1));

@@ -31,9 +31,7 @@ impl<'a> Samples<'a> {
     /// About so many of a fixed and a moving image, near `to` (fixed point to moving point, LPS mm).
     pub fn of([(fixed, range), moving]: &'a [Ranged; 2], to: &DAffine3, number: usize) -> Self {
         let grid = &fixed.geometry;
-        let [width, height, _] = grid.size;
-        let index = |n: usize| [n % width, n / width % height, n / (width * height)].map(|n| n as f64);
-        let at = |n: usize| grid.index_to_world().transform_point3(index(n).into());
+        let at = |n: usize| grid.index_to_world().transform_point3(grid.index_of(n).map(|i| i as f64).into());
         let image: Vec<usize> = (0..fixed.voxels.len()).filter(|&n| !fixed.voxels[n].is_nan()).collect();
         let some = image.iter().step_by(image.len().div_ceil(number).max(1));
         let sample = |&n: &usize| (at(n), bin(fixed.voxels[n], *range));

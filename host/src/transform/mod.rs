@@ -22,6 +22,7 @@
 //! assert!(back.distance(DVec3::splat(5.0)) < 1e-6);
 //! ```
 
+mod affine;
 mod any;
 mod field;
 mod kind;
@@ -32,6 +33,7 @@ mod rigid;
 pub(crate) mod rotation;
 mod step;
 
+pub(crate) use affine::nearest_affine;
 pub use any::Transform;
 pub use field::{Field, FieldMap};
 pub use kind::{Dimension, Kind};

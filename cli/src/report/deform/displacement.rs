@@ -22,10 +22,8 @@ impl Displacement {
     pub fn new(field: &Field, start: &Linear) -> Self {
         let to_mm = field.geometry.index_to_world();
         let begin = start.to_affine() * to_mm;
-        let [width, height, _] = field.geometry.size;
         let length = |(number, vector): (usize, &[f32; 3])| {
-            let place = [number % width, number / width % height, number / (width * height)];
-            let index = DVec3::from_array(place.map(|n| n as f64));
+            let index = DVec3::from(field.geometry.index_of(number).map(|n| n as f64));
             let by_start = begin.transform_point3(index) - to_mm.transform_point3(index);
             Vec3::from(*vector).distance(by_start.as_vec3())
         };

@@ -20,9 +20,8 @@ impl Field {
 
     fn each_jacobian(&self) -> impl IndexedParallelIterator<Item = f32> {
         let by_mm = self.geometry.world_to_index().matrix3;
-        let [width, height, _] = self.geometry.size;
         (0..self.vectors.len()).into_par_iter().map(move |n| {
-            let place = [n % width, n / width % height, n / width / height];
+            let place = self.geometry.index_of(n);
             let [i, j, k] = [0, 1, 2].map(|axis| self.slope(place, axis));
             (DMat3::IDENTITY + DMat3::from_cols(i, j, k) * by_mm).determinant() as f32
         })

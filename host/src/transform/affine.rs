@@ -1,0 +1,46 @@
+//! The affine map that pairs of points share.
+
+use glam::{DAffine3, DMat3, DVec3};
+
+/// The affine map that takes the first points of pairs nearest to the second ones, by least squares; none if the first ones lie in a plane.
+pub(crate) fn nearest_affine(pairs: &[(DVec3, DVec3)]) -> Option<DAffine3> {
+    let mean = |point: fn(&(DVec3, DVec3)) -> DVec3| pairs.iter().map(point).sum::<DVec3>() / pairs.len() as f64;
+    let (from, to) = (mean(|pair| pair.0), mean(|pair| pair.1));
+    let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
+    let zero = (DMat3::ZERO, DMat3::ZERO);
+    let (across, along) = pairs
+        .iter()
+        .map(|(p, q)| (*p - from, *q - to))
+        .fold(zero, |(across, along), (p, q)| (across + outer(q, p), along + outer(p, p)));
+    let matrix = across * along.inverse();
+    let map = DAffine3::from_mat3_translation(matrix, to - matrix * from);
+    map.is_finite().then_some(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_all_pairs_share_is_found() {
+        let matrix = DMat3::from_cols(DVec3::new(1.1, 0.1, 0.0), DVec3::new(-0.2, 0.9, 0.3), DVec3::new(0.0, 0.1, 1.2));
+        let map = DAffine3::from_mat3_translation(matrix, DVec3::new(40.0, -7.0, 120.0));
+        let points =
+            (0..27).map(|n| DVec3::new(f64::from(n % 3), f64::from(n / 3 % 3), f64::from(n / 9)) * 50.0 + 900.0);
+        // Odd in all three about the middle, so that no affine map has a part of it.
+        let wave = |p: DVec3| {
+            let q = (p - 950.0) / 50.0;
+            DVec3::X * q.x * q.y * q.z
+        };
+        let pairs: Vec<_> = points.map(|p| (p, map.transform_point3(p) + wave(p))).collect();
+        let found = nearest_affine(&pairs).unwrap();
+        assert!(found.abs_diff_eq(map, 1e-9), "{found:?}");
+    }
+
+    #[test]
+    fn a_plane_has_none() {
+        let pairs = [DVec3::ZERO, DVec3::X, DVec3::Y].map(|p| (p, p));
+        assert_eq!(nearest_affine(&pairs), None);
+        assert_eq!(nearest_affine(&[]), None);
+    }
+}
