@@ -64,8 +64,8 @@ pub struct FlowPairs {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct FlowTable {
-    /// The joint histogram: the pair (f, m) is at `f + bins * m`.
-    pub counts: DeviceSlice<u32>,
+    /// The joint histogram: the pair (f, m) is at `f + bins * m`; set to 0.
+    pub counts: DeviceSliceMut<u32>,
     /// `2 * reach + 1` numbers: the window that counts are smoothed by.
     pub weights: DeviceSlice<f64>,
     /// A number per pair: smoothed counts, and later terms of the information.
@@ -180,6 +180,8 @@ pub struct FlowStep {
     pub precision: DeviceSlice<f32>,
     /// One number: the bits of the square of the update field's largest displacement, in voxels; 0 before.
     pub largest: DeviceSliceMut<u32>,
+    /// The same of the next step; set to 0.
+    pub next_largest: DeviceSliceMut<u32>,
     /// Voxels of the grid along x, y and z.
     pub size: [u32; 3],
     /// The largest displacement that a step may make, in voxels.
@@ -312,7 +314,7 @@ const _: () = assert!(size_of::<FlowForce>() == 248);
 const _: () = assert!(size_of::<FlowLocal>() == 256);
 const _: () = assert!(size_of::<FlowShow>() == 208);
 const _: () = assert!(size_of::<FlowAdd>() == 80);
-const _: () = assert!(size_of::<FlowStep>() == 88);
+const _: () = assert!(size_of::<FlowStep>() == 104);
 const _: () = assert!(size_of::<FlowRefine>() == 80);
 const _: () = assert!(size_of::<FlowJacobian>() == 64);
 const _: () = assert!(size_of::<FlowRelax>() == 88);

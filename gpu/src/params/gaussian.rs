@@ -10,6 +10,8 @@ use cuda_std::global::DeviceSliceMut;
 pub struct Recursive {
     /// The samples of `slabs` slabs, one after the other; filtered in place.
     pub planes: DeviceSliceMut<f32>,
+    /// The same of `beside_slabs` slabs that lie elsewhere.
+    pub beside: DeviceSliceMut<f32>,
     /// The filter.
     pub coefficients: Coefficients,
     /// Samples of a line.
@@ -18,8 +20,8 @@ pub struct Recursive {
     pub stride: u32,
     /// Slabs.
     pub slabs: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
-    pub unused: u32,
+    /// Slabs that lie elsewhere.
+    pub beside_slabs: u32,
 }
 
-const _: () = assert!(size_of::<Recursive>() == 320);
+const _: () = assert!(size_of::<Recursive>() == 336);

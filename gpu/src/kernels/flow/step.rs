@@ -1,9 +1,11 @@
 //! A step: the update field and its largest displacement, and the field after the step.
 
 use super::{each_voxel, own, write};
+use crate::kernels::thread_number;
 use crate::math::field;
 use crate::math::flow::{self, Pull};
 use crate::params::FlowStep;
+use cuda_std::thread::block_idx_x;
 use cuda_std::{kernel, warp};
 
 /// Replaces the sums of forces by the update field, and finds its largest displacement.
@@ -31,7 +33,8 @@ pub unsafe fn flow_update(p: FlowStep) {
     }
 }
 
-/// Replaces the update field by the field after the step, whose length is limited, or a part of that.
+/// Replaces the update field by the field after the step, whose length is limited, or a part of that, and makes place for the next step's
+/// largest displacement.
 ///
 /// # Safety
 /// As [`flow_update`]; no size is above 2^22.
@@ -39,6 +42,10 @@ pub unsafe fn flow_update(p: FlowStep) {
 pub unsafe fn flow_compose(p: FlowStep) {
     // SAFETY: as this function's.
     let share = p.share * flow::limited(f32::from_bits(unsafe { p.largest.get(0) }), p.limit);
+    if block_idx_x() == 0 && thread_number() == 0 {
+        // SAFETY: one thread's element.
+        unsafe { p.next_largest.set(0, 0) };
+    }
     // SAFETY: as this function's.
     each_voxel(p.size, |voxel, number| unsafe {
         let step = own(p.step, p.size, number).map(|step| step * share);

@@ -35,7 +35,7 @@ pub unsafe fn flow_table_smooth(p: FlowTable) {
     // SAFETY: bins and their neighbours are below `bins`, offsets below the number of weights; the row's word is this thread's until the
     // barrier, and additions are atomic.
     each_of(bins, |f| unsafe {
-        let count = |m: u32| p.counts.get_cached((f + bins * m) as usize);
+        let count = |m: u32| p.counts.get((f + bins * m) as usize);
         row.store(f, weighted(&p, |offset| f64::from(count(table::neighbour(m, offset, p.reach, bins)))));
         total.add(0, count(m));
     });
@@ -84,8 +84,8 @@ fn batched<T: Copy + Default>(n: u32, read: impl Fn(u32) -> T, take: impl Fn(f64
     sum
 }
 
-/// Makes a density of the smoothed counts, its logarithms and its sums: one warp for each moving bin, in blocks of whole warps, at least
-/// three. The last block to finish makes the value of them.
+/// Makes a density of the smoothed counts, its logarithms and its sums, and leaves the counts at 0: one warp for each moving bin, in blocks
+/// of whole warps, at least three. The last block to finish makes the value of them.
 ///
 /// # Safety
 /// As [`flow_table_smooth`], after it.
@@ -104,6 +104,7 @@ pub unsafe fn flow_table_density(p: FlowTable) {
             let logarithm = table::logarithm(density);
             p.density.set(at, density);
             p.logarithms.set(at, logarithm);
+            p.counts.set(at, 0);
             (density, density * logarithm)
         };
         let sum = lane_sum(bins, read, |_, (density, _)| density_sum += density, |(_, term)| term);

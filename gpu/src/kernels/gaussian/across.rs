@@ -13,6 +13,7 @@ use cuda_std::thread::{block_idx_x, thread_idx_x};
 pub(super) unsafe fn across<const KEPT: bool>(p: &Recursive) {
     let blocks = p.stride.div_ceil(LINES);
     let (slab, lane) = (block_idx_x() / blocks, thread_idx_x());
+    let (planes, slab) = if slab < p.slabs { (p.planes, slab) } else { (p.beside, slab - p.slabs) };
     let line = block_idx_x() % blocks * LINES + lane;
     if line >= p.stride {
         return;
@@ -22,9 +23,9 @@ pub(super) unsafe fn across<const KEPT: bool>(p: &Recursive) {
     let last = line + (p.len - 1) * p.stride;
     let at = |i: u32| line + i * p.stride;
     // SAFETY: every place is a sample of this thread's line, which lies in the planes.
-    let get = |place: u32| unsafe { p.planes.get(slab + place as usize) };
+    let get = |place: u32| unsafe { planes.get(slab + place as usize) };
     // SAFETY: sample `i` of this thread's line, below `len`; no other thread touches the line.
-    let set = |i: u32, sample: f32| unsafe { p.planes.set(slab + at(i) as usize, sample) };
+    let set = |i: u32, sample: f32| unsafe { planes.set(slab + at(i) as usize, sample) };
     // SAFETY: the launch gives `bytes_across`, which is a word for each sample of each lane's line.
     let tile: SharedSlice<f32> = unsafe { shared::dynamic(0, if KEPT { LINES * p.len } else { 0 }) };
     let keep = |i: u32, sample: f32| match KEPT {

@@ -16,10 +16,13 @@ pub(super) unsafe fn along<const KEPT: bool>(p: &Recursive) {
     let lane = thread_idx_x();
     let chunks = p.len.div_ceil(AHEAD);
     // Places are counted from the first sample of the block's lines; the last of these begins at `last`.
-    let block = block_idx_x() as usize * LINES as usize * p.len as usize;
-    let last = (least(LINES, p.slabs - block_idx_x() * LINES) - 1) * p.len;
+    let (block, blocks) = (block_idx_x(), p.slabs.div_ceil(LINES));
+    let (planes, slabs, block) =
+        if block < blocks { (p.planes, p.slabs, block) } else { (p.beside, p.beside_slabs, block - blocks) };
+    let last = (least(LINES, slabs - block * LINES) - 1) * p.len;
+    let block = block as usize * LINES as usize * p.len as usize;
     // SAFETY: places are clamped to the block's last line and to the line's last sample, so that they lie in the planes.
-    let read = |place: u32| unsafe { p.planes.get(block + place as usize) };
+    let read = |place: u32| unsafe { planes.get(block + place as usize) };
     // SAFETY: the launch gives `bytes_along`, of the line's length or of 1: as many chunks of `AHEAD` padded rows.
     let tile: SharedSlice<f32> = unsafe { shared::dynamic(0, PADDED * AHEAD * if KEPT { chunks } else { 1 }) };
     // A chunk's first row in the tile, and how many samples it has.
@@ -51,7 +54,7 @@ pub(super) unsafe fn along<const KEPT: bool>(p: &Recursive) {
                 if place <= last {
                     // SAFETY: a sample of one of the block's lines, which no other thread writes; the tile's row was filled before
                     // the barrier.
-                    unsafe { p.planes.set(block + place as usize, tile.load(first + l)) };
+                    unsafe { planes.set(block + place as usize, tile.load(first + l)) };
                 }
                 place += p.len;
             });

@@ -25,10 +25,11 @@ pub const fn bytes_across(len: u32) -> u32 {
     4 * LINES * len
 }
 
-/// Filters lines along y or z. Blocks of [`LINES`] threads, one block per [`LINES`] lines of a slab, slab by slab.
+/// Filters lines along y or z. Blocks of [`LINES`] threads, one block per [`LINES`] lines of a slab, slab by slab, those beside
+/// after the others.
 ///
 /// # Safety
-/// `planes` has `slabs * len * stride` samples, `len` is at least 1, and the dynamic shared memory is [`bytes_across`].
+/// `planes` has `slabs * len * stride` samples and `beside` has `beside_slabs * len * stride`, `len` is at least 1, and the dynamic shared memory is [`bytes_across`].
 #[kernel]
 pub unsafe fn recursive_across(p: Recursive) {
     // SAFETY: this function asks of its caller what `across` asks.
@@ -45,10 +46,10 @@ pub unsafe fn recursive_across_long(p: Recursive) {
     unsafe { across::<false>(&p) };
 }
 
-/// Filters lines along x, one per slab. Blocks of [`LINES`] threads, one block per [`LINES`] lines.
+/// Filters lines along x, one per slab. Blocks of [`LINES`] threads, one block per [`LINES`] lines, then as many as the lines beside need.
 ///
 /// # Safety
-/// `planes` has `slabs * len` samples, `len` is at least 1, and the dynamic shared memory is [`bytes_along`].
+/// `planes` has `slabs * len` samples and `beside` has `beside_slabs * len`, `len` is at least 1, and the dynamic shared memory is [`bytes_along`].
 #[kernel]
 pub unsafe fn recursive_along(p: Recursive) {
     // SAFETY: this function asks of its caller what `along` asks.

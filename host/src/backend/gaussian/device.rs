@@ -3,6 +3,7 @@
 use super::{Pass, SmoothingSeconds, passes};
 use crate::Result;
 use crate::backend::queue::{Memory, Queue, Shape, kernels};
+use cuda_std::global::DeviceSliceMut;
 use gpu::kernels::gaussian::{self, LINES, bytes_across, bytes_along};
 use gpu::params::{self, Recursive};
 
@@ -34,25 +35,44 @@ impl Smoother {
     /// # Panics
     /// Where there are fewer volumes.
     pub fn smooth<Q: Queue>(&self, queue: &Q, planes: &mut Q::Memory<f32>, volumes: usize) -> Result<()> {
-        self.passes.iter().try_for_each(|pass| self.queue(queue, planes, volumes, pass))
+        let planes = planes.view_mut();
+        self.passes.iter().try_for_each(|pass| self.queue(queue, [(planes, volumes), (planes, 0)], pass))
     }
 
-    /// Queues one pass.
-    fn queue<Q: Queue>(&self, queue: &Q, planes: &mut Q::Memory<f32>, volumes: usize, pass: &Pass) -> Result<()> {
-        let samples = volumes * self.size.iter().product::<usize>();
-        let params = Recursive {
-            planes: planes.view_mut(),
-            coefficients: pass.coefficients,
-            len: pass.len as u32,
-            stride: pass.stride as u32,
-            slabs: (samples / (pass.len * pass.stride)) as u32,
-            unused: 0,
-        };
-        assert!(params.planes.len() >= samples, "there are fewer than {volumes} volumes");
-        let Recursive { len, stride, slabs, .. } = params;
+    /// [`Smoother::smooth`] of volumes in two memories, by as many launches.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn smooth_both<Q: Queue>(&self, queue: &Q, memories: [(&mut Q::Memory<f32>, usize); 2]) -> Result<()> {
+        let views = memories.map(|(planes, volumes)| (planes.view_mut(), volumes));
+        self.passes.iter().try_for_each(|pass| self.queue(queue, views, pass))
+    }
+
+    /// Queues one pass over the first volumes of two memories.
+    fn queue<Q: Queue>(&self, queue: &Q, memories: [(DeviceSliceMut<f32>, usize); 2], pass: &Pass) -> Result<()> {
+        let voxels = self.size.iter().product::<usize>();
+        for (planes, volumes) in memories {
+            assert!(planes.len() >= volumes * voxels, "there are fewer than {volumes} volumes");
+        }
+        let slabs = memories.map(|(_, volumes)| (volumes * voxels / (pass.len * pass.stride)) as u32);
+        let [planes, beside] = memories.map(|(planes, _)| planes);
+        let (len, stride) = (pass.len as u32, pass.stride as u32);
+        let [slabs, beside_slabs] = slabs;
+        let params = Recursive { planes, beside, coefficients: pass.coefficients, len, stride, slabs, beside_slabs };
         let (blocks, [kept, long], [bytes, least]) = match stride {
-            1 => (slabs.div_ceil(LINES), [RECURSIVE_ALONG, RECURSIVE_ALONG_LONG], [bytes_along(len), bytes_along(1)]),
-            _ => (slabs * stride.div_ceil(LINES), [RECURSIVE_ACROSS, RECURSIVE_ACROSS_LONG], [bytes_across(len), 0]),
+            1 => (
+                slabs.div_ceil(LINES) + beside_slabs.div_ceil(LINES),
+                [RECURSIVE_ALONG, RECURSIVE_ALONG_LONG],
+                [bytes_along(len), bytes_along(1)],
+            ),
+            _ => (
+                (slabs + beside_slabs) * stride.div_ceil(LINES),
+                [RECURSIVE_ACROSS, RECURSIVE_ACROSS_LONG],
+                [bytes_across(len), 0],
+            ),
         };
         let fits = bytes <= queue.shared_bytes(&kept);
         let (kernel, shared_bytes) = if fits { (kept, bytes) } else { (long, least) };
@@ -86,7 +106,11 @@ pub fn seconds<Q: Queue>(
         let all = queue.seconds(|| (0..times).try_for_each(|_| work(&mut planes)))?;
         Ok::<_, crate::Error>(all.map(|all| all / f64::from(times)))
     };
-    let passes = smoother.passes.iter().map(|pass| mean(&mut |planes| smoother.queue(queue, planes, volumes, pass)));
+    let of_pass = |planes: &mut Q::Memory<f32>, pass: &Pass| {
+        let planes = planes.view_mut();
+        smoother.queue(queue, [(planes, volumes), (planes, 0)], pass)
+    };
+    let passes = smoother.passes.iter().map(|pass| mean(&mut |planes| of_pass(planes, pass)));
     let passes: Option<Vec<f64>> = passes.collect::<Result<_>>()?;
     let copied = mean(&mut |planes| queue.copy(planes, &mut copy))?;
     Ok(passes.zip(copied).map(|(passes, copy)| SmoothingSeconds { passes, copy }))

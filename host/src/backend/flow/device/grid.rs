@@ -19,8 +19,8 @@ pub struct FieldOnDevice<Q: Queue> {
     pub other: Q::Memory<f32>,
     /// A number per voxel: how precisely its displacement is known.
     pub precision: Q::Memory<f32>,
-    /// The bits of the square of the largest displacement.
-    largest: Q::Memory<u32>,
+    /// The bits of the square of the largest displacement, by `exchanged`: a step leaves 0 in the next one's.
+    largest: [Q::Memory<u32>; 2],
     gaussians: Gaussians,
     /// Whether the field is where what is beside it was at first.
     pub exchanged: bool,
@@ -79,7 +79,7 @@ impl<Q: Queue> FieldOnDevice<Q> {
             field,
             other: room(queue, size)?,
             precision: queue.zeros(voxels)?,
-            largest: queue.zeros(1)?,
+            largest: [queue.zeros(1)?, queue.zeros(1)?],
             gaussians,
             exchanged: false,
         })
@@ -107,12 +107,12 @@ impl<Q: Queue> FieldOnDevice<Q> {
 
     /// Smooths the field.
     pub fn smooth_field(&mut self, queue: &Q, mm: f64) -> Result<()> {
-        self.gaussians.smooth(queue, &mut self.field, mm, 3)
+        self.gaussians.of(mm).smooth(queue, &mut self.field, 3)
     }
 
     /// Smooths the first planes beside the field.
     pub fn smooth_other(&mut self, queue: &Q, mm: f64, planes: usize) -> Result<()> {
-        self.gaussians.smooth(queue, &mut self.other, mm, planes)
+        self.gaussians.of(mm).smooth(queue, &mut self.other, planes)
     }
 
     /// Makes what is beside the field the field.
@@ -124,14 +124,15 @@ impl<Q: Queue> FieldOnDevice<Q> {
     /// Queues moving the field by the forces beside it and their precision; the field after the step is then beside it.
     pub fn step(&mut self, queue: &Q, step: &FlowStep) -> Result<()> {
         let [of_step, of_field] = step.smooth_mm;
-        self.smooth_other(queue, of_step, 3)?;
-        self.gaussians.smooth(queue, &mut self.precision, of_step, 1)?;
-        queue.clear(&mut self.largest)?;
+        self.gaussians.of(of_step).smooth_both(queue, [(&mut self.other, 3), (&mut self.precision, 1)])?;
+        let [largest, next] = &mut self.largest;
+        let [largest, next] = if self.exchanged { [next, largest] } else { [largest, next] };
         let params = params::FlowStep {
             field: self.field.view(),
             step: self.other.view_mut(),
             precision: self.precision.view(),
-            largest: self.largest.view_mut(),
+            largest: largest.view_mut(),
+            next_largest: next.view_mut(),
             size: self.size,
             limit: step.limit,
             prior: step.prior(),
@@ -144,6 +145,11 @@ impl<Q: Queue> FieldOnDevice<Q> {
         }
         self.smooth_other(queue, of_field, 3)
     }
+
+    /// Queues forgetting a step whose field is not going to be taken.
+    pub fn forget_step(&mut self, queue: &Q) -> Result<()> {
+        queue.clear(&mut self.largest[usize::from(self.exchanged)])
+    }
 }
 
 /// Gaussians that were used on a grid, by their standard deviation, mm: their coefficients take longer to find than to use.
@@ -154,13 +160,12 @@ struct Gaussians {
 }
 
 impl Gaussians {
-    /// Smooths the first `planes` planes.
-    fn smooth<Q: Queue>(&mut self, queue: &Q, memory: &mut Q::Memory<f32>, mm: f64, planes: usize) -> Result<()> {
+    fn of(&mut self, mm: f64) -> &Smoother {
         let known = self.found.iter().position(|(of, _)| *of == mm).unwrap_or_else(|| {
             let sigmas = [0, 1, 2].map(|axis| if self.size[axis] > 1 { mm / self.spacing_mm[axis] } else { 0.0 });
             self.found.push((mm, Smoother::new(self.size, sigmas)));
             self.found.len() - 1
         });
-        self.found[known].1.smooth(queue, memory, planes)
+        &self.found[known].1
     }
 }

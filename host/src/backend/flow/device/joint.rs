@@ -57,24 +57,29 @@ impl<Q: Queue> Joint<Q> {
 
     /// The joint histogram.
     pub fn agreement(&mut self, queue: &Q, images: FlowImages) -> Result<Agreement> {
+        self.clear(queue)?;
         self.count(queue, images)?;
-        copy(queue, self.pairs.counters(), self.counts.view_mut())?;
+        copy(queue, self.pairs.counters().as_slice(), self.counts.view_mut())?;
         queue.wait()?;
         Ok(Agreement::Joint(self.counts.to_vec()))
     }
 
-    /// Queues making the joint histogram, the tables of the next force, and the value.
+    /// Queues making place for the first [`Joint::look`].
+    pub fn clear(&mut self, queue: &Q) -> Result<()> {
+        self.pairs.clear(queue)
+    }
+
+    /// Queues making the joint histogram, the tables of the next force, and the value, and makes place for the next look.
     pub fn look(&mut self, queue: &Q, images: FlowImages, relation: Relation) -> Result<()> {
         self.count(queue, images)?;
         self.table.make(queue, self.pairs.counters(), relation, self.tables.view_mut())
     }
 
-    /// Queues making the joint histogram.
+    /// Queues adding to the joint histogram.
     fn count(&mut self, queue: &Q, images: FlowImages) -> Result<()> {
         let pairs = params::FlowPairs { images, pairs: self.pairs.numbers(), bins: self.bins, unused: 0 };
         // SAFETY: the memory is as long as the sizes and bins say and lives until the queue is done.
         unsafe { launch::each(queue, &FLOW_PAIRS, images.size, pairs)? };
-        self.pairs.clear(queue)?;
         self.pairs.count(queue)
     }
 

@@ -51,6 +51,11 @@ pub struct Alone<'a, Q: Queue> {
 }
 
 impl<Q: Queue> Alone<'_, Q> {
+    /// Queues making place for the first look.
+    pub fn clear(&mut self, queue: &Q) -> Result<()> {
+        self.joint.clear(queue)
+    }
+
     /// Queues looking at how the images agree.
     pub fn look(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relation: Relation) -> Result<()> {
         self.joint.look(queue, self.images.with(grid, Half::Both, self.at), relation)

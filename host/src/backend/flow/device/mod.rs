@@ -106,6 +106,7 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
         let queue = &**queue;
         let Some(mut alone) = level.alone().filter(|_| relation != Relation::Ssd) else { return Ok(false) };
         let step = step.weighing(weight);
+        alone.clear(queue)?;
         for _ in 0..most {
             alone.forget();
             // The step is made while the host hears the value: one too many is beside the field, where it does no harm.
@@ -116,7 +117,7 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
             })?;
             queue.wait_until(&|| alone.value().is_some())?;
             if !go_on(alone.value().unwrap_or(f64::NAN))? {
-                return Ok(true);
+                return grid.forget_step(queue).map(|()| true);
             }
             grid.exchange();
         }

@@ -4,7 +4,7 @@ use super::kernels::{FLOW_TABLE_DENSITY, FLOW_TABLE_SCORES, FLOW_TABLE_SMOOTH};
 use crate::Result;
 use crate::backend::flow::table::{Relation, window};
 use crate::backend::queue::{Memory, Queue, Shape};
-use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+use cuda_std::global::DeviceSliceMut;
 use gpu::kernels::flow::WIDTH;
 use gpu::params::FlowTable;
 
@@ -44,11 +44,11 @@ impl<Q: Queue> TableOnDevice<Q> {
         })
     }
 
-    /// Queues making the tables of counts, and the value.
+    /// Queues making the tables of counts, and the value; the counts are then 0.
     pub fn make(
         &mut self,
         queue: &Q,
-        counts: DeviceSlice<u32>,
+        counts: DeviceSliceMut<u32>,
         relation: Relation,
         tables: DeviceSliceMut<f32>,
     ) -> Result<()> {

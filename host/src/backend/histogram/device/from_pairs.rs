@@ -5,7 +5,7 @@ use crate::backend::queue::emulated::Emulated;
 use crate::backend::queue::{Kernel, Memory, Opened, Queue, Shape, kernels};
 use crate::error::Setting;
 use crate::{Error, Result};
-use cuda_std::global::{DeviceSlice, DeviceSliceMut};
+use cuda_std::global::DeviceSliceMut;
 use gpu::kernels::histogram::from_pairs::{self, TOGETHER, VECTOR};
 use gpu::params;
 
@@ -82,9 +82,9 @@ impl<Q: Queue> FromPairs<Q> {
         queue.clear(&mut self.counters)
     }
 
-    /// The counters, for kernels to read.
-    pub fn counters(&self) -> DeviceSlice<u32> {
-        self.counters.view()
+    /// The counters, for kernels.
+    pub fn counters(&mut self) -> DeviceSliceMut<u32> {
+        self.counters.view_mut()
     }
 
     /// Queues adding the numbers to the counters.
