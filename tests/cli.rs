@@ -9,6 +9,7 @@ mod field;
 #[cfg(unix)]
 mod interrupt;
 mod mesh;
+mod metric;
 mod points;
 mod template;
 mod transforms;
@@ -50,9 +51,6 @@ pub fn tests() -> Vec<Trial> {
         test("threads_do_not_change_the_result", threads_do_not_change_the_result),
         test("a_second_run_replaces_the_first", a_second_run_replaces_the_first),
         test("an_input_is_never_replaced", an_input_is_never_replaced),
-        test("metric_of_an_image_with_itself_is_2", metric_of_an_image_with_itself_is_2),
-        test("metric_rises_with_the_transform", metric_rises_with_the_transform),
-        test("metric_with_a_mask_counts_what_it_keeps", metric_with_a_mask_counts_what_it_keeps),
         test("every_interpolation_and_1024_bins_register", every_interpolation_and_1024_bins_register),
         test("cuda_without_a_driver", cuda_without_a_driver).with_ignored_flag(!no_driver),
         test("auto_without_a_driver", auto_without_a_driver).with_ignored_flag(!no_driver),
@@ -68,6 +66,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(field::tests());
     tests.extend(points::tests());
     tests.extend(mesh::tests());
+    tests.extend(metric::tests());
     tests.extend(deform::tests());
     #[cfg(unix)]
     tests.extend(interrupt::tests());
@@ -328,39 +327,6 @@ fn an_input_is_never_replaced() {
     assert!(fs::read(out.join("moved.nii.gz")).unwrap() == before);
 }
 
-fn metric_of(folder: &Path, arguments: &[&str]) -> serde_json::Value {
-    serde_json::from_str(&stdout(mireg(folder, &["metric", "--json"]).args(arguments))).unwrap()
-}
-
-fn metric_of_an_image_with_itself_is_2() {
-    let (folder, _) = patient();
-    let value = metric_of(folder.path(), &["mr.nii.gz", "mr.nii.gz"]);
-    assert!((value["nmi"].as_f64().unwrap() - 2.0).abs() < 1e-3, "{value}");
-    assert_eq!(value["overlap"], value["samples"]);
-    let text = stdout(&mut mireg(folder.path(), &["metric", "mr.nii.gz", "mr.nii.gz"]));
-    assert!((value["ecc"].as_f64().unwrap() - 1.0).abs() < 1e-3, "{value}");
-    for direction in ["moving_given_fixed", "fixed_given_moving"] {
-        let ratio = value[format!("correlation_ratio_{direction}")].as_f64().unwrap();
-        assert!((ratio - 1.0).abs() < 1e-3, "{value}");
-    }
-    for label in ["NMI", "MI", "ECC", "eta2(M|F)", "eta2(F|M)", "H(F)", "H(M)", "H(F,M)", "overlap"] {
-        assert!(text.lines().any(|line| line.split_whitespace().next() == Some(label)), "{label} is not in\n{text}");
-    }
-}
-
-fn metric_with_a_mask_counts_what_it_keeps() {
-    let (folder, pair) = patient();
-    let kept = |n: usize| n % 7 < 3;
-    let mask = (0..pair.ct.voxels.len()).map(|n| f32::from(u8::from(kept(n)))).collect();
-    io::write(&folder.path().join("mask.nii"), &Volume { voxels: mask, ..pair.ct.clone() }).unwrap();
-    let value = |more: &[&str]| metric_of(folder.path(), &[&["ct.nii.gz", "ct.nii.gz"], more].concat());
-    let (whole, masked) = (value(&[]), value(&["--fixed-mask", "mask.nii"]));
-    assert_eq!(whole["samples"], pair.ct.voxels.len());
-    assert_eq!(masked["samples"], (0..pair.ct.voxels.len()).filter(|&n| kept(n)).count());
-    assert_eq!(masked["overlap"], masked["samples"]);
-    assert_ne!(masked["mi"], whole["mi"]);
-}
-
 fn every_interpolation_and_1024_bins_register() {
     let (folder, pair) = patient();
     io::write(&folder.path().join("mask.nii"), &Volume { voxels: vec![1.0; pair.ct.voxels.len()], ..pair.ct.clone() })
@@ -376,15 +342,6 @@ fn every_interpolation_and_1024_bins_register() {
     }
     let report = run("--bins 1024");
     assert!(report.contains("\"bins\": 1024") && report.contains("\"histogram\""), "{report}");
-}
-
-fn metric_rises_with_the_transform() {
-    let (folder, pair) = patient();
-    io::transform::write_linear(&folder.path().join("truth.tfm"), None, &pair.truth.into(), &Grids::default()).unwrap();
-    let nmi = |arguments: &[&str]| metric_of(folder.path(), arguments)["nmi"].as_f64().unwrap();
-    let images = ["ct.nii.gz", "mr.nii.gz"];
-    let aligned = nmi(&[&images[..], &["--transform", "truth.tfm"]].concat());
-    assert!(aligned > nmi(&images) + 0.02, "{aligned}");
 }
 
 fn cuda_without_a_driver() {

@@ -84,14 +84,9 @@ impl Chain {
 
     /// What speaks against the way back.
     pub fn doubt(&self, invert: bool) -> Option<String> {
-        if !invert {
-            return None;
-        }
-        let folds = |part: &Transform| if let Transform::Field(field) = part { field.folds() } else { 0 };
-        let parts = self.transform.parts().into_iter().map(folds).zip(&self.files);
-        let (count, file) = parts.into_iter().find(|&(count, _)| count > 0)?;
+        let (part, count) = invert.then(|| self.transform.folds()).flatten()?;
         let text = "so that the way back is not unique; the result should not be used there";
-        Some(format!("{}: the field folds at {count} of its voxels, {text}", file.display()))
+        Some(format!("{}: the field folds at {count} of its voxels, {text}", self.files[part].display()))
     }
 
     /// The transforms, or the way back, as a field on `grid`, or on that of the first field among them, and what speaks against it.

@@ -8,6 +8,7 @@ from typing import Any
 from mireg import _mireg
 from mireg._errors import InputError
 from mireg._told import Told
+from mireg._words import whole
 
 
 class Engine:
@@ -25,10 +26,11 @@ class Engine:
     """
 
     def __init__(self, backend: str = "auto", threads: int = 0) -> None:
-        self._asked = backend, threads
-        if index(threads) < 0:
+        count = index(whole(threads))
+        if count < 0:
             raise InputError(f"{threads} threads are too few; 0 stands for one per core")
-        self._engine = _mireg.Engine(str(backend), threads, Told())
+        self._asked = backend, count
+        self._engine = _mireg.Engine(str(backend), count, Told())
 
     @property
     def backend(self) -> str:

@@ -221,18 +221,22 @@ def apply(
     return like_of(like, array, None if spacing is None else grid, grid)
 
 
-def points(xyz: Any, transform: Any, *, frame: Frame, invert: bool = False) -> np.ndarray[Any, np.dtype[np.float64]]:
+def points(
+    xyz: Any, transform: Any, *, frame: Frame, invert: bool = False, check: bool = True
+) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Where points of the fixed image go, mm in ``frame``; with ``invert``, where points of the moving image come from.
 
     >>> mireg.points([[10.0, -20.0, 30.0]], "transform.tfm", frame="RAS")
 
     ``xyz`` has the shape (3,) or (n, 3), or (2,) or (n, 2) in 2-D. ``transform`` is as for :func:`mireg.apply`. For files of landmarks there
-    is ``mireg points``.
+    is ``mireg points``. ``check`` is as for :meth:`mireg.Transform.inverse`.
     """
-    transforms = listed(transform)
+    transforms = [of(one, "transform") for one in listed(transform)]
     found = np.asarray(xyz, dtype=np.float64)
     for one in reversed(transforms) if invert else transforms:
-        found = of(one, "transform").points(found, frame=frame, invert=invert)
+        found = one.points(found, frame=frame, invert=invert, check=False)
+    for one in transforms if invert else ():
+        found = one._unfolded(found, check)
     return found
 
 

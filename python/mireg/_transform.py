@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mireg import _mireg
-from mireg._errors import InputError
+from mireg._errors import InputError, UntrustedError
 from mireg._grid import Grid
 from mireg._image import Frame, frame_of
 from mireg._kinds import grid_of
 from mireg._types import Path
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Back = TypeVar("Back")
 
 
 class Transform:
@@ -79,10 +80,11 @@ class Transform:
             return NotImplemented
         return self._of(first._core.then(self._core))
 
-    def inverse(self, like: Any = None) -> Transform:
+    def inverse(self, like: Any = None, *, check: bool = True) -> Transform:
         """The way back. Of one that is not linear it is a displacement field on the grid of ``like``, the moving image; by default on that
-        of its own field."""
-        return self._of(self._core.inverse(_grid(like, "like")))
+        of its own field. ``check``: False returns the way back of a field that folds, instead of raising
+        :class:`mireg.UntrustedError`, which has it as ``result``."""
+        return self._unfolded(self._of(self._core.inverse(_grid(like, "like"))), check)
 
     def field(self, like: Any) -> Transform:
         """The whole as one displacement field, on the grid of ``like``, the fixed image."""
@@ -97,15 +99,23 @@ class Transform:
         turned: Array = vectors.reshape(3, *placed[0], order="F") * frame_of(frame).diagonal()[:3].reshape(3, 1, 1, 1)
         return np.moveaxis(turned, 0, -1)
 
-    def points(self, xyz: Any, *, frame: Frame, invert: bool = False) -> Array:
+    def points(self, xyz: Any, *, frame: Frame, invert: bool = False, check: bool = True) -> Array:
         """Where points of the fixed image go, mm in ``frame``: an array of shape (3,) or (n, 3), or of two numbers a point in 2-D.
-        ``invert``: where points of the moving image come from."""
+        ``invert``: where points of the moving image come from; ``check`` as for :meth:`inverse`."""
         flip, rows = frame_of(frame).diagonal()[:3], rows_of(xyz, "points")
         moved = self._core.points(rows * flip, invert) * flip
         shape = np.shape(xyz)
         if shape[-1] == 2 and (np.abs(moved[:, 2]) > 1e-6).any():
             raise InputError("the transform takes points with two coordinates out of the plane; give them three")
-        return moved[:, : shape[-1]].reshape(shape) + 0.0
+        found: Array = moved[:, : shape[-1]].reshape(shape) + 0.0
+        return self._unfolded(found, check) if invert else found
+
+    def _unfolded(self, back: Back, check: bool) -> Back:
+        """What the way back gave. Raises UntrustedError where a field folds, unless nobody wants that checked."""
+        if check and (count := self._core.folds()):
+            line = f"a field folds at {count} of its voxels, so that the way back is not unique; look at .result of this error"
+            raise UntrustedError(line, back)
+        return back
 
     def apply(self, image: Any, *, like: Any, **options: Any) -> Any:
         """Resamples ``image``, a moving image, on the grid of ``like``: see :func:`mireg.apply`."""

@@ -25,6 +25,9 @@ def _text(value: Any) -> str:
         return os.fspath(value)
     if isinstance(value, Iterable):
         return ",".join(map(_text, value))
-    # 32.0 is a whole number, of numpy's floats too.
-    whole = hasattr(value, "is_integer") and value.is_integer()
-    return str(int(value) if whole else value)
+    return str(whole(value))
+
+
+def whole(value: Any) -> Any:
+    """32 for 32.0, of numpy's floats too; everything else as it is."""
+    return int(value) if hasattr(value, "is_integer") and value.is_integer() else value

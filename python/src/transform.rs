@@ -121,6 +121,11 @@ impl Transform {
         with_threads(py, || Ok(Self(self.0.inverse(grid))))
     }
 
+    /// At how many voxels a field folds, where one does: the way back is not unique there.
+    fn folds(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        with_threads(py, || Ok(self.0.folds().map(|(_, count)| count)))
+    }
+
     /// The whole as one displacement field.
     fn to_field(&self, py: Python<'_>, grid: Grid) -> PyResult<Self> {
         let grid = grid.geometry(py)?;

@@ -146,6 +146,7 @@ def test_threads_share_an_engine(pair, found):
     assert all(one.transform == found.transform for one in all_found)
     again = pickle.loads(pickle.dumps(engine))
     assert repr(again) == repr(engine) == "mireg.Engine(backend='cpu', threads=1)"
+    assert repr(mireg.Engine("cpu", threads=np.float32(2))) == "mireg.Engine(backend='cpu', threads=2)"
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

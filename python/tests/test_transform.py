@@ -128,6 +128,20 @@ def test_the_command_line_reads_what_is_saved(found, tmp_path, files):
     assert mireg.Transform.load(tmp_path / "i.tfm") == found.transform.inverse()
 
 
+def test_the_way_back_of_a_field_that_folds_is_not_trusted(pair):
+    mirrored = mireg.Transform(np.diag([-1.0, 1, 1, 1]), frame="RAS").field(pair.images()[0])
+    points = {"frame": "RAS", "invert": True}
+    for back in (
+        mirrored.inverse,
+        lambda **more: mirrored.points(POINTS, **points, **more),
+        lambda **more: mireg.points(POINTS, [mireg.Transform(TURN, frame="RAS"), mirrored], **points, **more),
+    ):
+        with pytest.raises(mireg.UntrustedError, match="a field folds at ") as raised:
+            back()
+        assert np.all(raised.value.result == back(check=False))
+    assert mirrored.points(POINTS, frame="RAS").shape == POINTS.shape
+
+
 def test_simpleitk_has_the_same_transform(found, field, pair):
     sitk = pytest.importorskip("SimpleITK")
     linear = [found.transform, *(mireg.Transform(m, frame="RAS") for m in (TURN, SHEAR, np.diag([2.0, 2, 2, 1])))]

@@ -31,24 +31,7 @@ pub fn deformation(
     let [of_field, of_inverse] = vectors::maps([fixed, back_to], &start);
     let stretch = start.matrix3.determinant().abs();
 
-    let mut made = Deformation {
-        intensities: [Intensities::default(); 2],
-        start: begin,
-        field: Field { geometry: *fixed, vectors: Vec::new() },
-        inverse: Field { geometry: *back_to, vectors: Vec::new() },
-        consistency: Consistency { mean_mm: 0.0, worst_mm: 0.0 },
-        moved: None,
-        jacobian: Volume { geometry: *fixed, voxels: Vec::new(), pixel: PixelType::F32 },
-        jacobian_range: [0.0; 2],
-        values: [0.0; 2],
-        levels: Vec::new(),
-        place: None,
-        affine_place: None,
-        doubts: Vec::new(),
-        seconds: Seconds::default(),
-        backend: backend.name(),
-        device: backend.device(),
-    };
+    let mut made = nothing_yet([fixed, back_to], begin, backend);
     made.field.vectors = flow.vectors(&of_field)?;
     let (field, jacobian) = (&made.field, &mut made.jacobian);
     let mut looked = Ok(None);
@@ -75,6 +58,28 @@ pub fn deformation(
         false => <[f32; 2]>::from(made.jacobian.range()).map(f64::from),
     };
     Ok(made)
+}
+
+/// A deformation of which nothing but its start is known.
+fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dyn Backend) -> Deformation {
+    Deformation {
+        intensities: [Intensities::default(); 2],
+        start,
+        field: Field { geometry: *fixed, vectors: Vec::new() },
+        inverse: Field { geometry: *moving, vectors: Vec::new() },
+        consistency: Consistency { mean_mm: 0.0, worst_mm: 0.0 },
+        moved: None,
+        jacobian: Volume { geometry: *fixed, voxels: Vec::new(), pixel: PixelType::F32 },
+        jacobian_range: [0.0; 2],
+        values: [0.0; 2],
+        levels: Vec::new(),
+        place: None,
+        affine_place: None,
+        doubts: Vec::new(),
+        seconds: Seconds::default(),
+        backend: backend.name(),
+        device: backend.device(),
+    }
 }
 
 /// The moving image through a flow on the fixed image's grid.

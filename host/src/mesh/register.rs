@@ -58,17 +58,8 @@ pub(crate) fn mesh(
     let start = linear.transform.to_affine();
     let before = build(&start)?;
     let plan = MeshLevels::new(fixed, &before);
-    let scale = start.matrix3.determinant().abs().sqrt();
-    let neighbourhood = even::neighbourhood(&fixed.geometry);
-    let pictures = |spacings: &[f64]| {
-        let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
-        [
-            Picture::new(Setting::Fixed, &images[0], spacings, neighbourhood),
-            Picture::new(Setting::Moving, &images[1], &scaled, neighbourhood * scale),
-        ]
-    };
     let searched: Vec<f64> = plan.factors().map(|factor| plan.cell * plan.side * factor / SEARCHED).collect();
-    let (searched, climbed) = (pictures(&searched), pictures(&[plan.pixel]));
+    let [searched, climbed] = [&searched[..], &[plan.pixel]].map(|spacings| pictures(&images, &start, spacings));
     let run = Run { fixed: &images[0], start: &start, options, observer, backend, searched, climbed, plan };
     let (mut after, levels) = run.levels(&before)?;
     let climbed = run.climb(&before, &mut after)?;
@@ -92,6 +83,17 @@ pub(crate) fn mesh(
     let doubts = trust::doubts(&found);
     found.doubts.extend(doubts);
     Ok(found)
+}
+
+/// Both images on grids of these spacings, mm of the fixed one.
+fn pictures<'a>(images: &'a [Prepared; 2], start: &DAffine3, spacings: &[f64]) -> [Picture<'a>; 2] {
+    let scale = start.matrix3.determinant().abs().sqrt();
+    let neighbourhood = even::neighbourhood(&images[0].image.geometry);
+    let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
+    [
+        Picture::new(Setting::Fixed, &images[0], spacings, neighbourhood),
+        Picture::new(Setting::Moving, &images[1], &scaled, neighbourhood * scale),
+    ]
 }
 
 /// The transform that was given, or what an affine registration finds; and what speaks against it.

@@ -31,6 +31,13 @@ impl Transform {
         }
     }
 
+    /// The number of the first part that folds, and at how many voxels: the way back is not unique there. Of meshes, which do not fold where
+    /// mireg made them, it is not looked at.
+    pub fn folds(&self) -> Option<(usize, usize)> {
+        let folds = |part: &Self| if let Self::Field(field) = part { field.folds() } else { 0 };
+        self.parts().into_iter().map(folds).enumerate().find(|(_, count)| *count > 0)
+    }
+
     /// This transform first and `next` after it.
     pub fn then(self, next: impl Into<Self>) -> Self {
         let mut chain = if let Self::Chain(chain) = self { chain } else { vec![self] };
