@@ -5,17 +5,17 @@ use super::{Consistency, Level};
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
-use crate::registration::{Place, agrees, agrees_affinely, agrees_alone};
+use crate::registration::{Place, agrees, agrees_alone, agrees_linearly};
 
 /// Where the way there and back ends further from where it began on average, as a part of a voxel, the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
 /// Beyond these, volumes change more than tissue does.
 pub const UNUSUAL: [f64; 2] = [0.1, 10.0];
 
-/// What speaks against the place of a deformation and that of its affine part.
-pub fn of_place(place: Place, affine: Option<Place>, vouched: Vouched) -> Vec<Doubt> {
+/// What speaks against the place of a deformation and that of its linear part.
+pub fn of_place(place: Place, linear: Option<Place>, vouched: Vouched) -> Vec<Doubt> {
     let doubts: Vec<Doubt> = agrees(place).collect();
-    let alone = || agrees_alone(place).or_else(|| agrees_affinely(affine?));
+    let alone = || agrees_alone(place).or_else(|| agrees_linearly(linear?));
     let alone = (vouched != Vouched::Checks && doubts.is_empty()).then(alone).flatten();
     doubts.into_iter().chain(alone).collect()
 }

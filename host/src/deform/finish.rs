@@ -74,7 +74,7 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
         values: [0.0; 2],
         levels: Vec::new(),
         place: None,
-        affine_place: None,
+        linear_place: None,
         doubts: Vec::new(),
         seconds: Seconds::default(),
         backend: backend.name(),

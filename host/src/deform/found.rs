@@ -32,8 +32,9 @@ pub struct Deformation {
     pub values: [f64; 2],
     /// How much more the images agree through the field than around it; none where too little of them is image.
     pub place: Option<Place>,
-    /// The same of volumes through the affine map nearest to the field, where the flow did not start from a registration.
-    pub affine_place: Option<Place>,
+    /// The same through the start or, where they do not agree there, through the affine map nearest to the field; none where the flow started
+    /// from a registration.
+    pub linear_place: Option<Place>,
     /// Coarse to fine.
     pub levels: Vec<Level>,
     /// What speaks against it and its start.

@@ -134,16 +134,17 @@ impl Run<'_> {
         let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
         let made = timed(&mut seconds.finish, || self.made(flow, course, self.starts[best].linear.clone()))?;
         let vouched = self.starts[best].vouched;
-        let alone = vouched == Vouched::Nothing && !self.fixed.geometry.is_flat();
-        let affine = || alone.then(|| place::affine_place(levels, &made.field, self.intensities)).transpose();
-        let affine_place = timed(&mut seconds.finish, affine)?.flatten();
-        let of_place = made.place.map(|place| doubts::of_place(place, affine_place, vouched));
+        let alone = vouched == Vouched::Nothing;
+        let start = made.start.transform.to_affine();
+        let look = || alone.then(|| place::linear_place(levels, &made.field, &start, self.intensities)).transpose();
+        let linear_place = timed(&mut seconds.finish, look)?.flatten();
+        let of_place = made.place.map(|place| doubts::of_place(place, linear_place, vouched));
         let agree = of_place.as_ref().is_some_and(Vec::is_empty);
         let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
         Ok(Deformation {
             intensities: self.intensities,
             doubts: [flow, of_place.unwrap_or_default()].concat(),
-            affine_place,
+            linear_place,
             values: climbed.last().map_or([0.0; 2], Level::ends),
             levels: climbed,
             ..made

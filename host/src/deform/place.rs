@@ -3,7 +3,7 @@
 use super::levels::{Channel, Level};
 use crate::image::{Intensities, Prepared};
 use crate::plane::even::longer_side;
-use crate::registration::{Insides, Place};
+use crate::registration::{Insides, Place, agrees_linearly};
 use crate::resample::resample_through;
 use crate::transform::Field;
 use crate::{Resampling, Result, Volume};
@@ -33,15 +33,25 @@ pub fn place(levels: &[Level], field: &Field, intensities: [Intensities; 2]) -> 
     Insides::of([&fixed, &moved], [&[], &[]])?.map(|insides| insides.place(&DAffine3::IDENTITY)).transpose()
 }
 
-/// The same through the affine map nearest to a field of volumes.
+/// The same through the start of a field or, where they do not agree there, through the affine map nearest to the field.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
-pub fn affine_place(levels: &[Level], field: &Field, intensities: [Intensities; 2]) -> Result<Option<Place>> {
+pub fn linear_place(
+    levels: &[Level],
+    field: &Field,
+    start: &DAffine3,
+    intensities: [Intensities; 2],
+) -> Result<Option<Place>> {
     let Some(images) = enough(levels, intensities) else { return Ok(None) };
     let Some(insides) = Insides::of(images.each_ref(), [&[], &[]])? else { return Ok(None) };
+    let at_start = insides.place(start)?;
+    if agrees_linearly(at_start).is_none() {
+        return Ok(Some(at_start));
+    }
     let map = field.map();
-    insides.nearest_affine(|point| map.transform_point3(point)).map(|affine| insides.place(&affine)).transpose()
+    let nearest = insides.nearest_affine(|point| map.transform_point3(point)).unwrap_or(*start);
+    insides.place(&nearest).map(Some)
 }
 
 /// The images on the first level with enough voxels to tell.

@@ -133,15 +133,15 @@ impl Insides {
         })
     }
 
-    /// The affine map nearest to `map`, of points of the fixed volume to points of the moving one, LPS mm, over what of the fixed one is
-    /// image; none if that lies in a plane.
+    /// The affine map nearest to `map`, of points of the fixed image to points of the moving one, LPS mm, over what of the fixed one is
+    /// image; none if that is too little.
     pub fn nearest_affine(&self, map: impl Fn(DVec3) -> DVec3) -> Option<DAffine3> {
         let Pair([(fixed, _), _]) = &self.intensities;
         let (grid, to_world) = (&fixed.geometry, fixed.geometry.index_to_world());
         let is_image = (0..grid.voxels()).filter(|&n| !fixed.voxels[n].is_nan());
         let points = is_image.map(|n| to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into()));
         let pairs: Vec<_> = points.map(|point| (point, map(point))).collect();
-        nearest_affine(&pairs)
+        nearest_affine(&pairs, grid.is_flat())
     }
 
     fn mirrored(&self, to: &DAffine3) -> Result<Option<f64>> {

@@ -147,15 +147,19 @@ pub fn place_alone(place: Place) -> Option<Doubt> {
     (!agrees).then(|| Doubt::grave(Check::Place, text))
 }
 
-/// What speaks against the affine part of a flow for which no registration vouches: a flow also makes images agree that lie far from each
-/// other, or show different things, but then its affine part places them no better than any other affine map.
-pub fn affine_place(place: Place) -> Option<Doubt> {
-    let Place { contrast, intensities, .. } = place;
+/// What speaks against the linear part of a flow for which no registration vouches: a flow also makes images agree that lie far from each
+/// other, or show different things, but then neither its start nor its affine part places them better than other linear maps.
+pub fn linear_place(place: Place) -> Option<Doubt> {
+    let Place { contrast, intensities, wide_contrast, .. } = place;
+    let agrees = match wide_contrast {
+        Some(_) => no_better_than_around(place).is_none(),
+        None => contrast.min(intensities) > 1.0,
+    };
     let text = format!(
         "without what bends it, the field places the images no better than elsewhere ({contrast:.1} times the contrasts' information there, \
          {intensities:.1} times the intensities'): see whether the start places them on each other"
     );
-    (contrast.min(intensities) <= 1.0).then(|| Doubt::grave(Check::Place, text))
+    (!agrees).then(|| Doubt::grave(Check::Place, text))
 }
 
 /// Whether the moving image agrees better mirrored.

@@ -2,16 +2,17 @@
 
 use glam::{DAffine3, DMat3, DVec3};
 
-/// The affine map that takes the first points of pairs nearest to the second ones, by least squares; none if the first ones lie in a plane.
-pub(crate) fn nearest_affine(pairs: &[(DVec3, DVec3)]) -> Option<DAffine3> {
+/// The affine map that takes the first points of pairs nearest to the second ones, by least squares. If they are `flat`, all with the same
+/// z, it leaves z alone. None if the first ones lie in a plane, or if they are flat on a line.
+pub(crate) fn nearest_affine(pairs: &[(DVec3, DVec3)], flat: bool) -> Option<DAffine3> {
     let mean = |point: fn(&(DVec3, DVec3)) -> DVec3| pairs.iter().map(point).sum::<DVec3>() / pairs.len() as f64;
     let (from, to) = (mean(|pair| pair.0), mean(|pair| pair.1));
     let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
-    let zero = (DMat3::ZERO, DMat3::ZERO);
+    let upright = if flat { outer(DVec3::Z, DVec3::Z) } else { DMat3::ZERO };
     let (across, along) = pairs
         .iter()
         .map(|(p, q)| (*p - from, *q - to))
-        .fold(zero, |(across, along), (p, q)| (across + outer(q, p), along + outer(p, p)));
+        .fold((upright, upright), |(across, along), (p, q)| (across + outer(q, p), along + outer(p, p)));
     let matrix = across * along.inverse();
     let map = DAffine3::from_mat3_translation(matrix, to - matrix * from);
     map.is_finite().then_some(map)
@@ -33,14 +34,23 @@ mod tests {
             DVec3::X * q.x * q.y * q.z
         };
         let pairs: Vec<_> = points.map(|p| (p, map.transform_point3(p) + wave(p))).collect();
-        let found = nearest_affine(&pairs).unwrap();
+        let found = nearest_affine(&pairs, false).unwrap();
         assert!(found.abs_diff_eq(map, 1e-9), "{found:?}");
     }
 
     #[test]
-    fn a_plane_has_none() {
-        let pairs = [DVec3::ZERO, DVec3::X, DVec3::Y].map(|p| (p, p));
-        assert_eq!(nearest_affine(&pairs), None);
-        assert_eq!(nearest_affine(&[]), None);
+    fn flat_points_keep_their_z() {
+        let pairs = [DVec3::ZERO, DVec3::X, DVec3::Y].map(|p| (p, DVec3::new(2.0 * p.x, p.x - p.y, 0.0)));
+        let matrix = DMat3::from_cols(DVec3::new(2.0, 1.0, 0.0), -DVec3::Y, DVec3::Z);
+        let found = nearest_affine(&pairs, true).unwrap();
+        assert!(found.abs_diff_eq(DAffine3::from_mat3(matrix), 1e-12), "{found:?}");
+        assert_eq!(nearest_affine(&pairs, false), None);
+    }
+
+    #[test]
+    fn of_too_few_points_there_is_none() {
+        let line = [DVec3::ZERO, DVec3::X].map(|p| (p, p));
+        assert_eq!(nearest_affine(&line, true), None);
+        assert_eq!(nearest_affine(&[], false), None);
     }
 }

@@ -94,8 +94,9 @@ pub struct Facts {
     pub inverse_consistency: Consistency,
     /// How much more the images agree through the field than around it; null where too little of them is image.
     pub place: Option<Place>,
-    /// The same of volumes through the affine map nearest to the field, where the flow did not start from a registration; else null.
-    pub affine_place: Option<Place>,
+    /// The same through the start or, where they do not agree there, through the affine map nearest to the field; null where the flow started
+    /// from a registration.
+    pub linear_place: Option<Place>,
     /// What the deformation does to labels, where there were some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regions: Option<Regions>,
@@ -214,7 +215,7 @@ impl Kind for Deformed<'_> {
             jacobian_range: found.jacobian_range,
             inverse_consistency: found.consistency,
             place: found.place,
-            affine_place: found.affine_place,
+            linear_place: found.linear_place,
             regions: regions.cloned(),
             levels: found.levels.iter().map(level).collect(),
             seconds: Seconds {
