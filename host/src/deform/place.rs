@@ -3,7 +3,7 @@
 use super::levels::{Channel, Level};
 use crate::image::{Intensities, Prepared};
 use crate::plane::even::longer_side;
-use crate::registration::{Insides, Place, agrees_linearly};
+use crate::registration::{Insides, Place, agrees, agrees_alone};
 use crate::resample::resample_through;
 use crate::transform::Field;
 use crate::{Resampling, Result, Volume};
@@ -46,7 +46,7 @@ pub fn linear_place(
     let Some(images) = enough(levels, intensities) else { return Ok(None) };
     let Some(insides) = Insides::of(images.each_ref(), [&[], &[]])? else { return Ok(None) };
     let at_start = insides.place(start)?;
-    if agrees_linearly(at_start).is_none() {
+    if agrees(at_start).chain(agrees_alone(at_start)).next().is_none() {
         return Ok(Some(at_start));
     }
     let map = field.map();
