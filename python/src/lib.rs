@@ -3,6 +3,7 @@
 //! Commands come as the words of the command line, so that options, their defaults and what is said of wrong ones are the same.
 
 mod commands;
+mod ending;
 mod engine;
 mod errors;
 mod images;
@@ -29,6 +30,7 @@ mod _mireg {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::errors::listen();
+        crate::ending::listen(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

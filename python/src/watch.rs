@@ -11,6 +11,7 @@ use std::time::Duration;
 use mireg::{Error, Observer, Result};
 use pyo3::prelude::*;
 
+use crate::ending::{Attaching, stay};
 use crate::errors;
 
 /// How often signals are asked for.
@@ -65,7 +66,7 @@ impl Observer for Listener<'_> {
 
 /// Runs `work` without the interpreter. What it tells goes to `told` on the calling thread, as `told(kind, ...)`; values only where `values`
 /// are wanted. An exception there, or a signal such as Ctrl-C, stops the work and is raised once it has ended. A daemon thread stays in here
-/// when the interpreter ends.
+/// when the interpreter ends: see [`crate::ending`].
 pub fn run<T: Send>(
     py: Python<'_>,
     told: Option<&Bound<'_, PyAny>>,
@@ -76,8 +77,8 @@ pub fn run<T: Send>(
     let stop = &AtomicBool::new(false);
     let (events, heard) = mpsc::channel();
     let listener = Listener { events, values, stop };
-    let ended = py.detach(move || {
-        thread::scope(|scope| {
+    let (ended, attaching) = py.detach(move || {
+        let ended = thread::scope(|scope| {
             // The listener goes with the thread: the channel closes when the work is done.
             let work = move || {
                 let listener = listener;
@@ -93,6 +94,7 @@ pub fn run<T: Send>(
                     Err(RecvTimeoutError::Timeout) => None,
                     Err(RecvTimeoutError::Disconnected) => break,
                 };
+                let _attaching = Attaching::new();
                 let answer = Python::try_attach(|py| {
                     py.check_signals()?;
                     first.into_iter().chain(heard.try_iter()).try_for_each(|event| match &told {
@@ -100,32 +102,26 @@ pub fn run<T: Send>(
                         None => Ok(()),
                     })
                 });
-                if let Err(error) = answer.unwrap_or_else(stay) {
+                if let Err(error) = answer.unwrap_or_else(|| stay()) {
                     stop.store(true, Ordering::Relaxed);
                     raised.get_or_insert(error);
                 }
             }
             let done = worker.join().unwrap_or_else(Err);
-            Python::try_attach(|_| ()).unwrap_or_else(stay);
             match (raised, done) {
                 (Some(error), _) => Err(Ended::Raised(error)),
                 (None, Ok(done)) => done.map_err(Ended::Failed),
                 (None, Err(panic)) => Err(Ended::Fault(panic)),
             }
-        })
+        });
+        (ended, Attaching::new())
     });
+    drop(attaching);
     ended.map_err(|ended| match ended {
         Ended::Raised(error) => error,
         Ended::Failed(error) => errors::raise(py, &error),
         Ended::Fault(panic) => errors::fault(py, &*panic),
     })
-}
-
-/// The rest of a thread when the interpreter has ended: who asks for it then is unwound, from below frames that do not bear that.
-fn stay<T>() -> T {
-    loop {
-        thread::park();
-    }
 }
 
 /// How a run may end badly.

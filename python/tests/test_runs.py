@@ -211,13 +211,18 @@ def test_a_fork_while_another_thread_registers(pair):
 
 
 def test_the_interpreter_ends_beside_a_daemon_thread(large):
-    """One that is within a long run."""
+    """One that is within a long run, and one that has many short ones."""
     code = """
-import sys, threading, mireg
+import sys, threading, time, mireg
+transform = mireg.Transform([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], frame="RAS")
 def deform():
     mireg.deform(*sys.argv[1:], iterations=100000, linear="none", backend="cpu", threads=1, check=False, progress=lambda *_: told.set())
+def points():
+    while True:
+        transform.points([0, 0, 0], frame="RAS")
 told = threading.Event()
-threading.Thread(target=deform, daemon=True).start()
+for run in (deform, points):
+    threading.Thread(target=run, daemon=True).start()
 told.wait()
 """
     ran = subprocess.run([sys.executable, "-c", code, *map(str, large)], capture_output=True, text=True, timeout=60)
