@@ -185,7 +185,7 @@ fn registered(
 /// they agree more than at any place around, a flow has less far to go.
 fn will_do(found: &Registration) -> bool {
     let in_doubt = found.doubts.iter().filter(|doubt| doubt.grave).all(|doubt| doubt.check == Check::Place);
-    in_doubt && found.place.is_some_and(|place| place.contrast.min(place.intensities) > 1.0)
+    in_doubt && found.place.is_some_and(registration::both_lead)
 }
 
 fn from(kind: Kind) -> &'static str {

@@ -130,6 +130,11 @@ pub fn contrasts_agree(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
 }
 
+/// Whether contrasts and intensities both agree more than at any place around, by however little.
+pub fn both_lead(place: Place) -> bool {
+    place.contrast.min(place.intensities) > 1.0
+}
+
 /// Whether contrasts of volumes say as much as intensities must: after one wrong result another must not pass by chance.
 pub fn both_agree(place: Place) -> bool {
     place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE
@@ -153,7 +158,7 @@ pub fn linear_place(place: Place) -> Option<Doubt> {
     let Place { contrast, intensities, wide_contrast, .. } = place;
     let agrees = match wide_contrast {
         Some(_) => no_better_than_around(place).is_none(),
-        None => contrast.min(intensities) > 1.0,
+        None => both_lead(place),
     };
     let text = format!(
         "without what bends it, the field places the images no better than elsewhere ({contrast:.1} times the contrasts' information there, \
