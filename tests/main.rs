@@ -10,6 +10,7 @@ mod cli;
 mod deform;
 mod demo;
 mod io;
+mod links;
 mod mesh;
 mod reference;
 mod registration;
@@ -27,6 +28,7 @@ fn main() {
         deform::tests(),
         demo::tests(),
         io::tests(),
+        links::tests(),
         mesh::tests(),
         reference::tests(),
         registration::tests(),
