@@ -11,6 +11,8 @@ pub trait Sampler {
     const FULL: f32;
     /// Whether one sample has enough loads to hide their latency; else several samples are loaded together.
     const MANY_LOADS: bool = false;
+    /// Whether a value lies between the lowest and the highest of the voxels around.
+    const WITHIN: bool = true;
     /// Where to read, and the weights.
     type Place: Copy + Default;
     /// The words that were read.
@@ -173,6 +175,7 @@ pub struct Cubic;
 impl Sampler for Cubic {
     const FULL: f32 = bin::FULL;
     const MANY_LOADS: bool = true;
+    const WITHIN: bool = false;
     type Place = interpolate::Place;
     /// Mixed along y and z, and the weights along x.
     type Words = ([f32; 4], cubic::Weights);

@@ -29,7 +29,12 @@ pub fn add_y(affine: &Affine, position: [f32; 3], y: u32) -> [f32; 3] {
 /// Adds the z term to what [`add_y`] gives: the position.
 #[inline(always)]
 pub fn add_z(affine: &Affine, position: [f32; 3], z: u32) -> [f32; 3] {
-    let z = z as f32;
+    add_plane(affine, position, z as f32)
+}
+
+/// [`add_z`] of a z that is a float already.
+#[inline(always)]
+pub fn add_plane(affine: &Affine, position: [f32; 3], z: f32) -> [f32; 3] {
     let [a, b, c] = &affine.rows;
     [z.mul_add(a[2], position[0]), z.mul_add(b[2], position[1]), z.mul_add(c[2], position[2])]
 }

@@ -4,10 +4,10 @@
 //! first. Within the plane, positions are rounded down to 1/256 voxel. The weights of the four are bytes that sum to 255, so that
 //! a value in the plane is one dot product of bytes, exactly. Between two planes it is linear in f32.
 
-use super::{interpolate, whole};
+use super::{interpolate, strips, whole};
 #[cfg(target_arch = "nvptx64")]
 use cuda_std::GpuFloat;
-use cuda_std::bits::dot4;
+use cuda_std::bits::{self, dot4};
 
 /// The highest level.
 pub const LEVELS: u32 = 255;
@@ -46,6 +46,25 @@ pub unsafe fn place([x, y, z]: [f32; 3], size: [u32; 3]) -> Place {
     let bias = (whole::BIAS_256THS >> 8).wrapping_mul(row + 1).wrapping_add(whole::BIAS.wrapping_mul(plane));
     let index = (y >> 8).wrapping_mul(row).wrapping_sub(bias);
     let index = whole::raw(whole).wrapping_mul(plane).wrapping_add(index).wrapping_add(x >> 8);
+    Place { index, fraction: (weights(x & 0xFF, y & 0xFF), z - whole::float(whole)) }
+}
+
+/// [`place`] in an image that is laid out in [`strips`].
+///
+/// # Safety
+/// As [`place`].
+#[inline(always)]
+pub unsafe fn place_in_strips([x, y, z]: [f32; 3], size: [u32; 3]) -> Place {
+    const { assert!(strips::WIDTH == 8 && whole::BIAS_256THS.trailing_zeros() >= 11) };
+    // SAFETY: as this function's.
+    let (x, y, whole) = unsafe { (whole::of_256ths(x), whole::of_256ths(y), whole::of(z)) };
+    let (strip, plane) = (strips::strip(size), strips::plane(size));
+    // The three lowest bits of x, and eight times y.
+    let within = bits::select(strips::WIDTH - 1, x >> 8, y >> 5);
+    let bias = (whole::BIAS_256THS >> 11).wrapping_mul(strip).wrapping_add(whole::BIAS_256THS >> 5);
+    let bias = bits::opaque(whole::BIAS.wrapping_mul(plane).wrapping_add(bias));
+    let index = whole::raw(whole).wrapping_mul(plane).wrapping_add((x >> 11).wrapping_mul(strip));
+    let index = index.wrapping_add(within).wrapping_sub(bias);
     Place { index, fraction: (weights(x & 0xFF, y & 0xFF), z - whole::float(whole)) }
 }
 
@@ -105,6 +124,18 @@ mod tests {
         assert_eq!(value([word([7, 99, 200, 4]), 0x1234_5678], place(3.0, 2.0, 5.0)), 7.0 * 255.0);
         for at in [0.1, 0.5, 0.996, 0.999_999] {
             assert_eq!(value([0xC8C8_C8C8; 2], place(at, 1.0 + at, 2.0 + at)), 200.0 * 255.0);
+        }
+    }
+
+    #[test]
+    fn a_place_in_strips_is_that_of_rows_elsewhere() {
+        let size = [21, 9, 4];
+        for (x, y, z) in [(0.0, 0.0, 0.0), (7.99, 3.5, 1.25), (8.0, 8.0, 3.0), (20.0, 7.001, 2.999), (15.5, 0.25, 0.5)]
+        {
+            // SAFETY: the coordinates are 0 to 20.
+            let (rows, found) = unsafe { (place([x, y, z], size), place_in_strips([x, y, z], size)) };
+            assert_eq!(found.index, strips::index([x as u32, y as u32, z as u32], size));
+            assert_eq!(found.fraction, rows.fraction);
         }
     }
 

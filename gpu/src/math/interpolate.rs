@@ -135,6 +135,17 @@ pub unsafe fn nearest(position: [f32; 3], size: [u32; 3]) -> u32 {
     whole::dot(whole, [1, size[0], size[0] * size[1]])
 }
 
+/// The voxel nearest to a position inside.
+///
+/// # Safety
+/// As [`place`].
+#[inline(always)]
+pub unsafe fn nearest_voxel([x, y, z]: [f32; 3]) -> [u32; 3] {
+    // SAFETY: as this function's.
+    let whole = |at: f32| whole::bits(unsafe { whole::of(at + 0.5) });
+    [whole(x), whole(y), whole(z)]
+}
+
 /// Linear interpolation: `low` for a fraction of 0, `high` for 1.
 #[inline(always)]
 pub fn lerp(low: f32, high: f32, fraction: f32) -> f32 {

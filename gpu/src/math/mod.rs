@@ -18,6 +18,7 @@ pub mod mattes;
 pub mod partial_volume;
 pub mod recursive;
 pub mod search;
+pub mod strips;
 pub mod table;
 pub mod vectors;
 pub mod viola;

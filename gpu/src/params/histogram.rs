@@ -27,7 +27,7 @@ pub struct Histogram {
 #[derive(Debug, Clone, Copy)]
 pub struct Tiled {
     /// The images; their transform is used where the launch has a single one. The counting kernels read the bricks in place of the
-    /// fixed image.
+    /// fixed image, and for them the moving image is [`strips`](Self::strips).
     pub images: Images,
     /// Twelve coefficients per transform, as in [`Histogram`].
     pub transforms: DeviceSlice<f32>,
@@ -37,6 +37,12 @@ pub struct Tiled {
     pub bins: DeviceSliceMut<u32>,
     /// One word per plane of a brick, with a bit for each lane whose voxel counts.
     pub masks: DeviceSliceMut<[u32; 4]>,
+    /// Per group of bricks, how many of them have voxels that count and are not all in one bin.
+    pub loads: DeviceSliceMut<u32>,
+    /// The groups of bricks in the order in which they are taken.
+    pub order: DeviceSliceMut<u32>,
+    /// The moving image's words in [strips](crate::math::strips), with a plane more; empty where it is sampled by cubics.
+    pub strips: DeviceSliceMut<u32>,
     /// The lowest level in each cell of the moving image and, in the high byte, the highest.
     pub cells: DeviceSliceMut<u16>,
     /// The same over each cell and its neighbours.
@@ -45,12 +51,16 @@ pub struct Tiled {
     pub counters: DeviceSliceMut<u32>,
     /// Groups of bricks along x, y and z.
     pub groups: [u32; 3],
-    /// Cells along x, y and z; 0 where every brick is to be sampled.
+    /// Cells along x, y and z; 0 where none are made.
     pub cells_size: [u32; 3],
     /// Counters in shared memory from one moving bin to the next.
     pub stride: u32,
     /// Words of counters in shared memory.
     pub words: u32,
+    /// The factor of [`bin::of`](crate::math::bin::of) for the moving image's values.
+    pub scale: f32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
 }
 
 /// Parameters of [`sort_count`](crate::kernels::histogram::sort_count::sort_count) and its siblings.
@@ -215,7 +225,7 @@ pub struct Entropy {
 }
 
 const _: () = assert!(size_of::<Histogram>() == 184);
-const _: () = assert!(size_of::<Tiled>() == 288);
+const _: () = assert!(size_of::<Tiled>() == 344);
 const _: () = assert!(size_of::<Tagged<u32>>() == 192 && size_of::<Tagged<[u32; 2]>>() == 192);
 const _: () = assert!(size_of::<SortCount>() == 160);
 const _: () = assert!(size_of::<PerThread>() == 168);

@@ -16,13 +16,30 @@ pub fn dot4(a: u32, b: u32, sum: u32) -> u32 {
     arch::dot4(a, b, sum)
 }
 
+/// The bits of `a` where those of `mask` are 1, of `b` where they are 0. PTX: `lop3.b32`. Any thread.
+#[inline(always)]
+pub fn select(mask: u32, a: u32, b: u32) -> u32 {
+    arch::select(mask, a, b)
+}
+
+/// The value itself, of which the compiler knows nothing: a sum with it stays as it is written. PTX: `mov.u32`. Any thread.
+#[inline(always)]
+pub fn opaque(value: u32) -> u32 {
+    arch::opaque(value)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{dot4, permute};
+    use super::{dot4, permute, select};
 
     #[test]
     fn bytes_are_unsigned() {
         assert_eq!(dot4(0xFF00_0201, 0xFF11_0403, 5), 255 * 255 + 2 * 4 + 3 + 5);
+    }
+
+    #[test]
+    fn selects_bit_by_bit() {
+        assert_eq!(select(0x00FF_00F0, 0x1234_5678, 0x9ABC_DEF0), 0x9A34_DE70);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Memory of a device and launches on it, in order: what the families' launchers are written against, once for the GPU and for the
 //! emulator.
 
+mod answers;
 pub mod cuda;
 pub mod emulated;
 mod kernel;
 
+pub use answers::Answers;
 pub(crate) use kernel::kernels;
 pub use kernel::{Kernel, Shape};
 

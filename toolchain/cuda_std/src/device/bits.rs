@@ -27,3 +27,27 @@ pub fn dot4(a: u32, b: u32, sum: u32) -> u32 {
     }
     total
 }
+
+#[inline(always)]
+pub fn opaque(value: u32) -> u32 {
+    let same;
+    // SAFETY: copies.
+    unsafe {
+        core::arch::asm!("mov.u32 {}, {};", out(reg32) same, in(reg32) value, options(pure, nomem, nostack, preserves_flags));
+    }
+    same
+}
+
+#[inline(always)]
+pub fn select(mask: u32, a: u32, b: u32) -> u32 {
+    let bits;
+    // SAFETY: picks bits.
+    unsafe {
+        core::arch::asm!(
+            "lop3.b32 {}, {}, {}, {}, 0xE4;",
+            out(reg32) bits, in(reg32) a, in(reg32) b, in(reg32) mask,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    bits
+}

@@ -84,6 +84,9 @@ pub unsafe fn lay_bricks(p: Tiled) {
         if lane == 0 {
             p.masks.set(brick as usize, masks);
             p.bricks.set(brick as usize, [first[0], first[1], first[2], flags | start & 0xFF]);
+            if flags & (ALIKE | EMPTY) == 0 {
+                p.loads.add(group as usize, 1);
+            }
         }
     }
 }
@@ -215,7 +218,7 @@ unsafe fn work_at<S: Sampler>(p: &Tiled, affine: &Affine, [x, y, z]: [u32; 3], w
     if !inside || what & WHOLE == 0 {
         return Work::Mixed;
     }
-    if what & ALIKE == 0 || p.cells_size[0] == 0 {
+    if what & ALIKE == 0 || !S::WITHIN {
         return Work::Inside;
     }
     // SAFETY: inside.
@@ -268,9 +271,8 @@ unsafe fn moving_bin<S: Sampler>(p: &Tiled, low: [f32; 3], high: [f32; 3]) -> Op
     add(levels(far_x, y, far_z));
     add(levels(x, far_y, far_z));
     add(levels(far_x, far_y, far_z));
-    let scale = bin::scale(p.images.bins[1], S::FULL);
     // SAFETY: levels end at 255.
-    let bin = |level: u32| unsafe { bin::of(level as f32 * (S::FULL / 255.0), scale) };
+    let bin = |level: u32| unsafe { bin::of(level as f32 * (S::FULL / 255.0), p.scale) };
     // Interpolated values lie between the lowest and the highest, and bins rise with values.
     if bin(low) == bin(high) { Some(bin(low)) } else { None }
 }

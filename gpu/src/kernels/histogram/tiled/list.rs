@@ -9,19 +9,19 @@ use cuda_std::shared::SharedSlice;
 use cuda_std::thread::{block_idx_x, grid_dim_x};
 use cuda_std::warp;
 
-/// Bricks to be counted: their numbers, with a mark on those that lie inside as a whole, and their first voxels, which would take longer
-/// to read from global memory.
+/// Bricks to be counted: their numbers and their first voxels, which would take longer to read from global memory. Those that lie inside
+/// as a whole are stored from the beginning on, the others from the end.
 #[derive(Clone, Copy)]
 pub(super) struct List {
     pub(super) bricks: SharedSlice<u32>,
     /// x, and y in the high half.
     pub(super) rows: SharedSlice<u32>,
     pub(super) planes: SharedSlice<u32>,
-    pub(super) length: SharedSlice<u32>,
+    /// How many lie inside as a whole.
+    pub(super) inside: SharedSlice<u32>,
+    /// How many others there are.
+    pub(super) mixed: SharedSlice<u32>,
 }
-
-/// The mark of a brick that lies inside as a whole.
-const INSIDE: u32 = 1 << 31;
 
 /// A brick of the list.
 #[derive(Clone, Copy)]
@@ -31,65 +31,87 @@ pub(super) struct Listed {
 }
 
 impl List {
+    /// Empties it.
+    ///
     /// # Safety
-    /// The list has this entry, and no thread reads it before a barrier.
+    /// One thread calls it, with a barrier before and after.
     #[inline(always)]
-    pub(super) unsafe fn store(self, i: u32, brick: u32, [x, y, z]: [u32; 3]) {
-        // SAFETY: as this function's.
+    pub(super) unsafe fn clear(self) {
+        // SAFETY: one word each; as this function's.
         unsafe {
-            self.bricks.store(i, brick);
-            self.rows.store(i, x | y << 16);
-            self.planes.store(i, z);
+            self.inside.store(0, 0);
+            self.mixed.store(0, 0);
         }
     }
 
-    /// An entry, and whether it is marked.
+    /// Stores the bricks of the lanes in which `listed` holds at the beginning or, `mixed`, at the end.
     ///
     /// # Safety
-    /// It was stored before a barrier.
+    /// Whole warps call it, the list has room, and no thread reads it before a barrier.
     #[inline(always)]
-    pub(super) unsafe fn load(self, i: u32) -> (Listed, bool) {
+    unsafe fn store(self, listed: bool, mixed: bool, brick: u32, [x, y, z]: [u32; 3]) {
+        let (lane, length) = (warp::lane_id(), if mixed { self.mixed } else { self.inside });
         // SAFETY: as this function's.
-        let (brick, row, z) = unsafe { (self.bricks.load(i), self.rows.load(i), self.planes.load(i)) };
-        (Listed { brick: brick & !INSIDE, first: [row & 0xFFFF, row >> 16, z] }, brick & INSIDE > 0)
+        unsafe {
+            let lanes = warp::ballot(warp::ALL, listed);
+            let mut at = 0;
+            if lane == 0 && lanes > 0 {
+                at = length.fetch_add(0, lanes.count_ones());
+            }
+            let at = warp::shuffle_idx(warp::ALL, at, 0) + (lanes & ((1 << lane) - 1)).count_ones();
+            if listed {
+                let at = if mixed { self.bricks.len() - 1 - at } else { at };
+                self.bricks.store(at, brick);
+                self.rows.store(at, x | y << 16);
+                self.planes.store(at, z);
+            }
+        }
+    }
+
+    /// The brick of number `i`: those that lie inside come first.
+    ///
+    /// # Safety
+    /// It was stored before a barrier; `inside` only if it lies inside.
+    #[inline(always)]
+    pub(super) unsafe fn load(self, i: u32, inside: bool) -> Listed {
+        // SAFETY: as this function's.
+        unsafe {
+            let before = if inside { u32::MAX } else { self.inside.load(0) };
+            let i = if i < before { i } else { self.bricks.len() - 1 - (i - before) };
+            let row = self.rows.load(i);
+            Listed { brick: self.bricks.load(i), first: [row & 0xFFFF, row >> 16, self.planes.load(i)] }
+        }
     }
 }
 
-/// The group of bricks of this warp in the round that starts with group `first`. Neighbours in the image go to different blocks of the
-/// same round, and no block gets only the middle of the image or only its rim.
+/// The rank of the group of bricks of this warp in the round that starts with rank `first`. Neighbours in the order of groups, which have
+/// much the same work, go to different blocks of the same round.
 #[inline(always)]
-pub(super) fn own_group(first: u32) -> u32 {
+pub(super) fn own_rank(first: u32) -> u32 {
     let (warp, blocks) = (thread_number() / 32, grid_dim_x());
     // SAFETY: there is a block.
     unsafe { core::hint::assert_unchecked(blocks > 0) };
     first + warp * blocks + (block_idx_x() + 37 * warp) % blocks
 }
 
-/// Decides about the bricks of a group, one per lane.
+/// Decides about the bricks of the group of this rank, one per lane.
 #[inline(always)]
-pub(super) unsafe fn choose<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine, group: u32, list: List, counters: C) {
-    let lane = warp::lane_id();
-    let brick = 32 * group + lane;
-    let there = group < p.groups[0] * p.groups[1] * p.groups[2];
+pub(super) unsafe fn choose<S: Sampler, C: Counters>(p: &Tiled, affine: &Affine, rank: u32, list: List, counters: C) {
+    let there = rank < p.groups[0] * p.groups[1] * p.groups[2];
+    // SAFETY: there is this group.
+    let group = if there { unsafe { p.order.as_slice().get_cached(rank as usize) } } else { 0 };
+    let brick = 32 * group + warp::lane_id();
     // SAFETY: there is this brick.
     let (work, first) = if there { unsafe { brick::work::<S>(p, affine, brick) } } else { (Work::None, [0; 3]) };
-    // SAFETY: the whole warp comes here.
+    // SAFETY: the whole warp comes here, and the list has room for as many bricks as the block has threads.
     unsafe {
         let pair = match work {
             Work::Alike { fixed, moving } => fixed + p.stride * moving,
             _ => 0,
         };
         count_alike(p, matches!(work, Work::Alike { .. }), pair, counters);
-        let listed = matches!(work, Work::Inside | Work::Mixed);
-        let lanes = warp::ballot(warp::ALL, listed);
-        let mut at = 0;
-        if lane == 0 {
-            at = list.length.fetch_add(0, lanes.count_ones());
-        }
-        let at = warp::shuffle_idx(warp::ALL, at, 0) + (lanes & ((1 << lane) - 1)).count_ones();
-        if listed {
-            list.store(at, if work == Work::Inside { brick | INSIDE } else { brick }, first);
-        }
+        list.store(work == Work::Inside, false, brick, first);
+        list.store(work == Work::Mixed, true, brick, first);
     }
 }
 

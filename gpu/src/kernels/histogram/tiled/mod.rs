@@ -1,10 +1,10 @@
 //! The joint histogram by bricks: mireg's own method.
 //!
-//! The fixed image is laid out in [bricks](brick), in the order in which warps read it, once for many transforms. In a round, every lane of
-//! a block first decides about a brick of its own (`list`): a brick outside the moving image is skipped; one whose fixed bins are all
-//! equal, and for which the [cells](brick) of the moving image show that all samples fall into one bin, is counted in one step; the others
-//! are listed. Then each warp takes bricks from the list (`samples`), one voxel per lane and four planes together, without checks of the
-//! borders where the whole brick lies inside. The y of the grid is the number of the transform.
+//! The fixed image is laid out in [bricks](brick), in the order in which warps read it, and the moving image in [strips], once for many
+//! transforms. In a round, every lane of a block first decides about a brick of its own (`list`): a brick outside the moving image is
+//! skipped; one whose fixed bins are all equal, and for which the [cells](brick) of the moving image show that all samples fall into one
+//! bin, is counted in one step; the others are listed. Then each warp takes bricks from the list (`samples`), one voxel per lane and four
+//! planes together, without checks of the borders where the whole brick lies inside. The y of the grid is the number of the transform.
 //!
 //! Counters lie in shared memory, in words or in halves of words. Rows of counters are padded, so that neighbouring pairs lie in different
 //! banks. A block counts fewer than 2^32 samples. A round of halves is checked, and in the rare case that a counter overflowed it is
@@ -14,17 +14,19 @@ pub mod brick;
 mod counters;
 mod list;
 mod samples;
+pub mod strips;
 
 use crate::kernels::batch;
-use crate::kernels::sample::{Cubic, Linear, Nearest, Sampler};
+use crate::kernels::sample::{Cubic, Sampler};
 use crate::kernels::{block_threads, each_of, thread_number};
 use crate::params::{Affine, Tiled};
 use counters::{Counters, Halves, Words, global};
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{grid_dim_x, sync_threads};
 use cuda_std::{kernel, shared_slice, warp};
-use list::{List, choose, own_group};
+use list::{List, choose, own_rank};
 use samples::count_listed;
+use strips::{Linear, Nearest};
 
 /// The most threads of a block.
 const MOST_THREADS: usize = 1024;
@@ -100,7 +102,8 @@ unsafe fn count<S: Sampler, C: Counters>(p: &Tiled) {
         bricks: shared_slice![u32; MOST_THREADS],
         rows: shared_slice![u32; MOST_THREADS],
         planes: shared_slice![u32; MOST_THREADS],
-        length: shared_slice![u32; 1],
+        inside: shared_slice![u32; 1],
+        mixed: shared_slice![u32; 1],
     };
     let scratch = shared_slice![u32; 1];
     clear(counters.words());
@@ -111,12 +114,12 @@ unsafe fn count<S: Sampler, C: Counters>(p: &Tiled) {
     while first < groups {
         if thread_number() == 0 {
             // SAFETY: a barrier before and after.
-            unsafe { list.length.store(0, 0) };
+            unsafe { list.clear() };
         }
         sync_threads();
         // SAFETY: whole warps come here; lists are read after a barrier.
         unsafe {
-            choose::<S, C>(p, &affine, own_group(first), list, counters);
+            choose::<S, C>(p, &affine, own_rank(first), list, counters);
             sync_threads();
             let last = first + block_threads() / 32 * grid_dim_x() >= groups;
             count_round::<S, C>(p, &affine, list, counters, scratch, last);
@@ -138,7 +141,7 @@ unsafe fn count_round<S: Sampler, C: Counters>(
 ) {
     // SAFETY: all threads come here, and a barrier lies between counting and looking.
     unsafe {
-        let length = list.length.load(0);
+        let length = list.inside.load(0) + list.mixed.load(0);
         let (mut from, mut part) = (0, MOST_THREADS as u32);
         loop {
             let mine = count_listed::<S, C>(

@@ -7,6 +7,7 @@ use crate::kernels::sample::Sampler;
 use crate::kernels::{block_threads, thread_number};
 use crate::math::{affine, bin, interpolate, whole};
 use crate::params::{Affine, Tiled};
+use core::ops::Range;
 use cuda_std::bits::permute;
 use cuda_std::warp;
 
@@ -21,65 +22,131 @@ pub(super) unsafe fn count_listed<S: Sampler, C: Counters>(
     counters: C,
 ) -> u32 {
     let bias = whole::BIAS.wrapping_mul(p.stride);
-    let mut counted = 0;
-    let mut i = from + thread_number() / 32;
-    while i < to {
-        // SAFETY: written before the barrier; the bricks and the counters are there.
-        unsafe {
-            let (listed, inside) = list.load(i);
-            if inside {
-                count_brick::<S, false>(p, affine, listed, |_, pair| counters.count(pair, bias));
-                counted += brick::SIZE[2];
-            } else {
-                counted +=
-                    count_brick::<S, true>(p, affine, listed, |counts, pair| counters.count_if(counts, pair, bias));
-            }
+    let i = from + thread_number() / 32;
+    // SAFETY: written before the barrier; the bricks and the counters are there.
+    unsafe {
+        let checked = |counts, pair| counters.count_if(counts, pair, bias);
+        if S::MANY_LOADS {
+            // Next to them, checks are nothing, and a second loop is large.
+            return count_bricks::<S, true>(p, affine, list, i..to, checked).1;
         }
-        i += block_threads() / 32;
+        let inside = list.inside.load(0);
+        let inside = i..if inside < to { inside } else { to };
+        let (i, whole) = count_bricks::<S, false>(p, affine, list, inside, |_, pair| counters.count(pair, bias));
+        whole + count_bricks::<S, true>(p, affine, list, i..to, checked).1
     }
-    counted
 }
 
-/// Calls `count` for each of this lane's voxels of a brick, with whether it counts and the number of its counter plus the bias of its
-/// bin. Unless `CHECKED`, all count. Returns how many do.
+/// Calls `count` for this lane's voxels of every brick of this warp in `range`, with whether a voxel counts and the number of its counter
+/// plus the bias of its bin. Unless `CHECKED`, all count. Returns the next brick's number and how many voxels counted. The next brick is
+/// read while one is counted.
+///
+/// # Safety
+/// The list has these bricks.
 #[inline(always)]
-unsafe fn count_brick<S: Sampler, const CHECKED: bool>(
+unsafe fn count_bricks<S: Sampler, const CHECKED: bool>(
     p: &Tiled,
     affine: &Affine,
-    Listed { brick, first: [x, y, z] }: Listed,
+    list: List,
+    range: Range<u32>,
     count: impl Fn(bool, u32),
-) -> u32 {
-    let (lane, last) = (warp::lane_id(), interpolate::last(p.images.moving_size));
-    let scale = bin::scale(p.images.bins[1], S::FULL);
-    let base = affine::add_y(affine, affine::from_x(affine, x + lane % brick::SIZE[0]), y + lane / brick::SIZE[0]);
-    // SAFETY: the brick is there.
-    let bins = unsafe { p.bins.as_slice().get_cached((32 * brick + lane) as usize) };
-    // SAFETY: as above.
-    let masks = if CHECKED { unsafe { p.masks.as_slice().get_cached(brick as usize) } } else { [u32::MAX; 4] };
-    let place = |plane: usize| {
-        let position = affine::add_z(affine, base, z + plane as u32);
-        let counts = !CHECKED || interpolate::inside(position, last) & (masks[plane] >> lane & 1 > 0);
-        (counts, S::place(counts, position, p.images.moving_size))
-    };
-    // SAFETY: a place is safe to read.
-    let load = |(_, place): (bool, S::Place)| unsafe { S::load(&p.images, place) };
-    let add = |plane: usize, (counts, place): (bool, S::Place), words: S::Words| {
-        // SAFETY: values are between 0 and `FULL`.
-        let moving = unsafe { bin::raw(S::value(words, place), scale) };
-        // Only now, so that the wait for the fixed bins is one with that for the moving voxels.
-        let fixed = permute(bins, 0, 0x4440 + plane as u32);
-        count(counts, fixed.wrapping_add(moving.wrapping_mul(p.stride)));
-        u32::from(counts)
-    };
-    if S::MANY_LOADS {
-        let alone = |plane: usize| {
-            let place = place(plane);
-            add(plane, place, load(place))
-        };
-        return alone(0) + alone(1) + alone(2) + alone(3);
+) -> (u32, u32) {
+    let (mut i, mut sum) = (range.start, 0);
+    if i >= range.end {
+        return (i, sum);
     }
-    let places = [place(0), place(1), place(2), place(3)];
-    let words = [load(places[0]), load(places[1]), load(places[2]), load(places[3])];
-    let add = |plane: usize| add(plane, places[plane], words[plane]);
-    add(0) + add(1) + add(2) + add(3)
+    // SAFETY: as this function's.
+    let read = |i: u32| unsafe { Brick::read::<CHECKED>(p, affine, list, i) };
+    // SAFETY: the brick is one of the pair's.
+    let load = |brick: &Brick, plane: u32| unsafe { brick.load::<S, CHECKED>(p, affine, plane) };
+    if S::MANY_LOADS {
+        while i < range.end {
+            let (brick, mut plane) = (read(i), 0);
+            while plane < brick::SIZE[2] {
+                sum += load(&brick, plane).count(p, brick.bins, plane, &count);
+                plane += 1;
+            }
+            i += block_threads() / 32;
+        }
+        return (i, sum);
+    }
+    let mut next = read(i);
+    while i < range.end {
+        let brick = next;
+        i += block_threads() / 32;
+        if i < range.end {
+            next = read(i);
+        }
+        let (a, b, c, d) = (load(&brick, 0), load(&brick, 1), load(&brick, 2), load(&brick, 3));
+        let count = |voxel: Voxel<S>, plane: u32| voxel.count(p, brick.bins, plane, &count);
+        sum += count(a, 0) + count(b, 1) + count(c, 2) + count(d, 3);
+    }
+    (i, sum)
+}
+
+/// A brick as a lane sees it.
+#[derive(Clone, Copy)]
+struct Brick {
+    /// Where the transform takes the lane's x and y, for z = 0.
+    base: [f32; 3],
+    /// Its first plane.
+    z: f32,
+    /// The bins of the lane's four voxels.
+    bins: u32,
+    /// A bit for each of the lane's voxels that counts.
+    counted: u32,
+}
+
+/// What is needed of the moving image for one of a lane's voxels.
+struct Voxel<S: Sampler> {
+    counts: bool,
+    place: S::Place,
+    words: S::Words,
+}
+
+impl Brick {
+    /// # Safety
+    /// The list has this brick.
+    #[inline(always)]
+    unsafe fn read<const CHECKED: bool>(p: &Tiled, affine: &Affine, list: List, i: u32) -> Self {
+        // SAFETY: as this function's.
+        unsafe {
+            let (lane, Listed { brick, first: [x, y, z] }) = (warp::lane_id(), list.load(i, !CHECKED));
+            let bins = p.bins.as_slice().get_cached((32 * brick + lane) as usize);
+            let mut counted = 0;
+            if CHECKED {
+                let [a, b, c, d] = p.masks.as_slice().get_cached(brick as usize);
+                let bit = |mask: u32| mask >> lane & 1;
+                counted = bit(a) | bit(b) << 1 | bit(c) << 2 | bit(d) << 3;
+            }
+            let base = affine::from_x(affine, x + lane % brick::SIZE[0]);
+            Self { base: affine::add_y(affine, base, y + lane / brick::SIZE[0]), z: z as f32, bins, counted }
+        }
+    }
+
+    /// Loads what is needed for the lane's voxel in this plane.
+    ///
+    /// # Safety
+    /// The brick is one of the pair's.
+    #[inline(always)]
+    unsafe fn load<S: Sampler, const CHECKED: bool>(&self, p: &Tiled, affine: &Affine, plane: u32) -> Voxel<S> {
+        let size = p.images.moving_size;
+        let position = affine::add_plane(affine, self.base, self.z + plane as f32);
+        let inside = || interpolate::inside(position, interpolate::last(size));
+        let counts = !CHECKED || inside() & (self.counted >> plane & 1 > 0);
+        let place = S::place(counts, position, size);
+        // SAFETY: a place is safe to read.
+        Voxel { counts, place, words: unsafe { S::load(&p.images, place) } }
+    }
+}
+
+impl<S: Sampler> Voxel<S> {
+    /// Calls `count` for the voxel, which is in this plane of a brick with these bins, and returns whether it counts.
+    #[inline(always)]
+    fn count(self, p: &Tiled, bins: u32, plane: u32, count: impl Fn(bool, u32)) -> u32 {
+        // SAFETY: values are between 0 and `FULL`.
+        let moving = unsafe { bin::raw(S::value(self.words, self.place), p.scale) };
+        count(self.counts, permute(bins, 0, 0x4440 + plane).wrapping_add(moving.wrapping_mul(p.stride)));
+        u32::from(self.counts)
+    }
 }

@@ -3,7 +3,7 @@
 use super::kernels::{FLOW_TABLE_DENSITY, FLOW_TABLE_SCORES, FLOW_TABLE_SMOOTH};
 use crate::Result;
 use crate::backend::flow::table::{Relation, window};
-use crate::backend::queue::{Memory, Queue, Shape};
+use crate::backend::queue::{Answers, Memory, Queue, Shape};
 use cuda_std::global::DeviceSliceMut;
 use gpu::kernels::flow::WIDTH;
 use gpu::params::FlowTable;
@@ -23,8 +23,7 @@ pub struct TableOnDevice<Q: Queue> {
     sums: Q::Memory<f64>,
     totals: Q::Memory<u64>,
     done: Q::Memory<u32>,
-    /// Where the host reads it.
-    value: Q::Pinned<f64>,
+    value: Answers<Q>,
 }
 
 impl<Q: Queue> TableOnDevice<Q> {
@@ -40,7 +39,7 @@ impl<Q: Queue> TableOnDevice<Q> {
             sums: queue.zeros(4 * bins as usize + 1)?,
             totals: queue.zeros(bins as usize)?,
             done: queue.zeros(2)?,
-            value: queue.pinned(1)?,
+            value: Answers::new(queue, 1)?,
         })
     }
 
@@ -80,13 +79,11 @@ impl<Q: Queue> TableOnDevice<Q> {
 
     /// The value of the tables that were made last, once it is there. The device may write it now.
     pub fn value(&self) -> Option<f64> {
-        // SAFETY: a reference to a number.
-        let value = unsafe { std::ptr::read_volatile(&self.value[0]) };
-        (!value.is_nan()).then_some(value)
+        self.value.get(0)
     }
 
     /// Makes place for the next value.
     pub fn forget(&mut self) {
-        self.value[0] = f64::NAN;
+        self.value.forget(0..1);
     }
 }

@@ -26,8 +26,8 @@ pub trait Counter<Q: Queue> {
 
 /// A pair of images as most methods want it.
 pub struct UploadedPair<Q: Queue> {
-    /// What `params` points to.
-    _memory: (Q::Memory<u16>, Q::Memory<u32>, Q::Memory<f32>),
+    /// What `params` points to: the fixed image, the moving image and what cubics sample of it.
+    pub memory: (Q::Memory<u16>, Q::Memory<u32>, Q::Memory<f32>),
     pub params: params::Images,
 }
 
@@ -52,7 +52,7 @@ impl<Q: Queue> UploadedPair<Q> {
             unit: pair.unit()?,
             unused: 0,
         };
-        Ok(Self { _memory: (fixed, moving, cubic), params })
+        Ok(Self { memory: (fixed, moving, cubic), params })
     }
 
     /// What kernels take, for one transform.

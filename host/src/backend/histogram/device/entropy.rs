@@ -2,7 +2,7 @@
 
 use crate::backend::histogram::Wanted;
 use crate::backend::queue::emulated::Emulated;
-use crate::backend::queue::{Memory, Queue, Shape, kernels};
+use crate::backend::queue::{Answers, Memory, Queue, Shape, kernels};
 use crate::error::message;
 use crate::{Error, Result};
 use gpu::kernels::histogram::entropy::{self, COLUMNS, RESULTS, THREADS};
@@ -23,7 +23,7 @@ pub struct Space<Q: Queue> {
     moving_sums: Q::Memory<u64>,
     fixed_sums: Q::Memory<u64>,
     done: Q::Memory<u32>,
-    results: Q::Pinned<f64>,
+    results: Answers<Q>,
 }
 
 impl<Q: Queue> Space<Q> {
@@ -44,12 +44,13 @@ impl<Q: Queue> Space<Q> {
             moving_sums: queue.zeros(batch * moving)?,
             fixed_sums: queue.zeros(batch * fixed)?,
             done: queue.zeros(batch)?,
-            results: queue.pinned(RESULTS * batch)?,
+            results: Answers::new(queue, RESULTS * batch)?,
         })
     }
 
     /// What is wanted of the first `batch` joint histograms, which are left at 0.
     pub fn entropies(&mut self, queue: &Q, bins: [u32; 2], batch: usize, wanted: Wanted) -> Result<Vec<Entropies>> {
+        self.results.forget(0..RESULTS * batch);
         let params = params::Entropy {
             counters: self.counters.view_mut(),
             columns: self.columns.view_mut(),
@@ -67,8 +68,7 @@ impl<Q: Queue> Space<Q> {
             Shape { grid: [bins[1].div_ceil(COLUMNS), batch as u32, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
         // SAFETY: the memory is as long as the bins say and lives until the queue is done.
         unsafe { queue.launch(&ENTROPIES, shape, params)? };
-        queue.wait()?;
-        Ok(self.results[..RESULTS * batch].chunks_exact(RESULTS).map(result).collect())
+        Ok(self.results.wait(queue, 0..RESULTS * batch)?.chunks_exact(RESULTS).map(result).collect())
     }
 }
 

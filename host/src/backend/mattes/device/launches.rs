@@ -10,7 +10,7 @@ use crate::backend::histogram::Interpolated;
 use crate::backend::histogram::device::write;
 use crate::backend::image::device::Images;
 use crate::backend::mattes::{MattesPair, Smooth, SmoothSlope, Windows};
-use crate::backend::queue::{BATCH, Memory, Queue, Shape};
+use crate::backend::queue::{Answers, BATCH, Memory, Queue, Shape};
 use gpu::kernels::mattes::slope::{FOLD_THREADS, FOLDS, NUMBERS, SUMS};
 use gpu::kernels::mattes::value::{RESULTS, ROWS, THREADS};
 use gpu::math::interpolate::Interpolator;
@@ -36,7 +36,7 @@ pub struct Launches<Q: Queue> {
     rows: Q::Memory<f32>,
     blocks: Q::Memory<f64>,
     /// A value and its counts for each map of a batch, then a derivative.
-    results: Q::Pinned<f64>,
+    results: Answers<Q>,
 }
 
 /// Counters of all maps that are evaluated at once, unless one map alone has more.
@@ -85,13 +85,14 @@ impl<Q: Queue> Launches<Q> {
             table: queue.zeros(shapes.table as usize)?,
             rows: queue.zeros(SUMS * shapes.rows as usize)?,
             blocks: queue.zeros(NUMBERS * (shapes.rows as usize).div_ceil(BLOCK))?,
-            results: queue.pinned(DERIVATIVE + NUMBERS)?,
+            results: Answers::new(queue, DERIVATIVE + NUMBERS)?,
             shapes,
         })
     }
 
     /// Queues the values at maps, no more than a batch, and the table for the derivative at the first.
     pub fn values(&mut self, queue: &Q, maps: &[Affine]) -> Result<()> {
+        self.results.forget(0..RESULTS * maps.len());
         if maps.len() > 1 {
             write(&mut self.transforms, maps);
         }
@@ -134,6 +135,7 @@ impl<Q: Queue> Launches<Q> {
 
     /// Queues the derivative at a map for which the table was made.
     pub fn derivative(&mut self, queue: &Q, map: &Affine) -> Result<()> {
+        self.results.forget(DERIVATIVE..DERIVATIVE + NUMBERS);
         let slope = params::MattesSlope {
             images: params::Images { transform: *map, ..self.images },
             table: self.table.view(),
@@ -164,18 +166,19 @@ impl<Q: Queue> Launches<Q> {
         }
     }
 
-    /// The result with this number, when the queue is done.
-    pub fn smooth(&self, number: usize) -> Smooth {
-        let [mi, counts] = [0, 1].map(|i| self.results[RESULTS * number + i]);
-        Smooth { mi, overlap: counts as u64 / u64::from(UNIT) }
+    /// Waits for the first `len` values that were queued.
+    pub fn wait(&self, queue: &Q, len: usize) -> Result<Vec<Smooth>> {
+        let smooth = |n: &[f64]| Smooth { mi: n[0], overlap: n[1] as u64 / u64::from(UNIT) };
+        Ok(self.results.wait(queue, 0..RESULTS * len)?.chunks_exact(RESULTS).map(smooth).collect())
     }
 
-    /// The derivative with the first result, when the queue is done.
-    pub fn slope(&self) -> SmoothSlope {
-        let at = self.smooth(0);
+    /// Waits for the derivative that was queued, with the first value.
+    pub fn wait_for_derivative(&self, queue: &Q) -> Result<SmoothSlope> {
+        let numbers = self.results.wait(queue, DERIVATIVE..DERIVATIVE + NUMBERS)?;
+        let at = self.wait(queue, 1)?[0];
         // Without samples every sum is 0.
         let samples = at.overlap.max(1) as f64;
-        let number = |row: usize, column: usize| self.results[DERIVATIVE + 4 * row + column] / samples;
-        SmoothSlope { at, by_map: [0, 1, 2].map(|row| [0, 1, 2, 3].map(|column| number(row, column))) }
+        let number = |row: usize, column: usize| numbers[4 * row + column] / samples;
+        Ok(SmoothSlope { at, by_map: [0, 1, 2].map(|row| [0, 1, 2, 3].map(|column| number(row, column))) })
     }
 }

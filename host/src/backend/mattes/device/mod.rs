@@ -43,8 +43,7 @@ impl<Q: Queue> SmoothEvaluator for MattesOnDevice<Q> {
         let mut values = Vec::with_capacity(maps.len());
         for batch in maps.chunks(self.launches.batch) {
             self.launches.values(&self.queue, batch)?;
-            self.queue.wait()?;
-            values.extend((0..batch.len()).map(|number| self.launches.smooth(number)));
+            values.extend(self.launches.wait(&self.queue, batch.len())?);
         }
         Ok(values)
     }
@@ -52,8 +51,7 @@ impl<Q: Queue> SmoothEvaluator for MattesOnDevice<Q> {
     fn slope(&mut self, map: &Affine) -> Result<SmoothSlope> {
         self.launches.values(&self.queue, std::slice::from_ref(map))?;
         self.launches.derivative(&self.queue, map)?;
-        self.queue.wait()?;
-        Ok(self.launches.slope())
+        self.launches.wait_for_derivative(&self.queue)
     }
 
     fn seconds(&mut self, map: &Affine, times: u32) -> Result<Option<[f64; 2]>> {

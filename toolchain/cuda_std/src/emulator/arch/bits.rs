@@ -12,3 +12,13 @@ pub fn dot4(a: u32, b: u32, sum: u32) -> u32 {
     let product = |shift: u32| (a >> shift & 0xFF) * (b >> shift & 0xFF);
     sum.wrapping_add(product(0) + product(8) + product(16) + product(24))
 }
+
+#[inline(always)]
+pub fn opaque(value: u32) -> u32 {
+    value
+}
+
+#[inline(always)]
+pub fn select(mask: u32, a: u32, b: u32) -> u32 {
+    a & mask | b & !mask
+}

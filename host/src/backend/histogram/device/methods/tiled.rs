@@ -5,17 +5,18 @@ use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair, cannot, write};
 use crate::backend::image::device::Images;
 use crate::backend::queue::{BATCH, Kernel, Memory, Queue, Shape, kernels};
-use cuda_std::global::DeviceSliceMut;
 use gpu::kernels::histogram::tiled::brick::{CELL, GROUP, SIZE};
-use gpu::kernels::histogram::tiled::{self, brick};
-use gpu::math::bin;
+use gpu::kernels::histogram::tiled::{self, brick, strips};
 use gpu::math::interpolate::Interpolator;
+use gpu::math::{bin, eight_bit, strips as layout};
 use gpu::params::{self, Affine};
+use std::cmp::Reverse;
 
 kernels! {
     LAY_BRICKS = brick::lay_bricks(params::Tiled);
     FIND_CELLS = brick::find_cells(params::Tiled);
     WIDEN_CELLS = brick::widen_cells(params::Tiled);
+    LAY_STRIPS = strips::lay_strips(params::Tiled);
     TILED_NEAREST = tiled::tiled_nearest(params::Tiled);
     TILED_LINEAR = tiled::tiled_linear(params::Tiled);
     TILED_CUBIC = tiled::tiled_cubic(params::Tiled);
@@ -31,23 +32,29 @@ const SPREAD: u32 = 11;
 /// Threads of a block that prepares.
 const PREPARING: u32 = 128;
 
-/// A pair in bricks.
+/// A pair in bricks and strips.
 pub struct Tiled<Q: Queue> {
-    images: UploadedPair<Q>,
+    /// What kernels take; their transforms follow.
+    params: params::Tiled,
     transforms: Q::Pinned<f32>,
-    bricks: Q::Memory<[u32; 4]>,
-    bins: Q::Memory<u32>,
-    masks: Q::Memory<[u32; 4]>,
-    cells: Q::Memory<u16>,
-    wide_cells: Q::Memory<u16>,
-    groups: [u32; 3],
-    cells_size: [u32; 3],
+    /// What `params` points to.
+    _memory: Laid<Q>,
     kernel: Kernel<params::Tiled>,
-    counters: PackedCounters,
     /// Threads of a block.
     threads: u32,
     /// Blocks that run at the same time.
     resident: u32,
+}
+
+/// The memory of a pair in bricks and strips.
+struct Laid<Q: Queue> {
+    bricks: Q::Memory<[u32; 4]>,
+    bins: Q::Memory<u32>,
+    masks: Q::Memory<[u32; 4]>,
+    order: Q::Memory<u32>,
+    strips: Q::Memory<u32>,
+    wide_cells: Q::Memory<u16>,
+    cubic: Q::Memory<f32>,
 }
 
 /// The counters of a block.
@@ -85,77 +92,93 @@ impl<Q: Queue> Tiled<Q> {
         let counters = counters(queue, pair)
             .ok_or_else(|| cannot("tiled", "needs more shared memory for so many bins than this device has"))?;
         let kernel = if counters.halves { halves } else { whole };
-        let (groups, cells_size) = (groups(pair), cells(pair));
-        let bricks = 32 * groups.iter().product::<u32>() as usize;
-        let cells = cells_size.iter().product::<u32>().max(1) as usize;
         let threads = queue.limits().threads;
-        let mut tiled = Self {
-            images: UploadedPair::new(images, pair)?,
+        let (params, memory) = lay(images, pair, counters)?;
+        Ok(Self {
+            params,
             transforms: queue.pinned(12 * BATCH)?,
-            bricks: queue.zeros(bricks)?,
-            bins: queue.zeros(32 * bricks)?,
-            masks: queue.zeros(bricks)?,
-            cells: queue.zeros(cells)?,
-            wide_cells: queue.zeros(cells)?,
-            groups,
-            cells_size,
+            _memory: memory,
             kernel,
-            counters,
             threads,
             resident: queue.resident(&kernel, threads, 4 * counters.words)?,
-        };
-        tiled.prepare(queue)?;
-        Ok(tiled)
+        })
     }
+}
 
-    /// Makes bricks and cells.
-    fn prepare(&mut self, queue: &Q) -> Result<()> {
-        let unused = self.bins.view_mut();
-        let params = self.params(&Affine { rows: [[0.0; 4]; 3] }, unused);
-        let shape = |threads: u64| {
-            let blocks = threads.div_ceil(u64::from(PREPARING)) as u32;
-            Shape { grid: [blocks, 1, 1], block: [PREPARING, 1, 1], shared_bytes: 0 }
-        };
-        let bricks = 32 * self.groups.iter().map(|&n| u64::from(n)).product::<u64>();
-        let cells = self.cells_size.iter().map(|&n| u64::from(n)).product();
-        // SAFETY: the memory is as long as the sizes say and lives as long as the queue is used.
-        unsafe {
-            queue.launch(&LAY_BRICKS, shape(32 * bricks), params)?;
-            if cells > 0 {
-                queue.launch(&FIND_CELLS, shape(cells), params)?;
-                queue.launch(&WIDEN_CELLS, shape(cells), params)?;
-            }
-        }
-        Ok(())
+/// Lays a pair out. What it was laid out from is given back.
+fn lay<Q: Queue>(images: &Images<Q>, pair: &Pair, counters: PackedCounters) -> Result<(params::Tiled, Laid<Q>)> {
+    let queue = images.queue;
+    let UploadedPair { memory: (fixed, moving, cubic), params: images } = UploadedPair::new(images, pair)?;
+    let (groups, cells_size) = (groups(pair), cells(pair));
+    let groups_len = groups.iter().product::<u32>() as usize;
+    let cells_len = cells_size.iter().product::<u32>() as usize;
+    let strips_len = strips_len(pair);
+    let (mut loads, mut cells) = (queue.zeros::<u32>(groups_len)?, queue.zeros::<u16>(cells_len.max(1))?);
+    let mut laid = Laid::<Q> {
+        bricks: queue.zeros(32 * groups_len)?,
+        bins: queue.zeros(32 * 32 * groups_len)?,
+        masks: queue.zeros(32 * groups_len)?,
+        order: queue.zeros(1)?,
+        strips: queue.zeros(strips_len.max(1))?,
+        wide_cells: queue.zeros(cells_len.max(1))?,
+        cubic,
+    };
+    let unused = laid.strips.view_mut();
+    let mut params = params::Tiled {
+        images,
+        transforms: laid.cubic.view(),
+        bricks: laid.bricks.view_mut(),
+        bins: laid.bins.view_mut(),
+        masks: laid.masks.view_mut(),
+        loads: loads.view_mut(),
+        order: unused,
+        strips: laid.strips.view_mut(),
+        cells: cells.view_mut(),
+        wide_cells: laid.wide_cells.view_mut(),
+        counters: unused,
+        groups,
+        cells_size,
+        stride: counters.stride,
+        words: counters.words,
+        scale: bin::scale(pair.bins[1], full(pair.interpolator)),
+        unused: 0,
+    };
+    let launch = |kernel: &Kernel<params::Tiled>, threads: usize| {
+        let blocks = threads.div_ceil(PREPARING as usize) as u32;
+        let shape = Shape { grid: [blocks, 1, 1], block: [PREPARING, 1, 1], shared_bytes: 0 };
+        // SAFETY: the memory is as long as the sizes say; what is dropped below waits for the queue.
+        if threads > 0 { unsafe { queue.launch(kernel, shape, params) } } else { Ok(()) }
+    };
+    launch(&LAY_BRICKS, 32 * 32 * groups_len)?;
+    launch(&FIND_CELLS, cells_len)?;
+    launch(&WIDEN_CELLS, cells_len)?;
+    launch(&LAY_STRIPS, strips_len)?;
+    laid.order = queue.upload(&heaviest_first(&queue.download(&loads, groups_len)?))?;
+    params.order = laid.order.view_mut();
+    if strips_len > 0 {
+        params.images.moving = laid.strips.view();
     }
+    drop((fixed, moving));
+    Ok((params, laid))
+}
 
-    fn params(&mut self, transform: &Affine, counters: DeviceSliceMut<u32>) -> params::Tiled {
-        params::Tiled {
-            images: self.images.params(transform),
-            transforms: self.transforms.view(),
-            bricks: self.bricks.view_mut(),
-            bins: self.bins.view_mut(),
-            masks: self.masks.view_mut(),
-            cells: self.cells.view_mut(),
-            wide_cells: self.wide_cells.view_mut(),
-            counters,
-            groups: self.groups,
-            cells_size: self.cells_size,
-            stride: self.counters.stride,
-            words: self.counters.words,
-        }
-    }
+/// The groups by what they have to be sampled of, most first: those that come one after the other, and have much the same, go to different
+/// blocks, so that no block gets much more than another.
+fn heaviest_first(loads: &[u32]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..loads.len() as u32).collect();
+    order.sort_by_key(|&group| Reverse(loads[group as usize]));
+    order
 }
 
 impl<Q: Queue> Counter<Q> for Tiled<Q> {
     fn count(&mut self, queue: &Q, transforms: &[Affine], counters: &mut Q::Memory<u32>) -> Result<()> {
         write(&mut self.transforms, transforms);
-        let params = self.params(&transforms[0], counters.view_mut());
+        let images = params::Images { transform: transforms[0], ..self.params.images };
+        let (transforms_view, counters) = (self.transforms.view(), counters.view_mut());
+        let params = params::Tiled { images, transforms: transforms_view, counters, ..self.params };
         let batch = transforms.len() as u32;
-        let groups = self.groups.iter().product();
-        let blocks = (self.resident / batch).clamp(1, groups);
-        let shape =
-            Shape { grid: [blocks, batch, 1], block: [self.threads, 1, 1], shared_bytes: 4 * self.counters.words };
+        let blocks = (self.resident / batch).clamp(1, params.groups.iter().product());
+        let shape = Shape { grid: [blocks, batch, 1], block: [self.threads, 1, 1], shared_bytes: 4 * params.words };
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe { queue.launch(&self.kernel, shape, params) }
     }
@@ -186,9 +209,21 @@ fn kernels(how: Interpolator) -> [Kernel<params::Tiled>; 2] {
     }
 }
 
-/// Whether lanes of bricks can be numbered in 32 bits: bricks round the size of an image up.
+/// Whether lanes of bricks, and words of strips, can be numbered in 32 bits: both round the size of an image up.
 fn can_be_numbered(pair: &Pair) -> bool {
-    groups(pair).into_iter().map(u64::from).product::<u64>() < 1 << 22
+    groups(pair).into_iter().map(u64::from).product::<u64>() < 1 << 22 && strips_len(pair) < 1 << 32
+}
+
+/// Words of the moving image in strips, with a plane more; none where cubics sample it.
+fn strips_len(pair: &Pair) -> usize {
+    let [width, height, depth] = pair.moving.size();
+    let plane = width.next_multiple_of(layout::WIDTH as usize) * height;
+    if pair.interpolator.is_cubic() { 0 } else { plane * (depth + 1) }
+}
+
+/// The highest value of what kernels make of the moving image.
+fn full(how: Interpolator) -> f32 {
+    if how == Interpolator::Linear { eight_bit::FULL } else { bin::FULL }
 }
 
 /// Groups of bricks along x, y and z.
