@@ -5,6 +5,7 @@
 //! (Exploratory Data Analysis, 1977). Images without outliers lie within their fences, and keep all of their range.
 
 use super::{Range, Volume};
+use crate::backend::simd::widest;
 use crate::random::mix;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -104,23 +105,7 @@ impl Counts {
         let nothing = Self { full: NONE, inner: NONE, below: 0, above: 0, missing: 0, voxels: 0 };
         // Every f32 is on the same side of the f32 that is nearest to a fence, and the fence itself is inside.
         let (low, high) = (low as f32, high as f32);
-        let chunk = |chunk: &[f32]| {
-            // Comparisons rather than `min` and `max`: one instruction each on x86, and a NaN is left out.
-            let least = |least: f32, voxel: f32| if voxel < least { voxel } else { least };
-            let most = |most: f32, voxel: f32| if voxel > most { voxel } else { most };
-            let (mut full, mut inner, mut beyond) = (NONE, NONE, [0_u32; 3]);
-            for &voxel in chunk {
-                full = (least(full.0, voxel), most(full.1, voxel));
-                inner.0 = least(inner.0, if voxel >= low { voxel } else { f32::INFINITY });
-                inner.1 = most(inner.1, if voxel <= high { voxel } else { f32::NEG_INFINITY });
-                beyond[0] += u32::from(voxel < low);
-                beyond[1] += u32::from(voxel > high);
-                beyond[2] += u32::from(voxel.is_nan());
-            }
-            let [below, above, missing] = beyond.map(u64::from);
-            Self { full, inner, below, above, missing, voxels: chunk.len() as u64 }
-        };
-        voxels.par_chunks(1 << 16).map(chunk).reduce(|| nothing, Self::and)
+        voxels.par_chunks(1 << 16).map(|chunk| counted(chunk, low, high)).reduce(|| nothing, Self::and)
     }
 
     fn and(self, other: Self) -> Self {
@@ -142,6 +127,41 @@ impl Counts {
 
     fn snapped(self) -> Intensities {
         self.used(self.inner)
+    }
+}
+
+/// Voxels that are looked at together, each in a lane of its own.
+const LANES: usize = 16;
+
+widest! {
+    /// What one look at these voxels counts.
+    fn counted(voxels: &[f32], low: f32, high: f32) -> Counts {
+        let [mut full, mut inner] = [[[f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]]; 2];
+        let mut beyond = [[0_u32; LANES]; 3];
+        let mut look = |lane: usize, voxel: f32| {
+            // Comparisons rather than `min` and `max`: one instruction each on x86, and a NaN is left out.
+            let least = |least: f32, voxel: f32| if voxel < least { voxel } else { least };
+            let most = |most: f32, voxel: f32| if voxel > most { voxel } else { most };
+            full[0][lane] = least(full[0][lane], voxel);
+            full[1][lane] = most(full[1][lane], voxel);
+            inner[0][lane] = least(inner[0][lane], if voxel >= low { voxel } else { f32::INFINITY });
+            inner[1][lane] = most(inner[1][lane], if voxel <= high { voxel } else { f32::NEG_INFINITY });
+            beyond[0][lane] += u32::from(voxel < low);
+            beyond[1][lane] += u32::from(voxel > high);
+            beyond[2][lane] += u32::from(voxel.is_nan());
+        };
+        let (together, rest) = voxels.as_chunks::<LANES>();
+        for voxels in together {
+            for lane in 0..LANES {
+                look(lane, voxels[lane]);
+            }
+        }
+        rest.iter().enumerate().for_each(|(lane, &voxel)| look(lane, voxel));
+        let hull = |[low, high]: [[f32; LANES]; 2]| {
+            (low.into_iter().fold(f32::INFINITY, f32::min), high.into_iter().fold(f32::NEG_INFINITY, f32::max))
+        };
+        let [below, above, missing] = beyond.map(|lanes| lanes.into_iter().map(u64::from).sum());
+        Counts { full: hull(full), inner: hull(inner), below, above, missing, voxels: voxels.len() as u64 }
     }
 }
 

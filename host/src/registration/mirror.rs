@@ -22,27 +22,35 @@ const BY_INTENSITIES: (f64, f64) = (2.0, 0.5);
 const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
 
 /// The map that fits the moving image best when it is mirrored, near `to` (fixed point to moving point, LPS mm), and the information of
-/// contrasts there over the most near `to`. Each pair is the fixed and the moving image.
+/// contrasts there over the most near `to` or, where that is less than `least`, over that at `to`. Each pair is the fixed and the moving
+/// image.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
-pub fn mirrored(intensities: &[Ranged; 2], contrasts: &[Ranged; 2], to: &DAffine3) -> Result<(DAffine3, f64)> {
-    let [by_intensities, by_contrasts] = [intensities, contrasts].map(|pair| Samples::of(pair, to, SAMPLES));
+pub fn mirrored(
+    intensities: &[Ranged; 2],
+    contrasts: &[Ranged; 2],
+    to: &DAffine3,
+    least: f64,
+) -> Result<(DAffine3, f64)> {
+    let samples = |pair| Samples::of(pair, to, SAMPLES);
+    let (by_intensities, by_contrasts) = rayon::join(|| samples(intensities), || samples(contrasts));
     let starts: Vec<_> = reflections(&by_intensities).into_iter().map(|reflection| *to * reflection).collect();
     let values: Vec<_> = starts.par_iter().map(|map| by_intensities.information(map)).collect();
     let mut order: Vec<_> = (0..starts.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-    let mut best = (starts[order[0]], f64::NEG_INFINITY);
-    for &start in &order[..CLIMB] {
-        let end = by_intensities.climbed(starts[start], BY_INTENSITIES)?;
-        if end.1 > best.1 {
-            best = end;
-        }
+    let climbs: Result<Vec<_>> =
+        order[..CLIMB].par_iter().map(|&start| by_intensities.climbed(starts[start], BY_INTENSITIES)).collect();
+    // The first of equals.
+    let best = climbs?.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(starts[order[0]], |end| end.0);
+    let (map, information) = by_contrasts.climbed(best, BY_CONTRASTS)?;
+    let times = |as_it_is: f64| information.max(0.0) / as_it_is.max(NO_INFORMATION);
+    let at_once = times(by_contrasts.information(to));
+    if at_once < least {
+        return Ok((map, at_once));
     }
-    let (map, information) = by_contrasts.climbed(best.0, BY_CONTRASTS)?;
     // The result is a little off its own top, too.
-    let (_, as_it_is) = by_contrasts.climbed(*to, BY_CONTRASTS)?;
-    Ok((map, information.max(0.0) / as_it_is.max(NO_INFORMATION)))
+    Ok((map, times(by_contrasts.climbed(*to, BY_CONTRASTS)?.1)))
 }
 
 /// Reflections through the middle.
@@ -80,7 +88,7 @@ mod tests {
         };
         let found = [1.0, 40.0].map(|thick| {
             let pair = [picture(thick, 1.0), picture(thick, -1.0)];
-            mirrored(&pair, &pair, &DAffine3::from_translation(DVec3::new(1.3, -0.7, 0.0))).unwrap()
+            mirrored(&pair, &pair, &DAffine3::from_translation(DVec3::new(1.3, -0.7, 0.0)), 0.0).unwrap()
         });
         assert_eq!(found[0], found[1]);
     }

@@ -145,7 +145,7 @@ impl Insides {
     }
 
     fn mirrored(&self, to: &DAffine3) -> Result<Option<f64>> {
-        let (map, times) = mirrored(&self.intensities.0, &self.contrasts.0, to)?;
+        let (map, times) = mirrored(&self.intensities.0, &self.contrasts.0, to, MIRRORED)?;
         let better = times >= MIRRORED && self.contrasts.told(&map, self.side).lead() >= CONTRAST_LEAD;
         Ok(better.then_some(times))
     }
