@@ -92,18 +92,22 @@ impl ColourMap {
         places.fold((0.0, f64::INFINITY), |best, place| if place.1 < best.1 { place } else { best })
     }
 
-    /// The places of pixels along the curve, from 0 to `white`, in whole numbers.
-    pub fn values<T: Copy + Into<f64> + Sync>(&self, samples: &[T], channels: usize, white: f64) -> Vec<f64> {
+    /// The places of pixels along the curve, from 0 to `white`, in whole numbers, of which `number` makes some of a type.
+    pub fn values<T, U>(&self, samples: &[T], channels: usize, white: f64, number: fn(f64) -> U) -> Vec<U>
+    where
+        T: Copy + Into<f64> + Sync,
+        U: Copy + Send,
+    {
         let length = self.corners.last().map_or(1.0, |corner| corner.1).max(f64::MIN_POSITIVE);
-        let place = |colour| (white * self.nearest(colour).0 / length).round();
+        let place = |colour| number((white * self.nearest(colour).0 / length).round());
         let part = |part: &[T]| {
             // Pictures with false colours have few of them.
-            let mut known: HashMap<[u64; 3], f64> = HashMap::new();
+            let mut known: HashMap<[u64; 3], U> = HashMap::new();
             let mut value = |pixel: &[T]| {
                 let colour = colour(pixel, white);
                 *known.entry(colour.map(f64::to_bits)).or_insert_with(|| place(colour))
             };
-            part.chunks_exact(channels).map(&mut value).collect::<Vec<f64>>()
+            part.chunks_exact(channels).map(&mut value).collect::<Vec<U>>()
         };
         samples.par_chunks(PART * channels).flat_map_iter(part).collect()
     }
@@ -206,7 +210,7 @@ mod tests {
     fn values_come_back_from_their_colours_in_order() {
         let colours = coloured(&RAINBOW, ramp());
         let map = ColourMap::of(&colours, 3, 255.0).unwrap();
-        let mut pairs: Vec<(f64, f64)> = ramp().zip(map.values(&colours, 3, 255.0)).collect();
+        let mut pairs: Vec<(f64, f64)> = ramp().zip(map.values(&colours, 3, 255.0, |v| v)).collect();
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
         assert!(pairs.windows(2).all(|two| two[0].1 <= two[1].1 + 1.0), "they rise together, but for rounding");
         assert_eq!((pairs[0].1, pairs[3999].1), (0.0, 255.0));
@@ -220,7 +224,8 @@ mod tests {
         let [of_bytes, of_words] =
             [ColourMap::of(&bytes, 3, 255.0).unwrap(), ColourMap::of(&words, 4, 65535.0).unwrap()];
         assert_eq!(of_bytes.corners, of_words.corners);
-        let apart = of_bytes.values(&bytes, 3, 255.0).into_iter().zip(of_words.values(&words, 4, 65535.0));
+        let apart =
+            of_bytes.values(&bytes, 3, 255.0, |v| v).into_iter().zip(of_words.values(&words, 4, 65535.0, |v| v));
         assert!(apart.into_iter().all(|(a, b)| (257.0 * a - b).abs() <= 129.0));
     }
 

@@ -80,8 +80,8 @@ impl Rows {
         let asked = measured && taken.0 == Take::Luma && options.channel == Channel::Auto;
         let channels = self.channels;
         let values = asked.then(|| match &self.samples {
-            Samples::Bytes(bytes) => values(bytes, channels, 255.0).map(|v| Samples::Bytes(each(v, |v| v as u8))),
-            Samples::Words(words) => values(words, channels, 65535.0).map(|v| Samples::Words(each(v, |v| v as u16))),
+            Samples::Bytes(bytes) => values(bytes, channels, 255.0, |v| v as u8).map(Samples::Bytes),
+            Samples::Words(words) => values(words, channels, 65535.0, |v| v as u16).map(Samples::Words),
         });
         match values.flatten() {
             Some(samples) => (Self { samples, channels: 1, ..self }, Take::All, vec![colours_became_values()]),
@@ -109,12 +109,11 @@ impl Rows {
 }
 
 /// The values behind the colours of a colour map, from 0 to `white`; none where they are not of one.
-fn values<T: Copy + Into<f64> + Sync>(samples: &[T], channels: usize, white: f64) -> Option<Vec<f64>> {
-    ColourMap::of(samples, channels, white).map(|map| map.values(samples, channels, white))
-}
-
-fn each<T>(values: Vec<f64>, number: impl Fn(f64) -> T) -> Vec<T> {
-    values.into_iter().map(number).collect()
+fn values<T>(samples: &[T], channels: usize, white: f64, number: fn(f64) -> T) -> Option<Vec<T>>
+where
+    T: Copy + Into<f64> + Send + Sync,
+{
+    ColourMap::of(samples, channels, white).map(|map| map.values(samples, channels, white, number))
 }
 
 /// Red, green and blue of pixels to their luma.
