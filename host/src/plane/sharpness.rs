@@ -11,12 +11,14 @@ const MOST: f64 = 2.0 * PROBE;
 /// the difference in variance that is made up for.
 const BLURRED: f64 = 1.5;
 const AS_BLURRED: f64 = 0.5;
+/// Pictures of more pixels stay as they are: coarser levels decide where they lie, and no scanner's slice is as large.
+const LARGE: usize = 1 << 22;
 
 /// Of two pictures the sharper one smoothed towards the other, where that is much less sharp. What only one shows, such as noise and gyri beside
 /// SPECT, has nothing to agree with, and draws a registration where it happens to.
 pub fn alike<'a>([fixed, moving]: &'a [Prepared<'a>; 2]) -> [Prepared<'a>; 2] {
-    let blurs = [fixed, moving].map(|picture| blur(&picture.image));
-    let [of_fixed, of_moving] = blurs;
+    let large = [fixed, moving].into_iter().any(|picture| picture.image.voxels.len() > LARGE);
+    let [of_fixed, of_moving] = [fixed, moving].map(|picture| if large { 0.0 } else { blur(&picture.image) });
     [softened(fixed, of_fixed, of_moving), softened(moving, of_moving, of_fixed)]
 }
 
