@@ -173,7 +173,7 @@ fn a_channel_is_taken() {
         ),
         (
             "metric a.png a.png --moving-channel violet",
-            "invalid value 'violet' for '--moving-channel <CHANNEL>': luma, red, green, blue, or a number from 0 is possible; see --help",
+            "invalid value 'violet' for '--moving-channel <CHANNEL>': auto, luma, red, green, blue, or a number from 0 is possible; see --help",
         ),
     ] {
         let words: Vec<&str> = arguments.split(' ').collect();

@@ -12,6 +12,7 @@ pub fn tests() -> Vec<Trial> {
     vec![
         trial("io::colours::luma", every_format_makes_the_same_of_them),
         trial("io::colours::pictures", a_picture_makes_the_same_of_them),
+        trial("io::colours::false_ones", false_colours_become_the_values_behind_them),
         trial("io::colours::channels", a_channel_is_taken_of_any_vectors),
         trial("io::colours::refused", other_vectors_are_refused),
     ]
@@ -66,6 +67,36 @@ fn every_format_makes_the_same_of_them() {
             assert_eq!((image.volume.voxels, image.volume.pixel), (expected, PixelType::U8), "{name} of {channels}");
             assert_eq!(image.notes[0].to_string(), "its blue channel was taken");
         }
+    }
+}
+
+/// Black by blue and yellow to red: luma rises and falls.
+fn false_colours_become_the_values_behind_them() {
+    let folder = Folder::new();
+    let [width, height] = [64, 48];
+    let value = |x: u32, y: u32| (x * 255 / (width - 1) * (y + 1) / height) as usize;
+    let colour = |value: usize| {
+        let ends = [[0.0, 0.0, 0.0], [0.0, 0.0, 255.0], [255.0, 255.0, 0.0], [255.0, 0.0, 0.0]];
+        let (n, part) = ((value / 86).min(2), (value % 86) as f64 / 86.0);
+        [0, 1, 2].map(|i| (ends[n][i] + part * (ends[n + 1][i] - ends[n][i])).round() as u8)
+    };
+    let picture = image::RgbImage::from_fn(width, height, |x, y| image::Rgb(colour(value(x, y))));
+    for name in ["a.png", "a.tif"] {
+        let path = folder.path(name);
+        picture.save(&path).unwrap();
+        let image = io::read_with(&path, &ReadOptions::default()).unwrap();
+        let said = image.notes.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(said, ["its colours are those of a colour map, and became places along it"]);
+        let values = (0..height).flat_map(|y| (0..width).map(move |x| value(x, y)));
+        let mut pairs: Vec<_> = values.zip(&image.volume.voxels).collect();
+        pairs.sort_by_key(|(value, _)| *value);
+        assert!(pairs.windows(2).all(|two| *two[0].1 <= two[1].1 + 2.0), "{name}: both rise");
+        let luma = ReadOptions { channel: Channel::Luma, ..ReadOptions::default() };
+        let plain = ReadOptions { role: Role::Plain, ..ReadOptions::default() };
+        let [luma, plain] = [luma, plain].map(|options| io::read_with(&path, &options).unwrap());
+        assert_eq!(luma.notes[0].to_string(), SAID);
+        assert_eq!((&luma.volume, &luma.notes), (&plain.volume, &plain.notes), "masks are luma");
+        assert_eq!(luma.volume, io::read(&path).unwrap());
     }
 }
 

@@ -19,12 +19,13 @@ pub struct Images {
     /// Volume of MOVING
     #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
     pub moving_volume: Option<Select>,
-    /// Channel of FIXED, an image of colours or of other channels: luma, red, green, blue, or a number from 0
-    #[arg(long, value_name = "CHANNEL", default_value = "luma", hide_default_value = true)]
+    /// Channel of FIXED, an image of colours or of other channels: luma, red, green, blue, or a number from 0; auto is luma, or for
+    /// false colours, such as those of PET, the values behind them
+    #[arg(long, value_name = "CHANNEL", default_value = "auto")]
     #[arg(allow_negative_numbers = true, help_heading = "Images")]
     pub fixed_channel: Channel,
     /// Channel of MOVING
-    #[arg(long, value_name = "CHANNEL", default_value = "luma", hide_default_value = true)]
+    #[arg(long, value_name = "CHANNEL", default_value = "auto")]
     #[arg(allow_negative_numbers = true, help_heading = "Images")]
     pub moving_channel: Channel,
 }
@@ -63,8 +64,9 @@ pub struct Single {
     /// Volume of IMAGE, if it has four dimensions, or its page, if it is a TIFF file: a number from 0, or mean for the mean of all
     #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
     pub volume: Option<Select>,
-    /// Channel of IMAGE, if it has colours or other channels: luma, red, green, blue, or a number from 0
-    #[arg(long, value_name = "CHANNEL", default_value = "luma", hide_default_value = true)]
+    /// Channel of IMAGE, if it has colours or other channels: luma, red, green, blue, or a number from 0; auto is luma, or for false
+    /// colours, such as those of PET, the values behind them
+    #[arg(long, value_name = "CHANNEL", default_value = "auto")]
     #[arg(allow_negative_numbers = true, help_heading = "Images")]
     pub channel: Channel,
 }

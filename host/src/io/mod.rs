@@ -5,6 +5,7 @@
 
 mod atomic;
 mod check;
+mod colour_map;
 mod deflate;
 pub mod field;
 mod fields;

@@ -53,8 +53,10 @@ impl FromStr for Select {
 /// What an image takes of the channels of a voxel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Channel {
-    /// The luma of red, green and blue.
+    /// Of pictures in the colours of a colour map that luma does not tell apart, the values behind them, as places along the map; else the luma.
     #[default]
+    Auto,
+    /// The luma of red, green and blue.
     Luma,
     /// The one of this number, from 0: red, green, blue and alpha, or whatever the image has.
     Number(usize),
@@ -63,16 +65,24 @@ pub enum Channel {
 /// The channels of colours, by their numbers.
 pub(super) const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
+impl Channel {
+    /// Whether it is a channel by number, which images other than those of colours have, too.
+    pub(super) fn is_number(self) -> bool {
+        matches!(self, Self::Number(_))
+    }
+}
+
 impl FromStr for Channel {
     type Err = String;
 
-    /// `luma`, a colour, or a number.
+    /// `auto`, `luma`, a colour, or a number.
     fn from_str(text: &str) -> Result<Self, String> {
         let colour = COLOURS.iter().position(|&colour| colour == text);
         match (text, colour.or(text.parse().ok())) {
+            ("auto", _) => Ok(Self::Auto),
             ("luma", _) => Ok(Self::Luma),
             (_, Some(number)) => Ok(Self::Number(number)),
-            _ => Err("luma, red, green, blue, or a number from 0 is possible".into()),
+            _ => Err("auto, luma, red, green, blue, or a number from 0 is possible".into()),
         }
     }
 }

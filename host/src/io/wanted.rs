@@ -30,6 +30,11 @@ fn colours_became_luma() -> Message {
     message!("its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B")
 }
 
+/// What is said of a picture whose colours became the values behind them.
+pub fn colours_became_values() -> Message {
+    message!("its colours are those of a colour map, and became places along it")
+}
+
 impl ReadOptions {
     /// What is read of a file that has a number per voxel for each of its volumes.
     ///
@@ -83,7 +88,7 @@ impl ReadOptions {
     /// For several volumes, and where a volume or a channel is chosen that is not there.
     pub(super) fn channels(&self, shape: Shape, volumes: usize) -> Result<Wanted, Message> {
         if volumes > 1 {
-            let what = if self.channel == Channel::Luma { "colours" } else { "several channels" };
+            let what = if !self.channel.is_number() { "colours" } else { "several channels" };
             return Err(format!("has {volumes} volumes of {what}; extract one").into());
         }
         self.volume(1, "volume")?;
@@ -99,9 +104,9 @@ impl ReadOptions {
         let last = channels.saturating_sub(1);
         let choose = || self.channel_advice(channels);
         let (take, note) = match (self.channel, channels) {
-            (Channel::Luma, 1) => return Ok((Take::All, Vec::new())),
-            (Channel::Luma, 3 | 4) => (Take::Luma, colours_became_luma()),
-            (Channel::Luma, _) => return Err(message!("has {channels} channels").then(&choose())),
+            (Channel::Auto | Channel::Luma, 1) => return Ok((Take::All, Vec::new())),
+            (Channel::Auto | Channel::Luma, 3 | 4) => (Take::Luma, colours_became_luma()),
+            (Channel::Auto | Channel::Luma, _) => return Err(message!("has {channels} channels").then(&choose())),
             (Channel::Number(_), 1) => {
                 let leave = |setting| message!(""; "leave out ", {setting});
                 let advice = self.role.channel().map_or_else(Message::default, leave);

@@ -4,4 +4,5 @@ pub(crate) mod canvas;
 pub(crate) mod contrast;
 pub(crate) mod even;
 pub(crate) mod search;
+pub(crate) mod sharpness;
 mod tones;

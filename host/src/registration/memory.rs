@@ -47,11 +47,13 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
     // Bins; the other image, which may be thinned first.
     let compared = 2 * f + (stored + 1) * m;
     let moved = 4 * f;
+    // A picture, and what smoothing leaves along one axis and the next.
+    let smoothed = if fixed.is_flat() { 8 * f.max(m) } else { 0 };
     let histograms = 4 * u64::from(bins).pow(2) * BATCH as u64;
     // Both images as f32 are kept. Beside them are samples and words, and what smoothing leaves along one axis and the next; or the moving
     // image with its outliers, and the moved one.
     let device = 4 * (f + m) + (2 * samples + 12 * interpolated).max(4 * (f + m)) + 2 * histograms;
-    Need { host: (pyramids + level).max(compared).max(moved) + histograms + options.metric.bytes(), device }
+    Need { host: (pyramids + level + smoothed).max(compared).max(moved) + histograms + options.metric.bytes(), device }
 }
 
 /// Refuses where less is free than is needed.

@@ -22,6 +22,7 @@ use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, Compared};
 use crate::observer::go_on;
 use crate::plane::even::{Even, foreground};
+use crate::plane::sharpness;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Error, Geometry, Observer, Result, Volume};
@@ -54,11 +55,14 @@ pub(crate) fn register(
     let mut seconds = RegistrationSeconds::default();
     let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    let levels = timed(&mut seconds.pyramid, || Levels::new(&read, options, backend))?;
+    // Between pictures of unknown scale mm are no measure of sharpness.
+    let alike = (fixed.geometry.is_flat() && options.dof <= Kind::Rigid).then(|| sharpness::alike(&read));
+    let registered = alike.as_ref().unwrap_or(&read);
+    let levels = timed(&mut seconds.pyramid, || Levels::new(registered, options, backend))?;
     let case = Case { fixed, moving, read: &read, backend, observer };
     let mut run = case.under_way(&read, options, seconds);
     let (insides, race) =
-        rayon::join(|| Insides::of(read.each_ref(), levels.pyramids()), || run.through_levels(&levels));
+        rayon::join(|| Insides::of(registered.each_ref(), levels.pyramids()), || run.through_levels(&levels));
     let (insides, race) = (insides?, race?);
     // Of whole bodies, half a gigabyte.
     drop(levels);
@@ -91,7 +95,7 @@ pub(crate) fn register(
     }
     // Where the images do not tell, the headers are all that is known.
     let options = Options { init: Init::Header, ..options.clone() };
-    match case.run(&read, &options, found.seconds.clone(), insides) {
+    match case.run([registered, &read], &options, found.seconds.clone(), insides) {
         Err(Error::Untrusted(_)) => Ok(found),
         Ok(again) if again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(found),
         other => other,
@@ -108,7 +112,7 @@ pub(crate) fn once(
     let mut seconds = RegistrationSeconds::default();
     let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    Case { fixed, moving, read: &read, backend, observer }.run(&read, options, seconds, None)
+    Case { fixed, moving, read: &read, backend, observer }.run([&read; 2], options, seconds, None)
 }
 
 /// Both images as metrics look at them, unless they cannot be registered.
@@ -136,16 +140,17 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// Registers by these images: those that were read, or what was made of them. `insides`: what of both is image.
+    /// Registers by the first of these images and compares the second at the end: those that were read, or what was made of them. `insides`:
+    /// what of both is image.
     fn run(
         &self,
-        prepared: &[Prepared; 2],
+        [registered, compared]: [&[Prepared; 2]; 2],
         options: &Options,
         mut seconds: RegistrationSeconds,
         insides: Option<&Insides>,
     ) -> Result<Registration> {
-        let levels = timed(&mut seconds.pyramid, || Levels::new(prepared, options, self.backend))?;
-        let mut run = self.under_way(prepared, options, seconds);
+        let levels = timed(&mut seconds.pyramid, || Levels::new(registered, options, self.backend))?;
+        let mut run = self.under_way(compared, options, seconds);
         let race = run.through_levels(&levels)?;
         drop(levels);
         run.finish(&race, insides)
@@ -178,7 +183,7 @@ impl<'a> Case<'a> {
         let [fixed, moving] = pair;
         let contrasts = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
         let options = Options { init, levels: Some(levels), ..options.clone() };
-        let mut found = self.run(&contrasts, &options, seconds, insides)?;
+        let mut found = self.run([&contrasts; 2], &options, seconds, insides)?;
         found.started.from = "contrast";
         Ok(found)
     }
@@ -193,7 +198,7 @@ impl<'a> Case<'a> {
     ) -> Result<Registration> {
         self.observer.note("the smaller image agrees better elsewhere in the larger one: going on from there");
         let options = Options { init: Init::Transform(place.to), ..options.clone() };
-        let mut found = self.run(self.read, &options, seconds, insides)?;
+        let mut found = self.run([self.read; 2], &options, seconds, insides)?;
         found.started.from = "elsewhere";
         Ok(found)
     }
@@ -206,7 +211,7 @@ impl<'a> Case<'a> {
         insides: Option<&Insides>,
     ) -> Result<Registration> {
         let foregrounds = self.read.each_ref().map(foreground);
-        let mut found = self.run(&foregrounds, options, seconds, insides)?;
+        let mut found = self.run([&foregrounds; 2], options, seconds, insides)?;
         found.started.from = "foreground";
         Ok(found)
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
-use crate::io::reading::{Channel, Image, ReadOptions};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::wanted::Wanted;
@@ -36,7 +36,7 @@ impl ImageFormat for MetaImage {
                 (numbers, pixel) => {
                     let shape = Shape { size, numbers, order: Order::Voxels };
                     let colours = matches!(numbers, 3 | 4) && pixel == PixelType::U8;
-                    if colours || options.channel != Channel::Luma {
+                    if colours || options.channel.is_number() {
                         return options.channels(shape, volumes);
                     }
                     let field =

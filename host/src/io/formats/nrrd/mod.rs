@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names};
-use crate::io::reading::{Channel, Image, ReadOptions};
+use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::wanted::Wanted;
@@ -45,7 +45,7 @@ impl ImageFormat for Nrrd {
                     options.channels(Shape { size, numbers: inner.size as usize, order: Order::Voxels }, volumes)
                 }
                 [inner]
-                    if options.channel != Channel::Luma
+                    if options.channel.is_number()
                         && let Some(order) = inner.order(axes) =>
                 {
                     options.channels(Shape { size, numbers: check::volumes(&[inner.size])?, order }, volumes)

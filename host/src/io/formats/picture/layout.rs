@@ -5,7 +5,7 @@ use tiff::ColorType;
 use super::grid;
 use super::rows::{Rows, Samples};
 use crate::error::Message;
-use crate::io::reading::{Channel, ReadOptions};
+use crate::io::reading::ReadOptions;
 use crate::io::voxels::Take;
 use crate::{Geometry, PixelType};
 
@@ -42,7 +42,7 @@ impl Layout {
     /// What is taken of the channels, and what is said of it. Only colours have luma.
     pub fn take(&self, options: &ReadOptions) -> Result<(Take, Vec<Message>), Message> {
         match (self.colour, options.channel) {
-            (ColorType::Multiband { .. }, Channel::Luma) => {
+            (ColorType::Multiband { .. }, channel) if !channel.is_number() => {
                 let message = Message::from(format!("has {} channels", self.channels));
                 Err(message.then(&options.channel_advice(self.channels)))
             }

@@ -87,6 +87,7 @@ fn rows<S: Sink>(
     let rows = decoded(path, format, options)?;
     let (take, notes) = options.channel(rows.colours()).map_err(Error::at(path))?;
     let mut sink = sink(rows.grid().map_err(Error::at(path))?, rows.samples.pixel());
+    let (rows, take, notes) = rows.behind_colours(options, (take, notes));
     rows.give(take, &mut |rows| sink.push(rows));
     Ok((sink, notes))
 }

@@ -4,7 +4,11 @@ use image::{DynamicImage, ImageBuffer};
 use rayon::prelude::*;
 
 use super::grid;
+use crate::error::Message;
+use crate::io::colour_map::ColourMap;
+use crate::io::reading::{Channel, ReadOptions, Role, Select};
 use crate::io::voxels::Take;
+use crate::io::wanted::colours_became_values;
 use crate::{Geometry, PixelType};
 
 /// Pixels whose luma is made at once, and those that are given on at once.
@@ -58,6 +62,33 @@ impl Rows {
         grid(self.width as u32, (samples / self.channels / self.width) as u32)
     }
 
+    /// These and those that follow them.
+    pub fn then(mut self, next: Self) -> Self {
+        match (&mut self.samples, next.samples) {
+            (Samples::Bytes(all), Samples::Bytes(next)) => all.extend(next),
+            (Samples::Words(all), Samples::Words(next)) => all.extend(next),
+            _ => {}
+        }
+        self
+    }
+
+    /// The values behind the colours of a colour map, if their luma was to be `taken` and nobody chose it; else these rows as they are. Beside
+    /// them what is to be taken of them, and what is said of it.
+    pub fn behind_colours(self, options: &ReadOptions, taken: (Take, Vec<Message>)) -> (Self, Take, Vec<Message>) {
+        // Masks and labels are no measurements, and pages of several have a map each.
+        let measured = options.role != Role::Plain && options.volume != Some(Select::Mean);
+        let asked = measured && taken.0 == Take::Luma && options.channel == Channel::Auto;
+        let channels = self.channels;
+        let values = asked.then(|| match &self.samples {
+            Samples::Bytes(bytes) => values(bytes, channels, 255.0, |v| v as u8).map(Samples::Bytes),
+            Samples::Words(words) => values(words, channels, 65535.0, |v| v as u16).map(Samples::Words),
+        });
+        match values.flatten() {
+            Some(samples) => (Self { samples, channels: 1, ..self }, Take::All, vec![colours_became_values()]),
+            None => (self, taken.0, taken.1),
+        }
+    }
+
     /// Gives a number per pixel, some rows at a time: what is taken of its channels, and the first of them where all are.
     pub fn give(&self, take: Take, given: &mut dyn FnMut(&[f32])) {
         let part = (GIVEN / self.width).max(1) * self.width * self.channels;
@@ -75,6 +106,14 @@ impl Rows {
         };
         part.iter().skip(channel).step_by(self.channels).map(|&sample| sample.into()).collect()
     }
+}
+
+/// The values behind the colours of a colour map, from 0 to `white`; none where they are not of one.
+fn values<T>(samples: &[T], channels: usize, white: f64, number: fn(f64) -> T) -> Option<Vec<T>>
+where
+    T: Copy + Into<f64> + Send + Sync,
+{
+    ColourMap::of(samples, channels, white).map(|map| map.values(samples, channels, white, number))
 }
 
 /// Red, green and blue of pixels to their luma.

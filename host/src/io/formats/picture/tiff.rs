@@ -135,9 +135,11 @@ impl<'a> Tiff<'a> {
         }
         let rows: Vec<u32> = (0..layout.units()[1]).collect();
         if layout.stride() * layout.size[1] as usize <= LARGE {
-            for row in rows {
-                self.rows(&layout, row).map_err(&wrong)?.give(take, &mut given);
-            }
+            let rows =
+                rows.into_iter().map(|row| self.rows(&layout, row).map_err(&wrong)).collect::<Result<Vec<_>>>()?;
+            let Some(rows) = rows.into_iter().reduce(Rows::then) else { return Ok((sink, notes)) };
+            let (rows, take, notes) = rows.behind_colours(options, (take, notes));
+            rows.give(take, &mut given);
             return Ok((sink, notes));
         }
         // Every thread decodes some rows by itself, and no more are kept than that.
