@@ -152,9 +152,7 @@ widest! {
         };
         let (together, rest) = voxels.as_chunks::<LANES>();
         for voxels in together {
-            for lane in 0..LANES {
-                look(lane, voxels[lane]);
-            }
+            voxels.iter().enumerate().for_each(|(lane, &voxel)| look(lane, voxel));
         }
         rest.iter().enumerate().for_each(|(lane, &voxel)| look(lane, voxel));
         let hull = |[low, high]: [[f32; LANES]; 2]| {
@@ -260,6 +258,24 @@ mod tests {
     /// A tenth of the voxels from 100 to 300; `air` elsewhere.
     fn organ(n: usize, air: f32) -> f32 {
         if n % 60 < 6 { 100.0 + 200.0 * uniform(1, n as u64) as f32 } else { air }
+    }
+
+    #[test]
+    fn every_voxel_is_looked_at_whatever_their_number() {
+        for len in [1, 15, 16, 17, 105] {
+            let voxels: Vec<f32> =
+                (0..len).map(|n| if n % 7 == 3 { f32::NAN } else { (n * 37 % 101) as f32 }).collect();
+            let known = || voxels.iter().copied().filter(|voxel| !voxel.is_nan());
+            let hull = |all: &mut dyn Iterator<Item = f32>| all.fold(NONE, |(low, high), v| (v.min(low), v.max(high)));
+            let found = counted(&voxels, 20.0, 80.0);
+            assert_eq!(found.full, hull(&mut known()));
+            assert_eq!(found.below, known().filter(|&voxel| voxel < 20.0).count() as u64);
+            assert_eq!(found.above, known().filter(|&voxel| voxel > 80.0).count() as u64);
+            assert_eq!((found.missing, found.voxels), ((len - known().count()) as u64, len as u64));
+            let low = hull(&mut known().filter(|&voxel| voxel >= 20.0)).0;
+            let high = hull(&mut known().filter(|&voxel| voxel <= 80.0)).1;
+            assert_eq!(found.inner, (low, high));
+        }
     }
 
     #[test]

@@ -100,14 +100,15 @@ unsafe fn sum_rows<T: Table, const BOTH: bool>(p: &MattesSlope, table: T) {
 }
 
 impl Sample {
-    /// Adds its share, unless it lies outside or is masked.
+    /// Adds its share, which is nothing if it lies outside or is masked. There is no branch, behind which the compiler would put the loads of
+    /// one sample off until those of another are done.
     #[inline(always)]
     unsafe fn add<T: Table, const BOTH: bool>(self, p: &MattesSlope, table: T, x: u32, sums: &mut RowSums) {
         let [fixed_bins, moving_bins] = p.images.bins;
-        if !self.counts::<BOTH>(fixed_bins) {
-            return;
-        }
-        let (value, derivatives) = interpolate::linear_slope(self.words, self.fraction);
+        let counts = self.counts::<BOTH>(fixed_bins);
+        // Outside they may be anything.
+        let fraction = |axis: usize| if counts { self.fraction[axis] } else { 0.0 };
+        let (value, derivatives) = interpolate::linear_slope(self.words, [fraction(0), fraction(1), fraction(2)]);
         let last = interpolate::last(p.images.moving_size);
         let derivatives = interpolate::inner(derivatives, self.position, last);
         // SAFETY: interpolated values lie between stored ones.
@@ -116,13 +117,13 @@ impl Sample {
         // SAFETY: windows lie within the bins.
         let at = |row: u32| unsafe { table.quadratic(row * windows + first) };
         let quadratic = if BOTH {
-            // SAFETY: the fixed value of a sample that counts is a stored one.
+            // SAFETY: the fixed value is a stored one or the highest number.
             let (row, into) = unsafe { mattes::window(self.fixed as f32, fixed_bins, mattes::scale(fixed_bins)) };
             mattes::mix([at(row), at(row + 1), at(row + 2), at(row + 3)], mattes::cubic(into).0)
         } else {
-            at(self.fixed)
+            at(if counts { self.fixed } else { 0 })
         };
-        sums.add(x, mattes::slope(quadratic, into), derivatives);
+        sums.add(x, if counts { mattes::slope(quadratic, into) } else { 0.0 }, derivatives);
     }
 }
 
