@@ -1,5 +1,5 @@
-//! The moving image in [strips](crate::math::strips), and its samplers: a load of a warp in a brick then touches four lines of memory, not
-//! seven. Tags of the first-level cache are what limits random images.
+//! The moving image in [`math::strips`](crate::math::strips), and its samplers: a load of a warp in a brick then touches four lines of
+//! memory, not seven. Tags of the first-level cache are what limits random images.
 
 use crate::kernels::sample::{self, Sampler};
 use crate::math::{bin, eight_bit, interpolate, strips};
