@@ -2,6 +2,7 @@
 
 mod bytes;
 mod content;
+mod landmarks;
 mod masks;
 mod motion;
 mod real;
@@ -21,6 +22,7 @@ pub fn tests() -> Vec<Trial> {
     let all = [
         bytes::tests(),
         content::tests(),
+        landmarks::tests(),
         masks::tests(),
         motion::tests(),
         real::tests(),

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use glam::DVec3;
+use mireg::io::points::{Frame, Landmarks};
 use mireg::io::{self, Image, ReadOptions, Role};
 use mireg::{Error, Result, Volume};
 
@@ -40,6 +42,14 @@ pub fn read(
 pub fn on_grid(path: &Path) -> Result<Volume> {
     let options = ReadOptions { role: Role::Plain, most_pixels: Some(MOST_PIXELS), ..ReadOptions::default() };
     io::read_with(path, &options).map(|image| image.volume)
+}
+
+/// Reads points, LPS mm; `frame` is that of their coordinates, by default what the file says, or else LPS.
+///
+/// # Errors
+/// As [`Landmarks::read`].
+pub fn points(path: &Path, frame: Option<Frame>) -> Result<Vec<DVec3>> {
+    Ok(Landmarks::read(path, None, frame)?.points().to_vec())
 }
 
 /// What is to be said of how the image at `path` was read, a line each.

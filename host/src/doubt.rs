@@ -46,6 +46,8 @@ pub enum Check {
     NoRise,
     /// Whether a deformation and its inverse lead back to where they began.
     Inverse,
+    /// Whether a deformation takes landmarks to where they belong.
+    Landmarks,
 }
 
 impl Check {

@@ -12,7 +12,7 @@ import numpy as np
 from mireg import _mireg
 from mireg._engine import Engine
 from mireg._errors import InputError
-from mireg._given import checked, engine_of, extra_words, files_alone, listed, log_notes, name_of, placed, points_of
+from mireg._given import checked, engine_of, extra_words, files_alone, listed, log_notes, name_of, placed, points_words
 from mireg._grid import array_of
 from mireg._image import Frame
 from mireg._kinds import is_path, like as like_of, voxels_of
@@ -102,6 +102,10 @@ def deform(
     fixed_extra: Any = (),
     moving_extra: Any = (),
     extra_weight: float | Sequence[float] | None = None,
+    fixed_points: Any = None,
+    moving_points: Any = None,
+    frame: Frame | None = None,
+    points_error: float | None = None,
     fixed_range: Range | None = None,
     moving_range: Range | None = None,
     fixed_series: str | None = None,
@@ -121,8 +125,9 @@ def deform(
     >>> found = mireg.deform("t1.nii.gz", "t2.nii.gz")
     >>> found.transform.save("warp.nii.gz")
 
-    ``start`` is also a :class:`mireg.Transform`; ``fixed_extra`` and ``moving_extra`` are an image each, or lists of images. What
-    ``--composite`` and ``--log-jacobian`` write is in the result. The options are those of ``mireg deform --help``; see
+    ``start`` is also a :class:`mireg.Transform`; ``fixed_extra`` and ``moving_extra`` are an image each, or lists of images.
+    ``fixed_points`` and ``moving_points`` are landmarks, as paths or as arrays of shape (n, 3), mm in ``frame``, which must then be said.
+    What ``--composite`` and ``--log-jacobian`` write is in the result. The options are those of ``mireg deform --help``; see
     :func:`mireg.register` for the others, and for what it raises.
     """
     options = dict(locals())
@@ -303,13 +308,7 @@ def evaluate(
         options["fixed"] = placed(fixed, "fixed", held)
     if mask is not None:
         options["mask"] = name_of(mask, "fixed_mask", held)
-    for name, given in (("points", points), ("moving_points", moving_points)):
-        if given is not None:
-            options[name] = given if is_path(given) else name
-            if not is_path(given):
-                held[name] = points_of(given, name, frame)
-    if is_path(points) or is_path(moving_points):
-        options["frame"] = None if frame is None else frame.lower()
+    options |= points_words({"points": points, "moving_points": moving_points}, frame, held)
     if not is_path(transform):
         held["transform"] = of(transform, "transform")._core
     names = [os.fspath(transform) if is_path(transform) else "transform"]
@@ -347,6 +346,8 @@ def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Retur
         mask = options.get(which)
         if mask is not None and not is_path(mask):
             held[which] = voxels_of(options.pop(which), which)
+    landmarks = {which: options.pop(which, None) for which in ("fixed_points", "moving_points")}
+    options |= points_words(landmarks, options.pop("frame", None), held)
     given = [word for which in ("fixed_extra", "moving_extra") for word in extra_words(options.pop(which, ()), which, held)]
     if isinstance(options.get(start), Transform):
         held["transform"] = options.pop(start)._core

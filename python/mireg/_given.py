@@ -90,6 +90,17 @@ def points_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
     return turned
 
 
+def points_words(given: dict[str, Any], frame: str | None, held: dict[str, Any]) -> dict[str, Any]:
+    """The words for points, and for their frame where files may need it. Those that are arrays are held in their places."""
+    given = {name: points for name, points in given.items() if points is not None}
+    said = any(map(is_path, given.values()))
+    for name, points in given.items():
+        if not is_path(points):
+            held[name.removeprefix("fixed_")] = points_of(points, name, frame)
+            given[name] = name
+    return {**given, "frame": frame.lower()} if said and frame else given
+
+
 def log_notes(notes: list[str]) -> None:
     for note in notes:
         log.info("%s", note)

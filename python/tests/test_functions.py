@@ -111,6 +111,25 @@ def test_evaluate_is_that_of_the_command_line(pair, files, found, tmp_path):
         mireg.evaluate(truth, truth=truth, points=points)
 
 
+def test_deform_takes_landmarks_as_arrays_and_as_files(pair, files, tmp_path):
+    fixed = np.array([[0.0, 0, 0], [10, 20, 30], [-20, 5, 10]])
+    moving = fixed + [3.0, -2.0, 1.0]
+    options = {"levels": [16, 8], "linear": "none", "points_error": 2, "check": False}
+    by_arrays = mireg.deform(*pair.images(), fixed_points=fixed, moving_points=moving, frame="RAS", **options)
+    assert by_arrays.report["landmarks"]["points"] == 3
+    names = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for name, points in zip(names, (fixed, moving), strict=True):
+        np.savetxt(name, points, delimiter=",", header="x,y,z", comments="")
+    by_files = mireg.deform(*files, fixed_points=names[0], moving_points=names[1], frame="RAS", **options)
+    assert by_files.report["landmarks"] == by_arrays.report["landmarks"]
+    assert by_files.transform == by_arrays.transform
+    with pytest.raises(mireg.InputError, match="does not say its frame"):
+        mireg.deform(*files, fixed_points=fixed, moving_points=moving)
+    with pytest.raises(mireg.InputError, match="--moving-points"):
+        mireg.deform(*files, fixed_points=names[0])
+
+
+
 def test_deform_takes_extra_images(pair, files, tmp_path):
     options = {"levels": [12, 6], "iterations": [10, 5], "force": "mi,lcc:0.5", "extra_weight": 0.5, "backend": "cpu", "check": False}
     fixed, moving = pair.images()

@@ -1,12 +1,12 @@
 //! A flow that climbs without its host gives the bits of one that is led step by step.
 
-use super::flow::{level, map, mask};
+use super::flow::{landmarks, level, map, mask};
 use super::volumes;
 use crate::support::{gpu, gpu_is_absent, stored};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{
-    Agreement, Backend, Climb, Compare, Flow, FlowChannel, FlowStep, Half, Relation, Table, cpu::Cpu,
+    Agreement, Backend, Climb, Compare, Flow, FlowChannel, FlowLevel, FlowStep, Half, Relation, Table, cpu::Cpu,
 };
 
 const STEP: FlowStep = FlowStep { half: Half::First, prior_mm: 1.3, smooth_mm: [1.4, 0.7], limit: 0.5, share: 1.0 };
@@ -72,7 +72,10 @@ fn begin(flows: &mut [Box<dyn Flow + '_>; 2], sizes: Sizes, compare: &[Compare],
     let masks: [&[u8]; 2] = if masked { [&none, &some] } else { [&[], &some] };
     let channel = [FlowChannel { fixed: &stored_fixed, moving: &stored_moving, masks }];
     let map = map(&fixed.geometry, &moving.geometry);
-    flows.iter_mut().try_for_each(|flow| Ok(flow.level(&level(&channel, map, compare, None))?))
+    let landmarks = landmarks(&fixed.geometry);
+    let landmarks = if masked { &[] } else { &landmarks[..] };
+    let level = FlowLevel { landmarks, ..level(&channel, map, compare, None) };
+    flows.iter_mut().try_for_each(|flow| Ok(flow.level(&level)?))
 }
 
 /// The values of a climb that the host leads.

@@ -7,7 +7,8 @@ use gpu::params::Affine;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{
-    Agreement, Backend, Compare, Flow, FlowChannel, FlowLevel, FlowPair, FlowStep, Half, Score, VectorMaps, cpu::Cpu,
+    Agreement, Backend, Compare, Flow, FlowChannel, FlowLandmark, FlowLevel, FlowPair, FlowStep, Half, Known, Score,
+    VectorMaps, cpu::Cpu,
 };
 use mireg::image::voxel_map;
 use mireg::transform::Rigid;
@@ -200,7 +201,9 @@ impl Both<'_> {
             masks: if number == 0 { masks.each_ref().map(Vec::as_slice) } else { [&[]; 2] },
         };
         let channels: Vec<_> = (0..channels).map(channel).collect();
-        let level = level(&channels, map, compare, from);
+        let landmarks = landmarks(&images[0][0].geometry);
+        let landmarks = if masked { &landmarks[..] } else { &[] };
+        let level = FlowLevel { landmarks, ..level(&channels, map, compare, from) };
         self.ours.level(&level)?;
         self.theirs.level(&level)?;
         self.field("a level")
@@ -283,6 +286,15 @@ impl Both<'_> {
     }
 }
 
+/// On every grid; far and near, along all of its axes.
+pub fn landmarks(grid: &Geometry) -> [FlowLandmark; 3] {
+    let landmark = |voxel, [x, y, z]: [f32; 3], precision| {
+        let displacement = [x, y, if grid.is_flat() { 0.0 } else { z }];
+        FlowLandmark { voxel, known: Known { displacement, precision } }
+    };
+    [landmark(5, [0.3, -2.0, 0.0], 0.5), landmark(300, [7.0, 0.25, -0.4], 0.002), landmark(692, [-1.0, 0.0, 0.7], 0.01)]
+}
+
 const SPACING_MM: [f64; 3] = [1.0, 1.2, 2.5];
 
 /// A map that leaves most of the images inside each other.
@@ -304,7 +316,7 @@ pub fn level<'a>(
     compare: &'a [Compare],
     from: Option<[[f32; 3]; 2]>,
 ) -> FlowLevel<'a> {
-    FlowLevel { channels, map, spacing_mm: SPACING_MM, from, compare, block_mm: 3.7 }
+    FlowLevel { channels, map, spacing_mm: SPACING_MM, from, compare, block_mm: 3.7, landmarks: &[] }
 }
 
 /// How a grid of one size lies on one of another that covers the same.

@@ -23,6 +23,7 @@ pub fn tests() -> Vec<Trial> {
         test("starts_from_a_transform_or_a_registration", starts_from_a_transform_or_a_registration),
         test("writes_the_warp_apart_from_its_start", also::writes_the_warp_apart_from_its_start),
         test("measures_labels", also::measures_labels),
+        test("takes_landmarks_in_either_frame", also::takes_landmarks_in_either_frame),
         test("does_not_depend_on_threads", does_not_depend_on_threads),
         test("takes_pictures", takes_pictures),
         test("every_force_climbs", every_force_climbs),
@@ -305,6 +306,9 @@ fn refuses_in_a_line() {
     )
     .unwrap();
     fs::write(path("damaged.tfm"), "#Insight Transform File V1.0\n#Transform 0\nTransform: Nothing\n").unwrap();
+    for (name, rows) in [("one.csv", "1,2,3\n"), ("two.csv", "1,2,3\n4,5,6\n"), ("far.csv", "1,2,300\n")] {
+        fs::write(path(name), "x,y,z\n".to_owned() + rows).unwrap();
+    }
     fs::create_dir(path("kept")).unwrap();
     io::write(&path("kept/warp.nii.gz"), &io::read(&path("moving.nii")).unwrap()).unwrap();
     io::write(&path("kept/jacobian.nii.gz"), &io::read(&path("moving.nii")).unwrap()).unwrap();
@@ -344,6 +348,17 @@ fn refuses_in_a_line() {
         ("fixed.nii moving.nii --out out --fixed-labels empty.nii", &["fixed label map", "every voxel is 0"]),
         ("fixed.nii moving.nii --out out --fixed-labels missing.nii", &["missing.nii"]),
         ("fixed.nii moving.nii --out out --moving-labels constant.nii", &["moving image alone", "--fixed-labels"]),
+        ("fixed.nii moving.nii --out out --fixed-points one.csv", &["--moving-points"]),
+        ("fixed.nii moving.nii --out out --points one.csv --moving-points two.csv", &["1 fixed and 2 moving", "pairs"]),
+        (
+            "fixed.nii moving.nii --out out --points one.csv --moving-points far.csv",
+            &["landmark 1", "moving", "--frame"],
+        ),
+        ("fixed.nii moving.nii --out out --points one.csv --moving-points missing.csv", &["missing.csv"]),
+        (
+            "fixed.nii moving.nii --out out --points one.csv --moving-points one.csv --points-error 0",
+            &["--points-error"],
+        ),
         ("fixed.nii kept/jacobian.nii.gz --out kept", &["jacobian.nii.gz", "--out"]),
         ("fixed.nii kept/warp.nii.gz --out kept --composite", &["warp.nii.gz", "--out"]),
     ];

@@ -1,10 +1,12 @@
 //! `mireg deform`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mireg::deform::{Channel, Deformation, Forces, Options, Start};
+use glam::DVec3;
+use mireg::deform::{Channel, Deformation, Forces, Landmarks, Options, Start};
 use mireg::error::Setting;
+use mireg::io::points::Frame;
 use mireg::io::transform::{Format, Grids};
 use mireg::labels::{Labels, Regions};
 use mireg::transform::Kind;
@@ -55,6 +57,8 @@ Examples:
       neither image is preferred: exchanged, they have the inverse field
   mireg deform t1.nii.gz atlas_t1.nii.gz --fixed-extra t2.nii.gz --moving-extra atlas_t2.nii.gz --out out
       T1 and T2 together; --force mi,lcc:0.5 for two metrics at once
+  mireg deform exhale.nii.gz inhale.nii.gz --out out --fixed-points exhale.csv --moving-points inhale.csv
+      landmarks, such as branches of vessels, as a guide where the images alone lead astray
   mireg deform a.nii.gz b.nii.gz --out out --levels 8mm,4mm,2mm --iterations 200,100,50 --smooth 6mm
       three levels, more iterations, stronger regularisation
   mireg deform a.nii b.nii --out out --fixed-labels a_labels.nii --moving-labels b_labels.nii
@@ -103,6 +107,20 @@ pub struct Deform {
     #[arg(long, value_name = "WEIGHT,...", value_delimiter = ',', value_parser = number, allow_negative_numbers = true)]
     #[arg(help_heading = "Deformation")]
     pub extra_weight: Vec<f64>,
+    /// Landmarks of FIXED, which pull beside the images: .csv, .mrk.json, .fcsv, .vtk or .txt
+    #[arg(long, value_name = "FILE", visible_alias = "points", requires = "moving_points", help_heading = "Landmarks")]
+    pub fixed_points: Option<PathBuf>,
+    /// Corresponding landmarks of MOVING, in the same order
+    #[arg(long, value_name = "FILE", requires = "fixed_points", help_heading = "Landmarks")]
+    pub moving_points: Option<PathBuf>,
+    /// Coordinate system of the landmarks [default: as in the file, otherwise lps]
+    #[arg(long, value_parser = choice::<Frame>(), requires = "fixed_points", help_heading = "Landmarks")]
+    pub frame: Option<Frame>,
+    /// How exactly landmarks were set: standard deviation along each axis. The smaller it is, the more they pull [default: the spacing of
+    /// the finest level]
+    #[arg(long, value_name = "MM", value_parser = millimetres, allow_negative_numbers = true, requires = "fixed_points")]
+    #[arg(help_heading = "Landmarks")]
+    pub points_error: Option<f64>,
     /// Regularisation of the update field: standard deviation of the Gaussian at the finest level. On coarser levels it grows with
     /// the voxel size [default: found from the images]
     #[arg(long, value_name = "MM", value_parser = millimetres, allow_negative_numbers = true, help_heading = "Deformation")]
@@ -229,6 +247,7 @@ impl Deform {
     /// Those of files that cannot be read.
     fn options(&self, grids: &Grids, mut held: Held) -> Result<Options> {
         let extra = self.extra(std::mem::take(&mut held.extra))?;
+        let landmarks = self.landmarks([held.points.take(), held.moving_points.take()])?;
         let start = match (&self.start, self.linear) {
             _ if held.transform.is_some() => held.linear()?.map_or(Start::Headers, Start::Transform),
             (Some(path), _) => Start::Transform(transforms::read_linear(path, self.from, grids)?),
@@ -249,10 +268,20 @@ impl Deform {
             bins: self.bins,
             fixed_mask: or_read(held.fixed_mask, self.fixed_mask.as_deref(), files::on_grid)?,
             moving_mask: or_read(held.moving_mask, self.moving_mask.as_deref(), files::on_grid)?,
+            landmarks,
             fixed_range: self.ranges.fixed_range,
             moving_range: self.ranges.moving_range,
             moved: [Output::Moved, Output::Report].iter().any(|&output| Outputs::new(&self.write).has(output)),
         })
+    }
+
+    /// The landmarks, if there are some; reads those that are not held.
+    fn landmarks(&self, [fixed, moving]: [Option<Vec<DVec3>>; 2]) -> Result<Option<Landmarks>> {
+        let read = |path: &Path| files::points(path, self.frame);
+        let fixed = or_read(fixed, self.fixed_points.as_deref(), read)?;
+        let moving = or_read(moving, self.moving_points.as_deref(), read)?;
+        let error_mm = self.points_error;
+        Ok(fixed.zip(moving).map(|(fixed, moving)| Landmarks { fixed, moving, error_mm }))
     }
 
     /// The extra images; reads those that are not held.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 use glam::DVec3;
-use mireg::io::points::{Frame, Landmarks};
+use mireg::io::points::Frame;
 use mireg::io::transform::{Format, Grids};
 use mireg::tre::{self, Tre};
 use mireg::{Error, Geometry, Result, io};
@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::arguments::choice::choice;
+use crate::files;
 use crate::held::{Held, or_read};
 use crate::terminal::{self, line};
 use crate::transforms::Chain;
@@ -161,10 +162,7 @@ fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids, held: Held) ->
 }
 
 fn landmarks(path: &Path, arguments: &Evaluate, held: Option<Vec<DVec3>>) -> Result<Vec<DVec3>> {
-    if let Some(held) = held {
-        return Ok(held);
-    }
-    Ok(Landmarks::read(path, None, arguments.frame)?.points().to_vec())
+    held.map_or_else(|| files::points(path, arguments.frame), Ok)
 }
 
 fn text(error: &Tre) -> String {

@@ -168,6 +168,34 @@ pub struct FlowAdd {
     pub weight: f32,
 }
 
+/// Parameters of [`flow_landmarks`](crate::kernels::flow::landmarks::flow_landmarks).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowLandmarks {
+    /// The displacement field.
+    pub field: DeviceSlice<f32>,
+    /// The index of each landmark's voxel; no two are the same.
+    pub voxels: DeviceSlice<u32>,
+    /// Four numbers per landmark: the displacement of its voxel, in voxels, and with which precision it is known, mm^-2.
+    pub targets: DeviceSlice<f32>,
+    /// Three planes of force, to which is added.
+    pub force: DeviceSliceMut<f32>,
+    /// One plane of precision, to which is added.
+    pub precision: DeviceSliceMut<f32>,
+    /// Voxels of the grid along x, y and z.
+    pub size: [u32; 3],
+    /// Its spacing^2 along x, y and z, mm^2: see [`led`](crate::math::flow::led).
+    pub squares: [f32; 3],
+    /// Landmarks.
+    pub len: u32,
+    /// What precisions are multiplied by.
+    pub weight: f32,
+    /// See [`led`](crate::math::flow::led).
+    pub limit: f32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// Parameters of the kernels of [`step`](crate::kernels::flow::step).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -314,6 +342,7 @@ const _: () = assert!(size_of::<FlowForce>() == 248);
 const _: () = assert!(size_of::<FlowLocal>() == 256);
 const _: () = assert!(size_of::<FlowShow>() == 208);
 const _: () = assert!(size_of::<FlowAdd>() == 80);
+const _: () = assert!(size_of::<FlowLandmarks>() == 120);
 const _: () = assert!(size_of::<FlowStep>() == 104);
 const _: () = assert!(size_of::<FlowRefine>() == 80);
 const _: () = assert!(size_of::<FlowJacobian>() == 64);

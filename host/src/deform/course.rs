@@ -95,6 +95,10 @@ impl Course<'_> {
         self.levels.len() - 1
     }
 
+    pub fn finest_mm(&self) -> f64 {
+        self.mm(self.finest())
+    }
+
     /// Where the field of a level comes from.
     pub fn before<'s>(&self, number: usize, searched: Option<&'s Searched>) -> Before<'s> {
         match searched {
@@ -112,7 +116,12 @@ impl Course<'_> {
             Before::Start | Before::Searched(_) => None,
         };
         let plan = self.plan(number);
-        let shared = Shared { from, compare: &plan.compare(), block_mm: BLOCK * self.mm(self.coarse() - 1) };
+        let landmarks = self.options.landmarks.as_ref();
+        let landmarks = landmarks.map(|landmarks| landmarks.on(grid, self.finest_mm(), &self.start, self.middle));
+        let landmarks = landmarks.unwrap_or_default();
+        let block_mm = BLOCK * self.mm(self.coarse() - 1);
+        let shared =
+            Shared { from, compare: &plan.compare(), block_mm, landmarks: landmarks.each_ref().map(Vec::as_slice) };
         flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, &self.start)?;
         match before {
             Before::Searched(searched) => {

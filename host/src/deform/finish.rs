@@ -75,6 +75,7 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
         levels: Vec::new(),
         place: None,
         linear_place: None,
+        landmarks: None,
         doubts: Vec::new(),
         seconds: Seconds::default(),
         backend: backend.name(),

@@ -5,7 +5,7 @@ use super::middle::Middle;
 use super::vectors;
 use crate::Result;
 use crate::backend::cpu::{Met, Side};
-use crate::backend::{Backend, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLevel, FlowPair};
+use crate::backend::{Backend, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair};
 use crate::image::{Geometry, StoredImage, voxel_map};
 use glam::DAffine3;
 use gpu::math::interpolate;
@@ -15,6 +15,8 @@ pub struct Shared<'a> {
     pub from: Option<[[f32; 3]; 2]>,
     pub compare: &'a [Compare],
     pub block_mm: f64,
+    /// Of the one flow, or of both.
+    pub landmarks: [&'a [FlowLandmark]; 2],
 }
 
 /// What flows.
@@ -66,7 +68,7 @@ impl<'a> Flows<'a> {
         start: &DAffine3,
     ) -> Result<()> {
         let channels = || level.channels.iter().zip(stored);
-        let &Shared { from, compare, block_mm } = shared;
+        let &Shared { from, compare, block_mm, landmarks } = shared;
         let spacing_mm = grid.spacing.to_array();
         let grids = level.grids();
         match self {
@@ -79,7 +81,15 @@ impl<'a> Flows<'a> {
                     })
                     .collect();
                 let map = voxel_map(grid, grids[1], start);
-                flow.level(&FlowLevel { channels: &channels, map, spacing_mm, from, compare, block_mm })
+                flow.level(&FlowLevel {
+                    channels: &channels,
+                    map,
+                    spacing_mm,
+                    from,
+                    compare,
+                    block_mm,
+                    landmarks: landmarks[0],
+                })
             }
             Self::Two(pair, middle) => {
                 let blank = StoredImage { size: grid.size, values: vec![0; grid.voxels() + padding(grid.size)] };
@@ -95,7 +105,8 @@ impl<'a> Flows<'a> {
                 });
                 let [one, two] = [0, 1].map(|side: usize| {
                     let map = voxel_map(grid, grids[side], &middle.to[side]);
-                    FlowLevel { channels: &sides[side], map, spacing_mm, from, compare, block_mm }
+                    let landmarks = landmarks[side];
+                    FlowLevel { channels: &sides[side], map, spacing_mm, from, compare, block_mm, landmarks }
                 });
                 pair.level([&one, &two])
             }

@@ -1,6 +1,6 @@
 //! What a deformation is.
 
-use super::Force;
+use super::{Force, LandmarkErrors};
 use crate::Volume;
 use crate::doubt::Doubt;
 use crate::image::Intensities;
@@ -35,6 +35,8 @@ pub struct Deformation {
     /// The same through the start or, where they do not agree there, through the affine map nearest to the field; none where the flow started
     /// from a registration.
     pub linear_place: Option<Place>,
+    /// Of the landmarks that pulled, if there were some.
+    pub landmarks: Option<LandmarkErrors>,
     /// Coarse to fine.
     pub levels: Vec<Level>,
     /// What speaks against it and its start.

@@ -11,6 +11,7 @@ mod finish;
 mod flows;
 mod forces;
 mod found;
+mod landmarks;
 mod levels;
 pub(crate) mod memory;
 mod middle;
@@ -29,6 +30,7 @@ mod way;
 pub use channels::Channel;
 pub use forces::{Force, Forces, Weighted};
 pub use found::{Consistency, Deformation, Level, Seconds, TermValues};
+pub use landmarks::{LandmarkErrors, Landmarks};
 pub use options::Options;
 pub use start::Start;
 
@@ -140,11 +142,15 @@ impl Run<'_> {
         let linear_place = timed(&mut seconds.finish, look)?.flatten();
         let of_place = made.place.map(|place| doubts::of_place(place, linear_place, vouched));
         let agree = of_place.as_ref().is_some_and(Vec::is_empty);
+        let errors = |landmarks: &Landmarks| landmarks.errors(&start, &made.field, course.finest_mm());
+        let landmarks = options.landmarks.as_ref().and_then(errors);
+        let of_landmarks = landmarks.as_ref().and_then(LandmarkErrors::doubt);
         let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
         Ok(Deformation {
             intensities: self.intensities,
-            doubts: [flow, of_place.unwrap_or_default()].concat(),
+            doubts: [flow, of_place.unwrap_or_default(), of_landmarks.into_iter().collect()].concat(),
             linear_place,
+            landmarks,
             values: climbed.last().map_or([0.0; 2], Level::ends),
             levels: climbed,
             ..made

@@ -1,6 +1,6 @@
 //! What the user may choose.
 
-use super::{Channel, Force, Forces, Start, channels, levels};
+use super::{Channel, Force, Forces, Landmarks, Start, channels, levels};
 use crate::backend::FlowLoad;
 use crate::error::Setting;
 use crate::image::{IntensityRange, Prepared};
@@ -37,6 +37,8 @@ pub struct Options {
     pub fixed_mask: Option<Volume>,
     /// On the moving image's grid: what lies where it is less than 0.5 has no force.
     pub moving_mask: Option<Volume>,
+    /// What pulls beside the images.
+    pub landmarks: Option<Landmarks>,
     /// The intensities that are looked at, of each image.
     pub fixed_range: IntensityRange,
     pub moving_range: IntensityRange,
@@ -58,6 +60,7 @@ impl Default for Options {
             bins: 100,
             fixed_mask: None,
             moving_mask: None,
+            landmarks: None,
             fixed_range: IntensityRange::Auto,
             moving_range: IntensityRange::Auto,
             moved: true,
@@ -108,6 +111,9 @@ impl Options {
         if let Some(levels) = &self.levels {
             check::levels(levels)?;
             levels::check(levels, [&fixed.geometry, &moving.geometry])?;
+        }
+        if let Some(landmarks) = &self.landmarks {
+            landmarks.check([&fixed.geometry, &moving.geometry])?;
         }
         let masks = [self.fixed_mask.as_ref(), self.moving_mask.as_ref()];
         let images = metric::check::images([fixed, moving], masks, [self.fixed_range, self.moving_range])?;

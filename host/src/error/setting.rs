@@ -22,6 +22,12 @@ pub enum Setting {
     MovingExtra,
     /// How much the extra images count.
     ExtraWeight,
+    /// Landmarks of the fixed image.
+    FixedPoints,
+    /// Where they belong in the moving image.
+    MovingPoints,
+    /// How exactly landmarks were set.
+    PointsError,
     /// The fixed image's intensities that are looked at.
     FixedRange,
     /// The same of the moving image.

@@ -93,3 +93,33 @@ pub fn measures_labels() {
     assert_eq!(alone["labels"][1]["jacobian"], two["jacobian"]);
     assert!(alone.get("mean_dice").is_none() && alone["labels"][1].get("dice").is_none());
 }
+
+pub fn takes_landmarks_in_either_frame() {
+    let folder = volumes();
+    let path = |name: &str| folder.path().join(name);
+    let points = [DVec3::new(5.0, 9.0, -12.0), DVec3::new(-20.5, 14.0, 9.0), DVec3::new(12.0, -21.0, 17.0)];
+    let write = |name: &str, point: &dyn Fn(DVec3) -> DVec3| {
+        let rows: String =
+            points.iter().map(|&p| point(p).to_array().map(|v| v.to_string()).join(",") + "\n").collect();
+        fs::write(path(name), "x,y,z\n".to_owned() + &rows).unwrap();
+    };
+    let ras = |p: DVec3| p * DVec3::new(-1.0, -1.0, 1.0);
+    write("a.csv", &|p| p);
+    write("b.csv", &bend);
+    write("a_ras.csv", &ras);
+    write("b_ras.csv", &|p| ras(bend(p)));
+    let field = |more: &str| {
+        let shown = stdout(mireg(folder.path(), &DEFORM).args(more.split_whitespace()));
+        assert_eq!(shown.contains("over 3 points"), !more.is_empty(), "{shown}");
+        fs::read(path("out/field.nii.gz")).unwrap()
+    };
+    let alone = field("");
+    let led = field("--points a.csv --moving-points b.csv --points-error 0.5");
+    let landmarks = report(&path("out"))["landmarks"].clone();
+    assert_eq!((&landmarks["points"], &landmarks["error_mm"]), (&3.into(), &0.5.into()));
+    let mean = |when: &str| landmarks[when]["mean_mm"].as_f64().unwrap();
+    assert!(mean("before") > 3.0 && mean("after") < 0.5, "{landmarks}");
+    assert!(fs::read_to_string(path("out/report.html")).unwrap().contains("3 landmarks"));
+    assert!(alone != led);
+    assert!(led == field("--fixed-points a_ras.csv --moving-points b_ras.csv --frame ras --points-error 0.5"));
+}

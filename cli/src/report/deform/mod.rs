@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::outputs::Output;
 use super::{Kind, Report, Spent, words};
-use mireg::deform::{self, Consistency, Deformation, Options};
+use mireg::deform::{self, Consistency, Deformation, LandmarkErrors, Options};
 use mireg::image::Intensities;
 use mireg::io;
 use mireg::io::transform::{self, Grids, Motion};
@@ -97,6 +97,9 @@ pub struct Facts {
     /// The same through the start or, where they do not agree there, through the affine map nearest to the field; null where the flow started
     /// from a registration.
     pub linear_place: Option<Place>,
+    /// How far landmarks are from where they belong, where some pulled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub landmarks: Option<LandmarkErrors>,
     /// What the deformation does to labels, where there were some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regions: Option<Regions>,
@@ -216,6 +219,7 @@ impl Kind for Deformed<'_> {
             inverse_consistency: found.consistency,
             place: found.place,
             linear_place: found.linear_place,
+            landmarks: found.landmarks,
             regions: regions.cloned(),
             levels: found.levels.iter().map(level).collect(),
             seconds: Seconds {
@@ -244,6 +248,9 @@ impl Kind for Deformed<'_> {
         let dice = dice.map(|(dice, labels)| {
             ("Dice", format!("mean {:.4} -> {:.4} over {labels} labels", dice.before, dice.after))
         });
+        let landmarks = facts.landmarks.map(|LandmarkErrors { points, before, after, .. }| {
+            ("landmarks", format!("mean {:.2} -> {:.2} mm over {points} points", before.mean_mm, after.mean_mm))
+        });
         let lines = [
             ("initial", words::began(&facts.start, &self.found.start.transform)),
             ("displacement", lengths),
@@ -251,7 +258,7 @@ impl Kind for Deformed<'_> {
             ("Jacobian", format!("determinant {low:.3} to {high:.3}; {error}")),
             ("time", format!("{:.2} s, of which {parts}", seconds.total)),
         ];
-        lines.into_iter().chain(dice).collect()
+        lines.into_iter().chain(landmarks).chain(dice).collect()
     }
 
     fn draw(&self, images: [&Volume; 2]) -> ImageResult<page::Pictures> {

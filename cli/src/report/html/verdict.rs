@@ -64,6 +64,9 @@ pub fn advice(warning: &Warning) -> &'static str {
             "See below where that is: it may be right where one image shows what the other does not, such as a resection."
         }
         Check::NoRise => "Check the start, and try another --force or coarser --levels to begin with.",
+        Check::Landmarks => {
+            "See whether both files list the same landmarks in the same order and frame, and look where the images lead instead."
+        }
         Check::Inverse => "Do not take points or labels back through the inverse where a voxel matters.",
     }
 }

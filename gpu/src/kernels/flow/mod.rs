@@ -1,5 +1,5 @@
 //! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute what
-//! pulls, by the tables that [`table`] makes, [`sum`] adds it up where it is of several, and [`step`] makes the update field of it and
+//! pulls, by the tables that [`table`] makes, [`sum`] adds it up where it is of several, [`landmarks`] pull too, and [`step`] makes the update field of it and
 //! applies it. [`relax`] mends the field where volumes change too much. [`field`] and [`inverse`] compute what is asked of the final
 //! field. [`show`] is for two fields that meet in the middle.
 //!
@@ -9,6 +9,7 @@ pub mod copy;
 pub mod field;
 pub mod force;
 pub mod inverse;
+pub mod landmarks;
 pub mod local;
 pub mod pairs;
 pub mod relax;

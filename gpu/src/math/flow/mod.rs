@@ -118,6 +118,28 @@ pub fn added(sum: f32, pull: f32, weight: f32) -> f32 {
     pull.mul_add(weight, sum)
 }
 
+/// A displacement that is known, beside what the images say.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Known {
+    /// In voxels.
+    pub displacement: [f32; 3],
+    /// 1 / variance of each of its components, mm^-2.
+    pub precision: f32,
+}
+
+/// What pulls at the voxel of a landmark: what did before, and the way from its displacement to the one that is known, times `weight`. Where images agree
+/// far from there, they are as sure of it as they are of what is right. So the precision grows with the square of the way in standard deviations;
+/// `squares` is spacing^2 of the grid along each axis, mm^2. Along no axis is the way longer than `limit`: the longest step shortens all
+/// others. All in voxels.
+#[inline(always)]
+pub fn led(pull: Pull, displacement: [f32; 3], known: Known, squares: [f32; 3], (weight, limit): (f32, f32)) -> Pull {
+    let way = |i: usize| known.displacement[i] - displacement[i];
+    let square = |i: usize| way(i) * way(i) * squares[i];
+    let precision = known.precision * (square(0) + square(1) + square(2)).mul_add(known.precision, 1.0) * weight;
+    let force = |i: usize| at_least(at_most(way(i), limit), -limit).mul_add(precision, pull.force[i]);
+    Pull { force: [force(0), force(1), force(2)], precision: pull.precision + precision }
+}
+
 /// The displacement of the update field, in voxels, from the sums of the forces and precisions around a voxel: the most likely one that
 /// they share, under a normal prior around 0 whose variance is 1 / `prior` mm^2.
 #[inline(always)]
@@ -178,6 +200,11 @@ impl Moments {
 #[inline(always)]
 fn at_least(value: f32, least: f32) -> f32 {
     if value > least { value } else { least }
+}
+
+#[inline(always)]
+fn at_most(value: f32, most: f32) -> f32 {
+    if value < most { value } else { most }
 }
 
 /// The step length, at most 1, with which no voxel moves by more than `limit` voxels, from the square of the update field's largest

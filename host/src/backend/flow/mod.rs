@@ -8,8 +8,10 @@ mod table;
 use crate::error::Setting;
 use crate::image::StoredImage;
 use crate::{Error, Result};
+pub use gpu::math::flow::Known;
 use gpu::math::interpolate;
 use gpu::params::{Affine, VectorMaps};
+use std::f64::consts::TAU;
 pub use table::{Relation, Table};
 
 /// Two images of the same anatomy as another channel's, on the same grids.
@@ -40,6 +42,8 @@ pub struct FlowLevel<'a> {
     pub compare: &'a [Compare],
     /// The side of the blocks of a [`Half`], mm; taken to be at least a voxel.
     pub block_mm: f64,
+    /// What pulls beside the images, whatever half of them does; each at another voxel.
+    pub landmarks: &'a [FlowLandmark],
 }
 
 impl FlowLevel<'_> {
@@ -47,6 +51,14 @@ impl FlowLevel<'_> {
     fn blocks(&self) -> [f32; 3] {
         self.spacing_mm.map(|mm| (mm / self.block_mm).min(1.0) as f32)
     }
+}
+
+/// A voxel of the fixed image whose displacement is known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlowLandmark {
+    /// Its index in memory.
+    pub voxel: u32,
+    pub known: Known,
 }
 
 /// How images are compared.
@@ -120,6 +132,15 @@ impl FlowStep {
     /// As [`gpu::math::flow::update`] takes it, mm^-2.
     fn prior(&self) -> f32 {
         (1.0 / (self.prior_mm * self.prior_mm)) as f32
+    }
+
+    /// What the precision of a landmark is multiplied by on a grid of this size, where forces of the images count `weight` times: after
+    /// the window of the step it counts at its voxel as if all voxels of the window knew that displacement.
+    fn of_landmark(&self, size: [u32; 3], spacing_mm: [f64; 3], weight: f64) -> f32 {
+        let axes = (0..3).filter(|&axis| size[axis] > 1);
+        // The inverse of the largest weight that a Gaussian gives.
+        let voxels = axes.map(|axis| (TAU.sqrt() * self.smooth_mm[0] / spacing_mm[axis]).max(1.0));
+        (voxels.product::<f64>() / weight) as f32
     }
 
     /// The step whose prior counts as much less as forces of this weight count more: so they need not be multiplied.
@@ -268,6 +289,11 @@ fn padded(planes: &[f32], size: [usize; 3]) -> Vec<f32> {
     let mut field = planes[..3 * size.iter().product::<usize>()].to_vec();
     field.resize(field.len() + interpolate::padding(size.map(|n| n as u32)), 0.0);
     field
+}
+
+/// The squares of distances between voxels, mm^2.
+fn squares(spacing_mm: [f64; 3]) -> [f32; 3] {
+    spacing_mm.map(|mm| (mm * mm) as f32)
 }
 
 /// The error of a flow that has not begun.

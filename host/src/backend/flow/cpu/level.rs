@@ -4,7 +4,7 @@ use super::local::{self, Means};
 use super::task::{FieldView, FlowTask, pieces};
 use super::{gaussian, joint, show, sum};
 use crate::Result;
-use crate::backend::flow::{Agreement, Compare, FlowLevel, Half, Score, WeightedScore, other_metric};
+use crate::backend::flow::{Agreement, Compare, FlowLandmark, FlowLevel, Half, Score, WeightedScore, other_metric};
 use crate::image::StoredImage;
 use gpu::math::flow;
 use gpu::params::Affine;
@@ -15,6 +15,7 @@ pub struct LevelOnCpu {
     map: Affine,
     blocks: [f32; 3],
     per_square: [f32; 3],
+    pub landmarks: Vec<FlowLandmark>,
     /// What several forces add up to, as long as what they are computed in; empty where there is one.
     sum: Vec<f32>,
 }
@@ -69,7 +70,8 @@ impl LevelOnCpu {
         });
         let sum = if several { vec![0.0; 4 * level.channels[0].fixed.voxels().len()] } else { Vec::new() };
         let per_square = level.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
-        Self { channels: channels.collect(), map: level.map, blocks: level.blocks(), per_square, sum }
+        let (landmarks, blocks) = (level.landmarks.to_vec(), level.blocks());
+        Self { channels: channels.collect(), map: level.map, blocks, per_square, landmarks, sum }
     }
 
     /// How the images agree, with `room` for four planes.
@@ -84,7 +86,7 @@ impl LevelOnCpu {
 
     /// Writes what pulls into the planes of `room`; what the prior counts more for it.
     pub fn pull(&mut self, grid: FieldView, half: Half, scores: &[WeightedScore], room: &mut Vec<f32>) -> Result<f64> {
-        let Self { channels, map, blocks, per_square, sum } = self;
+        let Self { channels, map, blocks, per_square, sum, .. } = self;
         if scores.len() != channels.iter().map(|channel| channel.metrics.len()).sum::<usize>() {
             return Err(other_metric());
         }

@@ -3,6 +3,7 @@
 mod compose;
 mod finish;
 mod joint;
+mod landmarks;
 mod level;
 mod local;
 mod meet;
@@ -11,7 +12,9 @@ mod show;
 mod sum;
 mod task;
 
-use super::{Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, padded, size_of};
+use super::{
+    Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, padded, size_of, squares,
+};
 use crate::backend::flow::pair::{Pair, Shows};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::{Result, Volume};
@@ -91,7 +94,11 @@ impl Climb for FlowOnCpu {
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()> {
         let grid = FieldView { size: self.size, field: &self.field };
         let level = self.level.as_mut().ok_or_else(no_level)?;
-        let step = step.weighing(level.pull(grid, step.half, scores, &mut self.step)?);
+        let weight = level.pull(grid, step.half, scores, &mut self.step)?;
+        let of_landmark = step.of_landmark(self.size, self.spacing_mm, weight);
+        let squares = squares(self.spacing_mm);
+        landmarks::lead(&level.landmarks, &grid, squares, (of_landmark, step.limit), &mut self.step);
+        let step = step.weighing(weight);
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
         gaussian::smooth(&mut self.step, size, of_step);

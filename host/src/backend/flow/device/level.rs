@@ -3,6 +3,7 @@
 use super::grid::FieldOnDevice;
 use super::joint::Joint;
 use super::kernels::FLOW_SHOW;
+use super::landmarks::Landmarks;
 use super::launch;
 use super::local::Local;
 use super::sum::Sum;
@@ -18,6 +19,7 @@ pub struct LevelOnDevice<Q: Queue> {
     channels: Vec<ChannelOnDevice<Q>>,
     map: Affine,
     blocks: [f32; 3],
+    pub landmarks: Landmarks<Q>,
     /// Where there are several forces.
     sum: Option<Sum<Q>>,
 }
@@ -48,6 +50,7 @@ pub struct Alone<'a, Q: Queue> {
     images: &'a Images<Q>,
     joint: &'a mut Joint<Q>,
     at: (Affine, [f32; 3]),
+    pub landmarks: &'a Landmarks<Q>,
 }
 
 impl<Q: Queue> Alone<'_, Q> {
@@ -89,6 +92,7 @@ impl<Q: Queue> LevelOnDevice<Q> {
                 .collect::<Result<_>>()?,
             map: level.map,
             blocks: level.blocks(),
+            landmarks: Landmarks::new(queue, level.landmarks)?,
             sum,
         };
         level.look_at_fixed(queue, grid)?;
@@ -140,8 +144,9 @@ impl<Q: Queue> LevelOnDevice<Q> {
     /// The images and the single force, if it is one of a joint histogram: then nothing but its tables changes from step to step.
     pub fn alone(&mut self) -> Option<Alone<'_, Q>> {
         let [ChannelOnDevice { images, metrics }] = &mut self.channels[..] else { return None };
+        let (at, landmarks) = ((self.map, self.blocks), &self.landmarks);
         match &mut metrics[..] {
-            [Metric::Joint(joint)] => Some(Alone { images, joint, at: (self.map, self.blocks) }),
+            [Metric::Joint(joint)] => Some(Alone { images, joint, at, landmarks }),
             _ => None,
         }
     }

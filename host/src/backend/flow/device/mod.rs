@@ -4,6 +4,7 @@ mod ends;
 mod grid;
 mod joint;
 mod kernels;
+mod landmarks;
 pub mod launch;
 mod level;
 mod local;
@@ -81,10 +82,12 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
         let queue = &*self.queue;
-        let step = step.weighing(level.write(queue, scores)?);
+        let weight = level.write(queue, scores)?;
+        let step = step.weighing(weight);
         let recorded = level.alone().is_some().then(|| self.recorded.step(&step, grid.exchanged));
         let mut work = || {
             level.pull(queue, grid, step.half, scores)?;
+            level.landmarks.lead(queue, grid, &step, weight)?;
             grid.step(queue, &step)
         };
         match recorded {
@@ -113,6 +116,7 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
             queue.again(recorded.climb(relation, &step, grid.exchanged), || {
                 alone.look(queue, grid, relation)?;
                 alone.pull(queue, grid, step.half)?;
+                alone.landmarks.lead(queue, grid, &step, weight)?;
                 grid.step(queue, &step)
             })?;
             queue.wait_until(&|| alone.value().is_some())?;

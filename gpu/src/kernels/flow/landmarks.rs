@@ -1,0 +1,29 @@
+//! Landmarks pull at their voxels.
+
+use super::{own, read, write_pull};
+use crate::math::flow::{self, Known, Pull};
+use crate::params::FlowLandmarks;
+use cuda_std::kernel;
+use cuda_std::thread::index_1d;
+
+/// Adds what landmarks say to what pulls: one thread per landmark, in blocks of any size that cover them.
+///
+/// # Safety
+/// The slices are as long as their documentation, `len` and the size say; the voxels are those of the grid, and each is there once.
+#[kernel]
+pub unsafe fn flow_landmarks(p: FlowLandmarks) {
+    let at = index_1d();
+    if at >= p.len {
+        return;
+    }
+    let at = at as usize;
+    // SAFETY: below `len`; else as this function's.
+    unsafe {
+        let voxel = p.voxels.get_cached(at);
+        let [x, y, z, precision] = [0, 1, 2, 3].map(|number: usize| p.targets.get_cached(4 * at + number));
+        let known = Known { displacement: [x, y, z], precision };
+        let pull = Pull { force: own(p.force, p.size, voxel), precision: p.precision.get(voxel as usize) };
+        let led = flow::led(pull, read(p.field, p.size, voxel), known, p.squares, (p.weight, p.limit));
+        write_pull([p.force, p.precision], p.size, voxel, led);
+    }
+}
