@@ -3,16 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
+use mireg::backend::{Loan, Resident};
 use mireg::error::Setting;
 use mireg::transform::{Linear, Transform};
 use mireg::{Error, Geometry, Result, Volume};
 
+/// The voxels of a fixed and a moving image in the memory of an engine's device.
+pub type OnDevice<'e> = [Option<Resident<'e>>; 2];
+
 /// Images, transforms and points that a command takes instead of reading them from the files of the same names. The command line holds
 /// none.
 #[derive(Default)]
-pub struct Held {
+pub struct Held<'e> {
     pub fixed: Option<Volume>,
     pub moving: Option<Volume>,
+    /// Their voxels, where the engine's device has them already.
+    pub on_device: OnDevice<'e>,
     pub fixed_mask: Option<Volume>,
     pub moving_mask: Option<Volume>,
     pub fixed_labels: Option<Volume>,
@@ -46,7 +52,12 @@ pub fn or_read<T>(held: Option<T>, path: Option<&Path>, read: impl FnOnce(&Path)
     }
 }
 
-impl Held {
+/// Lends what is on the device to the runs that use these images, until what is returned is dropped.
+pub fn lend<'v>(on_device: &'v OnDevice, images: [&'v Volume; 2]) -> Vec<Loan<'v>> {
+    on_device.iter().zip(images).filter_map(|(there, image)| Some(there.as_ref()?.lend(image))).collect()
+}
+
+impl Held<'_> {
     /// The transform, where a linear one is needed.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod template;
 pub use template::Averaged;
 
 use std::ffi::OsString;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -24,7 +25,7 @@ use crate::commands::mesh::Mesh;
 use crate::commands::register::Register;
 use crate::commands::{Arguments, Command};
 use crate::flags;
-use crate::held::Held;
+use crate::held::{Held, OnDevice, lend};
 use crate::invocation::Invocation;
 use crate::loaded::Loaded;
 use crate::report::deform::Deformed;
@@ -106,9 +107,10 @@ impl Asked {
     }
 
     fn register(&self, of: &Register, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
+        let (told, loaded, on_device) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
         let Loaded { fixed, moving, whole, options, .. } = loaded;
         let images = [fixed, moving];
+        let lent = lend(&on_device, images.each_ref());
         let mut found = engine.register(&images[0], &images[1], &options, observer)?;
         let moved = match (found.moved.take(), whole) {
             (Some(moved), None) => moved,
@@ -119,13 +121,15 @@ impl Asked {
             }
         };
         let report = told.report(&Registered { found: &found, options: &options }, &images, &self.invocation)?;
+        drop(lent);
         Ok(self.finished(Found::Linear(Box::new(found), options), moved, images, told, report))
     }
 
     fn deform(&self, of: &Deform, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) = self.load(&of.pair, held, engine, |grids, held| of.asked(grids, held))?;
+        let (told, loaded, on_device) = self.load(&of.pair, held, engine, |grids, held| of.asked(grids, held))?;
         let Loaded { fixed, moving, options: asked, .. } = loaded;
         let images = [fixed, moving];
+        let lent = lend(&on_device, images.each_ref());
         let (found, regions) = asked.run(images.each_ref(), engine, observer)?;
         let options = asked.options;
         let moved = match &found.moved {
@@ -140,18 +144,21 @@ impl Asked {
         let report = engine.install(|| {
             told.report(&Deformed::new(&found, &options, start, regions.as_ref()), &images, &self.invocation)
         })?;
+        drop(lent);
         Ok(self.finished(Found::Deformed(Box::new(found), options, regions), moved, images, told, report))
     }
 
     fn mesh(&self, of: &Mesh, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
+        let (told, loaded, on_device) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
         let Loaded { fixed, moving, options, .. } = loaded;
         let images = [fixed, moving];
+        let lent = lend(&on_device, images.each_ref());
         let found = engine.mesh(&images[0], &images[1], &options, observer)?;
         let (moved, report) = engine.install(|| {
             let meshed = Meshed::new(&found, told.start.as_deref(), images.each_ref())?;
             Ok((meshed.moved.clone(), told.report(&meshed, &images, &self.invocation)?))
         })?;
+        drop(lent);
         Ok(self.finished(Found::Meshed(Box::new(found)), moved, images, told, report))
     }
 
@@ -175,22 +182,23 @@ impl Asked {
         }
     }
 
-    /// Reads the images that are not held, and options between images on their grids; and where all of it comes from.
-    fn load<O: Send>(
+    /// Reads the images that are not held, and options between images on their grids; says where all of it comes from, and what of the
+    /// images is on the device.
+    fn load<'e, O: Send>(
         &self,
         pair: &Pair,
-        mut held: Held,
+        mut held: Held<'e>,
         engine: &Engine,
         options: impl FnOnce(&Grids, Held) -> Result<O> + Send,
-    ) -> Result<(Told, Loaded<O>)> {
-        let volumes = [held.fixed.take(), held.moving.take()];
+    ) -> Result<(Told, Loaded<O>, OnDevice<'e>)> {
+        let (volumes, on_device) = ([held.fixed.take(), held.moving.take()], take(&mut held.on_device));
         let Pair { fixed, moving, images, .. } = pair;
         let read = || Loaded::read([fixed, moving], images, volumes, |grids| options(grids, held));
         let mut loaded = engine.install(read)?;
         let (fixed, moving, start) = (fixed.clone(), moving.clone(), self.start().cloned());
-        let notes = std::mem::take(&mut loaded.notes);
+        let notes = take(&mut loaded.notes);
         let told = Told { fixed, moving, start, notes, read: loaded.seconds, open: engine.opening_seconds() };
-        Ok((told, loaded))
+        Ok((told, loaded, on_device))
     }
 }
 
@@ -238,7 +246,7 @@ pub struct Finished {
 impl Finished {
     /// The moved image, which is not needed for anything else here.
     pub fn take_moved(&mut self) -> Volume {
-        let voxels = std::mem::take(&mut self.moved.voxels);
+        let voxels = take(&mut self.moved.voxels);
         Volume { voxels, ..self.moved }
     }
 
