@@ -107,7 +107,8 @@ fn read(capsule: &Bound<'_, PyCapsule>, size: [usize; 3]) -> Option<(Tensor, Pix
     if !lies || shape.iter().skip(3).any(|&n| n != 1) {
         return None;
     }
-    let (address, gpu) = (tensor.data as u64 + tensor.byte_offset, usize::try_from(tensor.device.id).ok()?);
+    let address = (tensor.data as u64).checked_add(tensor.byte_offset)?;
+    let gpu = usize::try_from(tensor.device.id).ok()?;
     // SAFETY: the numbers are where the capsule says.
     let read = unsafe { Tensor::new(address, Some(gpu), size, [i.1, j.1, k.1], pixel) };
     Some((read?, pixel))

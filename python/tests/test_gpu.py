@@ -120,40 +120,48 @@ def cuda():
     return torch, mireg.Engine(backend="cuda")
 
 
-def test_tensors_of_torch_give_the_bytes_of_arrays(pair, found, cuda):
+@pytest.mark.parametrize("dtype", ["int16", "uint8", "float32", "float64"])
+def test_tensors_of_torch_give_the_bytes_of_arrays(pair, cuda, dtype):
     torch, engine = cuda
-    plain = [torch.as_tensor(array).cuda() for array in pair.arrays]
+    arrays = [(array // 5).astype(dtype) for array in pair.arrays]
+    expected = mireg.register(*images(pair, arrays), backend="cpu")
+    plain = [torch.tensor(array, device="cuda") for array in arrays]
     ways = {
-        "int16": plain,
-        "float32": [one.float() for one in plain],
-        "float64": [one.double().requires_grad_() for one in plain],
+        "plain": plain,
         "permuted": [one.permute(2, 1, 0).contiguous().permute(2, 1, 0) for one in plain],
         "part": [torch.nn.functional.pad(one, (3, 1, 2, 2, 1, 4))[1:-4, 2:-2, 3:-1] for one in plain],
     }
     for way, tensors in ways.items():
-        made = images(pair, [NoCopies(one.detach()) for one in tensors])
-        assert same(mireg.register(*made, engine=engine), found), way
+        assert same(mireg.register(*images(pair, map(NoCopies, tensors)), engine=engine), expected), way
         # These can be copied, too.
-        made = images(pair, tensors)
-        assert same(mireg.register(*made, backend="cpu"), found), way
-        assert np.array_equal(made[0].array, pair.arrays[0]), way
+        made = images(pair, [one.requires_grad_() if dtype[0] == "f" else one for one in tensors])
+        assert same(mireg.register(*made, engine=engine), expected), way
+        assert same(mireg.register(*made, backend="cpu"), expected), way
+        assert np.array_equal(made[0].array, arrays[0]), way
 
 
 def test_what_was_queued_before_is_waited_for(pair, found, cuda):
     torch, engine = cuda
+    arrays = [torch.tensor(array, device="cuda") for array in pair.arrays]
     with torch.cuda.stream(torch.cuda.Stream()):
-        tensors = [torch.zeros(array.shape, device="cuda") for array in pair.arrays]
-        numbers = [torch.as_tensor(array).float().cuda() for array in pair.arrays]
+        tensors = [torch.zeros_like(array) for array in arrays]
         torch.cuda._sleep(500_000_000)
-        for tensor, one in zip(tensors, numbers):
-            tensor.copy_(one)
+        for tensor, array in zip(tensors, arrays):
+            tensor.copy_(array)
         made = images(pair, map(NoCopies, tensors))
         assert same(mireg.register(*made, engine=engine), found)
 
 
 def test_metric_and_deform_take_tensors(pair, cuda):
     torch, engine = cuda
-    made = images(pair, [NoCopies(torch.as_tensor(array).cuda()) for array in pair.arrays])
+    made = images(pair, [NoCopies(torch.tensor(array, device="cuda")) for array in pair.arrays])
     assert mireg.metric(*made, engine=engine) == mireg.metric(*pair.images(), backend="cpu")
     deformed = [mireg.deform(*given, engine=engine, levels=[6.0], check=False) for given in (made, pair.images())]
     assert same(*deformed)
+
+
+def test_arrays_of_cupy_give_the_bytes_of_arrays(pair, found, cuda):
+    cupy = pytest.importorskip("cupy")
+    made = images(pair, [NoCopies(cupy.asarray(array)) for array in pair.arrays])
+    assert same(mireg.register(*made, engine=cuda[1]), found)
+    assert np.array_equal(mireg.Image(cupy.asarray(pair.arrays[0]), pair.affines[0], frame="LPS").array, pair.arrays[0])
