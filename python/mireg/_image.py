@@ -62,7 +62,7 @@ class Image:
         def __getattr__(self, name: str) -> Any:
             if name != "array" or self._tensor is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
-            array = as_array(self._tensor)
+            array = as_array(self._tensor).view()
             array.setflags(write=False)
             object.__setattr__(self, "array", array)
             return array
