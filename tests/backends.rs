@@ -8,6 +8,7 @@ mod images;
 mod mattes;
 mod methods;
 mod search;
+mod tensors;
 mod threads;
 mod viola;
 
@@ -57,6 +58,7 @@ pub fn tests() -> Vec<Trial> {
     tests.extend(mattes::tests());
     tests.extend(methods::tests());
     tests.extend(search::tests());
+    tests.extend(tensors::tests());
     tests.extend(threads::tests());
     tests.extend(viola::tests());
     tests

@@ -3,16 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
+use mireg::backend::Resident;
 use mireg::error::Setting;
 use mireg::transform::{Linear, Transform};
 use mireg::{Error, Geometry, Result, Volume};
 
+/// The voxels of a fixed and a moving image in the memory of an engine's device.
+pub type OnDevice<'e> = [Option<Resident<'e>>; 2];
+
 /// Images, transforms and points that a command takes instead of reading them from the files of the same names. The command line holds
 /// none.
 #[derive(Default)]
-pub struct Held {
+pub struct Held<'e> {
     pub fixed: Option<Volume>,
     pub moving: Option<Volume>,
+    /// Their voxels, where the engine's device has them already.
+    pub on_device: OnDevice<'e>,
     pub fixed_mask: Option<Volume>,
     pub moving_mask: Option<Volume>,
     pub fixed_labels: Option<Volume>,
@@ -46,7 +52,19 @@ pub fn or_read<T>(held: Option<T>, path: Option<&Path>, read: impl FnOnce(&Path)
     }
 }
 
-impl Held {
+/// Does some work for which what is on the device of these images is lent to runs.
+pub fn lending<T>(on_device: &OnDevice, images: [&Volume; 2], work: impl FnOnce() -> T) -> T {
+    let work = || match &on_device[1] {
+        Some(there) => there.lending(images[1], work),
+        None => work(),
+    };
+    match &on_device[0] {
+        Some(there) => there.lending(images[0], work),
+        None => work(),
+    }
+}
+
+impl Held<'_> {
     /// The transform, where a linear one is needed.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod template;
 pub use template::Averaged;
 
 use std::ffi::OsString;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -24,7 +25,7 @@ use crate::commands::mesh::Mesh;
 use crate::commands::register::Register;
 use crate::commands::{Arguments, Command};
 use crate::flags;
-use crate::held::Held;
+use crate::held::{Held, OnDevice, lending};
 use crate::invocation::Invocation;
 use crate::loaded::Loaded;
 use crate::report::deform::Deformed;
@@ -106,10 +107,11 @@ impl Asked {
     }
 
     fn register(&self, of: &Register, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
+        let (told, loaded, on_device) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
         let Loaded { fixed, moving, whole, options, .. } = loaded;
         let images = [fixed, moving];
-        let mut found = engine.register(&images[0], &images[1], &options, observer)?;
+        let register = || engine.register(&images[0], &images[1], &options, observer);
+        let mut found = lending(&on_device, images.each_ref(), register)?;
         let moved = match (found.moved.take(), whole) {
             (Some(moved), None) => moved,
             (_, whole) => {
@@ -123,10 +125,11 @@ impl Asked {
     }
 
     fn deform(&self, of: &Deform, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) = self.load(&of.pair, held, engine, |grids, held| of.asked(grids, held))?;
+        let (told, loaded, on_device) = self.load(&of.pair, held, engine, |grids, held| of.asked(grids, held))?;
         let Loaded { fixed, moving, options: asked, .. } = loaded;
         let images = [fixed, moving];
-        let (found, regions) = asked.run(images.each_ref(), engine, observer)?;
+        let run = || asked.run(images.each_ref(), engine, observer);
+        let (found, regions) = lending(&on_device, images.each_ref(), run)?;
         let options = asked.options;
         let moved = match &found.moved {
             Some(moved) => moved.clone(),
@@ -144,10 +147,11 @@ impl Asked {
     }
 
     fn mesh(&self, of: &Mesh, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
+        let (told, loaded, on_device) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
         let Loaded { fixed, moving, options, .. } = loaded;
         let images = [fixed, moving];
-        let found = engine.mesh(&images[0], &images[1], &options, observer)?;
+        let mesh = || engine.mesh(&images[0], &images[1], &options, observer);
+        let found = lending(&on_device, images.each_ref(), mesh)?;
         let (moved, report) = engine.install(|| {
             let meshed = Meshed::new(&found, told.start.as_deref(), images.each_ref())?;
             Ok((meshed.moved.clone(), told.report(&meshed, &images, &self.invocation)?))
@@ -175,22 +179,23 @@ impl Asked {
         }
     }
 
-    /// Reads the images that are not held, and options between images on their grids; and where all of it comes from.
-    fn load<O: Send>(
+    /// Reads the images that are not held, and options between images on their grids; says where all of it comes from, and what of the
+    /// images is on the device.
+    fn load<'e, O: Send>(
         &self,
         pair: &Pair,
-        mut held: Held,
+        mut held: Held<'e>,
         engine: &Engine,
         options: impl FnOnce(&Grids, Held) -> Result<O> + Send,
-    ) -> Result<(Told, Loaded<O>)> {
-        let volumes = [held.fixed.take(), held.moving.take()];
+    ) -> Result<(Told, Loaded<O>, OnDevice<'e>)> {
+        let (volumes, on_device) = ([held.fixed.take(), held.moving.take()], take(&mut held.on_device));
         let Pair { fixed, moving, images, .. } = pair;
         let read = || Loaded::read([fixed, moving], images, volumes, |grids| options(grids, held));
         let mut loaded = engine.install(read)?;
         let (fixed, moving, start) = (fixed.clone(), moving.clone(), self.start().cloned());
-        let notes = std::mem::take(&mut loaded.notes);
+        let notes = take(&mut loaded.notes);
         let told = Told { fixed, moving, start, notes, read: loaded.seconds, open: engine.opening_seconds() };
-        Ok((told, loaded))
+        Ok((told, loaded, on_device))
     }
 }
 
@@ -238,7 +243,7 @@ pub struct Finished {
 impl Finished {
     /// The moved image, which is not needed for anything else here.
     pub fn take_moved(&mut self) -> Volume {
-        let voxels = std::mem::take(&mut self.moved.voxels);
+        let voxels = take(&mut self.moved.voxels);
         Volume { voxels, ..self.moved }
     }
 

@@ -1,6 +1,6 @@
 //! The doors of the library: an [`Engine`], and a function for each of its runs.
 
-use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Cuda, Work};
+use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Cuda, Resident, Tensor, Work};
 use crate::cost;
 use crate::deform::{self, Deformation};
 use crate::mesh::{self, Found};
@@ -110,6 +110,19 @@ impl Engine {
     /// [`Error::Device`](crate::Error::Device) where the operating system refuses threads; else what `work` returns.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         self.threads.run(work)
+    }
+
+    /// A caller's numbers on the GPU that runs are done on at once as intensities, i fastest: on the host, and there, to be
+    /// [lent](Resident::lending) to runs with the volume that is made of them. `None` where they lie elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where memory is short.
+    pub fn gathered(&self, tensor: &Tensor) -> Result<Option<(Vec<f32>, Resident<'_>)>> {
+        let backend = match &self.device {
+            Device::Opened(backend, ..) => &**backend,
+            Device::Auto(auto) => Chosen::Auto { auto, waits: false }.at_once(),
+        };
+        self.install(|| backend.gathered(tensor))
     }
 
     /// Finds the linear transform that maximises a metric. Single slices that lie elsewhere in space than in x and y, parallel to

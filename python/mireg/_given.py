@@ -10,7 +10,7 @@ from mireg import _mireg
 from mireg._engine import Engine
 from mireg._errors import InputError, UntrustedError
 from mireg._image import frame_of
-from mireg._kinds import grid_of, is_image, is_path, voxels_of
+from mireg._kinds import grid_of, is_image, is_path, lying, voxels_of
 from mireg._results import Result
 from mireg._told import log
 from mireg._transform import Transform, rows_of
@@ -45,10 +45,10 @@ def listed(given: Any) -> list[Any]:
 
 
 def name_of(image: Any, name: str, held: dict[str, Any]) -> str:
-    """What an image is called on the command line. One that is in memory is held under ``name``."""
+    """What an image is called on the command line. One that is in memory is held under ``name``; one of a pair where it lies."""
     if is_path(image):
         return str(os.fspath(image))
-    voxels = voxels_of(image, name)
+    voxels = (lying if name in ("fixed", "moving") else voxels_of)(image, name)
     held[name] = voxels
     return voxels.grid.name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,14 @@ class Voxels(NamedTuple):
     grid: Grid
     voxels: np.ndarray[Any, Any]
     dtype: str
+
+
+class OnGpu(NamedTuple):
+    """The same of a tensor on a GPU, which exports itself by DLPack. ``voxels`` returns its numbers on the host."""
+
+    grid: Grid
+    tensor: Any
+    voxels: Callable[[], Voxels]
 
 
 def of_affine(name: str, shape: tuple[int, ...], affine: Any, to_lps: Any) -> Grid:

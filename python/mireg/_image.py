@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -33,7 +33,8 @@ class Image:
 
     array: Any
     """Voxels, indexed (i, j, k), or (i, j) in 2-D: a numpy array, or anything with ``__array_interface__`` or DLPack, such as a tensor of
-    torch. What lies on a GPU is copied to the host."""
+    torch. A tensor on a GPU stays there, and is not to be written to; this is then its copy on the host, read-only, which is made when it
+    is first asked for."""
     affine: Any
     """The 4x4 matrix from index to mm in ``frame``: a copy, and read-only. ``dataclasses.replace(image, affine=other)`` is the image in
     another place."""
@@ -41,20 +42,39 @@ class Image:
     """``"RAS"`` as nibabel and NIfTI have it, ``"LPS"`` as ITK and DICOM do."""
     #: Where a file's voxels lie, to the last bit.
     _grid: Grid | None = field(default=None, repr=False)
+    #: What lies on a GPU, where ``array`` does.
+    _tensor: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         frame_of(self.frame)
-        object.__setattr__(self, "array", as_array(self.array))
+        if on_gpu(self.array):
+            object.__setattr__(self, "_tensor", exportable(self.array))
+            object.__delattr__(self, "array")
+        else:
+            object.__setattr__(self, "array", as_array(self.array))
         affine = np.array(self.affine, dtype=np.float64)
         affine.setflags(write=False)
         object.__setattr__(self, "affine", affine)
         self._place("image")
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "array" or self._tensor is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            array = as_array(self._tensor).view()
+            array.setflags(write=False)
+            object.__setattr__(self, "array", array)
+            return array
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With the voxels on the host."""
+        return {**self.__dict__, "array": self.array, "_tensor": None}
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Voxels along each axis."""
-        shape: tuple[int, ...] = self.array.shape
-        return shape
+        return tuple(map(int, (self.array if self._tensor is None else self._tensor).shape))
 
     @classmethod
     def load(
@@ -90,6 +110,17 @@ class Image:
         return np.asarray(self.array).reshape(self._place("image").size, order="F")
 
 
+def on_gpu(array: Any) -> bool:
+    """Whether it lies on an NVIDIA GPU, from where it can be had by DLPack."""
+    ways = ("__dlpack__", "__dlpack_device__", "shape")
+    return all(hasattr(array, way) for way in ways) and array.__dlpack_device__()[0] == 2  # kDLCUDA
+
+
+def exportable(array: Any) -> Any:
+    """The same without a graph of gradients, with which torch exports nothing."""
+    return array.detach() if hasattr(array, "detach") else array
+
+
 def as_array(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
     """An array of the host; without a copy where it is one."""
     if isinstance(array, np.ma.MaskedArray):
@@ -100,8 +131,7 @@ def as_array(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
     if isinstance(array, np.ndarray):
         return array
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
-        if hasattr(array, "detach"):  # torch: a graph of gradients is not exported.
-            array = array.detach()
+        array = exportable(array)
         if array.__dlpack_device__()[0] == 1:  # kDLCPU
             return np.from_dlpack(array)
         for to_host in ("cpu", "get"):  # torch and cupy

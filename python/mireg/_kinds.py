@@ -11,7 +11,7 @@ import numpy as np
 
 from mireg import _mireg
 from mireg._errors import InputError
-from mireg._grid import FLIP, Grid, Voxels, of_affine, of_array, of_itk
+from mireg._grid import FLIP, Grid, OnGpu, Voxels, of_affine, of_array, of_itk
 from mireg._image import Image, as_array
 
 Array = np.ndarray[Any, Any]
@@ -58,6 +58,13 @@ def voxels_of(image: Any, name: str) -> Voxels:
     # nibabel has scaled integers as float64; they are no better than float32.
     scaled = kind is NIBABEL and voxels.dtype == "float64" and image.get_data_dtype().kind in "iu"
     return voxels._replace(dtype="float32") if scaled else voxels
+
+
+def lying(image: Any, name: str) -> Voxels | OnGpu:
+    """The same where they lie."""
+    if not isinstance(image, Image) or image._tensor is None:
+        return voxels_of(image, name)
+    return OnGpu(image._place(name), image._tensor, lambda: voxels_of(image, name))
 
 
 def grid_of(image: Any, name: str) -> Grid:

@@ -2,11 +2,14 @@
 
 use std::time::Instant;
 
+use mireg::Volume;
+use mireg::backend::Resident;
 use mireg_cli::held::Held;
 use mireg_cli::memory::{self, Asked, Done, Found};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::dlpack::OnGpu;
 use crate::engine::{Engine, with_threads};
 use crate::errors;
 use crate::images::{self, Grid, Image, Voxels, image};
@@ -42,7 +45,7 @@ pub fn run<'py>(
         Some(engine) => engine.get(py, Some(told)),
         None => Engine::shared(py, kind, threads)?.get().get(py, Some(told)),
     }?;
-    let held = of_python(py, held)?;
+    let held = of_python(py, held, &engine)?;
     Ok(match watch::run(py, Some(told), values, |observer| asked.run(held, &engine, observer))? {
         Done::Registered(mut finished) => {
             let moved = finished.take_moved();
@@ -58,8 +61,22 @@ pub fn run<'py>(
     })
 }
 
+/// An image, and its voxels on the engine's device where they are there.
+fn of_pair<'e>(
+    py: Python<'_>,
+    image: Option<Bound<'_, PyAny>>,
+    engine: &'e mireg::Engine,
+) -> PyResult<(Option<Volume>, Option<Resident<'e>>)> {
+    let Some(image) = image else { return Ok((None, None)) };
+    let (volume, there) = match image.extract::<OnGpu>() {
+        Ok(image) => image.volume(py, engine)?,
+        Err(_) => (image.extract::<Voxels>()?.volume(py)?, None),
+    };
+    Ok((Some(volume), there))
+}
+
 /// Images, transforms and points by their names.
-fn of_python(py: Python<'_>, held: &Bound<'_, PyDict>) -> PyResult<Held> {
+fn of_python<'e>(py: Python<'_>, held: &Bound<'_, PyDict>, engine: &'e mireg::Engine) -> PyResult<Held<'e>> {
     let volume = |name: &str| {
         let voxels = held.get_item(name)?;
         voxels.map(|voxels| voxels.extract::<Voxels>()?.volume(py)).transpose()
@@ -77,10 +94,13 @@ fn of_python(py: Python<'_>, held: &Bound<'_, PyDict>) -> PyResult<Held> {
         let all = all.extract::<Vec<Option<Voxels>>>()?.into_iter();
         all.map(|voxels| voxels.map(|voxels| voxels.volume(py)).transpose()).collect::<PyResult<_>>()
     };
+    let [(fixed, fixed_there), (moving, moving_there)] =
+        [of_pair(py, held.get_item("fixed")?, engine)?, of_pair(py, held.get_item("moving")?, engine)?];
     let grid = held.get_item("grid")?.map(|grid| grid.extract::<Grid>()?.geometry(py)).transpose()?;
     Ok(Held {
-        fixed: volume("fixed")?,
-        moving: volume("moving")?,
+        fixed,
+        moving,
+        on_device: [fixed_there, moving_there],
         fixed_mask: volume("fixed_mask")?,
         moving_mask: volume("moving_mask")?,
         fixed_labels: volume("fixed_labels")?,

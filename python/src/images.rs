@@ -16,8 +16,8 @@ use crate::numbers::intensities;
 /// A grid as the package describes it.
 #[derive(FromPyObject)]
 pub struct Grid {
-    name: PathBuf,
-    size: [usize; 3],
+    pub name: PathBuf,
+    pub size: [usize; 3],
     spacing: [f64; 3],
     /// Rows.
     direction: [[f64; 3]; 3],

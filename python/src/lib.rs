@@ -3,6 +3,7 @@
 //! Commands come as the words of the command line, so that options, their defaults and what is said of wrong ones are the same.
 
 mod commands;
+mod dlpack;
 mod ending;
 mod engine;
 mod errors;

@@ -15,7 +15,7 @@ use crate::arguments::histogram::Histogram;
 use crate::arguments::images::Images;
 use crate::arguments::ranges::Ranges;
 use crate::files;
-use crate::held::Held;
+use crate::held::{Held, lending};
 use crate::report;
 use crate::terminal::{self, line};
 use crate::transforms;
@@ -83,7 +83,7 @@ impl Metric {
     /// As [`files::read`] and [`Engine::evaluate`].
     pub fn compare(&self, held: Held, engine: &Engine) -> Result<Compared> {
         let transform = held.linear()?;
-        let Held { fixed, moving, fixed_mask, moving_mask, .. } = held;
+        let Held { fixed, moving, on_device, fixed_mask, moving_mask, .. } = held;
         let read = || files::read([&self.fixed, &self.moving], &self.images, None, [fixed, moving]);
         let (images, notes) = engine.install(read)?;
         let [fixed, moving] = images.map(|image| image.volume);
@@ -97,7 +97,8 @@ impl Metric {
         let [fixed_mask, moving_mask] = masks.each_ref().map(Option::as_ref);
         let Ranges { fixed_range, moving_range } = self.ranges;
         let comparison = Comparison { histogram, fixed_mask, moving_mask, fixed_range, moving_range };
-        let value = engine.evaluate(&fixed, &moving, &transform, &comparison)?;
+        let evaluate = || engine.evaluate(&fixed, &moving, &transform, &comparison);
+        let value = lending(&on_device, [&fixed, &moving], evaluate)?;
         let intensities =
             engine.install(|| Ok([Intensities::of(&fixed, fixed_range), Intensities::of(&moving, moving_range)]))?;
         Ok(Compared { value, bins: histogram.bins, intensities, notes })

@@ -1,7 +1,7 @@
-//! Images as metrics take them: smoothed and thinned, and packed.
+//! Images as metrics take them: of a caller's numbers, smoothed and thinned, and packed.
 
-use crate::math::binning;
-use crate::params::{Filter, PackBins, PackWords};
+use crate::math::{binning, number};
+use crate::params::{Filter, GatherVoxels, PackBins, PackWords};
 use cuda_std::kernel;
 use cuda_std::thread::index_1d;
 
@@ -33,6 +33,42 @@ pub unsafe fn filter_axis(p: Filter) {
     }
     // SAFETY: `at` is in the new volume, and this thread's alone.
     unsafe { p.to.set(at as usize, sum) };
+}
+
+/// Makes intensities of numbers of any type and any strides. One thread per voxel, in blocks of any size that cover them.
+///
+/// # Safety
+/// The numbers of all voxels are there, and aligned for their type.
+#[kernel]
+pub unsafe fn gather_voxels(p: GatherVoxels) {
+    let at = index_1d();
+    if at as usize >= p.voxels.len() {
+        return;
+    }
+    let [width, height] = p.size;
+    let place = [at % width, at / width % height, at / width / height];
+    let offset = |axis: usize| i64::from(place[axis]) * p.strides[axis];
+    let from = (p.first + offset(0) + offset(1) + offset(2)) as usize;
+    macro_rules! number {
+        ($type:ty) => {
+            // SAFETY: the caller says that numbers of this type are there.
+            unsafe { p.numbers.cast::<$type>().get_cached(from) }
+        };
+    }
+    let intensity = match p.pixel {
+        0 => number!(u8) as f32,
+        1 => number!(i8) as f32,
+        2 => number!(u16) as f32,
+        3 => number!(i16) as f32,
+        4 => number!(u32) as f32,
+        5 => number!(i32) as f32,
+        6 => number!(u64) as f32,
+        7 => number!(i64) as f32,
+        8 => number!(f32),
+        _ => number::narrowed(number!(f64)),
+    };
+    // SAFETY: `at` is a voxel, and this thread's alone.
+    unsafe { p.voxels.set(at as usize, intensity) };
 }
 
 /// Packs an image that is not interpolated. One thread per voxel, in blocks of any size that cover them.

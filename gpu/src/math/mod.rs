@@ -15,6 +15,7 @@ pub mod gauss;
 pub mod interpolate;
 pub mod log;
 pub mod mattes;
+pub mod number;
 pub mod partial_volume;
 pub mod recursive;
 pub mod search;

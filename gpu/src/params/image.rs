@@ -26,6 +26,26 @@ pub struct Filter {
     pub taps: u32,
 }
 
+/// Parameters of [`gather_voxels`](crate::kernels::image::gather_voxels).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct GatherVoxels {
+    /// The memory from the first to the last byte of the numbers, aligned as they are.
+    pub numbers: DeviceSlice<u8>,
+    /// Intensities, i fastest; written.
+    pub voxels: DeviceSliceMut<f32>,
+    /// Numbers from one voxel to the next along i, j and k.
+    pub strides: [i64; 3],
+    /// Which of the numbers is that of voxel 0.
+    pub first: i64,
+    /// Voxels along i and j.
+    pub size: [u32; 2],
+    /// The type of the numbers, 0 to 9: u8, i8, u16, i16, u32, i32, u64, i64, f32, f64.
+    pub pixel: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// Parameters of [`pack_bins`](crate::kernels::image::pack_bins).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -62,5 +82,6 @@ pub struct PackWords {
 }
 
 const _: () = assert!(size_of::<Filter>() == 72);
+const _: () = assert!(size_of::<GatherVoxels>() == 80);
 const _: () = assert!(size_of::<PackBins>() == 72);
 const _: () = assert!(size_of::<PackWords>() == 48);

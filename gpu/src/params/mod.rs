@@ -22,7 +22,7 @@ pub use gaussian::Recursive;
 pub use histogram::{
     ByteLanes, Entropy, FromPairs, GlobalCopies, Histogram, Partials, PerThread, Projection, SortCount, Tagged, Tiled,
 };
-pub use image::{Filter, PackBins, PackWords};
+pub use image::{Filter, GatherVoxels, PackBins, PackWords};
 pub use mattes::{MattesFold, MattesHistogram, MattesSlope, MattesValue};
 pub use resample::Resample;
 pub use search::{SearchConsistent, SearchCosts, SearchCouple, SearchDescriptors, SearchGrid};

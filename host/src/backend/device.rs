@@ -5,12 +5,12 @@ use super::flow::{Flow, FlowPair};
 use super::gaussian::SmoothingSeconds;
 use super::histogram::device::{HistogramOnDevice, from_pairs};
 use super::histogram::{Evaluator, HistogramMethod, Pair};
-use super::image::device::Images;
-use super::image::{Shelf, Voxels};
+use super::image::device::{Images, gathered};
+use super::image::{Shelf, Tensor, Voxels};
 use super::interface::Backend;
 use super::mattes::device::MattesOnDevice;
 use super::mattes::{MattesPair, SmoothEvaluator};
-use super::queue::{Opened, Queue};
+use super::queue::{Memory, Opened, Queue, Resident};
 use super::search::Search;
 use super::viola::{ViolaEvaluator, ViolaPair};
 use super::{gaussian, resample, viola};
@@ -74,6 +74,16 @@ impl<D: Opened> Backend for D {
 
     fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Volume> {
         Keeping::nothing(self).filtered(volume, filters)
+    }
+
+    fn gathered(&self, tensor: &Tensor) -> Result<Option<(Vec<f32>, Resident<'_>)>> {
+        if tensor.gpu != self.number() {
+            return Ok(None);
+        }
+        let queue = self.queue()?;
+        let memory = gathered(&queue, tensor)?;
+        let view = memory.view();
+        Ok(Some((queue.download(&memory, view.len())?, Resident::new(self.loans(), view, memory))))
     }
 
     fn keeping<'a>(&'a self, images: &[&'a Volume]) -> Box<dyn Backend + 'a> {

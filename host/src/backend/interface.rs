@@ -3,7 +3,9 @@
 use super::flow::{Flow, FlowPair};
 use super::gaussian::SmoothingSeconds;
 use super::histogram::{Evaluator, HistogramMethod, Pair};
+use super::image::Tensor;
 use super::mattes::{MattesPair, SmoothEvaluator};
+use super::queue::Resident;
 use super::search::Search;
 use super::viola::{ViolaEvaluator, ViolaPair};
 use crate::image::pyramid::{self, Filters};
@@ -88,6 +90,14 @@ pub trait Backend: Send + Sync {
     /// [`crate::Error::Device`] where memory is short.
     fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Volume> {
         Ok(pyramid::filtered(volume, filters))
+    }
+
+    /// A caller's numbers as intensities, i fastest, on the host and in the device's memory; `None` where they lie on another device.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    fn gathered(&self, _tensor: &Tensor) -> Result<Option<(Vec<f32>, Resident<'_>)>> {
+        Ok(None)
     }
 
     /// The same backend for a run that uses these images more than once: a device keeps what it has of them until that is dropped.

@@ -1,16 +1,17 @@
-//! Images filtered and packed on a device.
+//! Images made of a caller's numbers, filtered and packed on a device.
 
-use super::{Shelf, Voxels};
+use super::{Shelf, Tensor, Voxels};
 use crate::backend::histogram::{Counted, Interpolated, Pair};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape, kernels};
 use crate::image::pyramid::Filters;
 use crate::image::{ToBins, ToValues};
 use crate::{Result, Volume};
 use gpu::kernels::image;
-use gpu::params::{self, Filter, PackBins, PackWords};
+use gpu::params::{self, Filter, GatherVoxels, PackBins, PackWords};
 
 kernels! {
     FILTER_AXIS = image::filter_axis(params::Filter);
+    GATHER_VOXELS = image::gather_voxels(params::GatherVoxels);
     PACK_BINS = image::pack_bins(params::PackBins);
     PACK_WORDS = image::pack_words(params::PackWords);
 }
@@ -27,6 +28,24 @@ unsafe fn over<Q: Queue, P: Copy + Sync>(queue: &Q, kernel: &Kernel<P>, len: usi
     let shape = Shape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
     // SAFETY: as this function's.
     unsafe { queue.launch(kernel, shape, params) }
+}
+
+/// A caller's numbers as intensities, i fastest.
+///
+/// # Errors
+/// [`crate::Error::Device`] where memory is short.
+pub fn gathered<Q: Queue>(queue: &Q, tensor: &Tensor) -> Result<Q::Memory<f32>> {
+    let &Tensor { numbers, first, size, strides, pixel, .. } = tensor;
+    let mut voxels = queue.zeros(size.iter().product())?;
+    let [width, height, _] = size.map(|n| n as u32);
+    // Its types are numbered as the kernel's.
+    let (pixel, size) = (pixel as u32, [width, height]);
+    let params = GatherVoxels { numbers, voxels: voxels.view_mut(), strides, first, size, pixel, unused: 0 };
+    queue.after_default()?;
+    // SAFETY: who made the tensor says that its numbers are there, until the queue is done.
+    unsafe { over(queue, &GATHER_VOXELS, voxels.view().len(), params)? };
+    queue.wait()?;
+    Ok(voxels)
 }
 
 /// An image on its way to where it is needed.

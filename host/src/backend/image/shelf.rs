@@ -16,7 +16,7 @@ struct Kept<'v, Q: Queue> {
 
 /// The voxels of an image on a device.
 pub enum Voxels<Q: Queue> {
-    /// On a shelf, which is there for longer.
+    /// On a shelf or lent, which is there for longer.
     Kept(DeviceSlice<f32>),
     Own(Q::Memory<f32>),
 }
@@ -36,11 +36,14 @@ impl<'v, Q: Queue> Shelf<'v, Q> {
         Self(images.iter().map(|image| Kept { image, voxels: Mutex::new(None) }).collect())
     }
 
-    /// The voxels of an image, which go to the device unless they are kept there.
+    /// The voxels of an image, which go to the device unless they are lent or kept there.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where memory is short.
     pub fn voxels(&self, queue: &Q, image: &Volume) -> Result<Voxels<Q>> {
+        if let Some(lent) = queue.lent(&image.voxels) {
+            return Ok(Voxels::Kept(lent));
+        }
         // What is kept is borrowed for as long, so that nothing else lies where it does.
         let Some(kept) = self.0.iter().find(|kept| std::ptr::eq(kept.image, image)) else {
             return Ok(Voxels::Own(queue.upload(&image.voxels)?));

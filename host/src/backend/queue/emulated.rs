@@ -1,6 +1,6 @@
 //! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
 
-use super::{Element, Kernel, Limits, Memory, Opened, Queue, Shape};
+use super::{Element, Kernel, Limits, Loans, Memory, Opened, Queue, Shape};
 use crate::error::message;
 use crate::{Error, Result};
 use cuda_std::emulator::{Fault, Launch, run};
@@ -8,6 +8,9 @@ use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 
 /// Small blocks.
 const LIMITS: Limits = Limits { threads: 128, multiprocessors: 8, memory: 1 << 32, clock: false };
+
+/// The memory of all emulators is the host's.
+static LOANS: Loans = Loans::none();
 
 /// The emulator, as a device that is always there.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +55,14 @@ impl Opened for Emulated {
         None
     }
 
+    fn number(&self) -> Option<usize> {
+        None
+    }
+
+    fn loans(&self) -> &Loans {
+        &LOANS
+    }
+
     fn queue(&self) -> Result<Self> {
         Ok(*self)
     }
@@ -89,6 +100,14 @@ impl Queue for Emulated {
 
     fn upload<T: Element>(&self, host: &[T]) -> Result<Vec<T>> {
         Ok(host.to_vec())
+    }
+
+    fn lent(&self, voxels: &[f32]) -> Option<DeviceSlice<f32>> {
+        LOANS.of(voxels)
+    }
+
+    fn after_default(&self) -> Result<()> {
+        Ok(())
     }
 
     fn zeros<T: Element>(&self, len: usize) -> Result<Vec<T>> {

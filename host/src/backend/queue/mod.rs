@@ -5,10 +5,12 @@ mod answers;
 pub mod cuda;
 pub mod emulated;
 mod kernel;
+mod loans;
 
 pub use answers::Answers;
 pub(crate) use kernel::kernels;
 pub use kernel::{Kernel, Shape};
+pub use loans::{Loans, Resident};
 
 use crate::Result;
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
@@ -60,6 +62,12 @@ pub trait Opened: Send + Sync {
     /// Bytes of its own memory that can be allocated; `None` where it works in the host's, or does not know.
     fn free_bytes(&self) -> Option<u64>;
 
+    /// Its number among the GPUs that the driver shows; `None` where it works in the host's memory.
+    fn number(&self) -> Option<usize>;
+
+    /// What is lent on it.
+    fn loans(&self) -> &Loans;
+
     /// A queue of its own, which waits for no other.
     ///
     /// # Errors
@@ -91,6 +99,15 @@ pub trait Queue {
     /// # Errors
     /// [`crate::Error::Device`] where memory is short.
     fn upload<T: Element>(&self, host: &[T]) -> Result<Self::Memory<T>>;
+
+    /// The device's memory of these voxels, if it is lent.
+    fn lent(&self, voxels: &[f32]) -> Option<DeviceSlice<f32>>;
+
+    /// Waits for what callers have queued on the device's default stream, where they hand memory over.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where the device gives up.
+    fn after_default(&self) -> Result<()>;
 
     /// Elements whose bytes are 0.
     ///

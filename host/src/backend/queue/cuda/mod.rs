@@ -8,7 +8,7 @@ mod pool;
 mod stream;
 mod transfer;
 
-use super::{Limits, Opened};
+use super::{Limits, Loans, Opened};
 use crate::{Error, Result};
 use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
@@ -38,6 +38,8 @@ pub struct Cuda {
     memory: Pool<OfDevice>,
     pinned: Pool<OfHost>,
     context: Context,
+    number: usize,
+    loans: Loans,
     name: String,
     limits: Limits,
 }
@@ -100,6 +102,8 @@ impl Cuda {
         let capability = capability(&device)?;
         let bytes = device.total_memory()?;
         Ok(Self {
+            number,
+            loans: Loans::none(),
             memory: Pool::new(OfDevice(context.clone()), bytes / KEPT),
             pinned: Pool::new(OfHost(context.clone()), PINNED_KEPT),
             kernels: Kernels::new(capability, loader::shared_memory(&device)?),
@@ -143,6 +147,14 @@ impl Opened for Cuda {
     fn free_bytes(&self) -> Option<u64> {
         CurrentContext::set_current(&self.context).ok()?;
         mem_get_info().ok().map(|(free, _)| (free + self.memory.bytes()) as u64)
+    }
+
+    fn number(&self) -> Option<usize> {
+        Some(self.number)
+    }
+
+    fn loans(&self) -> &Loans {
+        &self.loans
     }
 
     fn queue(&self) -> Result<CudaQueue<'_>> {

@@ -7,6 +7,7 @@ use super::memory::{DeviceMemory, PinnedMemory};
 use super::transfer::Pieces;
 use crate::Result;
 use crate::backend::queue::{Element, Kernel, Limits, Queue, Shape};
+use cuda_std::global::DeviceSlice;
 use cust::context::CurrentContext;
 use cust::event::{Event, EventFlags};
 use cust::stream::{Stream, StreamFlags};
@@ -15,6 +16,9 @@ use std::sync::Arc;
 
 /// How often the host looks for what the device is to write before it asks whether the device is still at work.
 const SPINS: u32 = 1 << 12;
+
+/// The driver's `CU_STREAM_LEGACY`: the default stream, which DLPack calls 1.
+const LEGACY: usize = 1;
 
 /// A stream of its own, which waits for no other: none uses the one that all wait for.
 pub struct CudaQueue<'a> {
@@ -76,6 +80,16 @@ impl<'a> Queue for CudaQueue<'a> {
             self.wait()?;
         }
         Ok(memory)
+    }
+
+    fn lent(&self, voxels: &[f32]) -> Option<DeviceSlice<f32>> {
+        self.cuda.loans.of(voxels)
+    }
+
+    fn after_default(&self) -> Result<()> {
+        self.enter()?;
+        // SAFETY: this number stands for the stream of the context that is this thread's.
+        check(unsafe { sys::cuStreamSynchronize(LEGACY as sys::CUstream) })
     }
 
     fn zeros<T: Element>(&self, len: usize) -> Result<DeviceMemory<'a, T>> {
