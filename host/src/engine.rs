@@ -8,7 +8,7 @@ use crate::metric::{self, Comparison, Evaluation};
 use crate::registration::{self, Options, Registration};
 use crate::slices::{self, Slices};
 use crate::template::{self, Template};
-use crate::threads::Threads;
+use crate::threads::{Threads, Width};
 use crate::transform::{Field, TransformMap};
 use crate::{Geometry, Observer, Resampled, Resampling, Result, Silent, Volume, resample};
 use glam::{DAffine3, DVec3};
@@ -18,8 +18,8 @@ use std::time::Instant;
 /// A device with threads beside it, for any number of runs, from any number of threads at once.
 ///
 /// With [`BackendKind::Auto`] runs are done on the CPU as long as that is sooner done than opening a GPU. What is found has the same bits on
-/// either. A run has the engine's number of CPU threads; runs that are under way together have as many each. Results depend neither on the device
-/// nor on the threads.
+/// either. A run has the engine's number of CPU threads. Where others are under way, a registration has its share of them. Results depend neither on
+/// the device nor on the threads.
 ///
 /// # Errors
 /// Every run ends with [`Error::Stopped`](crate::Error::Stopped) once its observer does not [proceed](Observer::proceed).
@@ -139,7 +139,7 @@ impl Engine {
         observer: &dyn Observer,
     ) -> Result<Registration> {
         let chosen = self.run(|threads| cost::registration([fixed, moving], options, threads));
-        self.threads.run_watched(observer, |observer| {
+        self.threads.run_watched(Width::Shared, observer, |observer| {
             let backend = chosen.soonest(observer);
             let register = |fixed: &Volume, moving: &Volume, options: &Options| {
                 registration::register(fixed, moving, options, backend, observer)
@@ -166,7 +166,9 @@ impl Engine {
         slices::refuse("a deformation", &fixed.geometry, &moving.geometry)?;
         let chosen = self.run(|threads| cost::deformation([&fixed.geometry, &moving.geometry], threads));
         chosen.beside(|| {
-            self.threads.run_watched(observer, |observer| deform::deform(fixed, moving, options, chosen, observer))
+            self.threads.run_watched(Width::Whole, observer, |observer| {
+                deform::deform(fixed, moving, options, chosen, observer)
+            })
         })
     }
 
@@ -185,8 +187,9 @@ impl Engine {
     ) -> Result<Found> {
         slices::refuse("a mesh", &fixed.geometry, &moving.geometry)?;
         let chosen = self.run(|threads| cost::mesh([&fixed.geometry, &moving.geometry], threads));
-        self.threads
-            .run_watched(observer, |observer| mesh::mesh(fixed, moving, options, chosen.soonest(observer), observer))
+        self.threads.run_watched(Width::Whole, observer, |observer| {
+            mesh::mesh(fixed, moving, options, chosen.soonest(observer), observer)
+        })
     }
 
     /// Makes the mean of two images or more in shape and intensity, in which no image is preferred. What is finished is kept in `folder`,
@@ -208,8 +211,9 @@ impl Engine {
             slices::refuse("a template", &image.geometry, &options.grid.unwrap_or(image.geometry))?;
         }
         let chosen = self.run(|threads| cost::template(images, options.rounds, threads));
-        self.threads
-            .run_watched(observer, |observer| template::template(images, options, folder, each, chosen, observer))
+        self.threads.run_watched(Width::Whole, observer, |observer| {
+            template::template(images, options, folder, each, chosen, observer)
+        })
     }
 
     /// Compares two images at full resolution: see [`metric::evaluate`].

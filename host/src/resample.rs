@@ -233,7 +233,7 @@ pub(crate) fn with_gaps(
     how: &Resampling,
     mut resample: impl FnMut(&Volume, &Resampling) -> Result<Vec<f32>>,
 ) -> Result<Vec<f32>> {
-    if !image.voxels.par_iter().any(|voxel| voxel.is_nan()) {
+    if !image.has_gaps() {
         return resample(image, how);
     }
     let mut voxels = resample(&filled(image), how)?;

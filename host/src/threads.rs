@@ -7,7 +7,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::OnceCell;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
 /// Threads that are started once and used again and again.
@@ -17,7 +17,25 @@ use std::thread::available_parallelism;
 #[derive(Debug)]
 pub struct Threads {
     count: usize,
-    idle: Mutex<Vec<Pool>>,
+    pools: Mutex<Pools>,
+}
+
+/// The pools of [`Threads`].
+#[derive(Debug)]
+struct Pools {
+    idle: Vec<Pool>,
+    /// Those that work.
+    busy: usize,
+}
+
+/// How many threads a run has beside others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// All: for a run that outlasts others by far.
+    Whole,
+    /// As many as there are for each of those that are under way when it begins. Runs of many short loops spend more time on waking threads than
+    /// on work where each has one per core.
+    Shared,
 }
 
 /// Threads that work for one run at a time.
@@ -77,7 +95,7 @@ impl Threads {
     /// # Errors
     /// [`Error::Device`] where the operating system refuses them.
     pub fn start(count: usize) -> Result<Self> {
-        Ok(Self { count, idle: Mutex::new(vec![pool(count)?]) })
+        Ok(Self { count, pools: Mutex::new(Pools { idle: vec![pool(counted(count))?], busy: 0 }) })
     }
 
     /// How many there are.
@@ -90,7 +108,7 @@ impl Threads {
     /// # Errors
     /// [`Error::Device`] where the operating system refuses threads; else what `work` returns.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        self.on_pool(|pool| pool.threads.install(work))
+        self.on_pool(Width::Shared, |pool| pool.threads.install(work))
     }
 
     /// The same for work that an observer may stop; the one that it is handed, once it wants an end, keeps to it.
@@ -99,23 +117,57 @@ impl Threads {
     /// As [`Threads::run`]; [`Error::Stopped`] where the observer stopped it, even just before its end.
     pub(crate) fn run_watched<T: Send>(
         &self,
+        width: Width,
         observer: &dyn Observer,
         work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
     ) -> Result<T> {
-        self.on_pool(|pool| {
+        self.on_pool(width, |pool| {
             let steady = Steady::new(observer, &pool.stop);
             let done = watched(&steady, || pool.threads.install(|| work(&steady)));
             if pool.stop.swap(false, Ordering::Relaxed) { Err(Error::Stopped) } else { done }
         })
     }
 
-    fn on_pool<T>(&self, work: impl FnOnce(&Pool) -> Result<T>) -> Result<T> {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let waiting = idle().pop();
-        let pool = waiting.map_or_else(|| pool(self.count), Ok)?;
+    fn on_pool<T>(&self, width: Width, work: impl FnOnce(&Pool) -> Result<T>) -> Result<T> {
+        let busy = Busy::new(self);
+        let count = match width {
+            Width::Whole => self.count(),
+            Width::Shared => self.count().div_ceil(busy.now),
+        };
+        let waiting = {
+            let idle = &mut self.pools().idle;
+            let fits = idle.iter().position(|pool| pool.threads.current_num_threads() == count);
+            fits.map(|fits| idle.swap_remove(fits))
+        };
+        let pool = waiting.map_or_else(|| pool(count), Ok)?;
         let done = work(&pool);
-        idle().push(pool);
+        self.pools().idle.push(pool);
         done
+    }
+
+    fn pools(&self) -> MutexGuard<'_, Pools> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One more pool works, until this is dropped, also by a panic.
+struct Busy<'a> {
+    threads: &'a Threads,
+    /// How many do.
+    now: usize,
+}
+
+impl<'a> Busy<'a> {
+    fn new(threads: &'a Threads) -> Self {
+        let mut pools = threads.pools();
+        pools.busy += 1;
+        Self { threads, now: pools.busy }
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.threads.pools().busy -= 1;
     }
 }
 
@@ -125,7 +177,6 @@ fn counted(count: usize) -> usize {
 }
 
 fn pool(count: usize) -> Result<Pool> {
-    let count = counted(count);
     let stop = Arc::new(AtomicBool::new(false));
     let of_thread = Arc::clone(&stop);
     let begin = move |_| STOP.with(|stop| drop(stop.set(Arc::clone(&of_thread))));
@@ -140,4 +191,30 @@ fn pool(count: usize) -> Result<Pool> {
 /// [`Error::Device`] where the operating system refuses the threads; else what `work` returns.
 pub fn with<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     Threads::start(threads)?.run(work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Silent;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::thread;
+
+    fn now() -> Result<usize> {
+        Ok(rayon::current_num_threads())
+    }
+
+    #[test]
+    fn runs_that_are_under_way_together_share_threads_unless_they_take_long() {
+        let threads = Threads::start(8).unwrap();
+        let beside =
+            |work: fn(&Threads) -> usize| thread::scope(|scope| scope.spawn(|| work(&threads)).join().unwrap());
+        let shared = |threads: &Threads| threads.run(now).unwrap();
+        let whole = |threads: &Threads| threads.run_watched(Width::Whole, &Silent, |_| now()).unwrap();
+        assert_eq!(shared(&threads), 8);
+        let both = threads.run(|| Ok((beside(shared), beside(whole), now()?))).unwrap();
+        assert_eq!(both, (4, 8, 8));
+        assert!(catch_unwind(AssertUnwindSafe(|| threads.run(|| -> Result<()> { panic!("on purpose") }))).is_err());
+        assert_eq!(shared(&threads), 8);
+    }
 }

@@ -53,7 +53,7 @@ pub fn deformation(
         Ok::<_, Error>(())
     })?;
     made.place = looked?;
-    made.jacobian_range = match made.jacobian.voxels.par_iter().any(|volume| volume.is_nan()) {
+    made.jacobian_range = match made.jacobian.has_gaps() {
         true => [f64::NAN; 2],
         false => <[f32; 2]>::from(made.jacobian.range()).map(f64::from),
     };

@@ -1,7 +1,6 @@
 //! An image as metrics look at it.
 
 use super::{Intensities, IntensityRange, Volume, filled::filled};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// An image with its outliers clamped and its voxels without data filled and masked.
@@ -45,7 +44,7 @@ impl<'a> Prepared<'a> {
 
 /// A mask of which NaN leaves out voxels as 0 does: smoothing would spread it.
 fn without_nan(mask: &Volume) -> Cow<'_, Volume> {
-    match mask.voxels.par_iter().any(|voxel| voxel.is_nan()) {
+    match mask.has_gaps() {
         true => Cow::Owned(mask.with(|n| f32::from(u8::from(mask.voxels[n] >= 0.5)))),
         false => Cow::Borrowed(mask),
     }

@@ -61,13 +61,19 @@ pub struct Volume {
 impl Volume {
     /// A volume on the same grid, of which `voxel` says what each voxel is, by its number.
     pub(crate) fn with(&self, voxel: impl Fn(usize) -> f32 + Send + Sync) -> Self {
-        let voxels = (0..self.voxels.len()).into_par_iter().with_min_len(1 << 12).map(voxel).collect();
+        let voxels = (0..self.voxels.len()).into_par_iter().with_min_len(1 << 15).map(voxel).collect();
         Self { voxels, ..*self }
     }
 
     /// The volume with NaN in all voxels but those that `keep` names, by their number.
     pub(crate) fn only(&self, keep: impl Fn(usize) -> bool + Send + Sync) -> Self {
         self.with(|n| if keep(n) { self.voxels[n] } else { f32::NAN })
+    }
+
+    /// Whether there are voxels without data.
+    pub(crate) fn has_gaps(&self) -> bool {
+        let gap = |voxels: &[f32]| voxels.iter().fold(false, |gap, voxel| gap | voxel.is_nan());
+        self.voxels.par_chunks(1 << 16).any(gap)
     }
 
     /// Smallest and largest intensity.

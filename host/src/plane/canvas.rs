@@ -1,11 +1,18 @@
 //! An image on another's grid.
 
+// Loops over lanes run along several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use crate::backend::simd::widest;
 use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 
 /// Rows of a piece of work at least: those of a small picture are one.
 const ROWS: usize = 256;
+
+/// Places that are looked at together.
+pub const CHUNK: usize = 16;
 
 /// An image's voxels on the grid of another, and some further on all sides.
 pub struct Canvas {
@@ -25,11 +32,12 @@ impl Canvas {
         let size = [0, 1, 2].map(|axis| grid.size[axis] + 2 * margins[axis]);
         let at = |axis: usize, n: usize| n as f64 - margins[axis] as f64;
         let step = place.matrix3.x_axis;
+        let source = Source::new(moving);
         let mut voxels = vec![0.0; size.iter().product()];
         voxels.par_chunks_mut(size[0]).with_min_len(ROWS).enumerate().for_each(|(row, voxels)| {
             let (j, k) = (row % size[1], row / size[1]);
             let row = place.transform_point3(DVec3::new(0.0, at(1, j), at(2, k)));
-            voxels.iter_mut().enumerate().for_each(|(i, out)| *out = voxel(moving, row + step * at(0, i)));
+            fill(&source, row, step, at(0, 0), voxels);
         });
         Self { size, margins, voxels }
     }
@@ -41,25 +49,87 @@ impl Canvas {
     }
 }
 
-/// The voxel at a place, NaN outside or next to NaN.
+widest! {
+    /// The voxels at `row` and so many steps from there: `first`, and one more each.
+    fn fill(source: &Option<Source>, row: DVec3, step: DVec3, first: f64, voxels: &mut [f32]) {
+        let Some(source) = source else { return voxels.fill(f32::NAN) };
+        for (chunk, voxels) in voxels.chunks_mut(CHUNK).enumerate() {
+            let mut places = [[0.0; CHUNK]; 3];
+            for l in 0..CHUNK {
+                let steps = (chunk * CHUNK + l) as f64 + first;
+                [places[0][l], places[1][l], places[2][l]] = (row + step * steps).to_array();
+            }
+            voxels.copy_from_slice(&source.voxels(&places)[..voxels.len()]);
+        }
+    }
+}
+
+/// An image that is read between its voxels.
+pub struct Source<'a> {
+    voxels: &'a [f32],
+    size: [usize; 3],
+}
+
+impl<'a> Source<'a> {
+    /// None where nothing lies between voxels: along an axis there is a single one. Along z there may be, in the plane.
+    pub fn new(image: &'a Volume) -> Option<Self> {
+        let (voxels, size) = (&*image.voxels, image.geometry.size);
+        let whole = size.iter().product::<usize>() == voxels.len() && i32::try_from(voxels.len()).is_ok();
+        (whole && size[0] > 1 && size[1] > 1).then_some(Self { voxels, size })
+    }
+
+    /// What lies at places, x, y and z in voxels, by linear interpolation; NaN outside or next to NaN.
+    #[inline(always)]
+    pub fn voxels(&self, places: &[[f64; CHUNK]; 3]) -> [f32; CHUNK] {
+        let axes = if self.size[2] == 1 { 2 } else { 3 };
+        let (mut first, mut stride) = ([0; CHUNK], 1);
+        let (mut inside, mut part) = ([true; CHUNK], [[0.0; CHUNK]; 3]);
+        for axis in 0..axes {
+            let last = (self.size[axis] - 1) as f64;
+            for l in 0..CHUNK {
+                let place = places[axis][l];
+                let within = (place >= 0.0) & (place < last);
+                let safe = if within { place } else { 0.0 };
+                // SAFETY: not negative, and less than a size.
+                let whole: i32 = unsafe { safe.to_int_unchecked() };
+                part[axis][l] = (safe - f64::from(whole)) as f32;
+                first[l] += stride * whole;
+                inside[l] &= within;
+            }
+            stride *= self.size[axis] as i32;
+        }
+        let mut found = self.slice(&first, &part);
+        if axes == 3 {
+            let below = self.slice(&first.map(|n| n + stride / self.size[2] as i32), &part);
+            for l in 0..CHUNK {
+                found[l] = mix(found[l], below[l], part[2][l]);
+            }
+        }
+        for l in 0..CHUNK {
+            found[l] = if inside[l] { found[l] } else { f32::NAN };
+        }
+        found
+    }
+
+    /// Within the planes of the `first` of the four voxels around each place.
+    #[inline(always)]
+    fn slice(&self, first: &[i32; CHUNK], part: &[[f32; CHUNK]; 3]) -> [f32; CHUNK] {
+        let width = self.size[0] as i32;
+        let mut found = [0.0; CHUNK];
+        for l in 0..CHUNK {
+            // SAFETY: along each axis there is one more voxel after that of a place inside, and after the first of all. Signed offsets
+            // are what vector gathers take.
+            let at = |n: i32| unsafe { *self.voxels.as_ptr().offset((first[l] + n) as isize) };
+            let along = |n: i32| mix(at(n), at(n + 1), part[0][l]);
+            found[l] = mix(along(0), along(width), part[1][l]);
+        }
+        found
+    }
+}
+
 #[inline(always)]
-pub fn voxel(image: &Volume, place: DVec3) -> f32 {
-    let [width, height, depth] = image.geometry.size;
-    let within = |x: f64, size: usize| x >= 0.0 && x < (size - 1) as f64;
-    let flat = depth == 1;
-    if !(within(place.x, width) && within(place.y, height) && (flat || within(place.z, depth))) {
-        return f32::NAN;
-    }
-    let mix = |a: f32, b: f32, t: f64| a + (b - a) * t as f32;
-    let (i, j, k) = (place.x as u32, place.y as u32, if flat { 0 } else { place.z as u32 });
-    let (right, down) = (place.x - f64::from(i), place.y - f64::from(j));
-    let first = i as usize + width * (j as usize + height * k as usize);
-    if image.voxels[first].is_nan() {
-        return f32::NAN;
-    }
-    let along = |n: usize| mix(image.voxels[n], image.voxels[n + 1], right);
-    let slice = |n: usize| mix(along(n), along(n + width), down);
-    if flat { slice(first) } else { mix(slice(first), slice(first + width * height), place.z - f64::from(k)) }
+fn mix(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
 }
 
 #[cfg(test)]

@@ -122,7 +122,7 @@ fn places(samples: &Samples, to: &DAffine3) -> (Vec<DAffine3>, f64) {
 /// The steps between places, voxels of the large image along the small one's axes, and the shortest of them, mm.
 fn steps(samples: &Samples, to: &DAffine3) -> (DMat3, f64) {
     let (grid, large) = (samples.grid, &samples.moving.0.geometry);
-    let extents = samples.fixed.iter().map(|(at, _)| grid.world_to_index().transform_point3(*at)).map(|at| (at, at));
+    let extents = samples.points().map(|at| grid.world_to_index().transform_point3(at)).map(|at| (at, at));
     let extent = extents.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));
     let side = extent.map_or(DVec3::ONE, |(first, last)| (last - first).max(DVec3::ONE));
     let to_large = large.world_to_index().matrix3 * to.matrix3 * grid.index_to_world().matrix3;

@@ -2,7 +2,7 @@
 //! header that lost a sign or an array that lost its header.
 
 use super::binned::Ranged;
-use super::samples::Samples;
+use super::samples::{Samples, TOGETHER};
 use crate::Result;
 use crate::metric::NO_INFORMATION;
 use glam::{DAffine3, DMat3, DVec3};
@@ -36,7 +36,7 @@ pub fn mirrored(
     let samples = |pair| Samples::of(pair, to, SAMPLES);
     let (by_intensities, by_contrasts) = rayon::join(|| samples(intensities), || samples(contrasts));
     let starts: Vec<_> = reflections(&by_intensities).into_iter().map(|reflection| *to * reflection).collect();
-    let values: Vec<_> = starts.par_iter().map(|map| by_intensities.information(map)).collect();
+    let values: Vec<_> = starts.par_iter().with_min_len(TOGETHER).map(|map| by_intensities.information(map)).collect();
     let mut order: Vec<_> = (0..starts.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
     let climbs: Result<Vec<_>> =

@@ -4,7 +4,7 @@
 //! image in both is compared, at the place that was found and at places around it: by the pixels' intensities, and by their contrast, from
 //! which a lamp's shading has fallen out.
 
-use super::binned::{BINS, Ranged, bins};
+use super::binned::{BINS, Ranged, Table, bins};
 use super::mirror::mirrored;
 use crate::error::Setting;
 use crate::image::Prepared;
@@ -24,8 +24,6 @@ use std::ops::Range;
 /// Pixels along the longer side of pictures, voxels along the longest of volumes, where there are as many.
 const SIDE: f64 = 250.0;
 const SIDE_IN_SPACE: f64 = 64.0;
-/// Cells of a row of a table of counts: the bins, one for what is not image, and some to make it a power of two.
-const ROW: usize = 32;
 /// How far the places around lie, as parts of the moving image's longest side but no fewer than some voxels, and how many there are at each
 /// distance in the plane.
 const SHIFTS: [f64; 3] = [0.04, 0.08, 0.12];
@@ -275,21 +273,10 @@ impl Runs {
 
     /// The mutual information beyond what chance makes, nats, of these and of the moving image's bins that lie so far from them.
     fn information(&self, moving: &[u8], away: isize) -> f64 {
-        // Neighbours often have the same bins: with two tables, one count need not wait for the other.
-        let mut counts = [[0_u32; ROW * ROW]; 2];
-        let cell = |fixed: u8, moving: u8| usize::from(moving) % ROW * ROW + usize::from(fixed) % ROW;
+        let mut table = Table::new();
         for (at, run) in &self.runs {
-            let there = &moving[(at + away) as usize..][..run.len()];
-            let (fixed, last) = self.bins[run.clone()].as_chunks();
-            let (moving, other) = there.as_chunks();
-            for ([a, b], [c, d]) in fixed.iter().zip(moving) {
-                counts[0][cell(*a, *c)] += 1;
-                counts[1][cell(*b, *d)] += 1;
-            }
-            last.iter().zip(other).for_each(|(a, b)| counts[0][cell(*a, *b)] += 1);
+            table.count(&self.bins[run.clone()], &moving[(at + away) as usize..][..run.len()]);
         }
-        let all: Vec<u32> =
-            (0..BINS * BINS).map(|n| n / BINS * ROW + n % BINS).map(|cell| counts[0][cell] + counts[1][cell]).collect();
-        metric::information(&all, BINS)
+        metric::information(&table.counts(), BINS)
     }
 }
