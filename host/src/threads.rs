@@ -5,6 +5,7 @@ use crate::{Error, Observer, Result};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::OnceCell;
+use std::mem::MaybeUninit;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,7 +70,7 @@ pub(crate) fn still_wanted() -> Result<()> {
 const PIECE: usize = 1 << 14;
 
 /// What `map` makes of each number, and zeros after them; zeros everywhere else once it is not [`wanted`].
-pub(crate) fn mapped<A: Sync, B: Clone + Default + Send>(
+pub(crate) fn mapped<A: Sync, B: Copy + Default + Send + Sync>(
     from: &[A],
     zeros: usize,
     map: impl Fn(&A) -> B + Sync,
@@ -78,15 +79,39 @@ pub(crate) fn mapped<A: Sync, B: Clone + Default + Send>(
 }
 
 /// The same with a function that maps many numbers, which may then be compiled for the widest instructions.
-pub(crate) fn mapped_by_piece<A: Sync, B: Clone + Default + Send>(
+pub(crate) fn mapped_by_piece<A: Sync, B: Copy + Default + Send + Sync>(
     from: &[A],
     zeros: usize,
     map: impl Fn(&[A], &mut [B]) + Sync,
 ) -> Vec<B> {
-    let mut to = vec![B::default(); from.len() + zeros];
-    let pieces = to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).take_any_while(|_| wanted());
-    pieces.for_each(|(to, from)| map(from, to));
-    to
+    made_by_piece(from.len() + zeros, PIECE, |piece, to| {
+        let from = from.get(piece * PIECE..).unwrap_or_default();
+        let some = to.len().min(from.len());
+        map(&from[..some], &mut to[..some]);
+    })
+}
+
+/// `len` numbers: `work` gets the number of each piece of `piece` of them, and the piece, all zeros, to write what it makes. Pieces that are no
+/// longer [`wanted`] stay zeros. Each piece is cleared by the thread that writes it: one thread that cleared all would take as long as all
+/// that write.
+pub fn made_by_piece<T: Copy + Default + Send + Sync>(
+    len: usize,
+    piece: usize,
+    work: impl Fn(usize, &mut [T]) + Sync,
+) -> Vec<T> {
+    let mut made = Vec::with_capacity(len);
+    let pieces = made.spare_capacity_mut()[..len].par_chunks_mut(piece.max(1)).enumerate();
+    pieces.for_each(|(number, piece)| {
+        piece.fill(MaybeUninit::new(T::default()));
+        // SAFETY: it was just filled.
+        let piece = unsafe { piece.assume_init_mut() };
+        if wanted() {
+            work(number, piece);
+        }
+    });
+    // SAFETY: all pieces were filled.
+    unsafe { made.set_len(len) };
+    made
 }
 
 impl Threads {
@@ -202,6 +227,18 @@ mod tests {
 
     fn now() -> Result<usize> {
         Ok(rayon::current_num_threads())
+    }
+
+    #[test]
+    fn pieces_are_cleared_before_they_are_written() {
+        let odd = |piece: usize, numbers: &mut [u16]| {
+            let first = (10 * piece) as u16;
+            (first..).zip(numbers).filter(|(n, _)| n % 2 == 1).for_each(|(n, number)| *number += n);
+        };
+        let expected: Vec<u16> = (0..33).map(|n| n % 2 * n).collect();
+        assert_eq!(made_by_piece(33, 10, odd), expected);
+        assert!(made_by_piece(0, 0, odd).is_empty());
+        assert_eq!(mapped(&[1_u8, 2], 3, |&n| n * 2), [2, 4, 0, 0, 0]);
     }
 
     #[test]

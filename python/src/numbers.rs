@@ -1,7 +1,7 @@
 //! Numbers of numpy's arrays as intensities.
 
-use ndarray::parallel::prelude::*;
-use ndarray::{ArrayView3, ArrayViewMut3, Axis, ShapeBuilder, Zip};
+use mireg::threads::made_by_piece;
+use ndarray::{ArrayView3, ArrayViewMut3, Axis, ShapeBuilder, Slice, Zip};
 use numpy::{PyArray3, PyArrayMethods, PyUntypedArray};
 use pyo3::prelude::*;
 
@@ -26,19 +26,17 @@ pub fn intensities(py: Python<'_>, array: &Bound<'_, PyUntypedArray>) -> PyResul
 }
 
 fn gather<T: Copy + Sync>(numbers: ArrayView3<'_, T>, intensity: impl Fn(T) -> f32 + Sync) -> Vec<f32> {
-    let mut voxels = vec![0.0; numbers.len()];
-    if let Ok(mut placed) = ArrayViewMut3::from_shape(numbers.raw_dim().f(), &mut voxels) {
-        let slabs = placed.axis_chunks_iter_mut(Axis(2), PLANES).into_par_iter();
-        let from = numbers.axis_chunks_iter(Axis(2), PLANES).into_par_iter();
-        slabs.zip(from).for_each(|(mut slab, mut numbers)| {
-            let [i, _, k] = [0, 1, 2].map(|axis| numbers.stride_of(Axis(axis)).abs());
-            if i > k {
-                // Then along j, i and k: what is written stays in few cache lines.
-                slab.swap_axes(0, 1);
-                numbers.swap_axes(0, 1);
-            }
-            Zip::from(slab).and(numbers).for_each(|voxel, &number| *voxel = intensity(number));
-        });
-    }
-    voxels
+    let (width, height, depth) = numbers.dim();
+    let [i, _, k] = [0, 1, 2].map(|axis| numbers.stride_of(Axis(axis)).abs());
+    made_by_piece(numbers.len(), width * height * PLANES, |piece, voxels| {
+        let planes = Slice::from(piece * PLANES..depth.min((piece + 1) * PLANES));
+        let mut numbers = numbers.slice_axis(Axis(2), planes);
+        let Ok(mut slab) = ArrayViewMut3::from_shape(numbers.raw_dim().f(), voxels) else { return };
+        if i > k {
+            // Then along j, i and k: what is written stays in few cache lines.
+            slab.swap_axes(0, 1);
+            numbers.swap_axes(0, 1);
+        }
+        Zip::from(slab).and(numbers).for_each(|voxel, &number| *voxel = intensity(number));
+    })
 }

@@ -1,7 +1,7 @@
 //! Coarser versions of a volume, in millimetres.
 
 use super::{Geometry, PixelType, Volume};
-use crate::threads::wanted;
+use crate::threads::{made_by_piece, wanted};
 use glam::DVec3;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -244,9 +244,7 @@ pub(crate) fn filtered(volume: &Volume, filters: &Filters) -> Volume {
     let [width, area] = [old.size[0], old.size[0] * old.size[1]];
     let [along, across, through] = filters;
     let slice = |k: usize| &volume.voxels[k * area..][..area];
-    let mut voxels = vec![0.0; geometry.voxels()];
-    let slices = voxels.par_chunks_mut(geometry.size[0] * geometry.size[1]).enumerate().take_any_while(|_| wanted());
-    slices.for_each(|(k, out)| {
+    let voxels = made_by_piece(geometry.voxels(), geometry.size[0] * geometry.size[1], |k, out| {
         let slice = through.as_ref().map_or(Cow::Borrowed(slice(k)), |filter| filter.across(k, slice).into());
         let row = |j: usize| &slice[j * width..][..width];
         let rows = out.par_chunks_mut(geometry.size[0]).with_min_len(64).enumerate().take_any_while(|_| wanted());

@@ -1,9 +1,8 @@
 //! Images of 256 levels as linear interpolation reads them.
 
 use super::{Range, Volume};
-use crate::threads::wanted;
+use crate::threads::made_by_piece;
 use gpu::math::{bin, eight_bit};
-use rayon::prelude::*;
 
 /// Voxels that are packed at once.
 const PART: usize = 1 << 16;
@@ -26,8 +25,7 @@ impl WordImage {
         let level = |&v: &f32| eight_bit::level(bin::store(v, low, high, false)) as u8;
         let ahead = width + 1;
         let part = PART.max(8 * width);
-        let mut words = vec![0; volume.voxels.len() + width * height];
-        words.par_chunks_mut(part).enumerate().take_any_while(|_| wanted()).for_each(|(n, words)| {
+        let words = made_by_piece(volume.voxels.len() + width * height, part, |n, words| {
             let left = volume.voxels.get(n * part..).unwrap_or_default();
             let mut levels: Vec<u8> = left.iter().take(words.len() + ahead).map(level).collect();
             // Nothing lies beyond the last voxel.

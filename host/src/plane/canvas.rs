@@ -4,11 +4,11 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::backend::simd::widest;
+use crate::threads::made_by_piece;
 use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
-use rayon::prelude::*;
 
-/// Rows of a piece of work at least: those of a small picture are one.
+/// Rows of a piece of work: those of a small picture are one.
 const ROWS: usize = 256;
 
 /// Places that are looked at together.
@@ -33,11 +33,12 @@ impl Canvas {
         let at = |axis: usize, n: usize| n as f64 - margins[axis] as f64;
         let step = place.matrix3.x_axis;
         let source = Source::new(moving);
-        let mut voxels = vec![0.0; size.iter().product()];
-        voxels.par_chunks_mut(size[0]).with_min_len(ROWS).enumerate().for_each(|(row, voxels)| {
-            let (j, k) = (row % size[1], row / size[1]);
-            let row = place.transform_point3(DVec3::new(0.0, at(1, j), at(2, k)));
-            fill(&source, row, step, at(0, 0), voxels);
+        let voxels = made_by_piece(size.iter().product(), ROWS * size[0], |piece, voxels| {
+            for (row, voxels) in (piece * ROWS..).zip(voxels.chunks_mut(size[0])) {
+                let (j, k) = (row % size[1], row / size[1]);
+                let row = place.transform_point3(DVec3::new(0.0, at(1, j), at(2, k)));
+                fill(&source, row, step, at(0, 0), voxels);
+            }
         });
         Self { size, margins, voxels }
     }

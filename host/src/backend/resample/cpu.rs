@@ -3,21 +3,18 @@
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK, Lanes, columns, positions, values};
 use crate::image::CubicImage;
-use crate::threads::wanted;
+use crate::threads::made_by_piece;
 use crate::{Result, Volume};
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{affine, cubic};
 use gpu::params::Affine;
-use rayon::prelude::*;
 
 /// See [`crate::backend::Backend::resample`].
 pub fn resample(moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
     let samples = CubicImage::samples(moving, how)?;
     let moving_size = moving.geometry.size.map(|n| n as u32);
-    let mut out = vec![0.0; size.iter().product()];
     let columns = columns(affine, size[0]);
-    let rows = out.par_chunks_mut(size[0]).enumerate().take_any_while(|_| wanted());
-    rows.for_each(|(row, out)| {
+    Ok(made_by_piece(size.iter().product(), size[0], |row, out| {
         let row = [row % size[1], row / size[1]].map(|n| n as u32);
         match how {
             Interpolator::Linear | Interpolator::PartialVolume => {
@@ -25,8 +22,7 @@ pub fn resample(moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpo
             }
             _ => resample_row(&samples, moving_size, affine, how, row, out),
         }
-    });
-    Ok(out)
+    }))
 }
 
 widest! {

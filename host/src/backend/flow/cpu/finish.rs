@@ -5,7 +5,7 @@ use crate::Volume;
 use crate::backend::flow::FlowInverse;
 use crate::backend::lanes::simd::widest;
 use crate::image::voxel;
-use crate::threads::wanted;
+use crate::threads::{made_by_piece, wanted};
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{field, flow, vectors};
 use gpu::params::{Affine, VectorMaps};
@@ -16,11 +16,8 @@ use std::ops::Range;
 const PIECE: usize = 1 << 14;
 
 /// Something for each voxel, from `work` on pieces, of which it gets the first voxel.
-fn each<T: Copy + Default + Send>(voxels: usize, work: impl Fn(usize, &mut [T]) + Sync) -> Vec<T> {
-    let mut all = vec![T::default(); voxels];
-    let pieces = all.par_chunks_mut(PIECE).enumerate().take_any_while(|_| wanted());
-    pieces.for_each(|(piece, some)| work(piece * PIECE, some));
-    all
+fn each<T: Copy + Default + Send + Sync>(voxels: usize, work: impl Fn(usize, &mut [T]) + Sync) -> Vec<T> {
+    made_by_piece(voxels, PIECE, |piece, some| work(piece * PIECE, some))
 }
 
 /// A voxel's displacement.

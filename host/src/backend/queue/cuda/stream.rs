@@ -126,10 +126,11 @@ impl<'a> Queue for CudaQueue<'a> {
     fn download<T: Element>(&self, memory: &DeviceMemory<'a, T>, len: usize) -> Result<Vec<T>> {
         self.enter()?;
         assert!(len <= memory.len(), "{len} elements are more than {}", memory.len());
-        let mut host = vec![T::default(); len];
+        // Not cleared: that would take one thread as long as all take to copy.
+        let mut host = Vec::<T>::with_capacity(len);
         let bytes = len * size_of::<T>();
         if Pieces::pay(bytes) {
-            // SAFETY: elements are plain bytes, of which the device's make elements.
+            // SAFETY: there is room for as many bytes.
             let host = unsafe { std::slice::from_raw_parts_mut(host.as_mut_ptr().cast(), bytes) };
             // SAFETY: the memory has as many bytes.
             unsafe { Pieces::new(&self.cuda.pinned, &self.stream)?.download(memory.address(), host)? };
@@ -140,6 +141,8 @@ impl<'a> Queue for CudaQueue<'a> {
             })?;
         }
         self.wait()?;
+        // SAFETY: all were copied, and elements are plain bytes, of which the device's make elements.
+        unsafe { host.set_len(len) };
         Ok(host)
     }
 
