@@ -91,8 +91,8 @@ pub(crate) fn mapped_by_piece<A: Sync, B: Copy + Default + Send + Sync>(
     })
 }
 
-/// `len` numbers: `work` gets the number of each piece of `piece` of them, and the piece, all zeros, to write what it makes. Pieces that are no
-/// longer [`wanted`] stay zeros. Each piece is cleared by the thread that writes it: one thread that cleared all would take as long as all
+/// `len` numbers: `work` gets the number of each piece of `piece` of them, and the piece, all zeros, to write what it makes. Once a run is
+/// stopped, what is left stays zeros. Each piece is cleared by the thread that writes it: one thread that cleared all would take as long as all
 /// that write.
 pub fn made_by_piece<T: Copy + Default + Send + Sync>(
     len: usize,

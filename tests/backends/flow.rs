@@ -369,7 +369,14 @@ fn refuses(backend: &dyn Backend) -> Result<(), Failed> {
     let two = flow.step(&[(two.clone(), 1.0), (two, 1.0)], &step).is_err();
     let short = Score::Joint { scores: vec![0.0; 9], information: vec![1.0; 3] };
     let short = flow.step(&[(short, 1.0)], &step).is_err();
-    let refused = [early, apart, nothing, many, other, two, short];
+    let known = Known { displacement: [0.0; 3], precision: 1.0 };
+    let mut landmarks = |voxels: &[u32]| {
+        let landmarks: Vec<_> = voxels.iter().map(|&voxel| FlowLandmark { voxel, known }).collect();
+        flow.level(&FlowLevel { landmarks: &landmarks, ..level(&alone, map, &[LOCAL], None) })
+    };
+    landmarks(&[0, 59])?;
+    let [beyond, twice] = [&[0, 60], &[7, 7]].map(|voxels| landmarks(voxels).is_err());
+    let refused = [early, apart, nothing, many, other, two, short, beyond, twice];
     refused
         .iter()
         .all(|&refused| refused)

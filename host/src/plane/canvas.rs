@@ -76,7 +76,7 @@ impl<'a> Source<'a> {
     pub fn new(image: &'a Volume) -> Option<Self> {
         let (voxels, size) = (&*image.voxels, image.geometry.size);
         let whole = size.iter().product::<usize>() == voxels.len() && i32::try_from(voxels.len()).is_ok();
-        (whole && size[0] > 1 && size[1] > 1).then_some(Self { voxels, size })
+        (whole && size[0] > 1 && size[1] > 1 && size[2] > 0).then_some(Self { voxels, size })
     }
 
     /// What lies at places, x, y and z in voxels, by linear interpolation; NaN outside or next to NaN.

@@ -1,7 +1,7 @@
 //! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute what
-//! pulls, by the tables that [`table`] makes, [`sum`] adds it up where it is of several, [`landmarks`] pull too, and [`step`] makes the update field of it and
-//! applies it. [`relax`] mends the field where volumes change too much. [`field`] and [`inverse`] compute what is asked of the final
-//! field. [`show`] is for two fields that meet in the middle.
+//! pulls, by the tables that [`table`] makes, [`sum`] adds it up where it is of several, and [`landmarks`] add to it. [`step`] makes the
+//! update field of it and applies it. [`relax`] mends the field where volumes change too much. [`field`] and [`inverse`] compute what is
+//! asked of the final field. [`show`] is for two fields that meet in the middle.
 //!
 //! Blocks are of ([`WIDTH`], rows) threads, any number of them along x: a warp takes rows of voxels.
 

@@ -127,10 +127,10 @@ pub struct Known {
     pub precision: f32,
 }
 
-/// What pulls at the voxel of a landmark: what did before, and the way from its displacement to the one that is known, times `weight`. Where images agree
-/// far from there, they are as sure of it as they are of what is right. So the precision grows with the square of the way in standard deviations;
-/// `squares` is spacing^2 of the grid along each axis, mm^2. Along no axis is the way longer than `limit`: the longest step shortens all
-/// others. All in voxels.
+/// What pulls at the voxel of a landmark: what did before, and the way from its displacement to the one that is known, times `weight`.
+/// Images that agree far from where they should are as sure of it as of what is right. So the precision grows with the square of the way in
+/// standard deviations; `squares` is spacing^2 of the grid along each axis, mm^2. Along no axis is the way longer than `limit`: the longest
+/// step shortens all others. All in voxels.
 #[inline(always)]
 pub fn led(pull: Pull, displacement: [f32; 3], known: Known, squares: [f32; 3], (weight, limit): (f32, f32)) -> Pull {
     let way = |i: usize| known.displacement[i] - displacement[i];

@@ -42,7 +42,7 @@ pub struct FlowLevel<'a> {
     pub compare: &'a [Compare],
     /// The side of the blocks of a [`Half`], mm; taken to be at least a voxel.
     pub block_mm: f64,
-    /// What pulls beside the images, whatever half of them does; each at another voxel.
+    /// What pulls beside the images, whatever half of them does; in the order of their voxels, of which each has one at most.
     pub landmarks: &'a [FlowLandmark],
 }
 
@@ -306,12 +306,19 @@ fn other_metric() -> Error {
     Error::option(Setting::Force, "the scores are not those of the force of this level")
 }
 
-/// The grid of the images, which all channels have.
+/// The grid of the images, which all channels and landmarks have.
 fn size_of(level: &FlowLevel) -> Result<[usize; 3]> {
     let mut sizes = level.channels.iter().map(|channel| [channel.fixed.size, channel.moving.size]);
-    match (sizes.next(), level.compare) {
-        (Some(first), [_, ..]) if sizes.all(|size| size == first) => Ok(first[0]),
-        _ => Err(Error::option(Setting::Fixed, "a flow takes channels on the same grids, and a metric")),
+    let size = match (sizes.next(), level.compare) {
+        (Some(first), [_, ..]) if sizes.all(|size| size == first) => first[0],
+        _ => return Err(Error::option(Setting::Fixed, "a flow takes channels on the same grids, and a metric")),
+    };
+    let voxels = || level.landmarks.iter().map(|landmark| landmark.voxel);
+    match voxels().is_sorted_by(|a, b| a < b) && voxels().all(|voxel| (voxel as usize) < size.iter().product()) {
+        true => Ok(size),
+        false => {
+            Err(Error::option(Setting::FixedPoints, "a flow takes landmarks at voxels of its grid, in their order"))
+        }
     }
 }
 
