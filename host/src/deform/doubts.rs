@@ -5,12 +5,28 @@ use super::{Consistency, Level};
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
-use crate::registration::{Place, agrees, agrees_alone, agrees_linearly};
+use crate::registration::{LITTLE_INFORMATION, Place, agrees, agrees_alone, agrees_linearly};
 
 /// Where the way there and back ends further from where it began on average, as a part of a voxel, the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
 /// Beyond these, volumes change more than tissue does.
 pub const UNUSUAL: [f64; 2] = [0.1, 10.0];
+
+/// What the contrasts of two images tell about each other should rise, as structures come to lie on each other. Below this part of what it was
+/// at the start, the field has led them away from each other; a little is lost where they lay right from the beginning.
+const KEPT: f64 = 0.6;
+
+/// What speaks against a field through which contrasts tell less about each other than through its start, nats.
+pub fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
+    let times = after.max(0.0) / before;
+    let text = || {
+        message!(
+            "what the images show agrees less than at the start ({times:.2} times the contrasts' information): their brightness leads the field astray";
+            "use ", Force, " lcc, or a larger ", SmoothMm
+        )
+    };
+    (before >= LITTLE_INFORMATION && times < KEPT).then(|| Doubt::grave(Check::NoRise, text()))
+}
 
 /// What speaks against the place of a deformation and that of its linear part.
 pub fn of_place(place: Place, linear: Option<Place>, vouched: Vouched) -> Vec<Doubt> {
@@ -44,4 +60,23 @@ pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid:
         doubts.push(Doubt::slight(Check::Inverse, message));
     }
     doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contrasts_may_lose_little_of_what_they_told_at_the_start() {
+        for (before, after, told) in
+            [(0.14, 0.035, true), (0.14, -0.01, true), (0.44, 0.43, false), (0.1, 0.3, false), (0.01, 0.001, false)]
+        {
+            let doubt = of_contrasts(before, after);
+            assert_eq!(
+                doubt.is_some_and(|doubt| doubt.grave && doubt.check == Check::NoRise),
+                told,
+                "{before} {after}"
+            );
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! Fields and images from the planes of a flow.
 
+use super::place::Looked;
 use super::{Consistency, Deformation, Seconds, vectors};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::voxel_map;
 use crate::image::{Geometry, Intensities};
 use crate::observer::go_on;
-use crate::registration::{LinearStart, Place};
+use crate::registration::LinearStart;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::Field;
 use crate::{Error, Observer, PixelType, Result, Volume};
@@ -21,7 +22,7 @@ pub fn deformation(
     (fixed, moving, moved): (&Geometry, &Volume, bool),
     begin: LinearStart,
     inverse: Option<FlowInverse>,
-    look: &(dyn Fn(&Field) -> Result<Option<Place>> + Sync),
+    look: &(dyn Fn(&Field) -> Result<Option<Looked>> + Sync),
     observer: &dyn Observer,
 ) -> Result<Deformation> {
     let start = begin.transform.to_affine();
@@ -52,7 +53,7 @@ pub fn deformation(
         made.moved = moved.then(|| image_through(flow, fixed, moving, &there)).transpose()?;
         Ok::<_, Error>(())
     })?;
-    made.place = looked?;
+    (made.place, made.start_information) = looked?.unzip();
     made.jacobian_range = match made.jacobian.has_gaps() {
         true => [f64::NAN; 2],
         false => <[f32; 2]>::from(made.jacobian.range()).map(f64::from),
@@ -74,6 +75,7 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
         values: [0.0; 2],
         levels: Vec::new(),
         place: None,
+        start_information: None,
         linear_place: None,
         landmarks: None,
         doubts: Vec::new(),

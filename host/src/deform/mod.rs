@@ -142,13 +142,16 @@ impl Run<'_> {
         let linear_place = timed(&mut seconds.finish, look)?.flatten();
         let of_place = made.place.map(|place| doubts::of_place(place, linear_place, vouched));
         let agree = of_place.as_ref().is_some_and(Vec::is_empty);
+        let kept = made.start_information.zip(made.place);
+        let of_contrasts = kept.and_then(|(before, place)| doubts::of_contrasts(before, place.information));
         let errors = |landmarks: &Landmarks| landmarks.errors(&start, &made.field, course.finest_mm());
         let landmarks = options.landmarks.as_ref().and_then(errors);
         let of_landmarks = landmarks.as_ref().and_then(LandmarkErrors::doubt);
         let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
         Ok(Deformation {
             intensities: self.intensities,
-            doubts: [flow, of_place.unwrap_or_default(), of_landmarks.into_iter().collect()].concat(),
+            doubts: [flow, of_place.unwrap_or_default(), of_contrasts.into_iter().chain(of_landmarks).collect()]
+                .concat(),
             linear_place,
             landmarks,
             values: climbed.last().map_or([0.0; 2], Level::ends),
@@ -171,7 +174,7 @@ impl Run<'_> {
             }
         };
         let images = (fixed, self.moving, self.options.moved);
-        let look = |field: &Field| place::place(course.levels, field, self.intensities);
+        let look = |field: &Field| place::place(course.levels, field, &course.start, self.intensities);
         finish::deformation(&mut *flow, self.backend, images, start, inverse, &look, self.observer)
     }
 

@@ -7,30 +7,49 @@ use crate::registration::{Insides, Place, agrees, agrees_alone};
 use crate::resample::resample_through;
 use crate::transform::Field;
 use crate::{Resampling, Result, Volume};
-use glam::DAffine3;
+use glam::{DAffine3, DVec3};
 use std::borrow::Cow;
 
 /// Pixels along the longer side of pictures, voxels along the longest of volumes that are enough to tell.
 const ENOUGH: [f64; 2] = [250.0, 64.0];
 
-/// How much more the images agree through a field from the fixed to the moving one than around it; none where too little of them is image.
+/// Where a field places images, and what their contrasts told about each other through its start, nats beyond chance.
+pub type Looked = (Place, f64);
+
+/// How much more the images agree through a field from the fixed to the moving one than around it, and what their contrasts told about each other
+/// through its start, nats beyond chance; none where too little of them is image.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
-pub fn place(levels: &[Level], field: &Field, intensities: [Intensities; 2]) -> Result<Option<Place>> {
-    let Some([fixed, moving]) = enough(levels, intensities) else { return Ok(None) };
+pub fn place(
+    levels: &[Level],
+    field: &Field,
+    start: &DAffine3,
+    intensities: [Intensities; 2],
+) -> Result<Option<Looked>> {
+    let Some(images) = enough(levels, intensities) else { return Ok(None) };
     let map = field.map();
+    let (through, before) = rayon::join(
+        || moved(&images, |point| map.transform_point3(point)),
+        || moved(&images, |point| start.transform_point3(point)),
+    );
+    let Some(through) = through? else { return Ok(None) };
+    let before = before?.map_or(0.0, |insides| insides.information(&DAffine3::IDENTITY));
+    Ok(Some((through.place(&DAffine3::IDENTITY)?, before)))
+}
+
+/// What of the fixed image, and of the moving one as a map moves it, is more than what surrounds them.
+fn moved([fixed, moving]: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Option<Insides>> {
     let through = |image: &Volume, outside: f32| {
         let how = Resampling { outside, ..Resampling::default() };
-        resample_through(image, &fixed.image.geometry, |point| map.transform_point3(point), &how)
-            .map(|moved| Cow::Owned(moved.volume))
+        resample_through(image, &fixed.image.geometry, &map, &how).map(|moved| Cow::Owned(moved.volume))
     };
     let moved = Prepared {
-        image: through(&moving.image, intensities[1].range.0)?,
+        image: through(&moving.image, moving.intensities.range.0)?,
         mask: moving.mask().map(|mask| through(mask, 0.0)).transpose()?,
-        intensities: intensities[1],
+        intensities: moving.intensities,
     };
-    Insides::of([&fixed, &moved], [&[], &[]])?.map(|insides| insides.place(&DAffine3::IDENTITY)).transpose()
+    Insides::of([fixed, &moved], [&[], &[]])
 }
 
 /// The same through the start of a field or, where they do not agree there, through the affine map nearest to the field.

@@ -42,7 +42,9 @@ pub use elsewhere::Elsewhere;
 pub use found::{LinearStart, Registration, RegistrationLevel, RegistrationSeconds, Rise, Started};
 pub use options::{Init, Options};
 pub use place::Place;
-pub(crate) use trust::{both_lead, linear_place as agrees_linearly, place as agrees, place_alone as agrees_alone};
+pub(crate) use trust::{
+    LITTLE_INFORMATION, both_lead, linear_place as agrees_linearly, place as agrees, place_alone as agrees_alone,
+};
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
 pub(crate) fn register(

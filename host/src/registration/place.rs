@@ -131,6 +131,11 @@ impl Insides {
         })
     }
 
+    /// What contrasts tell about each other at a map of points of the fixed image to points of the moving one, LPS mm: nats beyond chance.
+    pub fn information(&self, to: &DAffine3) -> f64 {
+        self.contrasts.told(to, self.side).here
+    }
+
     /// The affine map nearest to `map`, of points of the fixed image to points of the moving one, LPS mm, over what of the fixed one is
     /// image; none if that is too little.
     pub fn nearest_affine(&self, map: impl Fn(DVec3) -> DVec3) -> Option<DAffine3> {

@@ -12,7 +12,7 @@ use glam::DAffine3;
 const SMALL_OVERLAP: f64 = 0.25;
 const NO_OVERLAP: f64 = 0.02;
 /// Less mutual information than this beyond what chance makes, nats, is none.
-const LITTLE_INFORMATION: f64 = 0.04;
+pub const LITTLE_INFORMATION: f64 = 0.04;
 /// Beyond this from the headers a rotation is unusual, degrees.
 const LARGE_ROTATION: f64 = 75.0;
 /// Beyond these a change of volume is unusual, and beyond those it is no patient's.

@@ -94,7 +94,9 @@ pub struct Facts {
     pub inverse_consistency: Consistency,
     /// How much more the images agree through the field than around it; null where too little of them is image.
     pub place: Option<Place>,
-    /// The same through the start or, where they do not agree there, through the affine map nearest to the field; null where the flow started
+    /// What contrasts told about each other through the start, nats; `place.information` is what they tell through the field.
+    pub start_information: Option<f64>,
+    /// How much more they agree through the start or, where they do not agree there, through the affine map nearest to the field; null where the flow started
     /// from a registration.
     pub linear_place: Option<Place>,
     /// How far landmarks are from where they belong, where some pulled.
@@ -218,6 +220,7 @@ impl Kind for Deformed<'_> {
             jacobian_range: found.jacobian_range,
             inverse_consistency: found.consistency,
             place: found.place,
+            start_information: found.start_information,
             linear_place: found.linear_place,
             landmarks: found.landmarks,
             regions: regions.cloned(),
