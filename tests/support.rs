@@ -8,10 +8,24 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
 use mireg::backend::cuda::{self, Cuda};
 use mireg::image::StoredImage;
-use mireg::{Engine, Silent, Volume};
+use mireg::{Engine, PixelType, Silent, Volume};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// All types of voxels.
+pub const PIXELS: [PixelType; 10] = [
+    PixelType::U8,
+    PixelType::I8,
+    PixelType::U16,
+    PixelType::I16,
+    PixelType::U32,
+    PixelType::I32,
+    PixelType::U64,
+    PixelType::I64,
+    PixelType::F32,
+    PixelType::F64,
+];
 
 /// Whether tests on a GPU are to report themselves as ignored: where there is none, unless `MIREG_REQUIRE_GPU` is set.
 pub fn gpu_is_absent() -> bool {

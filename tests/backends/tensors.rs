@@ -1,7 +1,7 @@
 //! Numbers that a caller has on a device: emulator and GPU make the intensities of them that the host makes, and use what is lent.
 
 use super::volumes;
-use crate::support::{gpu, gpu_is_absent};
+use crate::support::{PIXELS, gpu, gpu_is_absent};
 use cust::memory::DeviceBuffer;
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
@@ -9,19 +9,6 @@ use mireg::backend::{Backend, Tensor, cpu::Cpu};
 use mireg::image::pyramid;
 use mireg::{PixelType, Volume};
 use std::any::Any;
-
-const TYPES: [PixelType; 10] = [
-    PixelType::U8,
-    PixelType::I8,
-    PixelType::U16,
-    PixelType::I16,
-    PixelType::U32,
-    PixelType::I32,
-    PixelType::U64,
-    PixelType::I64,
-    PixelType::F32,
-    PixelType::F64,
-];
 
 /// The size, the strides, and which number is that of the first voxel: i fastest, k fastest, turned around, with gaps, permuted, one row
 /// for all.
@@ -100,7 +87,7 @@ fn gathered_agree(backend: &dyn Backend, place: impl Fn(&[u64]) -> Result<Placed
     let numbers = bits(16_000);
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
     let (address, gpu, _memory) = place(&numbers)?;
-    for pixel in TYPES {
+    for pixel in PIXELS {
         for (size, strides, first) in LAYOUTS {
             let start = address + (first * pixel.bytes()) as u64;
             // SAFETY: no layout reaches beyond the numbers, which stay.

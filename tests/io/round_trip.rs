@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use super::nifti_file::NiftiFile;
 use super::{Folder, bits};
-use crate::support::trial;
+use crate::support::{PIXELS, trial};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -18,19 +18,6 @@ pub fn tests() -> Vec<Trial> {
         trial("io::round_trip::threads", threads_change_no_byte),
     ]
 }
-
-const PIXELS: [PixelType; 10] = [
-    PixelType::U8,
-    PixelType::I8,
-    PixelType::U16,
-    PixelType::I16,
-    PixelType::U32,
-    PixelType::I32,
-    PixelType::U64,
-    PixelType::I64,
-    PixelType::F32,
-    PixelType::F64,
-];
 
 pub fn check<S: Strategy>(strategy: S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) {
     let config = Config { cases: 200, failure_persistence: None, ..Config::default() };
