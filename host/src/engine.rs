@@ -18,8 +18,8 @@ use std::time::Instant;
 /// A device with threads beside it, for any number of runs, from any number of threads at once.
 ///
 /// With [`BackendKind::Auto`] runs are done on the CPU as long as that is sooner done than opening a GPU. What is found has the same bits on
-/// either. A run has the engine's number of CPU threads. Where others are under way, a registration has its share of them. Results depend neither on
-/// the device nor on the threads.
+/// either. A run has the engine's number of CPU threads. Where others are under way, a registration has its share of them. Results depend
+/// neither on the device nor on the threads.
 ///
 /// # Errors
 /// Every run ends with [`Error::Stopped`](crate::Error::Stopped) once its observer does not [proceed](Observer::proceed).

@@ -34,8 +34,8 @@ pub struct Deformation {
     pub place: Option<Place>,
     /// What contrasts told about each other through the start, as [`Place::information`] is what they tell through the field.
     pub start_information: Option<f64>,
-    /// How much more the images agree through the start or, where they do not agree there, through the affine map nearest to the field; none where the flow started
-    /// from a registration.
+    /// How much more the images agree through the start or, where they do not agree there, through the affine map nearest to the field;
+    /// none where the flow started from a registration.
     pub linear_place: Option<Place>,
     /// Of the landmarks that pulled, if there were some.
     pub landmarks: Option<LandmarkErrors>,

@@ -16,8 +16,8 @@ const ENOUGH: [f64; 2] = [250.0, 64.0];
 /// Where a field places images, and what their contrasts told about each other through its start, nats beyond chance.
 pub type Looked = (Place, f64);
 
-/// How much more the images agree through a field from the fixed to the moving one than around it, and what their contrasts told about each other
-/// through its start, nats beyond chance; none where too little of them is image.
+/// How much more the images agree through a field from the fixed to the moving one than around it, and what their contrasts told about each
+/// other through its start, nats beyond chance; none where too little of them is image.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -29,30 +29,30 @@ pub fn place(
 ) -> Result<Option<Looked>> {
     let Some(images) = enough(levels, intensities) else { return Ok(None) };
     let map = field.map();
-    let (through, before) = rayon::join(
-        || moved(&images, |point| map.transform_point3(point)),
-        || moved(&images, |point| start.transform_point3(point)),
+    let through = moved(&images, |point| map.transform_point3(point))?;
+    let Some(insides) = Insides::of([&images[0], &through], [&[], &[]])? else { return Ok(None) };
+    let (place, before) = rayon::join(
+        || insides.place(&DAffine3::IDENTITY),
+        || insides.information(&moved(&images, |point| start.transform_point3(point))?),
     );
-    let Some(through) = through? else { return Ok(None) };
-    let before = before?.map_or(0.0, |insides| insides.information(&DAffine3::IDENTITY));
-    Ok(Some((through.place(&DAffine3::IDENTITY)?, before)))
+    Ok(Some((place?, before?)))
 }
 
-/// What of the fixed image, and of the moving one as a map moves it, is more than what surrounds them.
-fn moved([fixed, moving]: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Option<Insides>> {
+/// The moving image on the fixed one's grid, as a map moves it.
+fn moved([fixed, moving]: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Prepared<'static>> {
     let through = |image: &Volume, outside: f32| {
         let how = Resampling { outside, ..Resampling::default() };
         resample_through(image, &fixed.image.geometry, &map, &how).map(|moved| Cow::Owned(moved.volume))
     };
-    let moved = Prepared {
+    Ok(Prepared {
         image: through(&moving.image, moving.intensities.range.0)?,
         mask: moving.mask().map(|mask| through(mask, 0.0)).transpose()?,
         intensities: moving.intensities,
-    };
-    Insides::of([fixed, &moved], [&[], &[]])
+    })
 }
 
-/// The same through the start of a field or, where they do not agree there, through the affine map nearest to the field.
+/// How much more the images agree through the start of a field or, where they do not agree there, through the affine map nearest to the
+/// field.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)

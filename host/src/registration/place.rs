@@ -131,9 +131,18 @@ impl Insides {
         })
     }
 
-    /// What contrasts tell about each other at a map of points of the fixed image to points of the moving one, LPS mm: nats beyond chance.
-    pub fn information(&self, to: &DAffine3) -> f64 {
-        self.contrasts.told(to, self.side).here
+    /// What contrasts tell about those of another moving image, which lies on the fixed one: nats beyond chance, 0 where too little of it
+    /// is image.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]
+    pub fn information(&self, moving: &Prepared) -> Result<f64> {
+        let Pair([fixed, _]) = &self.contrasts;
+        match inside(Setting::Moving, moving, &[]) {
+            Ok(moving) => Ok(Pair([fixed.clone(), moving.contrasts]).here(&DAffine3::IDENTITY)),
+            Err(Error::Option { .. }) => Ok(0.0),
+            Err(error) => Err(error),
+        }
     }
 
     /// The affine map nearest to `map`, of points of the fixed image to points of the moving one, LPS mm, over what of the fixed one is
@@ -175,19 +184,36 @@ fn inside(which: Setting, picture: &Prepared, levels: &[Cow<Volume>]) -> Result<
 }
 
 impl Pair {
+    /// The bins of the moving image on the grid of the fixed one and `margin` voxels further, through a map, and where they lie.
+    fn laid(&self, map: &DAffine3, margin: usize) -> (Vec<u8>, Canvas) {
+        let Self([(fixed, _), (moving, range)]) = self;
+        let canvas = Canvas::new(moving, &fixed.geometry, map, margin);
+        (bins(&canvas.voxels, *range), canvas)
+    }
+
+    /// What of the fixed image is image, on such a canvas.
+    fn runs(&self, canvas: &Canvas) -> Runs {
+        let Self([(fixed, range), _]) = self;
+        let grid = &fixed.geometry;
+        let at = |n: usize| canvas.index(grid.index_of(n).map(|i| i as isize));
+        Runs::new(bins(&fixed.voxels, *range), grid.size[0], at)
+    }
+
+    /// What they tell about each other at `to` alone, nats beyond chance.
+    fn here(&self, to: &DAffine3) -> f64 {
+        let (moving, canvas) = self.laid(to, 0);
+        self.runs(&canvas).information(&moving, 0)
+    }
+
     /// At `to` and around; `side` is the longest of the moving image, mm.
     fn told(&self, to: &DAffine3, side: f64) -> Told {
-        let Self([(fixed, range), (moving, moving_range)]) = self;
+        let Self([(fixed, _), _]) = self;
         let grid = &fixed.geometry;
         let shifts = shifts(grid, to, side);
         let margin = shifts.iter().flatten().map(|n| n.unsigned_abs()).max().unwrap_or(0);
-        let lay = |map: &DAffine3| {
-            let canvas = Canvas::new(moving, grid, map, margin);
-            (bins(&canvas.voxels, *moving_range), canvas)
-        };
+        let lay = |map: &DAffine3| self.laid(map, margin);
         let (here, canvas) = lay(to);
-        let at = |n: usize| canvas.index(grid.index_of(n).map(|i| i as isize));
-        let fixed = Runs::new(bins(&fixed.voxels, *range), grid.size[0], at);
+        let fixed = self.runs(&canvas);
         let information = |moving: &[u8], shift| fixed.information(moving, canvas.index(shift) - canvas.index([0; 3]));
         let most = |moving: &[u8], shifts: &[[isize; 3]]| {
             shifts.par_iter().map(|shift| information(moving, *shift)).reduce(|| NO_INFORMATION, f64::max)

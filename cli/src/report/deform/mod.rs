@@ -96,8 +96,8 @@ pub struct Facts {
     pub place: Option<Place>,
     /// What contrasts told about each other through the start, nats; `place.information` is what they tell through the field.
     pub start_information: Option<f64>,
-    /// How much more they agree through the start or, where they do not agree there, through the affine map nearest to the field; null where the flow started
-    /// from a registration.
+    /// How much more the images agree through the start or, where they do not agree there, through the affine map nearest to the field;
+    /// null where the flow started from a registration.
     pub linear_place: Option<Place>,
     /// How far landmarks are from where they belong, where some pulled.
     #[serde(skip_serializing_if = "Option::is_none")]
