@@ -2,6 +2,7 @@
 
 mod bytes;
 mod content;
+mod contrasts;
 mod landmarks;
 mod masks;
 mod motion;
@@ -22,6 +23,7 @@ pub fn tests() -> Vec<Trial> {
     let all = [
         bytes::tests(),
         content::tests(),
+        contrasts::tests(),
         landmarks::tests(),
         masks::tests(),
         motion::tests(),

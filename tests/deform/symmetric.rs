@@ -52,7 +52,7 @@ fn finds(force: &str, contrast: fn(f32) -> f32, size: [usize; 3], most_mm: f64) 
 }
 
 /// The largest difference between the field and the inverse of exchanged images, and between both inverses, mm.
-fn exchanged(fixed: &Volume, moving: &Volume, options: &Options, back: &Options) -> Deformation {
+pub fn exchanged(fixed: &Volume, moving: &Volume, options: &Options, back: &Options) -> Deformation {
     let (there, back) = (found(fixed, moving, options), found(moving, fixed, back));
     let most = |a: &[[f32; 3]], b: &[[f32; 3]]| {
         assert_eq!(a.len(), b.len());

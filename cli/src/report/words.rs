@@ -1,7 +1,7 @@
 //! Transforms, metrics and intensities in words.
 
 use glam::{DAffine3, DVec3};
-use mireg::deform::{Force, Options};
+use mireg::deform::{Compared, Force, Options};
 use mireg::image::Intensities;
 use mireg::transform::{Dimension, Kind, Linear, angle, euler_angles, nearest};
 
@@ -45,14 +45,25 @@ fn shift(shift: DVec3) -> String {
 }
 
 /// The metric that is climbed.
-pub fn metric_of(Options { force, extra, .. }: &Options) -> String {
+pub fn metric_of(Options { force, extra, .. }: &Options, compared: Compared) -> String {
+    let of =
+        if compared == Compared::Intensities { String::new() } else { format!(" of {}", self::compared(compared)) };
     match (force.all(), &extra[..]) {
-        ([alone], []) => metric(alone.force).to_owned(),
+        ([alone], []) if compared != Compared::Both => format!("{}{of}", metric(alone.force)),
         (forces, extra) => {
             let names: Vec<_> = forces.iter().map(|weighted| metric(weighted.force)).collect();
             let channels = if extra.is_empty() { String::new() } else { format!(" in {} channels", extra.len() + 1) };
-            format!("weighted information, nats, of {}{channels}", names.join(", "))
+            format!("weighted information, nats, of {}{of}{channels}", names.join(", "))
         }
+    }
+}
+
+/// What a deformation compared.
+pub fn compared(compared: Compared) -> &'static str {
+    match compared {
+        Compared::Intensities => "intensities",
+        Compared::Contrasts => "contrasts",
+        Compared::Both => "intensities and contrasts",
     }
 }
 

@@ -5,7 +5,7 @@ use super::flows::{Flows, Shared};
 use super::middle::Middle;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
-use super::{Level, Options, TermValues, doubts, levels, smallest};
+use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
 use crate::backend::{Backend, Climb, Half};
 use crate::image::{Geometry, StoredImage};
 use crate::observer::go_on;
@@ -15,7 +15,7 @@ use glam::DAffine3;
 /// Iterations of the finest level at most, of the one before it, and of all that are coarser.
 const ITERATIONS: [usize; 3] = [25, 50, 100];
 
-/// The side of the blocks of a half, voxels of the finest level that fields are tried on.
+/// The side of the blocks of a half, voxels of the finest level that fields are tried on, unless what is compared reaches further.
 const BLOCK: f64 = 4.0;
 
 /// How often a field is relaxed at most where it changes volumes too much.
@@ -43,6 +43,7 @@ pub struct Course<'a> {
     /// Where two flows meet, if they do.
     pub middle: Option<&'a Middle>,
     pub options: &'a Options,
+    pub compared: Compared,
     pub observer: &'a dyn Observer,
     pub backend: &'a dyn Backend,
 }
@@ -71,8 +72,8 @@ impl Course<'_> {
 
     /// The metrics of each channel that pull on a level.
     fn terms(&self, number: usize) -> Vec<Term> {
-        let Options { force, extra, .. } = self.options;
-        let channels = std::iter::once(1.0).chain(extra.iter().map(|channel| channel.weight)).enumerate();
+        let force = &self.options.force;
+        let channels = self.options.weights(self.compared).into_iter().enumerate();
         let term = |(channel, of_channel): (usize, f64)| {
             let terms = force.all().iter().map(move |weighted| (weighted.force, weighted.weight(number)));
             let terms = terms.filter(|(_, weight)| *weight > 0.0);
@@ -119,7 +120,7 @@ impl Course<'_> {
         let landmarks = self.options.landmarks.as_ref();
         let landmarks = landmarks.map(|landmarks| landmarks.on(grid, self.finest_mm(), &self.start, self.middle));
         let landmarks = landmarks.unwrap_or_default();
-        let block_mm = BLOCK * self.mm(self.coarse() - 1);
+        let block_mm = (BLOCK * self.mm(self.coarse() - 1)).max(self.compared.far_mm(grid));
         let shared =
             Shared { from, compare: &plan.compare(), block_mm, landmarks: landmarks.each_ref().map(Vec::as_slice) };
         flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, &self.start)?;
@@ -165,7 +166,7 @@ impl Course<'_> {
         }
         let stopped = if converged { "converged" } else { "iterations" };
         let smooth_mm = smoothing.sigmas_mm(self.mm(number));
-        let terms = if self.options.several() { of_terms(&plan.terms, terms) } else { Vec::new() };
+        let terms = if self.options.several(self.compared) { of_terms(&plan.terms, terms) } else { Vec::new() };
         Ok(Level { spacing_mm, size: grid.size, searched, values, terms, stopped, smooth_mm, jacobian_range })
     }
 }

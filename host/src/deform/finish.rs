@@ -1,7 +1,7 @@
 //! Fields and images from the planes of a flow.
 
 use super::place::Looked;
-use super::{Consistency, Deformation, Seconds, vectors};
+use super::{Compared, Consistency, Deformation, Seconds, vectors};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::voxel_map;
 use crate::image::{Geometry, Intensities};
@@ -65,6 +65,7 @@ pub fn deformation(
 fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dyn Backend) -> Deformation {
     Deformation {
         intensities: [Intensities::default(); 2],
+        compared: Compared::Intensities,
         start,
         field: Field { geometry: *fixed, vectors: Vec::new() },
         inverse: Field { geometry: *moving, vectors: Vec::new() },

@@ -1,6 +1,6 @@
 //! What a deformation is.
 
-use super::{Force, LandmarkErrors};
+use super::{Compared, Force, LandmarkErrors};
 use crate::Volume;
 use crate::doubt::Doubt;
 use crate::image::Intensities;
@@ -12,6 +12,8 @@ use crate::transform::Field;
 pub struct Deformation {
     /// What of the fixed and of the moving image's intensities was looked at.
     pub intensities: [Intensities; 2],
+    /// What of both images was compared.
+    pub compared: Compared,
     /// Where the flow started.
     pub start: LinearStart,
     /// Takes a point of the fixed image to the point of the moving image, the start included; on the fixed image's grid.
@@ -84,7 +86,8 @@ pub struct Level {
 /// A metric of one channel, before and after a level.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct TermValues {
-    /// 0 for the fixed and the moving image, then the extra ones in their order.
+    /// 0 for the fixed and the moving image, then the extra ones in their order, and last the contrasts of pictures whose intensities are
+    /// compared, too.
     pub channel: usize,
     pub force: Force,
     pub weight: f64,

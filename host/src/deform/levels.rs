@@ -24,6 +24,8 @@ const SHORTEST: f64 = 8.0;
 pub struct Level<'a> {
     /// One or more, on the same grids.
     pub channels: Vec<Channel<'a>>,
+    /// The fixed and the moving image, where the first channel has their contrasts instead.
+    pub intensities: Option<Channel<'a>>,
 }
 
 /// Both images of a channel on a level.
@@ -43,7 +45,8 @@ pub fn levels<'a>(
     spacings: &[f64],
     observer: &dyn Observer,
 ) -> Result<Vec<Level<'a>>> {
-    let mut levels: Vec<_> = spacings.iter().map(|_| Level { channels: Vec::with_capacity(channels.len()) }).collect();
+    let mut levels: Vec<_> =
+        spacings.iter().map(|_| Level { channels: Vec::with_capacity(channels.len()), intensities: None }).collect();
     for images in channels {
         let [fixed, moving] = images.each_ref().map(|image| || pyramid(&image.image, spacings, observer));
         let (fixed, moving) = rayon::join(fixed, moving);

@@ -1,8 +1,9 @@
 //! Whether a flow fits into memory, before it starts.
 
+use super::contrasts::may_be;
 use super::levels::Level;
 use super::middle::Middle;
-use super::{Options, smallest};
+use super::{Compared, Options, smallest};
 use crate::backend::{Backend, BackendKind, FlowLoad, cpu::Cpu, flow_bytes};
 use crate::error::message;
 use crate::image::Geometry;
@@ -48,7 +49,8 @@ pub fn check(backend: &dyn Backend, need: &Need) -> Result<()> {
 /// Bytes of the host's memory that a deformation needs beside the images themselves, before its start is known: where two flows meet, the
 /// grid is taken to be the fixed image's.
 pub fn expected(images: [&Geometry; 2], options: &Options, on_device: bool) -> u64 {
-    host_bytes(images, options.symmetric.then_some(images[0]), options.load(), on_device)
+    let compared = if may_be(images[0], &options.force) { Compared::Both } else { Compared::Intensities };
+    host_bytes(images, options.symmetric.then_some(images[0]), options.load(compared), on_device)
 }
 
 /// Bytes of the host's memory beside the images themselves; `middle` is where two flows meet, if they do.

@@ -5,6 +5,7 @@ mod apart;
 mod channels;
 mod climb;
 mod content;
+mod contrasts;
 mod course;
 mod doubts;
 mod finish;
@@ -28,6 +29,7 @@ mod vectors;
 mod way;
 
 pub use channels::Channel;
+pub use contrasts::Compared;
 pub use forces::{Force, Forces, Weighted};
 pub use found::{Consistency, Deformation, Level, Seconds, TermValues};
 pub use landmarks::{LandmarkErrors, Landmarks};
@@ -79,14 +81,19 @@ pub(crate) fn deform(
     // Of two flows that meet there is one start.
     let alone = starts.first().filter(|_| options.symmetric).map(|start| start.linear.transform.to_affine());
     let middle = alone.map(|start| Middle::new(grids, &start, options.levels.as_deref())).transpose()?;
-    let levels = match levels {
+    let spacings = middle.as_ref().map_or_else(spacings, Middle::spacings);
+    let mut levels = match levels {
         Some(levels) => levels,
-        None => {
-            let spacings = middle.as_ref().map_or_else(spacings, Middle::spacings);
-            timed(&mut seconds.pyramid, || levels::levels(&prepared, &spacings, observer))?
-        }
+        None => timed(&mut seconds.pyramid, || levels::levels(&prepared, &spacings, observer))?,
     };
-    let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load());
+    let likely = starts[0].linear.transform.to_affine();
+    let compare = || contrasts::compared(&levels, &options.force, &likely, intensities);
+    let (compared, contrasts) = timed(&mut seconds.pyramid, compare)?;
+    if let Some(contrasts) = &contrasts {
+        timed(&mut seconds.pyramid, || contrasts::add(&mut levels, contrasts, compared, &spacings, observer))?;
+    }
+    let ranges = compared.ranges(ranges);
+    let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load(compared));
     let backend = memory::choose(chosen.soonest(observer), chosen.asked(), &need, observer)?;
     memory::check(backend, &need)?;
     let run = Run {
@@ -96,6 +103,7 @@ pub(crate) fn deform(
         starts: &starts,
         middle: middle.as_ref(),
         options,
+        compared,
         ranges: &ranges,
         observer,
         backend,
@@ -114,6 +122,7 @@ struct Run<'a> {
     starts: &'a [Begin],
     middle: Option<&'a Middle>,
     options: &'a Options,
+    compared: Compared,
     ranges: &'a [[Range; 2]],
     observer: &'a dyn Observer,
     backend: &'a dyn Backend,
@@ -123,10 +132,10 @@ impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
-        let Self { options, observer, backend, middle, .. } = *self;
+        let Self { options, compared, observer, backend, middle, .. } = *self;
         let way = |start: &Begin| {
             let start = start.linear.transform.to_affine();
-            let course = Course { levels, stored: &stored, start, middle, options, observer, backend };
+            let course = Course { levels, stored: &stored, start, middle, options, compared, observer, backend };
             Way::through(&course, self.starts.len() == 1).map(|way| (course, way))
         };
         let ways = timed(&mut seconds.flow, || self.starts.iter().map(way).collect::<Result<Vec<_>>>())?;
@@ -150,6 +159,7 @@ impl Run<'_> {
         let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
         Ok(Deformation {
             intensities: self.intensities,
+            compared: self.compared,
             doubts: [flow, of_place.unwrap_or_default(), of_contrasts.into_iter().chain(of_landmarks).collect()]
                 .concat(),
             linear_place,
@@ -181,7 +191,7 @@ impl Run<'_> {
     /// A flow that is on the grid of the finest level on that of the fixed image.
     fn on_fixed<'f>(&self, mut flow: Box<dyn Flow + 'f>, course: &Course) -> Result<Box<dyn Flow + 'f>> {
         let (grid, finest) = (&self.fixed.geometry, course.grid(course.finest()));
-        if !memory::fits(self.backend, [grid, &self.moving.geometry], self.options.load()) {
+        if !memory::fits(self.backend, [grid, &self.moving.geometry], self.options.load(self.compared)) {
             flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
         }
         if finest != grid {
@@ -229,6 +239,7 @@ mod tests {
                 starts: &starts,
                 middle: None,
                 options: &options,
+                compared: Compared::Intensities,
                 ranges: &[intensities.map(|image| image.range)],
                 observer: &Silent,
                 backend: &Cpu,

@@ -1,6 +1,6 @@
 //! What the user may choose.
 
-use super::{Channel, Force, Forces, Landmarks, Start, channels, levels};
+use super::{Channel, Compared, Force, Forces, Landmarks, Start, channels, levels};
 use crate::backend::FlowLoad;
 use crate::error::Setting;
 use crate::image::{IntensityRange, Prepared};
@@ -73,15 +73,21 @@ impl Options {
     pub const BINS: RangeInclusive<u32> = 8..=255;
 
     /// Whether there are several metrics, or one of several channels.
-    pub(super) fn several(&self) -> bool {
-        self.force.all().len() + self.extra.len() > 1
+    pub(super) fn several(&self, compared: Compared) -> bool {
+        self.force.all().len() * self.weights(compared).len() > 1
+    }
+
+    /// By what the forces of each channel and their precision are multiplied.
+    pub(super) fn weights(&self, compared: Compared) -> Vec<f64> {
+        let extra = self.extra.iter().map(|channel| channel.weight);
+        std::iter::once(1.0).chain(extra).chain((compared == Compared::Both).then_some(1.0)).collect()
     }
 
     /// What a flow compares.
-    pub(super) fn load(&self) -> FlowLoad {
+    pub(super) fn load(&self, compared: Compared) -> FlowLoad {
         let local = self.force.has(Force::Lcc);
         let joint = self.force.all().iter().any(|weighted| weighted.force != Force::Lcc);
-        FlowLoad { channels: 1 + self.extra.len() as u64, compare: u64::from(local) + u64::from(joint) }
+        FlowLoad { channels: self.weights(compared).len() as u64, compare: u64::from(local) + u64::from(joint) }
     }
 
     /// Prepares the images of each channel, unless they cannot be registered, whatever the start.

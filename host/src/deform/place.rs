@@ -73,10 +73,28 @@ pub fn linear_place(
     insides.place(&nearest).map(Some)
 }
 
+/// How much more the images agree at a map than around it, and once they and the map are exchanged.
+///
+/// # Errors
+/// [`Error::Stopped`](crate::Error::Stopped)
+pub fn both_ways(levels: &[Level], map: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<[Place; 2]>> {
+    let Some(images) = enough(levels, intensities) else { return Ok(None) };
+    let there = Place::of(&images, map)?;
+    let [fixed, moving] = images;
+    let back = Place::of(&[moving, fixed], &map.inverse())?;
+    Ok(there.zip(back).map(|(there, back)| [there, back]))
+}
+
 /// The images on the first level with enough voxels to tell.
 fn enough<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
-    let Channel { fixed, moving, masks } = &levels.iter().find(|level| is_enough(level)).or(levels.last())?.channels[0];
-    Some([prepared(fixed, &masks[0], intensities[0]), prepared(moving, &masks[1], intensities[1])])
+    let level = levels.iter().find(|level| is_enough(level)).or(levels.last())?;
+    Some(images(level, intensities))
+}
+
+/// The fixed and the moving image on a level.
+pub fn images<'a>(level: &'a Level, intensities: [Intensities; 2]) -> [Prepared<'a>; 2] {
+    let Channel { fixed, moving, masks } = level.intensities.as_ref().unwrap_or(&level.channels[0]);
+    [prepared(fixed, &masks[0], intensities[0]), prepared(moving, &masks[1], intensities[1])]
 }
 
 fn is_enough(level: &Level) -> bool {

@@ -43,7 +43,8 @@ pub use found::{LinearStart, Registration, RegistrationLevel, RegistrationSecond
 pub use options::{Init, Options};
 pub use place::Place;
 pub(crate) use trust::{
-    LITTLE_INFORMATION, both_lead, linear_place as agrees_linearly, place as agrees, place_alone as agrees_alone,
+    LITTLE_INFORMATION, both_lead, intensities_agree, linear_place as agrees_linearly, place as agrees,
+    place_alone as agrees_alone,
 };
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).

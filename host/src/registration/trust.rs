@@ -105,7 +105,7 @@ pub fn place(place: Place) -> impl Iterator<Item = Doubt> {
 fn no_better_than_around(place: Place) -> Option<Doubt> {
     let Place { contrast, wide_contrast, intensities, .. } = place;
     let others = match wide_contrast {
-        Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities >= INTENSITIES_LEAD,
+        Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities_agree(place),
         None => intensities >= INTENSITIES_LEAD_IN_SPACE,
     };
     let wide = wide_contrast.map_or(String::new(), |lead| format!("{lead:.1} times that of wide contrasts, "));
@@ -128,6 +128,11 @@ pub fn elsewhere(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doub
 /// Whether contrasts alone say so.
 pub fn contrasts_agree(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
+}
+
+/// Whether the intensities of pictures agree more than at any place around.
+pub fn intensities_agree(place: Place) -> bool {
+    place.intensities >= INTENSITIES_LEAD
 }
 
 /// Whether contrasts and intensities both agree more than at any place around, by however little.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::outputs::Output;
 use super::{Kind, Report, Spent, words};
-use mireg::deform::{self, Consistency, Deformation, LandmarkErrors, Options};
+use mireg::deform::{self, Compared, Consistency, Deformation, LandmarkErrors, Options};
 use mireg::image::Intensities;
 use mireg::io;
 use mireg::io::transform::{self, Grids, Motion};
@@ -77,6 +77,8 @@ pub struct Facts {
     pub force: String,
     /// Pairs of images: the fixed and the moving one and the extra ones.
     pub channels: usize,
+    /// What of the fixed and the moving image was compared.
+    pub compared: Compared,
     /// Whether both images flow to the middle.
     pub symmetric: bool,
     pub bins: u32,
@@ -211,6 +213,7 @@ impl Kind for Deformed<'_> {
         Facts {
             force: options.force.to_string(),
             channels: 1 + options.extra.len(),
+            compared: found.compared,
             symmetric: options.symmetric,
             bins: options.bins,
             start: start.map_or_else(|| initial.from.to_owned(), |path| path.display().to_string()),
@@ -243,7 +246,7 @@ impl Kind for Deformed<'_> {
             "mean {:.2} mm after the initial transform, 95th percentile {:.2} mm, maximum {:.2} mm",
             displacement.mean_mm, displacement.percentile_95_mm, displacement.largest_mm
         );
-        let metric = words::metric_of(self.options);
+        let metric = words::metric_of(self.options, self.found.compared);
         let error =
             format!("inverse consistency error: mean {:.3} mm, maximum {:.2} mm", inverse.mean_mm, inverse.worst_mm);
         let parts = format!("linear registration {:.2} s, deformation {:.2} s", seconds.linear, seconds.parts.register);

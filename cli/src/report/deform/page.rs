@@ -102,7 +102,7 @@ pub fn page(
             of.found.levels.iter().map(|level| curve(level, images[0].geometry.is_flat())).collect(),
             "iterations",
         ),
-        metric: words::metric_of(of.options),
+        metric: words::metric_of(of.options, of.found.compared),
         began: words::began(&facts.start, &of.found.start.transform),
     };
     page.render()
@@ -126,6 +126,7 @@ fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
     vec![
         ("force", facts.force.clone()),
         ("channels", facts.channels.to_string()),
+        ("compared", words::compared(facts.compared).to_owned()),
         ("symmetric", if facts.symmetric { "yes" } else { "no" }.to_owned()),
         ("bins", facts.bins.to_string()),
         ("regularisation", from.to_owned()),
