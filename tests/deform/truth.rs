@@ -99,7 +99,7 @@ fn forces_take_turns() {
 
 fn a_force_of_no_weight() {
     let pair = Pair::new([36, 32, 30], brighter);
-    let [alone, both] = ["mi", "mi,lcc:1e-9"]
+    let [alone, both] = ["mi,ssd:0", "mi,ssd:1e-9"]
         .map(|text| found(&pair, &Options { force: forces(text), smooth_mm: Some(6.0), ..from_headers() }).field);
     let apart = alone.vectors.iter().zip(&both.vectors).flat_map(|(a, b)| (0..3).map(move |n| (a[n] - b[n]).abs()));
     let most = apart.fold(0.0, f32::max);

@@ -50,6 +50,7 @@ pub fn metric_of(Options { force, extra, .. }: &Options, compared: Compared) -> 
         if compared == Compared::Intensities { String::new() } else { format!(" of {}", self::compared(compared)) };
     match (force.all(), &extra[..]) {
         ([alone], []) if compared != Compared::Both => format!("{}{of}", metric(alone.force)),
+        ([_], []) => "mutual information of intensities plus that of contrasts".to_owned(),
         (forces, extra) => {
             let names: Vec<_> = forces.iter().map(|weighted| metric(weighted.force)).collect();
             let channels = if extra.is_empty() { String::new() } else { format!(" in {} channels", extra.len() + 1) };

@@ -81,7 +81,7 @@ pub struct FlowTable {
     pub totals: DeviceSliceMut<u64>,
     /// As [`FlowForce::tables`]; written.
     pub tables: DeviceSliceMut<f32>,
-    /// One number, what is climbed: written.
+    /// Two numbers: what is climbed, and the information in nats; written.
     pub value: DeviceSliceMut<f64>,
     /// Two numbers, 0 before and after.
     pub done: DeviceSliceMut<u32>,
@@ -95,6 +95,24 @@ pub struct FlowTable {
     pub unused: u32,
 }
 
+/// What pulls at the voxels of a grid, as [`Pull`](crate::math::flow::Pull) says.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct FlowPull {
+    /// Three planes, [`Pull::force`](crate::math::flow::Pull::force); written.
+    pub force: DeviceSliceMut<f32>,
+    /// One plane, [`Pull::precision`](crate::math::flow::Pull::precision); written.
+    pub precision: DeviceSliceMut<f32>,
+    /// 1 / spacing^2 of the fixed grid along x, y and z, mm^-2: see [`pull`](crate::math::flow::pull).
+    pub per_square: [f32; 3],
+    /// How many times the forces and their precision count.
+    pub weight: f32,
+    /// Whether they are added to what is there: 0 or 1.
+    pub adds: u32,
+    /// Keeps the size a multiple of 8 without hidden bytes.
+    pub unused: u32,
+}
+
 /// Parameters of [`flow_force`](crate::kernels::flow::force::flow_force).
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -103,18 +121,12 @@ pub struct FlowForce {
     pub images: FlowImages,
     /// The two tables of [`score`](crate::math::flow::score): `bins * bins` scores, then `bins` numbers of information.
     pub tables: DeviceSlice<f32>,
-    /// Three planes, see [`Pull::force`](crate::math::flow::Pull::force); written.
-    pub force: DeviceSliceMut<f32>,
-    /// One plane, see [`Pull::precision`](crate::math::flow::Pull::precision); written.
-    pub precision: DeviceSliceMut<f32>,
-    /// 1 / spacing^2 of the fixed grid along x, y and z, mm^-2: see [`pull`](crate::math::flow::pull).
-    pub per_square: [f32; 3],
+    /// Where the forces go.
+    pub pull: FlowPull,
     /// Bins of each image.
     pub bins: u32,
     /// Numbers of the tables that a block copies to shared memory: all of them, or 0.
     pub table_words: u32,
-    /// Keeps the size a multiple of 8 without hidden bytes.
-    pub unused: u32,
 }
 
 /// Parameters of the kernels of [`local`](crate::kernels::flow::local).
@@ -125,17 +137,13 @@ pub struct FlowLocal {
     pub images: FlowImages,
     /// Two planes: the fixed image's local mean and its local variance.
     pub fixed: DeviceSliceMut<f32>,
-    /// Three planes: first what is to be smoothed, then its local means, and in the end the force.
+    /// Three planes: what is to be smoothed, then its local means.
     pub planes: DeviceSliceMut<f32>,
-    /// As in [`FlowForce`].
-    pub precision: DeviceSliceMut<f32>,
+    /// Where the forces go.
+    pub pull: FlowPull,
     /// Two numbers, to which are added the squared correlation, in units of
     /// 1 / [`CORRELATION_UNIT`](crate::math::flow::CORRELATION_UNIT), and the number of voxels inside.
     pub totals: DeviceSliceMut<u64>,
-    /// As in [`FlowForce`].
-    pub per_square: [f32; 3],
-    /// Keeps the size a multiple of 8 without hidden bytes.
-    pub unused: u32,
 }
 
 /// Parameters of [`flow_show`](crate::kernels::flow::show::flow_show).
@@ -148,24 +156,6 @@ pub struct FlowShow {
     pub shown: DeviceSliceMut<u16>,
     /// A number per voxel, 1 where it lies inside and the moving image's mask keeps it, else 0; written.
     pub seen: DeviceSliceMut<u8>,
-}
-
-/// Parameters of [`flow_add`](crate::kernels::flow::sum::flow_add).
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct FlowAdd {
-    /// Three planes of force.
-    pub force: DeviceSlice<f32>,
-    /// One plane of precision.
-    pub precision: DeviceSlice<f32>,
-    /// Three planes, to which is added.
-    pub force_sum: DeviceSliceMut<f32>,
-    /// One plane, to which is added.
-    pub precision_sum: DeviceSliceMut<f32>,
-    /// Voxels of the grid along x, y and z.
-    pub size: [u32; 3],
-    /// What is added is multiplied by it: see [`added`](crate::math::flow::added).
-    pub weight: f32,
 }
 
 /// Parameters of [`flow_landmarks`](crate::kernels::flow::landmarks::flow_landmarks).
@@ -338,10 +328,10 @@ const _: () = assert!(size_of::<CopyWords>() == 40);
 const _: () = assert!(size_of::<FlowTable>() == 176);
 const _: () = assert!(size_of::<FlowImages>() == 176);
 const _: () = assert!(size_of::<FlowPairs>() == 200);
-const _: () = assert!(size_of::<FlowForce>() == 248);
-const _: () = assert!(size_of::<FlowLocal>() == 256);
+const _: () = assert!(size_of::<FlowPull>() == 56);
+const _: () = assert!(size_of::<FlowForce>() == 256);
+const _: () = assert!(size_of::<FlowLocal>() == 280);
 const _: () = assert!(size_of::<FlowShow>() == 208);
-const _: () = assert!(size_of::<FlowAdd>() == 80);
 const _: () = assert!(size_of::<FlowLandmarks>() == 120);
 const _: () = assert!(size_of::<FlowStep>() == 104);
 const _: () = assert!(size_of::<FlowRefine>() == 80);

@@ -15,8 +15,8 @@ mod viola;
 pub use crate::math::affine::Affine;
 pub use crate::math::vectors::VectorMaps;
 pub use flow::{
-    CopyWords, FlowAdd, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLandmarks, FlowLocal, FlowMoved,
-    FlowPairs, FlowRefine, FlowRelax, FlowShow, FlowStep, FlowTable, FlowVectors,
+    CopyWords, FlowForce, FlowImages, FlowInverse, FlowJacobian, FlowLandmarks, FlowLocal, FlowMoved, FlowPairs,
+    FlowPull, FlowRefine, FlowRelax, FlowShow, FlowStep, FlowTable, FlowVectors,
 };
 pub use gaussian::Recursive;
 pub use histogram::{

@@ -26,7 +26,7 @@ pub(crate) use flow::FlowLoad;
 pub(crate) use flow::bytes as flow_bytes;
 pub use flow::{
     Agreement, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair, FlowStep, Half,
-    Known, Relation, Score, Table, WeightedScore,
+    Known, Measured, Relation, Score, Table, WeightedScore,
 };
 pub use gaussian::SmoothingSeconds;
 pub use gpu::math::bin::FULL;

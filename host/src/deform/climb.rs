@@ -2,7 +2,7 @@
 
 use super::Force;
 use super::smoothing::Smoothing;
-use crate::backend::{Agreement, Climb, Compare, FlowStep, Half, Relation, Score, Table, WeightedScore};
+use crate::backend::{Agreement, Climb, Compare, FlowStep, Half, Measured, Relation, Score, Table, WeightedScore};
 use crate::observer::go_on;
 use crate::{Observer, Result};
 use gpu::math::log;
@@ -41,10 +41,8 @@ pub struct Plan {
 
 /// How the images agree, and what pulls.
 struct Look {
-    /// The value of the metric; of several the weighted sum of their information.
-    value: f64,
     /// Of each term.
-    values: Vec<f64>,
+    measured: Vec<Measured>,
     scores: Vec<WeightedScore>,
 }
 
@@ -98,17 +96,23 @@ impl Plan {
         }
         // Of two flows that meet each image is looked at from both.
         let sides = (agreements.len() / (each * channels)) as f64;
-        values.iter_mut().for_each(|value| *value /= sides);
-        let value = match &values[..] {
-            [value] => *value,
-            _ => self.terms.iter().zip(&nats).map(|(term, nats)| term.weight * nats / sides).sum(),
-        };
-        Ok(Look { value, values, scores })
+        let values = values.into_iter().zip(nats);
+        let measured: Vec<_> =
+            values.map(|(value, nats)| Measured { value: value / sides, nats: nats / sides }).collect();
+        Ok(Look { measured, scores })
+    }
+
+    /// The value of the metric; of several the weighted sum of their information.
+    fn together(&self, measured: &[Measured]) -> f64 {
+        match measured {
+            [alone] => alone.value,
+            _ => self.terms.iter().zip(measured).map(|(term, of_term)| term.weight * of_term.nats).sum(),
+        }
     }
 
     /// The value of the metric over the voxels of a half.
     pub fn value(&self, flow: &mut dyn Climb, half: Half) -> Result<f64> {
-        self.look(flow, half).map(|look| look.value)
+        self.look(flow, half).map(|look| self.together(&look.measured))
     }
 
     /// Climbs, pulled by the voxels of a half.
@@ -125,28 +129,32 @@ impl Plan {
         let smooth_mm = smoothing.sigmas_mm(self.mm);
         let step = FlowStep { half, prior_mm, smooth_mm, limit: LIMIT, share: share as f32 };
         let mut climbed = Climbed { values: Vec::new(), terms: [Vec::new(), Vec::new()], converged: false };
-        let mut hear = |value: f64, of_terms: Vec<f64>| climbed.goes_on(value, of_terms, self.iterations, observer);
-        if let Some(relation) = self.alone()
-            && flow.climb(relation, &step, self.iterations, &mut |value| hear(value, vec![value]))?
+        let mut hear = |measured: &[Measured]| {
+            let of_terms = measured.iter().map(|of_term| of_term.value).collect();
+            climbed.goes_on(self.together(measured), of_terms, self.iterations, observer)
+        };
+        if let Some(relations) = self.relations()
+            && flow.climb(&relations, &step, self.iterations, &mut hear)?
         {
             return Ok(climbed);
         }
         loop {
             go_on(observer)?;
             let look = self.look(flow, Half::Both)?;
-            if !hear(look.value, look.values)? {
+            if !hear(&look.measured)? {
                 return Ok(climbed);
             }
             flow.step(&look.scores, &step)?;
         }
     }
 
-    /// The metric, if it is one of a joint histogram, and its weight.
-    fn alone(&self) -> Option<(Relation, f64)> {
-        match self.terms[..] {
-            [Term { channel: 0, force, weight }] => Some((force.relation()?, weight)),
+    /// The metric of each channel and its weight, if each has one, of a joint histogram.
+    fn relations(&self) -> Option<Vec<(Relation, f64)>> {
+        let relation = |(number, term): (usize, &Term)| match term {
+            Term { channel, force, weight } if *channel == number => Some((force.relation()?, *weight)),
             _ => None,
-        }
+        };
+        self.terms.iter().enumerate().map(relation).collect()
     }
 }
 

@@ -26,12 +26,7 @@ pub fn without_background<'a>(channels: &'a [[Prepared<'a>; 2]], coarsest_mm: f6
         mask: image.mask().map(|mask| Cow::Owned(part(mask, extent))),
         intensities: image.intensities,
     };
-    let whole = |image: &'a Prepared| Prepared {
-        image: Cow::Borrowed(&*image.image),
-        mask: image.mask().map(Cow::Borrowed),
-        intensities: image.intensities,
-    };
-    Some(channels.iter().map(|[fixed, moving]| [part(fixed), whole(moving)]).collect())
+    Some(channels.iter().map(|[fixed, moving]| [part(fixed), moving.borrowed()]).collect())
 }
 
 /// Where an image shows something: what its mask leaves out has no force, and the background has the value of the first voxel.

@@ -13,7 +13,7 @@ use crate::{Observer, Result};
 use glam::DAffine3;
 
 /// Iterations of the finest level at most, of the one before it, and of all that are coarser.
-const ITERATIONS: [usize; 3] = [25, 50, 100];
+const ITERATIONS: [usize; 3] = [12, 50, 100];
 
 /// The side of the blocks of a half, voxels of the finest level that fields are tried on, unless what is compared reaches further.
 const BLOCK: f64 = 4.0;
@@ -120,7 +120,7 @@ impl Course<'_> {
         let landmarks = self.options.landmarks.as_ref();
         let landmarks = landmarks.map(|landmarks| landmarks.on(grid, self.finest_mm(), &self.start, self.middle));
         let landmarks = landmarks.unwrap_or_default();
-        let block_mm = (BLOCK * self.mm(self.coarse() - 1)).max(self.compared.far_mm(grid));
+        let block_mm = (BLOCK * self.mm(self.coarse() - 1)).max(self.compared.far_mm(self.grid(self.finest())));
         let shared =
             Shared { from, compare: &plan.compare(), block_mm, landmarks: landmarks.each_ref().map(Vec::as_slice) };
         flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, &self.start)?;

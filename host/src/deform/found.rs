@@ -86,7 +86,7 @@ pub struct Level {
 /// A metric of one channel, before and after a level.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct TermValues {
-    /// 0 for the fixed and the moving image, then the extra ones in their order, and last the contrasts of pictures whose intensities are
+    /// 0 for the fixed and the moving image, then the extra ones in their order, and last the contrasts where intensities are
     /// compared, too.
     pub channel: usize,
     pub force: Force,

@@ -24,6 +24,8 @@ const SHORTEST: f64 = 8.0;
 pub struct Level<'a> {
     /// One or more, on the same grids.
     pub channels: Vec<Channel<'a>>,
+    /// The contrasts of the fixed and the moving image, until it is known whether they are compared.
+    pub contrasts: Option<Channel<'a>>,
     /// The fixed and the moving image, where the first channel has their contrasts instead.
     pub intensities: Option<Channel<'a>>,
 }
@@ -45,20 +47,29 @@ pub fn levels<'a>(
     spacings: &[f64],
     observer: &dyn Observer,
 ) -> Result<Vec<Level<'a>>> {
-    let mut levels: Vec<_> =
-        spacings.iter().map(|_| Level { channels: Vec::with_capacity(channels.len()), intensities: None }).collect();
+    let level =
+        |_: &f64| Level { channels: Vec::with_capacity(channels.len() + 1), contrasts: None, intensities: None };
+    let mut levels: Vec<_> = spacings.iter().map(level).collect();
     for images in channels {
-        let [fixed, moving] = images.each_ref().map(|image| || pyramid(&image.image, spacings, observer));
-        let (fixed, moving) = rayon::join(fixed, moving);
-        let [fixed_masks, moving_masks] = images.each_ref().map(|image| masks(image, spacings, observer));
-        let masks = fixed_masks?.into_iter().zip(moving_masks?);
-        for ((level, (fixed, moving)), (of_fixed, of_moving)) in
-            levels.iter_mut().zip(fixed?.into_iter().zip(moving?)).zip(masks)
-        {
-            level.channels.push(Channel { fixed, moving, masks: [of_fixed, of_moving] });
-        }
+        let of_channel = channel(images.each_ref().map(Prepared::borrowed), spacings, observer)?;
+        levels.iter_mut().zip(of_channel).for_each(|(level, channel)| level.channels.push(channel));
     }
     Ok(levels)
+}
+
+/// Both images of a channel at each spacing, mm, coarse to fine.
+///
+/// # Errors
+/// [`Error::Stopped`]
+pub fn channel<'a>(images: [Prepared<'a>; 2], spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Channel<'a>>> {
+    let [fixed_masks, moving_masks] = images.each_ref().map(|image| masks(image, spacings, observer));
+    let masks = fixed_masks?.into_iter().zip(moving_masks?);
+    let [fixed, moving] = images.map(|image| || pyramid(image.image, spacings, observer));
+    let (fixed, moving) = rayon::join(fixed, moving);
+    let both = fixed?.into_iter().zip(moving?).zip(masks);
+    Ok(both
+        .map(|((fixed, moving), (of_fixed, of_moving))| Channel { fixed, moving, masks: [of_fixed, of_moving] })
+        .collect())
 }
 
 impl Level<'_> {
@@ -81,21 +92,22 @@ impl Level<'_> {
 fn masks(image: &Prepared, spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Vec<u8>>> {
     let Some(mask) = image.mask() else { return Ok(vec![Vec::new(); spacings.len()]) };
     let kept = |mask: Cow<Volume>| mask.voxels.par_iter().map(|&voxel| u8::from(voxel >= 0.5)).collect();
-    Ok(pyramid(mask, spacings, observer)?.into_iter().map(kept).collect())
+    Ok(pyramid(Cow::Borrowed(mask), spacings, observer)?.into_iter().map(kept).collect())
 }
 
 /// A volume at each spacing, coarse to fine, each made from the next finer one.
-fn pyramid<'a>(volume: &'a Volume, spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Cow<'a, Volume>>> {
+fn pyramid<'a>(volume: Cow<'a, Volume>, spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Cow<'a, Volume>>> {
     let mut levels: Vec<Cow<Volume>> = Vec::with_capacity(spacings.len());
+    let mut whole = Some(volume);
     for &mm in spacings.iter().rev() {
         go_on(observer)?;
-        levels.push(match levels.last() {
-            None => respaced(volume, mm),
-            Some(finer) => match respaced(finer, mm) {
-                Cow::Owned(coarser) => Cow::Owned(coarser),
-                Cow::Borrowed(_) => finer.clone(),
-            },
-        });
+        let Some(finer) = levels.last().or(whole.as_ref()) else { break };
+        let level = match respaced(finer, mm) {
+            Cow::Owned(coarser) => Some(Cow::Owned(coarser)),
+            Cow::Borrowed(_) => None,
+        };
+        let same = || levels.last().cloned();
+        levels.extend(level.or_else(same).or_else(|| whole.take()));
     }
     levels.reverse();
     Ok(levels)

@@ -58,11 +58,8 @@ fn host_bytes([fixed, moving]: [&Geometry; 2], middle: Option<&Geometry>, load: 
     let [f, m] = [fixed, moving].map(|grid| grid.voxels() as u64);
     // Images of 16 bits and coarser ones, and at the end both fields as planes and as vectors, the moved image and the Jacobian.
     let images = 36 * f + 36 * m + 8 * (load.channels - 1) * (f + m);
-    // Three fields, unless a device has them, and where several forces pull their sum, local means and the images of 16 bits once more.
-    let flow = |grid: u64, moving: u64| {
-        let several = if load.several() { 16 * grid + load.channels * (26 * grid + 2 * moving) } else { 0 };
-        36 * grid + several
-    };
+    // Three fields, unless a device has them, and of each channel local means and the images of 16 bits once more.
+    let flow = |grid: u64, moving: u64| 36 * grid + load.channels * ((2 + load.means()) * grid + 2 * moving);
     match middle.map(|grid| grid.voxels() as u64) {
         None => images + if on_device { 0 } else { flow(f, m) },
         // What two flows are together is made here.
@@ -141,12 +138,12 @@ mod tests {
     #[test]
     fn the_estimate_is_between_what_was_measured_and_twice_that() {
         let head = Geometry::axis_aligned([181, 217, 180], DVec3::ONE, DVec3::ZERO);
-        let one = FlowLoad { channels: 1, compare: 1 };
+        let one = FlowLoad { channels: 1, joint: true, local: false };
         let megabytes = (host_bytes([&head; 2], None, one, false) + 8 * head.voxels() as u64) as f64 / 1e6;
         assert!((763.0..1400.0).contains(&megabytes), "{megabytes} MB");
         assert!(host_bytes([&head; 2], None, one, true) < host_bytes([&head; 2], None, one, false));
         assert!(host_bytes([&head; 2], None, one, false) < host_bytes([&head; 2], Some(&head), one, false));
-        let two = FlowLoad { channels: 2, compare: 1 };
+        let two = FlowLoad { channels: 2, ..one };
         assert!(host_bytes([&head; 2], None, one, false) < host_bytes([&head; 2], None, two, false));
     }
 }

@@ -68,7 +68,8 @@ pub(crate) fn deform(
     // Only those of two flows that meet depend on the start, and their grid is what both images show.
     let shown = if options.symmetric { None } else { content::without_background(&prepared, spacings()[0]) };
     let shown = shown.as_deref().unwrap_or(&prepared);
-    let levels = || (!options.symmetric).then(|| levels::levels(shown, &spacings(), observer)).transpose();
+    let levels_of = |channels, spacings: &[f64]| contrasts::levels(channels, spacings, &options.force, observer);
+    let levels = || (!options.symmetric).then(|| levels_of(shown, &spacings())).transpose();
     let (start, levels) = rayon::join(start, levels);
     let (Starts { starts, doubts }, levels) = (start?, levels?);
     let mut seconds = Seconds::default();
@@ -84,14 +85,11 @@ pub(crate) fn deform(
     let spacings = middle.as_ref().map_or_else(spacings, Middle::spacings);
     let mut levels = match levels {
         Some(levels) => levels,
-        None => timed(&mut seconds.pyramid, || levels::levels(&prepared, &spacings, observer))?,
+        None => timed(&mut seconds.pyramid, || levels_of(&prepared, &spacings))?,
     };
     let likely = starts[0].linear.transform.to_affine();
-    let compare = || contrasts::compared(&levels, &options.force, &likely, intensities);
-    let (compared, contrasts) = timed(&mut seconds.pyramid, compare)?;
-    if let Some(contrasts) = &contrasts {
-        timed(&mut seconds.pyramid, || contrasts::add(&mut levels, contrasts, compared, &spacings, observer))?;
-    }
+    let compared = timed(&mut seconds.pyramid, || contrasts::compared(&levels, &likely, intensities))?;
+    contrasts::take(&mut levels, compared);
     let ranges = compared.ranges(ranges);
     let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load(compared));
     let backend = memory::choose(chosen.soonest(observer), chosen.asked(), &need, observer)?;

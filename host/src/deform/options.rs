@@ -24,7 +24,7 @@ pub struct Options {
     /// Grids of the levels, mm, coarse to fine; `None` for 8, 4, 2 and 1 times the fixed image's smallest spacing, of which small images get fewer.
     pub levels: Option<Vec<f64>>,
     /// Iterations of each level at most, coarse to fine; the last number is for all further levels too. `None`
-    /// for 25 on the finest, 50 on the one before and 100 on coarser ones.
+    /// for 12 on the finest, 50 on the one before and 100 on coarser ones.
     pub iterations: Option<Vec<usize>>,
     /// The standard deviation of the Gaussian that smooths each step, mm at the finest level; on coarser ones it grows with their grids.
     /// `None` for three times the other; where neither is given, both are found from the images.
@@ -87,7 +87,7 @@ impl Options {
     pub(super) fn load(&self, compared: Compared) -> FlowLoad {
         let local = self.force.has(Force::Lcc);
         let joint = self.force.all().iter().any(|weighted| weighted.force != Force::Lcc);
-        FlowLoad { channels: self.weights(compared).len() as u64, compare: u64::from(local) + u64::from(joint) }
+        FlowLoad { channels: self.weights(compared).len() as u64, joint, local }
     }
 
     /// Prepares the images of each channel, unless they cannot be registered, whatever the start.

@@ -36,6 +36,12 @@ impl<'a> Prepared<'a> {
         Self { image: Cow::Owned(filled(&kept)), ..self }
     }
 
+    /// The same, which is kept elsewhere.
+    pub fn borrowed(&self) -> Prepared<'_> {
+        let mask = self.mask().map(Cow::Borrowed);
+        Prepared { image: Cow::Borrowed(&*self.image), mask, intensities: self.intensities }
+    }
+
     /// The mask, if there is one.
     pub fn mask(&self) -> Option<&Volume> {
         self.mask.as_deref()

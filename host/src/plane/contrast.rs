@@ -1,4 +1,4 @@
-//! Pictures with the same brightness and contrast everywhere, so that what is left to compare is their structure.
+//! Pictures and volumes with the same brightness and contrast everywhere, so that what is left to compare is their structure.
 //!
 //! A lamp's shading, a vignette and a pigment's slow changes tell nothing about where a vessel lies, but Gaussian windows that are wide
 //! enough for them no longer see the vessel.
@@ -7,6 +7,7 @@ use crate::backend::cpu;
 use crate::error::Setting;
 use crate::threads::still_wanted;
 use crate::{Error, Result, Volume};
+use rayon::prelude::*;
 
 /// The rim that is left out, as a part of the neighbourhood's sigma: there a picture fades into what surrounds it.
 const RIM: f64 = 0.25;
@@ -16,6 +17,8 @@ const MOSTLY: f32 = 0.95;
 const FLAT: f32 = 0.1;
 /// Of the brightest pixel: what f32's round-off makes of a picture that is the same everywhere.
 const ROUND_OFF: f32 = 1e-5;
+/// Pixels that are worked on one after the other.
+const PIECE: usize = 1 << 16;
 /// Local standard deviations at either end of the range.
 pub const REACH: f32 = 4.0;
 
@@ -35,15 +38,20 @@ pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Result<Vec<bool>> {
 /// [`Error::Option`] for a picture without contrast, `which` is its name; [`Error::Stopped`].
 pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> Result<Volume> {
     let weight = |n: usize| f32::from(u8::from(inner[n]));
-    let weights = smoothed(picture.with(weight), mm)?;
-    let sums = smoothed(picture.with(|n| weight(n) * picture.voxels[n]), mm)?;
-    let mean = |n: usize| if inner[n] { sums[n] / weights[n] } else { 0.0 };
-    let off = picture.with(|n| weight(n) * (picture.voxels[n] - mean(n)));
-    let squares = smoothed(picture.with(|n| off.voxels[n] * off.voxels[n]), mm)?;
+    // A Gaussian leaves a constant as it is.
+    let whole = inner.par_iter().all(|&inner| inner);
+    let weights = if whole { vec![1.0; inner.len()] } else { smoothed(picture.with(weight), mm)? };
+    // What is off the mean takes the place of the sums, and the contrasts that of both.
+    let mut off = smoothed(picture.with(|n| weight(n) * picture.voxels[n]), mm)?;
+    each(&mut off, |n, sum| if inner[n] { picture.voxels[n] - sum / weights[n] } else { 0.0 });
+    let squares = smoothed(picture.with(|n| off[n] * off[n]), mm)?;
     let variance = |n: usize| if inner[n] { (squares[n] / weights[n]).max(0.0) } else { 0.0 };
-    let total: f64 = (0..inner.len()).map(|n| f64::from(variance(n))).sum();
-    let typical = (total / inner.iter().filter(|inner| **inner).count().max(1) as f64) as f32;
-    let brightest = picture.voxels.iter().fold(0.0_f32, |most, v| most.max(v.abs()));
+    let variances = |first: usize| (first..inner.len().min(first + PIECE)).map(|n| f64::from(variance(n))).sum::<f64>();
+    // In the same order for any number of threads.
+    let total: Vec<f64> = (0..inner.len()).into_par_iter().step_by(PIECE).map(variances).collect();
+    let count = inner.par_iter().filter(|inner| **inner).count().max(1);
+    let typical = (total.into_iter().sum::<f64>() / count as f64) as f32;
+    let brightest = picture.voxels.par_iter().map(|v| v.abs()).reduce(|| 0.0, f32::max);
     if !typical.is_normal() || typical.sqrt() < ROUND_OFF * brightest {
         let name = which.name();
         return Err(Error::option(
@@ -51,8 +59,16 @@ pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> 
             format!("the {name} picture is the same everywhere: there is nothing to register"),
         ));
     }
-    let even = |n: usize| off.voxels[n] / (variance(n) + FLAT * FLAT * typical).sqrt();
-    Ok(picture.with(|n| even(n).clamp(-REACH, REACH)))
+    each(&mut off, |n, off| (off / (variance(n) + FLAT * FLAT * typical).sqrt()).clamp(-REACH, REACH));
+    Ok(Volume { voxels: off, ..*picture })
+}
+
+/// Replaces each number by what is made of it and its index.
+fn each(numbers: &mut [f32], of: impl Fn(usize, f32) -> f32 + Sync) {
+    let pieces = numbers.par_chunks_mut(PIECE).enumerate();
+    pieces.for_each(|(piece, numbers)| {
+        numbers.iter_mut().enumerate().for_each(|(n, number)| *number = of(piece * PIECE + n, *number));
+    });
 }
 
 fn smoothed(picture: Volume, mm: f64) -> Result<Vec<f32>> {

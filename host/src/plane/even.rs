@@ -1,13 +1,14 @@
-//! A picture with even contrast, and which of its pixels are image.
+//! A picture or volume with even contrast, and which of its pixels are image.
 
 use super::contrast::{self, REACH};
 use crate::error::Setting;
 use crate::image::{Intensities, Prepared, pyramid};
 use crate::{Geometry, Result, Volume};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// The sigma of the neighbourhoods in which brightness and contrast are made even, as a part of a picture's longer side: some times the
-/// width of a retina's widest vessels.
+/// The sigma of the neighbourhoods in which brightness and contrast are made even, as a part of the longest side: some times the width
+/// of a retina's widest vessels, and of the cortex of a head.
 const NEIGHBOURHOOD: f64 = 0.02;
 /// Pixels along the longer side of pictures that are large enough to be registered.
 const SIDE: f64 = 1000.0;
@@ -60,9 +61,22 @@ impl Even {
         Ok(Self { picture, inner })
     }
 
+    /// Of a volume, all of which is image where `mask` is 0.5 or more.
+    ///
+    /// # Errors
+    /// Those of [`contrast::normalised`].
+    pub fn whole(which: Setting, volume: &Volume, mask: Option<&Volume>, mm: f64) -> Result<Self> {
+        let inner: Vec<bool> = match mask {
+            None => vec![true; volume.voxels.len()],
+            Some(mask) => mask.voxels.par_iter().map(|&mask| mask >= 0.5).collect(),
+        };
+        contrast::normalised(volume, &inner, mm, which).map(|picture| Self { picture, inner })
+    }
+
     /// The picture as metrics look at it, of which `of` tells the rest.
     pub fn prepared(self, of: &Intensities) -> Prepared<'static> {
-        let mask = Some(Cow::Owned(self.mask()));
+        let whole = self.inner.par_iter().all(|&inner| inner);
+        let mask = (!whole).then(|| Cow::Owned(self.mask()));
         let intensities = Intensities { range: (-REACH, REACH), ..*of };
         Prepared { image: Cow::Owned(self.picture), mask, intensities }
     }
@@ -110,7 +124,7 @@ pub fn longer_side(grid: &Geometry) -> f64 {
     (0..grid.dimensions()).map(side).fold(0.0, f64::max)
 }
 
-/// The sigma of neighbourhoods of a picture, mm.
+/// The sigma of neighbourhoods of a picture or volume, mm.
 pub fn neighbourhood(grid: &Geometry) -> f64 {
     NEIGHBOURHOOD * longer_side(grid)
 }

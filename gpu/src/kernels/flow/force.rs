@@ -1,6 +1,6 @@
 //! The force of a joint metric at every voxel.
 
-use super::{Sample, each_voxel, write_pull};
+use super::{Sample, each_voxel, take_pull};
 use crate::kernels::each_of;
 use crate::math::bin;
 use crate::math::flow::{self, Pull};
@@ -8,7 +8,7 @@ use crate::params::FlowForce;
 use cuda_std::shared;
 use cuda_std::{kernel, thread};
 
-/// Writes the force and the precision at every voxel, 0 outside the moving image and where a mask is 0. `table_words` words of dynamic shared memory.
+/// Writes the force and the precision at every voxel, or adds them, 0 outside the moving image and where a mask is 0. `table_words` words of dynamic shared memory.
 ///
 /// # Safety
 /// The slices are as long as their documentation and the sizes say, each size at least 1; bins are 2 to 255.
@@ -43,8 +43,8 @@ unsafe fn pull(p: &FlowForce, table: impl Fn(u32) -> f32) {
             let score = flow::score(&table, |f| table(p.bins * p.bins + f), p.bins, values);
             let scale = bin::scale(p.bins, bin::FULL);
             let gradient = flow::pulled(&p.images.map, slope.map(|stored| stored * scale));
-            pull = flow::pull(score, gradient, p.per_square);
+            pull = flow::pull(score, gradient, p.pull.per_square);
         }
-        write_pull([p.force, p.precision], p.images.size, number, pull);
+        take_pull(&p.pull, p.images.size, number, pull);
     });
 }

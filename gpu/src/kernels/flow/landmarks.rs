@@ -1,7 +1,7 @@
 //! Landmarks pull at their voxels.
 
-use super::{own, read, write_pull};
-use crate::math::flow::{self, Known, Pull};
+use super::{own_pull, read, write_pull};
+use crate::math::flow::{self, Known};
 use crate::params::FlowLandmarks;
 use cuda_std::kernel;
 use cuda_std::thread::index_1d;
@@ -22,8 +22,14 @@ pub unsafe fn flow_landmarks(p: FlowLandmarks) {
         let voxel = p.voxels.get_cached(at);
         let [x, y, z, precision] = [0, 1, 2, 3].map(|number: usize| p.targets.get_cached(4 * at + number));
         let known = Known { displacement: [x, y, z], precision };
-        let pull = Pull { force: own(p.force, p.size, voxel), precision: p.precision.get(voxel as usize) };
-        let led = flow::led(pull, read(p.field, p.size, voxel), known, p.squares, (p.weight, p.limit));
-        write_pull([p.force, p.precision], p.size, voxel, led);
+        let planes = [p.force, p.precision];
+        let led = flow::led(
+            own_pull(planes, p.size, voxel),
+            read(p.field, p.size, voxel),
+            known,
+            p.squares,
+            (p.weight, p.limit),
+        );
+        write_pull(planes, p.size, voxel, led);
     }
 }

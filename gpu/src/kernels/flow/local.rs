@@ -1,8 +1,7 @@
 //! Local correlation. Between these kernels a Gaussian window smooths the planes to local means: once [`flow_local_fixed`], then
-//! [`flow_local_variance`]; for each field [`flow_local_moving`], then [`flow_local_agreement`] and [`flow_local_force`], which overwrites
-//! the means.
+//! [`flow_local_variance`]; for each field [`flow_local_moving`], then [`flow_local_agreement`] and [`flow_local_force`].
 
-use super::{Sample, add, each_voxel, own, planes, write, write_pull};
+use super::{Sample, add, each_voxel, own, planes, take_pull, write};
 use crate::math::bin;
 use crate::math::flow::{self, Moments, Pull};
 use crate::params::FlowLocal;
@@ -70,7 +69,7 @@ pub unsafe fn flow_local_agreement(p: FlowLocal) {
     unsafe { add(p.totals, [sum, count]) };
 }
 
-/// Writes the force at every voxel, over the local means, and its precision.
+/// Writes the force at every voxel and its precision, or adds them. They may lie where the local means do.
 ///
 /// # Safety
 /// As [`flow_local_fixed`].
@@ -84,9 +83,9 @@ pub unsafe fn flow_local_force(p: FlowLocal) {
             let (values, slope) = sample.slope(p.images.moving_size);
             let (_, score) = moments(&p, number).score(values.map(fraction));
             let gradient = flow::pulled(&p.images.map, slope.map(fraction));
-            pull = flow::pull(score, gradient, p.per_square);
+            pull = flow::pull(score, gradient, p.pull.per_square);
         }
-        write_pull([p.planes, p.precision], p.images.size, number, pull);
+        take_pull(&p.pull, p.images.size, number, pull);
     });
 }
 

@@ -1,5 +1,5 @@
 //! Deformable registration, by [`crate::math::flow`]: [`pairs`] or [`local`] compare the images, [`force`] or [`local`] compute what
-//! pulls, by the tables that [`table`] makes, [`sum`] adds it up where it is of several, and [`landmarks`] add to it. [`step`] makes the
+//! pulls, by the tables that [`table`] makes, each on top of the other where there are several, and [`landmarks`] add to it. [`step`] makes the
 //! update field of it and applies it. [`relax`] mends the field where volumes change too much. [`field`] and [`inverse`] compute what is
 //! asked of the final field. [`show`] is for two fields that meet in the middle.
 //!
@@ -15,14 +15,13 @@ pub mod pairs;
 pub mod relax;
 pub mod show;
 pub mod step;
-pub mod sum;
 pub mod table;
 
 use crate::kernels::ordered::fold;
 use crate::kernels::sample::{FineLinear, Sampler};
 use crate::math::flow::{self, Pull};
 use crate::math::interpolate;
-use crate::params::FlowImages;
+use crate::params::{FlowImages, FlowPull};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cuda_std::thread::{block_dim_y, block_idx_x, grid_dim_x, thread_idx_x, thread_idx_y};
 use cuda_std::warp;
@@ -84,7 +83,17 @@ pub(super) unsafe fn write(field: DeviceSliceMut<f32>, size: [u32; 3], number: u
     }
 }
 
-/// Sets what pulls at the voxel of this index: three planes of force and one of precision.
+/// What pulls at the voxel of this index: three planes of force and one of precision.
+///
+/// # Safety
+/// As [`own`].
+#[inline(always)]
+unsafe fn own_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3], number: u32) -> Pull {
+    // SAFETY: as this function's.
+    unsafe { Pull { force: own(force, size, number), precision: precision.get(number as usize) } }
+}
+
+/// Sets what [`own_pull`] reads.
 ///
 /// # Safety
 /// As [`write`].
@@ -94,6 +103,20 @@ unsafe fn write_pull([force, precision]: [DeviceSliceMut<f32>; 2], size: [u32; 3
     unsafe {
         write(force, size, number, pull.force);
         precision.set(number as usize, pull.precision);
+    }
+}
+
+/// Takes what pulls at the voxel of this index to where it is wanted.
+///
+/// # Safety
+/// As [`own`] and [`write`].
+#[inline(always)]
+unsafe fn take_pull(p: &FlowPull, size: [u32; 3], number: u32, pull: Pull) {
+    let planes = [p.force, p.precision];
+    // SAFETY: as this function's.
+    unsafe {
+        let before = if p.adds == 0 { Pull::NONE } else { own_pull(planes, size, number) };
+        write_pull(planes, size, number, pull.added(before, p.weight));
     }
 }
 

@@ -211,9 +211,10 @@ unsafe fn value(p: &FlowTable, total: u64) {
     if thread_number() == 0 {
         // SAFETY: stored before the barrier; one thread's elements.
         unsafe {
-            let Value { value, share, .. } =
+            let Value { value, nats, share } =
                 Value::new([sums.load(0), sums.load(1), sums.load(2)], p.normalised != 0, total);
             p.value.set(0, value);
+            p.value.set(1, nats);
             p.sums.set(4 * bins as usize, share);
             p.done.set(0, 0);
         }

@@ -99,6 +99,16 @@ pub struct Pull {
 impl Pull {
     /// Of a voxel that does not count.
     pub const NONE: Self = Self { force: [0.0; 3], precision: 0.0 };
+
+    /// The sum of what pulls there already and this, which counts `weight` times.
+    #[inline(always)]
+    pub fn added(self, sum: Self, weight: f32) -> Self {
+        let [x, y, z] = self.force;
+        Self {
+            force: [added(sum.force[0], x, weight), added(sum.force[1], y, weight), added(sum.force[2], z, weight)],
+            precision: added(sum.precision, self.precision, weight),
+        }
+    }
 }
 
 /// What pulls at a voxel. `gradient` is per voxel of the fixed grid; `per_square`, 1 / spacing^2 of that grid along each axis in mm^-2,

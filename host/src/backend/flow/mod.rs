@@ -79,6 +79,15 @@ pub enum Agreement {
     Local { correlation: f64, overlap: u64 },
 }
 
+/// What a metric of a channel is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// What the force climbs.
+    pub value: f64,
+    /// The information per voxel that it stands for, nats.
+    pub nats: f64,
+}
+
 /// What moves the field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Score {
@@ -134,18 +143,13 @@ impl FlowStep {
         (1.0 / (self.prior_mm * self.prior_mm)) as f32
     }
 
-    /// What the precision of a landmark is multiplied by on a grid of this size, where forces of the images count `weight` times: after
-    /// the window of the step it counts at its voxel as if all voxels of the window knew that displacement.
-    fn of_landmark(&self, size: [u32; 3], spacing_mm: [f64; 3], weight: f64) -> f32 {
+    /// What the precision of a landmark is multiplied by on a grid of this size: after the window of the step it counts at its voxel as if
+    /// all voxels of the window knew that displacement.
+    fn of_landmark(&self, size: [u32; 3], spacing_mm: [f64; 3]) -> f32 {
         let axes = (0..3).filter(|&axis| size[axis] > 1);
         // The inverse of the largest weight that a Gaussian gives.
         let voxels = axes.map(|axis| (TAU.sqrt() * self.smooth_mm[0] / spacing_mm[axis]).max(1.0));
-        (voxels.product::<f64>() / weight) as f32
-    }
-
-    /// The step whose prior counts as much less as forces of this weight count more: so they need not be multiplied.
-    fn weighing(self, weight: f64) -> Self {
-        Self { prior_mm: self.prior_mm * weight.sqrt(), ..self }
+        voxels.product::<f64>() as f32
     }
 }
 
@@ -175,18 +179,18 @@ pub trait Climb {
     /// [`crate::Error::Device`] where the device gives up.
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()>;
 
-    /// Climbs mutual information, times a weight, by at most `most` steps, if there is a single joint histogram: as [`Climb::agreement`]
-    /// of all voxels, [`Table`] and [`Climb::step`] would, but the host is not waited for. `go_on` hears the value before each step and
-    /// at the end, and says whether to make one. Returns whether it was done: `false` where that would be no sooner.
+    /// Climbs a relation of each channel, times a weight, by at most `most` steps, if there is nothing but joint histograms: as
+    /// [`Climb::agreement`] of all voxels, [`Table`] and [`Climb::step`] would, but the host is not waited for. `go_on` hears what they are
+    /// before each step and at the end, and says whether to make one. Returns whether it was done: `false` where that would be no sooner.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up, and those of `go_on`.
     fn climb(
         &mut self,
-        _relation: (Relation, f64),
+        _relations: &[(Relation, f64)],
         _step: &FlowStep,
         _most: usize,
-        _go_on: &mut dyn FnMut(f64) -> Result<bool>,
+        _go_on: &mut dyn FnMut(&[Measured]) -> Result<bool>,
     ) -> Result<bool> {
         Ok(false)
     }
@@ -325,18 +329,21 @@ fn size_of(level: &FlowLevel) -> Result<[usize; 3]> {
 /// What allocations take beside what they hold, and small ones, bytes.
 const ROUNDED: u64 = 32 << 20;
 
-/// How many comparisons a flow makes.
+/// What a flow compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowLoad {
     pub channels: u64,
-    /// Of each channel.
-    pub compare: u64,
+    /// By what of [`Compare`], in each channel.
+    pub joint: bool,
+    pub local: bool,
 }
 
 impl FlowLoad {
-    /// Whether forces are added up.
-    pub fn several(self) -> bool {
-        self.channels * self.compare > 1
+    /// Bytes per voxel of what each channel keeps of the fixed image: two local means, and three of both images where those of another
+    /// metric cannot be in the same place.
+    pub fn means(self) -> u64 {
+        let several = self.channels > 1 || self.joint;
+        if self.local { 8 + if several { 12 } else { 0 } } else { 0 }
     }
 }
 
@@ -349,13 +356,10 @@ pub fn bytes(fixed: [usize; 3], moving: [usize; 3], load: FlowLoad) -> u64 {
     let field = |voxels, padding| 4 * (3 * voxels + padding);
     // Two fields and precisions.
     let of_field = 2 * field(fixed, fixed_padding) + 4 * fixed;
-    // What several forces add up to.
-    let sum = if load.several() { field(fixed, fixed_padding) + 4 * fixed } else { 0 };
-    // Of each channel 16-bit values and a mask, two local means, which are more than joint indices, or both and the means of the moving
-    // image; pairs of 16-bit values of the moving image and a mask.
-    let of_metrics = if load.several() { 8 + 2 + 12 } else { 8 };
-    let of_channel = (2 + of_metrics + 1) * fixed + 4 * (moving + moving_padding) + moving;
+    // Of each channel 16-bit values and a mask, joint indices and local means; pairs of 16-bit values of the moving image and a mask.
+    let joint = if load.joint { 2 } else { 0 };
+    let of_channel = (2 + 1 + joint + load.means()) * fixed + 4 * (moving + moving_padding) + moving;
     // At the end vectors, or a way back and its vectors, which are more than an image.
     let ends = (12 * fixed).max(field(moving, moving_padding) + 12 * moving);
-    of_field + sum + load.channels * of_channel + ends + ROUNDED
+    of_field + load.channels * of_channel + ends + ROUNDED
 }

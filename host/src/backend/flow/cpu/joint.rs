@@ -3,7 +3,7 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, put, rows, store};
+use super::task::{FlowTask, Share, put, rows, take};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
@@ -63,31 +63,30 @@ fn pairs(task: &FlowTask, bins: u32, row: usize, x: usize) -> [u32; CHUNK] {
     pairs
 }
 
-/// The tables of [`flow::score`] and what [`flow::pull`] needs.
+/// The tables of [`flow::score`].
 #[derive(Clone, Copy)]
 pub struct Tables<'a> {
     pub bins: u32,
     pub scores: &'a [f32],
     pub information: &'a [f32],
-    pub per_square: [f32; 3],
 }
 
 widest! {
-    /// Writes what pulls, from row `first` on, into rows of three planes of force and one of precision.
-    pub fn pull(task: &FlowTask, tables: &Tables, first: usize, planes: [&mut [f32]; 4]) {
+    /// Takes what pulls, from row `first` on, to rows of three planes of force and one of precision.
+    pub fn pull(task: &FlowTask, tables: &Tables, share: Share, first: usize, planes: [&mut [f32]; 4]) {
         assert!(tables.scores.len() == (tables.bins * tables.bins) as usize);
         assert!(tables.information.len() == tables.bins as usize);
         let width = task.grid.size[0] as usize;
         for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
-                store(&mut planes, x, &pull_chunk(task, tables, first + row, x));
+                take(&mut planes, x, &pull_chunk(task, tables, share.per_square, (first + row, x)), share);
             }
         }
     }
 }
 
 #[inline(always)]
-fn pull_chunk(task: &FlowTask, tables: &Tables, row: usize, x: usize) -> [Lanes; 4] {
+fn pull_chunk(task: &FlowTask, tables: &Tables, per_square: [f32; 3], (row, x): (usize, usize)) -> [Lanes; 4] {
     let (positions, counts) = task.counted(row, x);
     let (moving, slopes) = linear_slope(task.moving, task.moving_size, &positions);
     let fixed = task.fixed(row, x);
@@ -101,7 +100,7 @@ fn pull_chunk(task: &FlowTask, tables: &Tables, row: usize, x: usize) -> [Lanes;
         // SAFETY: stored values and what is interpolated from them.
         let score = unsafe { flow::score(scores, information, tables.bins, [fixed[l], moving[l]]) };
         let gradient = flow::pulled(&task.map, [slopes[0][l] * scale, slopes[1][l] * scale, slopes[2][l] * scale]);
-        let pull = flow::pull(score, gradient, tables.per_square);
+        let pull = flow::pull(score, gradient, per_square);
         put(&mut out, l, if counts[l] { pull } else { Pull::NONE });
     }
     out

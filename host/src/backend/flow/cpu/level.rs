@@ -1,8 +1,8 @@
 //! The images of a level, and how they are compared.
 
 use super::local::{self, Means};
-use super::task::{FieldView, FlowTask, pieces};
-use super::{gaussian, joint, show, sum};
+use super::task::{FieldView, FlowTask, Share, pieces};
+use super::{gaussian, joint, show};
 use crate::Result;
 use crate::backend::flow::{Agreement, Compare, FlowLandmark, FlowLevel, Half, Score, WeightedScore, other_metric};
 use crate::image::StoredImage;
@@ -16,8 +16,6 @@ pub struct LevelOnCpu {
     blocks: [f32; 3],
     per_square: [f32; 3],
     pub landmarks: Vec<FlowLandmark>,
-    /// What several forces add up to, as long as what they are computed in; empty where there is one.
-    sum: Vec<f32>,
 }
 
 /// The images of a channel, and how they are compared.
@@ -42,7 +40,7 @@ enum Metric {
         sigmas: [f64; 3],
         /// The fixed image's local mean and variance.
         of_fixed: Vec<f32>,
-        /// The local means of the last agreement, where those of another metric are computed in the same place.
+        /// Where there are several metrics, the local means of the last agreement, which else are where the forces go.
         kept: Option<Vec<f32>>,
     },
 }
@@ -62,20 +60,19 @@ impl LevelOnCpu {
                 Compare::Local { window_mm } => {
                     let sigmas = sigmas(window_mm);
                     let of_fixed = local::of_fixed(channel.fixed.voxels(), channel.fixed.size, sigmas);
-                    let kept = several.then(|| vec![0.0; 4 * channel.fixed.voxels().len()]);
+                    let kept = several.then(|| vec![0.0; 3 * channel.fixed.voxels().len()]);
                     Metric::Local { sigmas, of_fixed, kept }
                 }
             };
             ChannelOnCpu { images, metrics: level.compare.iter().map(metric).collect() }
         });
-        let sum = if several { vec![0.0; 4 * level.channels[0].fixed.voxels().len()] } else { Vec::new() };
         let per_square = level.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32);
         let (landmarks, blocks) = (level.landmarks.to_vec(), level.blocks());
-        Self { channels: channels.collect(), map: level.map, blocks, per_square, landmarks, sum }
+        Self { channels: channels.collect(), map: level.map, blocks, per_square, landmarks }
     }
 
     /// How the images agree, with `room` for four planes.
-    pub fn agreement(&mut self, grid: FieldView, half: Half, room: &mut Vec<f32>) -> Vec<Agreement> {
+    pub fn agreement(&mut self, grid: FieldView, half: Half, room: &mut [f32]) -> Vec<Agreement> {
         let (map, blocks) = (self.map, self.blocks);
         let of_channel = |ChannelOnCpu { images, metrics }: &mut ChannelOnCpu| {
             let task = images.task(grid, half, (map, blocks));
@@ -84,29 +81,21 @@ impl LevelOnCpu {
         self.channels.iter_mut().flat_map(of_channel).collect()
     }
 
-    /// Writes what pulls into the planes of `room`; what the prior counts more for it.
-    pub fn pull(&mut self, grid: FieldView, half: Half, scores: &[WeightedScore], room: &mut Vec<f32>) -> Result<f64> {
-        let Self { channels, map, blocks, per_square, sum, .. } = self;
+    /// Writes what pulls into the planes of `room`.
+    pub fn pull(&mut self, grid: FieldView, half: Half, scores: &[WeightedScore], room: &mut [f32]) -> Result<()> {
+        let Self { channels, map, blocks, per_square, .. } = self;
         if scores.len() != channels.iter().map(|channel| channel.metrics.len()).sum::<usize>() {
             return Err(other_metric());
         }
-        sum.fill(0.0);
-        let mut scores = scores.iter();
-        let mut alone = 1.0;
-        for ChannelOnCpu { images, metrics } in channels {
+        let metrics = channels.iter_mut().flat_map(|ChannelOnCpu { images, metrics }| {
             let task = images.task(grid, half, (*map, *blocks));
-            for (metric, (score, weight)) in metrics.iter_mut().zip(&mut scores) {
-                metric.pull(&task, score, *per_square, room)?;
-                match sum.is_empty() {
-                    true => alone = *weight,
-                    false => sum::add(sum, room, *weight as f32),
-                }
-            }
+            metrics.iter_mut().map(move |metric| (task, metric))
+        });
+        for (number, ((task, metric), (score, weight))) in metrics.zip(scores).enumerate() {
+            let share = Share { per_square: *per_square, weight: *weight as f32, adds: number > 0 };
+            metric.pull(&task, score, share, room)?;
         }
-        if !sum.is_empty() {
-            std::mem::swap(sum, room);
-        }
-        Ok(alone)
+        Ok(())
     }
 }
 
@@ -142,34 +131,29 @@ impl Images {
 }
 
 impl Metric {
-    fn agreement(&mut self, task: &FlowTask, room: &mut Vec<f32>) -> Agreement {
+    fn agreement(&mut self, task: &FlowTask, room: &mut [f32]) -> Agreement {
         let (sigmas, of_fixed, kept) = match self {
             Self::Joint { bins } => return Agreement::Joint(joint::count(task, *bins)),
             Self::Local { sigmas, of_fixed, kept } => (*sigmas, of_fixed, kept),
         };
         let size = task.grid.size.map(|n| n as usize);
-        let means = &mut room[..3 * task.grid.voxels()];
+        let means = kept.as_deref_mut().unwrap_or(&mut room[..3 * task.grid.voxels()]);
         pieces(means, size[0], |first, planes| local::products(task, first, planes));
         gaussian::smooth(means, size, sigmas);
         let (sum, overlap) = local::correlation(task, &Means { fixed: of_fixed, moving: means });
-        if let Some(kept) = kept {
-            std::mem::swap(kept, room);
-        }
         Agreement::Local { correlation: flow::mean(sum, flow::CORRELATION_UNIT, overlap), overlap }
     }
 
-    fn pull(&mut self, task: &FlowTask, score: &Score, per_square: [f32; 3], room: &mut Vec<f32>) -> Result<()> {
+    fn pull(&mut self, task: &FlowTask, score: &Score, share: Share, room: &mut [f32]) -> Result<()> {
         let width = task.grid.size[0] as usize;
         match (self, score) {
             (Self::Joint { bins }, Score::Joint { scores, information }) => {
-                let tables = joint::Tables { bins: *bins, scores, information, per_square };
-                pieces(room, width, |first, planes| joint::pull(task, &tables, first, planes));
+                let tables = joint::Tables { bins: *bins, scores, information };
+                pieces(room, width, |first, planes| joint::pull(task, &tables, share, first, planes));
             }
             (Self::Local { of_fixed, kept, .. }, Score::Local) => {
-                if let Some(kept) = kept {
-                    std::mem::swap(kept, room);
-                }
-                pieces(room, width, |first, planes| local::pull(task, of_fixed, per_square, first, planes));
+                let means = local::Kept { fixed: of_fixed, moving: kept.as_deref() };
+                pieces(room, width, |first, planes| local::pull(task, &means, share, first, planes));
             }
             _ => return Err(other_metric()),
         }

@@ -3,7 +3,7 @@
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, chunk, fractions, put, rows, store};
+use super::task::{FlowTask, Share, chunk, fractions, put, rows, store, take};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
@@ -99,18 +99,29 @@ fn moments(means: &[Lanes; 5], l: usize) -> Moments {
     }
 }
 
+/// Means that may lie where the forces go.
+#[derive(Clone, Copy)]
+pub struct Kept<'a> {
+    /// Of [`of_fixed`].
+    pub fixed: &'a [f32],
+    /// Of [`products`], smoothed; without them they are in the planes of force.
+    pub moving: Option<&'a [f32]>,
+}
+
 widest! {
-    /// Writes what pulls, from row `first` on, into rows of three planes of force, which hold the means of [`products`], and one of
-    /// precision.
-    pub fn pull(task: &FlowTask, of_fixed: &[f32], per_square: [f32; 3], first: usize, planes: [&mut [f32]; 4]) {
+    /// Takes what pulls, from row `first` on, to rows of three planes of force and one of precision.
+    pub fn pull(task: &FlowTask, kept: &Kept, share: Share, first: usize, planes: [&mut [f32]; 4]) {
         let width = task.grid.size[0] as usize;
         let voxels = task.grid.voxels();
         for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
-                let of_fixed = |plane: usize| chunk(&of_fixed[plane * voxels..][..voxels], width, first + row, x);
-                let means =
-                    [of_fixed(0), of_fixed(1), chunk(planes[0], width, 0, x), chunk(planes[1], width, 0, x), chunk(planes[2], width, 0, x)];
-                store(&mut planes, x, &pull_chunk(task, &means, per_square, (first + row, x)));
+                let of = |means: &[f32], plane: usize| chunk(&means[plane * voxels..][..voxels], width, first + row, x);
+                let moving = |plane: usize| match kept.moving {
+                    Some(means) => of(means, plane),
+                    None => chunk(planes[plane], width, 0, x),
+                };
+                let means = [of(kept.fixed, 0), of(kept.fixed, 1), moving(0), moving(1), moving(2)];
+                take(&mut planes, x, &pull_chunk(task, &means, share.per_square, (first + row, x)), share);
             }
         }
     }

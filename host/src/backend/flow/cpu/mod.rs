@@ -9,7 +9,6 @@ mod local;
 mod meet;
 mod relax;
 mod show;
-mod sum;
 mod task;
 
 use super::{
@@ -94,11 +93,10 @@ impl Climb for FlowOnCpu {
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()> {
         let grid = FieldView { size: self.size, field: &self.field };
         let level = self.level.as_mut().ok_or_else(no_level)?;
-        let weight = level.pull(grid, step.half, scores, &mut self.step)?;
-        let of_landmark = step.of_landmark(self.size, self.spacing_mm, weight);
+        level.pull(grid, step.half, scores, &mut self.step)?;
+        let of_landmark = step.of_landmark(self.size, self.spacing_mm);
         let squares = squares(self.spacing_mm);
         landmarks::lead(&level.landmarks, &grid, squares, (of_landmark, step.limit), &mut self.step);
-        let step = step.weighing(weight);
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
         gaussian::smooth(&mut self.step, size, of_step);

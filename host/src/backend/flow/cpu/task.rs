@@ -97,6 +97,29 @@ pub fn put(chunks: &mut [Lanes; 4], l: usize, Pull { force: [x, y, z], precision
     }
 }
 
+/// How what pulls is taken to planes of force and precision.
+#[derive(Clone, Copy)]
+pub struct Share {
+    /// As [`flow::pull`] takes it.
+    pub per_square: [f32; 3],
+    /// How many times it counts.
+    pub weight: f32,
+    /// Whether it is added to what is there.
+    pub adds: bool,
+}
+
+/// Takes what pulls in a chunk of a row to each plane, but for what is after the row's end: as [`Pull::added`].
+#[inline(always)]
+pub fn take(planes: &mut [&mut [f32]; 4], x: usize, pulls: &[Lanes; 4], share: Share) {
+    for (row, pull) in planes.iter_mut().zip(pulls) {
+        let mut sum = if share.adds { chunk(row, row.len(), 0, x) } else { [0.0; CHUNK] };
+        for l in 0..CHUNK {
+            sum[l] = flow::added(sum[l], pull[l], share.weight);
+        }
+        store_one(row, x, &sum);
+    }
+}
+
 /// Works on pieces of N planes: `work` gets the first row of a piece and what the planes hold of it, whole rows.
 pub fn pieces<const N: usize>(planes: &mut [f32], width: usize, work: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     let rows = PIECE.div_ceil(width);

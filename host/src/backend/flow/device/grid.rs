@@ -8,7 +8,7 @@ use crate::backend::queue::{Memory, Queue};
 use crate::error::Setting;
 use crate::{Error, Result};
 use gpu::math::interpolate;
-use gpu::params;
+use gpu::params::{self, FlowPull};
 
 /// A field in a device's memory.
 pub struct FieldOnDevice<Q: Queue> {
@@ -100,9 +100,16 @@ impl<Q: Queue> FieldOnDevice<Q> {
         self.size.iter().map(|&n| n as usize).product()
     }
 
-    /// What [`gpu::math::flow::pull`] takes.
-    pub fn per_square(&self) -> [f32; 3] {
-        self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32)
+    /// Forces beside the field and their precision, which count `weight` times; `adds`: on top of those that are there.
+    pub fn pull(&mut self, weight: f64, adds: bool) -> FlowPull {
+        FlowPull {
+            force: self.other.view_mut(),
+            precision: self.precision.view_mut(),
+            per_square: self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32),
+            weight: weight as f32,
+            adds: u32::from(adds),
+            unused: 0,
+        }
     }
 
     /// Smooths the field.
@@ -110,9 +117,9 @@ impl<Q: Queue> FieldOnDevice<Q> {
         self.gaussians.of(mm).smooth(queue, &mut self.field, 3)
     }
 
-    /// Smooths the first planes beside the field.
-    pub fn smooth_other(&mut self, queue: &Q, mm: f64, planes: usize) -> Result<()> {
-        self.gaussians.of(mm).smooth(queue, &mut self.other, planes)
+    /// Smooths the first planes of a memory, or of what is beside the field.
+    pub fn smooth(&mut self, queue: &Q, mm: f64, memory: Option<&mut Q::Memory<f32>>, planes: usize) -> Result<()> {
+        self.gaussians.of(mm).smooth(queue, memory.unwrap_or(&mut self.other), planes)
     }
 
     /// Makes what is beside the field the field.
@@ -143,7 +150,7 @@ impl<Q: Queue> FieldOnDevice<Q> {
             launch::sum(queue, &FLOW_UPDATE, self.size, params)?;
             launch::each(queue, &FLOW_COMPOSE, self.size, params)?;
         }
-        self.smooth_other(queue, of_field, 3)
+        self.smooth(queue, of_field, None, 3)
     }
 
     /// Queues forgetting a step whose field is not going to be taken.

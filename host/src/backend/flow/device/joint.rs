@@ -1,6 +1,5 @@
 //! A joint histogram of the level's images, and the force of its tables.
 
-use super::grid::FieldOnDevice;
 use super::kernels::{COPY_WORDS, FLOW_FORCE, FLOW_PAIRS};
 use super::launch;
 use super::table::TableOnDevice;
@@ -12,7 +11,7 @@ use crate::{Error, Result};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use gpu::kernels::flow::WIDTH;
 use gpu::kernels::flow::table::MOST_BINS;
-use gpu::params::{self, FlowImages};
+use gpu::params::{self, FlowImages, FlowPull};
 
 /// Threads of a block that pulls at most: a block copies the tables, and two share a multiprocessor's registers.
 const THREADS: u32 = 512;
@@ -96,17 +95,14 @@ impl<Q: Queue> Joint<Q> {
         unsafe { copy(queue, self.written.view().cast(), self.tables.view_mut().cast()) }
     }
 
-    /// Queues the forces of the tables, beside the field, and their precision.
-    pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
+    /// Queues the forces of the tables, and their precision.
+    pub fn force(&mut self, queue: &Q, images: FlowImages, pull: FlowPull) -> Result<()> {
         let params = params::FlowForce {
             images,
             tables: self.tables.view(),
-            force: grid.other.view_mut(),
-            precision: grid.precision.view_mut(),
-            per_square: grid.per_square(),
+            pull,
             bins: self.bins,
             table_words: self.force.shared_bytes / 4,
-            unused: 0,
         };
         // SAFETY: as above.
         unsafe { queue.launch(&FLOW_FORCE, self.force, params) }

@@ -4,7 +4,7 @@ use crate::backend::queue::kernels;
 use gpu::kernels::flow::{
     copy, field as flow_field, force as flow_force, inverse as flow_inverse, landmarks as flow_landmarks,
     local as flow_local, pairs as flow_pairs, relax as flow_relax, show as flow_show, step as flow_step,
-    sum as flow_sum, table as flow_table,
+    table as flow_table,
 };
 use gpu::params;
 
@@ -21,7 +21,6 @@ kernels! {
     FLOW_LOCAL_AGREEMENT = flow_local::flow_local_agreement(params::FlowLocal);
     FLOW_LOCAL_FORCE = flow_local::flow_local_force(params::FlowLocal);
     FLOW_SHOW = flow_show::flow_show(params::FlowShow);
-    FLOW_ADD = flow_sum::flow_add(params::FlowAdd);
     FLOW_LANDMARKS = flow_landmarks::flow_landmarks(params::FlowLandmarks);
     FLOW_UPDATE = flow_step::flow_update(params::FlowStep);
     FLOW_COMPOSE = flow_step::flow_compose(params::FlowStep);

@@ -26,8 +26,8 @@ impl<Q: Queue> Landmarks<Q> {
         Ok(Self { voxels: queue.upload(&voxels)?, targets: queue.upload(&targets)?, len: landmarks.len() as u32 })
     }
 
-    /// Queues adding what they say to what pulls beside the field, where forces of the images count `weight` times.
-    pub fn lead(&self, queue: &Q, grid: &mut FieldOnDevice<Q>, step: &FlowStep, weight: f64) -> Result<()> {
+    /// Queues adding what they say to what pulls beside the field.
+    pub fn lead(&self, queue: &Q, grid: &mut FieldOnDevice<Q>, step: &FlowStep) -> Result<()> {
         if self.len == 0 {
             return Ok(());
         }
@@ -40,7 +40,7 @@ impl<Q: Queue> Landmarks<Q> {
             size: grid.size,
             squares: squares(grid.spacing_mm),
             len: self.len,
-            weight: step.of_landmark(grid.size, grid.spacing_mm, weight),
+            weight: step.of_landmark(grid.size, grid.spacing_mm),
             limit: step.limit,
             unused: 0,
         };

@@ -6,10 +6,9 @@ use super::kernels::FLOW_SHOW;
 use super::landmarks::Landmarks;
 use super::launch;
 use super::local::Local;
-use super::sum::Sum;
 use crate::Result;
 use crate::backend::flow::{
-    Agreement, Compare, FlowChannel, FlowLevel, Half, Relation, Score, WeightedScore, other_metric,
+    Agreement, Compare, FlowChannel, FlowLevel, Half, Measured, Relation, Score, WeightedScore, other_metric,
 };
 use crate::backend::queue::{Memory, Queue};
 use gpu::params::{self, Affine, FlowImages};
@@ -20,8 +19,6 @@ pub struct LevelOnDevice<Q: Queue> {
     map: Affine,
     blocks: [f32; 3],
     pub landmarks: Landmarks<Q>,
-    /// Where there are several forces.
-    sum: Option<Sum<Q>>,
 }
 
 /// A channel's images, and how they are compared.
@@ -39,43 +36,70 @@ struct Images<Q: Queue> {
     moving_size: [u32; 3],
 }
 
+impl<Q: Queue> ChannelOnDevice<Q> {
+    /// The images and their joint histogram, if there is nothing else.
+    fn joint(&mut self) -> Option<(&Images<Q>, &mut Joint<Q>)> {
+        match &mut self.metrics[..] {
+            [Metric::Joint(joint)] => Some((&self.images, joint)),
+            _ => None,
+        }
+    }
+}
+
 /// How images are compared.
 enum Metric<Q: Queue> {
     Joint(Joint<Q>),
     Local(Local<Q>),
 }
 
-/// A level with a single force, of a joint histogram.
-pub struct Alone<'a, Q: Queue> {
-    images: &'a Images<Q>,
-    joint: &'a mut Joint<Q>,
+/// A level whose channels have a joint histogram each and nothing else.
+pub struct Joints<'a, Q: Queue> {
+    channels: Vec<(&'a Images<Q>, &'a mut Joint<Q>)>,
     at: (Affine, [f32; 3]),
     pub landmarks: &'a Landmarks<Q>,
 }
 
-impl<Q: Queue> Alone<'_, Q> {
+impl<Q: Queue> Joints<'_, Q> {
+    /// Whether there are so many.
+    pub fn are(&self, channels: usize) -> bool {
+        self.channels.len() == channels
+    }
+
     /// Queues making place for the first look.
     pub fn clear(&mut self, queue: &Q) -> Result<()> {
-        self.joint.clear(queue)
+        self.channels.iter_mut().try_for_each(|(_, joint)| joint.clear(queue))
     }
 
-    /// Queues looking at how the images agree.
-    pub fn look(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relation: Relation) -> Result<()> {
-        self.joint.look(queue, self.images.with(grid, Half::Both, self.at), relation)
+    /// Queues looking at how the images agree, by a relation of each channel.
+    pub fn look(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relations: &[(Relation, f64)]) -> Result<()> {
+        let mut channels = self.channels.iter_mut().zip(relations);
+        let at = self.at;
+        channels.try_for_each(|((images, joint), (relation, _))| {
+            joint.look(queue, images.with(grid, Half::Both, at), *relation)
+        })
     }
 
-    /// Queues what pulls, as the last look says.
-    pub fn pull(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half) -> Result<()> {
-        self.joint.force(queue, self.images.with(grid, half, self.at), grid)
+    /// Queues what pulls, as the last look says, times the weights of the relations.
+    pub fn pull(
+        &mut self,
+        queue: &Q,
+        grid: &mut FieldOnDevice<Q>,
+        (half, relations): (Half, &[(Relation, f64)]),
+    ) -> Result<()> {
+        for (number, ((images, joint), (_, weight))) in self.channels.iter_mut().zip(relations).enumerate() {
+            let pull = grid.pull(*weight, number > 0);
+            joint.force(queue, images.with(grid, half, self.at), pull)?;
+        }
+        Ok(())
     }
 
-    /// The value of the last look, once it is there; before the next look it is to be forgotten.
-    pub fn value(&self) -> Option<f64> {
-        self.joint.table.value()
+    /// What the last look found in each channel, once it is there; before the next look it is to be forgotten.
+    pub fn measured(&self) -> Option<Vec<Measured>> {
+        self.channels.iter().map(|(_, joint)| joint.table.measured()).collect()
     }
 
     pub fn forget(&mut self) {
-        self.joint.table.forget();
+        self.channels.iter_mut().for_each(|(_, joint)| joint.table.forget());
     }
 }
 
@@ -83,7 +107,6 @@ impl<Q: Queue> LevelOnDevice<Q> {
     /// Uploads the images, the fixed ones of the grid's size.
     pub fn new(queue: &Q, grid: &mut FieldOnDevice<Q>, level: &FlowLevel) -> Result<Self> {
         let several = level.channels.len() * level.compare.len() > 1;
-        let sum = several.then(|| Sum::new(queue, grid)).transpose()?;
         let mut level = Self {
             channels: level
                 .channels
@@ -93,7 +116,6 @@ impl<Q: Queue> LevelOnDevice<Q> {
             map: level.map,
             blocks: level.blocks(),
             landmarks: Landmarks::new(queue, level.landmarks)?,
-            sum,
         };
         level.look_at_fixed(queue, grid)?;
         Ok(level)
@@ -141,46 +163,34 @@ impl<Q: Queue> LevelOnDevice<Q> {
         Ok(agreements)
     }
 
-    /// The images and the single force, if it is one of a joint histogram: then nothing but its tables changes from step to step.
-    pub fn alone(&mut self) -> Option<Alone<'_, Q>> {
-        let [ChannelOnDevice { images, metrics }] = &mut self.channels[..] else { return None };
+    /// The images and their joint histograms, if there is nothing else: then nothing but tables changes from step to step.
+    pub fn joints(&mut self) -> Option<Joints<'_, Q>> {
         let (at, landmarks) = ((self.map, self.blocks), &self.landmarks);
-        match &mut metrics[..] {
-            [Metric::Joint(joint)] => Some(Alone { images, joint, at, landmarks }),
-            _ => None,
-        }
+        let channels = self.channels.iter_mut().map(ChannelOnDevice::joint).collect::<Option<_>>()?;
+        Some(Joints { channels, at, landmarks })
     }
 
-    /// Takes the scores of the next step; what the prior counts more for them.
-    pub fn write(&mut self, queue: &Q, scores: &[WeightedScore]) -> Result<f64> {
+    /// Takes the scores of the next step.
+    pub fn write(&mut self, queue: &Q, scores: &[WeightedScore]) -> Result<()> {
         if scores.len() != self.channels.iter().map(|channel| channel.metrics.len()).sum::<usize>() {
             return Err(other_metric());
         }
         let metrics = self.channels.iter_mut().flat_map(|channel| &mut channel.metrics);
-        metrics.zip(scores).try_for_each(|(metric, (score, _))| metric.write(queue, score))?;
-        Ok(match (&self.sum, scores) {
-            (None, [(_, alone)]) => *alone,
-            _ => 1.0,
-        })
+        metrics.zip(scores).try_for_each(|(metric, (score, _))| metric.write(queue, score))
     }
 
-    /// Queues what pulls, beside the field.
-    pub fn pull(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half, scores: &[WeightedScore]) -> Result<()> {
-        if let Some(sum) = &mut self.sum {
-            sum.clear(queue)?;
-        }
-        let mut scores = scores.iter();
+    /// Queues what pulls, beside the field, each metric times its weight.
+    pub fn pull(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half, weights: &[f64]) -> Result<()> {
+        let mut weights = weights.iter().enumerate();
         for ChannelOnDevice { images, metrics } in &mut self.channels {
             let images = images.with(grid, half, (self.map, self.blocks));
-            for (metric, (_, weight)) in metrics.iter_mut().zip(&mut scores) {
-                metric.pull(queue, images, grid)?;
-                if let Some(sum) = &mut self.sum {
-                    sum.add(queue, grid, *weight as f32)?;
+            for (metric, (number, weight)) in metrics.iter_mut().zip(&mut weights) {
+                let pull = grid.pull(*weight, number > 0);
+                match metric {
+                    Metric::Joint(joint) => joint.force(queue, images, pull)?,
+                    Metric::Local(local) => local.force(queue, images, (&mut *grid, pull))?,
                 }
             }
-        }
-        if let Some(sum) = &mut self.sum {
-            sum.exchange(grid);
         }
         Ok(())
     }
@@ -236,13 +246,6 @@ impl<Q: Queue> Metric<Q> {
             (Self::Joint(joint), Score::Joint { scores, information }) => joint.write(queue, [scores, information]),
             (Self::Local(_), Score::Local) => Ok(()),
             _ => Err(other_metric()),
-        }
-    }
-
-    fn pull(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
-        match self {
-            Self::Joint(joint) => joint.force(queue, images, grid),
-            Self::Local(local) => local.force(queue, images, grid),
         }
     }
 }

@@ -9,14 +9,14 @@ use crate::Result;
 use crate::backend::flow::Agreement;
 use crate::backend::queue::{Memory, Queue};
 use gpu::math::flow::{CORRELATION_UNIT, mean};
-use gpu::params::{self, FlowImages};
+use gpu::params::{self, FlowImages, FlowPull};
 
 /// Local means of the fixed image, and room for sums.
 pub struct Local<Q: Queue> {
     window_mm: f64,
     fixed: Q::Memory<f32>,
     totals: Q::Memory<u64>,
-    /// The means of the last agreement, where those of another metric are computed in the same place.
+    /// Where there are several metrics, the local means of the last agreement, which else are beside the field.
     kept: Option<Q::Memory<f32>>,
 }
 
@@ -27,55 +27,54 @@ impl<Q: Queue> Local<Q> {
         Ok(Self { window_mm, fixed: queue.zeros(2 * grid.voxels())?, totals: queue.zeros(2)?, kept })
     }
 
-    /// Takes the means from beside the field, or puts them back there.
-    fn exchange(&mut self, grid: &mut FieldOnDevice<Q>) {
-        if let Some(kept) = &mut self.kept {
-            std::mem::swap(kept, &mut grid.other);
-        }
-    }
-
-    fn params(&mut self, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> params::FlowLocal {
+    fn params(&mut self, images: FlowImages, grid: &mut FieldOnDevice<Q>, pull: FlowPull) -> params::FlowLocal {
         params::FlowLocal {
             images,
             fixed: self.fixed.view_mut(),
-            planes: grid.other.view_mut(),
-            precision: grid.precision.view_mut(),
+            planes: self.kept.as_mut().unwrap_or(&mut grid.other).view_mut(),
+            pull,
             totals: self.totals.view_mut(),
-            per_square: grid.per_square(),
-            unused: 0,
         }
     }
 
-    /// Makes the fixed image's local means, with the memory beside the field.
+    /// Queues smoothing the first planes of the means.
+    fn smooth(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, planes: usize) -> Result<()> {
+        grid.smooth(queue, self.window_mm, self.kept.as_mut(), planes)
+    }
+
+    /// Makes the fixed image's local means.
     pub fn look_at_fixed(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
-        let params = self.params(images, grid);
+        let pull = grid.pull(1.0, false);
+        let params = self.params(images, grid, pull);
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe { launch::each(queue, &FLOW_LOCAL_FIXED, grid.size, params)? };
-        grid.smooth_other(queue, self.window_mm, 2)?;
-        let params = self.params(images, grid);
+        self.smooth(queue, grid, 2)?;
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_VARIANCE, grid.size, params) }
     }
 
-    /// The mean squared correlation; leaves local means beside the field, unless it keeps them.
+    /// The mean squared correlation; leaves local means for the forces.
     pub fn agreement(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<Agreement> {
-        let params = self.params(images, grid);
+        let pull = grid.pull(1.0, false);
+        let params = self.params(images, grid, pull);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_MOVING, grid.size, params)? };
-        grid.smooth_other(queue, self.window_mm, 3)?;
+        self.smooth(queue, grid, 3)?;
         queue.clear(&mut self.totals)?;
-        let params = self.params(images, grid);
         // SAFETY: as above.
         unsafe { launch::sum(queue, &FLOW_LOCAL_AGREEMENT, grid.size, params)? };
         let totals = queue.download(&self.totals, 2)?;
-        self.exchange(grid);
         Ok(Agreement::Local { correlation: mean(totals[0], CORRELATION_UNIT, totals[1]), overlap: totals[1] })
     }
 
-    /// Queues the forces from the means that the last agreement left, in their place.
-    pub fn force(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
-        self.exchange(grid);
-        let params = self.params(images, grid);
+    /// Queues the forces from the means that the last agreement left, and their precision.
+    pub fn force(
+        &mut self,
+        queue: &Q,
+        images: FlowImages,
+        (grid, pull): (&mut FieldOnDevice<Q>, FlowPull),
+    ) -> Result<()> {
+        let params = self.params(images, grid, pull);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_FORCE, grid.size, params) }
     }

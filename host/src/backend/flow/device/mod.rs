@@ -10,11 +10,11 @@ mod level;
 mod local;
 mod recorded;
 mod relax;
-mod sum;
 mod table;
 
 use super::{
-    Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, Relation, WeightedScore, no_level, size_of,
+    Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, Measured, Relation, WeightedScore, no_level,
+    size_of,
 };
 use crate::backend::flow::pair::{Pair, Shows};
 use crate::backend::queue::Queue;
@@ -82,13 +82,13 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()> {
         let (Some(grid), Some(level)) = (&mut self.grid, &mut self.level) else { return Err(no_level()) };
         let queue = &*self.queue;
-        let weight = level.write(queue, scores)?;
-        let step = step.weighing(weight);
-        let recorded = level.alone().is_some().then(|| self.recorded.step(&step, grid.exchanged));
+        level.write(queue, scores)?;
+        let weights: Vec<f64> = scores.iter().map(|(_, weight)| *weight).collect();
+        let recorded = level.joints().is_some().then(|| self.recorded.step(&weights, step, grid.exchanged));
         let mut work = || {
-            level.pull(queue, grid, step.half, scores)?;
-            level.landmarks.lead(queue, grid, &step, weight)?;
-            grid.step(queue, &step)
+            level.pull(queue, grid, step.half, &weights)?;
+            level.landmarks.lead(queue, grid, step)?;
+            grid.step(queue, step)
         };
         match recorded {
             Some(graph) => queue.again(graph, work)?,
@@ -100,34 +100,36 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
 
     fn climb(
         &mut self,
-        (relation, weight): (Relation, f64),
+        relations: &[(Relation, f64)],
         step: &FlowStep,
         most: usize,
-        go_on: &mut dyn FnMut(f64) -> Result<bool>,
+        go_on: &mut dyn FnMut(&[Measured]) -> Result<bool>,
     ) -> Result<bool> {
         let Self { queue, grid: Some(grid), level: Some(level), recorded } = self else { return Err(no_level()) };
         let queue = &**queue;
-        let Some(mut alone) = level.alone().filter(|_| relation != Relation::Ssd) else { return Ok(false) };
-        let step = step.weighing(weight);
-        alone.clear(queue)?;
+        let squares = relations.iter().any(|(relation, _)| *relation == Relation::Ssd);
+        let Some(mut joints) = level.joints().filter(|joints| !squares && joints.are(relations.len())) else {
+            return Ok(false);
+        };
+        joints.clear(queue)?;
         for _ in 0..most {
-            alone.forget();
+            joints.forget();
             // The step is made while the host hears the value: one too many is beside the field, where it does no harm.
-            queue.again(recorded.climb(relation, &step, grid.exchanged), || {
-                alone.look(queue, grid, relation)?;
-                alone.pull(queue, grid, step.half)?;
-                alone.landmarks.lead(queue, grid, &step, weight)?;
-                grid.step(queue, &step)
+            queue.again(recorded.climb(relations, step, grid.exchanged), || {
+                joints.look(queue, grid, relations)?;
+                joints.pull(queue, grid, (step.half, relations))?;
+                joints.landmarks.lead(queue, grid, step)?;
+                grid.step(queue, step)
             })?;
-            queue.wait_until(&|| alone.value().is_some())?;
-            if !go_on(alone.value().unwrap_or(f64::NAN))? {
+            queue.wait_until(&|| joints.measured().is_some())?;
+            if !go_on(&joints.measured().unwrap_or_default())? {
                 return grid.forget_step(queue).map(|()| true);
             }
             grid.exchange();
         }
-        alone.look(queue, grid, relation)?;
+        joints.look(queue, grid, relations)?;
         queue.wait()?;
-        go_on(alone.value().unwrap_or(f64::NAN))?;
+        go_on(&joints.measured().unwrap_or_default())?;
         Ok(true)
     }
 

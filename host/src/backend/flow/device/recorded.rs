@@ -3,8 +3,13 @@
 use crate::backend::flow::{FlowStep, Relation};
 use crate::backend::queue::Queue;
 
-/// What was recorded: a step, and what was looked at before it, if that is part of it.
-type Key = (Option<Relation>, FlowStep);
+/// What was recorded: a step, the weights of its forces, and what was looked at before it, if that is part of it.
+#[derive(PartialEq)]
+struct Key {
+    relations: Vec<Relation>,
+    weights: Vec<f64>,
+    step: FlowStep,
+}
 
 /// The launches of a step.
 pub struct Recorded<Q: Queue> {
@@ -20,18 +25,20 @@ impl<Q: Queue> Recorded<Q> {
         Self { of: None, graphs: [None, None] }
     }
 
-    /// Where those of a step are remembered; those of another one are forgotten. `exchanged`: in which of its memories the field is.
-    pub fn step(&mut self, step: &FlowStep, exchanged: bool) -> &mut Option<Q::Graph> {
-        self.of((None, *step), exchanged)
+    /// Where those of a step whose forces have these weights are remembered; those of another one are forgotten. `exchanged`: in which of
+    /// its memories the field is.
+    pub fn step(&mut self, weights: &[f64], step: &FlowStep, exchanged: bool) -> &mut Option<Q::Graph> {
+        self.of(Key { relations: Vec::new(), weights: weights.to_vec(), step: *step }, exchanged)
     }
 
     /// The same of looking and then a step.
-    pub fn climb(&mut self, relation: Relation, step: &FlowStep, exchanged: bool) -> &mut Option<Q::Graph> {
-        self.of((Some(relation), *step), exchanged)
+    pub fn climb(&mut self, relations: &[(Relation, f64)], step: &FlowStep, exchanged: bool) -> &mut Option<Q::Graph> {
+        let (relations, weights) = relations.iter().copied().unzip();
+        self.of(Key { relations, weights, step: *step }, exchanged)
     }
 
     fn of(&mut self, of: Key, exchanged: bool) -> &mut Option<Q::Graph> {
-        if self.of != Some(of) {
+        if self.of.as_ref() != Some(&of) {
             *self = Self { of: Some(of), ..Self::new() };
         }
         &mut self.graphs[usize::from(exchanged)]

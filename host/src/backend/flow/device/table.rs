@@ -2,6 +2,7 @@
 
 use super::kernels::{FLOW_TABLE_DENSITY, FLOW_TABLE_SCORES, FLOW_TABLE_SMOOTH};
 use crate::Result;
+use crate::backend::flow::Measured;
 use crate::backend::flow::table::{Relation, window};
 use crate::backend::queue::{Answers, Memory, Queue, Shape};
 use cuda_std::global::DeviceSliceMut;
@@ -23,7 +24,7 @@ pub struct TableOnDevice<Q: Queue> {
     sums: Q::Memory<f64>,
     totals: Q::Memory<u64>,
     done: Q::Memory<u32>,
-    value: Answers<Q>,
+    measured: Answers<Q>,
 }
 
 impl<Q: Queue> TableOnDevice<Q> {
@@ -39,7 +40,7 @@ impl<Q: Queue> TableOnDevice<Q> {
             sums: queue.zeros(4 * bins as usize + 1)?,
             totals: queue.zeros(bins as usize)?,
             done: queue.zeros(2)?,
-            value: Answers::new(queue, 1)?,
+            measured: Answers::new(queue, 2)?,
         })
     }
 
@@ -60,7 +61,7 @@ impl<Q: Queue> TableOnDevice<Q> {
             sums: self.sums.view_mut(),
             totals: self.totals.view_mut(),
             tables,
-            value: self.value.view_mut(),
+            value: self.measured.view_mut(),
             done: self.done.view_mut(),
             bins: self.bins,
             reach: self.reach,
@@ -77,13 +78,13 @@ impl<Q: Queue> TableOnDevice<Q> {
         }
     }
 
-    /// The value of the tables that were made last, once it is there. The device may write it now.
-    pub fn value(&self) -> Option<f64> {
-        self.value.get(0)
+    /// What the tables that were made last say, once it is there. The device may write it now.
+    pub fn measured(&self) -> Option<Measured> {
+        Some(Measured { value: self.measured.get(0)?, nats: self.measured.get(1)? })
     }
 
-    /// Makes place for the next value.
+    /// Makes place for what the next ones say.
     pub fn forget(&mut self) {
-        self.value.forget(0..1);
+        self.measured.forget(0..2);
     }
 }
