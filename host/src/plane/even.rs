@@ -61,15 +61,15 @@ impl Even {
         Ok(Self { picture, inner })
     }
 
-    /// Of a volume, all of which is image where `mask` is 0.5 or more.
+    /// Of a volume, all of which is image where `mask` is 0.5 or more, but for the background around what was cut out, as a
+    /// skull-stripped brain: its edge would have the contrast of what was cut away.
     ///
     /// # Errors
     /// Those of [`contrast::normalised`].
     pub fn whole(which: Setting, volume: &Volume, mask: Option<&Volume>, mm: f64) -> Result<Self> {
-        let inner: Vec<bool> = match mask {
-            None => vec![true; volume.voxels.len()],
-            Some(mask) => mask.voxels.par_iter().map(|&mask| mask >= 0.5).collect(),
-        };
+        let background = background(volume);
+        let is_image = |n: usize| background != Some(volume.voxels[n]) && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
+        let inner: Vec<bool> = (0..volume.voxels.len()).into_par_iter().map(is_image).collect();
         contrast::normalised(volume, &inner, mm, which).map(|picture| Self { picture, inner })
     }
 
@@ -100,6 +100,15 @@ impl Even {
     }
 }
 
+/// The value of all corners of a volume, if it is the same to the last bit.
+fn background(volume: &Volume) -> Option<f32> {
+    let [width, height, depth] = volume.geometry.size.map(|n| n - 1);
+    let row = width + 1;
+    let corner = |n: usize| (n & 1) * width + (n >> 1 & 1) * height * row + (n >> 2) * depth * row * (height + 1);
+    let first = volume.voxels[0];
+    (0..8).all(|n| volume.voxels[corner(n)] == first).then_some(first)
+}
+
 /// Which pixels are brighter than what surrounds a retina.
 pub fn bright(pixels: &[f32]) -> Vec<bool> {
     let mut sorted = pixels.to_vec();
@@ -127,4 +136,32 @@ pub fn longer_side(grid: &Geometry) -> f64 {
 /// The sigma of neighbourhoods of a picture or volume, mm.
 pub fn neighbourhood(grid: &Geometry) -> f64 {
     NEIGHBOURHOOD * longer_side(grid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PixelType;
+    use glam::DVec3;
+
+    /// Waves in a ball, and what is around it.
+    fn ball(around: impl Fn(usize) -> f32) -> Volume {
+        let geometry = Geometry::axis_aligned([24, 22, 20], DVec3::ONE, DVec3::ZERO);
+        let voxel = |n: usize| {
+            let p = DVec3::new((n % 24) as f64, (n / 24 % 22) as f64, (n / 528) as f64);
+            let wave = 50.0 + 20.0 * (p.x * 0.9).sin() * (p.y * 0.7).cos();
+            if p.distance(DVec3::new(11.0, 10.0, 9.0)) < 8.0 { wave as f32 } else { around(n) }
+        };
+        Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
+    }
+
+    #[test]
+    fn what_was_cut_away_has_no_part_in_the_contrasts_of_a_volume() {
+        let even = |around: f32| Even::whole(Setting::Fixed, &ball(|_| around), None, 2.0).unwrap();
+        let (dark, bright) = (even(0.0), even(99.0));
+        assert!(dark.inner == bright.inner && dark.inner.iter().any(|&inner| inner) && !dark.inner[0]);
+        assert_eq!(dark.picture.voxels, bright.picture.voxels);
+        let noise = Even::whole(Setting::Fixed, &ball(|n| (n * n % 7) as f32), None, 2.0).unwrap();
+        assert!(noise.inner.iter().all(|&inner| inner), "noise is not background");
+    }
 }
