@@ -94,10 +94,12 @@ fn contrasts(level: &Level, intensities: [Intensities; 2]) -> Result<Option<[Pre
 
 /// An image's contrasts. What surrounds the image of a picture has none.
 fn even(which: Setting, image: &Prepared) -> Result<Prepared<'static>> {
-    let grid = &image.image.geometry;
-    let make = if grid.is_flat() { Even::new } else { Even::whole };
-    let even = make(which, &image.image, image.mask(), reach(grid))?.prepared(&image.intensities);
-    Ok(if grid.is_flat() { even } else { even.without_masked() })
+    let (mask, Prepared { image, intensities, .. }) = (image.mask(), image);
+    let grid = &image.geometry;
+    Ok(match grid.is_flat() {
+        true => Even::new(which, image, mask, reach(grid))?.prepared(intensities),
+        false => Even::whole(which, image, mask, reach(grid))?.prepared(intensities).without_masked(),
+    })
 }
 
 /// What is to be compared from a start: contrasts wherever there are any, and intensities, but for those of pictures that do not agree

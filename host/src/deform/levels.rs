@@ -62,11 +62,11 @@ pub fn levels<'a>(
 /// # Errors
 /// [`Error::Stopped`]
 pub fn channel<'a>(images: [Prepared<'a>; 2], spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Channel<'a>>> {
-    let [fixed_masks, moving_masks] = images.each_ref().map(|image| masks(image, spacings, observer));
-    let masks = fixed_masks?.into_iter().zip(moving_masks?);
-    let [fixed, moving] = images.map(|image| || pyramid(image.image, spacings, observer));
-    let (fixed, moving) = rayon::join(fixed, moving);
-    let both = fixed?.into_iter().zip(moving?).zip(masks);
+    let of = |image: Prepared<'a>| Ok((masks(&image, spacings, observer)?, pyramid(image.image, spacings, observer)?));
+    let [fixed, moving] = images;
+    let (fixed, moving): (Result<_>, Result<_>) = rayon::join(|| of(fixed), || of(moving));
+    let ((fixed_masks, fixed), (moving_masks, moving)) = (fixed?, moving?);
+    let both = fixed.into_iter().zip(moving).zip(fixed_masks.into_iter().zip(moving_masks));
     Ok(both
         .map(|((fixed, moving), (of_fixed, of_moving))| Channel { fixed, moving, masks: [of_fixed, of_moving] })
         .collect())
@@ -97,18 +97,20 @@ fn masks(image: &Prepared, spacings: &[f64], observer: &dyn Observer) -> Result<
 
 /// A volume at each spacing, coarse to fine, each made from the next finer one.
 fn pyramid<'a>(volume: Cow<'a, Volume>, spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Cow<'a, Volume>>> {
-    let mut levels: Vec<Cow<Volume>> = Vec::with_capacity(spacings.len());
-    let mut whole = Some(volume);
-    for &mm in spacings.iter().rev() {
+    let Some((&finest, coarser)) = spacings.split_last() else { return Ok(Vec::new()) };
+    let made = |finer: &Volume, mm: f64| match respaced(finer, mm) {
+        Cow::Owned(coarser) => Some(Cow::Owned(coarser)),
+        Cow::Borrowed(_) => None,
+    };
+    go_on(observer)?;
+    let mut finer = made(&volume, finest).unwrap_or(volume);
+    let mut levels = Vec::with_capacity(spacings.len());
+    for &mm in coarser.iter().rev() {
         go_on(observer)?;
-        let Some(finer) = levels.last().or(whole.as_ref()) else { break };
-        let level = match respaced(finer, mm) {
-            Cow::Owned(coarser) => Some(Cow::Owned(coarser)),
-            Cow::Borrowed(_) => None,
-        };
-        let same = || levels.last().cloned();
-        levels.extend(level.or_else(same).or_else(|| whole.take()));
+        let level = made(&finer, mm).unwrap_or_else(|| finer.clone());
+        levels.push(std::mem::replace(&mut finer, level));
     }
+    levels.push(finer);
     levels.reverse();
     Ok(levels)
 }

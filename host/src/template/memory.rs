@@ -47,12 +47,12 @@ mod tests {
     fn the_estimate_is_between_what_was_measured_and_twice_that() {
         let [fine, coarse] = [grid([181, 217, 180]), grid([91, 109, 90])];
         let measured = [
-            (fine, fine, 2, "mi", 970.0),
-            (fine, fine, 4, "lcc", 1152.0),
-            (fine, coarse, 2, "mi", 814.0),
-            (fine, coarse, 2, "mi,lcc", 1094.0),
-            (coarse, coarse, 4, "mi", 160.0),
-            (coarse, coarse, 8, "mi", 172.0),
+            (fine, fine, 2, "mi", 1165.0),
+            (fine, fine, 4, "lcc", 1149.0),
+            (fine, coarse, 2, "mi", 882.0),
+            (fine, coarse, 2, "mi,lcc", 940.0),
+            (coarse, coarse, 4, "mi", 167.0),
+            (coarse, coarse, 8, "mi", 181.0),
         ];
         for (on, image, count, force, measured) in measured {
             let options = deform::Options { force: force.parse().unwrap(), ..deform::Options::default() };

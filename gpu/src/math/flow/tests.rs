@@ -1,5 +1,6 @@
 //! Forces against the models that they maximise, and steps against affine fields.
 
+use super::moments::MOST;
 use super::*;
 
 /// Turns, stretches and shifts; all numbers are exact in f32.

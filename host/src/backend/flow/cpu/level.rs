@@ -152,8 +152,8 @@ impl Metric {
                 pieces(room, width, |first, planes| joint::pull(task, &tables, share, first, planes));
             }
             (Self::Local { of_fixed, kept, .. }, Score::Local) => {
-                let means = local::Kept { fixed: of_fixed, moving: kept.as_deref() };
-                pieces(room, width, |first, planes| local::pull(task, &means, share, first, planes));
+                let kept = kept.as_deref();
+                pieces(room, width, |first, planes| local::pull(task, of_fixed, kept, share, first, planes));
             }
             _ => return Err(other_metric()),
         }

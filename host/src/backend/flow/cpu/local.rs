@@ -99,28 +99,27 @@ fn moments(means: &[Lanes; 5], l: usize) -> Moments {
     }
 }
 
-/// Means that may lie where the forces go.
-#[derive(Clone, Copy)]
-pub struct Kept<'a> {
-    /// Of [`of_fixed`].
-    pub fixed: &'a [f32],
-    /// Of [`products`], smoothed; without them they are in the planes of force.
-    pub moving: Option<&'a [f32]>,
-}
-
 widest! {
-    /// Takes what pulls, from row `first` on, to rows of three planes of force and one of precision.
-    pub fn pull(task: &FlowTask, kept: &Kept, share: Share, first: usize, planes: [&mut [f32]; 4]) {
+    /// Takes what pulls, from row `first` on, to rows of three planes of force and one of precision. Without `kept`, the smoothed
+    /// [`products`] are in the planes of force.
+    pub fn pull(
+        task: &FlowTask,
+        of_fixed: &[f32],
+        kept: Option<&[f32]>,
+        share: Share,
+        first: usize,
+        planes: [&mut [f32]; 4],
+    ) {
         let width = task.grid.size[0] as usize;
         let voxels = task.grid.voxels();
         for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
                 let of = |means: &[f32], plane: usize| chunk(&means[plane * voxels..][..voxels], width, first + row, x);
-                let moving = |plane: usize| match kept.moving {
+                let moving = |plane: usize| match kept {
                     Some(means) => of(means, plane),
                     None => chunk(planes[plane], width, 0, x),
                 };
-                let means = [of(kept.fixed, 0), of(kept.fixed, 1), moving(0), moving(1), moving(2)];
+                let means = [of(of_fixed, 0), of(of_fixed, 1), moving(0), moving(1), moving(2)];
                 take(&mut planes, x, &pull_chunk(task, &means, share.per_square, (first + row, x)), share);
             }
         }

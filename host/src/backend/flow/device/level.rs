@@ -36,71 +36,10 @@ struct Images<Q: Queue> {
     moving_size: [u32; 3],
 }
 
-impl<Q: Queue> ChannelOnDevice<Q> {
-    /// The images and their joint histogram, if there is nothing else.
-    fn joint(&mut self) -> Option<(&Images<Q>, &mut Joint<Q>)> {
-        match &mut self.metrics[..] {
-            [Metric::Joint(joint)] => Some((&self.images, joint)),
-            _ => None,
-        }
-    }
-}
-
 /// How images are compared.
 enum Metric<Q: Queue> {
     Joint(Joint<Q>),
     Local(Local<Q>),
-}
-
-/// A level whose channels have a joint histogram each and nothing else.
-pub struct Joints<'a, Q: Queue> {
-    channels: Vec<(&'a Images<Q>, &'a mut Joint<Q>)>,
-    at: (Affine, [f32; 3]),
-    pub landmarks: &'a Landmarks<Q>,
-}
-
-impl<Q: Queue> Joints<'_, Q> {
-    /// Whether there are so many.
-    pub fn are(&self, channels: usize) -> bool {
-        self.channels.len() == channels
-    }
-
-    /// Queues making place for the first look.
-    pub fn clear(&mut self, queue: &Q) -> Result<()> {
-        self.channels.iter_mut().try_for_each(|(_, joint)| joint.clear(queue))
-    }
-
-    /// Queues looking at how the images agree, by a relation of each channel.
-    pub fn look(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relations: &[(Relation, f64)]) -> Result<()> {
-        let mut channels = self.channels.iter_mut().zip(relations);
-        let at = self.at;
-        channels.try_for_each(|((images, joint), (relation, _))| {
-            joint.look(queue, images.with(grid, Half::Both, at), *relation)
-        })
-    }
-
-    /// Queues what pulls, as the last look says, times the weights of the relations.
-    pub fn pull(
-        &mut self,
-        queue: &Q,
-        grid: &mut FieldOnDevice<Q>,
-        (half, relations): (Half, &[(Relation, f64)]),
-    ) -> Result<()> {
-        for (number, ((images, joint), (_, weight))) in self.channels.iter_mut().zip(relations).enumerate() {
-            let pull = grid.pull(*weight, number > 0);
-            joint.force(queue, images.with(grid, half, self.at), pull)?;
-        }
-        Ok(())
-    }
-
-    /// What the last look found in each channel, once it is there; before the next look it is to be forgotten.
-    pub fn measured(&self) -> Option<Vec<Measured>> {
-        self.channels.iter().map(|(_, joint)| joint.table.measured()).collect()
-    }
-
-    pub fn forget(&mut self) {
-        self.channels.iter_mut().for_each(|(_, joint)| joint.table.forget());
-    }
 }
 
 impl<Q: Queue> LevelOnDevice<Q> {
@@ -163,11 +102,55 @@ impl<Q: Queue> LevelOnDevice<Q> {
         Ok(agreements)
     }
 
-    /// The images and their joint histograms, if there is nothing else: then nothing but tables changes from step to step.
-    pub fn joints(&mut self) -> Option<Joints<'_, Q>> {
-        let (at, landmarks) = ((self.map, self.blocks), &self.landmarks);
-        let channels = self.channels.iter_mut().map(ChannelOnDevice::joint).collect::<Option<_>>()?;
-        Some(Joints { channels, at, landmarks })
+    /// How many channels there are, if each has a joint histogram and nothing else: then nothing but tables changes from step to step.
+    pub fn joints(&self) -> Option<usize> {
+        let joint = |channel: &ChannelOnDevice<Q>| matches!(channel.metrics[..], [Metric::Joint(_)]);
+        self.channels.iter().all(joint).then_some(self.channels.len())
+    }
+
+    /// Queues making place for the first [`LevelOnDevice::look`].
+    pub fn clear(&mut self, queue: &Q) -> Result<()> {
+        self.joints_mut().try_for_each(|joint| joint.clear(queue))
+    }
+
+    /// Makes place for what the next look finds, before it is queued.
+    pub fn forget(&mut self) {
+        self.joints_mut().for_each(|joint| joint.table.forget());
+    }
+
+    /// Queues looking at how the images agree by joint histograms, with the relation of each channel.
+    pub fn look(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relations: &[Relation]) -> Result<()> {
+        for (ChannelOnDevice { images, metrics }, relation) in self.channels.iter_mut().zip(relations) {
+            let images = images.with(grid, Half::Both, (self.map, self.blocks));
+            metrics
+                .iter_mut()
+                .filter_map(Metric::joint_mut)
+                .try_for_each(|joint| joint.look(queue, images, *relation))?;
+        }
+        Ok(())
+    }
+
+    /// Whether all that the last look found is there. The device may write it now.
+    pub fn is_measured(&self) -> bool {
+        self.measures().all(|measured| measured.is_some())
+    }
+
+    /// What the last look found in each channel; NaN where it is not there.
+    pub fn measured(&self) -> Vec<Measured> {
+        let missing = Measured { value: f64::NAN, nats: f64::NAN };
+        self.measures().map(|measured| measured.unwrap_or(missing)).collect()
+    }
+
+    fn measures(&self) -> impl Iterator<Item = Option<Measured>> {
+        let joint = |metric: &Metric<Q>| match metric {
+            Metric::Joint(joint) => Some(joint.table.measured()),
+            Metric::Local(_) => None,
+        };
+        self.channels.iter().flat_map(|channel| &channel.metrics).filter_map(joint)
+    }
+
+    fn joints_mut(&mut self) -> impl Iterator<Item = &mut Joint<Q>> {
+        self.channels.iter_mut().flat_map(|channel| &mut channel.metrics).filter_map(Metric::joint_mut)
     }
 
     /// Takes the scores of the next step.
@@ -241,6 +224,13 @@ impl<Q: Queue> Images<Q> {
 }
 
 impl<Q: Queue> Metric<Q> {
+    fn joint_mut(&mut self) -> Option<&mut Joint<Q>> {
+        match self {
+            Self::Joint(joint) => Some(joint),
+            Self::Local(_) => None,
+        }
+    }
+
     fn write(&mut self, queue: &Q, score: &Score) -> Result<()> {
         match (self, score) {
             (Self::Joint(joint), Score::Joint { scores, information }) => joint.write(queue, [scores, information]),

@@ -27,12 +27,12 @@ impl<Q: Queue> Local<Q> {
         Ok(Self { window_mm, fixed: queue.zeros(2 * grid.voxels())?, totals: queue.zeros(2)?, kept })
     }
 
-    fn params(&mut self, images: FlowImages, grid: &mut FieldOnDevice<Q>, pull: FlowPull) -> params::FlowLocal {
+    fn params(&mut self, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> params::FlowLocal {
         params::FlowLocal {
             images,
             fixed: self.fixed.view_mut(),
+            pull: grid.pull(1.0, false),
             planes: self.kept.as_mut().unwrap_or(&mut grid.other).view_mut(),
-            pull,
             totals: self.totals.view_mut(),
         }
     }
@@ -44,8 +44,7 @@ impl<Q: Queue> Local<Q> {
 
     /// Makes the fixed image's local means.
     pub fn look_at_fixed(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
-        let pull = grid.pull(1.0, false);
-        let params = self.params(images, grid, pull);
+        let params = self.params(images, grid);
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe { launch::each(queue, &FLOW_LOCAL_FIXED, grid.size, params)? };
         self.smooth(queue, grid, 2)?;
@@ -55,8 +54,7 @@ impl<Q: Queue> Local<Q> {
 
     /// The mean squared correlation; leaves local means for the forces.
     pub fn agreement(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<Agreement> {
-        let pull = grid.pull(1.0, false);
-        let params = self.params(images, grid, pull);
+        let params = self.params(images, grid);
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_MOVING, grid.size, params)? };
         self.smooth(queue, grid, 3)?;
@@ -74,7 +72,7 @@ impl<Q: Queue> Local<Q> {
         images: FlowImages,
         (grid, pull): (&mut FieldOnDevice<Q>, FlowPull),
     ) -> Result<()> {
-        let params = self.params(images, grid, pull);
+        let params = params::FlowLocal { pull, ..self.params(images, grid) };
         // SAFETY: as above.
         unsafe { launch::each(queue, &FLOW_LOCAL_FORCE, grid.size, params) }
     }

@@ -84,7 +84,7 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
         let queue = &*self.queue;
         level.write(queue, scores)?;
         let weights: Vec<f64> = scores.iter().map(|(_, weight)| *weight).collect();
-        let recorded = level.joints().is_some().then(|| self.recorded.step(&weights, step, grid.exchanged));
+        let recorded = level.joints().map(|_| self.recorded.launches((&[], &weights, step), grid.exchanged));
         let mut work = || {
             level.pull(queue, grid, step.half, &weights)?;
             level.landmarks.lead(queue, grid, step)?;
@@ -107,29 +107,29 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
     ) -> Result<bool> {
         let Self { queue, grid: Some(grid), level: Some(level), recorded } = self else { return Err(no_level()) };
         let queue = &**queue;
-        let squares = relations.iter().any(|(relation, _)| *relation == Relation::Ssd);
-        let Some(mut joints) = level.joints().filter(|joints| !squares && joints.are(relations.len())) else {
+        let (relations, weights): (Vec<_>, Vec<_>) = relations.iter().copied().unzip();
+        if level.joints() != Some(relations.len()) || relations.contains(&Relation::Ssd) {
             return Ok(false);
-        };
-        joints.clear(queue)?;
+        }
+        level.clear(queue)?;
         for _ in 0..most {
-            joints.forget();
+            level.forget();
             // The step is made while the host hears the value: one too many is beside the field, where it does no harm.
-            queue.again(recorded.climb(relations, step, grid.exchanged), || {
-                joints.look(queue, grid, relations)?;
-                joints.pull(queue, grid, (step.half, relations))?;
-                joints.landmarks.lead(queue, grid, step)?;
+            queue.again(recorded.launches((&relations, &weights, step), grid.exchanged), || {
+                level.look(queue, grid, &relations)?;
+                level.pull(queue, grid, step.half, &weights)?;
+                level.landmarks.lead(queue, grid, step)?;
                 grid.step(queue, step)
             })?;
-            queue.wait_until(&|| joints.measured().is_some())?;
-            if !go_on(&joints.measured().unwrap_or_default())? {
+            queue.wait_until(&|| level.is_measured())?;
+            if !go_on(&level.measured())? {
                 return grid.forget_step(queue).map(|()| true);
             }
             grid.exchange();
         }
-        joints.look(queue, grid, relations)?;
+        level.look(queue, grid, &relations)?;
         queue.wait()?;
-        go_on(&joints.measured().unwrap_or_default())?;
+        go_on(&level.measured())?;
         Ok(true)
     }
 

@@ -25,19 +25,14 @@ impl<Q: Queue> Recorded<Q> {
         Self { of: None, graphs: [None, None] }
     }
 
-    /// Where those of a step whose forces have these weights are remembered; those of another one are forgotten. `exchanged`: in which of
-    /// its memories the field is.
-    pub fn step(&mut self, weights: &[f64], step: &FlowStep, exchanged: bool) -> &mut Option<Q::Graph> {
-        self.of(Key { relations: Vec::new(), weights: weights.to_vec(), step: *step }, exchanged)
-    }
-
-    /// The same of looking and then a step.
-    pub fn climb(&mut self, relations: &[(Relation, f64)], step: &FlowStep, exchanged: bool) -> &mut Option<Q::Graph> {
-        let (relations, weights) = relations.iter().copied().unzip();
-        self.of(Key { relations, weights, step: *step }, exchanged)
-    }
-
-    fn of(&mut self, of: Key, exchanged: bool) -> &mut Option<Q::Graph> {
+    /// Where those of looking by these relations and then a step whose forces have these weights are remembered, or without relations those of
+    /// the step alone; those of another one are forgotten. `exchanged`: in which of its memories the field is.
+    pub fn launches(
+        &mut self,
+        (relations, weights, step): (&[Relation], &[f64], &FlowStep),
+        exchanged: bool,
+    ) -> &mut Option<Q::Graph> {
+        let of = Key { relations: relations.to_vec(), weights: weights.to_vec(), step: *step };
         if self.of.as_ref() != Some(&of) {
             *self = Self { of: Some(of), ..Self::new() };
         }
