@@ -82,9 +82,11 @@ fn sliding() {
 }
 
 fn no_search() {
-    let pair = Pair::new([40, 38, 34], |v| v);
-    let found = found(&pair, &Options { force: Force::Lcc.into(), ..from_headers() });
-    assert!(found.levels.iter().all(|level| !level.searched) && found.levels.len() > 1);
+    let pair = Pair::new([80, 72, 1], |v| v);
+    for force in [Force::Mi, Force::Lcc] {
+        let found = found(&pair, &Options { force: force.into(), ..from_headers() });
+        assert!(found.levels.iter().all(|level| !level.searched) && found.levels.len() > 1);
+    }
 }
 
 /// The middle is squeezed to a twentieth: a soft field would follow.

@@ -18,6 +18,9 @@ const ITERATIONS: [usize; 3] = [12, 50, 100];
 /// The side of the blocks of a half, voxels of the finest level that fields are tried on, unless what is compared reaches further.
 const BLOCK: f64 = 4.0;
 
+/// Voxels of a level on which fields are tried also if it is the one before the finest: as many as a head has at 4 mm, and some more.
+const FEW: usize = 1 << 17;
+
 /// How often a field is relaxed at most where it changes volumes too much.
 const ROUNDS: u32 = 500;
 
@@ -49,9 +52,12 @@ pub struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// The number of levels that fields are tried on: all but the two finest, on which that takes too long.
+    /// The number of levels that fields are tried on: all but the two finest, on which that takes too long. Of volumes of few voxels also
+    /// the one before the finest: on the others too little is seen for a soft field to look better than a stiff one.
     pub fn coarse(&self) -> usize {
-        self.levels.len().saturating_sub(2).max(1)
+        let few = |number: &usize| !self.grid(*number).is_flat() && self.grid(*number).voxels() <= FEW;
+        let few = (0..self.finest()).take_while(few).count();
+        few.max(self.levels.len().saturating_sub(2)).max(1)
     }
 
     pub fn plan(&self, number: usize) -> Plan {

@@ -44,7 +44,7 @@ pub fn found(trials: &mut Trials) -> Result<(f64, f64)> {
     Ok(best)
 }
 
-/// The smoothing of the two finest levels, voxels, where the coarse ones have that of `voxels`: as much where the images want the softest
+/// The smoothing of the finer levels, voxels, where the coarse ones have that of `voxels`: as much where the images want the softest
 /// field, for then anatomy differs on all scales; the more of the same in mm, the stiffer they want it.
 pub fn finer(voxels: f64) -> f64 {
     (voxels / SOFTEST).sqrt().sqrt() * voxels
