@@ -82,9 +82,8 @@ fn sliding() {
 }
 
 fn no_search() {
-    let pair = Pair::new([80, 72, 1], |v| v);
-    for force in [Force::Mi, Force::Lcc] {
-        let found = found(&pair, &Options { force: force.into(), ..from_headers() });
+    for (size, force) in [([64, 60, 48], Force::Mi), ([80, 72, 1], Force::Mi), ([80, 72, 1], Force::Lcc)] {
+        let found = found(&Pair::new(size, |v| v), &Options { force: force.into(), ..from_headers() });
         assert!(found.levels.iter().all(|level| !level.searched) && found.levels.len() > 1);
     }
 }

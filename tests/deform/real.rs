@@ -26,8 +26,7 @@ pub fn tests() -> Vec<Trial> {
     };
     let coarse_head = |name: &'static str| {
         let folder = data.join("brainweb");
-        let levels = || Some(vec![12.0, 6.0, 3.0]);
-        let test = move || brainweb(&folder, name, levels(), COARSE_HEAD_MM);
+        let test = move || brainweb(&folder, name, Some(vec![12.0, 6.0, 3.0]), COARSE_HEAD_MM);
         Trial::test(format!("deform::brainweb_tps_to_{name}_by_levels_from_12_to_3_mm"), test)
     };
     let liver = |subject: &'static str, breaths: [[&'static str; 2]; 2]| {

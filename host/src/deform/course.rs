@@ -18,7 +18,7 @@ const ITERATIONS: [usize; 3] = [12, 50, 100];
 /// The side of the blocks of a half, voxels of the finest level that fields are tried on, unless what is compared reaches further.
 const BLOCK: f64 = 4.0;
 
-/// Voxels of a level on which fields are tried also if it is the one before the finest: as many as a head has at 4 mm, and some more.
+/// Voxels at most of the level before the finest where fields are tried on it, too. A head has 90,000 at 4 mm.
 const FEW: usize = 1 << 17;
 
 /// How often a field is relaxed at most where it changes volumes too much.
@@ -52,11 +52,11 @@ pub struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// The number of levels that fields are tried on: all but the two finest, on which that takes too long. Of volumes of few voxels also
-    /// the one before the finest: on the others too little is seen for a soft field to look better than a stiff one.
+    /// The number of levels that fields are tried on: all but the two finest, on which that takes too long. Small volumes are tried on the
+    /// level before the finest, too: coarser ones show so little of them that the stiffest field looks best.
     pub fn coarse(&self) -> usize {
-        let few = |number: &usize| !self.grid(*number).is_flat() && self.grid(*number).voxels() <= FEW;
-        let few = (0..self.finest()).take_while(few).count();
+        let grids = (0..self.finest()).map(|number| self.grid(number));
+        let few = grids.take_while(|grid| !grid.is_flat() && grid.voxels() <= FEW).count();
         few.max(self.levels.len().saturating_sub(2)).max(1)
     }
 
