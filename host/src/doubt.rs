@@ -41,6 +41,8 @@ pub enum Check {
     Folded,
     /// Whether volumes change more than tissue does somewhere.
     Stretched,
+    /// Whether the images account for how a deformation bends space.
+    Bent,
     /// Whether a deformation makes the images agree better than its start.
     #[strum(serialize = "no rise")]
     NoRise,

@@ -4,7 +4,7 @@ use super::{Pair, found, from_headers, inner, test};
 use glam::DVec3;
 use libtest_mimic::Trial;
 use mireg::deform::{Deformation, Force, Options};
-use mireg::{Geometry, PixelType, Volume};
+use mireg::{Check, Doubt, Geometry, PixelType, Volume};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -102,5 +102,6 @@ fn within_limits() {
     let [low, high] = found.jacobian_range;
     assert!(low >= 0.1 && high <= 10.0, "{low} to {high}");
     let mean = error(&pair, &found, truth, |p| p.distance(centre) > 20.0);
-    assert!(mean < 1.0 && found.trusted(), "{mean:.3} mm beyond, {:?}", found.doubts);
+    let of_volumes = |doubt: &Doubt| matches!(doubt.check, Check::Folded | Check::Stretched);
+    assert!(mean < 1.0 && !found.doubts.iter().any(of_volumes), "{mean:.3} mm beyond, {:?}", found.doubts);
 }

@@ -106,13 +106,17 @@ impl Plan {
     fn together(&self, measured: &[Measured]) -> f64 {
         match measured {
             [alone] => alone.value,
-            _ => self.terms.iter().zip(measured).map(|(term, of_term)| term.weight * of_term.nats).sum(),
+            _ => self.sum(measured),
         }
     }
 
-    /// The value of the metric over the voxels of a half.
-    pub fn value(&self, flow: &mut dyn Climb, half: Half) -> Result<f64> {
-        self.look(flow, half).map(|look| self.together(&look.measured))
+    fn sum(&self, measured: &[Measured]) -> f64 {
+        self.terms.iter().zip(measured).map(|(term, of_term)| term.weight * of_term.nats).sum()
+    }
+
+    /// The information that the metrics over the voxels of a half stand for: their weighted sum, nats.
+    pub fn nats(&self, flow: &mut dyn Climb, half: Half) -> Result<f64> {
+        self.look(flow, half).map(|look| self.sum(&look.measured))
     }
 
     /// Climbs, pulled by the voxels of a half.

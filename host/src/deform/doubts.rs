@@ -1,7 +1,7 @@
 //! What speaks against a deformation.
 
 use super::start::Vouched;
-use super::{Consistency, Level};
+use super::{Consistency, Deformation, Level};
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
@@ -16,8 +16,20 @@ pub const UNUSUAL: [f64; 2] = [0.1, 10.0];
 /// at the start, the field has led them away from each other; a little is lost where they lay right from the beginning.
 const KEPT: f64 = 0.6;
 
+/// So many nats are never missed: those of volumes that differ 1.18 times.
+const LITTLE_BENT: f64 = 0.03;
+
+/// What speaks against a field through which contrasts do not tell enough more about each other than through its start.
+pub fn of_gain(made: &Deformation) -> Vec<Doubt> {
+    let (Some(before), Some(place), Some(bending)) = (made.start_information, made.place, made.bending) else {
+        return Vec::new();
+    };
+    let after = place.information;
+    of_contrasts(before, after).into_iter().chain(of_bending(after - before, bending)).collect()
+}
+
 /// What speaks against a field through which contrasts tell less about each other than through its start, nats.
-pub fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
+fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
     let times = after.max(0.0) / before;
     let text = || {
         message!(
@@ -26,6 +38,17 @@ pub fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
         )
     };
     (before >= LITTLE_INFORMATION && times < KEPT).then(|| Doubt::grave(Check::NoRise, text()))
+}
+
+/// What speaks against a field that is less likely than its start by `bending`, through which contrasts tell `gain` more, nats.
+fn of_bending(gain: f64, bending: f64) -> Option<Doubt> {
+    let text = || {
+        message!(
+            "the images do not account for how the field bends space (their contrasts tell {gain:.2} nats more than at the start, and should tell {bending:.2})";
+            "use a larger ", SmoothMm, ", or a linear registration alone"
+        )
+    };
+    (bending > gain.max(0.0) + LITTLE_BENT).then(|| Doubt::grave(Check::Bent, text()))
 }
 
 /// What speaks against the place of a deformation and that of its linear part.
@@ -65,6 +88,14 @@ pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bending_must_be_accounted_for() {
+        for (gain, bending, told) in [(0.05, 0.3, true), (-0.2, 0.1, true), (0.5, 0.3, false), (-0.1, 0.02, false)] {
+            let doubt = of_bending(gain, bending);
+            assert_eq!(doubt.is_some_and(|doubt| doubt.grave && doubt.check == Check::Bent), told, "{gain} {bending}");
+        }
+    }
 
     #[test]
     fn contrasts_may_lose_little_of_what_they_told_at_the_start() {

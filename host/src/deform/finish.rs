@@ -53,7 +53,9 @@ pub fn deformation(
         made.moved = moved.then(|| image_through(flow, fixed, moving, &there)).transpose()?;
         Ok::<_, Error>(())
     })?;
-    (made.place, made.start_information) = looked?.unzip();
+    if let Some(Looked { place, at_start, bending }) = looked? {
+        (made.place, made.start_information, made.bending) = (Some(place), Some(at_start), Some(bending));
+    }
     made.jacobian_range = match made.jacobian.has_gaps() {
         true => [f64::NAN; 2],
         false => <[f32; 2]>::from(made.jacobian.range()).map(f64::from),
@@ -77,6 +79,7 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
         levels: Vec::new(),
         place: None,
         start_information: None,
+        bending: None,
         linear_place: None,
         landmarks: None,
         doubts: Vec::new(),

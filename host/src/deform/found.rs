@@ -36,6 +36,9 @@ pub struct Deformation {
     pub place: Option<Place>,
     /// What contrasts told about each other through the start, as [`Place::information`] is what they tell through the field.
     pub start_information: Option<f64>,
+    /// By how many nats per voxel the field is less likely than its start alone, over what of the fixed image is image: the variance of the
+    /// logarithm of its Jacobian determinant, over 2 (ln 2)^2.
+    pub bending: Option<f64>,
     /// How much more the images agree through the start or, where they do not agree there, through the affine map nearest to the field;
     /// none where the flow started from a registration.
     pub linear_place: Option<Place>,

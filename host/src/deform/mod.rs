@@ -2,6 +2,7 @@
 //! that grows by composing small, smoothed steps along the gradient of the metric, so that it stays invertible.
 
 mod apart;
+mod bending;
 mod channels;
 mod climb;
 mod content;
@@ -40,7 +41,7 @@ use crate::backend::{Backend, Chosen, Flow, cpu};
 use crate::image::{Geometry, Intensities, Prepared, Range};
 use crate::metric;
 use crate::observer::go_on;
-use crate::registration::{LinearStart, timed};
+use crate::registration::{LinearStart, overlaps, timed};
 use crate::transform::Field;
 use crate::{Observer, Result, Volume};
 use course::Course;
@@ -137,7 +138,7 @@ impl Run<'_> {
             Way::through(&course, self.starts.len() == 1).map(|way| (course, way))
         };
         let ways = timed(&mut seconds.flow, || self.starts.iter().map(way).collect::<Result<Vec<_>>>())?;
-        let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].1.value.total_cmp(&ways[b].1.value)).unwrap_or(0);
+        let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].1.nats.total_cmp(&ways[b].1.nats)).unwrap_or(0);
         let (course, way) = &ways[best];
         let mut flow = Flows::new(backend, middle)?;
         let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
@@ -149,8 +150,7 @@ impl Run<'_> {
         let linear_place = timed(&mut seconds.finish, look)?.flatten();
         let of_place = made.place.map(|place| doubts::of_place(place, linear_place, vouched));
         let agree = of_place.as_ref().is_some_and(Vec::is_empty);
-        let kept = made.start_information.zip(made.place);
-        let of_contrasts = kept.and_then(|(before, place)| doubts::of_contrasts(before, place.information));
+        let overlap = place::overlap(levels, &made.field).and_then(overlaps);
         let errors = |landmarks: &Landmarks| landmarks.errors(&start, &made.field, course.finest_mm());
         let landmarks = options.landmarks.as_ref().and_then(errors);
         let of_landmarks = landmarks.as_ref().and_then(LandmarkErrors::doubt);
@@ -158,8 +158,13 @@ impl Run<'_> {
         Ok(Deformation {
             intensities: self.intensities,
             compared: self.compared,
-            doubts: [flow, of_place.unwrap_or_default(), of_contrasts.into_iter().chain(of_landmarks).collect()]
-                .concat(),
+            doubts: [
+                flow,
+                of_place.unwrap_or_default(),
+                doubts::of_gain(&made),
+                overlap.into_iter().chain(of_landmarks).collect(),
+            ]
+            .concat(),
             linear_place,
             landmarks,
             values: climbed.last().map_or([0.0; 2], Level::ends),

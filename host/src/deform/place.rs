@@ -1,23 +1,31 @@
 //! Whether the images agree through a field more than around it: a field can be found between any two images.
 
+use super::bending;
 use super::levels::{Channel, Level};
 use crate::image::{Intensities, Prepared};
 use crate::plane::even::longer_side;
-use crate::registration::{Insides, Place, agrees, agrees_alone};
+use crate::registration::{Insides, Place, agrees, agrees_alone, volume};
 use crate::resample::resample_through;
 use crate::transform::Field;
 use crate::{Resampling, Result, Volume};
 use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Pixels along the longer side of pictures, voxels along the longest of volumes that are enough to tell.
 const ENOUGH: [f64; 2] = [250.0, 64.0];
 
-/// Where a field places images, and what their contrasts told about each other through its start, nats beyond chance.
-pub type Looked = (Place, f64);
+/// What is seen of images through a field.
+#[derive(Debug, Clone, Copy)]
+pub struct Looked {
+    pub place: Place,
+    /// What their contrasts told about each other through its start, nats beyond chance.
+    pub at_start: f64,
+    /// [`bending::nats`] of what it does after its start, over what of the fixed image is image.
+    pub bending: f64,
+}
 
-/// How much more the images agree through a field from the fixed to the moving one than around it, and what their contrasts told about each
-/// other through its start, nats beyond chance; none where too little of them is image.
+/// What is seen of the images through a field from the fixed to the moving one; none where too little of them is image.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -30,12 +38,34 @@ pub fn place(
     let Some(images) = enough(levels, intensities) else { return Ok(None) };
     let map = field.map();
     let through = moved(&images, |point| map.transform_point3(point))?;
-    let Some(insides) = Insides::of([&images[0], &through], [&[], &[]])? else { return Ok(None) };
-    let (place, before) = rayon::join(
+    let Some(insides) = Insides::of([&images[0], &through], [&[], &[]])? else {
+        let nowhere = Looked { place: Place::NOWHERE, at_start: 0.0, bending: 0.0 };
+        return Ok(Insides::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
+    };
+    let (place, at_start) = rayon::join(
         || insides.place(&DAffine3::IDENTITY),
         || insides.information(&moved(&images, |point| start.transform_point3(point))?),
     );
-    Ok(Some((place?, before?)))
+    let back = start.inverse();
+    let apart = Field::of(&insides.image().geometry, |point| back.transform_point3(map.transform_point3(point)));
+    let determinants = apart.jacobians();
+    let determinants: Vec<f32> = insides.voxels().map(|n| determinants[n]).collect();
+    Ok(Some(Looked { place: place?, at_start: at_start?, bending: bending::nats(determinants.into_par_iter()) }))
+}
+
+/// How much of the smaller image lies inside the other through a field.
+pub fn overlap(levels: &[Level], field: &Field) -> Option<f64> {
+    let [fixed, moving] = levels.iter().find(|level| is_enough(level)).or(levels.last())?.grids();
+    let (map, to_world, to_index) = (field.map(), fixed.index_to_world(), moving.world_to_index());
+    let last = DVec3::from(moving.size.map(|n| n as f64 - 0.5));
+    let is_inside = |&n: &usize| {
+        let point = to_world.transform_point3(fixed.index_of(n).map(|i| i as f64).into());
+        let at = to_index.transform_point3(map.transform_point3(point));
+        at.cmpge(DVec3::splat(-0.5)).all() && at.cmple(last).all()
+    };
+    let inside = (0..fixed.voxels()).into_par_iter().filter(is_inside).count();
+    let smaller = volume(fixed).min(volume(moving));
+    Some(inside as f64 * fixed.voxel_size() / smaller)
 }
 
 /// The moving image on the fixed one's grid, as a map moves it.

@@ -1,6 +1,7 @@
 //! Fields that are tried on the coarse levels: one half of the voxels pulls, and the other half says on the finest level how well the images
 //! agree.
 
+use super::bending;
 use super::course::{Before, Course};
 use super::flows::Flows;
 use super::levels;
@@ -11,35 +12,40 @@ use crate::{Observer, Result};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
+/// How the images agree after the coarse levels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tried {
+    /// What the half that did not pull tells, nats per voxel.
+    pub nats: f64,
+    /// Whether it tells so much more than at the start as to account for how the field bends space.
+    pub accounts: bool,
+}
+
 /// The flows of trials.
 pub struct Trials<'a> {
     course: &'a Course<'a>,
-    /// Of one flow: stays on the finest level, with its images, and takes the fields; and how the images agree at the start. Two that meet
-    /// go there themselves.
-    judge: Option<(Flows<'a>, f64)>,
+    /// Of one flow: stays on the finest level, with its images, and takes the fields. Two that meet go there themselves.
+    judge: Option<Flows<'a>>,
+    /// What the half tells at the start, nats per voxel.
+    start: Option<f64>,
 }
 
 impl<'a> Trials<'a> {
     pub fn new(course: &'a Course<'a>) -> Self {
-        Self { course, judge: None }
+        Self { course, judge: None, start: None }
     }
 
-    /// How many [`Trials::values`] are found in about the time of one.
+    /// How many are [tried](Trials::all) in about the time of one.
     pub fn at_once(&self) -> usize {
         // A field on a coarse level keeps two threads busy, and hardly more.
         if self.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
-    /// How the images agree at the start, after the first values; of two flows that meet that is not known.
-    pub fn start(&self) -> Option<f64> {
-        self.judge.as_ref().map(|(_, start)| *start)
-    }
-
-    /// How the images agree after the coarse levels with each of these.
-    pub fn values(&mut self, smoothings: &[Smoothing]) -> Result<Vec<f64>> {
+    /// The coarse levels with each of these.
+    pub fn all(&mut self, smoothings: &[Smoothing]) -> Result<Vec<Tried>> {
         let course = self.course;
         if course.middle.is_some() {
-            return smoothings.iter().map(|&smoothing| self.value(smoothing, None)).collect();
+            return smoothings.iter().map(|&smoothing| self.one(smoothing, None)).collect();
         }
         let climbed = |&smoothing| climbed(course, smoothing, None)?.field();
         let mut fields = Ok(Vec::new());
@@ -51,42 +57,60 @@ impl<'a> Trials<'a> {
         fields?.iter().map(|field: &Vec<f32>| self.judged(field)).collect()
     }
 
-    /// How they agree after them, or after the last of them where its field begins with what was searched for.
-    pub fn value(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<f64> {
+    /// The coarse levels, or the last of them where its field begins with what was searched for.
+    pub fn one(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
         let course = self.course;
         let mut flows = climbed(course, smoothing, searched)?;
         if course.middle.is_none() {
             return self.judged(&flows.field()?);
         }
+        let start = match self.start {
+            Some(start) => start,
+            None => *self.start.insert(told(course, &mut at_start(course)?)?),
+        };
         let last = course.coarse() - 1;
+        let bending = bending::of_flows(&mut flows, course.grid(last).size)?;
         if last < course.finest() {
             course.enter(&mut flows, course.finest(), Before::Level(last))?;
         }
-        judged(course, &mut flows)
+        Ok(Tried::new(told(course, &mut flows)?, start, bending))
     }
 
-    /// The same of the field of one flow on the last coarse level.
-    fn judged(&mut self, field: &[f32]) -> Result<f64> {
+    /// The field of one flow on the last coarse level.
+    fn judged(&mut self, field: &[f32]) -> Result<Tried> {
         let course = self.course;
         let [from, to] = [course.coarse() - 1, course.finest()].map(|number| course.grid(number));
-        let judge = self.judge()?;
+        let (judge, start) = self.judge()?;
         judge.take(field, from.size, levels::between(from, to))?;
-        judged(course, judge)
+        Ok(Tried::new(told(course, judge)?, start, bending::of_planes(field, from.size)))
     }
 
-    /// The flow on the finest level; at first its field is that of the start.
-    fn judge(&mut self) -> Result<&mut Flows<'a>> {
-        let judge = match self.judge.take() {
-            Some(judge) => judge,
-            None => {
-                let mut judge = Flows::new(self.course.backend, self.course.middle)?;
-                self.course.enter(&mut judge, self.course.finest(), Before::Start)?;
-                let start = judged(self.course, &mut judge)?;
+    /// The flow on the finest level, whose field at first is that of the start, and what the half tells there.
+    fn judge(&mut self) -> Result<(&mut Flows<'a>, f64)> {
+        let (judge, start) = match (self.judge.take(), self.start) {
+            (Some(judge), Some(start)) => (judge, start),
+            _ => {
+                let mut judge = at_start(self.course)?;
+                let start = told(self.course, &mut judge)?;
                 (judge, start)
             }
         };
-        Ok(&mut self.judge.insert(judge).0)
+        self.start = Some(start);
+        Ok((self.judge.insert(judge), start))
     }
+}
+
+impl Tried {
+    fn new(nats: f64, start: f64, bending: f64) -> Self {
+        Self { nats, accounts: nats - start > bending }
+    }
+}
+
+/// Flows on the finest level, as they start.
+fn at_start<'a>(course: &Course<'a>) -> Result<Flows<'a>> {
+    let mut flows = Flows::new(course.backend, course.middle)?;
+    course.enter(&mut flows, course.finest(), Before::Start)?;
+    Ok(flows)
 }
 
 /// Flows after the coarse levels.
@@ -100,8 +124,9 @@ fn climbed<'a>(course: &Course<'a>, smoothing: Smoothing, searched: Option<&Sear
     Ok(flows)
 }
 
-fn judged(course: &Course, flows: &mut Flows) -> Result<f64> {
-    course.plan(course.finest()).value(flows.climb(), Half::Second)
+/// What the half that does not pull tells on the finest level, nats per voxel.
+fn told(course: &Course, flows: &mut Flows) -> Result<f64> {
+    course.plan(course.finest()).nats(flows.climb(), Half::Second)
 }
 
 /// An observer that hears nothing, but may stop a run.

@@ -15,8 +15,8 @@ pub struct Way {
     pub smoothing: Vec<Smoothing>,
     /// What the last coarse level begins with, instead of coarser levels.
     pub searched: Option<Searched>,
-    /// How the images agree after the coarse levels, where that was tried.
-    pub value: f64,
+    /// What the images tell about each other after the coarse levels, where that was tried.
+    pub nats: f64,
 }
 
 impl Way {
@@ -26,23 +26,23 @@ impl Way {
         // Two flows that meet begin at 0, and so does one of a single level.
         let searches = course.finest() > 0 && course.middle.is_none();
         if let (Some(given), false, true) = (given, searches, alone) {
-            return Ok(Self { smoothing: vec![given; course.levels.len()], searched: None, value: 0.0 });
+            return Ok(Self { smoothing: vec![given; course.levels.len()], searched: None, nats: 0.0 });
         }
         // Before the trials, whose fields need the memory that the search frees.
         let searched = if searches { Some(course.searched()?) } else { None };
         let mut trials = Trials::new(course);
-        let (coarse, finer, value) = match given {
-            Some(given) => (given, given, trials.value(given, None)?),
+        let (coarse, finer, nats) = match given {
+            Some(given) => (given, given, trials.one(given, None)?.nats),
             None => {
-                let (voxels, value) = stiffness::found(&mut trials)?;
-                (Smoothing::Found(voxels), Smoothing::Found(stiffness::finer(voxels)), value)
+                let (voxels, nats) = stiffness::found(&mut trials)?;
+                (Smoothing::Found(voxels), Smoothing::Found(stiffness::finer(voxels)), nats)
             }
         };
-        let after = |searched: &Searched| trials.value(coarse, Some(searched));
-        let found = searched.as_ref().map(after).transpose()?.filter(|found| *found > value);
-        let (searched, value) = (searched.filter(|_| found.is_some()), found.unwrap_or(value));
+        let after = |searched: &Searched| trials.one(coarse, Some(searched));
+        let found = searched.as_ref().map(after).transpose()?.filter(|found| found.accounts && found.nats > nats);
+        let (searched, nats) = (searched.filter(|_| found.is_some()), found.map_or(nats, |found| found.nats));
         let level = |number| if number < course.coarse() { coarse } else { finer };
-        Ok(Self { smoothing: (0..=course.finest()).map(level).collect(), searched, value })
+        Ok(Self { smoothing: (0..=course.finest()).map(level).collect(), searched, nats })
     }
 
     /// Takes a flow through the levels of its course.

@@ -43,8 +43,8 @@ pub use found::{LinearStart, Registration, RegistrationLevel, RegistrationSecond
 pub use options::{Init, Options};
 pub use place::Place;
 pub(crate) use trust::{
-    LITTLE_INFORMATION, both_lead, intensities_agree, linear_place as agrees_linearly, place as agrees,
-    place_alone as agrees_alone,
+    LITTLE_INFORMATION, both_lead, intensities_agree, linear_place as agrees_linearly, overlap as overlaps,
+    place as agrees, place_alone as agrees_alone,
 };
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
@@ -358,7 +358,7 @@ impl Run<'_> {
 }
 
 /// What a grid covers, mm^3; a flat one, mm^2.
-fn volume(grid: &Geometry) -> f64 {
+pub(crate) fn volume(grid: &Geometry) -> f64 {
     grid.voxels() as f64 * grid.voxel_size()
 }
 

@@ -58,6 +58,10 @@ pub struct Place {
 }
 
 impl Place {
+    /// Where nothing of the one image lies on the other.
+    pub(crate) const NOWHERE: Self =
+        Self { contrast: 0.0, wide_contrast: None, intensities: 0.0, information: 0.0, mirrored: None };
+
     /// Of two images and a map of points of the fixed one to points of the moving one, LPS mm; none where too little of them is image.
     ///
     /// # Errors
@@ -148,12 +152,23 @@ impl Insides {
     /// The affine map nearest to `map`, of points of the fixed image to points of the moving one, LPS mm, over what of the fixed one is
     /// image; none if that is too little.
     pub fn nearest_affine(&self, map: impl Fn(DVec3) -> DVec3) -> Option<DAffine3> {
-        let Pair([(fixed, _), _]) = &self.intensities;
-        let (grid, to_world) = (&fixed.geometry, fixed.geometry.index_to_world());
-        let is_image = (0..grid.voxels()).filter(|&n| !fixed.voxels[n].is_nan());
-        let points = is_image.map(|n| to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into()));
+        let grid = &self.image().geometry;
+        let to_world = grid.index_to_world();
+        let points = self.voxels().map(|n| to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into()));
         let pairs: Vec<_> = points.map(|point| (point, map(point))).collect();
         nearest_affine(&pairs, grid.is_flat())
+    }
+
+    /// The fixed image as it is compared, NaN where it is not image.
+    pub fn image(&self) -> &Volume {
+        let Pair([(fixed, _), _]) = &self.intensities;
+        fixed
+    }
+
+    /// The voxels of [`Insides::image`] that are image.
+    pub fn voxels(&self) -> impl Iterator<Item = usize> {
+        let voxels = &self.image().voxels;
+        (0..voxels.len()).filter(|&n| !voxels[n].is_nan())
     }
 
     fn mirrored(&self, to: &DAffine3) -> Result<Option<f64>> {

@@ -54,9 +54,7 @@ impl Evidence<'_> {
 
     /// Of the image that is smaller, how much lies inside the other.
     fn overlap(&self) -> Option<Doubt> {
-        let part = self.end.overlap_fraction() * self.volumes.max(1.0);
-        let text = format!("only {:.0} % of the smaller image lies inside the other", 100.0 * part);
-        (part < SMALL_OVERLAP).then(|| Doubt { check: Check::Overlap, message: text.into(), grave: part < NO_OVERLAP })
+        overlap(self.end.overlap_fraction() * self.volumes.max(1.0))
     }
 
     fn information(&self) -> Option<Doubt> {
@@ -94,6 +92,12 @@ impl Evidence<'_> {
             format!("another start ended {distance_mm:.0} mm away with almost the same metric ({:.0} %)", 100.0 * lead);
         Some(Doubt::grave(Check::Rival, text))
     }
+}
+
+/// What speaks against so large a part of the smaller image inside the other.
+pub fn overlap(part: f64) -> Option<Doubt> {
+    let text = format!("only {:.0} % of the smaller image lies inside the other", 100.0 * part);
+    (part < SMALL_OVERLAP).then(|| Doubt { check: Check::Overlap, message: text.into(), grave: part < NO_OVERLAP })
 }
 
 /// What speaks against a place.

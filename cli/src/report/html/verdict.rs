@@ -63,6 +63,9 @@ pub fn advice(warning: &Warning) -> &'static str {
         Check::Stretched => {
             "See below where that is: it may be right where one image shows what the other does not, such as a resection."
         }
+        Check::Bent => {
+            "See below where volumes change most. Ask for a stiffer field (--smooth), or take the linear registration alone: images with little in common, as PET and SPECT have with CT and MR, cannot guide a soft one."
+        }
         Check::NoRise => "Check the start, and try another --force or coarser --levels to begin with.",
         Check::Landmarks => {
             "See whether both files list the same landmarks in the same order and frame, and look where the images lead instead."
