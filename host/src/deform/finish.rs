@@ -14,7 +14,7 @@ use gpu::params::Affine;
 use rayon::prelude::*;
 
 /// What a flow on the fixed image's grid, whose inverse may be known, makes of the moving image: what of it is left to fill in are the levels
-/// and what follows from them, and the seconds. `moved`: whether the moving image is wanted on the fixed image's grid; `look` tells whether
+/// and what follows from them, and the seconds. `moved`: whether the moving image is wanted on the fixed image's grid; `look` tells how
 /// the images agree through the field.
 pub fn deformation(
     flow: &mut dyn Flow,
@@ -53,8 +53,11 @@ pub fn deformation(
         made.moved = moved.then(|| image_through(flow, fixed, moving, &there)).transpose()?;
         Ok::<_, Error>(())
     })?;
-    if let Some(Looked { place, at_start, bending }) = looked? {
-        (made.place, made.start_information, made.bending) = (Some(place), Some(at_start), Some(bending));
+    if let Some(Looked { overlap, agreement }) = looked? {
+        made.overlap = Some(overlap);
+        made.place = agreement.map(|of| of.place);
+        made.start_information = agreement.map(|of| of.at_start);
+        made.bending = agreement.map(|of| of.bending);
     }
     made.jacobian_range = match made.jacobian.has_gaps() {
         true => [f64::NAN; 2],
@@ -77,6 +80,7 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
         jacobian_range: [0.0; 2],
         values: [0.0; 2],
         levels: Vec::new(),
+        overlap: None,
         place: None,
         start_information: None,
         bending: None,

@@ -32,6 +32,8 @@ pub struct Deformation {
     /// the mean squared difference, of intensities as fractions of the range, with a minus. Of several metrics the weighted sum of their
     /// information, nats, see [`Level::terms`].
     pub values: [f64; 2],
+    /// How much of the smaller image lies inside the other through the field, by volume.
+    pub overlap: Option<f64>,
     /// How much more the images agree through the field than around it; none where too little of them is image.
     pub place: Option<Place>,
     /// What contrasts told about each other through the start, as [`Place::information`] is what they tell through the field.

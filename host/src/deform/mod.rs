@@ -150,7 +150,6 @@ impl Run<'_> {
         let linear_place = timed(&mut seconds.finish, look)?.flatten();
         let of_place = made.place.map(|place| doubts::of_place(place, linear_place, vouched));
         let agree = of_place.as_ref().is_some_and(Vec::is_empty);
-        let overlap = place::overlap(levels, &made.field).and_then(overlaps);
         let errors = |landmarks: &Landmarks| landmarks.errors(&start, &made.field, course.finest_mm());
         let landmarks = options.landmarks.as_ref().and_then(errors);
         let of_landmarks = landmarks.as_ref().and_then(LandmarkErrors::doubt);
@@ -162,7 +161,7 @@ impl Run<'_> {
                 flow,
                 of_place.unwrap_or_default(),
                 doubts::of_gain(&made),
-                overlap.into_iter().chain(of_landmarks).collect(),
+                made.overlap.and_then(overlaps).into_iter().chain(of_landmarks).collect(),
             ]
             .concat(),
             linear_place,
@@ -187,7 +186,7 @@ impl Run<'_> {
             }
         };
         let images = (fixed, self.moving, self.options.moved);
-        let look = |field: &Field| place::place(course.levels, field, &course.start, self.intensities);
+        let look = |field: &Field| place::look(course.levels, field, &course.start, self.intensities);
         finish::deformation(&mut *flow, self.backend, images, start, inverse, &look, self.observer)
     }
 

@@ -5,8 +5,8 @@ use super::levels::{Channel, Level};
 use crate::image::{Intensities, Prepared};
 use crate::plane::even::longer_side;
 use crate::registration::{Insides, Place, agrees, agrees_alone, volume};
-use crate::resample::resample_through;
-use crate::transform::Field;
+use crate::resample::{Resampled, resample_through};
+use crate::transform::{Field, FieldMap};
 use crate::{Resampling, Result, Volume};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
@@ -18,18 +18,27 @@ const ENOUGH: [f64; 2] = [250.0, 64.0];
 /// What is seen of images through a field.
 #[derive(Debug, Clone, Copy)]
 pub struct Looked {
+    /// How much of the smaller one lies inside the other, 0 to 1 but for what the field makes larger.
+    pub overlap: f64,
+    /// How they agree; none where too little of them is image.
+    pub agreement: Option<Agreement>,
+}
+
+/// How images agree through a field.
+#[derive(Debug, Clone, Copy)]
+pub struct Agreement {
     pub place: Place,
-    /// What their contrasts told about each other through its start, nats beyond chance.
+    /// What their contrasts told about each other through the field's start, nats beyond chance.
     pub at_start: f64,
-    /// [`bending::nats`] of what it does after its start, over what of the fixed image is image.
+    /// [`bending::nats`] of what the field does after its start, over what of the fixed image is image.
     pub bending: f64,
 }
 
-/// What is seen of the images through a field from the fixed to the moving one; none where too little of them is image.
+/// What is seen of the images through a field from the fixed to the moving one; none without levels.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
-pub fn place(
+pub fn look(
     levels: &[Level],
     field: &Field,
     start: &DAffine3,
@@ -37,48 +46,49 @@ pub fn place(
 ) -> Result<Option<Looked>> {
     let Some(images) = enough(levels, intensities) else { return Ok(None) };
     let map = field.map();
-    let through = moved(&images, |point| map.transform_point3(point))?;
-    let Some(insides) = Insides::of([&images[0], &through], [&[], &[]])? else {
-        let nowhere = Looked { place: Place::NOWHERE, at_start: 0.0, bending: 0.0 };
+    let (through, inside) = moved(&images, |point| map.transform_point3(point))?;
+    let [fixed, moving] = images.each_ref().map(|image| &image.image.geometry);
+    let overlap = inside as f64 * fixed.voxel_size() / volume(fixed).min(volume(moving));
+    let agreement = agreement(&images, &through, &map, start)?;
+    Ok(Some(Looked { overlap, agreement }))
+}
+
+/// How they agree through a map that moves the moving one to `through`.
+fn agreement(
+    images: &[Prepared; 2],
+    through: &Prepared,
+    map: &FieldMap,
+    start: &DAffine3,
+) -> Result<Option<Agreement>> {
+    let Some(insides) = Insides::of([&images[0], through], [&[], &[]])? else {
+        // Either image has something to show, but not where the other one is.
+        let nowhere = Agreement { place: Place::NOWHERE, at_start: 0.0, bending: 0.0 };
         return Ok(Insides::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
     };
-    let (place, at_start) = rayon::join(
-        || insides.place(&DAffine3::IDENTITY),
-        || insides.information(&moved(&images, |point| start.transform_point3(point))?),
-    );
+    let at_start = || insides.information(&moved(images, |point| start.transform_point3(point))?.0);
+    let others = || rayon::join(at_start, || bending_of(&insides, map, start));
+    let (place, (at_start, bending)) = rayon::join(|| insides.place(&DAffine3::IDENTITY), others);
+    Ok(Some(Agreement { place: place?, at_start: at_start?, bending }))
+}
+
+/// [`bending::nats`] of what a map does after `start`.
+fn bending_of(insides: &Insides, map: &FieldMap, start: &DAffine3) -> f64 {
     let back = start.inverse();
     let apart = Field::of(&insides.image().geometry, |point| back.transform_point3(map.transform_point3(point)));
     let determinants = apart.jacobians();
-    let determinants: Vec<f32> = insides.voxels().map(|n| determinants[n]).collect();
-    Ok(Some(Looked { place: place?, at_start: at_start?, bending: bending::nats(determinants.into_par_iter()) }))
+    bending::nats(insides.voxels().map(|n| determinants[n]).collect::<Vec<_>>().into_par_iter())
 }
 
-/// How much of the smaller image lies inside the other through a field.
-pub fn overlap(levels: &[Level], field: &Field) -> Option<f64> {
-    let [fixed, moving] = levels.iter().find(|level| is_enough(level)).or(levels.last())?.grids();
-    let (map, to_world, to_index) = (field.map(), fixed.index_to_world(), moving.world_to_index());
-    let last = DVec3::from(moving.size.map(|n| n as f64 - 0.5));
-    let is_inside = |&n: &usize| {
-        let point = to_world.transform_point3(fixed.index_of(n).map(|i| i as f64).into());
-        let at = to_index.transform_point3(map.transform_point3(point));
-        at.cmpge(DVec3::splat(-0.5)).all() && at.cmple(last).all()
-    };
-    let inside = (0..fixed.voxels()).into_par_iter().filter(is_inside).count();
-    let smaller = volume(fixed).min(volume(moving));
-    Some(inside as f64 * fixed.voxel_size() / smaller)
-}
-
-/// The moving image on the fixed one's grid, as a map moves it.
-fn moved([fixed, moving]: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Prepared<'static>> {
+/// The moving image on the fixed one's grid, as a map moves it, and how many of the grid's voxels lie inside it.
+fn moved([fixed, moving]: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<(Prepared<'static>, usize)> {
     let through = |image: &Volume, outside: f32| {
         let how = Resampling { outside, ..Resampling::default() };
-        resample_through(image, &fixed.image.geometry, &map, &how).map(|moved| Cow::Owned(moved.volume))
+        resample_through(image, &fixed.image.geometry, &map, &how)
     };
-    Ok(Prepared {
-        image: through(&moving.image, moving.intensities.range.0)?,
-        mask: moving.mask().map(|mask| through(mask, 0.0)).transpose()?,
-        intensities: moving.intensities,
-    })
+    let Resampled { volume, inside } = through(&moving.image, moving.intensities.range.0)?;
+    let mask = moving.mask().map(|mask| through(mask, 0.0)).transpose()?;
+    let mask = mask.map(|mask| Cow::Owned(mask.volume));
+    Ok((Prepared { image: Cow::Owned(volume), mask, intensities: moving.intensities }, inside))
 }
 
 /// How much more the images agree through the start of a field or, where they do not agree there, through the affine map nearest to the

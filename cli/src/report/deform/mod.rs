@@ -94,6 +94,8 @@ pub struct Facts {
     pub jacobian_range: [f64; 2],
     /// How far the way there and back ends from where it began.
     pub inverse_consistency: Consistency,
+    /// How much of the smaller image lies inside the other through the field, by volume.
+    pub overlap: Option<f64>,
     /// How much more the images agree through the field than around it; null where too little of them is image.
     pub place: Option<Place>,
     /// What contrasts told about each other through the start, nats; `place.information` is what they tell through the field.
@@ -225,6 +227,7 @@ impl Kind for Deformed<'_> {
             displacement: Displacement::new(&found.field, &initial.transform),
             jacobian_range: found.jacobian_range,
             inverse_consistency: found.consistency,
+            overlap: found.overlap,
             place: found.place,
             start_information: found.start_information,
             bending: found.bending,
