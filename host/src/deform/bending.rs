@@ -5,8 +5,6 @@
 //! nats per voxel. Where the images do not tell so much more about each other through the field than through its start, they do not
 //! account for it.
 
-use super::flows::Flows;
-use crate::Result;
 use crate::image::voxel;
 use gpu::math::{field, log};
 use rayon::prelude::*;
@@ -17,44 +15,43 @@ const USUAL: f64 = std::f64::consts::LN_2;
 /// Smaller determinants are taken to be this one: where a field folds, there is no logarithm.
 const LEAST: f32 = 0.01;
 
-/// By how many nats per voxel a field is less likely than one that bends nothing, of the determinants of its Jacobian.
-pub fn nats(determinants: impl IndexedParallelIterator<Item = f32>) -> f64 {
-    let logarithm = |determinant: f32| log::of(f64::from(determinant.max(LEAST)));
-    // Summed up in their order.
-    let logarithms: Vec<f64> = determinants.map(logarithm).collect();
-    variance(&logarithms) / (2.0 * USUAL * USUAL)
-}
+/// Voxels that are added up together.
+const PIECE: usize = 1 << 12;
 
-/// The same of a flow on a grid of `size`; of two that meet, of the way from the one image to the other.
-pub fn of_flows(flows: &mut Flows, size: [usize; 3]) -> Result<f64> {
-    let planes = flows.field()?;
-    Ok(match flows {
-        Flows::One(_) => of_planes(&planes, size),
-        Flows::Two(..) => {
-            let (there, here) = planes.split_at(planes.len() / 2);
-            let [there, here] = [there, here].map(|planes| determinants(planes, size));
-            nats(there.zip(here).map(|(there, here)| there.max(LEAST) / here.max(LEAST)))
-        }
-    })
+/// By how many nats per voxel a field is less likely than one that bends nothing, of the determinants of its Jacobian.
+pub fn nats(determinants: &[f32]) -> f64 {
+    of_each(determinants.len(), |n| determinants[n])
 }
 
 /// The same of the three planes of a field on a grid of `size`.
 pub fn of_planes(planes: &[f32], size: [usize; 3]) -> f64 {
-    nats(determinants(planes, size))
+    of_each(size.iter().product(), |n| determinant(planes, size, n))
 }
 
-fn determinants(planes: &[f32], size: [usize; 3]) -> impl IndexedParallelIterator<Item = f32> {
+/// The same of the planes of two fields that lead from the middle to two images: of the way from the one to the other.
+pub fn of_two(planes: &[f32], size: [usize; 3]) -> f64 {
+    let (one, two) = planes.split_at(planes.len() / 2);
+    let [one, two] = [one, two].map(|planes| move |n| determinant(planes, size, n).max(LEAST));
+    of_each(size.iter().product(), |n| two(n) / one(n))
+}
+
+fn determinant(planes: &[f32], size: [usize; 3], n: usize) -> f32 {
     let sides = size.map(|n| n as u32);
-    let voxels: usize = size.iter().product();
     // SAFETY: the closure checks its index, and the voxel is in the grid.
-    let determinant = move |n: usize| unsafe { field::jacobian(|i| planes[i], sides, voxel(sides, n)) };
-    (0..voxels).into_par_iter().with_min_len(1 << 10).map(determinant)
+    unsafe { field::jacobian(|i| planes[i], sides, voxel(sides, n)) }
 }
 
-fn variance(values: &[f64]) -> f64 {
-    let number = values.len().max(1) as f64;
-    let mean = values.iter().sum::<f64>() / number;
-    values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / number
+/// Of the determinant at each of so many voxels: the variance of its logarithm over twice that of [`USUAL`].
+fn of_each(voxels: usize, determinant: impl Fn(usize) -> f32 + Sync) -> f64 {
+    let logarithm = |n: usize| log::of(f64::from(determinant(n).max(LEAST)));
+    let add = |[sum, squares]: [f64; 2], v: f64| [sum + v, squares + v * v];
+    let piece = |first: usize| (first * PIECE..voxels.min((first + 1) * PIECE)).map(logarithm).fold([0.0; 2], add);
+    // Pieces are added up in their order, so that threads do not count.
+    let pieces: Vec<_> = (0..voxels.div_ceil(PIECE)).into_par_iter().map(piece).collect();
+    let [sum, squares] = pieces.iter().fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]);
+    let number = voxels.max(1) as f64;
+    let variance = squares / number - (sum / number) * (sum / number);
+    variance.max(0.0) / (2.0 * USUAL * USUAL)
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use crate::resample::{Resampled, resample_through};
 use crate::transform::{Field, FieldMap};
 use crate::{Resampling, Result, Volume};
 use glam::{DAffine3, DVec3};
-use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Pixels along the longer side of pictures, voxels along the longest of volumes that are enough to tell.
@@ -76,7 +75,7 @@ fn bending_of(insides: &Insides, map: &FieldMap, start: &DAffine3) -> f64 {
     let back = start.inverse();
     let apart = Field::of(&insides.image().geometry, |point| back.transform_point3(map.transform_point3(point)));
     let determinants = apart.jacobians();
-    bending::nats(insides.voxels().map(|n| determinants[n]).collect::<Vec<_>>().into_par_iter())
+    bending::nats(&insides.voxels().map(|n| determinants[n]).collect::<Vec<_>>())
 }
 
 /// The moving image on the fixed one's grid, as a map moves it, and how many of the grid's voxels lie inside it.

@@ -47,14 +47,14 @@ impl<'a> Trials<'a> {
         if course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.one(smoothing, None)).collect();
         }
-        let climbed = |&smoothing| climbed(course, smoothing, None)?.field();
+        let climbed = |&smoothing| Field::of(climbed(course, smoothing, None)?, course);
         let mut fields = Ok(Vec::new());
         // While they climb, the finest level gets its images.
         rayon::in_place_scope(|scope| {
             scope.spawn(|_| fields = smoothings.par_iter().with_max_len(1).map(climbed).collect());
             self.judge().map(drop)
         })?;
-        fields?.iter().map(|field: &Vec<f32>| self.judged(field)).collect()
+        fields?.iter().map(|field| self.judged(field)).collect()
     }
 
     /// The coarse levels, or the last of them where its field begins with what was searched for.
@@ -62,14 +62,14 @@ impl<'a> Trials<'a> {
         let course = self.course;
         let mut flows = climbed(course, smoothing, searched)?;
         if course.middle.is_none() {
-            return self.judged(&flows.field()?);
+            return self.judged(&Field::of(flows, course)?);
         }
         let start = match self.start {
             Some(start) => start,
             None => *self.start.insert(told(course, &mut at_start(course)?)?),
         };
         let last = course.coarse() - 1;
-        let bending = bending::of_flows(&mut flows, course.grid(last).size)?;
+        let bending = bending::of_two(&flows.field()?, course.grid(last).size);
         if last < course.finest() {
             course.enter(&mut flows, course.finest(), Before::Level(last))?;
         }
@@ -77,12 +77,12 @@ impl<'a> Trials<'a> {
     }
 
     /// The field of one flow on the last coarse level.
-    fn judged(&mut self, field: &[f32]) -> Result<Tried> {
+    fn judged(&mut self, field: &Field) -> Result<Tried> {
         let course = self.course;
         let [from, to] = [course.coarse() - 1, course.finest()].map(|number| course.grid(number));
         let (judge, start) = self.judge()?;
-        judge.take(field, from.size, levels::between(from, to))?;
-        Ok(Tried::new(told(course, judge)?, start, bending::of_planes(field, from.size)))
+        judge.take(&field.planes, from.size, levels::between(from, to))?;
+        Ok(Tried::new(told(course, judge)?, start, field.bending))
     }
 
     /// The flow on the finest level, whose field at first is that of the start, and what the half tells there.
@@ -103,6 +103,21 @@ impl<'a> Trials<'a> {
 impl Tried {
     fn new(nats: f64, start: f64, bending: f64) -> Self {
         Self { nats, accounts: nats - start > bending }
+    }
+}
+
+/// The field of one flow after the coarse levels.
+struct Field {
+    planes: Vec<f32>,
+    /// See [`bending::of_planes`].
+    bending: f64,
+}
+
+impl Field {
+    fn of(mut flow: Flows, course: &Course) -> Result<Self> {
+        let planes = flow.field()?;
+        let bending = bending::of_planes(&planes, course.grid(course.coarse() - 1).size);
+        Ok(Self { planes, bending })
     }
 }
 
