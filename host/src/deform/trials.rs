@@ -60,14 +60,15 @@ impl<'a> Trials<'a> {
     /// The coarse levels, or the last of them where its field begins with what was searched for.
     pub fn one(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
         let course = self.course;
-        let mut flows = climbed(course, smoothing, searched)?;
         if course.middle.is_none() {
-            return self.judged(&Field::of(flows, course)?);
+            return self.judged(&Field::of(climbed(course, smoothing, searched)?, course)?);
         }
+        // Before the flows of the trial take memory.
         let start = match self.start {
             Some(start) => start,
             None => *self.start.insert(told(course, &mut at_start(course)?)?),
         };
+        let mut flows = climbed(course, smoothing, searched)?;
         let last = course.coarse() - 1;
         let bending = bending::of_two(&flows.field()?, course.grid(last).size);
         if last < course.finest() {
