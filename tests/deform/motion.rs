@@ -4,7 +4,7 @@ use super::{Pair, found, from_headers, inner, test};
 use glam::DVec3;
 use libtest_mimic::Trial;
 use mireg::deform::{Deformation, Force, Options};
-use mireg::{Check, Doubt, Geometry, PixelType, Volume};
+use mireg::{Check, Geometry, PixelType, Volume};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -102,6 +102,7 @@ fn within_limits() {
     let [low, high] = found.jacobian_range;
     assert!(low >= 0.1 && high <= 10.0, "{low} to {high}");
     let mean = error(&pair, &found, truth, |p| p.distance(centre) > 20.0);
-    let of_volumes = |doubt: &Doubt| matches!(doubt.check, Check::Folded | Check::Stretched);
-    assert!(mean < 1.0 && !found.doubts.iter().any(of_volumes), "{mean:.3} mm beyond, {:?}", found.doubts);
+    // So soft a field is not accounted for; of volumes nothing is said.
+    let checks = found.doubts.iter().map(|doubt| doubt.check);
+    assert!(mean < 1.0 && checks.eq([Check::Bent]), "{mean:.3} mm beyond, {:?}", found.doubts);
 }
