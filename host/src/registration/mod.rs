@@ -1,5 +1,6 @@
 //! The registration loop: a start, levels from coarse to fine, and the result.
 
+mod again;
 mod binned;
 pub(crate) mod check;
 mod elsewhere;
@@ -21,17 +22,17 @@ use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, Compared};
 use crate::observer::go_on;
-use crate::plane::even::{Even, foreground};
 use crate::plane::sharpness;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
-use crate::{Error, Geometry, Observer, Result, Volume};
+use crate::{Geometry, Observer, Result, Volume};
+use again::{Again, lost, unless_fatal};
 use elsewhere::elsewhere;
 use glam::DAffine3;
 use levels::Levels;
 use objective::LevelMetric;
 pub(crate) use place::Insides;
-use race::Race;
+use race::{Race, Rival};
 pub(crate) use start::searched;
 use std::time::Instant;
 use trust::Evidence;
@@ -70,38 +71,29 @@ pub(crate) fn register(
     // Of whole bodies, half a gigabyte.
     drop(levels);
     let mut found = run.finish(&race, insides.as_ref())?;
-    if let Some(place) = found.elsewhere.filter(|place| place.times < 1.0 && options.init == Init::Auto) {
-        match case.from(place, options, found.seconds.clone(), insides.as_ref()) {
-            Ok(again) if again.trusted() => return Ok(again),
-            Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
-            Ok(again) => found.seconds = again.seconds,
-            Err(_) => {}
-        }
-    }
-    let failed = |check| found.doubts.iter().any(|doubt| doubt.grave && doubt.check == check);
-    let (flat, lost) = (fixed.geometry.is_flat(), failed(Check::Place));
-    if options.init != Init::Auto || !(lost || !flat && failed(Check::Rival)) {
+    if options.init != Init::Auto {
         return Ok(found);
     }
-    observer.note("the images agree as well elsewhere as where they were placed: trying again");
-    let (seconds, insides) = (found.seconds.clone(), insides.as_ref());
-    let again = match flat {
-        true => case.by_contrast(options, seconds, insides),
-        false => case.by_foreground(options, seconds, insides),
-    };
-    let agrees = |place: Place| if flat { trust::contrasts_agree(place) } else { trust::both_agree(place) };
-    match again {
-        Ok(again) if again.trusted() && again.place.is_some_and(agrees) => return Ok(again),
-        Err(error @ (Error::Stopped | Error::Device { .. })) => return Err(error),
-        _ if !lost => return Ok(found),
+    let insides = insides.as_ref();
+    if let Some(place) = found.elsewhere.filter(|place| place.times < 1.0) {
+        match unless_fatal(case.from(place, options, found.seconds.clone(), insides))? {
+            Some(again) if again.trusted() => return Ok(again),
+            Some(again) => found.seconds = again.seconds,
+            None => {}
+        }
+    }
+    let Some(other) = Again::after(&found, &fixed.geometry) else { return Ok(found) };
+    observer.note(other.why());
+    match unless_fatal(case.again(&other, options, found.seconds.clone(), insides))? {
+        Some(again) if other.takes(&again, &found) => return Ok(again),
+        _ if !lost(&found) => return Ok(found),
         _ => {}
     }
     // Where the images do not tell, the headers are all that is known.
     let options = Options { init: Init::Header, ..options.clone() };
-    match case.run([registered, &read], &options, found.seconds.clone(), insides) {
-        Err(Error::Untrusted(_)) => Ok(found),
-        Ok(again) if again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(found),
-        other => other,
+    match unless_fatal(case.run([registered, &read], &options, found.seconds.clone(), insides))? {
+        Some(again) if !again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(again),
+        _ => Ok(found),
     }
 }
 
@@ -172,52 +164,6 @@ impl<'a> Case<'a> {
         let dimension = Dimension::of(&self.fixed.geometry);
         Run { case: self, prepared, options, dimension, levels: Vec::new(), values: [0.0; 2], seconds }
     }
-
-    /// Registers two pictures by their contrast, from where a search among all places, turns and sizes puts them.
-    fn by_contrast(
-        &self,
-        options: &Options,
-        mut seconds: RegistrationSeconds,
-        insides: Option<&Insides>,
-    ) -> Result<Registration> {
-        let pair = timed(&mut seconds.pyramid, || Even::pair(self.read))?;
-        let (init, levels) = timed(&mut seconds.optimise, || searched(&pair, options.dof))?;
-        let levels = options.levels.clone().unwrap_or(levels);
-        let [fixed, moving] = pair;
-        let contrasts = [fixed.prepared(&self.read[0].intensities), moving.prepared(&self.read[1].intensities)];
-        let options = Options { init, levels: Some(levels), ..options.clone() };
-        let mut found = self.run([&contrasts; 2], &options, seconds, insides)?;
-        found.started.from = "contrast";
-        Ok(found)
-    }
-
-    /// Registers two volumes from a better place of the smaller one in the larger one.
-    fn from(
-        &self,
-        place: Elsewhere,
-        options: &Options,
-        seconds: RegistrationSeconds,
-        insides: Option<&Insides>,
-    ) -> Result<Registration> {
-        self.observer.note("the smaller image agrees better elsewhere in the larger one: going on from there");
-        let options = Options { init: Init::Transform(place.to), ..options.clone() };
-        let mut found = self.run([self.read; 2], &options, seconds, insides)?;
-        found.started.from = "elsewhere";
-        Ok(found)
-    }
-
-    /// Registers two volumes by what is brighter than the surround in both: a head and a brain without a skull share no more.
-    fn by_foreground(
-        &self,
-        options: &Options,
-        seconds: RegistrationSeconds,
-        insides: Option<&Insides>,
-    ) -> Result<Registration> {
-        let foregrounds = self.read.each_ref().map(foreground);
-        let mut found = self.run([&foregrounds; 2], options, seconds, insides)?;
-        found.started.from = "foreground";
-        Ok(found)
-    }
 }
 
 /// A registration under way.
@@ -254,6 +200,9 @@ impl Run<'_> {
         let places = || rayon::join(place, || elsewhere(self.case.read.each_ref(), &map));
         let (seen, (place, elsewhere)) = rayon::join(|| self.seen(&map), places);
         let ((compared, moved), place, elsewhere) = (seen?, place?, elsewhere?);
+        let prefers = |place, rival: &Rival| {
+            insides.is_some_and(|insides| trust::contrasts_prefer(place, insides.information_at(&rival.to)))
+        };
         let metric = &self.options.metric;
         let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
         let evidence = Evidence {
@@ -267,7 +216,8 @@ impl Run<'_> {
             values,
             to: &map,
             volumes: volume(&self.case.fixed.geometry) / volume(&self.case.moving.geometry),
-            rival: race.rival,
+            rival: race.rival.filter(|rival| !place.is_some_and(|place| prefers(place, rival))),
+            place,
         };
         let of_place = place.into_iter().flat_map(trust::place).chain(elsewhere.and_then(trust::elsewhere));
         let doubts = evidence.doubts().into_iter().chain(of_place).collect();

@@ -135,6 +135,11 @@ impl Insides {
         })
     }
 
+    /// What contrasts tell about each other at a map of points of the fixed image to points of the moving one, LPS mm: nats beyond chance.
+    pub fn information_at(&self, to: &DAffine3) -> f64 {
+        self.contrasts.here(to)
+    }
+
     /// What contrasts tell about those of another moving image, which lies on the fixed one: nats beyond chance, 0 where too little of it
     /// is image.
     ///

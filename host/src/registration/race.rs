@@ -45,6 +45,8 @@ pub struct Rival {
     pub lead: f64,
     /// The root mean square distance between the two over the fixed image's grid, mm.
     pub distance_mm: f64,
+    /// Where it is, fixed point to moving point, LPS mm.
+    pub to: DAffine3,
 }
 
 /// All poses, best first.
@@ -130,7 +132,7 @@ impl Race {
         }
         if let [first, second, ..] = &self.poses[..] {
             let distance_mm = distance(&first.transform, &second.transform, grid);
-            self.rival = Some(Rival { lead: self.lead(second), distance_mm });
+            self.rival = Some(Rival { lead: self.lead(second), distance_mm, to: second.transform });
         }
         self.poses.truncate(1);
         Ok(())

@@ -43,6 +43,8 @@ pub struct Evidence<'a> {
     /// Voxels of the fixed image over those of the moving one, by volume in mm^3.
     pub volumes: f64,
     pub rival: Option<Rival>,
+    /// What of both is image, there and around.
+    pub place: Option<Place>,
 }
 
 impl Evidence<'_> {
@@ -60,7 +62,9 @@ impl Evidence<'_> {
     fn information(&self) -> Option<Doubt> {
         let mi = self.end.mi - self.chance;
         let text = format!("the images tell almost nothing about each other (MI {mi:.4} nats beyond chance)");
-        (mi < LITTLE_INFORMATION).then(|| Doubt::grave(Check::Information, text))
+        // At full resolution noise hides what images tell, which a look at them with fewer pixels shows.
+        let told = self.place.is_some_and(|place| contrasts_agree(place) && place.information >= LITTLE_INFORMATION);
+        (mi < LITTLE_INFORMATION && !told).then(|| Doubt::grave(Check::Information, text))
     }
 
     fn metric(&self) -> Option<Doubt> {
@@ -87,7 +91,7 @@ impl Evidence<'_> {
     }
 
     fn rival(&self) -> Option<Doubt> {
-        let Rival { lead, distance_mm } = self.rival.filter(|rival| rival.lead > AS_GOOD)?;
+        let Rival { lead, distance_mm, .. } = self.rival.filter(|rival| rival.lead > AS_GOOD)?;
         let text =
             format!("another start ended {distance_mm:.0} mm away with almost the same metric ({:.0} %)", 100.0 * lead);
         Some(Doubt::grave(Check::Rival, text))
@@ -132,6 +136,23 @@ pub fn elsewhere(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doub
 /// Whether contrasts alone say so.
 pub fn contrasts_agree(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
+}
+
+/// Whether contrasts say so where the images tell so many nats at another place.
+pub fn contrasts_prefer(place: Place, other: f64) -> bool {
+    contrasts_agree(place) && place.information >= CONTRAST_LEAD * other
+}
+
+/// Whether what pictures show speaks clearly for where they are, by any measure.
+pub fn clear(place: Place) -> bool {
+    let Place { contrast, wide_contrast, intensities, .. } = place;
+    contrast.max(wide_contrast.unwrap_or(0.0)).max(intensities) >= CONTRAST_LEAD
+}
+
+/// Whether contrasts of pictures are a clearer sign of where they lie than the other measures.
+pub fn contrasts_lead_most(place: Place) -> bool {
+    let Place { contrast, wide_contrast, intensities, .. } = place;
+    contrast > intensities.max(wide_contrast.unwrap_or(0.0))
 }
 
 /// Whether the intensities of pictures agree more than at any place around.
@@ -207,7 +228,8 @@ mod tests {
     fn names(end: Evaluation, to: DMat3, rival: Option<Rival>) -> Vec<String> {
         let to = DAffine3::from_mat3_translation(to, DVec3::ONE);
         let values = [GOOD.nmi, end.nmi];
-        let evidence = Evidence { start: &GOOD, end: &end, values, chance: 0.0, to: &to, volumes: 0.8, rival };
+        let evidence =
+            Evidence { start: &GOOD, end: &end, values, chance: 0.0, to: &to, volumes: 0.8, rival, place: None };
         let name = |doubt: Doubt| format!("{}{}", doubt.check, if doubt.grave { "!" } else { "" });
         evidence.doubts().into_iter().map(name).collect()
     }
@@ -224,9 +246,30 @@ mod tests {
         assert_eq!(to(DMat3::from_rotation_z(3.0)), ["rotation"]);
         assert_eq!(to(DMat3::IDENTITY * 1.2), ["volume"]);
         assert_eq!(to(DMat3::IDENTITY * 0.5), ["volume!"]);
-        let rival = |lead| names(GOOD, DMat3::IDENTITY, Some(Rival { lead, distance_mm: 40.0 }));
+        let rival =
+            |lead| names(GOOD, DMat3::IDENTITY, Some(Rival { lead, distance_mm: 40.0, to: DAffine3::IDENTITY }));
         assert_eq!(rival(0.95), ["rival!"]);
         assert_eq!(rival(0.8), [""; 0]);
+    }
+
+    #[test]
+    fn noise_does_not_hide_what_contrasts_tell() {
+        let doubts = |contrast, information| {
+            let (end, to) = (Evaluation { mi: 0.01, ..GOOD }, DAffine3::IDENTITY);
+            let place = Some(Place { contrast, wide_contrast: None, intensities: 0.0, information, mirrored: None });
+            let values = [GOOD.nmi; 2];
+            Evidence { start: &GOOD, end: &end, values, chance: 0.0, to: &to, volumes: 0.8, rival: None, place }
+                .doubts()
+                .len()
+        };
+        assert_eq!([doubts(3.5, 0.04), doubts(3.4, 1.0), doubts(9.0, 0.03)], [0, 1, 1]);
+    }
+
+    #[test]
+    fn a_rival_needs_contrasts_that_agree() {
+        let place = |contrast| Place { contrast, ..Place::NOWHERE };
+        let prefers = |contrast, other| contrasts_prefer(Place { information: 0.7, ..place(contrast) }, other);
+        assert!(prefers(3.5, 0.19) && !prefers(3.5, 0.21) && !prefers(3.4, 0.0));
     }
 
     #[test]
