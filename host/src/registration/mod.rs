@@ -200,8 +200,8 @@ impl Run<'_> {
         let places = || rayon::join(place, || elsewhere(self.case.read.each_ref(), &map));
         let (seen, (place, elsewhere)) = rayon::join(|| self.seen(&map), places);
         let ((compared, moved), place, elsewhere) = (seen?, place?, elsewhere?);
-        let prefers = |place, rival: &Rival| {
-            insides.is_some_and(|insides| trust::contrasts_prefer(place, insides.information_at(&rival.to)))
+        let beaten = |rival: &Rival| {
+            insides.zip(place).is_some_and(|(insides, place)| trust::tells(insides.against(place, &map, &rival.to)))
         };
         let metric = &self.options.metric;
         let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
@@ -216,7 +216,7 @@ impl Run<'_> {
             values,
             to: &map,
             volumes: volume(&self.case.fixed.geometry) / volume(&self.case.moving.geometry),
-            rival: race.rival.filter(|rival| !place.is_some_and(|place| prefers(place, rival))),
+            rival: race.rival.filter(|rival| !beaten(rival)),
             place,
         };
         let of_place = place.into_iter().flat_map(trust::place).chain(elsewhere.and_then(trust::elsewhere));

@@ -135,9 +135,16 @@ impl Insides {
         })
     }
 
-    /// What contrasts tell about each other at a map of points of the fixed image to points of the moving one, LPS mm: nats beyond chance.
-    pub fn information_at(&self, to: &DAffine3) -> f64 {
-        self.contrasts.here(to)
+    /// A place to which `to` leads, where the one to which `rival` leads is one more of those around.
+    pub fn against(&self, place: Place, to: &DAffine3, rival: &DAffine3) -> Place {
+        let lead = |pair: &Pair| Told { here: pair.here(to), around: pair.here(rival) }.lead();
+        let wide = place.wide_contrast.zip(self.wide_contrasts.as_ref());
+        Place {
+            contrast: place.contrast.min(lead(&self.contrasts)),
+            wide_contrast: wide.map(|(around, pair)| around.min(lead(pair))),
+            intensities: place.intensities.min(lead(&self.intensities)),
+            ..place
+        }
     }
 
     /// What contrasts tell about those of another moving image, which lies on the fixed one: nats beyond chance, 0 where too little of it

@@ -42,6 +42,7 @@ pub struct Evidence<'a> {
     pub to: &'a DAffine3,
     /// Voxels of the fixed image over those of the moving one, by volume in mm^3.
     pub volumes: f64,
+    /// A second result, if what the images show does not speak against it.
     pub rival: Option<Rival>,
     /// What of both is image, there and around.
     pub place: Option<Place>,
@@ -138,9 +139,12 @@ pub fn contrasts_agree(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
 }
 
-/// Whether contrasts say so where the images tell so many nats at another place.
-pub fn contrasts_prefer(place: Place, other: f64) -> bool {
-    contrasts_agree(place) && place.information >= CONTRAST_LEAD * other
+/// Whether pictures agree more at a place than around, or contrasts of volumes do.
+pub fn tells(place: Place) -> bool {
+    match place.wide_contrast {
+        Some(_) => no_better_than_around(place).is_none(),
+        None => contrasts_agree(place),
+    }
 }
 
 /// Whether what pictures show speaks clearly for where they are, by any measure.
@@ -266,10 +270,15 @@ mod tests {
     }
 
     #[test]
-    fn a_rival_needs_contrasts_that_agree() {
-        let place = |contrast| Place { contrast, ..Place::NOWHERE };
-        let prefers = |contrast, other| contrasts_prefer(Place { information: 0.7, ..place(contrast) }, other);
-        assert!(prefers(3.5, 0.19) && !prefers(3.5, 0.21) && !prefers(3.4, 0.0));
+    fn only_contrasts_tell_where_volumes_lie() {
+        let place =
+            |contrast, wide_contrast, intensities| Place { contrast, wide_contrast, intensities, ..Place::NOWHERE };
+        assert!(tells(place(3.5, None, 0.0)) && !tells(place(3.4, None, 9.0)));
+        assert!(
+            tells(place(0.0, Some(1.4), 0.0))
+                && tells(place(0.0, Some(0.0), 1.2))
+                && !tells(place(3.4, Some(1.3), 1.1))
+        );
     }
 
     #[test]
