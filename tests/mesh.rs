@@ -10,7 +10,7 @@ use libtest_mimic::{Failed, Trial};
 use mireg::backend::BackendKind;
 use mireg::mesh::{Options, Start};
 use mireg::transform::{Dimension, Kind, Linear, Mesh, MeshMap};
-use mireg::{Check, Error, Silent, Volume, io};
+use mireg::{Check, Error, Silent, Volume, io, registration};
 
 pub fn tests() -> Vec<Trial> {
     let data = data_dir().map(|data| data.join("retina"));
@@ -18,6 +18,8 @@ pub fn tests() -> Vec<Trial> {
     vec![
         Trial::test("mesh::a_bent_and_remapped_fundus", bent),
         Trial::test("mesh::from_afar_and_nowhere", afar),
+        Trial::test("mesh::starts_where_a_registration_ends", starts),
+        Trial::test("mesh::slices_that_do_not_tell_of_shears", slices).with_ignored_flag(absent),
         Trial::test("mesh::same_bits_for_any_number_of_threads", threads),
         Trial::test("mesh::pictures_that_cannot_be_registered", refused),
         Trial::test("mesh::fundus_and_angiogram", move || retina(&data.unwrap_or_default())).with_ignored_flag(absent),
@@ -98,6 +100,31 @@ fn afar() -> Result<(), Failed> {
     let mut grave: Vec<Check> = other.doubts.iter().filter(|doubt| doubt.grave).map(|doubt| doubt.check).collect();
     grave.sort_by_key(|check| check.name());
     assert_eq!(grave, [Check::Information, Check::Mirrored, Check::Place]);
+    Ok(())
+}
+
+/// What a mesh starts from, and whether that is what a registration of this kind finds.
+fn started([fixed, moving]: [&Volume; 2], kind: Kind) -> Result<(&'static str, bool), Failed> {
+    let found = CPU.mesh(fixed, moving, &Options::default(), &Silent)?;
+    let options = registration::Options { dof: kind, ..registration::Options::default() };
+    let registered = CPU.register(fixed, moving, &options, &Silent)?;
+    assert!(registered.trusted() && found.doubts.iter().all(|doubt| !doubt.grave), "{:?}", found.doubts);
+    Ok((found.start.from, found.start.transform == registered.transform))
+}
+
+fn starts() -> Result<(), Failed> {
+    let fundus = Fundus::new([640, 480]);
+    let fixed = fundus.picture();
+    let moving = fundus.remapped(&truth(&fixed, 160.0)?);
+    assert_eq!(started([&fixed, &moving], Kind::Affine)?, ("an affine registration", true));
+    Ok(())
+}
+
+/// MR and PET of one head: what they share does not tell of shears.
+fn slices() -> Result<(), Failed> {
+    let folder = data_dir().unwrap_or_default().join("real/retina_multimodal/mr_pet");
+    let [fixed, moving] = ["fixed", "moving"].map(|of| io::read(&folder.join(format!("MRI_PET_8_{of}.png"))));
+    assert_eq!(started([&fixed?, &moving?], Kind::Rigid)?, ("a rigid registration", true));
     Ok(())
 }
 

@@ -31,7 +31,7 @@ Output files in DIR. Existing files of these names are replaced. If anything fai
   mesh.json      the mesh; `mireg points` and `mireg apply` accept it as a transform
   mesh.vtk       the same for ParaView and 3D Slicer, with the confidence of each triangle
   field.mha      displacement field on the grid of FIXED, LPS mm, in the convention of ITK
-  transform.tfm  the initial affine transform
+  transform.tfm  the initial linear transform
   moved.nii.gz   MOVING resampled on the grid of FIXED; moved.png if MOVING is PNG, JPEG or TIFF
   report.json    mutual information by iteration, mesh, confidence, initialisation, warnings, timing
   report.html    the same with pictures, for visual inspection";
@@ -71,8 +71,8 @@ pub struct Mesh {
     /// Initial transform, instead of an affine registration
     #[arg(long, value_name = "TRANSFORM", conflicts_with = "init", help_heading = "Initialisation")]
     pub start: Option<PathBuf>,
-    /// Initialisation of the affine registration: auto searches translations, rotations and scales; the others are those of
-    /// `mireg register`
+    /// Initialisation of the affine registration: auto is `mireg register --dof affine`, or rigid where only that can be trusted; the others are
+    /// the starts of `mireg register`, on pictures with local contrast
     #[arg(long, value_name = "START|FILE", default_value = "auto", help_heading = "Initialisation")]
     pub init: Start,
     /// Format of the initial transform [default: detected from the content]

@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::doubt::{Check, Doubt};
 use crate::error::Setting;
 use crate::error::{Message, message};
-use crate::image::{IntensityRange, Prepared};
+use crate::image::Prepared;
 use crate::registration::{self, LinearStart, Registration, check};
 use crate::transform::{Dimension, Kind, Linear};
 use crate::{Error, Geometry, Observer, Result, Volume};
@@ -74,7 +74,7 @@ impl Start {
                     }
                 };
                 let vouched = if found.sure { Vouched::Checks } else { Vouched::Place };
-                let start = found.start.map(|start| (start, from(*kind), vouched));
+                let start = found.start.map(|start| (start.clone(), registration::from(start.kind), vouched));
                 (start.into_iter().chain((!found.sure).then(headers)).collect(), found.doubts)
             }
             Self::Headers => (vec![headers()], Vec::new()),
@@ -148,25 +148,9 @@ fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
 }
 
 /// What a registration finds, and what speaks against it.
-fn registered(
-    kind: Kind,
-    [fixed, moving]: [&Prepared; 2],
-    backend: &dyn Backend,
-    observer: &dyn Observer,
-) -> Result<Found> {
-    let range = |image: &Prepared| IntensityRange::Between(image.intensities.range.0, image.intensities.range.1);
-    let options = registration::Options {
-        dof: kind,
-        fixed_mask: fixed.mask().cloned(),
-        moving_mask: moving.mask().cloned(),
-        fixed_range: range(fixed),
-        moving_range: range(moving),
-        moved: false,
-        ..Default::default()
-    };
-    let (fixed, moving) = (&*fixed.image, &*moving.image);
-    let found = registration::register(fixed, moving, &options, backend, observer)?;
-    let (name, messages) = (kind.name(), found.doubts.iter().map(|doubt| &doubt.message));
+fn registered(kind: Kind, images: [&Prepared; 2], backend: &dyn Backend, observer: &dyn Observer) -> Result<Found> {
+    let found = registration::linear(kind, images, backend, observer)?;
+    let (name, messages) = (found.transform.kind.name(), found.doubts.iter().map(|doubt| &doubt.message));
     if found.trusted() {
         let of = |message: &Message| Message::from(format!("of the {name} registration: ")).then(message);
         let doubts = messages.map(|message| Doubt::slight(Check::Start, of(message))).collect();
@@ -186,15 +170,6 @@ fn registered(
 fn will_do(found: &Registration) -> bool {
     let in_doubt = found.doubts.iter().filter(|doubt| doubt.grave).all(|doubt| doubt.check == Check::Place);
     in_doubt && found.place.is_some_and(registration::both_lead)
-}
-
-fn from(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Translation => "a translation registration",
-        Kind::Rigid => "a rigid registration",
-        Kind::Similarity => "a similarity registration",
-        Kind::Affine => "an affine registration",
-    }
 }
 
 #[cfg(test)]

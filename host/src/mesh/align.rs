@@ -1,16 +1,15 @@
-//! The affine map that a mesh starts from.
+//! The linear map that a mesh starts from.
 
 use crate::backend::Backend;
 use crate::image::Prepared;
 use crate::metric::{Counted, Metric};
 use crate::plane::even::Even;
-use crate::registration::{self, Init, Registration, searched};
+use crate::registration::{self, Init, Registration};
 use crate::transform::Kind;
 use crate::{Observer, Result};
 
-/// An affine map of points of the picture `fixed` to points of `moving`, LPS mm, by the mutual information of the pictures with even
-/// contrast; with [`Init::Auto`] from a [search](crate::plane::search::search) among all places, turns and sizes. The images and metrics
-/// of what it returns are of these pictures, on a grid of 1000 pixels along the longer side.
+/// A linear map of points of the picture `fixed` to points of `moving`, LPS mm: with [`Init::Auto`] what a registration of them finds, with any
+/// other start an affine map by the mutual information of the pictures with even contrast, on a grid of 1000 pixels along the longer side.
 ///
 /// # Errors
 /// Those of [`Engine::register`](crate::Engine::register), and [`Error::Option`](crate::Error::Option) for volumes and for pictures
@@ -21,16 +20,13 @@ pub fn align(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let pair = Even::pair(images)?;
-    let (init, levels) = match init {
-        Init::Auto => searched(&pair, Kind::Affine).map(|(init, levels)| (init, Some(levels)))?,
-        other => (other.clone(), None),
-    };
-    let [fixed, moving] = pair;
+    if *init == Init::Auto {
+        return registration::linear(Kind::Affine, images.each_ref(), backend, observer);
+    }
+    let [fixed, moving] = Even::pair(images)?;
     let options = registration::Options {
         dof: Kind::Affine,
-        init,
-        levels,
+        init: init.clone(),
         metric: Metric::Counted(Counted::default()),
         fixed_mask: Some(fixed.mask()),
         moving_mask: Some(moving.mask()),

@@ -33,8 +33,8 @@ pub struct Options {
 /// Where a mesh starts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
-    /// From an affine registration of the pictures with even contrast that starts there: [`Init::Auto`] searches magnifications of a half
-    /// to twice what makes the longer sides the same, rotations of up to 30 degrees, and shifts of up to 0.3 of the longer side.
+    /// With [`Init::Auto`] from what [`Engine::register`](crate::Engine::register) finds by default: affine or, where that should not be used and
+    /// a rigid one may be, rigid. Else from an affine registration of the pictures with even contrast that starts there.
     Register(Init),
     /// From a transform, fixed point to moving point, LPS mm, near enough for what shall meet to overlap at a twentieth of the resolution.
     Transform(Linear),

@@ -16,7 +16,7 @@ use crate::image::Prepared;
 use crate::metric;
 use crate::observer::go_on;
 use crate::plane::even;
-use crate::registration::{Init, LinearStart};
+use crate::registration::{self, Init, LinearStart};
 use crate::transform::Mesh;
 use crate::transform::mesh::{corners, twice_area};
 use crate::{Error, Observer, Result, Volume};
@@ -65,7 +65,7 @@ pub(crate) fn mesh(
     let climbed = run.climb(&before, &mut after)?;
     let confidence = confidence(&after, &Shifts::new(&after, &run.binned(0)?))?;
     let place = trust::place(&images, &after)?;
-    doubts.retain(trust::stays);
+    doubts.retain(|doubt| trust::stays(doubt, place));
     let mut found = Found {
         intensities: images.each_ref().map(|image| image.intensities),
         start: linear,
@@ -108,7 +108,7 @@ fn begin(
         Start::Transform(transform) => (transform.clone(), "a transform", Vec::new()),
         Start::Register(init) => {
             let found = align(images, init, backend, observer)?;
-            let from = if *init == Init::Auto { "a search" } else { found.started.from };
+            let from = if *init == Init::Auto { registration::from(found.transform.kind) } else { found.started.from };
             (found.transform, from, found.doubts)
         }
     };

@@ -3,7 +3,7 @@
 use super::Found;
 use crate::doubt::{Check, Doubt};
 use crate::image::Prepared;
-use crate::registration::{Insides, Place, agrees};
+use crate::registration::{Insides, Place, agrees, tells_by_contrasts};
 use crate::resample::resample_through;
 use crate::transform::Mesh;
 use crate::{Resampling, Result};
@@ -47,7 +47,9 @@ pub fn doubts(found: &Found) -> Vec<Doubt> {
     doubts
 }
 
-/// Whether a doubt about the affine start is one about the mesh: what the mesh is asked itself is not.
-pub fn stays(doubt: &Doubt) -> bool {
-    doubt.check != Check::Information
+/// Whether a doubt about the linear start is one about a mesh that places the pictures so: what they show may speak for the mesh alone, and
+/// what speaks against the mesh is not said twice.
+pub fn stays(doubt: &Doubt, place: Option<Place>) -> bool {
+    let told = || place.is_some_and(|place| tells_by_contrasts(place) || agrees(place).next().is_some());
+    !matches!(doubt.check, Check::Information | Check::Place) || !told()
 }

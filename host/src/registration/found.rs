@@ -66,17 +66,6 @@ pub struct Started {
     pub candidates: usize,
 }
 
-/// The linear transform that a deformation or a mesh started from.
-#[derive(Debug, Clone)]
-pub struct LinearStart {
-    /// Fixed point to moving point, LPS mm.
-    pub transform: Linear,
-    /// Where it is from, such as `an affine registration` or `the headers`.
-    pub from: &'static str,
-    /// Finding it.
-    pub seconds: f64,
-}
-
 /// One level of the pyramid.
 #[derive(Debug, Clone, Serialize)]
 pub struct RegistrationLevel {

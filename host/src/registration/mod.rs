@@ -6,6 +6,7 @@ pub(crate) mod check;
 mod elsewhere;
 mod found;
 mod levels;
+mod linear;
 pub(crate) mod memory;
 mod mirror;
 mod moments;
@@ -30,22 +31,24 @@ use again::{Again, lost, unless_fatal};
 use elsewhere::elsewhere;
 use glam::DAffine3;
 use levels::Levels;
+pub(crate) use linear::{from, linear};
 use objective::LevelMetric;
 pub(crate) use place::Insides;
 use race::{Race, Rival};
-pub(crate) use start::searched;
+use start::searched;
 use std::time::Instant;
 use trust::Evidence;
 
 pub use crate::metric::Sampling;
 pub use check::check;
 pub use elsewhere::Elsewhere;
-pub use found::{LinearStart, Registration, RegistrationLevel, RegistrationSeconds, Rise, Started};
+pub use found::{Registration, RegistrationLevel, RegistrationSeconds, Rise, Started};
+pub use linear::LinearStart;
 pub use options::{Init, Options};
 pub use place::Place;
 pub(crate) use trust::{
     LITTLE_INFORMATION, both_lead, intensities_agree, linear_place as agrees_linearly, overlap as overlaps,
-    place as agrees, place_alone as agrees_alone,
+    place as agrees, place_alone as agrees_alone, tells_by_contrasts,
 };
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).

@@ -64,7 +64,7 @@ impl Evidence<'_> {
         let mi = self.end.mi - self.chance;
         let text = format!("the images tell almost nothing about each other (MI {mi:.4} nats beyond chance)");
         // At full resolution noise hides what images tell, which a look at them with fewer pixels shows.
-        let told = self.place.is_some_and(|place| contrasts_agree(place) && place.information >= LITTLE_INFORMATION);
+        let told = self.place.is_some_and(tells_by_contrasts);
         (mi < LITTLE_INFORMATION && !told).then(|| Doubt::grave(Check::Information, text))
     }
 
@@ -137,6 +137,11 @@ pub fn elsewhere(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doub
 /// Whether contrasts alone say so.
 pub fn contrasts_agree(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
+}
+
+/// Whether contrasts agree more at a place than around, and tell much about each other.
+pub fn tells_by_contrasts(place: Place) -> bool {
+    contrasts_agree(place) && place.information >= LITTLE_INFORMATION
 }
 
 /// Whether pictures agree more at a place than around, or contrasts of volumes do.

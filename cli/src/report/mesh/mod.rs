@@ -35,7 +35,7 @@ pub struct Meshed<'a> {
 /// What report.json says about it.
 #[derive(Debug, Serialize)]
 pub struct Facts {
-    /// Which start won the affine registration, or the file that was given.
+    /// What the mesh started from: a registration of a kind, a start of it, or the file that was given.
     pub start: String,
     /// Where the mesh started.
     pub transform: Motion,
@@ -71,7 +71,7 @@ pub struct Seconds {
     /// From the start of the process to the writing of the report.
     pub total: f64,
     pub read: f64,
-    /// Finding the affine start.
+    /// Finding the linear start.
     pub align: f64,
     /// Moving the corners.
     pub mesh: f64,
@@ -84,7 +84,7 @@ impl Seconds {
     pub fn parts(&self) -> [(&'static str, f64); 5] {
         [
             ("reading", self.read),
-            ("affine start", self.align),
+            ("linear start", self.align),
             ("mesh", self.mesh),
             ("writing", self.write),
             ("total", self.total),
@@ -175,7 +175,7 @@ impl Kind for Meshed<'_> {
 
     fn summary(&self, facts: &Facts) -> Vec<(&'static str, String)> {
         let Facts { mesh, seconds, climb, .. } = facts;
-        let parts = format!("affine registration {:.2} s, mesh {:.2} s", seconds.align, seconds.mesh);
+        let parts = format!("linear registration {:.2} s, mesh {:.2} s", seconds.align, seconds.mesh);
         vec![
             ("mesh", format!("{} triangles, {} vertices", mesh.triangles, mesh.corners)),
             ("displacement", format!("mean {:.2} mm, maximum {:.2} mm", mesh.mean_mm, mesh.most_mm)),

@@ -1,0 +1,69 @@
+//! The linear registration that a deformation or a mesh starts from.
+
+use super::again::unless_fatal;
+use super::{Options, Registration, register};
+use crate::backend::Backend;
+use crate::image::{IntensityRange, Prepared};
+use crate::transform::{Kind, Linear};
+use crate::{Observer, Result};
+
+/// The linear transform that a deformation or a mesh started from.
+#[derive(Debug, Clone)]
+pub struct LinearStart {
+    /// Fixed point to moving point, LPS mm.
+    pub transform: Linear,
+    /// Where it is from, such as `an affine registration` or `the headers`.
+    pub from: &'static str,
+    /// Finding it.
+    pub seconds: f64,
+}
+
+/// Registers two images, which were prepared, with default options: by a transform of `kind` or, where its result should not be used and a rigid
+/// one may be, by that.
+///
+/// # Errors
+/// Those of [`Engine::register`](crate::Engine::register).
+pub(crate) fn linear(
+    kind: Kind,
+    images: [&Prepared; 2],
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<Registration> {
+    let found = of_kind(kind, images, backend, observer)?;
+    if found.trusted() || kind <= Kind::Rigid {
+        return Ok(found);
+    }
+    // What shows too little for shears may show enough for a turn.
+    observer.note(&format!("the {} registration should not be used: trying a rigid one", kind.name()));
+    let rigid = unless_fatal(of_kind(Kind::Rigid, images, backend, observer))?;
+    Ok(rigid.filter(Registration::trusted).unwrap_or(found))
+}
+
+fn of_kind(
+    kind: Kind,
+    [fixed, moving]: [&Prepared; 2],
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<Registration> {
+    let range = |image: &Prepared| IntensityRange::Between(image.intensities.range.0, image.intensities.range.1);
+    let options = Options {
+        dof: kind,
+        fixed_mask: fixed.mask().cloned(),
+        moving_mask: moving.mask().cloned(),
+        fixed_range: range(fixed),
+        moving_range: range(moving),
+        moved: false,
+        ..Options::default()
+    };
+    register(&fixed.image, &moving.image, &options, backend, observer)
+}
+
+/// Where a start of this kind is from.
+pub(crate) fn from(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Translation => "a translation registration",
+        Kind::Rigid => "a rigid registration",
+        Kind::Similarity => "a similarity registration",
+        Kind::Affine => "an affine registration",
+    }
+}
