@@ -23,7 +23,7 @@ use mireg::image::pyramid;
 use mireg::image::voxel_map;
 use mireg::metric::{Mattes, Metric};
 use mireg::transform::Rigid;
-use mireg::{Geometry, Options, PixelType, Silent, Volume, io};
+use mireg::{Engine, Geometry, Options, PixelType, Silent, Volume, io};
 
 pub fn tests() -> Vec<Trial> {
     let absent = gpu_is_absent();
@@ -44,6 +44,7 @@ pub fn tests() -> Vec<Trial> {
             gpu().and_then(|_turn| registrations_agree(BackendKind::Cuda))
         })
         .with_ignored_flag(absent),
+        Trial::test("backends::gpu_is_opened_by_the_first_run_that_needs_it", opened_late).with_ignored_flag(absent),
         Trial::test("backends::gpu_counts_as_the_cpu", || counts_agree(&*gpu()?, SMALL, &BINS))
             .with_ignored_flag(absent),
         Trial::test("backends::gpu_counts_large_images_as_the_cpu", || counts_agree(&*gpu()?, LARGE, &BINS))
@@ -95,6 +96,16 @@ fn transforms(fixed: &Geometry, moving: &Geometry) -> Vec<Affine> {
     ]
     .map(|rigid| voxel_map(fixed, moving, &rigid.to_affine()))
     .to_vec()
+}
+
+fn opened_late() -> Result<(), Failed> {
+    let _turn = gpu()?;
+    let engine = Engine::unopened(BackendKind::Cuda, 1, &Silent)?;
+    assert!(!engine.has_gpu() && engine.opening_seconds() == 0.0, "it is open before anything asked for it");
+    let image = &volumes(SMALL[0], 1)[1];
+    let found = engine.register(image, image, &Options::default(), &Silent)?;
+    assert!(found.backend == "cuda" && engine.has_gpu() && engine.opening_seconds() > 0.0, "{}", found.backend);
+    Ok(())
 }
 
 fn counts_agree(backend: &dyn Backend, [fixed, moving]: Sizes, bins: &[[u32; 2]]) -> Result<(), Failed> {

@@ -14,6 +14,7 @@ use crate::files;
 use crate::interrupt::{self, Held};
 use crate::invocation::Invocation;
 use crate::loaded::Loaded;
+use crate::opening::Opening;
 use crate::progress::Progress;
 use crate::report::outputs::Outputs;
 use crate::report::thumbnail::{self, THUMBNAIL};
@@ -46,10 +47,12 @@ pub struct Job<'a> {
     outputs: Outputs,
     /// Declared after the folder, which is taken away first. A row of a table holds nothing.
     held: Option<Held>,
+    /// The engine's device; that of a row is open.
+    _opening: Option<Opening>,
 }
 
 impl<'a> Job<'a> {
-    /// Opens the output folder and the device. `more`: files beside those of `outputs`.
+    /// Makes the output folder and begins to open the device. `more`: files beside those of `outputs`.
     ///
     /// # Errors
     /// [`Error::File`] for a folder that cannot be made and results that would replace an input, [`Error::Device`].
@@ -67,12 +70,12 @@ impl<'a> Job<'a> {
         if let Some(row) = invocation.row {
             let folder = OutputFolder::create_in(out, row.temporary())?;
             let (engine, progress) = (row.engine(), Progress::Quiet);
-            return Ok(Self { engine, progress, folder, invocation, pair, outputs, held: None });
+            return Ok(Self { engine, progress, folder, invocation, pair, outputs, held: None, _opening: None });
         }
         let (held, folder, progress) = begin(out, *quiet)?;
-        // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
-        let engine = Box::leak(Box::new(compute.engine(&progress)?));
-        Ok(Self { engine, progress, folder, invocation, pair, outputs, held: Some(held) })
+        let opening = Opening::begin(compute, &progress)?;
+        let (engine, held) = (opening.engine, Some(held));
+        Ok(Self { engine, progress, folder, invocation, pair, outputs, held, _opening: Some(opening) })
     }
 
     /// Reads the images, and options between images on their grids.

@@ -14,6 +14,7 @@ mod invocation;
 mod job;
 mod loaded;
 pub mod memory;
+mod opening;
 mod progress;
 mod report;
 mod terminal;

@@ -1,6 +1,7 @@
 //! The doors of the library: an [`Engine`], and a function for each of its runs.
 
-use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Cuda, Resident, Tensor, Work};
+use crate::backend::cuda;
+use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Cuda, Gpu, Resident, Tensor, Work};
 use crate::cost;
 use crate::deform::{self, Deformation};
 use crate::mesh::{self, Found};
@@ -32,6 +33,8 @@ pub struct Engine {
 enum Device {
     /// On this backend, of this kind, which took so many seconds to open.
     Opened(Box<dyn Backend>, BackendKind, f64),
+    /// On the GPU, which may be opened while something else is done.
+    Gpu(Box<Gpu>),
     Auto(Box<Auto>),
 }
 
@@ -41,6 +44,15 @@ impl Engine {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) where the backend is not there, or the operating system refuses the threads.
     pub fn open(kind: BackendKind, threads: usize, observer: &dyn Observer) -> Result<Self> {
+        Self::with(kind, Threads::start(threads)?, observer)?.opened()
+    }
+
+    /// The same without waiting for a GPU's driver, which takes some tenths of a second to start: [`Engine::backend`] opens the GPU, in
+    /// another thread while files are read, or else the first run that needs it.
+    ///
+    /// # Errors
+    /// As [`Engine::open`]; where there is a driver, but no GPU, runs end with the error.
+    pub fn unopened(kind: BackendKind, threads: usize, observer: &dyn Observer) -> Result<Self> {
         Self::with(kind, Threads::start(threads)?, observer)
     }
 
@@ -59,9 +71,18 @@ impl Engine {
         let clock = Instant::now();
         let device = match kind {
             BackendKind::Auto => Device::Auto(Box::new(Auto::new(observer))),
+            BackendKind::Cuda if cuda::has_driver() => Device::Gpu(Box::default()),
             kind => Device::Opened(backend::open(kind)?, kind, clock.elapsed().as_secs_f64()),
         };
         Ok(Self { device, threads })
+    }
+
+    /// The same once a GPU that was asked for is open.
+    fn opened(self) -> Result<Self> {
+        if let Device::Gpu(gpu) = &self.device {
+            gpu.open()?;
+        }
+        Ok(self)
     }
 
     /// The same threads with another backend.
@@ -69,21 +90,26 @@ impl Engine {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) where the backend is not there.
     pub fn on(self, kind: BackendKind, observer: &dyn Observer) -> Result<Self> {
-        Self::with(kind, self.threads, observer)
+        Self::with(kind, self.threads, observer)?.opened()
     }
 
     /// Where long runs are done. With [`BackendKind::Auto`] that is the GPU, which is opened for it, if there is one.
-    pub fn backend(&self) -> &dyn Backend {
-        match &self.device {
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where a GPU was asked for that [was not yet opened](Engine::unopened), and there is none.
+    pub fn backend(&self) -> Result<&dyn Backend> {
+        Ok(match &self.device {
             Device::Opened(backend, ..) => &**backend,
+            Device::Gpu(gpu) => gpu.open()?,
             Device::Auto(auto) => auto.best(),
-        }
+        })
     }
 
     /// Whether a GPU is open.
     pub fn has_gpu(&self) -> bool {
         match &self.device {
             Device::Opened(_, kind, _) => *kind == BackendKind::Cuda,
+            Device::Gpu(gpu) => gpu.opened().is_some(),
             Device::Auto(auto) => auto.has_gpu(),
         }
     }
@@ -92,6 +118,7 @@ impl Engine {
     pub fn opening_seconds(&self) -> f64 {
         match &self.device {
             Device::Opened(.., seconds) => *seconds,
+            Device::Gpu(gpu) => gpu.seconds(),
             Device::Auto(auto) => auto.opening_seconds(),
         }
     }
@@ -100,6 +127,7 @@ impl Engine {
     fn run(&self, work: impl FnOnce(usize) -> Work) -> Chosen<'_> {
         match &self.device {
             Device::Opened(backend, kind, _) => Chosen::One(&**backend, *kind),
+            Device::Gpu(gpu) => Chosen::Gpu(gpu),
             Device::Auto(auto) => auto.run(work(self.threads.count())),
         }
     }
@@ -119,8 +147,8 @@ impl Engine {
     /// [`Error::Device`](crate::Error::Device) where memory is short.
     pub fn gathered(&self, tensor: &Tensor) -> Result<Option<(Vec<f32>, Resident<'_>)>> {
         let backend = match &self.device {
-            Device::Opened(backend, ..) => &**backend,
-            Device::Auto(auto) => Chosen::Auto { auto, waits: false }.at_once(),
+            Device::Auto(auto) => Chosen::Auto { auto, waits: false }.at_once()?,
+            _ => self.backend()?,
         };
         self.install(|| backend.gathered(tensor))
     }
@@ -140,7 +168,7 @@ impl Engine {
     ) -> Result<Registration> {
         let chosen = self.run(|threads| cost::registration([fixed, moving], options, threads));
         self.threads.run_watched(Width::Shared, observer, |observer| {
-            let backend = chosen.soonest(observer);
+            let backend = chosen.soonest(observer)?;
             let register = |fixed: &Volume, moving: &Volume, options: &Options| {
                 registration::register(fixed, moving, options, backend, observer)
             };
@@ -188,7 +216,7 @@ impl Engine {
         slices::refuse("a mesh", &fixed.geometry, &moving.geometry)?;
         let chosen = self.run(|threads| cost::mesh([&fixed.geometry, &moving.geometry], threads));
         self.threads.run_watched(Width::Whole, observer, |observer| {
-            mesh::mesh(fixed, moving, options, chosen.soonest(observer), observer)
+            mesh::mesh(fixed, moving, options, chosen.soonest(observer)?, observer)
         })
     }
 
@@ -227,7 +255,7 @@ impl Engine {
         transform: &DAffine3,
         comparison: &Comparison,
     ) -> Result<Evaluation> {
-        let backend = self.run(|threads| cost::look([&fixed.geometry, &moving.geometry], threads)).at_once();
+        let backend = self.run(|threads| cost::look([&fixed.geometry, &moving.geometry], threads)).at_once()?;
         self.install(|| metric::evaluate(fixed, moving, transform, comparison, backend))
     }
 
@@ -236,7 +264,7 @@ impl Engine {
     /// # Errors
     /// Those of [`resample::resample`].
     pub fn resample(&self, image: &Volume, grid: &Geometry, map: &TransformMap, how: &Resampling) -> Result<Resampled> {
-        let backend = self.run(|threads| cost::look([&image.geometry, grid], threads)).at_once();
+        let backend = self.run(|threads| cost::look([&image.geometry, grid], threads)).at_once()?;
         self.install(|| resample::resample(image, grid, map, how, backend))
     }
 

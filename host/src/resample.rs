@@ -236,7 +236,7 @@ pub(crate) fn with_gaps(
     if !image.has_gaps() {
         return resample(image, how);
     }
-    let mut voxels = resample(&filled(image), how)?;
+    let mut voxels = resample(&filled(image.clone()), how)?;
     let missing = image.with(|n| f32::from(u8::from(image.voxels[n].is_nan())));
     let nearest = how.interpolator == Interpolator::Nearest;
     // Cubic interpolators would make something of neighbours a long way off.

@@ -48,13 +48,14 @@ impl Engine {
 
     /// The backend that is used: `cpu`, `cuda` or `emulated`.
     fn backend(&self, py: Python<'_>, told: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-        Ok(self.get(py, Some(told))?.backend().name())
+        let engine = self.get(py, Some(told))?;
+        engine.backend().map(|backend| backend.name()).map_err(|error| errors::raise(py, &error))
     }
 
     /// The device's own name.
     fn device(&self, py: Python<'_>, told: &Bound<'_, PyAny>) -> PyResult<String> {
         let engine = self.get(py, Some(told))?;
-        watch::run(py, None, false, |_| engine.install(|| Ok(engine.backend().device())))
+        watch::run(py, None, false, |_| engine.install(|| Ok(engine.backend()?.device())))
     }
 }
 

@@ -23,8 +23,18 @@ impl Compute {
         self.engine_on(self.backend, observer)
     }
 
+    /// The same without waiting for a GPU.
+    pub fn unopened(&self, observer: &dyn Observer) -> Result<Engine> {
+        Engine::unopened(self.backend, self.count(), observer)
+    }
+
     /// The same threads with another backend.
     pub fn engine_on(&self, backend: BackendKind, observer: &dyn Observer) -> Result<Engine> {
-        Engine::open(backend, self.threads.unwrap_or(0) as usize, observer)
+        Engine::open(backend, self.count(), observer)
+    }
+
+    /// CPU threads, 0 for one per core.
+    fn count(&self) -> usize {
+        self.threads.unwrap_or(0) as usize
     }
 }

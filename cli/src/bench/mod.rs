@@ -29,9 +29,10 @@ pub fn run(arguments: &Bench) -> Result<()> {
     let folder = arguments.out.as_deref().map(OutputFolder::create).transpose()?;
     let progress = Progress::new(arguments.json);
     let engine = arguments.compute.engine(&progress)?;
-    let plan = Plan::new(arguments, engine.backend().name())?;
-    let mut results = engine.install(|| measure::all(&plan, engine.backend(), arguments, &progress))?;
-    if let Some(coarseness) = Plan::coarseness(arguments, engine.backend().name()).filter(|_| results.overview) {
+    let backend = engine.backend()?;
+    let plan = Plan::new(arguments, backend.name())?;
+    let mut results = engine.install(|| measure::all(&plan, backend, arguments, &progress))?;
+    if let Some(coarseness) = Plan::coarseness(arguments, backend.name()).filter(|_| results.overview) {
         progress.row(plan.rows(), plan.rows(), "registering");
         results.registration = Some(measure::registration::measure(&engine, coarseness, arguments.seconds)?);
     }

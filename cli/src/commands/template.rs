@@ -1,7 +1,6 @@
 //! `mireg template`.
 
 use std::fs;
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -21,6 +20,7 @@ use crate::held::{Held, or_read};
 use crate::interrupt;
 use crate::invocation::Invocation;
 use crate::job;
+use crate::opening::Opening;
 use crate::report::REPORT;
 use crate::report::template::{Made, field_name};
 use crate::terminal::{self, line};
@@ -103,8 +103,8 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
         files::keep_inputs(&out.join(name), images.iter().chain(&arguments.like))?;
     }
     let (held, folder, progress) = job::begin(out, *quiet)?;
-    // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
-    let engine = ManuallyDrop::new(arguments.compute.engine(&progress)?);
+    let opening = Opening::begin(&arguments.compute, &progress)?;
+    let engine = opening.engine;
     progress.step("reading");
     let reading = Instant::now();
     let (volumes, options, notes) = engine.install(|| arguments.read(Held::default()))?;

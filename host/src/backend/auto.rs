@@ -1,14 +1,14 @@
 //! `auto`: the CPU at once, and the GPU once it is worth the time that opening it takes. Either gives the same bits.
 
 use super::cpu::Cpu;
+use super::gpu::Gpu;
 use super::interface::Backend;
 use super::open::BackendKind;
-use super::queue::cuda::{self, Cuda};
+use super::queue::cuda;
 use crate::{Observer, Result};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Instant;
 
 /// What opening a GPU costs a process, seconds: 0.2 to 0.3 until it is open, and 0.1 more when the process ends (measured on an H200).
 const OPENING: f64 = 0.35;
@@ -35,25 +35,6 @@ pub(crate) struct Auto {
     missed: Mutex<f64>,
     /// Whether an observer knows why there is no GPU.
     told: AtomicBool,
-}
-
-/// A GPU that is opened by whichever thread comes first.
-#[derive(Default)]
-struct Gpu(OnceLock<(Result<Cuda>, f64)>);
-
-impl Gpu {
-    /// The GPU, or why there is none; waits while another thread opens it.
-    fn open(&self) -> &Result<Cuda> {
-        let open = || {
-            let clock = Instant::now();
-            (Cuda::open(), clock.elapsed().as_secs_f64())
-        };
-        &self.0.get_or_init(open).0
-    }
-
-    fn opened(&self) -> Option<&Cuda> {
-        self.0.get()?.0.as_ref().ok()
-    }
 }
 
 impl Auto {
@@ -98,7 +79,7 @@ impl Auto {
 
     /// Seconds that opening a GPU took.
     pub fn opening_seconds(&self) -> f64 {
-        self.gpu.0.get().map_or(0.0, |(_, seconds)| *seconds)
+        self.gpu.seconds()
     }
 }
 
@@ -107,6 +88,8 @@ impl Auto {
 pub(crate) enum Chosen<'a> {
     /// On what was asked for.
     One(&'a dyn Backend, BackendKind),
+    /// On the GPU, which was asked for and may be opened meanwhile.
+    Gpu(&'a Gpu),
     Auto {
         auto: &'a Auto,
         /// Whether the GPU is worth waiting for.
@@ -116,21 +99,22 @@ pub(crate) enum Chosen<'a> {
 
 impl<'a> Chosen<'a> {
     /// What can begin at once.
-    pub fn at_once(self) -> &'a dyn Backend {
-        match self {
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) where a GPU was asked for and there is none.
+    pub fn at_once(self) -> Result<&'a dyn Backend> {
+        Ok(match self {
             Self::One(backend, _) => backend,
-            Self::Auto { auto, .. } => match auto.gpu.opened() {
-                Some(cuda) => cuda,
-                None => &Cpu,
-            },
-        }
+            Self::Gpu(gpu) => gpu.open()?,
+            Self::Auto { auto, .. } => auto.gpu.opened().map_or(&Cpu as &dyn Backend, |cuda| cuda),
+        })
     }
 
     /// Does work that can begin before a GPU is open, beside opening it where that is worth it. No thread is left behind: a process must
     /// not end while a driver starts.
     pub fn beside<T>(self, work: impl FnOnce() -> T) -> T {
         match self {
-            Self::Auto { auto, waits: true } if auto.gpu.0.get().is_none() => thread::scope(|scope| {
+            Self::Auto { auto, waits: true } if !auto.gpu.is_known() => thread::scope(|scope| {
                 // Where no thread can be had, it is opened when it is waited for.
                 let _ = thread::Builder::new().spawn_scoped(scope, || auto.gpu.open().is_ok());
                 work()
@@ -140,9 +124,12 @@ impl<'a> Chosen<'a> {
     }
 
     /// What is done first. The observer hears where there was to be a GPU, and is none.
-    pub fn soonest(self, observer: &dyn Observer) -> &'a dyn Backend {
+    ///
+    /// # Errors
+    /// As [`Chosen::at_once`].
+    pub fn soonest(self, observer: &dyn Observer) -> Result<&'a dyn Backend> {
         match self {
-            Self::Auto { auto, waits: true } => auto.told(observer),
+            Self::Auto { auto, waits: true } => Ok(auto.told(observer)),
             _ => self.at_once(),
         }
     }
@@ -151,6 +138,7 @@ impl<'a> Chosen<'a> {
     pub fn asked(self) -> BackendKind {
         match self {
             Self::One(_, asked) => asked,
+            Self::Gpu(_) => BackendKind::Cuda,
             Self::Auto { .. } => BackendKind::Auto,
         }
     }
@@ -187,17 +175,19 @@ mod tests {
     fn work_beside_the_opening_is_done_and_the_opening_too() {
         let auto = Auto::new(&Silent);
         let chosen = auto.run(LONG);
-        assert_eq!(chosen.beside(|| chosen.at_once().name().len()), chosen.at_once().name().len());
-        assert!(auto.gpu.0.get().is_some());
+        let name = || chosen.at_once().unwrap().name();
+        assert_eq!(chosen.beside(|| name().len()), name().len());
+        assert!(auto.gpu.is_known());
     }
 
     #[test]
     fn a_run_is_on_the_cpu_until_a_gpu_is_open() {
         let auto = Auto::new(&Silent);
         let chosen = auto.run(SHORT);
-        assert_eq!(chosen.at_once().name(), if auto.has_gpu() { "cuda" } else { "cpu" });
-        assert_eq!(chosen.soonest(&Silent).name(), chosen.at_once().name());
-        let opened = auto.run(LONG).soonest(&Silent).name();
+        let at_once = chosen.at_once().unwrap().name();
+        assert_eq!(at_once, if auto.has_gpu() { "cuda" } else { "cpu" });
+        assert_eq!(chosen.soonest(&Silent).unwrap().name(), at_once);
+        let opened = auto.run(LONG).soonest(&Silent).unwrap().name();
         assert_eq!(opened, if auto.has_gpu() { "cuda" } else { "cpu" });
         assert_eq!(auto.best().name(), opened);
     }

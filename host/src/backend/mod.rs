@@ -9,6 +9,7 @@ pub mod cpu;
 mod device;
 mod flow;
 mod gaussian;
+mod gpu;
 mod histogram;
 mod image;
 mod interface;
@@ -20,6 +21,10 @@ mod resample;
 mod search;
 mod viola;
 
+pub use ::gpu::math::bin::FULL;
+pub use ::gpu::math::entropy::Entropies;
+pub use ::gpu::math::interpolate::Interpolator;
+pub use ::gpu::params::{Affine, VectorMaps};
 pub(crate) use auto::{Auto, Chosen, Work};
 pub use cpu::Cpu;
 pub(crate) use flow::FlowLoad;
@@ -29,10 +34,7 @@ pub use flow::{
     Known, Measured, Relation, Score, Table, WeightedScore,
 };
 pub use gaussian::SmoothingSeconds;
-pub use gpu::math::bin::FULL;
-pub use gpu::math::entropy::Entropies;
-pub use gpu::math::interpolate::Interpolator;
-pub use gpu::params::{Affine, VectorMaps};
+pub(crate) use gpu::Gpu;
 pub(crate) use histogram::per_sample;
 pub use histogram::{Counted, Evaluator, HistogramMethod, Interpolated, Pair, Wanted};
 pub use image::Tensor;

@@ -2,6 +2,7 @@
 
 use crate::Volume;
 use crate::image::{Geometry, Prepared};
+use crate::threads::made_by_piece;
 use glam::DVec3;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -62,7 +63,9 @@ fn part(volume: &Volume, [first, last]: Extent) -> Volume {
     let [width, height, _] = volume.geometry.size;
     let size = [0, 1, 2].map(|axis: usize| last[axis] - first[axis] + 1);
     let origin = volume.geometry.index_to_world().transform_point3(DVec3::from_array(first.map(|n| n as f64)));
-    let rows = (first[2]..=last[2]).flat_map(|z| (first[1]..=last[1]).map(move |y| (y + height * z) * width));
-    let voxels = rows.flat_map(|row| &volume.voxels[row + first[0]..=row + last[0]]).copied().collect();
+    let voxels = made_by_piece(size.iter().product(), size[0], |number, row| {
+        let (y, z) = (first[1] + number % size[1], first[2] + number / size[1]);
+        row.copy_from_slice(&volume.voxels[(y + height * z) * width + first[0]..][..size[0]]);
+    });
     Volume { geometry: Geometry { size, origin, ..volume.geometry }, voxels, pixel: volume.pixel }
 }

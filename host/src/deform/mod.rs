@@ -64,7 +64,7 @@ pub(crate) fn deform(
     let prepared = options.prepare(fixed, moving)?;
     let images = &prepared[0];
     metric::check::tell(images, observer);
-    let start = || options.start.find(images, options.symmetric, chosen.at_once(), observer);
+    let start = || options.start.find(images, options.symmetric, chosen.at_once()?, observer);
     let spacings = || options.levels.clone().unwrap_or_else(|| levels::automatic(&fixed.geometry));
     // Only those of two flows that meet depend on the start, and their grid is what both images show.
     let shown = if options.symmetric { None } else { content::without_background(&prepared, spacings()[0]) };
@@ -93,7 +93,7 @@ pub(crate) fn deform(
     contrasts::take(&mut levels, compared);
     let ranges = compared.ranges(ranges);
     let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load(compared));
-    let backend = memory::choose(chosen.soonest(observer), chosen.asked(), &need, observer)?;
+    let backend = memory::choose(chosen.soonest(observer)?, chosen.asked(), &need, observer)?;
     memory::check(backend, &need)?;
     let run = Run {
         fixed,

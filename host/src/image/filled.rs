@@ -3,89 +3,95 @@
 use super::Volume;
 use rayon::prelude::*;
 
-/// A grid of sums: of the intensities that a cell holds, and how many these are.
+/// Numbers on a grid, NaN where there is none.
 struct Cells {
     size: [usize; 3],
-    sums: Vec<[f32; 2]>,
+    values: Vec<f32>,
 }
 
+/// Two cells that lie around a place along an axis, and how much of each it is.
+type Around = [(usize, f32); 2];
+
 impl Cells {
-    fn index(&self, [x, y, z]: [usize; 3]) -> usize {
-        x + self.size[0] * (y + self.size[1] * z)
+    fn row(&self, y: usize, z: usize) -> &[f32] {
+        &self.values[(y + self.size[1] * z) * self.size[0]..][..self.size[0]]
     }
 
-    fn place(&self, n: usize) -> [usize; 3] {
-        let [width, height, _] = self.size;
-        [n % width, n / width % height, n / width / height]
+    fn has_gaps(&self) -> bool {
+        self.values.par_chunks(1 << 16).any(|values| values.iter().any(|value| value.is_nan()))
     }
 
-    /// Cells of twice the side, each with the mean of those below it that hold something.
+    /// Cells of twice the side, each with the mean of those below it that hold a number.
     fn coarser(&self) -> Self {
         let size = self.size.map(|n| n.div_ceil(2));
-        let mut coarser = Self { size, sums: Vec::new() };
-        let cell = |n: usize| {
-            let [x, y, z] = coarser.place(n).map(|n| 2 * n);
-            let [i, j, k] = [x, y, z].map(|n| [n, n + 1]);
-            let cells =
-                k.into_iter().flat_map(|z| j.into_iter().flat_map(move |y| i.into_iter().map(move |x| [x, y, z])));
-            let inside = cells.filter(|at| (0..3).all(|axis| at[axis] < self.size[axis]));
-            let held = inside.map(|at| self.sums[self.index(at)]).filter(|sum| sum[1] > 0.0);
-            let (sum, count) = held.fold((0.0, 0.0), |(sum, count), held| (sum + held[0], count + 1.0));
-            if count > 0.0 { [sum / count, 1.0] } else { [0.0; 2] }
-        };
-        coarser.sums = (0..size.iter().product()).into_par_iter().with_min_len(1 << 10).map(cell).collect();
-        coarser
-    }
-
-    /// Gives each cell that holds nothing what lies around it in a coarser grid without such cells, interpolated.
-    fn fill_from(&mut self, coarser: &Self) {
-        let filled = |n: usize| {
-            if self.sums[n][1] > 0.0 {
-                return self.sums[n];
+        let [width, height, _] = size;
+        let mut values = vec![0.0; size.iter().product()];
+        values.par_chunks_mut(width).with_min_len(16).enumerate().for_each(|(row, means)| {
+            let pair = |n: usize, axis: usize| 2 * n..(2 * n + 2).min(self.size[axis]);
+            let rows = || pair(row / height, 2).flat_map(|z| pair(row % height, 1).map(move |y| self.row(y, z)));
+            for (x, mean) in means.iter_mut().enumerate() {
+                let held = rows().flat_map(|row| &row[pair(x, 0)]).filter(|value| !value.is_nan());
+                let (sum, count) = held.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+                // NaN of none.
+                *mean = sum / count;
             }
-            [coarser.between(self.place(n)), 1.0]
-        };
-        self.sums = (0..self.sums.len()).into_par_iter().with_min_len(1 << 10).map(filled).collect();
+        });
+        Self { size, values }
     }
 
-    /// The trilinear value at the middle of a cell of the next finer grid.
-    fn between(&self, fine: [usize; 3]) -> f32 {
-        // The middle of a fine cell lies a quarter of a coarse one from the middle of its own.
-        let near = fine.map(|n| n / 2);
-        let far = [0, 1, 2].map(|axis: usize| {
-            let next = if fine[axis].is_multiple_of(2) { near[axis].saturating_sub(1) } else { near[axis] + 1 };
-            next.min(self.size[axis] - 1)
-        });
-        let along = |axis: usize| [(near[axis], 0.75), (far[axis], 0.25)];
+    /// The trilinear value at a place.
+    fn between(&self, [x, y, z]: [Around; 3]) -> f32 {
         let mut sum = 0.0;
-        for (z, of_z) in along(2) {
-            for (y, of_y) in along(1) {
-                for (x, of_x) in along(0) {
-                    sum += of_x * of_y * of_z * self.sums[self.index([x, y, z])][0];
+        for (z, of_z) in z {
+            for (y, of_y) in y {
+                let row = self.row(y, z);
+                for (x, of_x) in x {
+                    sum += of_x * of_y * of_z * row[x];
                 }
             }
         }
         sum
     }
+
+    /// The two cells along an axis around the middle of a cell of the next finer grid.
+    fn around(&self, fine: usize, axis: usize) -> Around {
+        // The middle of a fine cell lies a quarter of a coarse one from the middle of its own.
+        let near = fine / 2;
+        let far = if fine.is_multiple_of(2) { near.saturating_sub(1) } else { near + 1 };
+        [(near, 0.75), (far.min(self.size[axis] - 1), 0.25)]
+    }
+
+    /// Gives each cell that holds nothing what lies around it in a coarser grid without such cells, interpolated.
+    fn fill_from(&mut self, coarser: &Self) {
+        let [width, height, _] = self.size;
+        let columns: Vec<Around> = (0..width).map(|x| coarser.around(x, 0)).collect();
+        self.values.par_chunks_mut(width).with_min_len(16).enumerate().for_each(|(row, values)| {
+            let (y, z) = (coarser.around(row % height, 1), coarser.around(row / height, 2));
+            for (value, &x) in values.iter_mut().zip(&columns).filter(|(value, _)| value.is_nan()) {
+                *value = coarser.between([x, y, z]);
+            }
+        });
+    }
+
+    /// The same without cells that hold nothing; 0 where all do.
+    fn filled(mut self) -> Self {
+        if !self.has_gaps() {
+            return self;
+        }
+        if self.size == [1; 3] {
+            return Self { values: vec![0.0], ..self };
+        }
+        let coarser = self.coarser().filled();
+        self.fill_from(&coarser);
+        self
+    }
 }
 
 /// The volume with every NaN replaced by what lies around it: means of ever larger cells, interpolated; 0 where all are NaN.
-pub fn filled(volume: &Volume) -> Volume {
-    let hold = |&voxel: &f32| if voxel.is_nan() { [0.0; 2] } else { [voxel, 1.0] };
-    let sums = volume.voxels.par_iter().map(hold).collect();
-    let mut grids = vec![Cells { size: volume.geometry.size, sums }];
-    let has_gaps = |grid: &&Cells| grid.size != [1; 3] && grid.sums.par_iter().any(|sum| sum[1] == 0.0);
-    while let Some(coarsest) = grids.last().filter(has_gaps) {
-        let coarser = coarsest.coarser();
-        grids.push(coarser);
-    }
-    let mut coarser = grids.pop();
-    while let (Some(mut finer), Some(above)) = (grids.pop(), &coarser) {
-        finer.fill_from(above);
-        coarser = Some(finer);
-    }
-    let voxels = coarser.map(|grid| grid.sums.par_iter().map(|sum| sum[0]).collect()).unwrap_or_default();
-    Volume { geometry: volume.geometry, voxels, pixel: volume.pixel }
+pub fn filled(volume: Volume) -> Volume {
+    let Volume { geometry, voxels, pixel } = volume;
+    let Cells { values, .. } = Cells { size: geometry.size, values: voxels }.filled();
+    Volume { geometry, voxels: values, pixel }
 }
 
 #[cfg(test)]
@@ -105,7 +111,7 @@ mod tests {
     fn holes_are_closed_by_what_surrounds_them_and_the_rest_stays() {
         let whole = ramp(|_| false);
         let hole = |[x, y, z]: [usize; 3]| (10..16).contains(&x) && (6..12).contains(&y) && (5..11).contains(&z);
-        let closed = filled(&ramp(hole));
+        let closed = filled(ramp(hole));
         for (n, (found, was)) in closed.voxels.iter().zip(&whole.voxels).enumerate() {
             let place = [n % 30, n / 30 % 21, n / 630];
             let off = (found - was).abs();
@@ -115,8 +121,8 @@ mod tests {
 
     #[test]
     fn one_number_fills_all() {
-        let alone = filled(&ramp(|place| place != [7, 3, 2]));
+        let alone = filled(ramp(|place| place != [7, 3, 2]));
         assert!(alone.voxels.iter().all(|&voxel| voxel == 7.0));
-        assert!(filled(&ramp(|_| true)).voxels.iter().all(|&voxel| voxel == 0.0), "nothing fills nothing");
+        assert!(filled(ramp(|_| true)).voxels.iter().all(|&voxel| voxel == 0.0), "nothing fills nothing");
     }
 }

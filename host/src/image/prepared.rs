@@ -26,14 +26,14 @@ impl<'a> Prepared<'a> {
         }
         let counts = |n: usize| !image.voxels[n].is_nan() && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
         let mask = image.with(|n| f32::from(u8::from(counts(n))));
-        Self { image: Cow::Owned(filled(&clamped)), mask: Some(Cow::Owned(mask)), intensities }
+        Self { image: Cow::Owned(filled(clamped.into_owned())), mask: Some(Cow::Owned(mask)), intensities }
     }
 
     /// The same with what the mask leaves out filled from what surrounds it, so that no smoothing brings it back.
     pub fn without_masked(self) -> Self {
         let Some(mask) = &self.mask else { return self };
         let kept = self.image.only(|n| mask.voxels[n] >= 0.5);
-        Self { image: Cow::Owned(filled(&kept)), ..self }
+        Self { image: Cow::Owned(filled(kept)), ..self }
     }
 
     /// The same, which is kept elsewhere.

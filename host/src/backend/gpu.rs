@@ -1,0 +1,40 @@
+//! A GPU that is opened once it is needed.
+
+use super::queue::cuda::Cuda;
+use crate::{Error, Result};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// A GPU that is opened by whichever thread comes first.
+#[derive(Default)]
+pub(crate) struct Gpu(OnceLock<(Result<Cuda>, f64)>);
+
+impl Gpu {
+    /// The GPU; waits while another thread opens it.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is none, each time.
+    pub fn open(&self) -> Result<&Cuda> {
+        let open = || {
+            let clock = Instant::now();
+            (Cuda::open(), clock.elapsed().as_secs_f64())
+        };
+        let (cuda, _) = self.0.get_or_init(open);
+        cuda.as_ref().map_err(|error| error.message().map_or(Error::Stopped, |why| Error::device("cuda", why.clone())))
+    }
+
+    /// The GPU, where it is open.
+    pub fn opened(&self) -> Option<&Cuda> {
+        self.0.get()?.0.as_ref().ok()
+    }
+
+    /// Whether it is open, or cannot be opened.
+    pub fn is_known(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// Seconds that opening it took.
+    pub fn seconds(&self) -> f64 {
+        self.0.get().map_or(0.0, |(_, seconds)| *seconds)
+    }
+}
