@@ -14,6 +14,11 @@ import time
 peer, name, data, threads, out = sys.argv[1:6]
 os.environ['ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS'] = threads  # before ITK is loaded
 
+if peer.startswith('elastix'):
+    import itk  # after SimpleITK it ends by a segmentation fault
+
+    itk.Image  # loads it
+
 import SimpleITK as sitk
 
 from deform_error import cases
@@ -66,8 +71,6 @@ def run_greedy(metric, iterations='100x100x50'):
 
 def run_elastix():
     """elastix's own parameter maps. It computes no inverse."""
-    import itk
-
     fixed, moving = (itk.imread(path, itk.F) for path in (case.fixed, case.moving))
     parameters = itk.ParameterObject.New()
     for kind in ['affine', 'bspline'] if affine else ['bspline']:

@@ -1,7 +1,6 @@
 //! The doors of the library: an [`Engine`], and a function for each of its runs.
 
-use crate::backend::cuda;
-use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Cuda, Gpu, Resident, Tensor, Work};
+use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Cuda, Gpu, Resident, Tensor, Work, cuda};
 use crate::cost;
 use crate::deform::{self, Deformation};
 use crate::mesh::{self, Found};

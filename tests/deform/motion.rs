@@ -1,7 +1,7 @@
 //! Motion that climbing is caught on the way of, and volumes that change too much.
 
-use super::{Pair, found, from_headers, inner, test};
-use glam::DVec3;
+use super::{Pair, found, from, from_headers, inner, symmetric, test};
+use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
 use mireg::deform::{Deformation, Force, Options};
 use mireg::{Check, Geometry, PixelType, Volume};
@@ -13,6 +13,7 @@ pub fn tests() -> Vec<Trial> {
         test("what_lies_still_beside_what_slides_stays", sliding),
         test("no_search_where_climbing_does", no_search),
         test("volumes_change_within_limits", within_limits),
+        test("exchanged_images_have_the_inverse_where_volumes_change_too_much", exchanged),
     ]
 }
 
@@ -65,9 +66,12 @@ fn larger_motion() {
         p + (-from.length_squared()).exp() * DVec3::new(10.0, 26.0, 0.0)
     };
     let pair = pair(truth);
-    let found = found(&pair, &from_headers());
-    let mean = error(&pair, &found, truth, |_| true);
-    assert!(found.levels[0].searched && mean < 0.8, "{mean:.3} mm on average, {}", found.levels[0].searched);
+    for symmetric in [false, true] {
+        let found = found(&pair, &Options { symmetric, ..from_headers() });
+        let mean = error(&pair, &found, truth, |_| true);
+        let searched = found.levels[0].searched;
+        assert!(searched && mean < 0.8, "{mean:.3} mm on average, {searched}, symmetric {symmetric}");
+    }
 }
 
 fn sliding() {
@@ -88,15 +92,20 @@ fn no_search() {
     }
 }
 
-/// The middle is squeezed to a twentieth: a soft field would follow.
-fn within_limits() {
-    let centre = DVec3::new(63.0, 59.0, 47.0);
-    let truth = |p: DVec3| {
+/// The middle is squeezed.
+fn squeezed(centre: DVec3, part: f64) -> impl Fn(DVec3) -> DVec3 {
+    move |p| {
         let from = p - centre;
         let r = from.length() / 12.0;
-        centre + from * (1.0 - 0.65 * (-r * r).exp())
-    };
-    let pair = pair(truth);
+        centre + from * (1.0 - part * (-r * r).exp())
+    }
+}
+
+/// To a twentieth: a soft field would follow.
+fn within_limits() {
+    let centre = DVec3::new(63.0, 59.0, 47.0);
+    let truth = squeezed(centre, 0.65);
+    let pair = pair(&truth);
     let soft = Options { smooth_mm: Some(1.5), smooth_field_mm: Some(0.0), ..from_headers() };
     let found = found(&pair, &soft);
     let [low, high] = found.jacobian_range;
@@ -105,4 +114,21 @@ fn within_limits() {
     // So soft a field is not accounted for; of volumes nothing is said.
     let checks = found.doubts.iter().map(|doubt| doubt.check);
     assert!(mean < 1.0 && checks.eq([Check::Bent]), "{mean:.3} mm beyond, {:?}", found.doubts);
+}
+
+/// To a thousandth, after a start that itself makes volumes larger.
+fn exchanged() {
+    let Pair { fixed, mut moving } = pair(squeezed(DVec3::new(63.0, 59.0, 47.0), 0.9));
+    let start = DAffine3::from_scale(DVec3::splat(1.1));
+    moving.geometry.spacing *= 1.1;
+    let soft = |start: &DAffine3| Options {
+        start: from(start),
+        smooth_mm: Some(1.5),
+        smooth_field_mm: Some(0.0),
+        symmetric: true,
+        ..Options::default()
+    };
+    let found = symmetric::exchanged(&fixed, &moving, &soft(&start), &soft(&start.inverse()));
+    let [low, high] = found.jacobian_range;
+    assert!(low >= 0.1 && high <= 10.0, "{low} to {high}");
 }

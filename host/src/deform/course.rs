@@ -24,6 +24,9 @@ const FEW: usize = 1 << 17;
 /// How often a field is relaxed at most where it changes volumes too much.
 const ROUNDS: u32 = 500;
 
+/// Fields are relaxed until they are so far within the limits.
+const MARGIN: f64 = 1.01;
+
 /// How many times the start may change volumes for the field to make up for it.
 const MOST_STRETCH: f64 = 2.0;
 
@@ -141,13 +144,20 @@ impl Course<'_> {
 
     /// Relaxes the field where it changes volumes more than tissue does, the start included.
     pub fn relax(&self, flow: &mut dyn Climb) -> Result<()> {
+        // Two fields that meet share what volumes change.
+        let share = |limit: f32| if self.middle.is_some() { limit.sqrt() } else { limit };
+        flow.relax(self.limits()[0].map(share), ROUNDS)
+    }
+
+    /// By what factors the field from the fixed to the moving image may change volumes, after the start, and the way back.
+    pub fn limits(&self) -> [[f32; 2]; 2] {
         // A start that itself changes volumes much cannot be undone by the field.
         let stretch = self.start.matrix3.determinant().abs().clamp(1.0 / MOST_STRETCH, MOST_STRETCH);
         let [low, high] = doubts::UNUSUAL;
-        let limits = [low * (1.0 / stretch).max(1.0) * 1.01, high * (1.0 / stretch).min(1.0) * 0.99];
-        // Two fields that meet share what volumes change.
-        let share = |limit: f64| if self.middle.is_some() { limit.sqrt() } else { limit };
-        flow.relax(limits.map(|limit| share(limit) as f32), ROUNDS)
+        [stretch, 1.0 / stretch].map(|stretch| {
+            let within = [low * (1.0 / stretch).max(1.0) * MARGIN, high * (1.0 / stretch).min(1.0) / MARGIN];
+            within.map(|limit| limit as f32)
+        })
     }
 
     /// Takes a flow to a level and climbs it, and sees that space is not folded.

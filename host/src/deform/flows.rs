@@ -51,11 +51,11 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Replaces the field of one flow: see [`Flow::take`]. Two that meet keep theirs.
+    /// Replaces the field of one flow: see [`Flow::take`]. Two that meet take it and its opposite: see [`FlowPair::take`].
     pub fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
         match self {
             Self::One(flow) => flow.take(planes, size, from),
-            Self::Two(..) => Ok(()),
+            Self::Two(pair, _) => pair.take(planes, size, from),
         }
     }
 
@@ -118,20 +118,26 @@ fn padding(size: [usize; 3]) -> usize {
     interpolate::padding(size.map(|n| n as u32))
 }
 
-/// The field from the fixed to the moving image, and its inverse, of fields on the finest grid in the middle.
+/// The field from the fixed to the moving image, and its inverse, of fields on the finest grid in the middle. Both are relaxed where they
+/// change volumes by factors outside of their `limits`: see [`Climb::relax`].
 pub fn met(
     fields: [Vec<f32>; 2],
     middle: &Middle,
     finest: &Geometry,
     [fixed, moving]: [&Geometry; 2],
     start: &DAffine3,
+    limits: [[f32; 2]; 2],
 ) -> (Box<dyn Flow>, FlowInverse) {
-    let maps =
-        |image: &Geometry, to: &DAffine3| [voxel_map(finest, image, to), voxel_map(image, finest, &to.inverse())];
-    let (of_fixed, of_moving) = (maps(fixed, &middle.to[0]), maps(moving, &middle.to[1]));
+    let (to_fixed, from_fixed) =
+        (voxel_map(finest, fixed, &middle.to[0]), voxel_map(fixed, finest, &middle.to[0].inverse()));
+    let from_moving = voxel_map(moving, finest, &middle.to[1].inverse());
+    // The way back ends on the fixed image, and from there the start leads back to the moving one's grid.
+    let to_moving = voxel_map(finest, moving, &(*start * middle.to[0]));
     let (there, back) = (voxel_map(fixed, moving, start), voxel_map(moving, fixed, &start.inverse()));
     let [_, vectors] = vectors::maps([fixed, moving], start);
-    let sides =
-        [Side { size: fixed.size, maps: of_fixed.each_ref() }, Side { size: moving.size, maps: of_moving.each_ref() }];
+    let sides = [
+        Side { size: fixed.size, maps: [&from_fixed, &to_fixed], limits: limits[0] },
+        Side { size: moving.size, maps: [&from_moving, &to_moving], limits: limits[1] },
+    ];
     Met::new(fields, finest.size).whole(sides, fixed.spacing.to_array(), ([&there, &back], &vectors))
 }

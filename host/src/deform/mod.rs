@@ -181,7 +181,8 @@ impl Run<'_> {
             Flows::One(flow) => (self.on_fixed(flow, course)?, None),
             Flows::Two(mut pair, middle) => {
                 let fields = pair.fields()?;
-                let (flow, inverse) = flows::met(fields, middle, finest, [fixed, moving], &course.start);
+                let (flow, inverse) =
+                    flows::met(fields, middle, finest, [fixed, moving], &course.start, course.limits());
                 (flow, Some(inverse))
             }
         };

@@ -2,6 +2,7 @@
 
 use super::course::Course;
 use super::searched::Searched;
+use super::smallest;
 use crate::Result;
 use crate::backend::Search;
 use crate::image::{Geometry, StoredImage, voxel, voxel_map};
@@ -23,23 +24,38 @@ const SIDE: usize = 2;
 const COSTS: usize = 1 << 28;
 
 impl Course<'_> {
-    /// Searches on the last of the coarse levels, from the start.
+    /// Searches on the last of the coarse levels, from the start. Each of two flows that meet goes half of the way, which is searched for from
+    /// both sides, so that exchanged images find its opposite.
     pub fn searched(&self) -> Result<Searched> {
         let number = self.coarse() - 1;
-        let ([grid, moving_grid], [fixed, moving]) = (self.levels[number].grids(), &self.stored[number][0]);
-        let moved = moved(moving, grid, &voxel_map(grid, moving_grid, &self.start));
-        let mm = self.mm(number);
+        let (grid, [fixed, moving]) = (self.grid(number), &self.stored[number][0]);
+        let [fixed_grid, moving_grid] = self.levels[number].grids();
+        let Some(middle) = self.middle else {
+            let moved = moved(moving, grid, &voxel_map(grid, moving_grid, &self.start));
+            let (planes, grid) = self.displacements(grid, [fixed.voxels(), &moved])?;
+            return Ok(Searched { planes, grid });
+        };
+        let fixed = moved(fixed, grid, &voxel_map(grid, fixed_grid, &middle.to[0]));
+        let moving = moved(moving, grid, &voxel_map(grid, moving_grid, &middle.to[1]));
+        let (there, cells) = self.displacements(grid, [&fixed, &moving])?;
+        let (back, _) = self.displacements(grid, [&moving, &fixed])?;
+        let half = |(there, back): (f32, f32)| 0.25 * (there - back);
+        Ok(Searched { planes: there.into_iter().zip(back).map(half).collect(), grid: cells })
+    }
+
+    /// Displacements that take one image to the other one on the same grid, of cells.
+    fn displacements(&self, grid: &Geometry, images: [&[u16]; 2]) -> Result<(Vec<f32>, Geometry)> {
+        let mm = smallest(grid);
         let reach = [0, 1, 2].map(|axis: usize| {
             let voxels = (REACH * mm / grid.spacing[axis]).round();
             voxels.min((PART * grid.size[axis] as f64).floor()) as usize
         });
         let spacing = grid.spacing.to_array().map(|spacing| (spacing / mm) as f32);
-        let mut search = Search { images: [fixed.voxels(), &moved], size: grid.size, spacing, reach, side: SIDE };
+        let mut search = Search { images, size: grid.size, spacing, reach, side: SIDE };
         while search.costs() > COSTS && search.side < 8 {
             search.side += 1;
         }
-        let planes = self.backend.search(&search)?;
-        Ok(Searched { planes, grid: cells(grid, &search) })
+        Ok((self.backend.search(&search)?, cells(grid, &search)))
     }
 }
 

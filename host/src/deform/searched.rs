@@ -3,7 +3,7 @@
 use super::levels;
 use crate::image::Geometry;
 
-/// One for each cell.
+/// One for each cell. Of two flows that meet, the way of the second.
 pub struct Searched {
     pub planes: Vec<f32>,
     /// The cells.

@@ -23,8 +23,8 @@ impl Way {
     /// `alone`: whether there is no other way, to whose value this one's is compared.
     pub fn through(course: &Course, alone: bool) -> Result<Self> {
         let given = Smoothing::given(course.options, course.mm(course.finest()));
-        // Two flows that meet begin at 0, and so does one of a single level.
-        let searches = course.finest() > 0 && course.middle.is_none();
+        // A flow of a single level begins at 0.
+        let searches = course.finest() > 0;
         if let (Some(given), false, true) = (given, searches, alone) {
             return Ok(Self { smoothing: vec![given; course.levels.len()], searched: None, nats: 0.0 });
         }

@@ -202,7 +202,7 @@ pub trait Climb {
     fn smooth(&mut self, mm: f64) -> Result<()>;
 
     /// Averages the field with what lies around ([`gpu::math::field::relaxed`]) where the determinant of the Jacobian is outside `limits`,
-    /// and close by, as often as there are such voxels, at most `rounds` times.
+    /// and close by, as often as there are such voxels, at most `rounds` times. The limits of the first of two fields are the reciprocals.
     ///
     /// # Errors
     /// [`crate::Error::Device`] where the device gives up.
@@ -280,6 +280,15 @@ pub trait FlowPair: Climb {
     /// # Errors
     /// [`crate::Error::Device`] where memory is short.
     fn level(&mut self, levels: [&FlowLevel; 2]) -> Result<()>;
+
+    /// Replaces the second field by this one, as [`Flow::take`] says, and the first one by its opposite.
+    ///
+    /// # Errors
+    /// [`crate::Error::Device`] where memory is short.
+    ///
+    /// # Panics
+    /// As [`Flow::take`].
+    fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()>;
 
     /// The three planes of each field.
     ///

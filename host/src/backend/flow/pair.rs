@@ -44,7 +44,10 @@ impl<F: Shows> Climb for Pair<F> {
     }
 
     fn relax(&mut self, limits: [f32; 2], rounds: u32) -> Result<()> {
-        self.flows.iter_mut().try_for_each(|flow| flow.relax(limits, rounds))
+        let [low, high] = limits;
+        let [one, two] = &mut self.flows;
+        one.relax([1.0 / high, 1.0 / low], rounds)?;
+        two.relax(limits, rounds)
     }
 
     fn jacobian_range(&mut self) -> Result<[f32; 2]> {
@@ -57,6 +60,13 @@ impl<F: Shows> Climb for Pair<F> {
 impl<F: Shows> FlowPair for Pair<F> {
     fn level(&mut self, levels: [&FlowLevel; 2]) -> Result<()> {
         self.flows.iter_mut().zip(levels).try_for_each(|(flow, level)| flow.level(level))
+    }
+
+    fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
+        let opposite: Vec<f32> = planes.iter().map(|way| -way).collect();
+        let [one, two] = &mut self.flows;
+        one.take(&opposite, size, from)?;
+        two.take(planes, size, from)
     }
 
     fn fields(&mut self) -> Result<[Vec<f32>; 2]> {

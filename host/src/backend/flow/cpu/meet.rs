@@ -2,10 +2,12 @@
 
 use super::FlowOnCpu;
 use super::finish;
+use super::relax::relax;
 use super::task::FieldView;
 use crate::backend::flow::{Flow, FlowInverse};
 use gpu::math::interpolate;
 use gpu::params::{Affine, VectorMaps};
+use rayon::prelude::*;
 
 /// Two fields on a grid in the middle, from where they lead to the fixed and to the moving image.
 pub struct Met {
@@ -17,9 +19,14 @@ pub struct Met {
 /// An image's grid, and how the middle lies on it.
 pub struct Side<'a> {
     pub size: [usize; 3],
-    /// From voxels of the middle to voxels of the image, and back.
+    /// From voxels of the image to voxels of the middle; from there back, from where the other image's field ends.
     pub maps: [&'a Affine; 2],
+    /// By what factors the field from here may change volumes, but for the start.
+    pub limits: [f32; 2],
 }
+
+/// How often a field is relaxed at most.
+const ROUNDS: u32 = 500;
 
 impl Met {
     pub fn new(fields: [Vec<f32>; 2], size: [usize; 3]) -> Self {
@@ -45,17 +52,81 @@ impl Met {
         ([there, back], vectors): ([&Affine; 2], &VectorMaps),
     ) -> (Box<dyn Flow>, FlowInverse) {
         let (one, two) = (self.view(0), self.view(1));
-        let [to_fixed, from_fixed] = fixed.maps;
-        let [size, moving_size] = [fixed.size, moving.size].map(|size| size.map(|n| n as u32));
-        let planes = finish::across([&one, &two], size, [from_fixed, to_fixed, &SAME]);
+        let planes = from(&fixed, [&one, &two]);
         let mut flow = FlowOnCpu::default();
         flow.resize(fixed.size, spacing_mm, None);
         flow.field[..planes.len()].copy_from_slice(&planes);
-        let ways = finish::across([&two, &one], moving_size, [moving.maps[1], to_fixed, back]);
+        let mut ways = from(&moving, [&two, &one]);
+        turn(&mut ways, back);
+        let ways = (ways, moving.size.map(|n| n as u32));
         let spacing_mm = spacing_mm.map(|mm| mm as f32);
-        let inverse = finish::known_inverse(&flow.grid(), spacing_mm, (ways, moving_size), ([there, back], vectors));
+        let inverse = finish::known_inverse(&flow.grid(), spacing_mm, ways, ([there, back], vectors));
         (Box::new(flow), inverse)
     }
 }
 
+/// Displacements of an image's voxels, three planes: back through one field, and on through the other one.
+fn from(side: &Side, fields: [&FieldView; 2]) -> Vec<f32> {
+    let size = side.size.map(|n| n as u32);
+    let [there, back] = side.maps;
+    let mut planes = finish::across(fields, size, [there, back, &SAME]);
+    // Neither field folds, but what they are together may, where both change volumes at once.
+    relax(size, &mut planes, side.limits, ROUNDS);
+    planes
+}
+
+/// Turns vectors as the map does.
+fn turn(planes: &mut [f32], map: &Affine) {
+    let voxels = planes.len() / 3;
+    let (xs, rest) = planes.split_at_mut(voxels);
+    let (ys, zs) = rest.split_at_mut(voxels);
+    let turned = |[x, y, z]: [f32; 3]| map.rows.map(|[a, b, c, _]| a * x + b * y + c * z);
+    xs.par_iter_mut().zip(ys).zip(zs).for_each(|((x, y), z)| [*x, *y, *z] = turned([*x, *y, *z]));
+}
+
 const SAME: Affine = Affine { rows: [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]] };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::flow::Climb;
+    use crate::image::voxel;
+
+    const SIDE: usize = 24;
+
+    /// Moves voxels away from a point by this part of their distance from it, less far out.
+    fn away(part: f32) -> Vec<f32> {
+        let vectors: Vec<[f32; 3]> = (0..SIDE.pow(3))
+            .map(|number| {
+                let from = voxel([SIDE as u32; 3], number).map(|n| n as f32 - 11.3);
+                let fade = (-from.iter().map(|d| d * d).sum::<f32>() / 30.0).exp();
+                from.map(|d| part * fade * d)
+            })
+            .collect();
+        (0..3).flat_map(|axis: usize| vectors.iter().map(move |vector| vector[axis])).collect()
+    }
+
+    fn range(planes: &[f32]) -> [f32; 2] {
+        let mut flow = FlowOnCpu::default();
+        flow.resize([SIDE; 3], [1.0; 3], None);
+        flow.field[..planes.len()].copy_from_slice(planes);
+        flow.jacobian_range().unwrap()
+    }
+
+    /// One field widens what the other one narrows, each less than both together may.
+    #[test]
+    fn fields_that_meet_change_volumes_within_limits() {
+        let limits = [0.2, 5.0];
+        let within = |[low, high]: [f32; 2]| low >= limits[0] && high <= limits[1];
+        let fields = [0.5, -0.4].map(away);
+        assert!(fields.iter().all(|field| within(range(field))));
+        let met = Met::new(fields, [SIDE; 3]);
+        let ranges = |limits| {
+            let side = Side { size: [SIDE; 3], maps: [&SAME; 2], limits };
+            let (one, two) = (met.view(0), met.view(1));
+            [[&one, &two], [&two, &one]].map(|fields| range(&from(&side, fields)))
+        };
+        assert!(ranges([0.0, f32::INFINITY]).into_iter().all(|range| !within(range)));
+        assert!(ranges(limits).into_iter().all(within));
+    }
+}
