@@ -14,8 +14,13 @@ const VOXEL: f64 = 75e-9;
 const BY_WINDOWS: f64 = 0.5;
 const BY_COUNTS: f64 = 2.5;
 const AMONG_PLACES: f64 = 2.0;
-/// Seconds of one CPU thread for each voxel of a deformation.
-const DEFORMED: f64 = 7e-6;
+/// Seconds of one CPU thread for each voxel of a deformation, and for those of small volumes, whose fields are tried on a finer level, too.
+const DEFORMED: f64 = 3e-6;
+const DEFORMED_IF_FEW: f64 = 11e-6;
+/// Voxels at most of such volumes.
+const FEW: f64 = 1e6;
+/// Threads that a deformation makes use of: most of its levels are small.
+const DEFORMING: usize = 4;
 /// The same for each pixel of a mesh.
 const MESHED: f64 = 4e-6;
 /// Seconds that a GPU takes for a registration, and for each voxel of both images; for a deformation and for a mesh.
@@ -27,6 +32,10 @@ const GPU_MESHED: f64 = 0.5e-6;
 /// What so many threads do.
 fn work(thread_seconds: f64, threads: usize, on_gpu: f64) -> Work {
     Work { on_cpu: thread_seconds / threads as f64, on_gpu }
+}
+
+fn sum(one: Work, other: Work) -> Work {
+    Work { on_cpu: one.on_cpu + other.on_cpu, on_gpu: one.on_gpu + other.on_gpu }
 }
 
 fn voxels(grids: [&Geometry; 2]) -> f64 {
@@ -47,8 +56,10 @@ pub fn registration(images: [&Volume; 2], options: &Options, threads: usize) -> 
 /// A deformation, with the registration at its start.
 pub fn deformation(grids: [&Geometry; 2], threads: usize) -> Work {
     let (deformed, all) = (grids[0].voxels() as f64, voxels(grids));
-    let registered = BY_WINDOWS + VOXEL * all;
-    work(registered + DEFORMED * deformed, threads, 2.0 * GPU + GPU_VOXEL * all + GPU_DEFORMED * deformed)
+    let each = if deformed <= FEW && !grids[0].is_flat() { DEFORMED_IF_FEW } else { DEFORMED };
+    let registered = work(BY_WINDOWS + VOXEL * all, threads, 2.0 * GPU + GPU_VOXEL * all);
+    let flow = work(each * deformed, threads.min(DEFORMING), GPU_DEFORMED * deformed);
+    sum(registered, flow)
 }
 
 /// A mesh, with the registration at its start.
@@ -60,7 +71,6 @@ pub fn mesh(grids: [&Geometry; 2], threads: usize) -> Work {
 /// A template: every image is deformed in every round.
 pub fn template(images: &[Volume], rounds: usize, threads: usize) -> Work {
     let each = images.iter().map(|image| deformation([&image.geometry; 2], threads));
-    let sum = |sum: Work, one: Work| Work { on_cpu: sum.on_cpu + one.on_cpu, on_gpu: sum.on_gpu + one.on_gpu };
     let round = each.fold(work(0.0, 1, 0.0), sum);
     Work { on_cpu: rounds as f64 * round.on_cpu, on_gpu: rounds as f64 * round.on_gpu }
 }
@@ -69,4 +79,21 @@ pub fn template(images: &[Volume], rounds: usize, threads: usize) -> Work {
 pub fn look(grids: [&Geometry; 2], threads: usize) -> Work {
     let all = voxels(grids);
     work(VOXEL / 2.0 * all, threads, GPU_VOXEL * all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+
+    /// As on the machine with an H200, where opening it takes 0.35 s.
+    #[test]
+    fn small_volumes_are_worth_a_gpu_and_tiny_ones_are_not() {
+        let gains = |side: usize| {
+            let grid = Geometry::axis_aligned([side; 3], DVec3::ONE, DVec3::ZERO);
+            let Work { on_cpu, on_gpu } = deformation([&grid; 2], 16);
+            on_cpu - on_gpu
+        };
+        assert!(gains(64) > 0.35 && gains(90) > 0.35 && gains(200) > 0.35 && gains(40) < 0.35);
+    }
 }

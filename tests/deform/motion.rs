@@ -11,6 +11,7 @@ pub fn tests() -> Vec<Trial> {
         test("large_motion_is_found", large_motion),
         test("larger_motion_is_searched_for", larger_motion),
         test("what_lies_still_beside_what_slides_stays", sliding),
+        test("what_slides_is_searched_for_on_a_finer_level_too", sliding_far),
         test("no_search_where_climbing_does", no_search),
         test("volumes_change_within_limits", within_limits),
         test("exchanged_images_have_the_inverse_where_volumes_change_too_much", exchanged),
@@ -37,7 +38,12 @@ fn volume(grid: Geometry, at: impl Fn(DVec3) -> DVec3) -> Volume {
 
 /// Images of which the moving one is inverted, and the fixed one moved.
 fn pair(truth: impl Fn(DVec3) -> DVec3) -> Pair {
-    let grid = Geometry::axis_aligned([64, 60, 48], DVec3::splat(2.0), DVec3::ZERO);
+    pair_of([64, 60, 48], truth)
+}
+
+/// The same on grids of so many voxels.
+fn pair_of(size: [usize; 3], truth: impl Fn(DVec3) -> DVec3) -> Pair {
+    let grid = Geometry::axis_aligned(size, DVec3::splat(2.0), DVec3::ZERO);
     let mut moving = volume(grid, |p| p);
     moving.voxels.iter_mut().for_each(|v| *v = 200.0 - *v);
     Pair { fixed: volume(grid, truth), moving }
@@ -83,6 +89,19 @@ fn sliding() {
     let still = error(&pair, &found, truth, |p| p.x < 48.0);
     let moved = error(&pair, &found, truth, |p| p.x > 80.0 && (20.0..90.0).contains(&p.y));
     assert!(still < 1.0 && moved < 1.0, "{still:.3} mm where nothing moves, {moved:.3} mm where all does");
+}
+
+/// Too many voxels for the level before the finest to be one of the coarse ones.
+fn sliding_far() {
+    let slides = |p: DVec3| p.x > 112.0;
+    let truth = |p: DVec3| if slides(p) { p + DVec3::new(0.0, 24.0, 0.0) } else { p };
+    let pair = pair_of([112, 104, 96], truth);
+    let found = found(&pair, &Options { levels: Some(vec![8.0, 4.0, 2.0]), ..from_headers() });
+    let [first, last] = &found.levels[..] else { panic!("{} levels", found.levels.len()) };
+    assert!(first.searched && !last.searched && first.spacing_mm[0] == 4.0);
+    let still = error(&pair, &found, truth, |p| p.x < 104.0);
+    let moved = error(&pair, &found, truth, |p| p.x > 120.0 && (20.0..170.0).contains(&p.y));
+    assert!(still < 0.6 && moved < 0.6, "{still:.3} mm where nothing moves, {moved:.3} mm where all does");
 }
 
 fn no_search() {

@@ -112,7 +112,7 @@ impl Course<'_> {
     /// Where the field of a level comes from.
     pub fn before<'s>(&self, number: usize, searched: Option<&'s Searched>) -> Before<'s> {
         match searched {
-            Some(searched) if number + 1 == self.coarse() => Before::Searched(searched),
+            Some(searched) if number == searched.level => Before::Searched(searched),
             _ => number.checked_sub(1).map_or(Before::Start, Before::Level),
         }
     }

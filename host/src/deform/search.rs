@@ -14,6 +14,9 @@ use rayon::prelude::*;
 /// Displacements reach so many voxels of the level.
 const REACH: f64 = 10.0;
 
+/// Beyond those that were found, they reach so many voxels of the finer level: half of the cell they were found for, and one more.
+const FINER_REACH: f64 = 3.0;
+
 /// They reach no further than this part of the grid along any axis.
 const PART: f64 = 0.2;
 
@@ -31,23 +34,43 @@ impl Course<'_> {
         let (grid, [fixed, moving]) = (self.grid(number), &self.stored[number][0]);
         let [fixed_grid, moving_grid] = self.levels[number].grids();
         let Some(middle) = self.middle else {
-            let moved = moved(moving, grid, &voxel_map(grid, moving_grid, &self.start));
-            let (planes, grid) = self.displacements(grid, [fixed.voxels(), &moved])?;
-            return Ok(Searched { planes, grid });
+            let moved = moved(moving, grid, &voxel_map(grid, moving_grid, &self.start), |_| [0.0; 3]);
+            let (planes, grid) = self.displacements(grid, [fixed.voxels(), &moved], REACH)?;
+            return Ok(Searched { planes, grid, level: number });
         };
-        let fixed = moved(fixed, grid, &voxel_map(grid, fixed_grid, &middle.to[0]));
-        let moving = moved(moving, grid, &voxel_map(grid, moving_grid, &middle.to[1]));
-        let (there, cells) = self.displacements(grid, [&fixed, &moving])?;
-        let (back, _) = self.displacements(grid, [&moving, &fixed])?;
+        let fixed = moved(fixed, grid, &voxel_map(grid, fixed_grid, &middle.to[0]), |_| [0.0; 3]);
+        let moving = moved(moving, grid, &voxel_map(grid, moving_grid, &middle.to[1]), |_| [0.0; 3]);
+        let (there, cells) = self.displacements(grid, [&fixed, &moving], REACH)?;
+        let (back, _) = self.displacements(grid, [&moving, &fixed], REACH)?;
         let half = |(there, back): (f32, f32)| 0.25 * (there - back);
-        Ok(Searched { planes: there.into_iter().zip(back).map(half).collect(), grid: cells })
+        Ok(Searched { planes: there.into_iter().zip(back).map(half).collect(), grid: cells, level: number })
     }
 
-    /// Displacements that take one image to the other one on the same grid, of cells.
-    fn displacements(&self, grid: &Geometry, images: [&[u16]; 2]) -> Result<(Vec<f32>, Geometry)> {
+    /// Searches on the next finer level, from where one flow's displacements that were found lead.
+    pub fn searched_from(&self, found: &Searched) -> Result<Searched> {
+        let level = found.level + 1;
+        let (grid, [fixed, moving]) = (self.grid(level), &self.stored[level][0]);
+        let map = voxel_map(grid, self.levels[level].grids()[1], &self.start);
+        let way = found.on_positions(grid);
+        let moved = moved(moving, grid, &map, |voxel| way(voxel.map(|n| n as f32)));
+        let (more, cells) = self.displacements(grid, [fixed.voxels(), &moved], FINER_REACH)?;
+        let (way, number) = (found.on_positions(&cells), cells.voxels());
+        let whole = |cell: usize| {
+            let (at, more) =
+                (voxel(cells.size.map(|n| n as u32), cell), [0, 1, 2].map(|axis| more[axis * number + cell]));
+            let before = way([0, 1, 2].map(|axis: usize| at[axis] as f32 + more[axis]));
+            [0, 1, 2].map(|axis: usize| more[axis] + before[axis])
+        };
+        let whole: Vec<[f32; 3]> = (0..number).into_par_iter().map(whole).collect();
+        let planes = (0..3).flat_map(|axis: usize| whole.iter().map(move |way| way[axis])).collect();
+        Ok(Searched { planes, grid: cells, level })
+    }
+
+    /// Displacements up to so many voxels that take one image to the other one on the same grid, of cells.
+    fn displacements(&self, grid: &Geometry, images: [&[u16]; 2], most: f64) -> Result<(Vec<f32>, Geometry)> {
         let mm = smallest(grid);
         let reach = [0, 1, 2].map(|axis: usize| {
-            let voxels = (REACH * mm / grid.spacing[axis]).round();
+            let voxels = (most * mm / grid.spacing[axis]).round();
             voxels.min((PART * grid.size[axis] as f64).floor()) as usize
         });
         let spacing = grid.spacing.to_array().map(|spacing| (spacing / mm) as f32);
@@ -59,12 +82,14 @@ impl Course<'_> {
     }
 }
 
-/// The stored values of the moving image where the map takes the voxels of a grid; beyond its border those of the border.
-fn moved(moving: &StoredImage, grid: &Geometry, map: &Affine) -> Vec<u16> {
+/// The stored values of the moving image where displacements and then the map take the voxels of a grid; beyond its border those of the
+/// border.
+fn moved(moving: &StoredImage, grid: &Geometry, map: &Affine, way: impl Fn([u32; 3]) -> [f32; 3] + Sync) -> Vec<u16> {
     let [size, moving_size] = [grid.size, moving.size].map(|size| size.map(|n| n as u32));
     let last = interpolate::last(moving_size);
     let value = |number: usize| {
-        let at = interpolate::clamp(flow::position(map, voxel(size, number), [0.0; 3]), last);
+        let voxel = voxel(size, number);
+        let at = interpolate::clamp(flow::position(map, voxel, way(voxel)), last);
         let value = |i: usize| f32::from(moving.values[i]);
         // SAFETY: the closure checks its index; a clamped position is inside.
         let value = unsafe { interpolate::at(value, moving_size, at, interpolate::Interpolator::Linear) };

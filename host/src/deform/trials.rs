@@ -12,6 +12,9 @@ use crate::{Observer, Result};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
+/// Iterations of a level beyond the coarse ones at most: they show which of two fields is ahead.
+const SHORT: usize = 12;
+
 /// How the images agree after the coarse levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tried {
@@ -47,7 +50,7 @@ impl<'a> Trials<'a> {
         if course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.one(smoothing, None)).collect();
         }
-        let climbed = |&smoothing| Field::of(climbed(course, smoothing, None)?, course);
+        let climbed = |&smoothing| self::climbed(course, smoothing, None).and_then(|flow| Field::of(flow, course));
         let mut fields = Ok(Vec::new());
         // While they climb, the finest level gets its images.
         rayon::in_place_scope(|scope| {
@@ -77,10 +80,19 @@ impl<'a> Trials<'a> {
         Ok(Tried::new(told(course, &mut flows)?, start, bending))
     }
 
-    /// The field of one flow on the last coarse level.
+    /// The level after the coarse ones, for a while, where the levels from that of what was searched for to this one have these smoothings.
+    pub fn beyond(&mut self, smoothing: &[Smoothing], searched: &Searched) -> Result<Tried> {
+        let course = self.course;
+        let mut flow = Flows::new(course.backend, None)?;
+        let mut climb = |number: usize| climb(course, &mut flow, number, smoothing[number], Some(searched));
+        (searched.level..=course.coarse()).try_for_each(&mut climb)?;
+        self.judged(&Field::at(flow, course, course.coarse())?)
+    }
+
+    /// The field of one flow.
     fn judged(&mut self, field: &Field) -> Result<Tried> {
         let course = self.course;
-        let [from, to] = [course.coarse() - 1, course.finest()].map(|number| course.grid(number));
+        let [from, to] = [field.level, course.finest()].map(|number| course.grid(number));
         let (judge, start) = self.judge()?;
         judge.take(&field.planes, from.size, levels::between(from, to))?;
         Ok(Tried::new(told(course, judge)?, start, field.bending))
@@ -107,18 +119,25 @@ impl Tried {
     }
 }
 
-/// The field of one flow after the coarse levels.
+/// The field of one flow.
 struct Field {
     planes: Vec<f32>,
+    /// The number of the level that it is on.
+    level: usize,
     /// See [`bending::of_planes`].
     bending: f64,
 }
 
 impl Field {
-    fn of(mut flow: Flows, course: &Course) -> Result<Self> {
+    /// After the coarse levels.
+    fn of(flow: Flows, course: &Course) -> Result<Self> {
+        Self::at(flow, course, course.coarse() - 1)
+    }
+
+    fn at(mut flow: Flows, course: &Course, level: usize) -> Result<Self> {
         let planes = flow.field()?;
-        let bending = bending::of_planes(&planes, course.grid(course.coarse() - 1).size);
-        Ok(Self { planes, bending })
+        let bending = bending::of_planes(&planes, course.grid(level).size);
+        Ok(Self { planes, level, bending })
     }
 }
 
@@ -132,12 +151,26 @@ fn at_start<'a>(course: &Course<'a>) -> Result<Flows<'a>> {
 /// Flows after the coarse levels.
 fn climbed<'a>(course: &Course<'a>, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Flows<'a>> {
     let mut flows = Flows::new(course.backend, course.middle)?;
-    let last = course.coarse() - 1;
-    for number in if searched.is_some() { last } else { 0 }..=last {
-        course.enter(&mut flows, number, course.before(number, searched))?;
-        course.plan(number).climb(flows.climb(), Half::First, smoothing, &Quiet(course.observer))?;
+    for number in searched.map_or(0, |searched| searched.level)..course.coarse() {
+        climb(course, &mut flows, number, smoothing, searched)?;
     }
     Ok(flows)
+}
+
+/// Takes flows to a level and climbs it by the half that pulls.
+fn climb(
+    course: &Course,
+    flows: &mut Flows,
+    number: usize,
+    smoothing: Smoothing,
+    searched: Option<&Searched>,
+) -> Result<()> {
+    course.enter(flows, number, course.before(number, searched))?;
+    let mut plan = course.plan(number);
+    if number >= course.coarse() {
+        plan.iterations = plan.iterations.min(SHORT);
+    }
+    plan.climb(flows.climb(), Half::First, smoothing, &Quiet(course.observer)).map(drop)
 }
 
 /// What the half that does not pull tells on the finest level, nats per voxel.

@@ -9,6 +9,9 @@ use super::stiffness;
 use super::trials::Trials;
 use crate::Result;
 
+/// Voxels at most of a finer level that is searched, too: two threads take three seconds.
+const MOST: usize = 1 << 20;
+
 /// The way through a course.
 pub struct Way {
     /// Of each level.
@@ -42,14 +45,31 @@ impl Way {
         let found = searched.as_ref().map(after).transpose()?.filter(|found| found.accounts && found.nats > nats);
         let (searched, nats) = (searched.filter(|_| found.is_some()), found.map_or(nats, |found| found.nats));
         let level = |number| if number < course.coarse() { coarse } else { finer };
-        Ok(Self { smoothing: (0..=course.finest()).map(level).collect(), searched, nats })
+        let smoothing: Vec<_> = (0..=course.finest()).map(level).collect();
+        // The memory of these trials is the next search's.
+        drop(trials);
+        let searched = searched.map(|found| further(course, &smoothing, found)).transpose()?;
+        Ok(Self { smoothing, searched, nats })
     }
 
     /// Takes a flow through the levels of its course.
     pub fn climbed(&self, course: &Course, flow: &mut Flows) -> Result<Vec<Level>> {
-        let first = if self.searched.is_some() { course.coarse() - 1 } else { 0 };
+        let first = self.searched.as_ref().map_or(0, |searched| searched.level);
         let before = |number| course.before(number, self.searched.as_ref());
         let level = |number| course.level(flow, number, before(number), self.smoothing[number]);
         (first..=course.finest()).map(level).collect()
     }
+}
+
+/// What was searched for, or what is found from there on a finer level, if the images agree better by that: organs that slide along each
+/// other differ in their displacements within a cell. Pictures and two flows that meet stay with the former.
+fn further(course: &Course, smoothing: &[Smoothing], found: Searched) -> Result<Searched> {
+    let grid = course.grid(course.coarse());
+    if course.middle.is_some() || grid.is_flat() || course.coarse() == course.finest() || grid.voxels() > MOST {
+        return Ok(found);
+    }
+    let finer = course.searched_from(&found)?;
+    let mut trials = Trials::new(course);
+    let [before, after] = [trials.beyond(smoothing, &found)?, trials.beyond(smoothing, &finer)?];
+    Ok(if after.accounts && after.nats > before.nats { finer } else { found })
 }
