@@ -71,8 +71,8 @@ pub struct Mesh {
     /// Initial transform, instead of an affine registration
     #[arg(long, value_name = "TRANSFORM", conflicts_with = "init", help_heading = "Initialisation")]
     pub start: Option<PathBuf>,
-    /// Initialisation of the affine registration: auto is `mireg register --dof affine`, or rigid where only that can be trusted; the others are
-    /// the starts of `mireg register`, on pictures with local contrast
+    /// Initialisation of the affine registration: auto begins with what `mireg register` finds, affine or, where only that can be trusted,
+    /// rigid; the others are its starts, on pictures with local contrast
     #[arg(long, value_name = "START|FILE", default_value = "auto", help_heading = "Initialisation")]
     pub init: Start,
     /// Format of the initial transform [default: detected from the content]
