@@ -21,7 +21,7 @@ const DEFORMED_IF_FEW: f64 = 11e-6;
 const FEW: f64 = 1e6;
 /// Threads that a deformation makes use of: most of its levels are small.
 const DEFORMING: usize = 4;
-/// The same for each pixel of a mesh.
+/// Seconds of one CPU thread for each pixel of a mesh.
 const MESHED: f64 = 4e-6;
 /// Seconds that a GPU takes for a registration, and for each voxel of both images; for a deformation and for a mesh.
 const GPU: f64 = 0.05;

@@ -27,12 +27,12 @@ pub use ::gpu::math::interpolate::Interpolator;
 pub use ::gpu::params::{Affine, VectorMaps};
 pub(crate) use auto::{Auto, Chosen, Work};
 pub use cpu::Cpu;
-pub(crate) use flow::FlowLoad;
 pub(crate) use flow::bytes as flow_bytes;
 pub use flow::{
     Agreement, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair, FlowStep, Half,
     Known, Measured, Relation, Score, Table, WeightedScore,
 };
+pub(crate) use flow::{FlowLoad, RELAXED_ROUNDS, padded};
 pub use gaussian::SmoothingSeconds;
 pub(crate) use gpu::Gpu;
 pub(crate) use histogram::per_sample;

@@ -6,7 +6,7 @@ use super::middle::Middle;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
-use crate::backend::{Backend, Climb, Half};
+use crate::backend::{Backend, Climb, Half, RELAXED_ROUNDS};
 use crate::image::{Geometry, StoredImage};
 use crate::observer::go_on;
 use crate::{Observer, Result};
@@ -20,9 +20,6 @@ const BLOCK: f64 = 4.0;
 
 /// Voxels at most of the level before the finest where fields are tried on it, too. A head has 90,000 at 4 mm.
 const FEW: usize = 1 << 17;
-
-/// How often a field is relaxed at most where it changes volumes too much.
-const ROUNDS: u32 = 500;
 
 /// Fields are relaxed until they are so far within the limits.
 const MARGIN: f64 = 1.01;
@@ -146,7 +143,7 @@ impl Course<'_> {
     pub fn relax(&self, flow: &mut dyn Climb) -> Result<()> {
         // Two fields that meet share what volumes change.
         let share = |limit: f32| if self.middle.is_some() { limit.sqrt() } else { limit };
-        flow.relax(self.limits()[0].map(share), ROUNDS)
+        flow.relax(self.limits()[0].map(share), RELAXED_ROUNDS)
     }
 
     /// By what factors the field from the fixed to the moving image may change volumes, after the start, and the way back.

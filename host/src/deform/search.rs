@@ -30,30 +30,27 @@ impl Course<'_> {
     /// Searches on the last of the coarse levels, from the start. Each of two flows that meet goes half of the way, which is searched for from
     /// both sides, so that exchanged images find its opposite.
     pub fn searched(&self) -> Result<Searched> {
-        let number = self.coarse() - 1;
-        let (grid, [fixed, moving]) = (self.grid(number), &self.stored[number][0]);
-        let [fixed_grid, moving_grid] = self.levels[number].grids();
+        let level = self.coarse() - 1;
         let Some(middle) = self.middle else {
-            let moved = moved(moving, grid, &voxel_map(grid, moving_grid, &self.start), |_| [0.0; 3]);
-            let (planes, grid) = self.displacements(grid, [fixed.voxels(), &moved], REACH)?;
-            return Ok(Searched { planes, grid, level: number });
+            let (planes, grid) = self.more(level, |_| [0.0; 3], REACH)?;
+            return Ok(Searched { planes, grid, level });
         };
-        let fixed = moved(fixed, grid, &voxel_map(grid, fixed_grid, &middle.to[0]), |_| [0.0; 3]);
-        let moving = moved(moving, grid, &voxel_map(grid, moving_grid, &middle.to[1]), |_| [0.0; 3]);
+        let (grid, images) = (self.grid(level), &self.stored[level][0]);
+        let grids = self.levels[level].grids();
+        let [fixed, moving] = [0, 1].map(|side: usize| {
+            moved(&images[side], grid, &voxel_map(grid, grids[side], &middle.to[side]), |_| [0.0; 3])
+        });
         let (there, cells) = self.displacements(grid, [&fixed, &moving], REACH)?;
         let (back, _) = self.displacements(grid, [&moving, &fixed], REACH)?;
         let half = |(there, back): (f32, f32)| 0.25 * (there - back);
-        Ok(Searched { planes: there.into_iter().zip(back).map(half).collect(), grid: cells, level: number })
+        Ok(Searched { planes: there.into_iter().zip(back).map(half).collect(), grid: cells, level })
     }
 
     /// Searches on the next finer level, from where one flow's displacements that were found lead.
     pub fn searched_from(&self, found: &Searched) -> Result<Searched> {
         let level = found.level + 1;
-        let (grid, [fixed, moving]) = (self.grid(level), &self.stored[level][0]);
-        let map = voxel_map(grid, self.levels[level].grids()[1], &self.start);
-        let way = found.on_positions(grid);
-        let moved = moved(moving, grid, &map, |voxel| way(voxel.map(|n| n as f32)));
-        let (more, cells) = self.displacements(grid, [fixed.voxels(), &moved], FINER_REACH)?;
+        let way = found.on_positions(self.grid(level));
+        let (more, cells) = self.more(level, |voxel| way(voxel.map(|n| n as f32)), FINER_REACH)?;
         let (way, number) = (found.on_positions(&cells), cells.voxels());
         let whole = |cell: usize| {
             let (at, more) =
@@ -64,6 +61,13 @@ impl Course<'_> {
         let whole: Vec<[f32; 3]> = (0..number).into_par_iter().map(whole).collect();
         let planes = (0..3).flat_map(|axis: usize| whole.iter().map(move |way| way[axis])).collect();
         Ok(Searched { planes, grid: cells, level })
+    }
+
+    /// Displacements of one flow's cells on a level, up to so many voxels, that come before those of `way` and the start.
+    fn more(&self, level: usize, way: impl Fn([u32; 3]) -> [f32; 3] + Sync, most: f64) -> Result<(Vec<f32>, Geometry)> {
+        let (grid, [fixed, moving]) = (self.grid(level), &self.stored[level][0]);
+        let map = voxel_map(grid, self.levels[level].grids()[1], &self.start);
+        self.displacements(grid, [fixed.voxels(), &moved(moving, grid, &map, way)], most)
     }
 
     /// Displacements up to so many voxels that take one image to the other one on the same grid, of cells.

@@ -1,8 +1,9 @@
 //! Displacements that were searched for.
 
 use super::levels;
+use crate::backend::padded;
 use crate::image::Geometry;
-use gpu::math::{field, interpolate};
+use gpu::math::field;
 
 /// One for each cell. Of two flows that meet, the way of the second.
 pub struct Searched {
@@ -22,8 +23,7 @@ impl Searched {
     /// The displacement at a position on another grid, both in voxels of that.
     pub fn on_positions(&self, grid: &Geometry) -> impl Fn([f32; 3]) -> [f32; 3] + Sync {
         let size = self.grid.size.map(|n| n as u32);
-        let mut planes = self.planes.clone();
-        planes.resize(planes.len() + interpolate::padding(size), 0.0);
+        let planes = padded(&self.planes, self.grid.size);
         let [first, ratio] = levels::between(&self.grid, grid);
         move |at| {
             let cell = [0, 1, 2].map(|axis: usize| first[axis] + at[axis] / ratio[axis]);

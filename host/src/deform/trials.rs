@@ -50,7 +50,7 @@ impl<'a> Trials<'a> {
         if course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.one(smoothing, None)).collect();
         }
-        let climbed = |&smoothing| self::climbed(course, smoothing, None).and_then(|flow| Field::of(flow, course));
+        let climbed = |&smoothing| Field::of(climbed(course, smoothing, None)?, course);
         let mut fields = Ok(Vec::new());
         // While they climb, the finest level gets its images.
         rayon::in_place_scope(|scope| {
@@ -98,17 +98,21 @@ impl<'a> Trials<'a> {
         Ok(Tried::new(told(course, judge)?, start, field.bending))
     }
 
+    /// Gives back the memory of the flow on the finest level.
+    pub fn rest(&mut self) {
+        self.judge = None;
+    }
+
     /// The flow on the finest level, whose field at first is that of the start, and what the half tells there.
     fn judge(&mut self) -> Result<(&mut Flows<'a>, f64)> {
-        let (judge, start) = match (self.judge.take(), self.start) {
-            (Some(judge), Some(start)) => (judge, start),
-            _ => {
-                let mut judge = at_start(self.course)?;
-                let start = told(self.course, &mut judge)?;
-                (judge, start)
-            }
+        let mut judge = match self.judge.take() {
+            Some(judge) => judge,
+            None => at_start(self.course)?,
         };
-        self.start = Some(start);
+        let start = match self.start {
+            Some(start) => start,
+            None => *self.start.insert(told(self.course, &mut judge)?),
+        };
         Ok((self.judge.insert(judge), start))
     }
 }

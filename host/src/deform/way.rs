@@ -46,9 +46,7 @@ impl Way {
         let (searched, nats) = (searched.filter(|_| found.is_some()), found.map_or(nats, |found| found.nats));
         let level = |number| if number < course.coarse() { coarse } else { finer };
         let smoothing: Vec<_> = (0..=course.finest()).map(level).collect();
-        // The memory of these trials is the next search's.
-        drop(trials);
-        let searched = searched.map(|found| further(course, &smoothing, found)).transpose()?;
+        let searched = searched.map(|found| further(course, &mut trials, &smoothing, found)).transpose()?;
         Ok(Self { smoothing, searched, nats })
     }
 
@@ -63,13 +61,14 @@ impl Way {
 
 /// What was searched for, or what is found from there on a finer level, if the images agree better by that: organs that slide along each
 /// other differ in their displacements within a cell. Pictures and two flows that meet stay with the former.
-fn further(course: &Course, smoothing: &[Smoothing], found: Searched) -> Result<Searched> {
+fn further(course: &Course, trials: &mut Trials, smoothing: &[Smoothing], found: Searched) -> Result<Searched> {
     let grid = course.grid(course.coarse());
     if course.middle.is_some() || grid.is_flat() || course.coarse() == course.finest() || grid.voxels() > MOST {
         return Ok(found);
     }
+    // The search needs the memory.
+    trials.rest();
     let finer = course.searched_from(&found)?;
-    let mut trials = Trials::new(course);
     let [before, after] = [trials.beyond(smoothing, &found)?, trials.beyond(smoothing, &finer)?];
     Ok(if after.accounts && after.nats > before.nats { finer } else { found })
 }

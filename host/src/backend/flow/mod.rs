@@ -297,8 +297,11 @@ pub trait FlowPair: Climb {
     fn fields(&mut self) -> Result<[Vec<f32>; 2]>;
 }
 
+/// How often a field is relaxed at most where it changes volumes too much: see [`Climb::relax`].
+pub(crate) const RELAXED_ROUNDS: u32 = 500;
+
 /// The planes of a field with their padding.
-fn padded(planes: &[f32], size: [usize; 3]) -> Vec<f32> {
+pub(crate) fn padded(planes: &[f32], size: [usize; 3]) -> Vec<f32> {
     let mut field = planes[..3 * size.iter().product::<usize>()].to_vec();
     field.resize(field.len() + interpolate::padding(size.map(|n| n as u32)), 0.0);
     field

@@ -4,7 +4,7 @@ use super::FlowOnCpu;
 use super::finish;
 use super::relax::relax;
 use super::task::FieldView;
-use crate::backend::flow::{Flow, FlowInverse};
+use crate::backend::flow::{Flow, FlowInverse, RELAXED_ROUNDS};
 use gpu::math::interpolate;
 use gpu::params::{Affine, VectorMaps};
 use rayon::prelude::*;
@@ -24,9 +24,6 @@ pub struct Side<'a> {
     /// By what factors the field from here may change volumes, but for the start.
     pub limits: [f32; 2],
 }
-
-/// How often a field is relaxed at most.
-const ROUNDS: u32 = 500;
 
 impl Met {
     pub fn new(fields: [Vec<f32>; 2], size: [usize; 3]) -> Self {
@@ -71,7 +68,7 @@ fn from(side: &Side, fields: [&FieldView; 2]) -> Vec<f32> {
     let [there, back] = side.maps;
     let mut planes = finish::across(fields, size, [there, back, &SAME]);
     // Neither field folds, but what they are together may, where both change volumes at once.
-    relax(size, &mut planes, side.limits, ROUNDS);
+    relax(size, &mut planes, side.limits, RELAXED_ROUNDS);
     planes
 }
 
@@ -89,7 +86,7 @@ const SAME: Affine = Affine { rows: [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0],
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::flow::Climb;
+    use crate::backend::flow::cpu;
     use crate::image::voxel;
 
     const SIDE: usize = 24;
@@ -107,10 +104,7 @@ mod tests {
     }
 
     fn range(planes: &[f32]) -> [f32; 2] {
-        let mut flow = FlowOnCpu::default();
-        flow.resize([SIDE; 3], [1.0; 3], None);
-        flow.field[..planes.len()].copy_from_slice(planes);
-        flow.jacobian_range().unwrap()
+        cpu::of(planes, [SIDE; 3], [1.0; 3]).jacobian_range().unwrap()
     }
 
     /// One field widens what the other one narrows, each less than both together may.
