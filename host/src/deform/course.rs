@@ -5,7 +5,7 @@ use super::flows::{Flows, Shared};
 use super::middle::Middle;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
-use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
+use super::{Compared, Level, Options, TermValues, doubts, levels, smallest, stiffness};
 use crate::backend::{Backend, Climb, Half, RELAXED_ROUNDS};
 use crate::image::{Geometry, StoredImage};
 use crate::observer::go_on;
@@ -20,6 +20,9 @@ const BLOCK: f64 = 4.0;
 
 /// Voxels at most of the level before the finest where fields are tried on it, too. A head has 90,000 at 4 mm.
 const FEW: usize = 1 << 17;
+
+/// Voxels at most of a finer level that is searched, too: two threads take three seconds.
+const MOST: usize = 1 << 20;
 
 /// Fields are relaxed until they are so far within the limits.
 const MARGIN: f64 = 1.01;
@@ -58,6 +61,21 @@ impl Course<'_> {
         let grids = (0..self.finest()).map(|number| self.grid(number));
         let few = grids.take_while(|grid| !grid.is_flat() && grid.voxels() <= FEW).count();
         few.max(self.levels.len().saturating_sub(2)).max(1)
+    }
+
+    /// Whether the level after the coarse ones is searched, too: that of a volume, unless it is the finest, two flows meet or it is large.
+    pub fn searches_further(&self) -> bool {
+        let number = self.coarse();
+        self.middle.is_none() && number < self.finest() && {
+            let grid = self.grid(number);
+            !grid.is_flat() && grid.voxels() <= MOST
+        }
+    }
+
+    /// What smooths each level where the coarse ones have this.
+    pub fn smoothing(&self, coarse: Smoothing) -> Vec<Smoothing> {
+        let of = |number| if number < self.coarse() { coarse } else { stiffness::finer(coarse) };
+        (0..=self.finest()).map(of).collect()
     }
 
     pub fn plan(&self, number: usize) -> Plan {

@@ -38,7 +38,7 @@ pub use options::Options;
 pub use start::Start;
 
 use crate::backend::{Backend, Chosen, Flow, cpu};
-use crate::image::{Geometry, Intensities, Prepared, Range};
+use crate::image::{Geometry, Intensities, Prepared, Range, StoredImage};
 use crate::metric;
 use crate::observer::go_on;
 use crate::registration::{LinearStart, overlaps, timed};
@@ -72,7 +72,7 @@ pub(crate) fn deform(
     let levels_of = |channels, spacings: &[f64]| contrasts::levels(channels, spacings, &options.force, observer);
     let levels = || (!options.symmetric).then(|| levels_of(shown, &spacings())).transpose();
     let (start, levels) = rayon::join(start, levels);
-    let (Starts { starts, doubts }, levels) = (start?, levels?);
+    let (Starts { starts, aside, doubts }, levels) = (start?, levels?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     go_on(observer)?;
@@ -100,6 +100,7 @@ pub(crate) fn deform(
         moving,
         intensities,
         starts: &starts,
+        aside: aside.as_ref(),
         middle: middle.as_ref(),
         options,
         compared,
@@ -119,6 +120,8 @@ struct Run<'a> {
     intensities: [Intensities; 2],
     /// One, or two of which one is to be chosen.
     starts: &'a [Begin],
+    /// Tried beside one, where motion is large.
+    aside: Option<&'a Begin>,
     middle: Option<&'a Middle>,
     options: &'a Options,
     compared: Compared,
@@ -131,19 +134,11 @@ impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
-        let Self { options, compared, observer, backend, middle, .. } = *self;
-        let way = |start: &Begin| {
-            let start = start.linear.transform.to_affine();
-            let course = Course { levels, stored: &stored, start, middle, options, compared, observer, backend };
-            Way::through(&course, self.starts.len() == 1).map(|way| (course, way))
-        };
-        let ways = timed(&mut seconds.flow, || self.starts.iter().map(way).collect::<Result<Vec<_>>>())?;
-        let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].1.nats.total_cmp(&ways[b].1.nats)).unwrap_or(0);
-        let (course, way) = &ways[best];
-        let mut flow = Flows::new(backend, middle)?;
+        let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, &stored))?;
+        let mut flow = Flows::new(self.backend, self.middle)?;
         let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
-        let made = timed(&mut seconds.finish, || self.made(flow, course, self.starts[best].linear.clone()))?;
-        let vouched = self.starts[best].vouched;
+        let made = timed(&mut seconds.finish, || self.made(flow, course, begin.linear.clone()))?;
+        let vouched = begin.vouched;
         let alone = vouched == Vouched::Nothing;
         let start = made.start.transform.to_affine();
         let look = || alone.then(|| place::linear_place(levels, &made.field, &start, self.intensities)).transpose();
@@ -151,7 +146,7 @@ impl Run<'_> {
         let of_place = made.place.map(|place| doubts::of_place(place, linear_place, vouched));
         let agree = of_place.as_ref().is_some_and(Vec::is_empty);
         let errors = |landmarks: &Landmarks| landmarks.errors(&start, &made.field, course.finest_mm());
-        let landmarks = options.landmarks.as_ref().and_then(errors);
+        let landmarks = self.options.landmarks.as_ref().and_then(errors);
         let of_landmarks = landmarks.as_ref().and_then(LandmarkErrors::doubt);
         let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
         Ok(Deformation {
@@ -170,6 +165,35 @@ impl Run<'_> {
             levels: climbed,
             ..made
         })
+    }
+
+    /// The start from which the images agree better than from any other, and the way from there.
+    fn best<'s>(
+        &'s self,
+        levels: &'s [levels::Level],
+        stored: &'s [Vec<[StoredImage; 2]>],
+    ) -> Result<(&'s Begin, Course<'s>, Way)> {
+        let Self { options, compared, observer, backend, middle, .. } = *self;
+        let course_from = |begin: &Begin| {
+            let start = begin.linear.transform.to_affine();
+            Course { levels, stored, start, middle, options, compared, observer, backend }
+        };
+        let through = |begin, alone, known: Option<&Way>| {
+            let course = course_from(begin);
+            Way::through(&course, alone, known).map(|way| (begin, course, way))
+        };
+        let all = self.starts.iter().map(|begin| through(begin, self.starts.len() == 1, None));
+        let mut ways: Vec<_> = all.collect::<Result<_>>()?;
+        if let ([(_, course, way)], Some(aside)) = (&ways[..], self.aside)
+            && way.searched.is_some()
+            && course.searches_further()
+            && course.reaches(&course_from(aside).start)
+        {
+            let other = through(aside, false, Some(way))?;
+            ways.push(other);
+        }
+        let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].2.nats.total_cmp(&ways[b].2.nats)).unwrap_or(0);
+        Ok(ways.swap_remove(best))
     }
 
     /// What the flows, which are on the grid of the finest level, make of the images.
@@ -240,6 +264,7 @@ mod tests {
                 moving: &image,
                 intensities,
                 starts: &starts,
+                aside: None,
                 middle: None,
                 options: &options,
                 compared: Compared::Intensities,

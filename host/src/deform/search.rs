@@ -6,7 +6,7 @@ use super::smallest;
 use crate::Result;
 use crate::backend::Search;
 use crate::image::{Geometry, StoredImage, voxel, voxel_map};
-use glam::DVec3;
+use glam::{DAffine3, DVec3};
 use gpu::math::{flow, interpolate};
 use gpu::params::Affine;
 use rayon::prelude::*;
@@ -46,6 +46,18 @@ impl Course<'_> {
         Ok(Searched { planes: there.into_iter().zip(back).map(half).collect(), grid: cells, level })
     }
 
+    /// Whether displacements that are searched for reach where another start takes the corners of the fixed image, on average.
+    pub fn reaches(&self, other: &DAffine3) -> bool {
+        let grid = self.grid(self.coarse() - 1);
+        let (to_mm, to_voxels) = (grid.index_to_world(), grid.index_to_world().matrix3.inverse());
+        let [reach, last] = [self.reach(grid, REACH).map(|n| n as f64), grid.size.map(|n| (n - 1) as f64)];
+        let corner = |n: usize| [0, 1, 2].map(|axis: usize| if n >> axis & 1 == 1 { last[axis] } else { 0.0 });
+        let corners = (0..8).map(|n| to_mm.transform_point3(DVec3::from_array(corner(n))));
+        let apart: DVec3 =
+            corners.map(|p| (to_voxels * (other.transform_point3(p) - self.start.transform_point3(p))).abs()).sum();
+        (apart / 8.0).cmple(DVec3::from_array(reach)).all()
+    }
+
     /// Searches on the next finer level, from where one flow's displacements that were found lead.
     pub fn searched_from(&self, found: &Searched) -> Result<Searched> {
         let level = found.level + 1;
@@ -70,15 +82,18 @@ impl Course<'_> {
         self.displacements(grid, [fixed.voxels(), &moved(moving, grid, &map, way)], most)
     }
 
+    /// How far displacements up to so many voxels reach along each axis.
+    fn reach(&self, grid: &Geometry, most: f64) -> [usize; 3] {
+        [0, 1, 2].map(|axis: usize| {
+            let voxels = (most * smallest(grid) / grid.spacing[axis]).round();
+            voxels.min((PART * grid.size[axis] as f64).floor()) as usize
+        })
+    }
+
     /// Displacements up to so many voxels that take one image to the other one on the same grid, of cells.
     fn displacements(&self, grid: &Geometry, images: [&[u16]; 2], most: f64) -> Result<(Vec<f32>, Geometry)> {
-        let mm = smallest(grid);
-        let reach = [0, 1, 2].map(|axis: usize| {
-            let voxels = (most * mm / grid.spacing[axis]).round();
-            voxels.min((PART * grid.size[axis] as f64).floor()) as usize
-        });
-        let spacing = grid.spacing.to_array().map(|spacing| (spacing / mm) as f32);
-        let mut search = Search { images, size: grid.size, spacing, reach, side: SIDE };
+        let spacing = grid.spacing.to_array().map(|spacing| (spacing / smallest(grid)) as f32);
+        let mut search = Search { images, size: grid.size, spacing, reach: self.reach(grid, most), side: SIDE };
         while search.costs() > COSTS && search.side < 8 {
             search.side += 1;
         }

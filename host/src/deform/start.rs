@@ -32,6 +32,8 @@ pub enum Start {
 pub(super) struct Starts {
     /// One place or, unless two flows meet, two, the likelier first.
     pub starts: Vec<Begin>,
+    /// Beside a single one, as the headers place the images: in one session of a scanner they are right for what keeps still.
+    pub aside: Option<Begin>,
     /// What speaks against them.
     pub doubts: Vec<Doubt>,
 }
@@ -62,7 +64,8 @@ impl Start {
         observer: &dyn Observer,
     ) -> Result<Starts> {
         let clock = Instant::now();
-        let headers = || (headers(&images[0].image), "the headers", Vouched::Nothing);
+        let headers = |vouched| (headers(&images[0].image), "the headers", vouched);
+        let mut aside = None;
         let (starts, doubts) = match self {
             Self::Register(kind) => {
                 let found = match symmetric {
@@ -73,17 +76,23 @@ impl Start {
                         found.starting(at)
                     }
                 };
-                let vouched = if found.sure { Vouched::Checks } else { Vouched::Place };
+                // The headers are taken only if the images agree better by them. Then what vouches for the registration vouches for them, too.
+                let vouched = match &found.start {
+                    Some(_) if found.sure => Vouched::Checks,
+                    Some(_) => Vouched::Place,
+                    None => Vouched::Nothing,
+                };
                 let start = found.start.map(|start| (start.clone(), registration::from(start.kind), vouched));
-                (start.into_iter().chain((!found.sure).then(headers)).collect(), found.doubts)
+                aside = (found.sure && !symmetric).then(|| headers(vouched));
+                (start.into_iter().chain((!found.sure).then(|| headers(vouched))).collect(), found.doubts)
             }
-            Self::Headers => (vec![headers()], Vec::new()),
+            Self::Headers => (vec![headers(Vouched::Nothing)], Vec::new()),
             Self::Transform(transform) => (vec![(transform.clone(), "a transform", Vouched::Nothing)], Vec::new()),
         };
-        starts.iter().try_for_each(|(start, ..)| check_start(&images[0].image, start))?;
+        starts.iter().try_for_each(|(start, ..): &(Linear, _, _)| check_start(&images[0].image, start))?;
         let seconds = clock.elapsed().as_secs_f64();
         let begin = |(transform, from, vouched)| Begin { linear: LinearStart { transform, from, seconds }, vouched };
-        Ok(Starts { starts: starts.into_iter().map(begin).collect(), doubts })
+        Ok(Starts { starts: starts.into_iter().map(begin).collect(), aside: aside.map(begin), doubts })
     }
 }
 

@@ -20,14 +20,17 @@ const TRIED: i32 = 7;
 const WORSE: usize = 2;
 
 /// The smoothing of the coarse levels with which the images agree best, of those whose bending they account for, and how they do. Where they
-/// account for none, it is the stiffest.
-pub fn found(trials: &mut Trials) -> Result<(f64, f64)> {
-    let all: Vec<f64> = (0..TRIED).rev().map(|step| SOFTEST * RATIO.powi(step)).collect();
+/// account for none, it is the stiffest. Where it is `known` for another start, what is stiffer by more than a step is left out.
+pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(f64, f64)> {
+    let all: Vec<f64> = match known {
+        Some(Smoothing::Found(voxels)) => from(RATIO * voxels).collect(),
+        _ => fields().collect(),
+    };
     let (mut stiffest, mut best) = (None, None);
     let mut worse = 0;
     for some in all.chunks(trials.at_once()) {
         let smoothings: Vec<_> = some.iter().map(|&voxels| Smoothing::Found(voxels)).collect();
-        let tried = trials.all(&smoothings)?;
+        let tried = trials.all(&smoothings, None)?;
         // The same is found however many are tried at once.
         for (&voxels, Tried { nats, accounts }) in some.iter().zip(tried) {
             stiffest.get_or_insert((voxels, nats));
@@ -44,8 +47,95 @@ pub fn found(trials: &mut Trials) -> Result<(f64, f64)> {
     Ok(best.or(stiffest).unwrap_or_default())
 }
 
-/// The smoothing of the finer levels, voxels, where the coarse ones have that of `voxels`: as much where the images want the softest
-/// field, for then anatomy differs on all scales; the more of the same in mm, the stiffer they want it.
-pub fn finer(voxels: f64) -> f64 {
-    (voxels / SOFTEST).sqrt().sqrt() * voxels
+/// The smoothing of the last coarse level from what was searched for, and how the images agree after it, if that is more than the `nats` to
+/// which `smoothing` climbs. A sharp border needs a softer field than what climbing finds, so where this one is no gain, `softer` ones are
+/// tried, too, if so asked: `at_once` by `tried`, which says how the images agree after each.
+pub fn from_searched(
+    smoothing: Smoothing,
+    nats: f64,
+    softer: bool,
+    at_once: usize,
+    mut tried: impl FnMut(&[Smoothing]) -> Result<Vec<Tried>>,
+) -> Result<Option<(Smoothing, f64)>> {
+    let all: Vec<_> = match smoothing {
+        Smoothing::Found(voxels) if softer => from(voxels).map(Smoothing::Found).collect(),
+        _ => vec![smoothing],
+    };
+    let (mut best, mut most, mut worse) = (None, nats, 0);
+    for some in all.chunks(at_once.min(WORSE)) {
+        for (&next, Tried { nats, accounts }) in some.iter().zip(tried(some)?) {
+            let better = accounts && nats > most;
+            if better {
+                (best, most) = (Some((next, nats)), nats);
+            } else {
+                worse += 1;
+            }
+            let enough = if better { next == smoothing } else { best.is_some() || worse >= WORSE };
+            if enough {
+                return Ok(best);
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// The fields that are tried, stiff to soft, voxels.
+fn fields() -> impl Iterator<Item = f64> {
+    (0..TRIED).rev().map(|step| SOFTEST * RATIO.powi(step))
+}
+
+/// Those that are as stiff as this one or softer.
+fn from(voxels: f64) -> impl Iterator<Item = f64> {
+    // Half a step is more than round-off.
+    fields().filter(move |&field| field < voxels * RATIO.sqrt())
+}
+
+/// The smoothing of the finer levels where the coarse ones have this one: as many voxels where the images want the softest field, for then
+/// anatomy differs on all scales; the more of the same in mm, the stiffer they want it. What is given is for all.
+pub fn finer(smoothing: Smoothing) -> Smoothing {
+    match smoothing {
+        Smoothing::Found(voxels) => Smoothing::Found((voxels / SOFTEST).sqrt().sqrt() * voxels),
+        given => given,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found where climbing reaches 1 nat, and how many fields were tried for it; of a field twice the softest one and of softer
+    /// ones.
+    fn searched(softer: bool, at_once: usize, nats: [f64; 3], accounts: bool) -> (Option<Smoothing>, usize) {
+        let all: Vec<_> = from(2.0 * SOFTEST).map(Smoothing::Found).collect();
+        let mut number = 0;
+        let tried = |some: &[Smoothing]| {
+            number += some.len();
+            let nats = |one: &Smoothing| nats[all.iter().position(|field| field == one).unwrap()];
+            Ok(some.iter().map(|one| Tried { nats: nats(one), accounts }).collect())
+        };
+        let found = from_searched(all[0], 1.0, softer, at_once, tried).unwrap();
+        (found.map(|(smoothing, _)| smoothing), number)
+    }
+
+    #[test]
+    fn what_was_searched_for_may_need_a_softer_field() {
+        let [stiff, softer, softest] = from(2.0 * SOFTEST).map(Smoothing::Found).collect::<Vec<_>>()[..] else {
+            panic!("others are tried")
+        };
+        for (nats, found, number) in [
+            ([1.1, 1.2, 0.0], Some(stiff), 1),
+            ([0.9, 1.1, 1.0], Some(softer), 3),
+            ([0.9, 0.8, 1.1], None, 2),
+            ([0.9, 1.1, 1.2], Some(softest), 3),
+        ] {
+            assert_eq!(searched(true, 1, nats, true), (found, number));
+            assert_eq!(searched(true, usize::MAX, nats, true).0, found);
+        }
+        assert_eq!(searched(false, 1, [0.9, 1.1, 1.2], true), (None, 1));
+    }
+
+    #[test]
+    fn what_the_images_do_not_account_for_is_no_gain() {
+        assert_eq!(searched(true, 1, [2.0; 3], false), (None, 2));
+    }
 }

@@ -44,13 +44,13 @@ impl<'a> Trials<'a> {
         if self.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
-    /// The coarse levels with each of these.
-    pub fn all(&mut self, smoothings: &[Smoothing]) -> Result<Vec<Tried>> {
+    /// The coarse levels with each of these: see [`Self::one`].
+    pub fn all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<Tried>> {
         let course = self.course;
         if course.middle.is_some() {
-            return smoothings.iter().map(|&smoothing| self.one(smoothing, None)).collect();
+            return smoothings.iter().map(|&smoothing| self.one(smoothing, searched)).collect();
         }
-        let climbed = |&smoothing| Field::of(climbed(course, smoothing, None)?, course);
+        let climbed = |&smoothing| Field::of(climbed(course, smoothing, searched)?, course);
         let mut fields = Ok(Vec::new());
         // While they climb, the finest level gets its images.
         rayon::in_place_scope(|scope| {
@@ -80,12 +80,12 @@ impl<'a> Trials<'a> {
         Ok(Tried::new(told(course, &mut flows)?, start, bending))
     }
 
-    /// The level after the coarse ones, for a while, where the levels from that of what was searched for to this one have these smoothings.
-    pub fn beyond(&mut self, smoothing: &[Smoothing], searched: &Searched) -> Result<Tried> {
+    /// The level after the coarse ones, for a while, where the levels to this one have these smoothings.
+    pub fn beyond(&mut self, smoothing: &[Smoothing], searched: Option<&Searched>) -> Result<Tried> {
         let course = self.course;
         let mut flow = Flows::new(course.backend, None)?;
-        let mut climb = |number: usize| climb(course, &mut flow, number, smoothing[number], Some(searched));
-        (searched.level..=course.coarse()).try_for_each(&mut climb)?;
+        let mut climb = |number: usize| climb(course, &mut flow, number, smoothing[number], searched);
+        (searched.map_or(0, |searched| searched.level)..=course.coarse()).try_for_each(&mut climb)?;
         self.judged(&Field::at(flow, course, course.coarse())?)
     }
 

@@ -9,22 +9,19 @@ use super::stiffness;
 use super::trials::Trials;
 use crate::Result;
 
-/// Voxels at most of a finer level that is searched, too: two threads take three seconds.
-const MOST: usize = 1 << 20;
-
 /// The way through a course.
 pub struct Way {
     /// Of each level.
     pub smoothing: Vec<Smoothing>,
-    /// What the last coarse level begins with, instead of coarser levels.
+    /// What a level begins with, instead of coarser levels.
     pub searched: Option<Searched>,
-    /// What the images tell about each other after the coarse levels, where that was tried.
+    /// What the images tell about each other where two ways are compared: after the level that is searched last, or the coarse ones.
     pub nats: f64,
 }
 
 impl Way {
-    /// `alone`: whether there is no other way, to whose value this one's is compared.
-    pub fn through(course: &Course, alone: bool) -> Result<Self> {
+    /// `alone`: whether there is no other way, to whose value this one's is compared. `known`: one from another start.
+    pub fn through(course: &Course, alone: bool, known: Option<&Self>) -> Result<Self> {
         let given = Smoothing::given(course.options, course.mm(course.finest()));
         // A flow of a single level begins at 0.
         let searches = course.finest() > 0;
@@ -34,19 +31,26 @@ impl Way {
         // Before the trials, whose fields need the memory that the search frees.
         let searched = if searches { Some(course.searched()?) } else { None };
         let mut trials = Trials::new(course);
-        let (coarse, finer, nats) = match given {
-            Some(given) => (given, given, trials.one(given, None)?.nats),
+        let (coarse, nats) = match given {
+            Some(given) => (given, trials.one(given, None)?.nats),
             None => {
-                let (voxels, nats) = stiffness::found(&mut trials)?;
-                (Smoothing::Found(voxels), Smoothing::Found(stiffness::finer(voxels)), nats)
+                let (voxels, nats) = stiffness::found(&mut trials, known.map(|way| way.smoothing[0]))?;
+                (Smoothing::Found(voxels), nats)
             }
         };
-        let after = |searched: &Searched| trials.one(coarse, Some(searched));
-        let found = searched.as_ref().map(after).transpose()?.filter(|found| found.accounts && found.nats > nats);
-        let (searched, nats) = (searched.filter(|_| found.is_some()), found.map_or(nats, |found| found.nats));
-        let level = |number| if number < course.coarse() { coarse } else { finer };
-        let smoothing: Vec<_> = (0..=course.finest()).map(level).collect();
-        let searched = searched.map(|found| further(course, &mut trials, &smoothing, found)).transpose()?;
+        let further = course.searches_further();
+        let at_once = trials.at_once();
+        let after = |searched: &Searched| {
+            stiffness::from_searched(coarse, nats, further, at_once, |some| trials.all(some, Some(searched)))
+        };
+        let found = searched.as_ref().map(after).transpose()?.flatten();
+        let smoothing = course.smoothing(found.map_or(coarse, |(softer, _)| softer));
+        let (searched, nats) = match (searched, found) {
+            (Some(searched), Some(_)) if further => beyond(course, &mut trials, &smoothing, searched)?,
+            (Some(searched), Some((_, nats))) => (Some(searched), nats),
+            _ if further && !alone => (None, trials.beyond(&smoothing, None)?.nats),
+            _ => (None, nats),
+        };
         Ok(Self { smoothing, searched, nats })
     }
 
@@ -59,16 +63,18 @@ impl Way {
     }
 }
 
-/// What was searched for, or what is found from there on a finer level, if the images agree better by that: organs that slide along each
-/// other differ in their displacements within a cell. Pictures and two flows that meet stay with the former.
-fn further(course: &Course, trials: &mut Trials, smoothing: &[Smoothing], found: Searched) -> Result<Searched> {
-    let grid = course.grid(course.coarse());
-    if course.middle.is_some() || grid.is_flat() || course.coarse() == course.finest() || grid.voxels() > MOST {
-        return Ok(found);
-    }
+/// What was searched for, or what is found from there on a finer level, if the images agree better by that, and how they do there: organs
+/// that slide along each other differ in their displacements within a cell.
+fn beyond(
+    course: &Course,
+    trials: &mut Trials,
+    smoothing: &[Smoothing],
+    found: Searched,
+) -> Result<(Option<Searched>, f64)> {
     // The search needs the memory.
     trials.rest();
     let finer = course.searched_from(&found)?;
-    let [before, after] = [trials.beyond(smoothing, &found)?, trials.beyond(smoothing, &finer)?];
-    Ok(if after.accounts && after.nats > before.nats { finer } else { found })
+    let [before, after] = [trials.beyond(smoothing, Some(&found))?, trials.beyond(smoothing, Some(&finer))?];
+    let better = after.accounts && after.nats > before.nats;
+    Ok(if better { (Some(finer), after.nats) } else { (Some(found), before.nats) })
 }
