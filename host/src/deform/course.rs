@@ -5,7 +5,7 @@ use super::flows::{Flows, Shared};
 use super::middle::Middle;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
-use super::{Compared, Level, Options, TermValues, doubts, levels, smallest, stiffness};
+use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
 use crate::backend::{Backend, Climb, Half, RELAXED_ROUNDS};
 use crate::image::{Geometry, StoredImage};
 use crate::observer::go_on;
@@ -74,7 +74,7 @@ impl Course<'_> {
 
     /// What smooths each level where the coarse ones have this.
     pub fn smoothing(&self, coarse: Smoothing) -> Vec<Smoothing> {
-        let of = |number| if number < self.coarse() { coarse } else { stiffness::finer(coarse) };
+        let of = |number| if number < self.coarse() { coarse } else { coarse.finer() };
         (0..=self.finest()).map(of).collect()
     }
 

@@ -64,7 +64,7 @@ pub(crate) fn deform(
     let prepared = options.prepare(fixed, moving)?;
     let images = &prepared[0];
     metric::check::tell(images, observer);
-    let start = || options.start.find(images, options.symmetric, chosen.at_once()?, observer);
+    let start = || options.start.find(images, options.symmetric, chosen, observer);
     let spacings = || options.levels.clone().unwrap_or_else(|| levels::automatic(&fixed.geometry));
     // Only those of two flows that meet depend on the start, and their grid is what both images show.
     let shown = if options.symmetric { None } else { content::without_background(&prepared, spacings()[0]) };

@@ -5,6 +5,9 @@ use super::Options;
 /// The window over which voxels pull together, as a multiple of what smooths the field.
 const WINDOW: f64 = 3.0;
 
+/// The softest field, voxels: a Gaussian of less than a third of a voxel is none.
+pub const SOFTEST: f64 = 0.32;
+
 /// What smooths the update field and the whole field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Smoothing {
@@ -24,6 +27,15 @@ impl Smoothing {
             (None, Some(field)) => [(WINDOW * field).max(finest_mm), field],
         };
         Some(Self::Given { smooth_mm, finest_mm })
+    }
+
+    /// What smooths the finer levels where this smooths the coarse ones: as many voxels where the images want the softest field, for then
+    /// anatomy differs on all scales; the more of the same in mm, the stiffer they want it. What is given is for all.
+    pub fn finer(self) -> Self {
+        match self {
+            Self::Found(voxels) => Self::Found((voxels / SOFTEST).sqrt().sqrt() * voxels),
+            given => given,
+        }
     }
 
     /// The Gaussians of the update field and of the whole field, mm, on a level whose voxels measure `mm`.

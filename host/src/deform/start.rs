@@ -1,7 +1,7 @@
 //! The linear transform that a flow starts from.
 
 use super::middle;
-use crate::backend::Backend;
+use crate::backend::Chosen;
 use crate::doubt::{Check, Doubt};
 use crate::error::Setting;
 use crate::error::{Message, message};
@@ -60,18 +60,20 @@ impl Start {
         &self,
         images: &[Prepared; 2],
         symmetric: bool,
-        backend: &dyn Backend,
+        chosen: Chosen,
         observer: &dyn Observer,
     ) -> Result<Starts> {
+        // What was asked for is waited for, which does not count as finding a start.
+        chosen.at_once()?;
         let clock = Instant::now();
         let headers = |vouched| (headers(&images[0].image), "the headers", vouched);
         let mut aside = None;
         let (starts, doubts) = match self {
             Self::Register(kind) => {
                 let found = match symmetric {
-                    true => both_ways(*kind, images, backend, observer)?,
+                    true => both_ways(*kind, images, chosen, observer)?,
                     false => {
-                        let found = registered(*kind, images.each_ref(), backend, observer)?;
+                        let found = registered(*kind, images.each_ref(), chosen, observer)?;
                         let at = if found.start.is_some() { THERE_OR_HEADERS } else { HEADERS };
                         found.starting(at)
                     }
@@ -129,14 +131,9 @@ impl Found {
 }
 
 /// What lies between a registration and one of the exchanged images; where one of them is of no use, the other one.
-fn both_ways(
-    kind: Kind,
-    [fixed, moving]: &[Prepared; 2],
-    backend: &dyn Backend,
-    observer: &dyn Observer,
-) -> Result<Found> {
-    let there = registered(kind, [fixed, moving], backend, observer)?;
-    let back = registered(kind, [moving, fixed], backend, observer)?;
+fn both_ways(kind: Kind, [fixed, moving]: &[Prepared; 2], chosen: Chosen, observer: &dyn Observer) -> Result<Found> {
+    let there = registered(kind, [fixed, moving], chosen, observer)?;
+    let back = registered(kind, [moving, fixed], chosen, observer)?;
     Ok(met(kind, &fixed.image.geometry, [there, back]))
 }
 
@@ -157,8 +154,9 @@ fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
 }
 
 /// What a registration finds, and what speaks against it.
-fn registered(kind: Kind, images: [&Prepared; 2], backend: &dyn Backend, observer: &dyn Observer) -> Result<Found> {
-    let found = registration::linear(kind, images, backend, observer)?;
+fn registered(kind: Kind, images: [&Prepared; 2], chosen: Chosen, observer: &dyn Observer) -> Result<Found> {
+    // A GPU that is opened meanwhile is used as soon as it is.
+    let found = registration::linear(kind, images, || chosen.at_once(), observer)?;
     let (name, messages) = (found.transform.kind.name(), found.doubts.iter().map(|doubt| &doubt.message));
     if found.trusted() {
         let of = |message: &Message| Message::from(format!("of the {name} registration: ")).then(message);

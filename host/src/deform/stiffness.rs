@@ -3,12 +3,9 @@
 //! What is too soft fits noise and chance, what is too stiff misses anatomy. Which of the two it is shows where the fit has not looked: on
 //! a finer level than the one it was made on, and in voxels that did not pull. So the coarse levels are climbed from stiff to soft.
 
-use super::smoothing::Smoothing;
+use super::smoothing::{SOFTEST, Smoothing};
 use super::trials::{Trials, Tried};
 use crate::Result;
-
-/// The softest field: a Gaussian of less than a third of a voxel is none.
-const SOFTEST: f64 = 0.32;
 
 /// How much stiffer one field that is tried is than the next.
 const RATIO: f64 = std::f64::consts::SQRT_2;
@@ -88,15 +85,6 @@ fn fields() -> impl Iterator<Item = f64> {
 fn from(voxels: f64) -> impl Iterator<Item = f64> {
     // Half a step is more than round-off.
     fields().filter(move |&field| field < voxels * RATIO.sqrt())
-}
-
-/// The smoothing of the finer levels where the coarse ones have this one: as many voxels where the images want the softest field, for then
-/// anatomy differs on all scales; the more of the same in mm, the stiffer they want it. What is given is for all.
-pub fn finer(smoothing: Smoothing) -> Smoothing {
-    match smoothing {
-        Smoothing::Found(voxels) => Smoothing::Found((voxels / SOFTEST).sqrt().sqrt() * voxels),
-        given => given,
-    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub fn align(
     observer: &dyn Observer,
 ) -> Result<Registration> {
     if *init == Init::Auto {
-        return registration::linear(Kind::Affine, images.each_ref(), backend, observer);
+        return registration::linear(Kind::Affine, images.each_ref(), || Ok(backend), observer);
     }
     let [fixed, moving] = Even::pair(images)?;
     let options = registration::Options {

@@ -19,23 +19,23 @@ pub struct LinearStart {
 }
 
 /// Registers two images, which were prepared, with default options: by a transform of `kind` or, where its result should not be used and a rigid
-/// one may be, by that.
+/// one may be, by that. Each is done on what `backend` says by then.
 ///
 /// # Errors
 /// Those of [`Engine::register`](crate::Engine::register).
-pub(crate) fn linear(
+pub(crate) fn linear<'b>(
     kind: Kind,
     images: [&Prepared; 2],
-    backend: &dyn Backend,
+    backend: impl Fn() -> Result<&'b dyn Backend>,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let found = of_kind(kind, images, backend, observer)?;
+    let found = of_kind(kind, images, backend()?, observer)?;
     if found.trusted() || kind <= Kind::Rigid {
         return Ok(found);
     }
     // What shows too little for shears may show enough for a turn.
     observer.note(&format!("the {} registration should not be used: trying a rigid one", kind.name()));
-    let rigid = unless_fatal(of_kind(Kind::Rigid, images, backend, observer))?;
+    let rigid = unless_fatal(of_kind(Kind::Rigid, images, backend()?, observer))?;
     Ok(rigid.filter(Registration::trusted).unwrap_or(found))
 }
 
