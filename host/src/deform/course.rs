@@ -72,10 +72,9 @@ impl Course<'_> {
         }
     }
 
-    /// What smooths each level where the coarse ones have this.
-    pub fn smoothing(&self, coarse: Smoothing) -> Vec<Smoothing> {
-        let of = |number| if number < self.coarse() { coarse } else { coarse.finer() };
-        (0..=self.finest()).map(of).collect()
+    /// What smooths a level where `coarse` smooths the coarse ones.
+    pub fn smoothing(&self, number: usize, coarse: Smoothing) -> Smoothing {
+        if number < self.coarse() { coarse } else { coarse.finer() }
     }
 
     pub fn plan(&self, number: usize) -> Plan {

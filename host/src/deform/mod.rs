@@ -72,7 +72,7 @@ pub(crate) fn deform(
     let levels_of = |channels, spacings: &[f64]| contrasts::levels(channels, spacings, &options.force, observer);
     let levels = || (!options.symmetric).then(|| levels_of(shown, &spacings())).transpose();
     let (start, levels) = rayon::join(start, levels);
-    let (Starts { starts, aside, doubts }, levels) = (start?, levels?);
+    let (Starts { starts, doubts }, levels) = (start?, levels?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     go_on(observer)?;
@@ -100,7 +100,6 @@ pub(crate) fn deform(
         moving,
         intensities,
         starts: &starts,
-        aside: aside.as_ref(),
         middle: middle.as_ref(),
         options,
         compared,
@@ -120,8 +119,6 @@ struct Run<'a> {
     intensities: [Intensities; 2],
     /// One, or two of which one is to be chosen.
     starts: &'a [Begin],
-    /// Tried beside one, where motion is large.
-    aside: Option<&'a Begin>,
     middle: Option<&'a Middle>,
     options: &'a Options,
     compared: Compared,
@@ -174,23 +171,19 @@ impl Run<'_> {
         stored: &'s [Vec<[StoredImage; 2]>],
     ) -> Result<(&'s Begin, Course<'s>, Way)> {
         let Self { options, compared, observer, backend, middle, .. } = *self;
-        let course_from = |begin: &Begin| {
+        // What follows a registration that passed is tried where motion is large.
+        let sure = self.starts[0].vouched == Vouched::Checks;
+        let alone = sure || self.starts.len() == 1;
+        let mut ways: Vec<(&Begin, Course, Way)> = Vec::new();
+        for begin in self.starts {
             let start = begin.linear.transform.to_affine();
-            Course { levels, stored, start, middle, options, compared, observer, backend }
-        };
-        let through = |begin, alone, known: Option<&Way>| {
-            let course = course_from(begin);
-            Way::through(&course, alone, known).map(|way| (begin, course, way))
-        };
-        let all = self.starts.iter().map(|begin| through(begin, self.starts.len() == 1, None));
-        let mut ways: Vec<_> = all.collect::<Result<_>>()?;
-        if let ([(_, course, way)], Some(aside)) = (&ways[..], self.aside)
-            && way.searched.is_some()
-            && course.searches_further()
-            && course.reaches(&course_from(aside).start)
-        {
-            let other = through(aside, false, Some(way))?;
-            ways.push(other);
+            let course = Course { levels, stored, start, middle, options, compared, observer, backend };
+            let known = ways.first().filter(|_| sure);
+            if known.is_some_and(|(_, known, way)| !(way.moves_far(known) && known.reaches(&start))) {
+                break;
+            }
+            let way = Way::through(&course, alone && ways.is_empty(), known.map(|(.., way)| way))?;
+            ways.push((begin, course, way));
         }
         let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].2.nats.total_cmp(&ways[b].2.nats)).unwrap_or(0);
         Ok(ways.swap_remove(best))
@@ -264,7 +257,6 @@ mod tests {
                 moving: &image,
                 intensities,
                 starts: &starts,
-                aside: None,
                 middle: None,
                 options: &options,
                 compared: Compared::Intensities,

@@ -49,13 +49,11 @@ impl Course<'_> {
     /// Whether displacements that are searched for reach where another start takes the corners of the fixed image, on average.
     pub fn reaches(&self, other: &DAffine3) -> bool {
         let grid = self.grid(self.coarse() - 1);
-        let (to_mm, to_voxels) = (grid.index_to_world(), grid.index_to_world().matrix3.inverse());
-        let [reach, last] = [self.reach(grid, REACH).map(|n| n as f64), grid.size.map(|n| (n - 1) as f64)];
-        let corner = |n: usize| [0, 1, 2].map(|axis: usize| if n >> axis & 1 == 1 { last[axis] } else { 0.0 });
-        let corners = (0..8).map(|n| to_mm.transform_point3(DVec3::from_array(corner(n))));
-        let apart: DVec3 =
-            corners.map(|p| (to_voxels * (other.transform_point3(p) - self.start.transform_point3(p))).abs()).sum();
-        (apart / 8.0).cmple(DVec3::from_array(reach)).all()
+        let to_voxels = grid.world_to_index();
+        let apart =
+            |p: DVec3| (to_voxels.transform_vector3(other.transform_point3(p) - self.start.transform_point3(p))).abs();
+        let mean = grid.corners().map(apart).iter().sum::<DVec3>() / 8.0;
+        mean.cmple(DVec3::from_array(self.reach(grid, REACH).map(|n| n as f64))).all()
     }
 
     /// Searches on the next finer level, from where one flow's displacements that were found lead.

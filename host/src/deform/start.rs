@@ -30,10 +30,9 @@ pub enum Start {
 
 /// Where a flow may start.
 pub(super) struct Starts {
-    /// One place or, unless two flows meet, two, the likelier first.
+    /// One place or, unless two flows meet, two, the likelier first. After a registration that passed its checks, the second is where the
+    /// headers place the images: in one session of a scanner they are right for what keeps still.
     pub starts: Vec<Begin>,
-    /// Beside a single one, as the headers place the images: in one session of a scanner they are right for what keeps still.
-    pub aside: Option<Begin>,
     /// What speaks against them.
     pub doubts: Vec<Doubt>,
 }
@@ -67,7 +66,6 @@ impl Start {
         chosen.at_once()?;
         let clock = Instant::now();
         let headers = |vouched| (headers(&images[0].image), "the headers", vouched);
-        let mut aside = None;
         let (starts, doubts) = match self {
             Self::Register(kind) => {
                 let found = match symmetric {
@@ -85,16 +83,16 @@ impl Start {
                     None => Vouched::Nothing,
                 };
                 let start = found.start.map(|start| (start.clone(), registration::from(start.kind), vouched));
-                aside = (found.sure && !symmetric).then(|| headers(vouched));
-                (start.into_iter().chain((!found.sure).then(|| headers(vouched))).collect(), found.doubts)
+                let also = (!(found.sure && symmetric)).then(|| headers(vouched));
+                (start.into_iter().chain(also).collect(), found.doubts)
             }
             Self::Headers => (vec![headers(Vouched::Nothing)], Vec::new()),
             Self::Transform(transform) => (vec![(transform.clone(), "a transform", Vouched::Nothing)], Vec::new()),
         };
-        starts.iter().try_for_each(|(start, ..): &(Linear, _, _)| check_start(&images[0].image, start))?;
+        starts.iter().try_for_each(|(start, ..)| check_start(&images[0].image, start))?;
         let seconds = clock.elapsed().as_secs_f64();
         let begin = |(transform, from, vouched)| Begin { linear: LinearStart { transform, from, seconds }, vouched };
-        Ok(Starts { starts: starts.into_iter().map(begin).collect(), aside: aside.map(begin), doubts })
+        Ok(Starts { starts: starts.into_iter().map(begin).collect(), doubts })
     }
 }
 

@@ -18,30 +18,28 @@ const WORSE: usize = 2;
 
 /// The smoothing of the coarse levels with which the images agree best, of those whose bending they account for, and how they do. Where they
 /// account for none, it is the stiffest. Where it is `known` for another start, what is stiffer by more than a step is left out.
-pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(f64, f64)> {
-    let all: Vec<f64> = match known {
-        Some(Smoothing::Found(voxels)) => from(RATIO * voxels).collect(),
-        _ => fields().collect(),
+pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing, f64)> {
+    let all = match known {
+        Some(Smoothing::Found(voxels)) => fields(RATIO * voxels),
+        _ => fields(f64::INFINITY),
     };
     let (mut stiffest, mut best) = (None, None);
     let mut worse = 0;
-    for some in all.chunks(trials.at_once()) {
-        let smoothings: Vec<_> = some.iter().map(|&voxels| Smoothing::Found(voxels)).collect();
-        let tried = trials.all(&smoothings, None)?;
+    'all: for some in all.chunks(trials.at_once()) {
         // The same is found however many are tried at once.
-        for (&voxels, Tried { nats, accounts }) in some.iter().zip(tried) {
-            stiffest.get_or_insert((voxels, nats));
+        for (&smoothing, Tried { nats, accounts }) in some.iter().zip(trials.all(some, None)?) {
+            stiffest.get_or_insert((smoothing, nats));
             match best {
                 Some((_, most)) if !accounts || nats <= most => worse += 1,
-                _ if accounts => (best, worse) = (Some((voxels, nats)), 0),
+                _ if accounts => (best, worse) = (Some((smoothing, nats)), 0),
                 _ => {}
             }
             if worse >= WORSE {
-                return Ok(best.or(stiffest).unwrap_or_default());
+                break 'all;
             }
         }
     }
-    Ok(best.or(stiffest).unwrap_or_default())
+    Ok(best.or(stiffest).unwrap_or((Smoothing::Found(SOFTEST), 0.0)))
 }
 
 /// The smoothing of the last coarse level from what was searched for, and how the images agree after it, if that is more than the `nats` to
@@ -54,8 +52,8 @@ pub fn from_searched(
     at_once: usize,
     mut tried: impl FnMut(&[Smoothing]) -> Result<Vec<Tried>>,
 ) -> Result<Option<(Smoothing, f64)>> {
-    let all: Vec<_> = match smoothing {
-        Smoothing::Found(voxels) if softer => from(voxels).map(Smoothing::Found).collect(),
+    let all = match smoothing {
+        Smoothing::Found(voxels) if softer => fields(voxels),
         _ => vec![smoothing],
     };
     let (mut best, mut most, mut worse) = (None, nats, 0);
@@ -76,15 +74,12 @@ pub fn from_searched(
     Ok(best)
 }
 
-/// The fields that are tried, stiff to soft, voxels.
-fn fields() -> impl Iterator<Item = f64> {
-    (0..TRIED).rev().map(|step| SOFTEST * RATIO.powi(step))
-}
-
-/// Those that are as stiff as this one or softer.
-fn from(voxels: f64) -> impl Iterator<Item = f64> {
+/// The fields that are tried, stiff to soft, from one as stiff as this, voxels.
+fn fields(from: f64) -> Vec<Smoothing> {
+    // `f64::powi` may differ in its last digit from build to build.
+    let all = (0..TRIED).rev().map(|step| SOFTEST * libm::pow(RATIO, f64::from(step)));
     // Half a step is more than round-off.
-    fields().filter(move |&field| field < voxels * RATIO.sqrt())
+    all.filter(|&voxels| voxels < from * RATIO.sqrt()).map(Smoothing::Found).collect()
 }
 
 #[cfg(test)]
@@ -94,7 +89,7 @@ mod tests {
     /// What is found where climbing reaches 1 nat, and how many fields were tried for it; of a field twice the softest one and of softer
     /// ones.
     fn searched(softer: bool, at_once: usize, nats: [f64; 3], accounts: bool) -> (Option<Smoothing>, usize) {
-        let all: Vec<_> = from(2.0 * SOFTEST).map(Smoothing::Found).collect();
+        let all = fields(2.0 * SOFTEST);
         let mut number = 0;
         let tried = |some: &[Smoothing]| {
             number += some.len();
@@ -107,9 +102,7 @@ mod tests {
 
     #[test]
     fn what_was_searched_for_may_need_a_softer_field() {
-        let [stiff, softer, softest] = from(2.0 * SOFTEST).map(Smoothing::Found).collect::<Vec<_>>()[..] else {
-            panic!("others are tried")
-        };
+        let [stiff, softer, softest] = fields(2.0 * SOFTEST)[..] else { panic!("others are tried") };
         for (nats, found, number) in [
             ([1.1, 1.2, 0.0], Some(stiff), 1),
             ([0.9, 1.1, 1.0], Some(softer), 3),

@@ -50,7 +50,7 @@ impl<'a> Trials<'a> {
         if course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.one(smoothing, searched)).collect();
         }
-        let climbed = |&smoothing| Field::of(climbed(course, smoothing, searched)?, course);
+        let climbed = |&smoothing| Field::of(course, course.coarse() - 1, smoothing, searched);
         let mut fields = Ok(Vec::new());
         // While they climb, the finest level gets its images.
         rayon::in_place_scope(|scope| {
@@ -64,15 +64,15 @@ impl<'a> Trials<'a> {
     pub fn one(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
         let course = self.course;
         if course.middle.is_none() {
-            return self.judged(&Field::of(climbed(course, smoothing, searched)?, course)?);
+            return self.judged(&Field::of(course, course.coarse() - 1, smoothing, searched)?);
         }
         // Before the flows of the trial take memory.
         let start = match self.start {
             Some(start) => start,
             None => *self.start.insert(told(course, &mut at_start(course)?)?),
         };
-        let mut flows = climbed(course, smoothing, searched)?;
         let last = course.coarse() - 1;
+        let mut flows = climbed(course, last, smoothing, searched)?;
         let bending = bending::of_two(&flows.field()?, course.grid(last).size);
         if last < course.finest() {
             course.enter(&mut flows, course.finest(), Before::Level(last))?;
@@ -80,13 +80,9 @@ impl<'a> Trials<'a> {
         Ok(Tried::new(told(course, &mut flows)?, start, bending))
     }
 
-    /// The level after the coarse ones, for a while, where the levels to this one have these smoothings.
-    pub fn beyond(&mut self, smoothing: &[Smoothing], searched: Option<&Searched>) -> Result<Tried> {
-        let course = self.course;
-        let mut flow = Flows::new(course.backend, None)?;
-        let mut climb = |number: usize| climb(course, &mut flow, number, smoothing[number], searched);
-        (searched.map_or(0, |searched| searched.level)..=course.coarse()).try_for_each(&mut climb)?;
-        self.judged(&Field::at(flow, course, course.coarse())?)
+    /// The level after the coarse ones, for a while, where the coarse ones have this.
+    pub fn beyond(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
+        self.judged(&Field::of(self.course, self.course.coarse(), smoothing, searched)?)
     }
 
     /// The field of one flow.
@@ -133,13 +129,9 @@ struct Field {
 }
 
 impl Field {
-    /// After the coarse levels.
-    fn of(flow: Flows, course: &Course) -> Result<Self> {
-        Self::at(flow, course, course.coarse() - 1)
-    }
-
-    fn at(mut flow: Flows, course: &Course, level: usize) -> Result<Self> {
-        let planes = flow.field()?;
+    /// After this level, where the coarse ones have this smoothing.
+    fn of(course: &Course, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Self> {
+        let planes = climbed(course, level, smoothing, searched)?.field()?;
         let bending = bending::of_planes(&planes, course.grid(level).size);
         Ok(Self { planes, level, bending })
     }
@@ -152,29 +144,23 @@ fn at_start<'a>(course: &Course<'a>) -> Result<Flows<'a>> {
     Ok(flows)
 }
 
-/// Flows after the coarse levels.
-fn climbed<'a>(course: &Course<'a>, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Flows<'a>> {
-    let mut flows = Flows::new(course.backend, course.middle)?;
-    for number in searched.map_or(0, |searched| searched.level)..course.coarse() {
-        climb(course, &mut flows, number, smoothing, searched)?;
-    }
-    Ok(flows)
-}
-
-/// Takes flows to a level and climbs it by the half that pulls.
-fn climb(
-    course: &Course,
-    flows: &mut Flows,
-    number: usize,
+/// Flows that the half that pulls took to the end of a level, where the coarse ones have this smoothing.
+fn climbed<'a>(
+    course: &Course<'a>,
+    last: usize,
     smoothing: Smoothing,
     searched: Option<&Searched>,
-) -> Result<()> {
-    course.enter(flows, number, course.before(number, searched))?;
-    let mut plan = course.plan(number);
-    if number >= course.coarse() {
-        plan.iterations = plan.iterations.min(SHORT);
+) -> Result<Flows<'a>> {
+    let mut flows = Flows::new(course.backend, course.middle)?;
+    for number in searched.map_or(0, |searched| searched.level)..=last {
+        course.enter(&mut flows, number, course.before(number, searched))?;
+        let mut plan = course.plan(number);
+        if number >= course.coarse() {
+            plan.iterations = plan.iterations.min(SHORT);
+        }
+        plan.climb(flows.climb(), Half::First, course.smoothing(number, smoothing), &Quiet(course.observer))?;
     }
-    plan.climb(flows.climb(), Half::First, smoothing, &Quiet(course.observer)).map(drop)
+    Ok(flows)
 }
 
 /// What the half that does not pull tells on the finest level, nats per voxel.

@@ -11,8 +11,8 @@ use crate::Result;
 
 /// The way through a course.
 pub struct Way {
-    /// Of each level.
-    pub smoothing: Vec<Smoothing>,
+    /// Of the coarse levels.
+    pub smoothing: Smoothing,
     /// What a level begins with, instead of coarser levels.
     pub searched: Option<Searched>,
     /// What the images tell about each other where two ways are compared: after the level that is searched last, or the coarse ones.
@@ -26,39 +26,41 @@ impl Way {
         // A flow of a single level begins at 0.
         let searches = course.finest() > 0;
         if let (Some(given), false, true) = (given, searches, alone) {
-            return Ok(Self { smoothing: vec![given; course.levels.len()], searched: None, nats: 0.0 });
+            return Ok(Self { smoothing: given, searched: None, nats: 0.0 });
         }
         // Before the trials, whose fields need the memory that the search frees.
         let searched = if searches { Some(course.searched()?) } else { None };
         let mut trials = Trials::new(course);
-        let (coarse, nats) = match given {
+        let (smoothing, nats) = match given {
             Some(given) => (given, trials.one(given, None)?.nats),
-            None => {
-                let (voxels, nats) = stiffness::found(&mut trials, known.map(|way| way.smoothing[0]))?;
-                (Smoothing::Found(voxels), nats)
-            }
+            None => stiffness::found(&mut trials, known.map(|way| way.smoothing))?,
         };
         let further = course.searches_further();
         let at_once = trials.at_once();
         let after = |searched: &Searched| {
-            stiffness::from_searched(coarse, nats, further, at_once, |some| trials.all(some, Some(searched)))
+            stiffness::from_searched(smoothing, nats, further, at_once, |some| trials.all(some, Some(searched)))
         };
         let found = searched.as_ref().map(after).transpose()?.flatten();
-        let smoothing = course.smoothing(found.map_or(coarse, |(softer, _)| softer));
+        let smoothing = found.map_or(smoothing, |(softer, _)| softer);
         let (searched, nats) = match (searched, found) {
-            (Some(searched), Some(_)) if further => beyond(course, &mut trials, &smoothing, searched)?,
+            (Some(searched), Some(_)) if further => beyond(course, &mut trials, smoothing, searched)?,
             (Some(searched), Some((_, nats))) => (Some(searched), nats),
-            _ if further && !alone => (None, trials.beyond(&smoothing, None)?.nats),
+            _ if further && !alone => (None, trials.beyond(smoothing, None)?.nats),
             _ => (None, nats),
         };
         Ok(Self { smoothing, searched, nats })
+    }
+
+    /// Whether motion was found that is large, and is searched for on a finer level, too.
+    pub fn moves_far(&self, course: &Course) -> bool {
+        self.searched.is_some() && course.searches_further()
     }
 
     /// Takes a flow through the levels of its course.
     pub fn climbed(&self, course: &Course, flow: &mut Flows) -> Result<Vec<Level>> {
         let first = self.searched.as_ref().map_or(0, |searched| searched.level);
         let before = |number| course.before(number, self.searched.as_ref());
-        let level = |number| course.level(flow, number, before(number), self.smoothing[number]);
+        let level = |number| course.level(flow, number, before(number), course.smoothing(number, self.smoothing));
         (first..=course.finest()).map(level).collect()
     }
 }
@@ -68,7 +70,7 @@ impl Way {
 fn beyond(
     course: &Course,
     trials: &mut Trials,
-    smoothing: &[Smoothing],
+    smoothing: Smoothing,
     found: Searched,
 ) -> Result<(Option<Searched>, f64)> {
     // The search needs the memory.
