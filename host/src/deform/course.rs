@@ -7,7 +7,7 @@ use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
 use crate::backend::{Backend, Climb, Half, RELAXED_ROUNDS};
-use crate::image::{Geometry, StoredImage};
+use crate::image::{Geometry, Intensities, StoredImage};
 use crate::observer::go_on;
 use crate::{Observer, Result};
 use glam::DAffine3;
@@ -46,6 +46,7 @@ pub struct Course<'a> {
     pub stored: &'a [Vec<[StoredImage; 2]>],
     /// From the fixed to the moving image, LPS mm.
     pub start: DAffine3,
+    pub intensities: [Intensities; 2],
     /// Where two flows meet, if they do.
     pub middle: Option<&'a Middle>,
     pub options: &'a Options,

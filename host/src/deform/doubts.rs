@@ -28,6 +28,20 @@ pub fn of_gain(made: &Deformation) -> Vec<Doubt> {
     of_contrasts(before, after).into_iter().chain(of_bending(after - before, bending)).collect()
 }
 
+/// Whether a field that is only tried may stand when it is finished, by what contrasts tell, nats before and after. Where they already tell
+/// less, it leads away, and goes on to.
+pub fn accounted([before, after]: [f64; 2], bending: f64) -> bool {
+    of_contrasts(before, after).is_none() && bending <= after - before + LITTLE_BENT
+}
+
+/// Whether what contrasts tell through a field is less than its bending needs, if only by what is never missed.
+pub fn hardly_accounted(made: &Deformation) -> bool {
+    let (Some(before), Some(place), Some(bending)) = (made.start_information, made.place, made.bending) else {
+        return false;
+    };
+    !of_gain(made).is_empty() || bending > LITTLE_BENT && bending > place.information - before
+}
+
 /// What speaks against a field through which contrasts tell less about each other than through its start, nats.
 fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
     let times = after.max(0.0) / before;
@@ -94,6 +108,19 @@ mod tests {
         for (gain, bending, told) in [(0.05, 0.3, true), (-0.2, 0.1, true), (0.5, 0.3, false), (-0.1, 0.02, false)] {
             let doubt = of_bending(gain, bending);
             assert_eq!(doubt.is_some_and(|doubt| doubt.grave && doubt.check == Check::Bent), told, "{gain} {bending}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_tried_must_not_lead_away() {
+        for (told, bending, may) in [
+            ([0.2, 0.16], 0.0, false),
+            ([0.2, 0.18], 0.001, true),
+            ([0.02, 0.03], 0.1, false),
+            ([0.02, 0.15], 0.1, true),
+            ([0.05, 0.025], 0.0, false),
+        ] {
+            assert_eq!(accounted(told, bending), may, "{told:?} {bending}");
         }
     }
 

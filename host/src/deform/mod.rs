@@ -28,6 +28,7 @@ mod stiffness;
 mod trials;
 mod vectors;
 mod way;
+mod witness;
 
 pub use channels::Channel;
 pub use contrasts::Compared;
@@ -47,8 +48,10 @@ use crate::{Observer, Result, Volume};
 use course::Course;
 use flows::Flows;
 use middle::Middle;
+use smoothing::Smoothing;
 use start::{Begin, Starts, Vouched};
 use std::time::Instant;
+use trials::Account;
 use way::Way;
 
 /// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). Its start does not wait for a device that is
@@ -131,7 +134,24 @@ impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
-        let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, &stored))?;
+        let found = self.found((levels, &stored), Account::Half, seconds)?;
+        let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
+        if given || self.middle.is_some() || !doubts::hardly_accounted(&found) {
+            return Ok(found);
+        }
+        self.observer.note("contrasts hardly account for how the field bends: trying fields that they account for");
+        let again = self.found((levels, &stored), Account::Contrasts, seconds)?;
+        Ok(if again.trusted() { again } else { found })
+    }
+
+    /// A deformation by the stiffness of the fields that are accounted for so while they are tried.
+    fn found(
+        &self,
+        (levels, stored): (&[levels::Level], &[Vec<[StoredImage; 2]>]),
+        account: Account,
+        seconds: &mut Seconds,
+    ) -> Result<Deformation> {
+        let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, stored, account))?;
         let mut flow = Flows::new(self.backend, self.middle)?;
         let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
         let made = timed(&mut seconds.finish, || self.made(flow, course, begin.linear.clone()))?;
@@ -169,6 +189,7 @@ impl Run<'_> {
         &'s self,
         levels: &'s [levels::Level],
         stored: &'s [Vec<[StoredImage; 2]>],
+        account: Account,
     ) -> Result<(&'s Begin, Course<'s>, Way)> {
         let Self { options, compared, observer, backend, middle, .. } = *self;
         // What follows a registration that passed is tried where motion is large.
@@ -177,12 +198,13 @@ impl Run<'_> {
         let mut ways: Vec<(&Begin, Course, Way)> = Vec::new();
         for begin in self.starts {
             let start = begin.linear.transform.to_affine();
-            let course = Course { levels, stored, start, middle, options, compared, observer, backend };
+            let intensities = self.intensities;
+            let course = Course { levels, stored, start, intensities, middle, options, compared, observer, backend };
             let known = ways.first().filter(|_| sure);
             if known.is_some_and(|(_, known, way)| !(way.moves_far(known) && known.reaches(&start))) {
                 break;
             }
-            let way = Way::through(&course, alone && ways.is_empty(), known.map(|(.., way)| way))?;
+            let way = Way::through(&course, account, alone && ways.is_empty(), known.map(|(.., way)| way))?;
             ways.push((begin, course, way));
         }
         let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].2.nats.total_cmp(&ways[b].2.nats)).unwrap_or(0);

@@ -71,7 +71,7 @@ fn agreement(
 }
 
 /// [`bending::nats`] of what a map does after `start`.
-fn bending_of(insides: &Insides, map: &FieldMap, start: &DAffine3) -> f64 {
+pub fn bending_of(insides: &Insides, map: &FieldMap, start: &DAffine3) -> f64 {
     let back = start.inverse();
     let apart = Field::of(&insides.image().geometry, |point| back.transform_point3(map.transform_point3(point)));
     let determinants = apart.jacobians();
@@ -79,7 +79,10 @@ fn bending_of(insides: &Insides, map: &FieldMap, start: &DAffine3) -> f64 {
 }
 
 /// The moving image on the fixed one's grid, as a map moves it, and how many of the grid's voxels lie inside it.
-fn moved([fixed, moving]: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<(Prepared<'static>, usize)> {
+pub fn moved(
+    [fixed, moving]: &[Prepared; 2],
+    map: impl Fn(DVec3) -> DVec3 + Sync,
+) -> Result<(Prepared<'static>, usize)> {
     let through = |image: &Volume, outside: f32| {
         let how = Resampling { outside, ..Resampling::default() };
         resample_through(image, &fixed.image.geometry, &map, &how)
@@ -125,7 +128,7 @@ pub fn both_ways(levels: &[Level], map: &DAffine3, intensities: [Intensities; 2]
 }
 
 /// The images on the first level with enough voxels to tell.
-fn enough<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
+pub fn enough<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
     let level = levels.iter().find(|level| is_enough(level)).or(levels.last())?;
     Some(images(level, intensities))
 }

@@ -7,6 +7,7 @@ use super::flows::Flows;
 use super::levels;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
+use super::witness::Witness;
 use crate::backend::Half;
 use crate::{Observer, Result};
 use rayon::prelude::*;
@@ -24,18 +25,30 @@ pub struct Tried {
     pub accounts: bool,
 }
 
+/// What must account for how a field bends space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Account {
+    /// What the half that does not pull tells.
+    Half,
+    /// What contrasts tell, as those of the finished field must.
+    Contrasts,
+}
+
 /// The flows of trials.
 pub struct Trials<'a> {
     course: &'a Course<'a>,
-    /// Of one flow: stays on the finest level, with its images, and takes the fields. Two that meet go there themselves.
-    judge: Option<Flows<'a>>,
-    /// What the half tells at the start, nats per voxel.
-    start: Option<f64>,
+    judge: Judge<'a>,
+    /// Asked instead of the half.
+    witness: Option<Witness<'a>>,
 }
 
 impl<'a> Trials<'a> {
-    pub fn new(course: &'a Course<'a>) -> Self {
-        Self { course, judge: None, start: None }
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped)
+    pub fn new(course: &'a Course<'a>, account: Account) -> Result<Self> {
+        let witness = || Witness::new(course.levels, &course.start, course.intensities);
+        let witness = (account == Account::Contrasts).then(witness).transpose()?.flatten();
+        Ok(Self { course, judge: Judge { course, flow: None, start: None }, witness })
     }
 
     /// How many are [tried](Trials::all) in about the time of one.
@@ -46,76 +59,88 @@ impl<'a> Trials<'a> {
 
     /// The coarse levels with each of these: see [`Self::one`].
     pub fn all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<Tried>> {
-        let course = self.course;
+        let Self { course, judge, witness } = self;
         if course.middle.is_some() {
             return smoothings.iter().map(|&smoothing| self.one(smoothing, searched)).collect();
         }
-        let climbed = |&smoothing| Field::of(course, course.coarse() - 1, smoothing, searched);
+        let last = course.coarse() - 1;
+        let climbed = |&smoothing| Field::of(course, last, smoothing, searched, witness.as_ref());
         let mut fields = Ok(Vec::new());
         // While they climb, the finest level gets its images.
         rayon::in_place_scope(|scope| {
             scope.spawn(|_| fields = smoothings.par_iter().with_max_len(1).map(climbed).collect());
-            self.judge().map(drop)
+            judge.ready().map(drop)
         })?;
-        fields?.iter().map(|field| self.judged(field)).collect()
+        fields?.iter().map(|field| judge.tried(field)).collect()
     }
 
     /// The coarse levels, or the last of them where its field begins with what was searched for.
     pub fn one(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
         let course = self.course;
+        let last = course.coarse() - 1;
         if course.middle.is_none() {
-            return self.judged(&Field::of(course, course.coarse() - 1, smoothing, searched)?);
+            return self.after(last, smoothing, searched);
         }
         // Before the flows of the trial take memory.
-        let start = match self.start {
+        let start = match self.judge.start {
             Some(start) => start,
-            None => *self.start.insert(told(course, &mut at_start(course)?)?),
+            None => *self.judge.start.insert(told(course, &mut at_start(course)?)?),
         };
-        let last = course.coarse() - 1;
         let mut flows = climbed(course, last, smoothing, searched)?;
         let bending = bending::of_two(&flows.field()?, course.grid(last).size);
         if last < course.finest() {
             course.enter(&mut flows, course.finest(), Before::Level(last))?;
         }
-        Ok(Tried::new(told(course, &mut flows)?, start, bending))
+        let nats = told(course, &mut flows)?;
+        Ok(Tried { nats, accounts: nats - start > bending })
     }
 
     /// The level after the coarse ones, for a while, where the coarse ones have this.
     pub fn beyond(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
-        self.judged(&Field::of(self.course, self.course.coarse(), smoothing, searched)?)
+        self.after(self.course.coarse(), smoothing, searched)
     }
 
-    /// The field of one flow.
-    fn judged(&mut self, field: &Field) -> Result<Tried> {
-        let course = self.course;
-        let [from, to] = [field.level, course.finest()].map(|number| course.grid(number));
-        let (judge, start) = self.judge()?;
-        judge.take(&field.planes, from.size, levels::between(from, to))?;
-        Ok(Tried::new(told(course, judge)?, start, field.bending))
+    /// One flow after this level.
+    fn after(&mut self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
+        self.judge.tried(&Field::of(self.course, level, smoothing, searched, self.witness.as_ref())?)
     }
 
     /// Gives back the memory of the flow on the finest level.
     pub fn rest(&mut self) {
-        self.judge = None;
+        self.judge.flow = None;
+    }
+}
+
+/// What says how well the images agree through a field.
+struct Judge<'a> {
+    course: &'a Course<'a>,
+    /// Of one flow: stays on the finest level, with its images, and takes the fields. Two that meet go there themselves.
+    flow: Option<Flows<'a>>,
+    /// What the half tells at the start, nats per voxel.
+    start: Option<f64>,
+}
+
+impl<'a> Judge<'a> {
+    fn tried(&mut self, field: &Field) -> Result<Tried> {
+        let course = self.course;
+        let [from, to] = [field.level, course.finest()].map(|number| course.grid(number));
+        let (flow, start) = self.ready()?;
+        flow.take(&field.planes, from.size, levels::between(from, to))?;
+        let nats = told(course, flow)?;
+        Ok(Tried { nats, accounts: field.accounts.unwrap_or(nats - start > field.bending) })
     }
 
     /// The flow on the finest level, whose field at first is that of the start, and what the half tells there.
-    fn judge(&mut self) -> Result<(&mut Flows<'a>, f64)> {
-        let mut judge = match self.judge.take() {
-            Some(judge) => judge,
+    fn ready(&mut self) -> Result<(&mut Flows<'a>, f64)> {
+        let mut flow = match self.flow.take() {
+            Some(flow) => flow,
             None => at_start(self.course)?,
         };
         let start = match self.start {
             Some(start) => start,
-            None => *self.start.insert(told(self.course, &mut judge)?),
+            None => *self.start.insert(told(self.course, &mut flow)?),
         };
-        Ok((self.judge.insert(judge), start))
-    }
-}
-
-impl Tried {
-    fn new(nats: f64, start: f64, bending: f64) -> Self {
-        Self { nats, accounts: nats - start > bending }
+        Ok((self.flow.insert(flow), start))
     }
 }
 
@@ -126,14 +151,24 @@ struct Field {
     level: usize,
     /// See [`bending::of_planes`].
     bending: f64,
+    /// What a witness says, if there is one.
+    accounts: Option<bool>,
 }
 
 impl Field {
     /// After this level, where the coarse ones have this smoothing.
-    fn of(course: &Course, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Self> {
+    fn of(
+        course: &Course,
+        level: usize,
+        smoothing: Smoothing,
+        searched: Option<&Searched>,
+        witness: Option<&Witness>,
+    ) -> Result<Self> {
         let planes = climbed(course, level, smoothing, searched)?.field()?;
-        let bending = bending::of_planes(&planes, course.grid(level).size);
-        Ok(Self { planes, level, bending })
+        let grid = course.grid(level);
+        let bending = bending::of_planes(&planes, grid.size);
+        let accounts = witness.map(|witness| witness.accounts(&planes, grid)).transpose()?;
+        Ok(Self { planes, level, bending, accounts })
     }
 }
 

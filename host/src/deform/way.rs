@@ -6,7 +6,7 @@ use super::flows::Flows;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::stiffness;
-use super::trials::Trials;
+use super::trials::{Account, Trials};
 use crate::Result;
 
 /// The way through a course.
@@ -21,7 +21,7 @@ pub struct Way {
 
 impl Way {
     /// `alone`: whether there is no other way, to whose value this one's is compared. `known`: one from another start.
-    pub fn through(course: &Course, alone: bool, known: Option<&Self>) -> Result<Self> {
+    pub fn through(course: &Course, account: Account, alone: bool, known: Option<&Self>) -> Result<Self> {
         let given = Smoothing::given(course.options, course.mm(course.finest()));
         // A flow of a single level begins at 0.
         let searches = course.finest() > 0;
@@ -30,7 +30,7 @@ impl Way {
         }
         // Before the trials, whose fields need the memory that the search frees.
         let searched = if searches { Some(course.searched()?) } else { None };
-        let mut trials = Trials::new(course);
+        let mut trials = Trials::new(course, account)?;
         let (smoothing, nats) = match given {
             Some(given) => (given, trials.one(given, None)?.nats),
             None => stiffness::found(&mut trials, known.map(|way| way.smoothing))?,

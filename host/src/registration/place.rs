@@ -147,6 +147,11 @@ impl Insides {
         }
     }
 
+    /// What contrasts tell about each other where the images lie, nats beyond chance.
+    pub fn here(&self) -> f64 {
+        self.contrasts.here(&DAffine3::IDENTITY)
+    }
+
     /// What contrasts tell about those of another moving image, which lies on the fixed one: nats beyond chance, 0 where too little of it
     /// is image.
     ///

@@ -1,0 +1,92 @@
+//! Whether contrasts account for how a field bends space, while it is only tried.
+
+use super::doubts;
+use super::levels::Level;
+use super::place::{bending_of, enough, moved};
+use crate::Result;
+use crate::image::{Geometry, Intensities, Prepared, voxel};
+use crate::registration::Insides;
+use crate::transform::Field;
+use glam::{DAffine3, DVec3};
+
+/// What two images tell about each other by their contrasts, inside of what is image.
+pub struct Witness<'a> {
+    images: [Prepared<'a>; 2],
+    insides: Insides,
+    start: DAffine3,
+    /// What they tell through the start, nats beyond chance.
+    at_start: f64,
+}
+
+impl<'a> Witness<'a> {
+    /// Of fields that follow a start; none where too little of the images is image.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped)
+    pub fn new(levels: &'a [Level], start: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<Self>> {
+        let Some(images) = enough(levels, intensities) else { return Ok(None) };
+        let (through, _) = moved(&images, |point| start.transform_point3(point))?;
+        let Some(insides) = Insides::of([&images[0], &through], [&[], &[]])? else { return Ok(None) };
+        let at_start = insides.here();
+        Ok(Some(Self { images, insides, start: *start, at_start }))
+    }
+
+    /// Whether a field on a grid could stand by what is asked of a finished one; its planes are in voxels.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`](crate::Error::Stopped)
+    pub fn accounts(&self, planes: &[f32], grid: &Geometry) -> Result<bool> {
+        let (sides, number) = (grid.size.map(|n| n as u32), grid.voxels());
+        let to_mm = grid.index_to_world();
+        let field = Field::by_voxel(grid, |n, _| {
+            let at = voxel(sides, n);
+            let end = [0, 1, 2].map(|axis: usize| f64::from(at[axis]) + f64::from(planes[axis * number + n]));
+            self.start.transform_point3(to_mm.transform_point3(DVec3::from_array(end)))
+        });
+        let map = field.map();
+        let (through, _) = moved(&self.images, |point| map.transform_point3(point))?;
+        let told = [self.at_start, self.insides.information(&through)?];
+        Ok(doubts::accounted(told, bending_of(&self.insides, &map, &self.start)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::levels;
+    use super::*;
+    use crate::deform::Options;
+    use crate::{PixelType, Silent, Volume};
+
+    #[test]
+    fn what_leads_structures_onto_each_other_is_accounted_for_and_what_leads_them_apart_is_not() {
+        let geometry = Geometry::axis_aligned([40, 36, 32], DVec3::splat(2.0), DVec3::ZERO);
+        let object =
+            |x: f64, y: f64, z: f64| 50.0 + 20.0 * ((0.9 * x).sin() + (0.8 * y).cos() + (0.7 * z + 0.2 * x).sin());
+        let shifted = |by: f64| {
+            let voxel = |n: usize| {
+                let [x, y, z] = geometry.index_of(n).map(|n| n as f64);
+                object(x - by, y, z) as f32
+            };
+            Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
+        };
+        let options = Options::default();
+        let [fixed, moving] = [shifted(0.0), shifted(2.0)];
+        let prepared = options.prepare(&fixed, &moving).unwrap();
+        let levels = levels::levels(&prepared, &[2.0], &Silent).unwrap();
+        let intensities = prepared[0].each_ref().map(|image| image.intensities);
+        let accounts = |start: f64, planes: &[f32]| {
+            let start = DAffine3::from_translation(DVec3::new(start, 0.0, 0.0));
+            Witness::new(&levels, &start, intensities).unwrap().unwrap().accounts(planes, &geometry).unwrap()
+        };
+        let number = geometry.voxels();
+        let along = |by: fn(f32) -> f32| {
+            let mut planes = vec![0.0; 3 * number];
+            (0..number).for_each(|n| planes[n] = by((n % 40) as f32));
+            planes
+        };
+        assert!(accounts(0.0, &along(|_| 2.0)), "it leads to where the images agree");
+        assert!(accounts(4.0, &along(|_| 0.0)), "nothing is lost where nothing moves");
+        assert!(!accounts(4.0, &along(|_| 2.0)), "it leads away");
+        assert!(!accounts(4.0, &along(|x| (2.5 * x).sin() * 0.4)), "it bends for nothing");
+    }
+}
