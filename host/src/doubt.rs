@@ -43,6 +43,8 @@ pub enum Check {
     Stretched,
     /// Whether the images account for how a deformation bends space.
     Bent,
+    /// Whether all parts of volumes agree through a deformation.
+    Unmatched,
     /// Whether a deformation makes the images agree better than its start.
     #[strum(serialize = "no rise")]
     NoRise,

@@ -5,6 +5,7 @@ use glam::{DAffine3, DVec3};
 use libtest_mimic::Trial;
 use mireg::deform::{Deformation, Force, Options};
 use mireg::{Check, Geometry, PixelType, Volume};
+use std::ops::Range;
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -13,6 +14,8 @@ pub fn tests() -> Vec<Trial> {
         test("what_lies_still_beside_what_slides_stays", sliding),
         test("what_slides_is_searched_for_on_a_finer_level_too", sliding_far),
         test("what_keeps_still_may_lie_as_the_headers_say", still_by_the_headers),
+        test("what_a_registration_leaves_behind_is_found_from_the_headers", left_behind),
+        test("a_part_that_stays_behind_fails", stays_behind),
         test("no_search_where_climbing_does", no_search),
         test("volumes_change_within_limits", within_limits),
         test("exchanged_images_have_the_inverse_where_volumes_change_too_much", exchanged),
@@ -117,6 +120,31 @@ fn still_by_the_headers() {
     let still = error(&pair, &found, truth, |p| p.x < 32.0 || p.x > 198.0);
     let moved = error(&pair, &found, truth, |p| (48.0..182.0).contains(&p.x) && (20.0..170.0).contains(&p.y));
     assert!(still < 0.5 && moved < 0.5, "{still:.3} mm where nothing moves, {moved:.3} mm where all does");
+}
+
+/// What slides is most of the body.
+fn most_slides(slides: Range<f64>, by: f64) -> (Pair, impl Fn(DVec3) -> DVec3) {
+    let truth = move |p: DVec3| if slides.contains(&p.x) { p + DVec3::new(0.0, by, 0.0) } else { p };
+    let grid = Geometry::axis_aligned([112, 104, 96], DVec3::splat(2.0), DVec3::ZERO);
+    (Pair { fixed: volume(grid, &truth), moving: volume(grid, |p| p) }, truth)
+}
+
+/// The first attempt leaves what keeps still 22 mm off.
+fn left_behind() {
+    let (pair, truth) = most_slides(45.0..225.0, 22.0);
+    let found = found(&pair, &Options::default());
+    assert!(found.trusted() && found.doubts.is_empty(), "{:?}", found.doubts);
+    let still = error(&pair, &found, truth, |p| p.x < 37.0);
+    assert!(still < 0.5 && found.start.from == "the headers", "{still:.3} mm from {}", found.start.from);
+}
+
+/// What keeps still is 30 mm off, also from the headers.
+fn stays_behind() {
+    let (pair, truth) = most_slides(40.0..200.0, 30.0);
+    let found = found(&pair, &Options::default());
+    let still = error(&pair, &found, truth, |p| p.x < 32.0);
+    let unmatched = found.doubts.iter().find(|doubt| doubt.check == Check::Unmatched);
+    assert!(still > 20.0 && unmatched.is_some_and(|doubt| doubt.grave), "{still:.3} mm, {:?}", found.unmatched);
 }
 
 fn no_search() {

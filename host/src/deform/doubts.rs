@@ -5,7 +5,7 @@ use super::{Consistency, Deformation, Level};
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
-use crate::registration::{LITTLE_INFORMATION, Place, agrees, agrees_alone, agrees_linearly};
+use crate::registration::{LITTLE_INFORMATION, Place, Unmatched, agrees, agrees_alone, agrees_linearly};
 
 /// Where the way there and back ends further from where it began on average, as a part of a voxel, the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
@@ -18,6 +18,21 @@ const KEPT: f64 = 0.6;
 
 /// So many nats are never missed: those of volumes that differ 1.18 times.
 const LITTLE_BENT: f64 = 0.03;
+
+/// More than the first part of the images may be without a counterpart, such as what was cut out; more than the second is placed wrongly.
+const UNMATCHED: [f64; 2] = [0.05, 0.1];
+
+/// What speaks against a field through which a part of volumes tells nothing about what lies on it.
+pub fn of_parts(unmatched: Option<Unmatched>) -> Option<Doubt> {
+    let Unmatched { share, middle_mm } = unmatched?;
+    let [x, y, z] = middle_mm?;
+    let text = format!(
+        "{:.0} % of what the images show tells nothing about what lies on it, around ({x:.0}, {y:.0}, {z:.0}) mm LPS",
+        100.0 * share
+    );
+    let [some, much] = UNMATCHED;
+    (share > some).then(|| Doubt { check: Check::Unmatched, message: text.into(), grave: share > much })
+}
 
 /// What speaks against a field through which contrasts do not tell enough more about each other than through its start.
 pub fn of_gain(made: &Deformation) -> Vec<Doubt> {

@@ -58,6 +58,7 @@ pub fn deformation(
         made.place = agreement.map(|of| of.place);
         made.start_information = agreement.map(|of| of.at_start);
         made.bending = agreement.map(|of| of.bending);
+        made.unmatched = agreement.and_then(|of| of.unmatched);
     }
     made.jacobian_range = match made.jacobian.has_gaps() {
         true => [f64::NAN; 2],
@@ -84,6 +85,7 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
         place: None,
         start_information: None,
         bending: None,
+        unmatched: None,
         linear_place: None,
         landmarks: None,
         doubts: Vec::new(),

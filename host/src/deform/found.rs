@@ -4,7 +4,7 @@ use super::{Compared, Force, LandmarkErrors};
 use crate::Volume;
 use crate::doubt::Doubt;
 use crate::image::Intensities;
-use crate::registration::{LinearStart, Place};
+use crate::registration::{LinearStart, Place, Unmatched};
 use crate::transform::Field;
 
 /// A deformation that was found.
@@ -41,6 +41,8 @@ pub struct Deformation {
     /// By how many nats per voxel the field is less likely than its start alone, over what of the fixed image is image: the variance of the
     /// logarithm of its Jacobian determinant, over 2 (ln 2)^2.
     pub bending: Option<f64>,
+    /// What of volumes tells nothing about what lies on it through the field, where the rest of them does.
+    pub unmatched: Option<Unmatched>,
     /// How much more the images agree through the start or, where they do not agree there, through the affine map nearest to the field;
     /// none where the flow started from a registration.
     pub linear_place: Option<Place>,

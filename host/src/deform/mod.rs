@@ -115,6 +115,29 @@ pub(crate) fn deform(
     Ok(Deformation { seconds, doubts: [doubts, found.doubts].concat(), ..found })
 }
 
+/// How a deformation is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    First,
+    /// With fields that contrasts account for.
+    Accounted,
+    /// From the headers, too, where the registration passed.
+    EveryStart,
+}
+
+impl Attempt {
+    /// Said to the user.
+    fn why(self) -> &'static str {
+        match self {
+            Self::First => "",
+            Self::Accounted => "contrasts hardly account for how the field bends: trying fields that they account for",
+            Self::EveryStart => {
+                "a part of the images tells nothing about what lies on it: trying from the headers, too"
+            }
+        }
+    }
+}
+
 /// A deformation under way.
 struct Run<'a> {
     fixed: &'a Volume,
@@ -134,24 +157,39 @@ impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
-        let found = self.found((levels, &stored), Account::Half, seconds)?;
-        let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
-        if given || self.middle.is_some() || !doubts::hardly_accounted(&found) {
-            return Ok(found);
-        }
-        self.observer.note("contrasts hardly account for how the field bends: trying fields that they account for");
-        let again = self.found((levels, &stored), Account::Contrasts, seconds)?;
-        Ok(if again.trusted() { again } else { found })
+        let found = self.found((levels, &stored), Attempt::First, seconds)?;
+        let Some(attempt) = self.after(&found) else { return Ok(found) };
+        self.observer.note(attempt.why());
+        let again = self.found((levels, &stored), attempt, seconds)?;
+        let share = |made: &Deformation| made.unmatched.map_or(0.0, |of| of.share);
+        let better = attempt != Attempt::EveryStart || share(&again) < share(&found);
+        Ok(if better && again.trusted() { again } else { found })
     }
 
-    /// A deformation by the stiffness of the fields that are accounted for so while they are tried.
+    /// What is tried after what was found; none where it stands.
+    fn after(&self, found: &Deformation) -> Option<Attempt> {
+        let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
+        match self.middle {
+            Some(_) => None,
+            None if !given && doubts::hardly_accounted(found) => Some(Attempt::Accounted),
+            None if self.sure() && doubts::of_parts(found.unmatched).is_some() => Some(Attempt::EveryStart),
+            None => None,
+        }
+    }
+
+    /// Whether there are two starts, of which a registration that passed is the first.
+    fn sure(&self) -> bool {
+        self.starts.len() > 1 && self.starts[0].vouched == Vouched::Checks
+    }
+
+    /// What an attempt finds.
     fn found(
         &self,
         (levels, stored): (&[levels::Level], &[Vec<[StoredImage; 2]>]),
-        account: Account,
+        attempt: Attempt,
         seconds: &mut Seconds,
     ) -> Result<Deformation> {
-        let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, stored, account))?;
+        let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, stored, attempt))?;
         let mut flow = Flows::new(self.backend, self.middle)?;
         let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
         let made = timed(&mut seconds.finish, || self.made(flow, course, begin.linear.clone()))?;
@@ -173,7 +211,12 @@ impl Run<'_> {
                 flow,
                 of_place.unwrap_or_default(),
                 doubts::of_gain(&made),
-                made.overlap.and_then(overlaps).into_iter().chain(of_landmarks).collect(),
+                made.overlap
+                    .and_then(overlaps)
+                    .into_iter()
+                    .chain(of_landmarks)
+                    .chain(doubts::of_parts(made.unmatched))
+                    .collect(),
             ]
             .concat(),
             linear_place,
@@ -189,19 +232,21 @@ impl Run<'_> {
         &'s self,
         levels: &'s [levels::Level],
         stored: &'s [Vec<[StoredImage; 2]>],
-        account: Account,
+        attempt: Attempt,
     ) -> Result<(&'s Begin, Course<'s>, Way)> {
         let Self { options, compared, observer, backend, middle, .. } = *self;
-        // What follows a registration that passed is tried where motion is large.
-        let sure = self.starts[0].vouched == Vouched::Checks;
-        let alone = sure || self.starts.len() == 1;
+        let account = if attempt == Attempt::Accounted { Account::Contrasts } else { Account::Half };
+        let every = attempt == Attempt::EveryStart;
+        let sure = self.sure();
+        let alone = self.starts.len() == 1 || sure && !every;
         let mut ways: Vec<(&Begin, Course, Way)> = Vec::new();
         for begin in self.starts {
             let start = begin.linear.transform.to_affine();
             let intensities = self.intensities;
             let course = Course { levels, stored, start, intensities, middle, options, compared, observer, backend };
             let known = ways.first().filter(|_| sure);
-            if known.is_some_and(|(_, known, way)| !(way.moves_far(known) && known.reaches(&start))) {
+            // What follows a registration that passed is tried where motion is large.
+            if known.is_some_and(|(_, known, way)| !((every || way.moves_far(known)) && known.reaches(&start))) {
                 break;
             }
             let way = Way::through(&course, account, alone && ways.is_empty(), known.map(|(.., way)| way))?;

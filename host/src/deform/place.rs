@@ -4,7 +4,7 @@ use super::bending;
 use super::levels::{Channel, Level};
 use crate::image::{Intensities, Prepared};
 use crate::plane::even::longer_side;
-use crate::registration::{Insides, Place, agrees, agrees_alone, volume};
+use crate::registration::{Insides, Place, Unmatched, agrees, agrees_alone, volume};
 use crate::resample::{Resampled, resample_through};
 use crate::transform::{Field, FieldMap};
 use crate::{Resampling, Result, Volume};
@@ -31,6 +31,8 @@ pub struct Agreement {
     pub at_start: f64,
     /// [`bending::nats`] of what the field does after its start, over what of the fixed image is image.
     pub bending: f64,
+    /// Of volumes.
+    pub unmatched: Option<Unmatched>,
 }
 
 /// What is seen of the images through a field from the fixed to the moving one; none without levels.
@@ -61,13 +63,14 @@ fn agreement(
 ) -> Result<Option<Agreement>> {
     let Some(insides) = Insides::of([&images[0], through], [&[], &[]])? else {
         // Either image has something to show, but not where the other one is.
-        let nowhere = Agreement { place: Place::NOWHERE, at_start: 0.0, bending: 0.0 };
+        let nowhere = Agreement { place: Place::NOWHERE, at_start: 0.0, bending: 0.0, unmatched: None };
         return Ok(Insides::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
     };
     let at_start = || insides.information(&moved(images, |point| start.transform_point3(point))?.0);
     let others = || rayon::join(at_start, || bending_of(&insides, map, start));
-    let (place, (at_start, bending)) = rayon::join(|| insides.place(&DAffine3::IDENTITY), others);
-    Ok(Some(Agreement { place: place?, at_start: at_start?, bending }))
+    let placed = || rayon::join(|| insides.place(&DAffine3::IDENTITY), || insides.unmatched());
+    let ((place, unmatched), (at_start, bending)) = rayon::join(placed, others);
+    Ok(Some(Agreement { place: place?, at_start: at_start?, bending, unmatched }))
 }
 
 /// [`bending::nats`] of what a map does after `start`.

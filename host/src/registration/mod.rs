@@ -12,6 +12,7 @@ mod mirror;
 mod moments;
 mod objective;
 mod options;
+mod parts;
 mod place;
 mod race;
 mod samples;
@@ -45,6 +46,7 @@ pub use elsewhere::Elsewhere;
 pub use found::{Registration, RegistrationLevel, RegistrationSeconds, Rise, Started};
 pub use linear::LinearStart;
 pub use options::{Init, Options};
+pub use parts::Unmatched;
 pub use place::Place;
 pub(crate) use trust::{
     LITTLE_INFORMATION, both_lead, intensities_agree, linear_place as agrees_linearly, overlap as overlaps,

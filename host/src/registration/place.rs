@@ -176,6 +176,17 @@ impl Insides {
         nearest_affine(&pairs, grid.is_flat())
     }
 
+    /// The contrasts of both images as they are compared, NaN where they are not image.
+    pub fn contrasts(&self) -> [&Volume; 2] {
+        let Pair([(fixed, _), (moving, _)]) = &self.contrasts;
+        [fixed, moving]
+    }
+
+    /// The longest side of the moving image, mm.
+    pub fn side(&self) -> f64 {
+        self.side
+    }
+
     /// The fixed image as it is compared, NaN where it is not image.
     pub fn image(&self) -> &Volume {
         let Pair([(fixed, _), _]) = &self.intensities;
@@ -259,7 +270,7 @@ impl Pair {
 }
 
 /// Shifts of the places around, whole voxels.
-fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
+pub fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
     let voxels = grid.world_to_index().matrix3 * to.matrix3.inverse();
     let around: Vec<DVec3> = around(grid).into_iter().map(|part| voxels * (side * part)).collect();
     let nearest = around.iter().map(|shift| shift.length()).fold(f64::INFINITY, f64::min);

@@ -18,7 +18,7 @@ use mireg::image::Intensities;
 use mireg::io;
 use mireg::io::transform::{self, Grids, Motion};
 use mireg::labels::Regions;
-use mireg::registration::Place;
+use mireg::registration::{Place, Unmatched};
 use mireg::{Doubt, Result, Volume};
 
 /// File names in the output folder, beside those of every registration.
@@ -103,6 +103,8 @@ pub struct Facts {
     /// By how many nats per voxel the field is less likely than its start alone, over what of the fixed image is image: the variance of the
     /// logarithm of its Jacobian determinant, over 2 (ln 2)^2.
     pub bending: Option<f64>,
+    /// What of volumes tells nothing about what lies on it through the field, where the rest of them does; null of pictures.
+    pub unmatched: Option<Unmatched>,
     /// How much more the images agree through the start or, where they do not agree there, through the affine map nearest to the field;
     /// null where the flow started from a registration.
     pub linear_place: Option<Place>,
@@ -231,6 +233,7 @@ impl Kind for Deformed<'_> {
             place: found.place,
             start_information: found.start_information,
             bending: found.bending,
+            unmatched: found.unmatched,
             linear_place: found.linear_place,
             landmarks: found.landmarks,
             regions: regions.cloned(),

@@ -66,6 +66,9 @@ pub fn advice(warning: &Warning) -> &'static str {
         Check::Bent => {
             "See below where volumes change most. Ask for a stiffer field (--smooth), or take the linear registration alone: images with little in common, as PET and SPECT have with CT and MR, cannot guide a soft one."
         }
+        Check::Unmatched => {
+            "Look there at the overlay. It may be right where one image shows what the other does not, such as a resection; else a part slid along another by more than was found: landmarks (--fixed-points, --moving-points) lead it."
+        }
         Check::NoRise => "Check the start, and try another --force or coarser --levels to begin with.",
         Check::Landmarks => {
             "See whether both files list the same landmarks in the same order and frame, and look where the images lead instead."

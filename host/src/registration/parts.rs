@@ -1,0 +1,163 @@
+//! Parts of two images that tell nothing about each other, while the rest of them does.
+//!
+//! What holds for all of the images hides what does not hold for a part: where an organ slides along a wall, either may lie where it belongs
+//! and the other one structure further on. So contrasts are compared block by block, where the images lie and a little way off.
+
+use super::place::{Insides, shifts};
+use crate::{Geometry, Volume};
+use glam::{DAffine3, DVec3};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Voxels along each side of a block, of an image that has 64 along its longest side.
+const SIDE: usize = 8;
+/// Equally many voxels are in each of so many bins: a block has few.
+const BINS: usize = 6;
+/// Cells of a joint histogram.
+const CELLS: usize = BINS * BINS;
+/// A block with less than this part of what the middle one of all tells, beyond chance, tells nothing.
+const LITTLE: f64 = 0.1;
+
+/// What of the images tells nothing about what lies on it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Unmatched {
+    /// How much of what is image in both, 0 to 1.
+    pub share: f64,
+    /// The middle of it, LPS mm; none where it is nothing.
+    pub middle_mm: Option<[f64; 3]>,
+}
+
+impl Insides {
+    /// Blocks of volumes on one grid whose contrasts tell much less about each other than those of other blocks, and no more than they do at
+    /// the best place around; none where no block can be told of.
+    pub fn unmatched(&self) -> Option<Unmatched> {
+        let [fixed, moving] = self.contrasts();
+        let grid = &fixed.geometry;
+        if grid.is_flat() || grid.size != moving.geometry.size {
+            return None;
+        }
+        let bins = bins([fixed, moving]);
+        let around = shifts(grid, &DAffine3::IDENTITY, self.side());
+        let blocks: Vec<_> =
+            blocks(grid).into_par_iter().filter_map(|block| told(&bins, grid, block, &around)).collect();
+        let mut here: Vec<_> = blocks.iter().map(|block| block.here).collect();
+        here.sort_by(f64::total_cmp);
+        let typical = here.get(here.len() / 2)?;
+        let nothing = |block: &&Told| block.here <= block.around && block.here < LITTLE * typical;
+        let sum = |blocks: &mut dyn Iterator<Item = &Told>| {
+            blocks.fold((0.0, DVec3::ZERO), |(voxels, middle), of| (voxels + of.voxels, middle + of.voxels * of.middle))
+        };
+        let (all, _) = sum(&mut blocks.iter());
+        let (voxels, middles) = sum(&mut blocks.iter().filter(nothing));
+        let middle = grid.index_to_world().transform_point3(middles / voxels);
+        Some(Unmatched { share: voxels / all, middle_mm: (voxels > 0.0).then(|| middle.to_array()) })
+    }
+}
+
+/// What a block's contrasts tell about each other, nats beyond chance.
+struct Told {
+    here: f64,
+    /// The most of the places around.
+    around: f64,
+    /// Its voxels that are image in both.
+    voxels: f64,
+    /// Its middle, voxels.
+    middle: DVec3,
+}
+
+/// The first voxels of all blocks.
+fn blocks(grid: &Geometry) -> Vec<[usize; 3]> {
+    let [width, height, depth] = grid.size;
+    let steps = |n: usize| (0..n).step_by(SIDE);
+    steps(depth).flat_map(|z| steps(height).flat_map(move |y| steps(width).map(move |x| [x, y, z]))).collect()
+}
+
+/// Of a block, half of which must be image in both.
+fn told(bins: &[Vec<u8>; 2], grid: &Geometry, first: [usize; 3], around: &[[isize; 3]]) -> Option<Told> {
+    let (here, voxels) = information(bins, grid, first, [0; 3])?;
+    let places = around.iter().filter_map(|&shift| information(bins, grid, first, shift));
+    let around = places.map(|(told, _)| told).fold(0.0, f64::max);
+    let middle = DVec3::from_array(first.map(|n| n as f64)) + 0.5 * (SIDE as f64 - 1.0);
+    Some(Told { here, around, voxels, middle })
+}
+
+/// What a block of the fixed image tells about the moving image's voxels so far from it, nats beyond chance, and how many are image in both.
+fn information(
+    [fixed, moving]: &[Vec<u8>; 2],
+    grid: &Geometry,
+    first: [usize; 3],
+    shift: [isize; 3],
+) -> Option<(f64, f64)> {
+    let [width, height, _] = grid.size;
+    // Where the block lies in the moving image, as far as it does.
+    let axis = |axis: usize| {
+        let (from, to) = (first[axis] as isize, (first[axis] + SIDE).min(grid.size[axis]) as isize);
+        from.max(-shift[axis])..to.min(grid.size[axis] as isize - shift[axis])
+    };
+    let away = shift[0] + width as isize * (shift[1] + height as isize * shift[2]);
+    let mut counts = [0u32; CELLS];
+    for z in axis(2) {
+        for y in axis(1) {
+            let row = width as isize * (y + height as isize * z);
+            for n in axis(0).map(|x| row + x) {
+                let (a, b) = (usize::from(fixed[n as usize]), usize::from(moving[(n + away) as usize]));
+                if a < BINS && b < BINS {
+                    counts[a * BINS + b] += 1;
+                }
+            }
+        }
+    }
+    let number: u32 = counts.iter().sum();
+    (2 * number as usize >= SIDE.pow(3)).then(|| (crate::metric::information(&counts, BINS), f64::from(number)))
+}
+
+/// The bins of the contrasts of two images, [`BINS`] where one of them is not image.
+fn bins([fixed, moving]: [&Volume; 2]) -> [Vec<u8>; 2] {
+    let both = |n: usize| !fixed.voxels[n].is_nan() && !moving.voxels[n].is_nan();
+    let of = |image: &Volume| {
+        let mut sorted: Vec<f32> = (0..image.voxels.len()).filter(|&n| both(n)).map(|n| image.voxels[n]).collect();
+        sorted.par_sort_unstable_by(f32::total_cmp);
+        let edges: Vec<f32> = (1..BINS).filter_map(|bin| sorted.get(bin * sorted.len() / BINS).copied()).collect();
+        let bin = |n: usize| edges.iter().filter(|&&edge| image.voxels[n] >= edge).count() as u8;
+        (0..image.voxels.len()).map(|n| if both(n) { bin(n) } else { BINS as u8 }).collect()
+    };
+    let (fixed, moving) = rayon::join(|| of(fixed), || of(moving));
+    [fixed, moving]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PixelType;
+    use crate::image::{Intensities, Prepared};
+    use std::borrow::Cow;
+
+    /// Texture whose last fifth along x is shifted by so many voxels along y.
+    fn volume(by: f64) -> Prepared<'static> {
+        let geometry = Geometry::axis_aligned([64, 56, 48], DVec3::splat(2.0), DVec3::ZERO);
+        let voxel = |n: usize| {
+            let [x, y, z] = geometry.index_of(n).map(|n| n as f64);
+            let y = if x < 51.0 { y } else { y + by };
+            let wave = |a: f64, b: f64, c: f64| (a * x + b * y + c * z).sin();
+            (50.0 + 10.0 * (wave(0.8, 0.5, 0.3) + wave(-0.4, 0.9, 0.5) + wave(0.3, -0.7, 0.8) + wave(0.6, 0.65, -0.7)))
+                as f32
+        };
+        let voxels = (0..geometry.voxels()).map(voxel).collect();
+        let image = Volume { geometry, voxels, pixel: PixelType::F32 };
+        let intensities = Intensities { range: (0.0, 100.0), ..Intensities::default() };
+        Prepared { image: Cow::Owned(image), mask: None, intensities }
+    }
+
+    #[test]
+    fn a_part_that_lies_elsewhere_is_told_and_where_it_is() {
+        let unmatched = |by| {
+            let insides = Insides::of([&volume(0.0), &volume(by)], [&[], &[]]).unwrap().unwrap();
+            insides.unmatched().unwrap()
+        };
+        assert_eq!(unmatched(0.0).share, 0.0);
+        let Unmatched { share, middle_mm } = unmatched(9.0);
+        let [x, y, z] = middle_mm.unwrap();
+        assert!((0.1..0.25).contains(&share), "{share}");
+        assert!(x > 102.0 && (45.0..65.0).contains(&y) && (37.0..57.0).contains(&z), "{x} {y} {z}");
+    }
+}
