@@ -27,7 +27,8 @@ pub fn of_parts(unmatched: Option<Unmatched>) -> Option<Doubt> {
     let Unmatched { share, middle_mm } = unmatched?;
     let [x, y, z] = middle_mm?;
     let text = format!(
-        "{:.0} % of what the images show tells nothing about what lies on it, around ({x:.0}, {y:.0}, {z:.0}) mm LPS",
+        "{:.0} % of what the images show tells nothing about what lies on it, around ({x:.0}, {y:.0}, {z:.0}) mm LPS: look there, and mask \
+         what only one of the images shows",
         100.0 * share
     );
     let [some, much] = UNMATCHED;
