@@ -23,8 +23,7 @@ const LITTLE_BENT: f64 = 0.03;
 const UNMATCHED: [f64; 2] = [0.05, 0.1];
 
 /// What speaks against a field through which a part of volumes tells nothing about what lies on it.
-pub fn of_parts(unmatched: Option<Unmatched>) -> Option<Doubt> {
-    let Unmatched { share, middle_mm } = unmatched?;
+pub fn of_parts(Unmatched { share, middle_mm }: Unmatched) -> Option<Doubt> {
     let [x, y, z] = middle_mm?;
     let text = format!(
         "{:.0} % of what the images show tells nothing about what lies on it, around ({x:.0}, {y:.0}, {z:.0}) mm LPS: look there, and mask \
@@ -37,25 +36,26 @@ pub fn of_parts(unmatched: Option<Unmatched>) -> Option<Doubt> {
 
 /// What speaks against a field through which contrasts do not tell enough more about each other than through its start.
 pub fn of_gain(made: &Deformation) -> Vec<Doubt> {
-    let (Some(before), Some(place), Some(bending)) = (made.start_information, made.place, made.bending) else {
-        return Vec::new();
-    };
-    let after = place.information;
+    let Some(([before, after], bending)) = told(made) else { return Vec::new() };
     of_contrasts(before, after).into_iter().chain(of_bending(after - before, bending)).collect()
 }
 
-/// Whether a field that is only tried may stand when it is finished, by what contrasts tell, nats before and after. Where they already tell
-/// less, it leads away, and goes on to.
+/// What contrasts tell through a field's start and through it, nats, and how much more its bending needs.
+fn told(made: &Deformation) -> Option<([f64; 2], f64)> {
+    Some(([made.start_information?, made.place?.information], made.bending?))
+}
+
+/// Whether a field that is only tried may stand when it is finished, by what contrasts tell, nats before and after. One through which they
+/// already tell less leads away, and would go on to.
 pub fn accounted([before, after]: [f64; 2], bending: f64) -> bool {
     of_contrasts(before, after).is_none() && bending <= after - before + LITTLE_BENT
 }
 
 /// Whether what contrasts tell through a field is less than its bending needs, if only by what is never missed.
 pub fn hardly_accounted(made: &Deformation) -> bool {
-    let (Some(before), Some(place), Some(bending)) = (made.start_information, made.place, made.bending) else {
-        return false;
-    };
-    !of_gain(made).is_empty() || bending > LITTLE_BENT && bending > place.information - before
+    told(made).is_some_and(|([before, after], bending)| {
+        of_contrasts(before, after).is_some() || bending > LITTLE_BENT && bending > after - before
+    })
 }
 
 /// What speaks against a field through which contrasts tell less about each other than through its start, nats.

@@ -39,6 +39,7 @@ pub use options::Options;
 pub use start::Start;
 
 use crate::backend::{Backend, Chosen, Flow, cpu};
+use crate::doubt::Check;
 use crate::image::{Geometry, Intensities, Prepared, Range, StoredImage};
 use crate::metric;
 use crate::observer::go_on;
@@ -50,6 +51,7 @@ use flows::Flows;
 use middle::Middle;
 use smoothing::Smoothing;
 use start::{Begin, Starts, Vouched};
+use std::slice;
 use std::time::Instant;
 use trials::Account;
 use way::Way;
@@ -116,27 +118,15 @@ pub(crate) fn deform(
 }
 
 /// How a deformation is looked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Attempt {
-    First,
-    /// With fields that contrasts account for.
-    Accounted,
-    /// From the headers, too, where the registration passed.
-    EveryStart,
+#[derive(Clone, Copy)]
+struct Attempt<'a> {
+    /// One, or two of which one is to be chosen.
+    starts: &'a [Begin],
+    account: Account,
 }
 
-impl Attempt {
-    /// Said to the user.
-    fn why(self) -> &'static str {
-        match self {
-            Self::First => "",
-            Self::Accounted => "contrasts hardly account for how the field bends: trying fields that they account for",
-            Self::EveryStart => {
-                "a part of the images tells nothing about what lies on it: trying from the headers, too"
-            }
-        }
-    }
-}
+/// The levels, and both images of each one's channels.
+type Levels<'a> = (&'a [levels::Level<'a>], &'a [Vec<[StoredImage; 2]>]);
 
 /// A deformation under way.
 struct Run<'a> {
@@ -157,46 +147,51 @@ impl Run<'_> {
     fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
-        let found = self.found((levels, &stored), Attempt::First, seconds)?;
-        let Some(attempt) = self.after(&found) else { return Ok(found) };
-        self.observer.note(attempt.why());
-        let again = self.found((levels, &stored), attempt, seconds)?;
+        let levels = (levels, &*stored);
+        let found = self.found(levels, Attempt { starts: self.starts, account: Account::Half }, seconds)?;
+        let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
+        if self.middle.is_none() && !given && doubts::hardly_accounted(&found) {
+            self.observer.note("contrasts hardly account for how the field bends: trying fields that they account for");
+            let again = Attempt { starts: self.starts, account: Account::Contrasts };
+            let again = self.found(levels, again, seconds)?;
+            return Ok(if again.trusted() { again } else { found });
+        }
+        let unmatched = found.doubts.iter().any(|doubt| doubt.check == Check::Unmatched);
+        let Some(starts) = self.other(levels, &found).filter(|_| unmatched) else { return Ok(found) };
+        self.observer.note("a part of the images tells nothing about what lies on it: trying the other start");
+        let again = self.found(levels, Attempt { starts, account: Account::Half }, seconds)?;
         let share = |made: &Deformation| made.unmatched.map_or(0.0, |of| of.share);
-        let better = attempt != Attempt::EveryStart || share(&again) < share(&found);
+        let better = share(&again) < share(&found) && again.values[1] > found.values[1];
         Ok(if better && again.trusted() { again } else { found })
     }
 
-    /// What is tried after what was found; none where it stands.
-    fn after(&self, found: &Deformation) -> Option<Attempt> {
-        let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
-        match self.middle {
-            Some(_) => None,
-            None if !given && doubts::hardly_accounted(found) => Some(Attempt::Accounted),
-            None if self.sure() && doubts::of_parts(found.unmatched).is_some() => Some(Attempt::EveryStart),
-            None => None,
-        }
+    /// The start that was not taken, where a registration that passed is one of two and displacements that are searched for reach the other.
+    fn other(&self, levels: Levels, found: &Deformation) -> Option<&[Begin]> {
+        let [first, second] = self.starts else { return None };
+        let reached = first.vouched == Vouched::Checks
+            && self.course(levels, first).reaches(&second.linear.transform.to_affine());
+        let other = if found.start.from == first.linear.from { second } else { first };
+        reached.then(|| slice::from_ref(other))
     }
 
-    /// Whether there are two starts, of which a registration that passed is the first.
-    fn sure(&self) -> bool {
-        self.starts.len() > 1 && self.starts[0].vouched == Vouched::Checks
+    /// The way of a flow through its levels, from a start.
+    fn course<'s>(&'s self, (levels, stored): Levels<'s>, begin: &Begin) -> Course<'s> {
+        let Self { intensities, options, compared, observer, backend, middle, .. } = *self;
+        let start = begin.linear.transform.to_affine();
+        Course { levels, stored, start, intensities, middle, options, compared, observer, backend }
     }
 
     /// What an attempt finds.
-    fn found(
-        &self,
-        (levels, stored): (&[levels::Level], &[Vec<[StoredImage; 2]>]),
-        attempt: Attempt,
-        seconds: &mut Seconds,
-    ) -> Result<Deformation> {
-        let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, stored, attempt))?;
+    fn found(&self, levels: Levels, attempt: Attempt, seconds: &mut Seconds) -> Result<Deformation> {
+        let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, attempt))?;
         let mut flow = Flows::new(self.backend, self.middle)?;
         let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
         let made = timed(&mut seconds.finish, || self.made(flow, course, begin.linear.clone()))?;
         let vouched = begin.vouched;
         let alone = vouched == Vouched::Nothing;
         let start = made.start.transform.to_affine();
-        let look = || alone.then(|| place::linear_place(levels, &made.field, &start, self.intensities)).transpose();
+        let look =
+            || alone.then(|| place::linear_place(course.levels, &made.field, &start, self.intensities)).transpose();
         let linear_place = timed(&mut seconds.finish, look)?.flatten();
         let of_place = made.place.map(|place| doubts::of_place(place, linear_place, vouched));
         let agree = of_place.as_ref().is_some_and(Vec::is_empty);
@@ -211,11 +206,9 @@ impl Run<'_> {
                 flow,
                 of_place.unwrap_or_default(),
                 doubts::of_gain(&made),
-                made.overlap
-                    .and_then(overlaps)
+                [made.overlap.and_then(overlaps), of_landmarks, made.unmatched.and_then(doubts::of_parts)]
                     .into_iter()
-                    .chain(of_landmarks)
-                    .chain(doubts::of_parts(made.unmatched))
+                    .flatten()
                     .collect(),
             ]
             .concat(),
@@ -230,23 +223,17 @@ impl Run<'_> {
     /// The start from which the images agree better than from any other, and the way from there.
     fn best<'s>(
         &'s self,
-        levels: &'s [levels::Level],
-        stored: &'s [Vec<[StoredImage; 2]>],
-        attempt: Attempt,
+        levels: Levels<'s>,
+        Attempt { starts, account }: Attempt<'s>,
     ) -> Result<(&'s Begin, Course<'s>, Way)> {
-        let Self { options, compared, observer, backend, middle, .. } = *self;
-        let account = if attempt == Attempt::Accounted { Account::Contrasts } else { Account::Half };
-        let every = attempt == Attempt::EveryStart;
-        let sure = self.sure();
-        let alone = self.starts.len() == 1 || sure && !every;
+        // What follows a registration that passed is tried where motion is large.
+        let sure = starts[0].vouched == Vouched::Checks;
+        let alone = sure || starts.len() == 1;
         let mut ways: Vec<(&Begin, Course, Way)> = Vec::new();
-        for begin in self.starts {
-            let start = begin.linear.transform.to_affine();
-            let intensities = self.intensities;
-            let course = Course { levels, stored, start, intensities, middle, options, compared, observer, backend };
+        for begin in starts {
+            let course = self.course(levels, begin);
             let known = ways.first().filter(|_| sure);
-            // What follows a registration that passed is tried where motion is large.
-            if known.is_some_and(|(_, known, way)| !((every || way.moves_far(known)) && known.reaches(&start))) {
+            if known.is_some_and(|(_, known, way)| !(way.moves_far(known) && known.reaches(&course.start))) {
                 break;
             }
             let way = Way::through(&course, account, alone && ways.is_empty(), known.map(|(.., way)| way))?;

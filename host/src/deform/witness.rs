@@ -1,13 +1,14 @@
 //! Whether contrasts account for how a field bends space, while it is only tried.
 
-use super::doubts;
 use super::levels::Level;
 use super::place::{bending_of, enough, moved};
+use super::{doubts, vectors};
 use crate::Result;
-use crate::image::{Geometry, Intensities, Prepared, voxel};
+use crate::backend::cpu;
+use crate::image::{Geometry, Intensities, Prepared};
 use crate::registration::Insides;
 use crate::transform::Field;
-use glam::{DAffine3, DVec3};
+use glam::DAffine3;
 
 /// What two images tell about each other by their contrasts, inside of what is image.
 pub struct Witness<'a> {
@@ -36,13 +37,9 @@ impl<'a> Witness<'a> {
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn accounts(&self, planes: &[f32], grid: &Geometry) -> Result<bool> {
-        let (sides, number) = (grid.size.map(|n| n as u32), grid.voxels());
-        let to_mm = grid.index_to_world();
-        let field = Field::by_voxel(grid, |n, _| {
-            let at = voxel(sides, n);
-            let end = [0, 1, 2].map(|axis: usize| f64::from(at[axis]) + f64::from(planes[axis * number + n]));
-            self.start.transform_point3(to_mm.transform_point3(DVec3::from_array(end)))
-        });
+        let [maps, _] = vectors::maps([grid, grid], &self.start);
+        let mut flow = cpu::flow_of(planes, grid.size, grid.spacing.to_array());
+        let field = Field { geometry: *grid, vectors: flow.vectors(&maps)? };
         let map = field.map();
         let (through, _) = moved(&self.images, |point| map.transform_point3(point))?;
         let told = [self.at_start, self.insides.information(&through)?];
@@ -56,6 +53,7 @@ mod tests {
     use super::*;
     use crate::deform::Options;
     use crate::{PixelType, Silent, Volume};
+    use glam::DVec3;
 
     #[test]
     fn what_leads_structures_onto_each_other_is_accounted_for_and_what_leads_them_apart_is_not() {

@@ -3,9 +3,9 @@
 //! What holds for all of the images hides what does not hold for a part: where an organ slides along a wall, either may lie where it belongs
 //! and the other one structure further on. So contrasts are compared block by block, where the images lie and a little way off.
 
-use super::place::{Insides, shifts};
-use crate::{Geometry, Volume};
-use glam::{DAffine3, DVec3};
+use super::place::Insides;
+use crate::{Geometry, Volume, metric};
+use glam::DVec3;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -37,20 +37,19 @@ impl Insides {
             return None;
         }
         let bins = bins([fixed, moving]);
-        let around = shifts(grid, &DAffine3::IDENTITY, self.side());
+        let around = self.around();
         let blocks: Vec<_> =
             blocks(grid).into_par_iter().filter_map(|block| told(&bins, grid, block, &around)).collect();
         let mut here: Vec<_> = blocks.iter().map(|block| block.here).collect();
         here.sort_by(f64::total_cmp);
         let typical = here.get(here.len() / 2)?;
-        let nothing = |block: &&Told| block.here <= block.around && block.here < LITTLE * typical;
-        let sum = |blocks: &mut dyn Iterator<Item = &Told>| {
-            blocks.fold((0.0, DVec3::ZERO), |(voxels, middle), of| (voxels + of.voxels, middle + of.voxels * of.middle))
-        };
-        let (all, _) = sum(&mut blocks.iter());
-        let (voxels, middles) = sum(&mut blocks.iter().filter(nothing));
-        let middle = grid.index_to_world().transform_point3(middles / voxels);
-        Some(Unmatched { share: voxels / all, middle_mm: (voxels > 0.0).then(|| middle.to_array()) })
+        let tells = |block: &&Told| block.here > block.around || block.here >= LITTLE * typical;
+        let nothing: Vec<_> = blocks.iter().filter(|block| !tells(block)).collect();
+        let all: f64 = blocks.iter().map(|block| block.voxels).sum();
+        let voxels: f64 = nothing.iter().map(|block| block.voxels).sum();
+        let middle = nothing.iter().map(|block| block.voxels * block.middle).sum::<DVec3>() / voxels;
+        let middle_mm = grid.index_to_world().transform_point3(middle).to_array();
+        Some(Unmatched { share: voxels / all, middle_mm: (!nothing.is_empty()).then_some(middle_mm) })
     }
 }
 
@@ -108,7 +107,7 @@ fn information(
         }
     }
     let number: u32 = counts.iter().sum();
-    (2 * number as usize >= SIDE.pow(3)).then(|| (crate::metric::information(&counts, BINS), f64::from(number)))
+    (2 * number as usize >= SIDE.pow(3)).then(|| (metric::information(&counts, BINS), f64::from(number)))
 }
 
 /// The bins of the contrasts of two images, [`BINS`] where one of them is not image.

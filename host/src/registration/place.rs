@@ -182,9 +182,10 @@ impl Insides {
         [fixed, moving]
     }
 
-    /// The longest side of the moving image, mm.
-    pub fn side(&self) -> f64 {
-        self.side
+    /// How far the places around lie from where the images lie, voxels.
+    pub fn around(&self) -> Vec<[isize; 3]> {
+        let [fixed, _] = self.contrasts();
+        shifts(&fixed.geometry, &DAffine3::IDENTITY, self.side)
     }
 
     /// The fixed image as it is compared, NaN where it is not image.
@@ -270,7 +271,7 @@ impl Pair {
 }
 
 /// Shifts of the places around, whole voxels.
-pub fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
+fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
     let voxels = grid.world_to_index().matrix3 * to.matrix3.inverse();
     let around: Vec<DVec3> = around(grid).into_iter().map(|part| voxels * (side * part)).collect();
     let nearest = around.iter().map(|shift| shift.length()).fold(f64::INFINITY, f64::min);
