@@ -4,6 +4,7 @@ mod bytes;
 mod masks;
 mod metric;
 mod outliers;
+mod people;
 mod place;
 mod plane;
 mod sampling;
@@ -31,6 +32,7 @@ pub fn tests() -> Vec<Trial> {
         trust::tests(),
         metric::tests(),
         outliers::tests(),
+        people::tests(),
         place::tests(),
         plane::tests(),
         slices::tests(),

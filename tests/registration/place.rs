@@ -75,7 +75,7 @@ fn a_voxel_without_data_hides_no_surround() {
 }
 
 /// A tissue with lumps of some 2 cm.
-fn lumps(at: DVec3) -> f64 {
+pub fn lumps(at: DVec3) -> f64 {
     let wave = |n: u64| {
         let number = |of: u64| random::uniform(17 + of, n) - 0.5;
         let along = DVec3::new(number(0), number(1), number(2)).normalize();

@@ -6,7 +6,7 @@ use crate::image::{Intensities, Prepared};
 use crate::plane::even::longer_side;
 use crate::registration::{Insides, Place, Unmatched, agrees, agrees_alone, volume};
 use crate::resample::{Resampled, resample_through};
-use crate::transform::{Field, FieldMap};
+use crate::transform::{Field, FieldMap, Kind};
 use crate::{Resampling, Result, Volume};
 use glam::{DAffine3, DVec3};
 use std::borrow::Cow;
@@ -114,7 +114,7 @@ pub fn linear_place(
         return Ok(Some(at_start));
     }
     let map = field.map();
-    let nearest = insides.nearest_affine(|point| map.transform_point3(point)).unwrap_or(*start);
+    let nearest = insides.nearest(Kind::Affine, |point| map.transform_point3(point)).unwrap_or(*start);
     insides.place(&nearest).map(Some)
 }
 

@@ -31,7 +31,7 @@ fn failed(found: &Registration, check: Check) -> bool {
 ///
 /// # Errors
 /// Those that end a registration whatever else might be tried.
-pub fn unless_fatal(found: Result<Registration>) -> Result<Option<Registration>> {
+pub fn unless_fatal<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error @ (Error::Stopped | Error::Device { .. })) => Err(error),
         other => Ok(other.ok()),

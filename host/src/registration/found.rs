@@ -32,7 +32,8 @@ pub struct Registration {
     pub started: Started,
     /// Coarse to fine.
     pub levels: Vec<RegistrationLevel>,
-    /// Whether the images agree where they were placed; none where too little of them is image.
+    /// Whether the images agree where they were placed; none where too little of them is image. Where [`Started::from`] is `affine`, as that
+    /// placed them.
     pub place: Option<Place>,
     /// The best other place of the smaller volume in the larger one; none where neither covers less than half of what the other does.
     pub elsewhere: Option<Elsewhere>,
@@ -58,7 +59,8 @@ impl Registration {
 #[derive(Debug, Clone, Serialize)]
 pub struct Started {
     /// `header`, `geometry`, `mass`, `moments`, `search`, `file`; or `contrast`: of pictures, whose contrast was registered; or
-    /// `foreground`: of volumes, of which what is brighter than the surround was registered.
+    /// `foreground`: of volumes, of which what is brighter than the surround was registered; or `affine`: of volumes, an affine registration
+    /// to which the transform is the nearest of its kind.
     pub from: &'static str,
     /// How far the end is from it: the root mean square distance over the fixed image's grid, mm.
     pub distance_mm: f64,

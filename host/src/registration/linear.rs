@@ -1,7 +1,7 @@
 //! The linear registration that a deformation or a mesh starts from.
 
 use super::again::unless_fatal;
-use super::{Options, Registration, register};
+use super::{Options, Registration, RegistrationSeconds, alone};
 use crate::backend::Backend;
 use crate::image::{IntensityRange, Prepared};
 use crate::transform::{Kind, Linear};
@@ -55,7 +55,7 @@ fn of_kind(
         moved: false,
         ..Options::default()
     };
-    register(&fixed.image, &moving.image, &options, backend, observer)
+    alone([&fixed.image, &moving.image], &options, RegistrationSeconds::default(), backend, observer)
 }
 
 /// Where a start of this kind is from.

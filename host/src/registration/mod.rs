@@ -10,6 +10,7 @@ mod linear;
 pub(crate) mod memory;
 mod mirror;
 mod moments;
+mod nearest;
 mod objective;
 mod options;
 mod parts;
@@ -33,6 +34,7 @@ use elsewhere::elsewhere;
 use glam::DAffine3;
 use levels::Levels;
 pub(crate) use linear::{from, linear};
+use nearest::nearest;
 use objective::LevelMetric;
 pub(crate) use place::Insides;
 use race::{Race, Rival};
@@ -61,7 +63,18 @@ pub(crate) fn register(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let mut seconds = RegistrationSeconds::default();
+    let found = alone([fixed, moving], options, RegistrationSeconds::default(), backend, observer)?;
+    Ok(nearest(&found, [fixed, moving], options, backend, observer)?.unwrap_or(found))
+}
+
+/// The same by transforms of the kind that was asked for alone.
+fn alone(
+    [fixed, moving]: [&Volume; 2],
+    options: &Options,
+    mut seconds: RegistrationSeconds,
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<Registration> {
     let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
     // Between pictures of unknown scale mm are no measure of sharpness.
@@ -283,6 +296,15 @@ impl Run<'_> {
         let (evaluations, trace) = (metric.evaluations, metric.trace);
         self.levels.push(RegistrationLevel { spacing_mm, samples, sigmas, evaluations, value, stopped, trace });
         self.seconds.optimise += clock.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Takes the metric of the finest level as the headers place the images, and at `to`.
+    fn look(&mut self, levels: &Levels, to: &DAffine3) -> Result<()> {
+        let images = self.options.metric.prepare(levels.images(0, Some(*to))?)?;
+        let loaded = images.load(self.case.backend)?;
+        let mut metric = LevelMetric::new(images.grids(), loaded, self.options.metric.worst(), self.case.observer);
+        self.values = [metric.at(&DAffine3::IDENTITY)?, metric.at(to)?];
         Ok(())
     }
 

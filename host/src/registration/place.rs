@@ -12,7 +12,7 @@ use crate::metric::{self, NO_INFORMATION};
 use crate::plane::canvas::Canvas;
 use crate::plane::contrast::{self, REACH};
 use crate::plane::even::{Even, longer_side, neighbourhood};
-use crate::transform::nearest_affine;
+use crate::transform::{Kind, nearest_linear};
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
@@ -166,14 +166,14 @@ impl Insides {
         }
     }
 
-    /// The affine map nearest to `map`, of points of the fixed image to points of the moving one, LPS mm, over what of the fixed one is
+    /// The map of a kind nearest to `map`, of points of the fixed image to points of the moving one, LPS mm, over what of the fixed one is
     /// image; none if that is too little.
-    pub fn nearest_affine(&self, map: impl Fn(DVec3) -> DVec3) -> Option<DAffine3> {
+    pub fn nearest(&self, kind: Kind, map: impl Fn(DVec3) -> DVec3) -> Option<DAffine3> {
         let grid = &self.image().geometry;
         let to_world = grid.index_to_world();
         let points = self.voxels().map(|n| to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into()));
         let pairs: Vec<_> = points.map(|point| (point, map(point))).collect();
-        nearest_affine(&pairs, grid.is_flat())
+        nearest_linear(kind, &pairs, grid.is_flat())
     }
 
     /// The contrasts of both images as they are compared, NaN where they are not image.
@@ -186,6 +186,13 @@ impl Insides {
     pub fn around(&self) -> Vec<[isize; 3]> {
         let [fixed, _] = self.contrasts();
         shifts(&fixed.geometry, &DAffine3::IDENTITY, self.side)
+    }
+
+    /// How far the nearest of the places around lies, mm.
+    pub fn least_shift(&self) -> f64 {
+        let to_world = self.image().geometry.index_to_world().matrix3;
+        let mm = |shift: &[isize; 3]| (to_world * DVec3::from(shift.map(|n| n as f64))).length();
+        self.around().iter().map(mm).fold(f64::INFINITY, f64::min)
     }
 
     /// The fixed image as it is compared, NaN where it is not image.

@@ -68,6 +68,12 @@ impl Race {
         Self { nothing, ..Self::default() }
     }
 
+    /// Over, with one pose, which another way led to: where it started and where it ended.
+    pub fn over(from: &'static str, start: DAffine3, transform: DAffine3, candidates: usize) -> Self {
+        let pose = Pose { from, start, transform, value: 0.0, stopped: Stopped::Converged, shape: None };
+        Self { poses: vec![pose], candidates, ..Self::default() }
+    }
+
     /// The pose in front.
     ///
     /// # Errors

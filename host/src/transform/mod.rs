@@ -33,7 +33,7 @@ mod rigid;
 pub(crate) mod rotation;
 mod step;
 
-pub(crate) use affine::nearest_affine;
+pub(crate) use affine::nearest_linear;
 pub use any::Transform;
 pub use field::{Field, FieldMap};
 pub use kind::{Dimension, Kind};

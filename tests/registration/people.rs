@@ -1,0 +1,74 @@
+//! Two people, whom no rigid transform lays on each other.
+
+use glam::{DAffine3, DMat3, DVec3};
+use libtest_mimic::Trial;
+use mireg::transform::Kind;
+use mireg::{Geometry, Options, PixelType, Volume, io};
+
+use super::place::lumps;
+use super::{register, test};
+use crate::support::data_dir;
+
+pub fn tests() -> Vec<Trial> {
+    vec![
+        test("another_person_lies_where_an_affine_registration_says", another_person),
+        test("heads_of_two_people", heads_of_two_people).with_ignored_flag(data_dir().is_none()),
+    ]
+}
+
+/// How a body differs from the first one: longer along x, shorter along z.
+const STRETCH: DVec3 = DVec3::new(1.2, 1.0, 0.82);
+
+/// A body of lumps in an ellipsoid, 2 mm, as a scanner shows it.
+fn body(stretch: DVec3, shows: fn(f64) -> f64) -> Volume {
+    let geometry = Geometry::axis_aligned([64; 3], DVec3::splat(2.0), DVec3::ZERO);
+    let middle = geometry.centre();
+    let voxel = |n: usize| {
+        let at = geometry.index_to_world().transform_point3(geometry.index_of(n).map(|i| i as f64).into());
+        let in_first = (at - middle) / stretch;
+        let inside = (in_first / DVec3::new(44.0, 52.0, 48.0)).length() < 1.0;
+        if inside { shows(lumps(in_first)) as f32 } else { 0.0 }
+    };
+    Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
+}
+
+/// How far two maps are from each other at most, mm, over the middle of a volume.
+fn apart(a: &DAffine3, b: &DAffine3, volume: &Volume) -> f64 {
+    let corner = |n: u32| DVec3::new((n & 1) as f64, (n >> 1 & 1) as f64, (n >> 2) as f64) - 0.5;
+    let middle = volume.geometry.centre();
+    let at = |n: u32| middle + corner(n) * 80.0;
+    (0..8).map(|n| a.transform_point3(at(n)).distance(b.transform_point3(at(n)))).fold(0.0, f64::max)
+}
+
+/// Outlines agree best where what they enclose does not.
+fn another_person() {
+    let fixed = body(DVec3::ONE, |lumps| 200.0 + 10.0 * lumps);
+    let turn = DMat3::from_rotation_z(0.2) * DMat3::from_rotation_x(-0.1);
+    let mut moving = body(STRETCH, |lumps| 500.0 - 12.0 * lumps);
+    let moved = DAffine3::from_mat3_translation(turn, DVec3::new(9.0, -7.0, 4.0));
+    moving.geometry.origin = moved.transform_point3(moving.geometry.origin);
+    moving.geometry.direction = turn;
+    let about = |matrix: DMat3| {
+        let middle = fixed.geometry.centre();
+        moved * DAffine3::from_mat3_translation(matrix, middle - matrix * middle)
+    };
+    let volume = libm::cbrt(STRETCH.element_product());
+    let nearest = [(Kind::Rigid, about(DMat3::IDENTITY)), (Kind::Similarity, about(DMat3::IDENTITY * volume))];
+    for (dof, nearest) in nearest {
+        let found = register(&fixed, &moving, &Options { dof, ..Options::default() });
+        assert!(found.trusted() && found.started.from == "affine", "{dof:?}: {:?}, {:?}", found.started, found.doubts);
+        let apart = apart(&found.transform.to_affine(), &nearest, &fixed);
+        assert!(found.transform.kind == dof && apart < 2.0, "{dof:?}: {apart:.1} mm, {:?}", found.transform);
+    }
+}
+
+/// A rigid registration of these two ends 190 mm away or where heads, 15 % different in size, touch on one side.
+fn heads_of_two_people() {
+    let [fixed, moving] =
+        ["chris/chris_t1.nii.gz", "brainweb/t1.mha"].map(|path| io::read(&data_dir().unwrap().join(path)).unwrap());
+    let by = |dof| register(&fixed, &moving, &Options { dof, ..Options::default() });
+    let [rigid, affine] = [by(Kind::Rigid), by(Kind::Affine)];
+    assert!(rigid.trusted() && affine.trusted(), "{:?}, {:?}", rigid.doubts, affine.doubts);
+    let apart = apart(&rigid.transform.to_affine(), &affine.transform.to_affine(), &fixed);
+    assert!(apart < 25.0, "{apart:.1} mm");
+}
