@@ -3,7 +3,7 @@
 use crate::arch::bits as arch;
 
 /// Four bytes out of eight: those of `a` are numbered 0 to 3 from the lowest, those of `b` 4 to 7, and the lowest hexadecimal digit
-/// of `selector` names the lowest byte of the result. Each digit is at most 7.
+/// of `selector` names the lowest byte of the result. A digit that is 8 more stands for the byte's highest bit, eight times.
 /// PTX: `prmt.b32`. Any thread.
 #[inline(always)]
 pub fn permute(a: u32, b: u32, selector: u32) -> u32 {
@@ -49,5 +49,6 @@ mod tests {
         assert_eq!(permute(a, b, 0x7654), b);
         assert_eq!(permute(a, b, 0x7632), 0x7766_3322);
         assert_eq!(permute(a, b, 0x0000), 0);
+        assert_eq!(permute(0x7F80, 0, 0x9980), 0x0000_FF80, "a byte; its sign; that of the one above, twice");
     }
 }

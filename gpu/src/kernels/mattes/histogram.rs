@@ -8,11 +8,11 @@ use super::Sample;
 use crate::kernels::{batch, each_of};
 use crate::math::{affine, interpolate, mattes};
 use crate::params::{Affine, MattesHistogram};
-use cuda_std::kernel;
 use cuda_std::shared::{self, SharedSlice};
 use cuda_std::thread::{
     block_dim_y, block_idx_x, block_idx_y, block_idx_z, grid_dim_x, sync_threads, thread_idx_x, thread_idx_y,
 };
+use cuda_std::{bits, kernel};
 
 /// Lanes of a warp: the width of a tile.
 pub const WIDTH: u32 = 32;
@@ -22,6 +22,9 @@ pub const COPIES: u32 = WIDTH / 4;
 
 /// The words of a copy, modulo 32: lanes with the same bins then add in different banks.
 pub const SHIFT: u32 = 4;
+
+/// The selector of the first of four numbers of 16 bits: two bytes, and twice the sign of the second, which is 0.
+const ZERO_ABOVE: u32 = 0x9910;
 
 /// Counts with windows on the moving side. Blocks of ([`WIDTH`], rows), at most 1024 threads, with `copies * stride` words of dynamic
 /// shared memory; the z of the grid is the number of the range, and its y that of the transform.
@@ -83,7 +86,8 @@ unsafe fn count<const BOTH: bool>(p: &MattesHistogram) {
     }
 }
 
-/// Counts the voxels from `[x, y, z]` to the lower end of the tile, two at a time so that the reads overlap.
+/// Counts the voxels from `[x, y, z]` to the lower end of the tile. Each is read before the one above it is counted, so that nothing waits
+/// for a read.
 #[inline(always)]
 unsafe fn count_down<const BOTH: bool>(
     p: &MattesHistogram,
@@ -97,32 +101,28 @@ unsafe fn count_down<const BOTH: bool>(
     let base = affine::add_y(affine, affine::from_x(affine, x), y);
     let plane = width * height;
     let mut voxel = x + width * (y + height * z);
-    // SAFETY: the voxels are in the fixed image.
+    // SAFETY: called with voxels of the fixed image.
     let read = |voxel: u32, z: u32| unsafe { Sample::read(images, voxel, affine::add_z(affine, base, z)) };
-    // SAFETY: as this function's.
-    unsafe {
-        while z + 2 <= end {
-            let (a, b) = (read(voxel, z), read(voxel + plane, z + 1));
-            counters.count::<BOTH>(p, a);
-            counters.count::<BOTH>(p, b);
-            z += 2;
-            voxel += 2 * plane;
+    let mut next = read(voxel, z);
+    while z < end {
+        let sample = next;
+        (z, voxel) = (z + 1, voxel + plane);
+        if z < end {
+            next = read(voxel, z);
         }
-        while z < end {
-            counters.count::<BOTH>(p, read(voxel, z));
-            z += 1;
-            voxel += plane;
-        }
+        // SAFETY: as this function's.
+        unsafe { counters.count::<BOTH>(p, sample) };
     }
 }
 
 /// A block's counters as a lane sees them.
 struct Counters {
+    /// This lane's copy, numbered from each of four neighbouring counters on, beginning with this lane's.
+    turns: [SharedSlice<u32>; 4],
+    /// Which of four weights those get: selectors of two of eight bytes, with zeros above.
+    selectors: [u32; 4],
+    /// All copies.
     words: SharedSlice<u32>,
-    /// The first word of this lane's copy.
-    copy: u32,
-    /// Which of four weights this lane adds first.
-    turn: u32,
     /// The first fixed bin of the range.
     first: u32,
 }
@@ -131,8 +131,16 @@ impl Counters {
     #[inline(always)]
     fn new(p: &MattesHistogram, words: SharedSlice<u32>) -> Self {
         let lane = thread_idx_x();
-        let copy = (lane >> 2) & (p.copies - 1);
-        Self { words, copy: copy * p.stride, turn: lane & 3, first: p.range * block_idx_z() }
+        let copy = (lane >> 2 & (p.copies - 1)) * p.stride;
+        let turn = |k: u32| (lane + k) & 3;
+        let turned = |k: u32| words.numbered_from(0_u32.wrapping_sub(copy + turn(k)));
+        let selector = |k: u32| ZERO_ABOVE + 0x2222 * turn(k);
+        Self {
+            turns: [turned(0), turned(1), turned(2), turned(3)],
+            selectors: [selector(0), selector(1), selector(2), selector(3)],
+            words,
+            first: p.range * block_idx_z(),
+        }
     }
 
     /// Counts a sample, unless it lies outside or is masked.
@@ -142,7 +150,7 @@ impl Counters {
     #[inline(always)]
     unsafe fn count<const BOTH: bool>(&self, p: &MattesHistogram, sample: Sample) {
         let [fixed_bins, moving_bins] = p.images.bins;
-        let row = sample.fixed.wrapping_sub(self.first);
+        let row = sample.fixed().wrapping_sub(self.first);
         let here = BOTH | (row < p.range);
         if !(sample.counts::<BOTH>(fixed_bins) & here) {
             return;
@@ -157,7 +165,7 @@ impl Counters {
             unsafe { self.add(row * moving_bins + first, weights) };
         } else {
             // SAFETY: the fixed value of a sample that counts is a stored one, and the window lies within the bins.
-            unsafe { self.add_rows(p, sample.fixed, first, weights) };
+            unsafe { self.add_rows(p, sample.fixed(), first, weights) };
         }
     }
 
@@ -190,25 +198,18 @@ impl Counters {
     /// Adds four weights to as many neighbouring counters, this lane's first.
     ///
     /// # Safety
-    /// `pair` to `pair + 3` are counters of a copy.
+    /// `pair` to `pair + 3` are counters of a copy, and weights are below 2^15.
     #[inline(always)]
-    unsafe fn add(&self, pair: u32, weights: [u32; 4]) {
-        let [a, b, c, d] = self.turned(weights);
-        let at = self.copy + pair;
-        // SAFETY: the caller says that the copy has these four counters; they were set to 0 before a barrier.
-        unsafe {
-            self.words.add(at + self.turn, a);
-            self.words.add(at + ((self.turn + 1) & 3), b);
-            self.words.add(at + ((self.turn + 2) & 3), c);
-            self.words.add(at + ((self.turn + 3) & 3), d);
-        }
-    }
-
-    /// The weights from this lane's first on.
-    #[inline(always)]
-    fn turned(&self, [a, b, c, d]: [u32; 4]) -> [u32; 4] {
-        let [a, b, c, d] = if self.turn & 1 == 0 { [a, b, c, d] } else { [b, c, d, a] };
-        if self.turn & 2 == 0 { [a, b, c, d] } else { [c, d, a, b] }
+    unsafe fn add(&self, pair: u32, [a, b, c, d]: [u32; 4]) {
+        let (low, high) = (a + (b << 16), c + (d << 16));
+        let add = |k: usize| {
+            // SAFETY: the caller says that the copy has these four counters; they were set to 0 before a barrier.
+            unsafe { self.turns[k].add(pair, bits::permute(low, high, self.selectors[k])) }
+        };
+        add(0);
+        add(1);
+        add(2);
+        add(3);
     }
 
     /// Adds the counters to the joint histogram, and leaves them at 0.

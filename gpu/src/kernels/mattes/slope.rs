@@ -118,10 +118,10 @@ impl Sample {
         let at = |row: u32| unsafe { table.quadratic(row * windows + first) };
         let quadratic = if BOTH {
             // SAFETY: the fixed value is a stored one or the highest number.
-            let (row, into) = unsafe { mattes::window(self.fixed as f32, fixed_bins, mattes::scale(fixed_bins)) };
+            let (row, into) = unsafe { mattes::window(self.fixed() as f32, fixed_bins, mattes::scale(fixed_bins)) };
             mattes::mix([at(row), at(row + 1), at(row + 2), at(row + 3)], mattes::cubic(into).0)
         } else {
-            at(if counts { self.fixed } else { 0 })
+            at(if counts { self.fixed() } else { 0 })
         };
         sums.add(x, if counts { mattes::slope(quadratic, into) } else { 0.0 }, derivatives);
     }

@@ -3,7 +3,11 @@
 #[inline(always)]
 pub fn permute(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = u64::from(a) | u64::from(b) << 32;
-    let byte = |digit: u32| bytes >> (8 * (selector >> (4 * digit) & 7)) & 0xFF;
+    let byte = |digit: u32| {
+        let named = selector >> (4 * digit);
+        let byte = bytes >> (8 * (named & 7)) & 0xFF;
+        if named & 8 == 0 { byte } else { (byte >> 7) * 0xFF }
+    };
     (byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24) as u32
 }
 
