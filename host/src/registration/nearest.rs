@@ -34,10 +34,14 @@ pub fn nearest(
         "little speaks for where the {} registration placed the images: trying an affine one",
         options.dof.name()
     ));
-    let affinely = Options { dof: Kind::Affine, moved: false, ..options.clone() };
-    let affine = unless_fatal(alone(images, &affinely, found.seconds.clone(), backend, observer))?;
+    let as_affine = Options { dof: Kind::Affine, moved: false, ..options.clone() };
+    let affine = unless_fatal(alone(images, &as_affine, found.seconds.clone(), backend, observer))?;
     let Some(affine) = affine.filter(|affine| vouches(affine, found)) else { return Ok(None) };
-    Ok(unless_fatal(near(&affine, found, images, options, backend, observer))?.flatten())
+    let near = unless_fatal(near(&affine, found, images, options, backend, observer))?.flatten();
+    if near.is_some() {
+        observer.note(&format!("the result is the {} transform nearest to the affine one", options.dof.name()));
+    }
+    Ok(near)
 }
 
 /// Whether a place that an affine registration speaks for would be better: where what was found does not stand, or only intensities speak for
