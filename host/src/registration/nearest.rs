@@ -5,16 +5,15 @@
 
 use super::again::unless_fatal;
 use super::levels::Levels;
-use super::place::{Insides, Place};
+use super::place::Insides;
 use super::race::Race;
 use super::{Case, Init, Options, Registration, alone, ready, timed, trust};
 use crate::doubt::{Check, Doubt};
 use crate::observer::Observer;
-use crate::transform::{Kind, distance};
+use crate::transform::Kind;
 use crate::{Result, Volume, backend::Backend};
 
-/// In place of a result that does not stand, or for which only intensities speak, the transform nearest to an affine registration; none
-/// where that tells no more.
+/// In place of a result that does not stand, the transform nearest to an affine registration; none where that does not stand either.
 ///
 /// # Errors
 /// Those that end a registration whatever else might be tried.
@@ -26,43 +25,30 @@ pub fn nearest(
     observer: &dyn Observer,
 ) -> Result<Option<Registration>> {
     let flat = images[0].geometry.is_flat();
-    let settled = flat || options.dof == Kind::Affine || options.init != Init::Auto;
-    if settled || !unclear(&found.doubts, found.place) {
+    if flat || options.dof == Kind::Affine || options.init != Init::Auto || !lies_elsewhere(&found.doubts) {
         return Ok(None);
     }
-    observer.note(&format!(
-        "little speaks for where the {} registration placed the images: trying an affine one",
-        options.dof.name()
-    ));
+    observer.note(&format!("the {} registration should not be used: trying an affine one", options.dof.name()));
     let as_affine = Options { dof: Kind::Affine, moved: false, ..options.clone() };
     let affine = unless_fatal(alone(images, &as_affine, found.seconds.clone(), backend, observer))?;
-    let Some(affine) = affine.filter(|affine| vouches(affine, found)) else { return Ok(None) };
-    let near = unless_fatal(near(&affine, found, images, options, backend, observer))?.flatten();
+    // After one wrong result another must not pass by chance.
+    let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(trust::both_agree);
+    let Some(affine) = affine.filter(stands) else { return Ok(None) };
+    let near = unless_fatal(near(&affine, images, options, backend, observer))?.flatten();
     if near.is_some() {
         observer.note(&format!("the result is the {} transform nearest to the affine one", options.dof.name()));
     }
     Ok(near)
 }
 
-/// Whether a place that an affine registration speaks for would be better: where what was found does not stand, or only intensities speak for
-/// it. Not where it is mirrored, which an affine registration may fit well enough to hide.
-fn unclear(doubts: &[Doubt], place: Option<Place>) -> bool {
-    let mirrored = doubts.iter().any(|doubt| doubt.check == Check::Mirrored);
-    let stands = doubts.iter().all(|doubt| !doubt.grave) && place.is_none_or(trust::contrasts_agree);
-    !mirrored && !stands
+/// Whether a result does not stand, and not because it is mirrored, which an affine registration may fit well enough to hide.
+fn lies_elsewhere(doubts: &[Doubt]) -> bool {
+    doubts.iter().any(|doubt| doubt.grave) && doubts.iter().all(|doubt| doubt.check != Check::Mirrored)
 }
 
-/// Whether an affine registration says more than what was found. After one wrong result another must not pass by chance.
-fn vouches(affine: &Registration, found: &Registration) -> bool {
-    let clearer = |place| !found.trusted() || trust::contrasts_agree(place);
-    affine.trusted() && affine.place.is_some_and(|place| trust::both_agree(place) && clearer(place))
-}
-
-/// The nearest transform, looked at; none where it does not stand, or where what was found and stands is no further from it than the places
-/// around, with which it agreed less.
+/// The nearest transform, looked at; none where it does not stand.
 fn near(
     affine: &Registration,
-    found: &Registration,
     [fixed, moving]: [&Volume; 2],
     options: &Options,
     backend: &dyn Backend,
@@ -72,10 +58,6 @@ fn near(
     let map = affine.transform.to_affine();
     let Some(insides) = Insides::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
     let Some(to) = insides.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
-    let apart = distance(&found.transform.to_affine(), &to, &fixed.geometry);
-    if found.trusted() && apart < insides.least_shift() {
-        return Ok(None);
-    }
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
     let mut seconds = affine.seconds.clone();
     let levels = timed(&mut seconds.pyramid, || Levels::new(&read, options, backend))?;
@@ -102,11 +84,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_affine_registration_is_asked_where_little_speaks_for_the_place() {
-        let place = |contrast| Some(Place { contrast, intensities: 2.0, ..Place::NOWHERE });
-        let doubts = |check| [Doubt { check, message: "".into(), grave: true }];
-        assert!(!unclear(&[], place(3.5)) && unclear(&[], place(3.4)) && !unclear(&[], None));
-        assert!(unclear(&doubts(Check::Rival), place(9.0)) && unclear(&doubts(Check::Place), place(1.0)));
-        assert!(!unclear(&doubts(Check::Mirrored), place(9.0)));
+    fn an_affine_registration_is_tried_where_a_result_does_not_stand() {
+        let doubt = |check, grave| Doubt { check, message: "".into(), grave };
+        assert!(!lies_elsewhere(&[]) && !lies_elsewhere(&[doubt(Check::Rotation, false)]));
+        assert!(lies_elsewhere(&[doubt(Check::Rotation, false), doubt(Check::Place, true)]));
+        assert!(!lies_elsewhere(&[doubt(Check::Mirrored, true), doubt(Check::Place, true)]));
     }
 }

@@ -188,13 +188,6 @@ impl Insides {
         shifts(&fixed.geometry, &DAffine3::IDENTITY, self.side)
     }
 
-    /// How far the nearest of the places around lies, mm.
-    pub fn least_shift(&self) -> f64 {
-        let to_world = self.image().geometry.index_to_world().matrix3;
-        let mm = |shift: &[isize; 3]| (to_world * DVec3::from(shift.map(|n| n as f64))).length();
-        self.around().iter().map(mm).fold(f64::INFINITY, f64::min)
-    }
-
     /// The fixed image as it is compared, NaN where it is not image.
     pub fn image(&self) -> &Volume {
         let Pair([(fixed, _), _]) = &self.intensities;
