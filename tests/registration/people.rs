@@ -32,12 +32,10 @@ fn body(stretch: DVec3, shows: fn(f64) -> f64) -> Volume {
     Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 }
 }
 
-/// How far two maps are from each other at most, mm, over the middle of a volume.
+/// How far two maps are from each other at most, mm, over the corners of a volume.
 fn apart(a: &DAffine3, b: &DAffine3, volume: &Volume) -> f64 {
-    let corner = |n: u32| DVec3::new((n & 1) as f64, (n >> 1 & 1) as f64, (n >> 2) as f64) - 0.5;
-    let middle = volume.geometry.centre();
-    let at = |n: u32| middle + corner(n) * 80.0;
-    (0..8).map(|n| a.transform_point3(at(n)).distance(b.transform_point3(at(n)))).fold(0.0, f64::max)
+    let apart = |at| a.transform_point3(at).distance(b.transform_point3(at));
+    volume.geometry.corners().map(apart).into_iter().fold(0.0, f64::max)
 }
 
 /// Outlines agree best where what they enclose does not.

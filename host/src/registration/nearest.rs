@@ -25,7 +25,7 @@ pub fn nearest(
     observer: &dyn Observer,
 ) -> Result<Option<Registration>> {
     let flat = images[0].geometry.is_flat();
-    if flat || options.dof == Kind::Affine || options.init != Init::Auto || !lies_elsewhere(&found.doubts) {
+    if flat || options.dof == Kind::Affine || options.init != Init::Auto || !is_replaceable(&found.doubts) {
         return Ok(None);
     }
     observer.note(&format!("the {} registration should not be used: trying an affine one", options.dof.name()));
@@ -34,7 +34,7 @@ pub fn nearest(
     // After one wrong result another must not pass by chance.
     let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(trust::both_agree);
     let Some(affine) = affine.filter(stands) else { return Ok(None) };
-    let near = unless_fatal(near(&affine, images, options, backend, observer))?.flatten();
+    let near = unless_fatal(near(affine, images, options, backend, observer))?.flatten();
     if near.is_some() {
         observer.note(&format!("the result is the {} transform nearest to the affine one", options.dof.name()));
     }
@@ -42,13 +42,13 @@ pub fn nearest(
 }
 
 /// Whether a result does not stand, and not because it is mirrored, which an affine registration may fit well enough to hide.
-fn lies_elsewhere(doubts: &[Doubt]) -> bool {
+fn is_replaceable(doubts: &[Doubt]) -> bool {
     doubts.iter().any(|doubt| doubt.grave) && doubts.iter().all(|doubt| doubt.check != Check::Mirrored)
 }
 
 /// The nearest transform, looked at; none where it does not stand.
 fn near(
-    affine: &Registration,
+    affine: Registration,
     [fixed, moving]: [&Volume; 2],
     options: &Options,
     backend: &dyn Backend,
@@ -59,11 +59,11 @@ fn near(
     let Some(insides) = Insides::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
     let Some(to) = insides.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    let mut seconds = affine.seconds.clone();
+    let mut seconds = affine.seconds;
     let levels = timed(&mut seconds.pyramid, || Levels::new(&read, options, backend))?;
     let mut run = Case { fixed, moving, read: &read, backend, observer }.under_way(&read, options, seconds);
     run.look(&levels, &to)?;
-    run.levels.clone_from(&affine.levels);
+    run.levels = affine.levels;
     let race = Race::over("affine", map, to, affine.started.candidates);
     let mut near = run.finish(&race, None)?;
     // The affine registration vouches for the place, and tells of sizes that differ.
@@ -86,8 +86,8 @@ mod tests {
     #[test]
     fn an_affine_registration_is_tried_where_a_result_does_not_stand() {
         let doubt = |check, grave| Doubt { check, message: "".into(), grave };
-        assert!(!lies_elsewhere(&[]) && !lies_elsewhere(&[doubt(Check::Rotation, false)]));
-        assert!(lies_elsewhere(&[doubt(Check::Rotation, false), doubt(Check::Place, true)]));
-        assert!(!lies_elsewhere(&[doubt(Check::Mirrored, true), doubt(Check::Place, true)]));
+        assert!(!is_replaceable(&[]) && !is_replaceable(&[doubt(Check::Rotation, false)]));
+        assert!(is_replaceable(&[doubt(Check::Rotation, false), doubt(Check::Place, true)]));
+        assert!(!is_replaceable(&[doubt(Check::Mirrored, true), doubt(Check::Place, true)]));
     }
 }

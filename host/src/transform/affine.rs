@@ -5,7 +5,7 @@ use super::rotation;
 use glam::{DAffine3, DMat3, DVec3};
 
 /// The map of a kind that takes the first points of pairs nearest to the second ones, by least squares. If they are `flat`, all with the same
-/// z, it leaves z alone. None if the first ones lie in a plane, or if they are flat on a line.
+/// z, it leaves z alone. None if the first ones lie in a plane, or if they are flat on a line; a translation, if there are none.
 pub(crate) fn nearest_linear(kind: Kind, pairs: &[(DVec3, DVec3)], flat: bool) -> Option<DAffine3> {
     let mean = |point: fn(&(DVec3, DVec3)) -> DVec3| pairs.iter().map(point).sum::<DVec3>() / pairs.len() as f64;
     let (from, to) = (mean(|pair| pair.0), mean(|pair| pair.1));
