@@ -111,12 +111,14 @@ fn sliding_far() {
 /// A registration follows what is larger, here what slides; for what keeps still the headers are right.
 fn still_by_the_headers() {
     let (pair, truth) = most_slides(40.0..190.0, 16.0);
-    let found = found(&pair, &Options { levels: Some(vec![8.0, 4.0, 2.0]), ..Options::default() });
-    assert!(found.trusted() && found.doubts.is_empty(), "{:?}", found.doubts);
-    assert_eq!(found.start.from, "the headers");
-    let still = error(&pair, &found, &truth, |p| p.x < 32.0 || p.x > 198.0);
-    let moved = error(&pair, &found, &truth, |p| (48.0..182.0).contains(&p.x) && (20.0..170.0).contains(&p.y));
-    assert!(still < 0.5 && moved < 0.5, "{still:.3} mm where nothing moves, {moved:.3} mm where all does");
+    for symmetric in [false, true] {
+        let found = found(&pair, &Options { levels: Some(vec![8.0, 4.0, 2.0]), symmetric, ..Options::default() });
+        assert!(found.trusted() && found.doubts.is_empty(), "{:?}", found.doubts);
+        assert_eq!(found.start.from, "the headers");
+        let still = error(&pair, &found, &truth, |p| p.x < 32.0 || p.x > 198.0);
+        let moved = error(&pair, &found, &truth, |p| (48.0..182.0).contains(&p.x) && (20.0..170.0).contains(&p.y));
+        assert!(still < 0.5 && moved < 0.5, "{still:.3} mm where nothing moves, {moved:.3} mm where all does");
+    }
 }
 
 /// What slides is most of the body.

@@ -17,6 +17,8 @@ const COARSE_HEAD_MM: f64 = 1.2;
 const PEOPLE_MM: f64 = 4.0;
 /// Mean error of landmarks in the liver, mm.
 const LIVER_MM: f64 = 2.5;
+/// The same around it by default: 10 where a registration that follows the liver is the only start.
+const AROUND_MM: f64 = 4.0;
 
 pub fn tests() -> Vec<Trial> {
     let Some(data) = data_dir() else {
@@ -35,11 +37,14 @@ pub fn tests() -> Vec<Trial> {
         let folder = data.join("liver").join(subject);
         Trial::test(format!("deform::liver_{subject}"), move || livers(&folder, &breaths))
     };
+    let subject = data.join("liver/dataset18");
+    let around = move || around_a_liver(&subject);
     let [t1, t2] = ["t1.mha", "t2.mha"].map(|name| data.join("brainweb").join(name));
     let other = data.join("cases/mni_00/fixed.nii.gz");
     let people = move || people(&other, [&t1, &t2]);
     vec![
         Trial::test("deform::two_people_in_two_contrasts", people),
+        Trial::test("deform::what_keeps_still_around_a_liver_by_default", around),
         head("t2"),
         head("pd"),
         coarse_head("t2"),
@@ -102,7 +107,7 @@ fn people(other: &Path, [t1, t2]: [&Path; 2]) -> Result<(), Failed> {
 /// A deep breath to two others.
 fn livers(folder: &Path, breaths: &[[&str; 2]]) -> Result<(), Failed> {
     let fixed = io::read(&folder.join("exhMaster_unmasked.force_direction.mha"))?;
-    let landmarks = |name: &str| Landmarks::read(&folder.join(format!("{name}LMliver.vtk")), None, None);
+    let landmarks = |name: &str| landmarks(folder, name, "liver");
     let from = landmarks("exhMaster")?;
     let options = Options {
         force: Force::Lcc.into(),
@@ -116,10 +121,7 @@ fn livers(folder: &Path, breaths: &[[&str; 2]]) -> Result<(), Failed> {
     for [breath, image] in breaths {
         let (moving, to) = (io::read(&folder.join(image))?, landmarks(breath)?);
         let found = mireg::deform(&fixed, &moving, &options)?;
-        let mean = |map: &dyn Fn(DVec3) -> DVec3| {
-            let errors = from.points().iter().zip(to.points()).map(|(&from, &to)| map(from).distance(to));
-            errors.sum::<f64>() / from.points().len() as f64
-        };
+        let mean = |map: &dyn Fn(DVec3) -> DVec3| distance([&from, &to], map);
         errors.push([mean(&|p| p), mean(&|p| found.field.transform_point3(p)), found.jacobian_range[0]]);
     }
     let after = errors.iter().map(|[_, after, _]| after).sum::<f64>() / errors.len() as f64;
@@ -127,4 +129,30 @@ fn livers(folder: &Path, breaths: &[[&str; 2]]) -> Result<(), Failed> {
         true => Ok(()),
         false => Err(format!("mm before, mm after and smallest Jacobian: {errors:.2?}").into()),
     }
+}
+
+/// By default, the chest wall keeps still while the liver moves by 20 mm.
+fn around_a_liver(folder: &Path) -> Result<(), Failed> {
+    let fixed = io::read(&folder.join("exhMaster_unmasked.force_direction.mha"))?;
+    let moving = io::read(&folder.join("cyc_1_10.z4_fixed.mha"))?;
+    let [from, to] = [landmarks(folder, "exhMaster", "outside")?, landmarks(folder, "cyc_1_10", "outside")?];
+    for symmetric in [false, true] {
+        let found = mireg::deform(&fixed, &moving, &Options { symmetric, ..Options::default() })?;
+        let mean = distance([&from, &to], |p| found.field.transform_point3(p));
+        if mean > AROUND_MM || !found.trusted() {
+            return Err(format!("{mean:.2} mm, symmetric {symmetric}, {:?}", found.doubts).into());
+        }
+    }
+    Ok(())
+}
+
+/// Of a breath, in the liver or outside of it.
+fn landmarks(folder: &Path, breath: &str, place: &str) -> Result<Landmarks, Failed> {
+    Ok(Landmarks::read(&folder.join(format!("{breath}LM{place}.vtk")), None, None)?)
+}
+
+/// The mean distance of landmarks from where a map takes those that they belong to, mm.
+fn distance([from, to]: [&Landmarks; 2], map: impl Fn(DVec3) -> DVec3) -> f64 {
+    let errors = from.points().iter().zip(to.points()).map(|(&from, &to)| map(from).distance(to));
+    errors.sum::<f64>() / from.points().len() as f64
 }

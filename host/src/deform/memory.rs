@@ -22,13 +22,20 @@ pub struct Need {
 }
 
 impl Need {
-    /// Of a flow between images on two grids, on whose `finest` level they have the grids that it has.
-    pub fn new(images: [&Geometry; 2], finest: Option<&Level>, middle: Option<&Middle>, load: FlowLoad) -> Self {
+    /// Of a flow between images on two grids, on whose `finest` level they have the grids that it has, or of two that meet in one of the
+    /// middles.
+    pub fn new<'a>(
+        images: [&Geometry; 2],
+        finest: Option<&Level>,
+        middles: impl Iterator<Item = &'a Middle>,
+        load: FlowLoad,
+    ) -> Self {
         let level = finest.map_or(images, Level::grids);
-        let host = |on_device| host_bytes(images, middle.and_then(|middle| middle.grids.last()), load, on_device);
+        let middle = middles.filter_map(|middle| middle.grids.last()).max_by_key(|grid| grid.voxels());
+        let host = |on_device| host_bytes(images, middle, load, on_device);
         let host = [host(false), host(true)];
         let bytes = |grid: &Geometry, moving: &Geometry| flow_bytes(grid.size, moving.size, load);
-        let (grid, device) = match middle.and_then(|middle| middle.grids.last()) {
+        let (grid, device) = match middle {
             None => (level[0], bytes(level[0], level[1])),
             Some(grid) => (grid, level.iter().map(|image| bytes(grid, image)).sum()),
         };

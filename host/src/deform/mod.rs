@@ -15,11 +15,13 @@ mod forces;
 mod found;
 mod landmarks;
 mod levels;
+mod meet;
 pub(crate) mod memory;
 mod middle;
 mod options;
 mod place;
 mod respaced;
+mod run;
 mod search;
 mod searched;
 mod smoothing;
@@ -38,23 +40,16 @@ pub use landmarks::{LandmarkErrors, Landmarks};
 pub use options::Options;
 pub use start::Start;
 
-use crate::backend::{Backend, Chosen, Flow, cpu};
-use crate::doubt::Check;
-use crate::image::{Geometry, Intensities, Prepared, Range, StoredImage};
+use crate::backend::Chosen;
+use crate::image::{Geometry, Prepared};
 use crate::metric;
 use crate::observer::go_on;
-use crate::registration::{LinearStart, overlaps, timed};
-use crate::transform::Field;
+use crate::registration::timed;
 use crate::{Observer, Result, Volume};
-use course::Course;
-use flows::Flows;
 use middle::Middle;
-use smoothing::Smoothing;
-use start::{Begin, Starts, Vouched};
-use std::slice;
+use run::Run;
+use start::{Begin, Starts};
 use std::time::Instant;
-use trials::Account;
-use way::Way;
 
 /// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). Its start does not wait for a device that is
 /// still being opened.
@@ -71,13 +66,13 @@ pub(crate) fn deform(
     metric::check::tell(images, observer);
     let start = || options.start.find(images, options.symmetric, chosen, observer);
     let spacings = || options.levels.clone().unwrap_or_else(|| levels::automatic(&fixed.geometry));
-    // Only those of two flows that meet depend on the start, and their grid is what both images show.
+    // Those of two flows that meet depend on the start, and their grid is what both images show.
     let shown = if options.symmetric { None } else { content::without_background(&prepared, spacings()[0]) };
     let shown = shown.as_deref().unwrap_or(&prepared);
     let levels_of = |channels, spacings: &[f64]| contrasts::levels(channels, spacings, &options.force, observer);
     let levels = || (!options.symmetric).then(|| levels_of(shown, &spacings())).transpose();
     let (start, levels) = rayon::join(start, levels);
-    let (Starts { starts, doubts }, levels) = (start?, levels?);
+    let (Starts { mut starts, doubts }, levels) = (start?, levels?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     go_on(observer)?;
@@ -85,241 +80,41 @@ pub(crate) fn deform(
     let range = |images: &[Prepared; 2]| images.each_ref().map(|image| image.intensities.range);
     let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
     let grids = [&fixed.geometry, &moving.geometry];
-    // Of two flows that meet there is one start.
-    let alone = starts.first().filter(|_| options.symmetric).map(|start| start.linear.transform.to_affine());
-    let middle = alone.map(|start| Middle::new(grids, &start, options.levels.as_deref())).transpose()?;
-    let spacings = middle.as_ref().map_or_else(spacings, Middle::spacings);
     let mut levels = match levels {
         Some(levels) => levels,
-        None => timed(&mut seconds.pyramid, || levels_of(&prepared, &spacings))?,
+        None => {
+            let spacings = meet_between(grids, &mut starts, options.levels.as_deref())?;
+            timed(&mut seconds.pyramid, || levels_of(&prepared, &spacings))?
+        }
     };
     let likely = starts[0].linear.transform.to_affine();
     let compared = timed(&mut seconds.pyramid, || contrasts::compared(&levels, &likely, intensities))?;
     contrasts::take(&mut levels, compared);
     let ranges = compared.ranges(ranges);
-    let need = memory::Need::new(grids, levels.last(), middle.as_ref(), options.load(compared));
+    let middles = starts.iter().filter_map(|start| start.middle.as_ref());
+    let need = memory::Need::new(grids, levels.last(), middles, options.load(compared));
     let backend = memory::choose(chosen.soonest(observer)?, chosen.asked(), &need, observer)?;
     memory::check(backend, &need)?;
-    let run = Run {
-        fixed,
-        moving,
-        intensities,
-        starts: &starts,
-        middle: middle.as_ref(),
-        options,
-        compared,
-        ranges: &ranges,
-        observer,
-        backend,
-    };
+    let (starts, ranges) = (&*starts, &*ranges);
+    let run = Run { fixed, moving, intensities, starts, options, compared, ranges, observer, backend };
     let found = run.finish(&levels, &mut seconds)?;
     seconds.register = clock.elapsed().as_secs_f64();
     Ok(Deformation { seconds, doubts: [doubts, found.doubts].concat(), ..found })
 }
 
-/// How a deformation is looked for.
-#[derive(Clone, Copy)]
-struct Attempt<'a> {
-    /// One, or two of which one is to be chosen.
-    starts: &'a [Begin],
-    account: Account,
-}
-
-/// The levels, and both images of each one's channels.
-type Levels<'a> = (&'a [levels::Level<'a>], &'a [Vec<[StoredImage; 2]>]);
-
-/// A deformation under way.
-struct Run<'a> {
-    fixed: &'a Volume,
-    moving: &'a Volume,
-    intensities: [Intensities; 2],
-    /// One, or two of which one is to be chosen.
-    starts: &'a [Begin],
-    middle: Option<&'a Middle>,
-    options: &'a Options,
-    compared: Compared,
-    ranges: &'a [[Range; 2]],
-    observer: &'a dyn Observer,
-    backend: &'a dyn Backend,
-}
-
-impl Run<'_> {
-    fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
-        let stored: Vec<_> =
-            timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
-        let levels = (levels, &*stored);
-        let found = self.found(levels, Attempt { starts: self.starts, account: Account::Half }, seconds)?;
-        let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
-        if self.middle.is_none() && !given && doubts::hardly_accounted(&found) {
-            self.observer.note("contrasts hardly account for how the field bends: trying fields that they account for");
-            let again = Attempt { starts: self.starts, account: Account::Contrasts };
-            let again = self.found(levels, again, seconds)?;
-            return Ok(if again.trusted() { again } else { found });
-        }
-        let unmatched = found.doubts.iter().any(|doubt| doubt.check == Check::Unmatched);
-        let Some(starts) = self.other(levels, &found).filter(|_| unmatched) else { return Ok(found) };
-        self.observer.note("a part of the images tells nothing about what lies on it: trying the other start");
-        let again = self.found(levels, Attempt { starts, account: Account::Half }, seconds)?;
-        let share = |made: &Deformation| made.unmatched.map_or(0.0, |of| of.share);
-        let better = share(&again) < share(&found) && again.values[1] > found.values[1];
-        Ok(if better && again.trusted() { again } else { found })
+/// Gives each start the middle between the images where two flows meet, with the spacings, mm, of the first one's levels: those asked for, or
+/// its own.
+fn meet_between(images: [&Geometry; 2], starts: &mut [Begin], asked: Option<&[f64]>) -> Result<Vec<f64>> {
+    let mut spacings = asked.map(<[f64]>::to_vec);
+    for begin in starts {
+        let middle = Middle::new(images, &begin.linear.transform.to_affine(), spacings.as_deref())?;
+        spacings = Some(middle.spacings());
+        begin.middle = Some(middle);
     }
-
-    /// The start that was not taken, where a registration that passed is one of two and displacements that are searched for reach the other.
-    fn other(&self, levels: Levels, found: &Deformation) -> Option<&[Begin]> {
-        let [first, second] = self.starts else { return None };
-        let reached = first.vouched == Vouched::Checks
-            && self.course(levels, first).reaches(&second.linear.transform.to_affine());
-        let other = if found.start.from == first.linear.from { second } else { first };
-        reached.then(|| slice::from_ref(other))
-    }
-
-    /// The way of a flow through its levels, from a start.
-    fn course<'s>(&'s self, (levels, stored): Levels<'s>, begin: &Begin) -> Course<'s> {
-        let Self { intensities, options, compared, observer, backend, middle, .. } = *self;
-        let start = begin.linear.transform.to_affine();
-        Course { levels, stored, start, intensities, middle, options, compared, observer, backend }
-    }
-
-    /// What an attempt finds.
-    fn found(&self, levels: Levels, attempt: Attempt, seconds: &mut Seconds) -> Result<Deformation> {
-        let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, attempt))?;
-        let mut flow = Flows::new(self.backend, self.middle)?;
-        let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
-        let made = timed(&mut seconds.finish, || self.made(flow, course, begin.linear.clone()))?;
-        let vouched = begin.vouched;
-        let alone = vouched == Vouched::Nothing;
-        let start = made.start.transform.to_affine();
-        let look =
-            || alone.then(|| place::linear_place(course.levels, &made.field, &start, self.intensities)).transpose();
-        let linear_place = timed(&mut seconds.finish, look)?.flatten();
-        let of_place = made.place.map(|place| doubts::of_place(place, linear_place, vouched));
-        let agree = of_place.as_ref().is_some_and(Vec::is_empty);
-        let errors = |landmarks: &Landmarks| landmarks.errors(&start, &made.field, course.finest_mm());
-        let landmarks = self.options.landmarks.as_ref().and_then(errors);
-        let of_landmarks = landmarks.as_ref().and_then(LandmarkErrors::doubt);
-        let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
-        Ok(Deformation {
-            intensities: self.intensities,
-            compared: self.compared,
-            doubts: [
-                flow,
-                of_place.unwrap_or_default(),
-                doubts::of_gain(&made),
-                [made.overlap.and_then(overlaps), of_landmarks, made.unmatched.and_then(doubts::of_parts)]
-                    .into_iter()
-                    .flatten()
-                    .collect(),
-            ]
-            .concat(),
-            linear_place,
-            landmarks,
-            values: climbed.last().map_or([0.0; 2], Level::ends),
-            levels: climbed,
-            ..made
-        })
-    }
-
-    /// The start from which the images agree better than from any other, and the way from there.
-    fn best<'s>(
-        &'s self,
-        levels: Levels<'s>,
-        Attempt { starts, account }: Attempt<'s>,
-    ) -> Result<(&'s Begin, Course<'s>, Way)> {
-        // What follows a registration that passed is tried where motion is large.
-        let sure = starts[0].vouched == Vouched::Checks;
-        let alone = sure || starts.len() == 1;
-        let mut ways: Vec<(&Begin, Course, Way)> = Vec::new();
-        for begin in starts {
-            let course = self.course(levels, begin);
-            let known = ways.first().filter(|_| sure);
-            if known.is_some_and(|(_, known, way)| !(way.moves_far(known) && known.reaches(&course.start))) {
-                break;
-            }
-            let way = Way::through(&course, account, alone && ways.is_empty(), known.map(|(.., way)| way))?;
-            ways.push((begin, course, way));
-        }
-        let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].2.nats.total_cmp(&ways[b].2.nats)).unwrap_or(0);
-        Ok(ways.swap_remove(best))
-    }
-
-    /// What the flows, which are on the grid of the finest level, make of the images.
-    fn made(&self, flows: Flows, course: &Course, start: LinearStart) -> Result<Deformation> {
-        let (fixed, moving) = (&self.fixed.geometry, &self.moving.geometry);
-        let finest = course.grid(course.finest());
-        go_on(self.observer)?;
-        let (mut flow, inverse) = match flows {
-            Flows::One(flow) => (self.on_fixed(flow, course)?, None),
-            Flows::Two(mut pair, middle) => {
-                let fields = pair.fields()?;
-                let (flow, inverse) =
-                    flows::met(fields, middle, finest, [fixed, moving], &course.start, course.limits());
-                (flow, Some(inverse))
-            }
-        };
-        let images = (fixed, self.moving, self.options.moved);
-        let look = |field: &Field| place::look(course.levels, field, &course.start, self.intensities);
-        finish::deformation(&mut *flow, self.backend, images, start, inverse, &look, self.observer)
-    }
-
-    /// A flow that is on the grid of the finest level on that of the fixed image.
-    fn on_fixed<'f>(&self, mut flow: Box<dyn Flow + 'f>, course: &Course) -> Result<Box<dyn Flow + 'f>> {
-        let (grid, finest) = (&self.fixed.geometry, course.grid(course.finest()));
-        if !memory::fits(self.backend, [grid, &self.moving.geometry], self.options.load(self.compared)) {
-            flow = cpu::flow_of(&flow.field()?, finest.size, finest.spacing.to_array());
-        }
-        if finest != grid {
-            flow.refine(grid.size, grid.spacing.to_array(), levels::between(finest, grid))?;
-            course.relax(&mut *flow)?;
-        }
-        Ok(flow)
-    }
+    Ok(spacings.unwrap_or_default())
 }
 
 /// The smallest distance between voxels along an axis that has several, mm.
 fn smallest(grid: &Geometry) -> f64 {
     grid.spacing_range()[0]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::backend::cpu::Cpu;
-    use crate::transform::{Dimension, Kind, Linear};
-    use crate::{PixelType, Silent};
-    use glam::{DAffine3, DVec3};
-
-    #[test]
-    fn of_two_starts_the_better_one_is_taken_where_nothing_is_tried_for_other_reasons() {
-        let geometry = Geometry::axis_aligned([24, 20, 16], DVec3::splat(2.0), DVec3::ZERO);
-        let voxel =
-            |n: usize| ((n % 24) as f32 * 0.9).sin() * ((n / 24 % 20) as f32 * 0.6).cos() + (n / 480) as f32 * 0.1;
-        let image = Volume { geometry, voxels: (0..geometry.voxels()).map(voxel).collect(), pixel: PixelType::F32 };
-        let start = |x| {
-            let map = DAffine3::from_translation(DVec3::new(x, 0.0, 0.0));
-            let transform = Linear::new(Kind::Translation, Dimension::Three, geometry.centre(), &map);
-            Begin { linear: LinearStart { transform, from: "", seconds: 0.0 }, vouched: Vouched::Nothing }
-        };
-        let (levels, iterations) = (Some(vec![2.0]), Some(vec![2]));
-        let options = Options { levels, iterations, smooth_mm: Some(6.0), moved: false, ..Options::default() };
-        let prepared = options.prepare(&image, &image).unwrap();
-        let levels = levels::levels(&prepared, &[2.0], &Silent).unwrap();
-        let intensities = prepared[0].each_ref().map(|image| image.intensities);
-        for starts in [[start(7.0), start(0.0)], [start(0.0), start(7.0)]] {
-            let run = Run {
-                fixed: &image,
-                moving: &image,
-                intensities,
-                starts: &starts,
-                middle: None,
-                options: &options,
-                compared: Compared::Intensities,
-                ranges: &[intensities.map(|image| image.range)],
-                observer: &Silent,
-                backend: &Cpu,
-            };
-            let found = run.finish(&levels, &mut Seconds::default()).unwrap();
-            assert_eq!(found.start.transform, start(0.0).linear.transform);
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! Where a flow begins where motion is large: displacements that are searched for, where climbing would be caught on the way.
 
 use super::course::Course;
+use super::middle::Middle;
 use super::searched::Searched;
 use super::smallest;
 use crate::Result;
@@ -46,14 +47,33 @@ impl Course<'_> {
         Ok(Searched { planes: there.into_iter().zip(back).map(half).collect(), grid: cells, level })
     }
 
-    /// Whether displacements that are searched for reach where another start takes the corners of the fixed image, on average.
+    /// Whether displacements that are searched for reach where another start takes the corners of the grid, on average.
     pub fn reaches(&self, other: &DAffine3) -> bool {
+        let reach = self.reach(self.grid(self.coarse() - 1), REACH).map(|n| n as f64);
+        self.apart(other).cmple(DVec3::from_array(reach)).all()
+    }
+
+    /// Whether that is more than a voxel away, in volumes.
+    pub fn is_away(&self, other: &DAffine3) -> bool {
+        !self.grid(0).is_flat() && self.apart(other).max_element() > 1.0
+    }
+
+    /// How far away another start takes the corners of the grid on average, voxels of the level that is searched; where two flows meet,
+    /// there and back, so that it is the same for exchanged images.
+    fn apart(&self, other: &DAffine3) -> DVec3 {
         let grid = self.grid(self.coarse() - 1);
         let to_voxels = grid.world_to_index();
-        let apart =
-            |p: DVec3| (to_voxels.transform_vector3(other.transform_point3(p) - self.start.transform_point3(p))).abs();
-        let mean = grid.corners().map(apart).iter().sum::<DVec3>() / 8.0;
-        mean.cmple(DVec3::from_array(self.reach(grid, REACH).map(|n| n as f64))).all()
+        let [there, back] = match self.middle {
+            None => [(self.start, *other); 2],
+            Some(Middle { to: [fixed, moving], .. }) => {
+                [(*moving, *other * *fixed), (*fixed, other.inverse() * *moving)]
+            }
+        };
+        let away = |(a, b): &(DAffine3, DAffine3), p: DVec3| {
+            to_voxels.transform_vector3(b.transform_point3(p) - a.transform_point3(p)).abs()
+        };
+        let mean = |way| grid.corners().map(|p| away(way, p)).iter().sum::<DVec3>() / 8.0;
+        0.5 * (mean(&there) + mean(&back))
     }
 
     /// Searches on the next finer level, from where one flow's displacements that were found lead.

@@ -1,6 +1,6 @@
 //! The linear transform that a flow starts from.
 
-use super::middle;
+use super::middle::{self, Middle};
 use crate::backend::Chosen;
 use crate::doubt::{Check, Doubt};
 use crate::error::Setting;
@@ -30,8 +30,8 @@ pub enum Start {
 
 /// Where a flow may start.
 pub(super) struct Starts {
-    /// One place or, unless two flows meet, two, the likelier first. After a registration that passed its checks, the second is where the
-    /// headers place the images: in one session of a scanner they are right for what keeps still.
+    /// One place or two, the likelier first. After a registration that passed its checks, the second is where the headers place the images:
+    /// in one session of a scanner they are right for what keeps still.
     pub starts: Vec<Begin>,
     /// What speaks against them.
     pub doubts: Vec<Doubt>,
@@ -41,6 +41,8 @@ pub(super) struct Starts {
 pub(super) struct Begin {
     pub linear: LinearStart,
     pub vouched: Vouched,
+    /// Where two flows meet, if they do.
+    pub middle: Option<Middle>,
 }
 
 /// What vouches for a start.
@@ -83,15 +85,18 @@ impl Start {
                     None => Vouched::Nothing,
                 };
                 let start = found.start.map(|start| (start.clone(), registration::from(start.kind), vouched));
-                let also = (!(found.sure && symmetric)).then(|| headers(vouched));
-                (start.into_iter().chain(also).collect(), found.doubts)
+                (start.into_iter().chain([headers(vouched)]).collect(), found.doubts)
             }
             Self::Headers => (vec![headers(Vouched::Nothing)], Vec::new()),
             Self::Transform(transform) => (vec![(transform.clone(), "a transform", Vouched::Nothing)], Vec::new()),
         };
         starts.iter().try_for_each(|(start, ..)| check_start(&images[0].image, start))?;
         let seconds = clock.elapsed().as_secs_f64();
-        let begin = |(transform, from, vouched)| Begin { linear: LinearStart { transform, from, seconds }, vouched };
+        let begin = |(transform, from, vouched)| Begin {
+            linear: LinearStart { transform, from, seconds },
+            vouched,
+            middle: None,
+        };
         Ok(Starts { starts: starts.into_iter().map(begin).collect(), doubts })
     }
 }
@@ -128,7 +133,7 @@ impl Found {
     }
 }
 
-/// What lies between a registration and one of the exchanged images; where one of them is of no use, the other one.
+/// What lies between a registration and one of the exchanged images; where only one of them passed, that one.
 fn both_ways(kind: Kind, [fixed, moving]: &[Prepared; 2], chosen: Chosen, observer: &dyn Observer) -> Result<Found> {
     let there = registered(kind, [fixed, moving], chosen, observer)?;
     let back = registered(kind, [moving, fixed], chosen, observer)?;
@@ -137,18 +142,23 @@ fn both_ways(kind: Kind, [fixed, moving]: &[Prepared; 2], chosen: Chosen, observ
 
 /// The same of what both find.
 fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
-    let at = if ways.iter().any(|way| way.sure) { EXCHANGED } else { HEADERS };
-    let [there, back] = ways.map(|way| way.starting(at));
-    let doubts = [there.doubts, back.doubts].concat();
-    let there_map = there.start.filter(|_| there.sure).map(|there| there.to_affine());
-    let back_map = back.start.filter(|_| back.sure).map(|back| back.to_affine().inverse());
-    let map = match (there_map, back_map) {
-        (Some(there), Some(back)) => middle::between(&there, &back).unwrap_or(there),
-        (Some(alone), None) | (None, Some(alone)) => alone,
-        (None, None) => return Found { start: None, sure: false, doubts },
+    let sure = ways.iter().any(|way| way.sure);
+    let map = |way: &Found| way.start.as_ref().filter(|_| way.sure >= sure).map(Linear::to_affine);
+    let [there, back] = ways.each_ref().map(map);
+    let map = match (there, back.map(|back| back.inverse())) {
+        (Some(there), Some(back)) => Some(middle::between(&there, &back).unwrap_or(there)),
+        (there, back) => there.or(back),
     };
-    let start = Some(Linear::new(kind, Dimension::of(grid), grid.centre(), &map));
-    Found { start, sure: true, doubts }
+    // One in doubt need not have a middle.
+    let map = map.filter(|map| sure || middle::half(map).is_some());
+    let at = match map {
+        Some(_) if sure => EXCHANGED,
+        Some(_) => THERE_OR_HEADERS,
+        None => HEADERS,
+    };
+    let start = map.map(|map| Linear::new(kind, Dimension::of(grid), grid.centre(), &map));
+    let doubts = ways.map(|way| way.starting(at).doubts).concat();
+    Found { start, sure, doubts }
 }
 
 /// What a registration finds, and what speaks against it.
@@ -180,24 +190,34 @@ fn will_do(found: &Registration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DVec3;
+    use glam::{DAffine3, DVec3};
 
     #[test]
     fn where_two_ways_meet_no_start_is_said_to_be_taken_that_is_not() {
         let grid = Geometry::axis_aligned([8; 3], DVec3::ONE, DVec3::ZERO);
-        let way = |sure: bool| {
-            let doubts = if sure { Vec::new() } else { vec![Doubt::slight(Check::Start, "of no use (place")] };
-            let start = Some(Linear::identity(Kind::Affine, Dimension::Three, grid.centre()));
-            Found { start, sure, doubts }
+        let start = || Some(Linear::identity(Kind::Affine, Dimension::Three, grid.centre()));
+        let unsure = |start| {
+            let doubts = vec![Doubt::slight(Check::Start, "of no use (place")];
+            Found { start, sure: false, doubts }
         };
-        let says = |ways: [bool; 2]| {
-            let found = met(Kind::Affine, &grid, ways.map(way));
-            (found.start.is_some(), found.doubts.iter().map(|doubt| doubt.message.to_string()).collect::<Vec<_>>())
+        let sure = || Found { start: start(), sure: true, doubts: Vec::new() };
+        let (doubtful, useless) = (|| unsure(start()), || unsure(None));
+        let says = |ways: [Found; 2]| {
+            let found = met(Kind::Affine, &grid, ways);
+            let messages = found.doubts.iter().map(|doubt| doubt.message.to_string()).collect::<Vec<_>>();
+            (found.start.is_some(), found.sure, messages)
         };
-        assert_eq!(says([true, true]), (true, Vec::new()));
-        let exchanged = format!("of no use (place): starting {EXCHANGED}");
-        assert_eq!(says([true, false]), (true, vec![exchanged.clone()]));
-        assert_eq!(says([false, true]), (true, vec![exchanged]));
-        assert_eq!(says([false, false]), (false, vec![format!("of no use (place): starting {HEADERS}"); 2]));
+        let starting = |at: &str| format!("of no use (place): starting {at}");
+        assert_eq!(says([sure(), sure()]), (true, true, Vec::new()));
+        assert_eq!(says([sure(), doubtful()]), (true, true, vec![starting(EXCHANGED)]));
+        assert_eq!(says([useless(), sure()]), (true, true, vec![starting(EXCHANGED)]));
+        assert_eq!(says([doubtful(), doubtful()]), (true, false, vec![starting(THERE_OR_HEADERS); 2]));
+        assert_eq!(says([useless(), doubtful()]), (true, false, vec![starting(THERE_OR_HEADERS); 2]));
+        assert_eq!(says([useless(), useless()]), (false, false, vec![starting(HEADERS); 2]));
+        let turned = || Found {
+            start: Some(Linear::new(Kind::Affine, Dimension::Three, DVec3::ZERO, &DAffine3::from_rotation_z(3.1))),
+            ..unsure(None)
+        };
+        assert_eq!(says([turned(), useless()]), (false, false, vec![starting(HEADERS); 2]));
     }
 }

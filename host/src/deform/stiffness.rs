@@ -18,20 +18,21 @@ const WORSE: usize = 2;
 
 /// The smoothing of the coarse levels with which the images agree best, of those whose bending they account for, and how they do. Where they
 /// account for none, it is the stiffest. Where it is `known` for another start, what is stiffer by more than a step is left out.
-pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing, f64)> {
+pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing, Tried)> {
     let all = match known {
         Some(Smoothing::Found(voxels)) => fields(RATIO * voxels),
         _ => fields(f64::INFINITY),
     };
-    let (mut stiffest, mut best) = (None, None);
+    let (mut stiffest, mut best): (_, Option<(Smoothing, Tried)>) = (None, None);
     let mut worse = 0;
     'all: for some in all.chunks(trials.at_once()) {
         // The same is found however many are tried at once.
-        for (&smoothing, Tried { nats, accounts }) in some.iter().zip(trials.all(some, None)?) {
-            stiffest.get_or_insert((smoothing, nats));
+        for (&smoothing, tried) in some.iter().zip(trials.all(some, None)?) {
+            let Tried { nats, accounts, .. } = tried;
+            stiffest.get_or_insert((smoothing, tried));
             match best {
-                Some((_, most)) if !accounts || nats <= most => worse += 1,
-                _ if accounts => (best, worse) = (Some((smoothing, nats)), 0),
+                Some((_, most)) if !accounts || nats <= most.nats => worse += 1,
+                _ if accounts => (best, worse) = (Some((smoothing, tried)), 0),
                 _ => {}
             }
             if worse >= WORSE {
@@ -39,7 +40,7 @@ pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing
             }
         }
     }
-    Ok(best.or(stiffest).unwrap_or((Smoothing::Found(SOFTEST), 0.0)))
+    Ok(best.or(stiffest).unwrap_or((Smoothing::Found(SOFTEST), Tried::default())))
 }
 
 /// The smoothing of the last coarse level from what was searched for, and how the images agree after it, if that is more than the `nats` to
@@ -58,10 +59,10 @@ pub fn from_searched(
     };
     let (mut best, mut most, mut worse) = (None, nats, 0);
     for some in all.chunks(at_once.min(WORSE)) {
-        for (&next, Tried { nats, accounts }) in some.iter().zip(tried(some)?) {
-            let better = accounts && nats > most;
+        for (&next, tried) in some.iter().zip(tried(some)?) {
+            let better = tried.accounts && tried.told() > most;
             if better {
-                (best, most) = (Some((next, nats)), nats);
+                (best, most) = (Some((next, tried.told())), tried.told());
             } else {
                 worse += 1;
             }
@@ -94,7 +95,7 @@ mod tests {
         let tried = |some: &[Smoothing]| {
             number += some.len();
             let nats = |one: &Smoothing| nats[all.iter().position(|field| field == one).unwrap()];
-            Ok(some.iter().map(|one| Tried { nats: nats(one), accounts }).collect())
+            Ok(some.iter().map(|one| Tried { nats: nats(one), contrasts: 0.0, accounts }).collect())
         };
         let found = from_searched(all[0], 1.0, softer, at_once, tried).unwrap();
         (found.map(|(smoothing, _)| smoothing), number)

@@ -5,6 +5,7 @@ use super::bending;
 use super::course::{Before, Course};
 use super::flows::Flows;
 use super::levels;
+use super::meet;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::witness::Witness;
@@ -17,12 +18,22 @@ use std::ops::ControlFlow;
 const SHORT: usize = 12;
 
 /// How the images agree after the coarse levels.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tried {
     /// What the half that did not pull tells, nats per voxel.
     pub nats: f64,
+    /// What contrasts tell, where two flows meet.
+    pub contrasts: f64,
     /// Whether it tells so much more than at the start as to account for how the field bends space.
     pub accounts: bool,
+}
+
+impl Tried {
+    /// By what the start and what was searched for are chosen. Where two flows meet, the middle is not the same for each start, and what climbs
+    /// there squeezes both images, by which intensities agree that do not belong together.
+    pub fn told(&self) -> f64 {
+        self.nats + self.contrasts
+    }
 }
 
 /// What must account for how a field bends space.
@@ -88,11 +99,12 @@ impl<'a> Trials<'a> {
         };
         let mut flows = climbed(course, last, smoothing, searched)?;
         let bending = bending::of_two(&flows.field()?, course.grid(last).size);
+        let contrasts = meet::information(course, &mut flows, last)?;
         if last < course.finest() {
             course.enter(&mut flows, course.finest(), Before::Level(last))?;
         }
         let nats = told(course, &mut flows)?;
-        Ok(Tried { nats, accounts: nats - start > bending })
+        Ok(Tried { nats, contrasts, accounts: nats - start > bending })
     }
 
     /// The level after the coarse ones, for a while, where the coarse ones have this.
@@ -127,7 +139,7 @@ impl<'a> Judge<'a> {
         let (flow, start) = self.ready()?;
         flow.take(&field.planes, from.size, levels::between(from, to))?;
         let nats = told(course, flow)?;
-        Ok(Tried { nats, accounts: field.accounts.unwrap_or(nats - start > field.bending) })
+        Ok(Tried { nats, contrasts: 0.0, accounts: field.accounts.unwrap_or(nats - start > field.bending) })
     }
 
     /// The flow on the finest level, whose field at first is that of the start, and what the half tells there.

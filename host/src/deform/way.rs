@@ -8,6 +8,7 @@ use super::smoothing::Smoothing;
 use super::stiffness;
 use super::trials::{Account, Trials};
 use crate::Result;
+use glam::DAffine3;
 
 /// The way through a course.
 pub struct Way {
@@ -22,7 +23,9 @@ pub struct Way {
 impl Way {
     /// `alone`: whether there is no other way, to whose value this one's is compared. `known`: one from another start.
     pub fn through(course: &Course, account: Account, alone: bool, known: Option<&Self>) -> Result<Self> {
-        let given = Smoothing::given(course.options, course.mm(course.finest()));
+        // How stiff the field is hardly depends on where two flows meet.
+        let same = || known.filter(|_| course.middle.is_some()).map(|way| way.smoothing);
+        let given = Smoothing::given(course.options, course.mm(course.finest())).or_else(same);
         // A flow of a single level begins at 0.
         let searches = course.finest() > 0;
         if let (Some(given), false, true) = (given, searches, alone) {
@@ -31,12 +34,11 @@ impl Way {
         // Before the trials, whose fields need the memory that the search frees.
         let searched = if searches { Some(course.searched()?) } else { None };
         let mut trials = Trials::new(course, account)?;
-        let (smoothing, nats) = match given {
-            Some(given) => (given, trials.one(given, None)?.nats),
+        let (smoothing, tried) = match given {
+            Some(given) => (given, trials.one(given, None)?),
             None => stiffness::found(&mut trials, known.map(|way| way.smoothing))?,
         };
-        let further = course.searches_further();
-        let at_once = trials.at_once();
+        let (nats, further, at_once) = (tried.told(), course.searches_further(), trials.at_once());
         let after = |searched: &Searched| {
             stiffness::from_searched(smoothing, nats, further, at_once, |some| trials.all(some, Some(searched)))
         };
@@ -51,9 +53,14 @@ impl Way {
         Ok(Self { smoothing, searched, nats })
     }
 
-    /// Whether motion was found that is large, and is searched for on a finer level, too.
-    pub fn moves_far(&self, course: &Course) -> bool {
-        self.searched.is_some() && course.searches_further()
+    /// Whether another start may lead elsewhere: what is searched for reaches it, and motion was found that is large, and is searched for on
+    /// a finer level, too. Two flows that meet go half of the way each, which hides that.
+    pub fn leads_to(&self, course: &Course, other: &DAffine3) -> bool {
+        let far = || match course.middle {
+            None => self.searched.is_some() && course.searches_further(),
+            Some(_) => course.is_away(other),
+        };
+        course.reaches(other) && far()
     }
 
     /// Takes a flow through the levels of its course.
