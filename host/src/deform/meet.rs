@@ -1,4 +1,5 @@
-//! What contrasts say of two flows that meet: how well the images agree on their own grids, not only on the one in the middle.
+//! How well the contrasts of two images agree on their own grids through two flows that meet, which themselves see only the grid in the
+//! middle.
 
 use super::course::Course;
 use super::flows::{self, Flows};

@@ -53,13 +53,13 @@ impl Course<'_> {
         self.apart(other).cmple(DVec3::from_array(reach)).all()
     }
 
-    /// Whether that is more than a voxel away, in volumes.
+    /// Whether another start takes the corners of a volume's grid more than a voxel away, on average.
     pub fn is_away(&self, other: &DAffine3) -> bool {
         !self.grid(0).is_flat() && self.apart(other).max_element() > 1.0
     }
 
-    /// How far away another start takes the corners of the grid on average, voxels of the level that is searched; where two flows meet,
-    /// there and back, so that it is the same for exchanged images.
+    /// How far away another start takes the corners of the grid on average, in voxels of the level that is searched. Where two flows meet, it is
+    /// the mean of both ways, so that it is the same for exchanged images.
     fn apart(&self, other: &DAffine3) -> DVec3 {
         let grid = self.grid(self.coarse() - 1);
         let to_voxels = grid.world_to_index();

@@ -117,6 +117,15 @@ mod tests {
     }
 
     #[test]
+    fn contrasts_count_beside_the_half() {
+        let found = |contrasts| {
+            let tried = |some: &[Smoothing]| Ok(vec![Tried { nats: 0.9, contrasts, accounts: true }; some.len()]);
+            from_searched(Smoothing::Found(SOFTEST), 1.0, false, 1, tried).unwrap()
+        };
+        assert!(found(0.2).is_some() && found(0.0).is_none());
+    }
+
+    #[test]
     fn what_the_images_do_not_account_for_is_no_gain() {
         assert_eq!(searched(true, 1, [2.0; 3], false), (None, 2));
     }

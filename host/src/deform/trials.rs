@@ -22,15 +22,15 @@ const SHORT: usize = 12;
 pub struct Tried {
     /// What the half that did not pull tells, nats per voxel.
     pub nats: f64,
-    /// What contrasts tell, where two flows meet.
+    /// What contrasts tell on the grids of both images, where two flows meet: see [`meet::information`].
     pub contrasts: f64,
     /// Whether it tells so much more than at the start as to account for how the field bends space.
     pub accounts: bool,
 }
 
 impl Tried {
-    /// By what the start and what was searched for are chosen. Where two flows meet, the middle is not the same for each start, and what climbs
-    /// there squeezes both images, by which intensities agree that do not belong together.
+    /// The value by which a start is chosen, and whether to take what was searched for. Where two flows meet, the half alone misleads: both
+    /// images are squeezed until intensities agree that do not belong together, and each start has another grid in the middle.
     pub fn told(&self) -> f64 {
         self.nats + self.contrasts
     }

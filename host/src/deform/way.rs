@@ -53,8 +53,8 @@ impl Way {
         Ok(Self { smoothing, searched, nats })
     }
 
-    /// Whether another start may lead elsewhere: what is searched for reaches it, and motion was found that is large, and is searched for on
-    /// a finer level, too. Two flows that meet go half of the way each, which hides that.
+    /// Whether another start may lead elsewhere: the search reaches it, and large motion was found, which is searched for on a finer level,
+    /// too. Two flows that meet each go half of the way and do not search further, so there the starts only have to differ.
     pub fn leads_to(&self, course: &Course, other: &DAffine3) -> bool {
         let far = || match course.middle {
             None => self.searched.is_some() && course.searches_further(),

@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Strategy, adler32, crc32};
 
 /// Voxels compressed by one task.
-const BLOCK: usize = 1 << 18;
+pub const BLOCK: usize = 1 << 18;
 /// So many per thread lie in memory before they are written.
 const BLOCKS_A_THREAD: usize = 4;
 /// An empty last block.
-const END: [u8; 2] = [0x03, 0x00];
+pub const END: [u8; 2] = [0x03, 0x00];
 
 /// What is wrapped around the blocks.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,7 +21,7 @@ pub enum Wrap {
 }
 
 impl Wrap {
-    fn head(self) -> &'static [u8] {
+    pub fn head(self) -> &'static [u8] {
         match self {
             // Deflate, no name, time 0, made on any system.
             Self::Gzip => &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255],
@@ -43,7 +43,7 @@ impl Wrap {
         }
     }
 
-    fn tail(self, checksum: u32, length: u64) -> Vec<u8> {
+    pub fn tail(self, checksum: u32, length: u64) -> Vec<u8> {
         match self {
             Self::Gzip => [checksum.to_le_bytes(), (length as u32).to_le_bytes()].concat(),
             Self::Zlib => checksum.to_be_bytes().into(),

@@ -12,6 +12,7 @@ mod fields;
 mod format;
 mod formats;
 mod hdf5;
+mod inflate;
 mod luma;
 pub mod memory;
 pub mod mesh;

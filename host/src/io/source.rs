@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::{GzDecoder, ZlibDecoder};
+use flate2::bufread::ZlibDecoder;
 
+use super::inflate;
 use crate::{Error, Result};
 
-const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 /// No deflate stream holds more bytes than this for each of its own.
 pub const MOST_DEFLATED: u64 = 1032;
 /// Bytes after the voxels up to which a stream's end, and so its checksum, is looked for.
@@ -50,14 +50,13 @@ impl Source {
     pub fn open_gzip(path: &Path) -> Result<Self> {
         let mut source = Self::open(path)?;
         let start = source.reader.fill_buf().map_err(|e| Error::file(path, reason(&e)))?;
-        Ok(if start.starts_with(GZIP_MAGIC) { source.gzip() } else { source })
+        Ok(if inflate::is_gzip(start) { source.gzip() } else { source })
     }
 
     /// From here on the bytes are a gzip stream.
     pub fn gzip(self) -> Self {
         let limit = self.remaining();
-        let members = Members(Some(GzDecoder::new(self.reader)));
-        Self { reader: Box::new(BufReader::new(members)), limit, position: 0, ..self }.compressed()
+        Self { reader: inflate::gzip(self.reader), limit, position: 0, ..self }.compressed()
     }
 
     /// From here on the bytes are a zlib stream.
@@ -176,24 +175,5 @@ pub fn reason(error: &std::io::Error) -> String {
         ErrorKind::UnexpectedEof => "ends too early, so it is truncated; copy or download it again".into(),
         ErrorKind::InvalidInput | ErrorKind::InvalidData => format!("is damaged ({error}); copy or download it again"),
         _ => format!("cannot be read ({error})"),
-    }
-}
-
-/// The members of a gzip file, one after the other. What follows the last and is no member is ignored, as gzip does.
-struct Members<R>(Option<GzDecoder<R>>);
-
-impl<R: BufRead> Read for Members<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        while let Some(decoder) = &mut self.0 {
-            let count = decoder.read(bytes)?;
-            if count > 0 || bytes.is_empty() {
-                return Ok(count);
-            }
-            let mut rest = self.0.take().expect("matched above").into_inner();
-            if rest.fill_buf()?.starts_with(&GZIP_MAGIC[..1]) {
-                self.0 = Some(GzDecoder::new(rest));
-            }
-        }
-        Ok(0)
     }
 }

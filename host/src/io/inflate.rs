@@ -1,0 +1,344 @@
+//! Inflate over all threads, of gzip streams whose blocks refer to nothing before them, as [`deflate`](super::deflate) makes them.
+//!
+//! Such a block ends with an empty stored one, the marker of a flush. A stream is cut there, and each part must be whole on its own. From the
+//! first one that is not, as of other programs' streams, the rest is inflated by one thread.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Chain, Cursor, Error, ErrorKind, Read, Result};
+use std::mem;
+
+use flate2::bufread::{DeflateDecoder, GzDecoder};
+use rayon::prelude::*;
+use zlib_rs::{Inflate, InflateFlush, Status, crc32};
+
+use super::deflate::{BLOCK, END, Wrap};
+
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+/// What ends a block: the length 0 of a stored one, and its complement.
+const MARKER: [u8; 4] = [0x00, 0x00, 0xff, 0xff];
+/// A block gives no more bytes: voxels have 8 at most.
+const MOST: usize = 8 * BLOCK;
+/// So many blocks per thread are inflated at once, and so many bytes are read for each.
+const BLOCKS_A_THREAD: usize = 2;
+const BYTES_A_BLOCK: usize = 1 << 20;
+/// How far back a block may refer.
+const WINDOW: usize = 1 << 15;
+
+type Packed = Box<dyn BufRead>;
+
+/// Whether bytes are the beginning of a gzip stream.
+pub fn is_gzip(start: &[u8]) -> bool {
+    start.starts_with(GZIP_MAGIC)
+}
+
+/// The bytes of a gzip stream, of all of its members.
+pub fn gzip(mut packed: Packed) -> Box<dyn BufRead> {
+    let head = Wrap::Gzip.head();
+    match packed.fill_buf() {
+        Ok(start) if start.starts_with(head) => {
+            packed.consume(head.len());
+            Box::new(BufReader::new(Parts::new(packed)))
+        }
+        _ => Box::new(BufReader::new(Members(Some(GzDecoder::new(packed))))),
+    }
+}
+
+/// The members of a gzip file, one after the other. What follows the last and is no member is ignored, as gzip does.
+struct Members(Option<GzDecoder<Packed>>);
+
+impl Members {
+    /// Those that follow a first one.
+    fn after(mut packed: Packed) -> Result<Self> {
+        let follows = packed.fill_buf()?.starts_with(&GZIP_MAGIC[..1]);
+        Ok(Self(follows.then(|| GzDecoder::new(packed))))
+    }
+}
+
+impl Read for Members {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        while let Some(decoder) = &mut self.0 {
+            let count = decoder.read(bytes)?;
+            if count > 0 || bytes.is_empty() {
+                return Ok(count);
+            }
+            let rest = self.0.take().expect("matched above").into_inner();
+            *self = Self::after(rest)?;
+        }
+        Ok(0)
+    }
+}
+
+/// A gzip stream after its head.
+struct Parts {
+    from: From,
+    /// What was inflated and is not read yet, and how much of its first part is.
+    ready: VecDeque<Vec<u8>>,
+    read: usize,
+    /// Of all that was inflated.
+    checksum: u32,
+    length: u64,
+}
+
+/// Where the next bytes come from.
+enum From {
+    /// Parts: what was read of them, from the beginning of one, what is still to be read, and the last bytes that were inflated.
+    Parts { begun: Vec<u8>, packed: Packed, window: Vec<u8> },
+    /// The rest of the stream.
+    Rest(DeflateDecoder<Chain<Cursor<Vec<u8>>, Packed>>),
+    /// What follows the stream.
+    Members(Members),
+    /// Nothing, after an error.
+    Nothing,
+}
+
+impl Parts {
+    fn new(packed: Packed) -> Self {
+        let from = From::Parts { begun: Vec::new(), packed, window: Vec::new() };
+        Self { from, ready: VecDeque::new(), read: 0, checksum: crc32::crc32(0, &[]), length: 0 }
+    }
+
+    /// Inflates as many parts as all threads can at once, or leaves it to one thread.
+    fn inflate(&mut self, mut begun: Vec<u8>, mut packed: Packed, mut window: Vec<u8>) -> Result<()> {
+        let most = BLOCKS_A_THREAD * rayon::current_num_threads();
+        let missing = (most * BYTES_A_BLOCK).saturating_sub(begun.len());
+        (&mut packed).take(missing as u64).read_to_end(&mut begun)?;
+        let parts = cut(&begun, most);
+        let inflated: Vec<_> = parts.par_iter().map(|part| inflated(part)).collect();
+        let whole = inflated.iter().take_while(|part| part.is_some()).count();
+        let used: usize = parts[..whole].iter().map(|part| part.len()).sum();
+        let serially = whole < parts.len() || whole == 0;
+        for Inflated { bytes, checksum } in inflated.into_iter().take(whole).flatten() {
+            self.count(checksum, bytes.len());
+            keep_last(&mut window, &bytes);
+            self.ready.push_back(bytes);
+        }
+        begun.drain(..used);
+        self.from = match serially {
+            true => From::Rest(rest(&window, begun, packed)?),
+            false => From::Parts { begun, packed, window },
+        };
+        Ok(())
+    }
+
+    fn count(&mut self, checksum: u32, length: usize) {
+        self.checksum = crc32::crc32_combine(self.checksum, checksum, length as u64);
+        self.length += length as u64;
+    }
+
+    /// Bytes that are ready.
+    fn give(&mut self, bytes: &mut [u8]) -> usize {
+        let Some(first) = self.ready.front() else { return 0 };
+        let count = bytes.len().min(first.len() - self.read);
+        bytes[..count].copy_from_slice(&first[self.read..][..count]);
+        self.read += count;
+        if self.read == first.len() {
+            self.ready.pop_front();
+            self.read = 0;
+        }
+        count
+    }
+
+    /// What follows the stream, whose checksum is compared.
+    fn end(&self, mut packed: impl BufRead) -> Result<()> {
+        let mut tail = [0; 8];
+        packed.read_exact(&mut tail)?;
+        match tail[..] == Wrap::Gzip.tail(self.checksum, self.length) {
+            true => Ok(()),
+            // The words of the decoder of other streams.
+            false => Err(Error::new(ErrorKind::InvalidInput, "corrupt gzip stream does not have a matching checksum")),
+        }
+    }
+}
+
+impl Read for Parts {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        while !bytes.is_empty() {
+            let given = self.give(bytes);
+            if given > 0 {
+                return Ok(given);
+            }
+            match mem::replace(&mut self.from, From::Nothing) {
+                From::Parts { begun, packed, window } => self.inflate(begun, packed, window)?,
+                From::Rest(mut decoder) => {
+                    let count = decoder.read(bytes)?;
+                    if count > 0 {
+                        self.count(crc32::crc32(0, &bytes[..count]), count);
+                        self.from = From::Rest(decoder);
+                        return Ok(count);
+                    }
+                    let mut packed = decoder.into_inner();
+                    self.end(&mut packed)?;
+                    self.from = From::Members(Members::after(Box::new(packed))?);
+                }
+                From::Members(mut members) => {
+                    let count = members.read(bytes)?;
+                    self.from = From::Members(members);
+                    return Ok(count);
+                }
+                From::Nothing => return Ok(0),
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// The first parts that end with a marker.
+fn cut(packed: &[u8], most: usize) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    let mut rest = packed;
+    while parts.len() < most
+        && let Some(at) = rest.windows(MARKER.len()).position(|bytes| bytes == MARKER)
+    {
+        let (part, after) = rest.split_at(at + MARKER.len());
+        parts.push(part);
+        rest = after;
+    }
+    parts
+}
+
+/// What a part gives.
+struct Inflated {
+    bytes: Vec<u8>,
+    checksum: u32,
+}
+
+/// What a part gives; none where it refers to what comes before it, ends within a block, ends the stream, or gives too much.
+fn inflated(part: &[u8]) -> Option<Inflated> {
+    let mut inflate = Inflate::new(false, 15);
+    let mut bytes = vec![0; MOST + 1];
+    inflate.decompress(part, &mut bytes, InflateFlush::NoFlush).ok().filter(|status| *status == Status::Ok)?;
+    let written = inflate.total_out() as usize;
+    if inflate.total_in() < part.len() as u64 || written > MOST {
+        return None;
+    }
+    // Only at the end of a block is this another one, and the last.
+    let ended = inflate.decompress(&END, &mut bytes[written..], InflateFlush::Finish).ok()?;
+    if ended != Status::StreamEnd || inflate.total_out() != written as u64 {
+        return None;
+    }
+    bytes.truncate(written);
+    let checksum = crc32::crc32(0, &bytes);
+    Some(Inflated { bytes, checksum })
+}
+
+/// Keeps of all bytes the last that a block may refer to.
+fn keep_last(window: &mut Vec<u8>, bytes: &[u8]) {
+    window.extend_from_slice(&bytes[bytes.len().saturating_sub(WINDOW)..]);
+    window.drain(..window.len().saturating_sub(WINDOW));
+}
+
+/// The rest of a stream, from the end of a block, where `window` was inflated last: it comes first as a stored block, and is read.
+fn rest(window: &[u8], begun: Vec<u8>, packed: Packed) -> Result<DeflateDecoder<Chain<Cursor<Vec<u8>>, Packed>>> {
+    let length = (window.len() as u16).to_le_bytes();
+    let stored = [&[0], &length[..], &length.map(|byte| !byte), window, &begun].concat();
+    let mut decoder = DeflateDecoder::new(Cursor::new(stored).chain(packed));
+    decoder.read_exact(&mut vec![0; window.len()])?;
+    Ok(decoder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::DeflateEncoder;
+
+    use super::super::deflate::compress;
+    use super::*;
+
+    /// Numbers that do not compress, and some that do.
+    fn voxels(count: usize) -> Vec<f32> {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24).max(1) as f32
+        };
+        (0..count).map(|n| if n / BLOCK % 3 == 1 { 7.0 } else { next() }).collect()
+    }
+
+    fn bytes(voxels: &[f32]) -> Vec<u8> {
+        voxels.iter().map(|&voxel| voxel as u8).collect()
+    }
+
+    fn ours(voxels: &[f32]) -> Vec<u8> {
+        let mut stream = Vec::new();
+        compress(Wrap::Gzip, b"head", voxels, bytes, &mut stream).unwrap();
+        stream
+    }
+
+    /// A stream of another program whose head is the same, flushed after each chunk.
+    fn flushed(level: Compression, bytes: &[u8], chunk: usize) -> Vec<u8> {
+        let mut encoder = DeflateEncoder::new(Vec::new(), level);
+        for chunk in bytes.chunks(chunk) {
+            encoder.write_all(chunk).unwrap();
+            encoder.flush().unwrap();
+        }
+        let tail = Wrap::Gzip.tail(crc32::crc32(0, bytes), bytes.len() as u64);
+        [Wrap::Gzip.head(), &encoder.finish().unwrap(), &tail].concat()
+    }
+
+    fn read(stream: &[u8]) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        gzip(Box::new(Cursor::new(stream.to_vec()))).read_to_end(&mut bytes).map(|_| bytes)
+    }
+
+    /// How many parts of a stream, after its head, are inflated on their own.
+    fn parts(stream: &[u8]) -> usize {
+        let parts = cut(&stream[Wrap::Gzip.head().len()..], usize::MAX);
+        parts.iter().take_while(|part| inflated(part).is_some()).count()
+    }
+
+    #[test]
+    fn streams_of_ours_are_inflated_in_parts_by_any_number_of_threads() {
+        let voxels = voxels(9 * BLOCK + 5);
+        let (stream, expected) = (ours(&voxels), [b"head".to_vec(), bytes(&voxels)].concat());
+        assert_eq!(parts(&stream), 11);
+        for threads in [1, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert!(pool.install(|| read(&stream)).unwrap() == expected);
+        }
+    }
+
+    #[test]
+    fn streams_of_other_programs_are_inflated_too() {
+        let numbers = bytes(&voxels(3 * BLOCK));
+        // The fourth part refers to what came before.
+        let repeated = [&numbers[..30_000], &numbers[..30_000], &numbers[20_000..]].concat();
+        let stream = flushed(Compression::default(), &repeated, 10_000);
+        assert_eq!(parts(&stream), 3);
+        assert!(read(&stream).unwrap() == repeated);
+    }
+
+    #[test]
+    fn what_only_looks_like_the_end_of_a_block_is_none() {
+        let mut numbers = bytes(&voxels(3 * BLOCK));
+        for at in [1000, BLOCK / 2, 5 * BLOCK / 2] {
+            numbers[at..][..MARKER.len()].copy_from_slice(&MARKER);
+        }
+        let voxels: Vec<f32> = numbers.iter().map(|&byte| f32::from(byte)).collect();
+        let stream = ours(&voxels);
+        assert_eq!((cut(&stream, usize::MAX).len(), parts(&stream)), (7, 1));
+        assert!(read(&stream).unwrap() == [b"head", &numbers[..]].concat());
+    }
+
+    #[test]
+    fn members_follow_and_what_is_none_is_ignored() {
+        let (stream, expected) = (ours(&voxels(5)), [b"head".to_vec(), bytes(&voxels(5))].concat());
+        assert!(read(&[&stream[..], &stream].concat()).unwrap() == expected.repeat(2));
+        assert!(read(&[&stream[..], b"more"].concat()).unwrap() == expected);
+    }
+
+    #[test]
+    fn damage_is_found() {
+        let stream = ours(&voxels(3 * BLOCK));
+        let kind = |stream: &[u8]| read(stream).unwrap_err().kind();
+        for end in [stream.len() - 1, stream.len() - 9, stream.len() / 2, 30] {
+            assert_eq!(kind(&stream[..end]), ErrorKind::UnexpectedEof, "{end} of {}", stream.len());
+        }
+        for at in [stream.len() - 1, stream.len() - 5, stream.len() / 2, 200] {
+            let mut damaged = stream.clone();
+            damaged[at] ^= 0x10;
+            assert!(matches!(kind(&damaged), ErrorKind::InvalidInput | ErrorKind::InvalidData), "{at}");
+        }
+    }
+}
