@@ -99,7 +99,8 @@ impl Parts {
 
     /// Inflates as many parts as all threads can at once, or leaves it to one thread.
     fn inflate(&mut self, mut begun: Vec<u8>, mut packed: Packed, mut window: Vec<u8>) -> Result<()> {
-        let most = BLOCKS_A_THREAD * rayon::current_num_threads();
+        // The first one is the header, which may be all that is wanted.
+        let most = if self.length == 0 { 1 } else { BLOCKS_A_THREAD * rayon::current_num_threads() };
         let missing = (most * BYTES_A_BLOCK).saturating_sub(begun.len());
         (&mut packed).take(missing as u64).read_to_end(&mut begun)?;
         let parts = cut(&begun, most);
