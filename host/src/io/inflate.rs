@@ -71,9 +71,8 @@ impl Read for Members {
 /// A gzip stream after its head.
 struct Parts {
     from: From,
-    /// What was inflated and is not read yet, and how much of its first part is.
-    ready: VecDeque<Vec<u8>>,
-    read: usize,
+    /// What was inflated and is not read yet.
+    ready: VecDeque<Cursor<Vec<u8>>>,
     /// Of all that was inflated.
     checksum: u32,
     length: u64,
@@ -94,7 +93,7 @@ enum From {
 impl Parts {
     fn new(packed: Packed) -> Self {
         let from = From::Parts { begun: Vec::new(), packed, window: Vec::new() };
-        Self { from, ready: VecDeque::new(), read: 0, checksum: crc32::crc32(0, &[]), length: 0 }
+        Self { from, ready: VecDeque::new(), checksum: crc32::crc32(0, &[]), length: 0 }
     }
 
     /// Inflates as many parts as all threads can at once, or leaves it to one thread.
@@ -111,7 +110,7 @@ impl Parts {
         for Inflated { bytes, checksum } in inflated.into_iter().take(whole).flatten() {
             self.count(checksum, bytes.len());
             keep_last(&mut window, &bytes);
-            self.ready.push_back(bytes);
+            self.ready.push_back(Cursor::new(bytes));
         }
         begun.drain(..used);
         self.from = match serially {
@@ -126,17 +125,16 @@ impl Parts {
         self.length += length as u64;
     }
 
-    /// Bytes that are ready.
-    fn give(&mut self, bytes: &mut [u8]) -> usize {
-        let Some(first) = self.ready.front() else { return 0 };
-        let count = bytes.len().min(first.len() - self.read);
-        bytes[..count].copy_from_slice(&first[self.read..][..count]);
-        self.read += count;
-        if self.read == first.len() {
+    /// Bytes that are ready; none once all of them are read.
+    fn give(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        while let Some(first) = self.ready.front_mut() {
+            let count = first.read(bytes)?;
+            if count > 0 {
+                return Ok(count);
+            }
             self.ready.pop_front();
-            self.read = 0;
         }
-        count
+        Ok(0)
     }
 
     /// What follows the stream, whose checksum is compared.
@@ -154,7 +152,7 @@ impl Parts {
 impl Read for Parts {
     fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
         while !bytes.is_empty() {
-            let given = self.give(bytes);
+            let given = self.give(bytes)?;
             if given > 0 {
                 return Ok(given);
             }
@@ -308,6 +306,26 @@ mod tests {
         let stream = flushed(Compression::default(), &repeated, 10_000);
         assert_eq!(parts(&stream), 3);
         assert!(read(&stream).unwrap() == repeated);
+    }
+
+    #[test]
+    fn what_follows_an_empty_block_is_not_overtaken() {
+        let numbers = bytes(&voxels(3 * BLOCK));
+        // Two parts, an empty one, another, and then those that refer to what came before.
+        let repeated = numbers[..30_000].repeat(2);
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+        for (number, chunk) in repeated.chunks(10_000).enumerate() {
+            encoder.write_all(chunk).unwrap();
+            encoder.flush().unwrap();
+            if number == 1 {
+                encoder.get_mut().extend_from_slice(&[0, 0, 0, 0xff, 0xff]);
+            }
+        }
+        let tail = Wrap::Gzip.tail(crc32::crc32(0, &repeated), repeated.len() as u64);
+        let stream = [Wrap::Gzip.head(), &encoder.finish().unwrap(), &tail].concat();
+        assert_eq!(parts(&stream), 4);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(8).build().unwrap();
+        assert!(pool.install(|| read(&stream)).unwrap() == repeated);
     }
 
     #[test]
