@@ -3,11 +3,10 @@
 
 use super::course::Course;
 use super::flows::{self, Flows};
-use super::place::{enough, moved};
+use super::place::{enough, insides};
 use super::vectors;
 use crate::Result;
 use crate::image::Prepared;
-use crate::registration::Insides;
 use crate::transform::Field;
 
 /// What contrasts tell about each other through two flows on a level, nats beyond chance, on average of both ways; 0 of one flow.
@@ -32,6 +31,5 @@ pub fn information(course: &Course, flows: &mut Flows, level: usize) -> Result<f
 /// What they tell through a field; 0 where too little of the images is image.
 fn told(images: &[Prepared; 2], field: &Field) -> Result<f64> {
     let map = field.map();
-    let (through, _) = moved(images, |point| map.transform_point3(point))?;
-    Ok(Insides::of([&images[0], &through], [&[], &[]])?.map_or(0.0, |insides| insides.here()))
+    Ok(insides(images, |point| map.transform_point3(point))?.map_or(0.0, |insides| insides.here()))
 }

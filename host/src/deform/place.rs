@@ -96,6 +96,12 @@ pub fn moved(
     Ok((Prepared { image: Cow::Owned(volume), mask, intensities: moving.intensities }, inside))
 }
 
+/// What of the fixed image and of the moving one, moved by a map, is image; none where that is too little.
+pub fn insides(images: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Option<Insides>> {
+    let (through, _) = moved(images, map)?;
+    Insides::of([&images[0], &through], [&[], &[]])
+}
+
 /// How much more the images agree through the start of a field or, where they do not agree there, through the affine map nearest to the
 /// field.
 ///

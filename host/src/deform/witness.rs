@@ -1,7 +1,7 @@
 //! Whether contrasts account for how a field bends space, while it is only tried.
 
 use super::levels::Level;
-use super::place::{bending_of, enough, moved};
+use super::place::{bending_of, enough, insides, moved};
 use super::{doubts, vectors};
 use crate::Result;
 use crate::backend::cpu;
@@ -26,8 +26,7 @@ impl<'a> Witness<'a> {
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn new(levels: &'a [Level], start: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<Self>> {
         let Some(images) = enough(levels, intensities) else { return Ok(None) };
-        let (through, _) = moved(&images, |point| start.transform_point3(point))?;
-        let Some(insides) = Insides::of([&images[0], &through], [&[], &[]])? else { return Ok(None) };
+        let Some(insides) = insides(&images, |point| start.transform_point3(point))? else { return Ok(None) };
         let at_start = insides.here();
         Ok(Some(Self { images, insides, start: *start, at_start }))
     }

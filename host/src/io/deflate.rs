@@ -117,7 +117,7 @@ fn deflated(compressor: &mut Deflate, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::io::Read;
 
     use super::*;
@@ -125,7 +125,7 @@ mod tests {
     use crate::io::voxels::encode;
 
     /// Voxels that do not compress.
-    fn noise(count: usize) -> Vec<f32> {
+    pub fn noise(count: usize) -> Vec<f32> {
         let mut state = 1u32;
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -134,11 +134,11 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    fn bytes(voxels: &[f32]) -> Vec<u8> {
+    pub fn bytes(voxels: &[f32]) -> Vec<u8> {
         encode(voxels, PixelType::U8)
     }
 
-    fn stream(wrap: Wrap, head: &[u8], voxels: &[f32]) -> Vec<u8> {
+    pub fn stream(wrap: Wrap, head: &[u8], voxels: &[f32]) -> Vec<u8> {
         let mut stream = Vec::new();
         compress(wrap, head, voxels, bytes, &mut stream).unwrap();
         stream

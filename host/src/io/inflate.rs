@@ -242,27 +242,17 @@ mod tests {
     use flate2::Compression;
     use flate2::write::DeflateEncoder;
 
-    use super::super::deflate::compress;
+    use super::super::deflate::tests::{bytes, noise, stream};
     use super::*;
 
     /// Numbers that do not compress, and some that do.
     fn voxels(count: usize) -> Vec<f32> {
-        let mut state = 1u32;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (state >> 24).max(1) as f32
-        };
-        (0..count).map(|n| if n / BLOCK % 3 == 1 { 7.0 } else { next() }).collect()
-    }
-
-    fn bytes(voxels: &[f32]) -> Vec<u8> {
-        voxels.iter().map(|&voxel| voxel as u8).collect()
+        let noise = noise(count).into_iter().enumerate();
+        noise.map(|(n, number)| if n / BLOCK % 3 == 1 { 7.0 } else { number.max(1.0) }).collect()
     }
 
     fn ours(voxels: &[f32]) -> Vec<u8> {
-        let mut stream = Vec::new();
-        compress(Wrap::Gzip, b"head", voxels, bytes, &mut stream).unwrap();
-        stream
+        stream(Wrap::Gzip, b"head", voxels)
     }
 
     /// A stream of another program whose head is the same, flushed after each chunk.
