@@ -168,42 +168,62 @@ fn scattered(n: usize, voxels: usize) -> usize {
     ((u128::from(mix(n as u64)) * voxels as u128) >> 64) as usize
 }
 
-/// Beyond these, intensities are outliers; none for an image that says too little about its bulk.
+/// Returns the fences beyond which intensities are outliers, or `None` for an image that says too little about its bulk.
 fn fences(voxels: &[f32]) -> Option<(f64, f64)> {
     let look = |n: usize| if voxels.len() > SAMPLES { voxels[scattered(n, voxels.len())] } else { voxels[n] };
     let mut sorted: Vec<f32> = (0..voxels.len().min(SAMPLES)).map(look).filter(|voxel| !voxel.is_nan()).collect();
     sorted.par_sort_unstable_by(f32::total_cmp);
-    let (low, high) = bulk(&sorted)?;
-    let reach = FENCE * (high - low);
-    (reach > 0.0).then_some((low - reach, high + reach))
+    let all = Bulk::of(&sorted)?.fences();
+    // What scanners write outside of their field of view may be a large part of an image that has air beside it.
+    let padding = sorted.partition_point(|voxel| *voxel == sorted[0]);
+    let beside = Bulk::of(&sorted[padding..]).filter(|bulk| bulk.has_background && padding >= FEWEST);
+    let without = beside.and_then(|bulk| bulk.fences()).filter(|fences| f64::from(sorted[0]) < fences.0);
+    without.or(all)
 }
 
-/// Where the bulk of sorted intensities begins and ends: the background, and the content without its tails.
-fn bulk(sorted: &[f32]) -> Option<(f64, f64)> {
-    let at = |n: usize| f64::from(sorted[n]);
-    let half = sorted.len() / 2;
-    let width = |n: &usize| at(n + half) - at(*n);
-    let first = (0..sorted.len() - half).min_by(|a, b| width(a).total_cmp(&width(b)))?;
-    let (low, high) = (at(first), at(first + half));
-    let (middle, reach) = ((low + high) / 2.0, BACKGROUND * (high - low));
-    let below = sorted.partition_point(|&v| f64::from(v) < middle - reach);
-    let above = sorted.partition_point(|&v| f64::from(v) <= middle + reach);
-    let beyond = sorted.len() - (above - below);
-    // A background of one value is background, however little there is beside it.
-    let is_background = high == low || beyond as f64 >= CONTENT * sorted.len() as f64;
-    let content = if is_background { beyond } else { sorted.len() };
-    if content < FEWEST {
-        return None;
-    }
-    let tail = (TAIL * content as f64).max(LEAST_TAIL * sorted.len() as f64).min(MOST_TAIL * content as f64) as usize;
-    let (first, last) = (tail.min(content - 1), content - 1 - tail.min(content - 1));
-    Some(match is_background {
-        false => (at(first), at(last)),
-        true => {
-            let beyond = |n: usize| if n < below { at(n) } else { at(n + above - below) };
-            (low.min(beyond(first)), high.max(beyond(last)))
+/// The bulk of the intensities of an image: its background, and its content without tails.
+struct Bulk {
+    low: f64,
+    high: f64,
+    has_background: bool,
+}
+
+impl Bulk {
+    /// Returns the bulk of sorted intensities, or `None` for too few.
+    fn of(sorted: &[f32]) -> Option<Self> {
+        let at = |n: usize| f64::from(sorted[n]);
+        let half = sorted.len() / 2;
+        let width = |n: &usize| at(n + half) - at(*n);
+        let first = (0..sorted.len() - half).min_by(|a, b| width(a).total_cmp(&width(b)))?;
+        let (low, high) = (at(first), at(first + half));
+        let (middle, reach) = ((low + high) / 2.0, BACKGROUND * (high - low));
+        let below = sorted.partition_point(|&v| f64::from(v) < middle - reach);
+        let above = sorted.partition_point(|&v| f64::from(v) <= middle + reach);
+        let beyond = sorted.len() - (above - below);
+        // A background of one value is background, however little there is beside it.
+        let has_background = high == low || beyond as f64 >= CONTENT * sorted.len() as f64;
+        let content = if has_background { beyond } else { sorted.len() };
+        if content < FEWEST {
+            return None;
         }
-    })
+        let tail =
+            (TAIL * content as f64).max(LEAST_TAIL * sorted.len() as f64).min(MOST_TAIL * content as f64) as usize;
+        let (first, last) = (tail.min(content - 1), content - 1 - tail.min(content - 1));
+        let (low, high) = match has_background {
+            false => (at(first), at(last)),
+            true => {
+                let beyond = |n: usize| if n < below { at(n) } else { at(n + above - below) };
+                (low.min(beyond(first)), high.max(beyond(last)))
+            }
+        };
+        Some(Self { low, high, has_background })
+    }
+
+    /// Returns the fences around it, or `None` if it has no width.
+    fn fences(&self) -> Option<(f64, f64)> {
+        let reach = FENCE * (self.high - self.low);
+        (reach > 0.0).then_some((self.low - reach, self.high + reach))
+    }
 }
 
 /// Whether voxels are labels rather than intensities: few values, and beyond the most frequent of them neighbours are mostly alike.
@@ -318,6 +338,23 @@ mod tests {
         // One voxel in a hundred at twenty times the rest.
         let bladder = auto(|n| if n % 100 == 3 { 6000.0 } else { organ(n, 0.0) });
         assert!(bladder.range.1 <= 300.0 && bladder.above == 1200, "{bladder:?}");
+    }
+
+    #[test]
+    fn padding_below_air_moves_nothing() {
+        let ct = |n: usize| {
+            let noise = 20.0 * normal(5, n as u64);
+            if n % 60 < 30 { noise - 1000.0 } else { noise + 40.0 }
+        };
+        for padding in [-32_768.0, -6000.0] {
+            let found = auto(|n| if n % 60 < 12 { padding } else { ct(n) });
+            assert!(found.range.0 > -1100.0 && found.range.1 > 100.0 && found.below == 24_000, "{found:?}");
+        }
+        // Without air beside it, it is the air.
+        let alone = auto(|n| if n % 60 < 30 { -1000.0 } else { ct(n) });
+        assert_eq!((alone.range.0, alone.below), (-1000.0, 0));
+        // An image that is no darker than twice its contrast is not cut.
+        assert_eq!(auto(|n| if n % 60 < 12 { -3024.0 } else { ct(n) }).below, 0);
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl<'a> Levels<'a> {
         let pair = ImagePair { which: self.which, sampled, interpolated, sigmas, ranges: self.ranges, keep, level };
         match pair.samples() {
             0 => Err(Error::option(
-                Setting::FixedMask,
+                if self.options.fixed_mask.is_some() { Setting::FixedMask } else { Setting::MovingMask },
                 message!("the masks leave no voxel to be counted"; "make them larger"),
             )),
             _ => Ok(pair),

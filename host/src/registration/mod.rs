@@ -102,16 +102,21 @@ fn alone(
     }
     let Some(other) = Again::after(&found, &fixed.geometry) else { return Ok(found) };
     observer.note(other.why());
-    match unless_fatal(case.again(&other, options, found.seconds.clone(), insides))? {
-        Some(again) if other.takes(&again, &found) => return Ok(again),
-        _ if !lost(&found) => return Ok(found),
-        _ => {}
+    if let Some(again) = unless_fatal(case.again(&other, options, found.seconds.clone(), insides))? {
+        if other.takes(&again, &found) {
+            return Ok(again);
+        }
+        found.seconds = again.seconds;
+    }
+    if !lost(&found) {
+        return Ok(found);
     }
     // Where the images do not tell, the headers are all that is known.
     let options = Options { init: Init::Header, ..options.clone() };
     match unless_fatal(case.run([registered, &read], &options, found.seconds.clone(), insides))? {
         Some(again) if !again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(again),
-        _ => Ok(found),
+        Some(again) => Ok(Registration { seconds: again.seconds, ..found }),
+        None => Ok(found),
     }
 }
 
@@ -301,6 +306,9 @@ impl Run<'_> {
 
     /// Takes the metric of the finest level as the headers place the images, and at `to`.
     fn look(&mut self, levels: &Levels, to: &DAffine3) -> Result<()> {
+        if !self.options.metric.has_gradient() {
+            return Ok(());
+        }
         let images = self.options.metric.prepare(levels.images(0, Some(*to))?)?;
         let loaded = images.load(self.case.backend)?;
         let mut metric = LevelMetric::new(images.grids(), loaded, self.options.metric.worst(), self.case.observer);

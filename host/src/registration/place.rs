@@ -93,7 +93,7 @@ struct Told {
 
 impl Told {
     fn lead(&self) -> f64 {
-        self.here.max(0.0) / self.around
+        self.here.max(0.0) / self.around.max(NO_INFORMATION)
     }
 }
 
@@ -260,12 +260,12 @@ impl Pair {
         let fixed = self.runs(&canvas);
         let information = |moving: &[u8], shift| fixed.information(moving, canvas.index(shift) - canvas.index([0; 3]));
         let most = |moving: &[u8], shifts: &[[isize; 3]]| {
-            shifts.par_iter().map(|shift| information(moving, *shift)).reduce(|| NO_INFORMATION, f64::max)
+            shifts.par_iter().map(|shift| information(moving, *shift)).reduce(|| f64::NEG_INFINITY, f64::max)
         };
         let places = [&[[0; 3]], &*shifts].concat();
         let turned = |map: &DAffine3| most(&lay(map).0, &places);
         let turns = if grid.is_flat() { turns(to, fixed.middle(&here, grid)) } else { Vec::new() };
-        let most_turned = turns.par_iter().map(turned).reduce(|| NO_INFORMATION, f64::max);
+        let most_turned = turns.par_iter().map(turned).reduce(|| f64::NEG_INFINITY, f64::max);
         Told { here: information(&here, [0; 3]), around: most(&here, &shifts).max(most_turned) }
     }
 }

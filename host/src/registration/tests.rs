@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::backend::cpu::Cpu;
+use crate::image::IntensityRange;
 use crate::{PixelType, Silent};
 use glam::DVec3;
 
@@ -50,4 +51,18 @@ fn how_thick_a_picture_is_said_to_be_changes_nothing() {
     });
     assert_eq!(found[0], found[1]);
     assert_eq!(found[0], found[2]);
+}
+
+#[test]
+fn a_rival_where_nothing_agrees_takes_nothing_away() {
+    let grid = Geometry::axis_aligned([48; 3], DVec3::splat(2.0), DVec3::ZERO);
+    let image = blobs(grid);
+    let prepared = || Prepared::new(&image, None, IntensityRange::Full);
+    let insides = Insides::of([&prepared(), &prepared()], [&[], &[]]).unwrap().unwrap();
+    let place = insides.place(&DAffine3::IDENTITY).unwrap();
+    for by in [500.0, 60.0] {
+        let rival = DAffine3::from_translation(DVec3::splat(by));
+        assert_eq!(insides.against(place, &DAffine3::IDENTITY, &rival), place);
+    }
+    assert_eq!(insides.against(place, &DAffine3::IDENTITY, &DAffine3::IDENTITY).contrast, 1.0);
 }
