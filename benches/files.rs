@@ -1,10 +1,10 @@
-//! Files of a head of 1 mm, 16-bit, from and to a temporary folder.
+//! Reads and writes files of a head at 1 mm, 16-bit, in a temporary folder.
 
 use crate::subject::{HEAD, ball};
 use criterion::{Criterion, SamplingMode, Throughput};
 use mireg::io;
 
-/// Reads and writes what most people have.
+/// Measures reading and writing the most common formats.
 pub fn read_and_write(criterion: &mut Criterion) {
     let head = ball(HEAD, 300.0);
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -16,7 +16,7 @@ pub fn read_and_write(criterion: &mut Criterion) {
         let (write, read) =
             (|| io::write(&path, &head).expect("it can be written"), || io::read(&path).expect("it is whole"));
         group.bench_function(format!("write {name}"), |bencher| bencher.iter(write));
-        // A filter may have left out the writing.
+        // A filter of benchmarks may have left out the writing.
         write();
         group.bench_function(format!("read {name}"), |bencher| bencher.iter(read));
     }

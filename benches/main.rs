@@ -1,4 +1,4 @@
-//! How long the parts take: `cargo bench`, under a minute; `cargo bench -- metric` for one topic.
+//! Measures the parts of mireg: `cargo bench` takes less than a minute; `cargo bench -- metric` measures one topic.
 
 mod files;
 mod metric;

@@ -1,4 +1,5 @@
-//! One evaluation of the metric: the joint histogram and the entropies of it. `mireg bench` compares the GPU's methods.
+//! Measures one evaluation of the metric: the joint histogram and its entropies. `mireg bench` compares the methods of
+//! the GPU.
 
 use crate::subject::{HEAD, THREADS, ball, on};
 use criterion::measurement::WallTime;
@@ -24,8 +25,8 @@ const INTERPOLATORS: [(&str, Interpolator); 4] = [
     ("b-spline", Interpolator::BSpline),
 ];
 
-/// Evaluations on the CPU, a small pair with every interpolation and a head on one thread too, and of a large pair on the GPU where
-/// there is one.
+/// Measures evaluations on the CPU: of a small pair with every interpolator, and of a head, also on one thread. If
+/// there is a GPU, also evaluations of a large pair on it.
 pub fn evaluations(criterion: &mut Criterion) {
     let small = Images::new(SMALL);
     for (name, interpolator) in INTERPOLATORS {
@@ -60,7 +61,7 @@ type Group<'a> = BenchmarkGroup<'a, WallTime>;
 
 impl Images {
     fn new(size: [usize; 3]) -> Self {
-        // All counts of bins here are stored alike.
+        // Images are stored in the same way for all numbers of bins that are measured.
         let stored = |volume: Volume| StoredImage::new(&volume, volume.range(), BINS[0]);
         Self { fixed: stored(ball(size, 300.0)), moving: stored(ball(size, -200.0)), map: oblique(size) }
     }
@@ -92,7 +93,7 @@ impl Images {
     }
 }
 
-/// Entropies of counts that are there already, on the CPU.
+/// Measures the entropies of given counts, on the CPU.
 pub fn entropies(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("entropies");
     for bins in BINS {
@@ -110,7 +111,7 @@ fn evaluate(bencher: &mut Bencher, backend: &dyn Backend, pair: Pair, maps: &[Af
     bencher.iter(|| loaded.evaluate(maps, Wanted::Entropies).expect("the device works"));
 }
 
-/// A rotation about all axes and a shift, as in the middle of a registration.
+/// Returns a rotation about all axes with a translation, as in the middle of a registration.
 fn oblique(size: [usize; 3]) -> Affine {
     let grid = Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO);
     let (angles, translation) = (DVec3::new(0.12, -0.15, 0.2), DVec3::new(3.3, -2.2, 1.1));

@@ -1,10 +1,10 @@
-//! The levels that a registration works on.
+//! Measures the pyramid of a registration.
 
 use crate::subject::{HEAD, THREADS, ball, on};
 use criterion::Criterion;
 use mireg::image::pyramid;
 
-/// Levels of 4 and 2 mm of a head of 1 mm.
+/// Measures levels of 4 and 2 mm of a head at 1 mm.
 pub fn levels(criterion: &mut Criterion) {
     let head = ball(HEAD, 300.0);
     let mut group = criterion.benchmark_group("pyramid");

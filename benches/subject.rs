@@ -1,4 +1,4 @@
-//! What is measured on: a ball of tissue in air, as two scanners see it, and the threads to work with.
+//! The image that is measured: a ball of tissue in air, as two scanners show it; and the numbers of threads.
 
 use glam::DVec3;
 use mireg::{Geometry, PixelType, Volume, threads};
@@ -6,11 +6,11 @@ use mireg::{Geometry, PixelType, Volume, threads};
 /// The size of a head at 1 mm.
 pub const HEAD: [usize; 3] = [181, 217, 181];
 
-/// One thread, and one a core.
+/// One thread, and one per core.
 pub const THREADS: [(&str, usize); 2] = [("1 thread", 1), ("all threads", 0)];
 
-/// A ball in air with waves of this amplitude inside, and noise everywhere, in voxels of 1 mm; intensities from 0 to
-/// 1000 or so.
+/// Returns a ball in air with waves of this amplitude inside, and noise everywhere, in voxels of 1 mm. Intensities are
+/// from 0 to about 1000.
 pub fn ball(size: [usize; 3], amplitude: f64) -> Volume {
     let geometry = Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO);
     let half = DVec3::from_array(size.map(|n| n as f64)) / 2.0;

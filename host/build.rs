@@ -1,9 +1,9 @@
-//! Compiles the kernels to PTX, and `OUT_DIR/ptx.rs` lists the files. See `toolchain/README.md`.
+//! Compiles the kernels to PTX and lists the PTX files in `OUT_DIR/ptx.rs`. See `toolchain/README.md`.
 
 use cuda_builder::{CudaBuilder, CudaBuilderError};
 
 fn main() {
-    // For a second architecture add `.also_arch(NvvmArch::Compute90)`.
+    // To compile for a second architecture too, add `.also_arch(NvvmArch::Compute90)`.
     let built = CudaBuilder::new("../gpu").committed("../gpu/ptx").build();
     if let Err(error) = built {
         println!("cargo::error={error}");

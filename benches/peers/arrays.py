@@ -114,12 +114,12 @@ PEERS = {"mireg": (mireg, "mireg"), "simpleitk": (simpleitk, "SimpleITK"), "elas
 
 
 def lines(function):
-    """Lines that do something."""
+    """Count the lines of a function that are not empty."""
     return sum(bool(line.strip()) for line in inspect.getsource(function).splitlines()[1:])
 
 
 def measure(peer, case, threads):
-    """What one process finds."""
+    """Run a peer on a case in this process and return its row of the table."""
     function, package = PEERS[peer]
     clock = time.perf_counter()
     importlib.import_module(package)

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def measure(peer, case, args):
-    """One registration in its own process, pinned to as many cores as it has threads."""
+    """Run one registration in its own process, pinned to as many cores as it has threads."""
     out = os.path.join(args.out, case, peer)
     shutil.rmtree(out, ignore_errors=True)
     os.makedirs(out)

@@ -51,36 +51,39 @@ def displacements(image):
 
 
 def points(grid):
-    """LPS mm of every voxel of an image, [z, y, x, 3]."""
+    """Return the LPS mm of every voxel of an image, [z, y, x, 3]."""
     ijk = np.indices(grid.GetSize()[::-1])[::-1]
     axes = np.array(grid.GetDirection()).reshape(3, 3) * np.array(grid.GetSpacing())
     return np.moveaxis(np.tensordot(axes, ijk, 1), 0, -1) + np.array(grid.GetOrigin())
 
 
 def inside(grid, at):
-    """Whether the points (LPS mm, [..., 3]) are within the grid's outermost voxel centres."""
+    """Return whether the points (LPS mm, [..., 3]) are within the grid's outermost voxel centres."""
     axes = np.array(grid.GetDirection()).reshape(3, 3) * np.array(grid.GetSpacing())
     index = (at - np.array(grid.GetOrigin())) @ np.linalg.inv(axes).T
     return ((index >= 0) & (index <= np.array(grid.GetSize()) - 1)).all(-1)
 
 
 def head(image):
-    """The background of BrainWeb is noise (0 to about 8 of 255), so the head is: smoothed by a Gaussian of 1.5 mm, above
-    10, the largest connected component, holes (skull, ventricles) filled."""
+    """Return the mask of the head in an image of BrainWeb.
+
+    The background is noise (0 to about 8 of 255). So the image is smoothed by a Gaussian of 1.5 mm, and the head is the
+    largest connected component above 10, with its holes (skull, ventricles) filled.
+    """
     smooth = sitk.SmoothingRecursiveGaussian(sitk.Cast(image, sitk.sitkFloat32), 1.5)
     parts = sitk.RelabelComponent(sitk.ConnectedComponent(smooth > 10), sortByObjectSize=True)
     return sitk.GetArrayFromImage(sitk.BinaryFillhole(parts == 1)) > 0
 
 
 def jacobian(field):
-    """det(I + du/dx) at every voxel: central differences, one-sided at the borders of the grid."""
+    """Return det(I + du/dx) at every voxel: central differences, one-sided at the borders of the grid."""
     u = displacements(field)
     along = np.stack([np.gradient(u, axis=2 - i) / field.GetSpacing()[i] for i in range(3)], -1)
     return np.linalg.det(np.eye(3) + along @ np.array(field.GetDirection()).reshape(3, 3).T)
 
 
 def through(field, then, grid):
-    """then(y + u(y)) at the voxels y of the grid; linear, and the nearest vector outside then's grid."""
+    """Return then(y + u(y)) at the voxels y of the grid: linear, and the nearest vector outside then's grid."""
     carry = sitk.DisplacementFieldTransform(sitk.Image(field))
     return displacements(sitk.Resample(then, grid, carry, sitk.sitkLinear, 0.0, sitk.sitkVectorFloat64, True))
 
@@ -93,7 +96,7 @@ def landmarks(path):
 
 
 def dice(fixed, moving):
-    """The mean over all labels of either map (arrays)."""
+    """Return the mean Dice over all labels of either map (arrays)."""
     labels = sorted((set(np.unique(fixed)) | set(np.unique(moving))) - {0})
     a, b = ([np.count_nonzero(labelled == label) for label in labels] for labelled in (fixed, moving))
     both = [np.count_nonzero((fixed == label) & (moving == label)) for label in labels]
@@ -101,7 +104,7 @@ def dice(fixed, moving):
 
 
 def dice_by(case, transform):
-    """Of the fixed image's labels and those of the moving image, nearest, by a transform."""
+    """Return the Dice of the fixed image's labels and those of the moving image, resampled (nearest) by a transform."""
     fixed, moving = (sitk.ReadImage(path) for path in case.labels)
     moved = sitk.Resample(moving, fixed, transform, sitk.sitkNearestNeighbor)
     return dice(sitk.GetArrayFromImage(fixed), sitk.GetArrayFromImage(moved))
@@ -117,8 +120,10 @@ def statistics(mm, prefix):
 
 
 def evaluate(case, folder):
-    """Errors in mm or Dice (before: of the identity, after: of the field), the Jacobian's range over the whole grid and the mean
-    inverse-consistency error |v(y + u(y)) + u(y)| in mm."""
+    """Return the errors in mm or the Dice, the range of the Jacobian over the whole grid and the mean
+    inverse-consistency error |v(y + u(y)) + u(y)| in mm. Errors and Dice before are those of the identity, after those
+    of the field.
+    """
     fixed, moving = sitk.ReadImage(case.fixed), sitk.ReadImage(case.moving)
     field = read_field(f'{folder}/field.nii.gz')
     if field.GetSize() != fixed.GetSize():
@@ -129,7 +134,7 @@ def evaluate(case, folder):
         truth = displacements(
             sitk.Resample(read_field(case.truth), fixed, sitk.Transform(), sitk.sitkLinear, 0.0, sitk.sitkVectorFloat64, True)
         )
-        # Where the truth leaves the moving image there is nothing to match.
+        # Voxels that the truth takes out of the moving image have nothing to match.
         where = head(fixed) & inside(moving, at + truth)
         out = statistics(np.linalg.norm(truth[where], axis=-1), 'before')
         out |= statistics(np.linalg.norm((u - truth)[where], axis=-1), 'after')

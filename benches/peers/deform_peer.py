@@ -15,7 +15,7 @@ peer, name, data, threads, out = sys.argv[1:6]
 os.environ['ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS'] = threads  # before ITK is loaded
 
 if peer.startswith('elastix'):
-    import itk  # after SimpleITK it ends by a segmentation fault
+    import itk  # imported after SimpleITK, it ends in a segmentation fault
 
     itk.Image  # loads it
 
@@ -28,7 +28,7 @@ affine = peer.endswith('-aff')
 
 
 def run_ants(metric, sampling, iterations):
-    """SyN[0.2, 3, 0]. The levels follow from the iterations: shrink 2^k and a Gaussian of k voxels down to k = 0."""
+    """Run SyN[0.2, 3, 0]. The iterations give the levels: shrink by 2^k and a Gaussian of k voxels, down to k = 0."""
     import ants
 
     fixed, moving = ants.image_read(case.fixed), ants.image_read(case.moving)
@@ -48,7 +48,7 @@ def run_ants(metric, sampling, iterations):
 
 
 def run_greedy(metric, iterations='100x100x50'):
-    """Smoothing and step are greedy's own; -wp 0 keeps the field from being rounded to a tenth of a voxel."""
+    """Run greedy with its own smoothing and step; -wp 0 keeps it from rounding the field to a tenth of a voxel."""
     from picsl_greedy import Greedy3D
 
     fixed, moving = (sitk.ReadImage(path, sitk.sitkFloat32) for path in (case.fixed, case.moving))
@@ -70,7 +70,7 @@ def run_greedy(metric, iterations='100x100x50'):
 
 
 def run_elastix():
-    """elastix's own parameter maps. It computes no inverse."""
+    """Run elastix with its own parameter maps. It computes no inverse."""
     fixed, moving = (itk.imread(path, itk.F) for path in (case.fixed, case.moving))
     parameters = itk.ParameterObject.New()
     for kind in ['affine', 'bspline'] if affine else ['bspline']:
@@ -85,11 +85,11 @@ def run_elastix():
 
 
 def run_mireg(*options):
-    """The binary named by MIREG (default: target/release/mireg in the working folder), files in and files out."""
+    """Run the binary named by MIREG (default: target/release/mireg in the working folder), from files to files."""
     binary = os.environ.get('MIREG', 'target/release/mireg')
     start = 'affine' if affine else 'none'
     command = [binary, 'deform', case.fixed, case.moving, '--out', out, '--linear', start, '--threads', threads, *options]
-    # Exit 1 says that mireg does not trust what it wrote; it is measured all the same.
+    # With exit code 1 mireg says that its result should not be used. It is measured all the same.
     if subprocess.run([*command, '--backend', 'cpu']).returncode > 1:
         sys.exit('mireg failed')
     seconds = json.load(open(f'{out}/report.json'))['seconds']

@@ -1,4 +1,5 @@
-//! Faults of mireg itself: one line that asks for a report, and an exit code that no bad input has.
+//! Handles panics, which are bugs of mireg: one line asks the user to report it, and the exit code is one that no bad
+//! input has.
 
 use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -10,7 +11,7 @@ const FAULT: u8 = 70;
 pub fn guard(command: impl FnOnce() -> u8 + UnwindSafe) -> u8 {
     let usual = std::panic::take_hook();
     let verbose = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
-    // Threads that fall over together would each say so.
+    // If several threads panic, only the first one is reported.
     let once = Once::new();
     std::panic::set_hook(Box::new(move |info| {
         once.call_once(|| crate::terminal::say(&line(info)));
@@ -21,7 +22,7 @@ pub fn guard(command: impl FnOnce() -> u8 + UnwindSafe) -> u8 {
     catch_unwind(command).unwrap_or(FAULT)
 }
 
-/// A panic in one line.
+/// Returns the line that reports a panic.
 pub fn line(info: &PanicHookInfo<'_>) -> String {
     let text = info.payload_as_str().unwrap_or("no message").replace('\n', " ");
     let place = info.location().map_or("an unknown place".into(), ToString::to_string);

@@ -1,4 +1,4 @@
-//! Files that are read, and must not be written over.
+//! Reads images and points, and refuses outputs that would replace an input.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,12 @@ use mireg::{Error, Result, Volume};
 use crate::arguments::images::Images;
 use crate::{flags, terminal};
 
-/// A slide of more pixels is registered on fewer: at a tenth of a pixel of those that are left, nothing is lost.
+/// The most pixels of a picture on which it is registered. A larger one, such as a slide, is subsampled while it is
+/// read: registration is accurate to a tenth of the pixels that remain, so nothing is lost.
 pub const MOST_PIXELS: usize = 1 << 26;
 
-/// Reads the fixed and the moving image at the same time, pictures thinned to so many pixels; those that are `held` are not read. Returns
-/// them with what is to be said of how they were read, a line each.
+/// Reads the fixed and the moving image in parallel, unless they are held. Pictures of more than `most_pixels` are
+/// subsampled. Returns the images, and notes on how they were read, one line each.
 ///
 /// # Errors
 /// As [`io::read_with`].
@@ -35,7 +36,8 @@ pub fn read(
     Ok(([of_fixed, of_moving], notes))
 }
 
-/// Reads what lies on the grid of an image, such as a mask, and is thinned as that is.
+/// Reads an image, such as a mask, that lies on the grid of another one. If it is a picture, it is subsampled as that
+/// one is.
 ///
 /// # Errors
 /// As [`io::read_with`].
@@ -44,7 +46,8 @@ pub fn on_grid(path: &Path) -> Result<Volume> {
     io::read_with(path, &options).map(|image| image.volume)
 }
 
-/// Reads points, LPS mm; `frame` is that of their coordinates, by default what the file says, or else LPS.
+/// Reads points and returns them in LPS mm. `frame` is the frame of the coordinates in the file; by default, the one
+/// that the file names, or else LPS.
 ///
 /// # Errors
 /// As [`Landmarks::read`].
@@ -52,7 +55,7 @@ pub fn points(path: &Path, frame: Option<Frame>) -> Result<Vec<DVec3>> {
     Ok(Landmarks::read(path, None, frame)?.points().to_vec())
 }
 
-/// What is to be said of how the image at `path` was read, a line each.
+/// Returns notes on how the image at `path` was read, one line each.
 pub fn notes(path: &Path, image: &Image) -> Vec<String> {
     image.notes.iter().map(|note| format!("{}: {}", path.display(), flags::message(note))).collect()
 }
@@ -70,7 +73,7 @@ pub fn keep_inputs<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathB
     }
 }
 
-/// The input that is the same file as an output.
+/// Returns the input that is the same file as `output`, if there is one.
 pub fn replaced<'a>(output: &Path, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Option<&'a PathBuf> {
     let there = output.canonicalize().ok()?;
     inputs.into_iter().find(|input| input.canonicalize().is_ok_and(|input| input == there))

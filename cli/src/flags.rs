@@ -1,19 +1,19 @@
-//! The library's messages as the command line says them: with flags.
+//! Converts the library's messages to the words of the command line: settings are named by their flags.
 
 use mireg::Error;
 use mireg::error::{Message, Setting};
 
-/// An error in one line.
+/// Returns an error as one line.
 pub fn error(error: &Error) -> String {
     error.line(flag)
 }
 
-/// A message in one line.
+/// Returns a message as one line.
 pub fn message(message: &Message) -> String {
     message.line(flag)
 }
 
-/// What is typed for an option.
+/// Returns the flag of a setting.
 fn flag(setting: Setting) -> String {
     let name = match setting {
         Setting::Interpolator => "interpolation",

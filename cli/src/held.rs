@@ -1,4 +1,4 @@
-//! What a caller holds in memory, such as a Python program.
+//! Images, transforms and points that a caller, such as a Python program, has in memory.
 
 use std::path::{Path, PathBuf};
 
@@ -8,40 +8,44 @@ use mireg::error::Setting;
 use mireg::transform::{Linear, Transform};
 use mireg::{Error, Geometry, Result, Volume};
 
-/// The voxels of a fixed and a moving image in the memory of an engine's device.
+/// The voxels of the fixed and of the moving image in the memory of an engine's device; `None` for an image that is not
+/// there.
 pub type OnDevice<'e> = [Option<Resident<'e>>; 2];
 
-/// Images, transforms and points that a command takes instead of reading them from the files of the same names. The command line holds
-/// none.
+/// Images, transforms and points that a command uses instead of reading the files that its arguments name. For the
+/// command line, it is empty.
 #[derive(Default)]
 pub struct Held<'e> {
     pub fixed: Option<Volume>,
     pub moving: Option<Volume>,
-    /// Their voxels, where the engine's device has them already.
+    /// The voxels of `fixed` and `moving` that are already on the engine's device.
     pub on_device: OnDevice<'e>,
     pub fixed_mask: Option<Volume>,
     pub moving_mask: Option<Volume>,
     pub fixed_labels: Option<Volume>,
     pub moving_labels: Option<Volume>,
-    /// Extra fixed and moving images, each in the place of a file.
+    /// Extra fixed and moving images, in the order of the arguments; `None` for those that are read from a file.
     pub extra: [Vec<Option<Volume>>; 2],
-    /// The images of a template, each in the place of a file.
+    /// The images of a template, in the order of the arguments; `None` for those that are read from a file.
     pub images: Vec<Option<Volume>>,
-    /// The folder in which a template keeps what is finished; without one it is temporary.
+    /// The folder in which a template keeps the steps that are finished. Without one, a temporary folder is used.
     pub unfinished: Option<PathBuf>,
     /// The image that is resampled.
     pub image: Option<Volume>,
-    /// The grid that it is resampled on or of a template, or of the fixed image where only that is needed.
+    /// The grid on which `image` is resampled, the grid of a template, or that of the fixed image for a command that
+    /// needs only this.
     pub grid: Option<Geometry>,
-    /// The transform of a command that takes one, or from which a registration starts.
+    /// The transform of a command that takes one, or the initial transform of a registration.
     pub transform: Option<Transform>,
+    /// The true transform that another one is compared with.
     pub truth: Option<Transform>,
-    /// LPS mm.
+    /// Points of the fixed image, LPS mm.
     pub points: Option<Vec<DVec3>>,
+    /// The corresponding points of the moving image, LPS mm.
     pub moving_points: Option<Vec<DVec3>>,
 }
 
-/// What is held, or else what the file of this name, if any, gives.
+/// Returns what is held, or else what `read` returns for the file, if there is one.
 ///
 /// # Errors
 /// Those of `read`.
@@ -52,7 +56,8 @@ pub fn or_read<T>(held: Option<T>, path: Option<&Path>, read: impl FnOnce(&Path)
     }
 }
 
-/// Does some work for which what is on the device of these images is lent to runs.
+/// Runs `work`. Runs of the engine in it use the voxels of `images` that are already on the device instead of uploading
+/// them.
 pub fn lending<T>(on_device: &OnDevice, images: [&Volume; 2], work: impl FnOnce() -> T) -> T {
     let work = || match &on_device[1] {
         Some(there) => there.lending(images[1], work),
@@ -65,7 +70,7 @@ pub fn lending<T>(on_device: &OnDevice, images: [&Volume; 2], work: impl FnOnce(
 }
 
 impl Held<'_> {
-    /// The transform, where a linear one is needed.
+    /// Returns the transform for a command that needs a linear one.
     ///
     /// # Errors
     /// [`Error::Option`] for one that is not linear.

@@ -1,5 +1,6 @@
-//! Ctrl-C and SIGTERM. They end a command at once. One that holds files that are not yet in place first takes them away: a folder from a
-//! thread of its own, whatever the command is at, other files at the command's next step. A second signal ends that one at once, too.
+//! Ctrl-C and SIGTERM, which end a command at once. A command with files that are not yet in their final place removes
+//! them first. A folder is removed by a thread of its own, whatever the command is doing; other files are removed at
+//! the command's next step. A second signal ends such a command at once, too.
 
 use std::fs::remove_dir_all;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use mireg::{Error, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 
-/// How often a command that holds a folder looks for a signal.
+/// How often the thread that watches a folder checks for a signal.
 const LOOK: Duration = Duration::from_millis(10);
 
 struct Signals {
@@ -26,7 +27,7 @@ static SIGNALS: LazyLock<Signals> = LazyLock::new(|| {
     let signals = Signals { at_once: Arc::new(AtomicBool::new(true)), last: Arc::default() };
     for signal in [SIGINT, SIGTERM] {
         let Signals { at_once, last } = &signals;
-        // Where the system refuses, signals do what they do by themselves.
+        // If the system refuses the handlers, signals keep their default effect.
         let _ = flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(at_once))
             .and_then(|_| flag::register(signal, Arc::clone(at_once)))
             .and_then(|_| flag::register_usize(signal, Arc::clone(last), signal as usize));
@@ -34,19 +35,21 @@ static SIGNALS: LazyLock<Signals> = LazyLock::new(|| {
     signals
 });
 
-/// Hears signals from now on.
+/// Installs the handlers of the signals.
 pub fn listen() {
     LazyLock::force(&SIGNALS);
 }
 
-/// What has to be taken away before the process may end. Whoever ends the process or moves the folder has it locked.
+/// The folder that has to be removed before a signal may end the process. The thread that removes it keeps this locked
+/// until the process ends, so that the folder cannot be moved meanwhile.
 static FOLDER: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 fn folder() -> MutexGuard<'static, Option<PathBuf>> {
     FOLDER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// While it lives, the first signal ends the command at its next step. Declare it before what has to be taken away.
+/// While this lives, the first signal ends the command at its next step instead of the process at once. Declare it
+/// before what has to be removed, so that it is dropped later.
 pub struct Held(());
 
 impl Held {
@@ -55,16 +58,17 @@ impl Held {
         Self(())
     }
 
-    /// From now on a signal does not wait for a step: it takes this folder away, does what is `last` and ends the process.
+    /// Removes the folder `temporary` as soon as there is a signal, without waiting for a step of the command; then
+    /// calls `last` and ends the process.
     pub fn watch(&self, temporary: PathBuf, last: impl Fn() + Send + 'static) {
         *folder() = Some(temporary);
-        // Where the operating system refuses the thread, the command ends at its next step.
+        // If the operating system refuses the thread, the command ends at its next step.
         let _ = thread::Builder::new().spawn(move || {
             loop {
                 thread::sleep(LOOK);
                 let folder = folder();
                 let Some(temporary) = &*folder else { return };
-                // Other threads may be writing to it, so that it takes more than one attempt.
+                // Other threads may still write to the folder, so removing it may take several attempts.
                 if proceed().is_err() && remove_dir_all(temporary).is_ok() {
                     last();
                     low_level::exit(exit_code().into());
@@ -73,7 +77,7 @@ impl Held {
         });
     }
 
-    /// The folder goes where it belongs: signals leave it alone.
+    /// Stops watching the folder, which is about to be moved to its final place.
     pub fn release(&self) {
         *folder() = None;
     }
@@ -86,7 +90,7 @@ impl Drop for Held {
     }
 }
 
-/// To be asked between the steps of a command.
+/// Returns [`Error::Stopped`] after a signal. To be called between the steps of a command.
 pub fn proceed() -> Result<()> {
     match SIGNALS.last.load(Ordering::SeqCst) {
         0 => Ok(()),
@@ -94,7 +98,7 @@ pub fn proceed() -> Result<()> {
     }
 }
 
-/// 128 and the number of the signal, as shells have it.
+/// Returns 128 plus the number of the signal, as shells do.
 pub fn exit_code() -> u8 {
     128 + SIGNALS.last.load(Ordering::SeqCst) as u8
 }

@@ -8,23 +8,24 @@ use mireg::io::OutputFolder;
 use mireg::{Engine, Result};
 use serde_json::Value;
 
-/// What a command knows of the process; nothing else asks for it.
+/// What a command knows about the process in which it runs.
 pub struct Invocation<'a> {
-    /// When the process started, or the row of a table.
+    /// When the process started; for a row of a table, when the row did.
     pub started: Instant,
     /// The command line as it was typed, a part per argument.
     pub words: Vec<OsString>,
-    /// The row of a table that is registered beside others; none for a command of its own.
+    /// What `mireg batch` provides, if the command is a row of its table; `None` for a command of its own.
     pub row: Option<&'a dyn Row>,
 }
 
-/// What a registration takes from the process around it where it is one of many. It prints nothing then and leaves signals alone.
+/// What `mireg batch` provides to a registration that is one row of its table. Such a registration prints nothing and
+/// does not handle signals.
 pub trait Row: Sync {
-    /// The engine that all share.
+    /// Returns the engine on which the row is registered. Other rows may use it at the same time.
     fn engine(&self) -> &Engine;
-    /// Where temporary folders lie.
+    /// Returns the folder in which temporary folders are made.
     fn temporary(&self) -> &Path;
-    /// Moves the results to their place. `report`: the content of report.json.
+    /// Moves the results from `folder` to their final place. `report` is the content of report.json.
     ///
     /// # Errors
     /// [`mireg::Error::File`] where they cannot be moved.
@@ -32,12 +33,12 @@ pub trait Row: Sync {
 }
 
 impl Invocation<'_> {
-    /// A command of its own.
+    /// Creates the invocation of a command that is not a row of a table.
     pub fn new(started: Instant, words: Vec<OsString>) -> Self {
         Self { started, words, row: None }
     }
 
-    /// The command line as text.
+    /// Returns the command line as text.
     pub fn command(&self) -> Vec<String> {
         self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }

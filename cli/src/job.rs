@@ -1,4 +1,4 @@
-//! What every command does that registers two images and leaves a folder of results.
+//! The steps that are common to all commands that register two images and write a folder of results.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use crate::report::thumbnail::{self, THUMBNAIL};
 use crate::report::{self, Kind, REPORT, Report, Run};
 use crate::terminal::{self, line};
 
-/// Begins a run whose results go into a folder, of which nothing is left after a signal.
+/// Begins a run that writes its results to a folder. If a signal ends the run, nothing of them is left.
 ///
 /// # Errors
 /// [`Error::File`] for a folder that cannot be made.
@@ -37,7 +37,7 @@ pub fn begin(out: &Path, quiet: bool) -> Result<(Held, OutputFolder, Progress)> 
     Ok((held, folder, progress))
 }
 
-/// A run under way: nothing is in the output folder until it ends.
+/// A run under way. Its results are in a temporary folder, and are moved to the output folder at the end.
 pub struct Job<'a> {
     pub engine: &'a Engine,
     pub progress: Progress,
@@ -45,17 +45,20 @@ pub struct Job<'a> {
     invocation: &'a Invocation<'a>,
     pair: &'a Pair,
     outputs: Outputs,
-    /// Declared after the folder, which is taken away first. A row of a table holds nothing.
+    /// `None` for a row of a table, where `mireg batch` handles signals. Declared after `folder`, which must be dropped
+    /// first.
     held: Option<Held>,
-    /// The engine's device; that of a row is open.
+    /// The device that is being opened; `None` for a row of a table, whose device is open.
     _opening: Option<Opening>,
 }
 
 impl<'a> Job<'a> {
-    /// Makes the output folder and begins to open the device. `more`: files beside those of `outputs`.
+    /// Creates the output folder and starts to open the device. `more` has the names of files that are written in
+    /// addition to those of `outputs`.
     ///
     /// # Errors
-    /// [`Error::File`] for a folder that cannot be made and results that would replace an input, [`Error::Device`].
+    /// [`Error::File`] for a folder that cannot be made and for results that would replace an input, and
+    /// [`Error::Device`].
     pub fn open<K: Kind>(
         pair: &'a Pair,
         outputs: Outputs,
@@ -78,7 +81,8 @@ impl<'a> Job<'a> {
         Ok(Self { engine, progress, folder, invocation, pair, outputs, held, _opening: Some(opening) })
     }
 
-    /// Reads the images, and options between images on their grids.
+    /// Reads the images, and then the options. `options` gets the grids of both images, which some formats of
+    /// transforms need.
     ///
     /// # Errors
     /// As [`mireg::io::read_with`], and those of `options`.
@@ -86,7 +90,8 @@ impl<'a> Job<'a> {
         self.read_from(&self.pair.fixed, &self.pair.moving, options)
     }
 
-    /// The same, where the images are not yet where the report says.
+    /// As [`Job::read`], but from these paths; the report names those of the arguments. The images of the demo are
+    /// still in the temporary folder when they are read.
     ///
     /// # Errors
     /// As [`Job::read`].
@@ -101,7 +106,7 @@ impl<'a> Job<'a> {
         self.engine.install(read)
     }
 
-    /// Puts the results that were asked for into the folder; `map` as for [`Job::finish_moved`].
+    /// Writes the results that were asked for to the temporary folder. `map` is as for [`Job::finish_moved`].
     ///
     /// # Errors
     /// As [`Run::write`].
@@ -122,7 +127,7 @@ impl<'a> Job<'a> {
             images: [&loaded.fixed, &loaded.moving],
             notes: &loaded.notes,
             read: loaded.seconds,
-            // The rows of a table do not wait for it.
+            // Rows of a table do not wait for a device to be opened.
             open: self.held.as_ref().map_or(0.0, |_| self.engine.opening_seconds()),
         };
         let moved = |path: &Path| match (&loaded.whole, map) {
@@ -131,7 +136,7 @@ impl<'a> Job<'a> {
         };
         self.engine.install(|| {
             let report = run.write(found, &self.outputs, &self.folder, &moved)?;
-            // The gallery of a table's pairs shows it.
+            // The gallery of `mireg batch` shows it.
             if let (Some(_), Some(moved)) = (self.invocation.row, found.moved()) {
                 thumbnail::write(&loaded.fixed, moved, &self.folder.path(THUMBNAIL))?;
             }
@@ -139,7 +144,8 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Writes all pixels of the moving image on all of the fixed one's grid.
+    /// Writes the moving image with all of its pixels on the whole grid of the fixed image. Used if an image was
+    /// subsampled when it was read.
     fn write_moved(&self, moving: &Volume, fixed: &Geometry, map: &DAffine3, path: &Path) -> Result<()> {
         if io::is_picture(&self.pair.moving) {
             return resample::move_picture(&self.pair.moving, &self.pair.images.moving(), fixed, map, path);
@@ -147,8 +153,8 @@ impl<'a> Job<'a> {
         io::write(path, &self.engine.resample(moving, fixed, &(*map).into(), &Resampling::default())?.volume)
     }
 
-    /// Moves the folder to its place. A command of its own prints the warnings, which are never silenced, and, unless it is to be quiet,
-    /// notes and the text.
+    /// Moves the results to the output folder. A command then prints the warnings, which are never silenced, and,
+    /// without `--quiet`, the notes and `text`. A row of a table prints nothing.
     ///
     /// # Errors
     /// [`Error::File`] where the folder cannot be moved.
@@ -169,11 +175,11 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Writes the results and says what they are.
+    /// Writes the results, moves them to the output folder and prints a summary.
     ///
     /// # Errors
-    /// As [`Job::write`]; [`Error::Untrusted`] for results that should not be used: they are there for inspection, but a script is to
-    /// stop here.
+    /// As [`Job::write`]; [`Error::Untrusted`] for results that should not be used. These are written for inspection,
+    /// but the exit code must stop a script.
     pub fn finish<O: Sync, K: Kind>(self, loaded: &Loaded<O>, found: &K) -> Result<()>
     where
         K::Facts: Send,
@@ -181,7 +187,8 @@ impl<'a> Job<'a> {
         self.finish_moved(loaded, found, None)
     }
 
-    /// The same with all pixels of images that were thinned, moved by a map of points of FIXED to points of MOVING, LPS mm.
+    /// As [`Job::finish`]. If an image was subsampled when it was read, all pixels of the moving image are resampled by
+    /// `map`, from points of the fixed image to points of the moving image, LPS mm.
     ///
     /// # Errors
     /// As [`Job::finish`].
@@ -206,7 +213,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What came out, a line per fact.
+/// Returns the summary that is printed, one line per fact.
 pub fn summary<K: Kind>(pair: &Pair, outputs: &Outputs, found: &K, report: &Report<K::Facts>) -> String {
     let files = [found.more_files(), outputs.files::<K>(&pair.moving)].concat();
     let files = format!("{} in {}", files.join(", "), pair.out.display());

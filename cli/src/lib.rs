@@ -30,11 +30,11 @@ use invocation::Invocation;
 use mireg::Error;
 use terminal::say;
 
-/// Bad usage has the code of bad input.
+/// Exit code of bad input, and of wrong usage of the command line.
 const BAD_INPUT: u8 = 2;
 
-/// Runs the command that was typed and returns the exit code. `started`: when the process did; `words`: the command line, the program's
-/// name first.
+/// Runs a command line and returns the exit code. `started` is when the process started; `words` is the command line,
+/// the program's name first.
 pub fn run(started: Instant, words: Vec<OsString>) -> u8 {
     interrupt::listen();
     let invocation = Invocation::new(started, words);
@@ -44,7 +44,7 @@ pub fn run(started: Instant, words: Vec<OsString>) -> u8 {
     };
     let outcome = arguments.command.run(&invocation);
     let Err(error) = outcome else { return 0 };
-    // What is wrong with a file once a signal has taken its folder away is that signal.
+    // A signal removes the output folder. A file error that follows from this is reported as that signal.
     let error = match error {
         Error::File { .. } if interrupt::proceed().is_err() => Error::Stopped,
         error => error,
@@ -53,12 +53,13 @@ pub fn run(started: Instant, words: Vec<OsString>) -> u8 {
     exit_code(&error)
 }
 
-/// An error as it is printed.
+/// Returns the line that is printed for an error.
 fn line_of(error: &Error) -> String {
     format!("mireg: {}", flags::error(error))
 }
 
-/// 1 for a registration that cannot be trusted, 2 for everything the user can mend, 130 or 143 for one that a signal stopped.
+/// Returns the exit code of an error: 1 for a result that should not be used, 2 for what the user can correct, and 130
+/// or 143 after a signal.
 fn exit_code(error: &Error) -> u8 {
     match error {
         Error::Untrusted(_) => 1,
@@ -67,11 +68,11 @@ fn exit_code(error: &Error) -> u8 {
     }
 }
 
-/// Help and version as clap prints them; errors in one line.
+/// Prints help and version as clap does, and errors in one line. Returns the exit code.
 fn usage(error: &clap::Error) -> u8 {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // Whoever closed the pipe has read enough.
+            // This fails only if the reader has closed the pipe, which is no error.
             let _ = error.print();
             0
         }
@@ -86,7 +87,7 @@ fn usage(error: &clap::Error) -> u8 {
     }
 }
 
-/// clap's paragraphs without the usage, joined.
+/// Joins the paragraphs of an error of clap, without the usage, to one line.
 fn one_line(text: &str) -> String {
     let text = text.trim_start_matches("error: ");
     let paragraphs = text.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));

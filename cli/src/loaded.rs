@@ -1,4 +1,4 @@
-//! The two images of a registration, and its options between them.
+//! Reads the two images of a registration, and its options.
 
 use std::path::Path;
 use std::time::Instant;
@@ -9,24 +9,26 @@ use mireg::{Geometry, Result, Volume, resample};
 use crate::arguments::images::Images;
 use crate::files::{self, MOST_PIXELS};
 
-/// What was read.
+/// The images of a registration, and its options.
 pub struct Loaded<O> {
     pub fixed: Volume,
     pub moving: Volume,
-    /// The grids of both as they are in their files, where either was thinned.
+    /// The grids of both images as they are in their files, if one of the images was subsampled.
     pub whole: Option<[Geometry; 2]>,
     pub options: O,
-    /// What is to be said of how the images were read, a line each.
+    /// Notes on how the images were read, one line each.
     pub notes: Vec<String>,
-    /// Seconds that it took.
+    /// Seconds that reading took.
     pub seconds: f64,
 }
 
 impl<O> Loaded<O> {
-    /// Reads the images that are not `held`, pictures of more pixels thinned to [`MOST_PIXELS`], and options between images on their grids.
+    /// Reads the images that are not `held`, and then the options, for which `options` gets the grids of both images.
+    /// Pictures of more than [`MOST_PIXELS`] are subsampled.
     ///
     /// # Errors
-    /// As [`files::read`], those of `options`, and [`mireg::Error::Option`] for thinned images that could not be moved as a whole.
+    /// As [`files::read`], those of `options`, and [`mireg::Error::Option`] for subsampled images that are too large to
+    /// be resampled with all of their pixels.
     pub fn read(
         paths: [&Path; 2],
         images: &Images,

@@ -1,5 +1,6 @@
-//! The commands for a program that holds images in memory, such as a Python program: the same arguments, defaults and refusals. Results are
-//! returned; nothing is printed and no file is written, but for the unfinished parts of a template.
+//! The commands for a program that has images in memory, such as a Python program. Arguments, defaults and errors are
+//! those of the command line. Results are returned: nothing is printed, and no file is written except the finished
+//! steps of a template.
 
 mod template;
 
@@ -33,26 +34,27 @@ use crate::report::mesh::Meshed;
 use crate::report::registration::Registered;
 use crate::report::{Kind, Run, Spent};
 
-/// The commands that need an output on the command line.
+/// The commands for which the command line requires `--out`.
 const OUT: [&str; 5] = ["register", "deform", "mesh", "template", "apply"];
 
-/// A command that was understood.
+/// A command that was parsed.
 pub struct Asked {
     command: Command,
     invocation: Invocation<'static>,
 }
 
-/// An error as the command line prints it.
+/// Returns an error as one line, in the words of the command line.
 pub fn line(error: &Error) -> String {
     flags::error(error)
 }
 
 impl Asked {
-    /// Understands a command line, the program's name first. Images, transforms and points that are in memory have placeholders there,
-    /// except for masks, label maps and what a registration starts from, which are left out. Where results go is not asked for.
+    /// Parses a command line, the program's name first. Images, transforms and points that are in memory are named by
+    /// placeholders; only masks, label maps and initial transforms that are in memory are left out. `--out` is left
+    /// out, too.
     ///
     /// # Errors
-    /// The line that the command line prints.
+    /// The line that the command line would print.
     pub fn parse(words: Vec<OsString>) -> std::result::Result<Self, String> {
         let mut typed = words.clone();
         if words.get(1).is_some_and(|command| OUT.iter().any(|&with| command == with)) {
@@ -62,7 +64,7 @@ impl Asked {
         Ok(Self { command: arguments.command, invocation: Invocation::new(Instant::now(), words) })
     }
 
-    /// The engine that it asks for: the backend and the number of threads, 0 for one per core.
+    /// Returns the backend and the number of threads that the command asks for, 0 for one per core.
     pub fn compute(&self) -> (BackendKind, usize) {
         let Compute { backend, threads } = match &self.command {
             Command::Register(register) => &register.compute,
@@ -76,10 +78,10 @@ impl Asked {
         (*backend, threads.unwrap_or(0) as usize)
     }
 
-    /// Runs it.
+    /// Runs the command.
     ///
     /// # Errors
-    /// Those of the command; [`Error::Option`] for one that makes nothing of images in memory.
+    /// Those of the command; [`Error::Option`] for a command that takes no images from memory.
     pub fn run(self, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Done> {
         let registered = |finished| Done::Registered(Box::new(finished));
         match &self.command {
@@ -170,7 +172,7 @@ impl Asked {
         Finished { found, moved, report, images, told, command: self.invocation.words.clone(), spent }
     }
 
-    /// The file of the initial transform of a deformation or a mesh.
+    /// Returns the file of the initial transform of a deformation or a mesh, if one was given.
     fn start(&self) -> Option<&PathBuf> {
         match &self.command {
             Command::Deform(deform) => deform.start.as_ref(),
@@ -179,8 +181,9 @@ impl Asked {
         }
     }
 
-    /// Reads the images that are not held, and options between images on their grids; says where all of it comes from, and what of the
-    /// images is on the device.
+    /// Reads the images that are not held, and then the options, for which `options` gets the grids of both images.
+    /// Also returns what the report says about the origin of the images, and their voxels that are already on the
+    /// device.
     fn load<'e, O: Send>(
         &self,
         pair: &Pair,
@@ -199,14 +202,16 @@ impl Asked {
     }
 }
 
-/// What a report says of where the images come from.
+/// What a report says about the origin of the images.
 struct Told {
     fixed: PathBuf,
     moving: PathBuf,
     /// The file of the initial transform of a deformation or a mesh, if one was given.
     start: Option<PathBuf>,
     notes: Vec<String>,
+    /// Seconds that reading the images took.
     read: f64,
+    /// Seconds that opening the device took.
     open: f64,
 }
 
@@ -214,13 +219,13 @@ struct Told {
 pub enum Done {
     Registered(Box<Finished>),
     Averaged(Box<Averaged>),
-    /// A volume, and notes, a line each.
+    /// A volume, and notes on how the image was read, one line each.
     Resampled(Volume, Vec<String>),
-    /// JSON, and notes, a line each.
+    /// JSON, and notes on how the images were read, one line each.
     Measured(String, Vec<String>),
 }
 
-/// What was found.
+/// The result of a registration, with its options where the report needs them.
 pub enum Found {
     Linear(Box<Registration>, registration::Options),
     Deformed(Box<deform::Deformation>, deform::Options, Option<Regions>),
@@ -241,13 +246,13 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The moved image, which is not needed for anything else here.
+    /// Takes the voxels of the moved image, which nothing else here needs.
     pub fn take_moved(&mut self) -> Volume {
         let voxels = take(&mut self.moved.voxels);
         Volume { voxels, ..self.moved }
     }
 
-    /// The content of report.html, drawn by the threads of the caller.
+    /// Returns the content of report.html. The pictures are drawn by the thread pool of the caller.
     ///
     /// # Errors
     /// [`Error::File`] where a picture or the page cannot be made.
@@ -266,7 +271,7 @@ impl Finished {
 }
 
 impl Told {
-    /// The content of report.json of what was found, and the seconds that it says.
+    /// Returns the content of report.json, and the seconds that are in it.
     fn report<K: Kind>(&self, found: &K, images: &[Volume; 2], invocation: &Invocation) -> Result<(String, Spent)> {
         let run = self.run(invocation, images);
         let spent = run.spent(0.0);

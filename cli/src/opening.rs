@@ -1,4 +1,4 @@
-//! A device that is opened while files are read.
+//! Opens a device in a thread of its own while files are read.
 
 use std::thread::{self, JoinHandle};
 
@@ -7,21 +7,21 @@ use mireg::{Engine, Observer, Result};
 
 use crate::arguments::compute::Compute;
 
-/// An engine whose GPU, where one was asked for, is opened by a thread of its own.
+/// An engine whose GPU, if one was asked for, is opened by a thread of its own.
 pub struct Opening {
     pub engine: &'static Engine,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Opening {
-    /// Begins to open what was asked for.
+    /// Creates the engine and starts to open its GPU, if one was asked for.
     ///
     /// # Errors
     /// Those of [`Engine::unopened`].
     pub fn begin(compute: &Compute, observer: &dyn Observer) -> Result<Self> {
-        // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
+        // Leaked on purpose: at the end of the process, a driver frees a device faster than buffer by buffer.
         let engine: &Engine = Box::leak(Box::new(compute.unopened(observer)?));
-        // What cannot be opened is told by the run. Where no thread can be had, the run opens it.
+        // If the GPU cannot be opened, the run reports it. If no thread can be started, the run opens the GPU itself.
         let open = || _ = engine.backend();
         let thread = (compute.backend == BackendKind::Cuda).then(|| thread::Builder::new().spawn(open));
         Ok(Self { engine, thread: thread.and_then(std::io::Result::ok) })
@@ -29,7 +29,7 @@ impl Opening {
 }
 
 impl Drop for Opening {
-    /// A process must not end while a driver starts.
+    /// Waits for the thread: a process must not end while a driver starts.
     fn drop(&mut self) {
         self.thread.take().map(JoinHandle::join);
     }

@@ -1,4 +1,4 @@
-//! How far a registration is: a bar on a terminal, lines elsewhere, nothing when it must be quiet.
+//! Shows the progress of a registration: a bar on a terminal, lines elsewhere, nothing with `--quiet`.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -12,13 +12,13 @@ use crate::interrupt;
 /// Shows progress on stderr.
 pub enum Progress {
     Bar(ProgressBar),
-    /// Lines are held back until the search is under way, so that a refusal stands alone.
+    /// Lines. They are held back until the search is under way, so that an error before it is printed alone.
     Lines(Mutex<Vec<String>>),
     Quiet,
 }
 
 impl Progress {
-    /// Nothing is shown when `quiet`.
+    /// Creates the display; with `quiet`, nothing is shown.
     pub fn new(quiet: bool) -> Self {
         if quiet {
             return Self::Quiet;
@@ -34,7 +34,7 @@ impl Progress {
         Self::Bar(bar)
     }
 
-    /// A new step starts.
+    /// Shows that a step starts.
     pub fn step(&self, text: &str) {
         match self {
             Self::Bar(bar) => {
@@ -46,7 +46,8 @@ impl Progress {
         }
     }
 
-    /// A measurement of many starts. Lines would be more than anyone reads.
+    /// Shows that measurement `number` of many starts. Without a bar nothing is shown, as there would be too many
+    /// lines.
     pub fn row(&self, number: usize, of: usize, text: &str) {
         if let Self::Bar(bar) = self {
             bar.set_length(of as u64);
@@ -55,7 +56,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away, so that what is printed next stands alone.
+    /// Prints the lines that were held back, or removes the bar, so that what is printed next stands alone.
     pub fn finish(&self) {
         self.release();
         if let Self::Bar(bar) = self {
@@ -63,7 +64,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away from another thread.
+    /// Returns a function that removes the bar, for use in another thread.
     pub fn clearing(&self) -> impl Fn() + Send + 'static {
         let bar = if let Self::Bar(bar) = self { Some(bar.clone()) } else { None };
         move || bar.iter().for_each(ProgressBar::finish_and_clear)
@@ -76,7 +77,7 @@ impl Progress {
     }
 }
 
-/// However a command ends, its bar does not stay on the terminal.
+/// Removes the bar from the terminal, however the command ends.
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Self::Bar(bar) = self {
@@ -99,7 +100,7 @@ impl Observer for Progress {
     }
 
     fn evaluated(&self, evaluations: usize, best: f64) {
-        // 0 is where nothing overlaps, and that is refused.
+        // The value is 0 if the images do not overlap, which ends in an error.
         if best != 0.0 {
             self.release();
         }

@@ -1,22 +1,22 @@
-//! What is printed.
+//! Prints to the terminal.
 
 use mireg::{Error, Result};
 use std::io::{ErrorKind, Write};
 
-/// A line on stderr. A closed stderr is no reason to stop.
+/// Prints a line on stderr. Errors are ignored: a closed stderr does not stop a command.
 pub fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Text on stdout. A reader that has seen enough (`mireg ... | head -1`) is no reason to complain.
+/// Prints text on stdout. Errors are ignored, as when the reader has closed the pipe (`mireg ... | head -1`).
 pub fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// What a command is for, on stdout.
+/// Prints on stdout what the command was called for, such as values of a metric.
 ///
 /// # Errors
-/// [`Error::File`] where it cannot be written; a reader that has seen enough is none.
+/// [`Error::File`] if it cannot be written. That the reader has closed the pipe is no error.
 pub fn answer(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -25,7 +25,7 @@ pub fn answer(text: &str) -> Result<()> {
     }
 }
 
-/// One labelled line.
+/// Returns a line with a label.
 pub fn line(label: &str, text: &str) -> String {
     format!("{label:<12} {text}\n")
 }

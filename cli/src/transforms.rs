@@ -8,38 +8,40 @@ use mireg::io::transform::{self, Format, Grids};
 use mireg::transform::{Field, Linear, Transform, TransformMap};
 use mireg::{Error, Geometry, Result};
 
-/// The linear transform in a file between images of these grids: fixed point to moving point, LPS mm.
+/// Reads a linear transform from points of the fixed image to points of the moving image, LPS mm. `grids` are those of
+/// the two images, which some formats need.
 pub fn read(path: &Path, format: Option<Format>, grids: &Grids) -> Result<DAffine3> {
     Ok(read_linear(path, format, grids)?.to_affine())
 }
 
-/// The same with its parameters.
+/// As [`read`], with the parameters of the transform.
 pub fn read_linear(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Linear> {
     let linear = transform::read_linear(path, format, grids)?;
     grids.suit(&linear.clone().into()).map_err(|message| Error::file(path, message))?;
     Ok(linear)
 }
 
-/// A result that is written, unless something speaks against it.
+/// Returns [`Error::Untrusted`] if there is a doubt about a result that was written.
 pub fn verdict(doubt: Option<String>) -> Result<()> {
     doubt.map_or(Ok(()), |text| Err(Error::untrusted(text)))
 }
 
-/// The transforms of files, one after the other.
+/// Transforms from files, which are applied one after the other.
 pub struct Chain {
     pub transform: Transform,
-    /// Where each of its parts comes from.
+    /// The file of each part of `transform`.
     files: Vec<PathBuf>,
 }
 
 impl Chain {
-    /// Reads them in the order in which they are applied to a point. `grids` are those that the whole lies between: of several
-    /// transforms none can be in a format that needs both.
+    /// Reads transforms in the order in which they are applied to a point. `grids` are those of the images at the two
+    /// ends of the chain. The grids between several transforms are not known, so formats that need grids are refused
+    /// there.
     pub fn read(paths: &[PathBuf], format: Option<Format>, grids: &Grids) -> Result<Self> {
         Self::read_each(paths, format, &if paths.len() == 1 { *grids } else { Grids::default() })?.suits(grids)
     }
 
-    /// The same, with the grids that each of the files is read with.
+    /// As [`Chain::read`], with the same `grids` for each of the files.
     pub fn read_each(paths: &[PathBuf], format: Option<Format>, grids: &Grids) -> Result<Self> {
         let mut chain = Self { transform: Transform::Chain(Vec::new()), files: Vec::new() };
         for path in paths {
@@ -50,7 +52,7 @@ impl Chain {
         Ok(chain)
     }
 
-    /// What a caller holds, or else the transforms of files as [`Chain::read`] reads them.
+    /// Returns the transform that a caller holds, or else reads files as [`Chain::read`] does.
     pub fn held_or_read(
         held: Option<Transform>,
         paths: &[PathBuf],
@@ -62,19 +64,19 @@ impl Chain {
         Self { transform, files }.suits(grids)
     }
 
-    /// Refuses what cannot lead between images of these grids.
+    /// Refuses a chain that cannot map between images on these grids.
     fn suits(self, grids: &Grids) -> Result<Self> {
         let path = || self.files.first().map_or(Path::new("the transform"), PathBuf::as_path);
         grids.suit(&self.transform).map_err(|message| Error::file(path(), message))?;
         Ok(self)
     }
 
-    /// The map of points, or the way back.
+    /// Returns the map of points, or its inverse.
     pub fn map(&self, invert: bool) -> TransformMap<'_> {
         if invert { self.transform.inverse_map() } else { self.transform.map() }
     }
 
-    /// Refuses fields into whose grid none of the points came that went through `map`.
+    /// Refuses a displacement field if none of the points that `map` mapped fell inside its grid.
     pub fn met(&self, map: &TransformMap) -> Result<()> {
         map.missed().map_or(Ok(()), |part| {
             let message = "no point falls inside its grid; check the headers, the order of the transforms, and whether they lead the other way";
@@ -82,14 +84,15 @@ impl Chain {
         })
     }
 
-    /// What speaks against the way back.
+    /// Returns a warning if the inverse is used and a field of the chain folds.
     pub fn doubt(&self, invert: bool) -> Option<String> {
         let (part, count) = invert.then(|| self.transform.folds()).flatten()?;
         let text = "so that the way back is not unique; the result should not be used there";
         Some(format!("{}: the field folds at {count} of its voxels, {text}", self.files[part].display()))
     }
 
-    /// The transforms, or the way back, as a field on `grid`, or on that of the first field among them, and what speaks against it.
+    /// Returns the chain or its inverse as one displacement field, and the warning of [`Chain::doubt`]. The field is on
+    /// `grid`, or else on the grid of the first field of the chain.
     pub fn field(&self, invert: bool, grid: Option<&Geometry>) -> Result<(Field, Option<String>)> {
         let Some(grid) = grid.or(self.transform.grid()) else {
             let image = if invert { "--moving" } else { "--fixed" };

@@ -1,4 +1,4 @@
-//! One case: a file is damaged, read, and what comes of it is judged.
+//! Runs a case: damages a file, reads it, and judges the outcome.
 
 use std::path::{Path, PathBuf};
 
@@ -12,14 +12,16 @@ use crate::damage;
 use crate::random::Random;
 use crate::samples::{self, Door, Sample};
 
-/// Bytes that may be asked for at once however short the files are: buffers and tables of decoders.
+/// The largest allocation, bytes, that is allowed however short the files are: decoders have buffers and tables.
 const FREE: usize = 16 << 20;
-/// Most f32 bytes for each byte of a file: deflate's ratio, and a byte to a float.
+/// How much larger it may be for each byte of the files: 1032 is the highest ratio of deflate, and each byte may become
+/// a float of four.
 const AT_ONCE: usize = 1032 * 4;
-/// The same of all that is allocated at a time.
+/// As [`FREE`], for all memory that is allocated at a time.
 const FREE_IN_ALL: usize = 64 << 20;
+/// As [`AT_ONCE`], for all memory that is allocated at a time.
 const IN_ALL: usize = 10;
-/// Characters of the longest line that an error may be.
+/// The most characters of an error.
 const LINE: usize = 5000;
 
 /// What all cases of a run share.
@@ -31,7 +33,7 @@ pub struct Cases {
 }
 
 impl Cases {
-    /// Cases of the samples whose names contain `format`, in folders below `folder`.
+    /// Creates the cases of the samples whose names contain `format`, in folders below `folder`.
     pub fn new(folder: &Path, seed: u64, format: &str) -> Self {
         std::fs::create_dir_all(folder).expect("a folder can be made");
         let mut samples = samples::all(folder);
@@ -43,12 +45,12 @@ impl Cases {
         Self { samples, grids: samples::grids(), seed, folder }
     }
 
-    /// How many kinds of files there are.
+    /// Returns the number of samples.
     pub fn kinds(&self) -> usize {
         self.samples.len()
     }
 
-    /// What its files are, and where.
+    /// Returns the name of a case's sample, and the folder of its files.
     pub fn name(&self, case: u64) -> String {
         let sample = self.sample(case);
         format!("{} in {}", sample.name, self.folder.join(&sample.name).display())
@@ -58,7 +60,8 @@ impl Cases {
         &self.samples[(case % self.samples.len() as u64) as usize]
     }
 
-    /// Whether all samples are read, as they were and put together from their parts: a bad one would hide what comes behind.
+    /// Checks that all samples can be read when their trees are written as files again: a bad one would hide what comes
+    /// after it.
     pub fn check(&self) -> Result<(), String> {
         for sample in &self.samples {
             let files: Vec<_> = sample.files.iter().map(|(name, node)| (name, node.bytes())).collect();
@@ -76,7 +79,7 @@ impl Cases {
         folder.join(files[0].0)
     }
 
-    /// Runs a case. Returns what is said of the file, or what is wrong with that.
+    /// Runs a case. Returns what mireg says about the file; if that is wrong, the error says how.
     pub fn run(&self, case: u64) -> Result<String, String> {
         let sample = self.sample(case);
         let mut random = Random::of_case(self.seed, case);
@@ -96,7 +99,7 @@ impl Cases {
         }
     }
 
-    /// Reads the first file of a sample, in one of the ways that there are.
+    /// Reads the first file of a sample in one of several ways, which `choose` picks.
     fn read(&self, sample: &Sample, path: &Path, choose: &mut dyn FnMut(usize) -> usize) -> Result<()> {
         let [fixed, moving] = &self.grids;
         let grids = Grids::of(fixed, moving);
@@ -132,7 +135,7 @@ fn image(path: &Path, way: usize) -> Result<()> {
         3 => read(path, Some(Select::Mean)),
         4 => read(path, Some(Select::Number(1))),
         _ => match read(path, None) {
-            // Those of several volumes have one each.
+            // A file of several volumes is read with one of them.
             Err(error) if way == 0 && error.to_string().contains("; choose one with `volume`") => {
                 read(path, Some(Select::Number(0)))
             }
@@ -141,7 +144,7 @@ fn image(path: &Path, way: usize) -> Result<()> {
     }
 }
 
-/// Panics where what was read cannot be.
+/// Panics if what was read is impossible.
 fn whole(geometry: &Geometry, values: usize) {
     assert_eq!(values, geometry.voxels(), "values do not fill the grid");
     assert!(geometry.index_to_world().is_finite() && geometry.world_to_index().is_finite(), "{geometry:?}");
@@ -157,7 +160,7 @@ fn modest(length: usize, Asked { largest, peak }: Asked) -> Result<(), String> {
     Ok(())
 }
 
-/// The error, if it is one line about a file in `folder`.
+/// Returns the error as text, if it is one line about a file in `folder`.
 fn told(error: &Error, folder: &Path) -> Result<String, String> {
     let line = error.to_string();
     let Error::File { path, message } = error else { return Err(format!("an error about no file: {line}")) };

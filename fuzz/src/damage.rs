@@ -1,11 +1,11 @@
-//! What can go wrong with a file.
+//! The ways in which a file is damaged.
 
 use crate::random::Random;
 use crate::tree::Node;
 
-/// Bytes to which damage may let a part grow.
+/// The most bytes to which damage may make a part grow.
 const MOST: usize = 1 << 15;
-/// Numbers at which something may turn.
+/// Numbers at which the behaviour of code may change, such as limits of types.
 const NUMBERS: [u64; 22] = [
     0,
     1,
@@ -62,10 +62,10 @@ const WORDS: [&str; 28] = [
     "0x10",
     "\u{e9}\u{2028}\u{0}",
 ];
-/// What is repeated to be nested.
+/// Texts that are repeated to make deep nesting.
 const BRACKETS: [&str; 6] = ["[", "{\"a\":", "(", "((", "\"", "\\"];
 
-/// Damages the parts of a file, and sometimes its bytes when they are put together.
+/// Damages parts of a file, and sometimes bytes of the whole file. Returns the bytes.
 pub fn damaged(node: &Node, random: &mut Random) -> Vec<u8> {
     let mut node = node.clone();
     let parts = random.of(&[0, 1, 1, 1, 2, 3]);
@@ -107,7 +107,7 @@ fn part(root: &mut Node, random: &mut Random) {
     }
 }
 
-/// Puts a copy of another part into this one, or in its place.
+/// Puts a copy of another part into this one, or replaces this one by it.
 fn graft(node: &mut Node, other: Node, random: &mut Random) {
     if other.bytes().len() > MOST {
         return;
@@ -118,7 +118,7 @@ fn graft(node: &mut Node, other: Node, random: &mut Random) {
     }
 }
 
-/// Puts a part into itself, time and again.
+/// Nests a part in itself, repeatedly.
 fn nest(node: &mut Node, random: &mut Random) {
     let mut shell = node.clone();
     let lists: Vec<usize> = (0..shell.count()).filter(|&n| matches!(shell.nth(n), Some(Node::List(_)))).collect();
@@ -188,7 +188,7 @@ fn text(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Where words are: numbers, or letters.
+/// Returns the start and the end of each word of letters or digits.
 fn words(bytes: &[u8]) -> Vec<(usize, usize)> {
     let of_word = |b: &u8| b.is_ascii_alphanumeric() || b"+-.".contains(b);
     let mut words = Vec::new();
@@ -207,7 +207,7 @@ fn binary(bytes: &mut Vec<u8>, random: &mut Random) {
     if bytes.is_empty() {
         return bytes.push(random.bits() as u8);
     }
-    // What matters stands at the start of most parts.
+    // In most parts, what matters is at the start.
     let near = if random.once_in(2) { bytes.len().min(64) } else { bytes.len() };
     let at = random.below(near);
     match random.below(16) {
@@ -232,7 +232,7 @@ fn binary(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Puts an extreme number in the place of one, or one near it.
+/// Replaces a number by an extreme one, or by one near it.
 fn number(bytes: &mut [u8], at: usize, random: &mut Random) {
     let width = random.of(&[1, 2, 4, 8]).min(bytes.len());
     let at = if random.once_in(4) { at } else { at / width * width }.min(bytes.len() - width);

@@ -35,7 +35,7 @@ use arguments::Arguments;
 use case::Cases;
 use worker::Share;
 
-/// One request for more is refused, so that no find takes the machine down.
+/// Refuses a single allocation of more than this, so that no find takes the machine down.
 #[global_allocator]
 static ALLOCATOR: Noting<{ 1 << 30 }> = Noting;
 
@@ -62,14 +62,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// A folder in memory, where the system has one.
+/// Creates a temporary folder, in memory if the system has a file system for that.
 fn folder() -> Result<tempfile::TempDir, String> {
     let memory = Path::new("/dev/shm");
     let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
     tempfile::Builder::new().prefix("mireg-fuzz-").tempdir_in(parent).map_err(|e| e.to_string())
 }
 
-/// Cases that are read by this thread alone, so that what it asks for is all that is asked for.
+/// Creates the cases. This thread alone reads them, so that its allocations are all that there are.
 fn cases(arguments: &Arguments, folder: &Path, seed: u64) -> Result<Cases, String> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread();
     pool.build_global().map_err(|e| e.to_string())?;
@@ -78,7 +78,7 @@ fn cases(arguments: &Arguments, folder: &Path, seed: u64) -> Result<Cases, Strin
 }
 
 fn share_of(arguments: &Arguments, share: &Share, progress: &Path) -> Result<(), String> {
-    // The one who watches removes it, however this ends.
+    // The process that watches removes this folder, however this one ends.
     let cases = cases(arguments, &progress.with_extension("folder"), arguments.seed)?;
     worker::run(&cases, share, progress)
 }

@@ -1,4 +1,4 @@
-//! Good files of every format, small ones.
+//! Small, good files of every format.
 
 use std::path::Path;
 
@@ -22,24 +22,24 @@ pub struct Sample {
     pub door: Door,
 }
 
-/// What reads it.
+/// The function that reads a sample.
 #[derive(Clone, Copy)]
 pub enum Door {
     Image,
     Field,
-    /// A transform of this format, whatever its name.
+    /// A transform, of this format if one is given.
     Transform(Option<Format>),
     Points,
     Mesh,
 }
 
-/// All of them. Files are written to `folder` and read again.
+/// Makes all samples. Some files are written to `folder` and read again.
 pub fn all(folder: &Path) -> Vec<Sample> {
     let maker = Maker { folder };
     [maker.images(), maker.dicom(), maker.transforms(), maker.points_and_meshes()].into_iter().flatten().collect()
 }
 
-/// Grids of two images, for the formats of transforms that need them.
+/// Returns the grids of two images, for the formats of transforms that need them.
 pub fn grids() -> [Geometry; 2] {
     let grid = |size, spacing| Geometry::axis_aligned(size, DVec3::splat(spacing), DVec3::new(-20.0, 10.0, 5.0));
     [grid([20, 30, 10], 1.5), grid([30, 20, 15], 2.0)]
@@ -52,7 +52,7 @@ fn sample(name: &str, door: Door, files: impl IntoIterator<Item = File>) -> Samp
     Sample { name: name.to_owned(), files: files.collect(), door }
 }
 
-/// A file in `tests/fixtures`, under its own name.
+/// Reads a file in `tests/fixtures`.
 fn fixture(name: &'static str) -> File {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(name);
     let own = name.rsplit('/').next().unwrap_or(name);
@@ -64,14 +64,14 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// What `write` makes of a file of this name.
+    /// Returns the file of this name that `write` writes.
     fn file(&self, name: &'static str, write: impl FnOnce(&Path)) -> File {
         let path = self.folder.join(name);
         write(&path);
         (name, std::fs::read(path).expect("it was written"))
     }
 
-    /// What mireg writes.
+    /// Returns a volume as mireg writes it.
     fn volume(&self, name: &'static str, size: [usize; 3], pixel: PixelType) -> File {
         let geometry = Geometry::axis_aligned(size, DVec3::new(1.0, 2.0, 3.0), DVec3::new(4.0, -5.0, 6.0));
         let voxels = (0..geometry.voxels()).map(|v| (v * 7 % 251) as f32).collect();
@@ -134,7 +134,7 @@ impl Maker<'_> {
         ]
     }
 
-    /// A file that is there beside the last.
+    /// Returns a file that was written together with the one before.
     fn read(&self, name: &'static str) -> File {
         self.file(name, |_| ())
     }
@@ -238,7 +238,7 @@ impl Maker<'_> {
     }
 }
 
-/// What files of a format are called.
+/// Returns the name of a file of a format.
 fn written_name(format: Format) -> &'static str {
     match format {
         Format::Itk => "a.tfm",
@@ -253,18 +253,19 @@ fn written_name(format: Format) -> &'static str {
     }
 }
 
-/// TIFF of 12 x 10 pixels of 8 bits in one strip.
+/// Returns a TIFF file of 12 x 10 pixels of 8 bits in one strip.
 fn tiff(compression: u32, strip: &[u8]) -> Vec<u8> {
     tiff_file::bytes(&[(Page { compression, ..Page::default() }, vec![strip.to_vec()])])
 }
 
-/// TIFF of this page twice.
+/// Returns a TIFF file that has this page twice.
 fn pages(page: &Page) -> Vec<u8> {
     let units = page.units(|[x, y, channel]| (x + 7 * y + 40 * channel) as u16);
     tiff_file::bytes(&[(page.clone(), units.clone()), (page.clone(), units)])
 }
 
-/// LZW as TIFF has it, of so few bytes that all codes have 9 bits: to clear, the bytes as they are, the end.
+/// Compresses by the LZW of TIFF. There are so few bytes that all codes have 9 bits: the clear code, the bytes as they
+/// are, the end code.
 fn lzw(bytes: &[u8]) -> Vec<u8> {
     let codes = std::iter::once(256).chain(bytes.iter().map(|&byte| u32::from(byte))).chain([257]);
     let bits: Vec<u32> = codes.flat_map(|code| (0..9).rev().map(move |bit| code >> bit & 1)).collect();

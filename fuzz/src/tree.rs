@@ -1,4 +1,5 @@
-//! A file as a tree of its parts, so that a part can be damaged and all around it stays right: lengths, checksums, compression.
+//! A file as a tree of its parts, so that a part can be damaged while all around it stays right: lengths, checksums,
+//! compression.
 
 use std::io::{Read, Write};
 
@@ -13,14 +14,14 @@ pub enum Node {
     Bytes(Vec<u8>),
     /// Parts that follow each other.
     List(Vec<Self>),
-    /// A part whose length stands before it.
+    /// A part with its length before it.
     Counted {
         head: Vec<u8>,
         length: Length,
         body: Box<Self>,
     },
     Packed(Packing, Box<Self>),
-    /// A part with its checksum behind it.
+    /// A part with its checksum after it.
     Summed(Sum, Box<Self>),
 }
 
@@ -30,9 +31,9 @@ pub struct Length {
     /// Bytes.
     pub width: usize,
     pub big_endian: bool,
-    /// What is added to the bytes of the part.
+    /// What is added to the number of the part's bytes.
     pub plus: i64,
-    /// What is said instead of the truth.
+    /// A wrong length that is written instead.
     pub lie: Option<u64>,
 }
 
@@ -89,7 +90,7 @@ impl Node {
         }
     }
 
-    /// How many nodes there are, this one included.
+    /// Returns the number of nodes, including this one.
     pub fn count(&self) -> usize {
         1 + match self {
             Self::Bytes(_) => 0,
@@ -98,7 +99,7 @@ impl Node {
         }
     }
 
-    /// The node of this number, this one the first.
+    /// Returns the node of this number; this one has number 0.
     pub fn nth(&mut self, number: usize) -> Option<&mut Self> {
         let Some(mut left) = number.checked_sub(1) else { return Some(self) };
         match self {

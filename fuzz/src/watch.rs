@@ -1,4 +1,4 @@
-//! Workers, and what they die of.
+//! Starts workers, and collects what they die of.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -12,17 +12,18 @@ use crate::arguments::Arguments;
 const HANG: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// A process for the case of this number, and those behind it in steps of as many as there are workers.
+/// A process that runs the case `number` and every nth one after it, if there are n workers.
 struct Worker {
     number: u64,
     progress: PathBuf,
     process: Option<Child>,
-    /// The case that it is in, and since when.
+    /// The case that it is running.
     case: u64,
+    /// When it was first seen to run this case.
     since: Instant,
 }
 
-/// What was found, by what it is: how often, and the first case.
+/// The finds by their kind: how often each occurred, and in which case first.
 #[derive(Default)]
 pub struct Finds(BTreeMap<String, (usize, u64)>);
 
@@ -70,7 +71,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What it died of, or nothing where it came to its end; none where it is still at work.
+    /// Returns what the process died of, an empty text if it came to its end, and `None` if it is still at work.
     fn glance(&mut self) -> std::io::Result<Option<String>> {
         let Some(process) = &mut self.process else { return Ok(None) };
         let status = process.try_wait()?;
@@ -100,7 +101,8 @@ impl Worker {
 }
 
 impl Finds {
-    /// Finds at one line of the source are one, and others that differ in numbers only.
+    /// Adds a find. Panics at the same line of the source count as one find, and so do other finds that differ only in
+    /// numbers.
     fn add(&mut self, arguments: &Arguments, case: u64, says: &str) {
         let place = says.split("panicked at ").nth(1).and_then(|rest| rest.lines().next());
         let key = place.map_or_else(|| says.replace(|c: char| c.is_ascii_digit(), ""), str::to_owned);
@@ -116,7 +118,7 @@ impl Finds {
         self.0.is_empty()
     }
 
-    /// A line for each, the most frequent first.
+    /// Returns a line for each find, the most frequent first.
     pub fn table(&self) -> Vec<String> {
         let mut rows: Vec<_> = self.0.iter().collect();
         rows.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));

@@ -1,4 +1,4 @@
-//! The process in which cases run, and dies of a find. It writes down the number of a case before it starts it.
+//! The process that runs cases, and dies of a find. It writes down the number of each case before it starts it.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -15,7 +15,7 @@ pub struct Share {
     pub time: Option<Duration>,
 }
 
-/// Runs cases until one is a find; then says what it is and ends with an error.
+/// Runs cases until one is a find. The error then says what it is.
 pub fn run(cases: &Cases, share: &Share, progress: &Path) -> Result<(), String> {
     let start = Instant::now();
     let mut file = File::create(progress).map_err(|e| e.to_string())?;

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// A made-up head, its middle at `x` mm.
+/// A synthetic head, centred at `x` mm along the x axis.
 fn head(x: f64) -> Volume {
     let geometry = Geometry::axis_aligned([48; 3], DVec3::splat(4.0), DVec3::splat(-94.0));
     let value = |n: usize| {
@@ -18,7 +18,7 @@ fn head(x: f64) -> Volume {
     Volume { geometry, voxels: (0..geometry.voxels()).map(value).collect(), pixel: PixelType::F32 }
 }
 
-/// Stops a run once it is pressed.
+/// Stops a run as soon as the flag is set.
 struct Button(AtomicBool);
 
 impl Observer for Button {

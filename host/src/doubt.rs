@@ -1,4 +1,4 @@
-//! What speaks against a result.
+//! Checks that a result did not pass.
 
 use crate::error::Message;
 use serde::Serialize;
@@ -14,24 +14,25 @@ pub struct Doubt {
     pub grave: bool,
 }
 
-/// What is checked of a registration, a mesh or a deformation. Displayed and serialised by name, as in `no rise`.
+/// What is checked of a registration, a mesh or a deformation. It is displayed and serialised by its name, as in
+/// `no rise`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Display, IntoStaticStr, VariantArray, Serialize)]
 #[strum(serialize_all = "lowercase")]
 #[serde(into = "&'static str")]
 pub enum Check {
-    /// How much of the images lies on each other.
+    /// How much of the images overlaps.
     Overlap,
-    /// How much the images tell about each other.
+    /// The mutual information of the images.
     Information,
-    /// Whether the metric is higher than where the headers place the images.
+    /// Whether the metric is higher than with the headers' alignment.
     Metric,
-    /// How far the images are turned against each other.
+    /// How far the images are rotated against each other.
     Rotation,
     /// How much volumes change.
     Volume,
-    /// Whether another start ended elsewhere with as good a metric.
+    /// Whether another start ended at a different pose with as good a metric.
     Rival,
-    /// Whether pictures agree more where they were placed than around.
+    /// Whether the images agree better where they were placed than at poses around, or elsewhere.
     Place,
     /// Whether the moving image agrees better mirrored.
     Mirrored,
@@ -39,35 +40,36 @@ pub enum Check {
     Start,
     /// Whether a deformation folds space.
     Folded,
-    /// Whether volumes change more than tissue does somewhere.
+    /// Whether volumes change somewhere by more than tissue does.
     Stretched,
-    /// Whether the images account for how a deformation bends space.
+    /// Whether the mutual information of local contrast rises by enough to justify how strongly a deformation changes
+    /// volumes.
     Bent,
-    /// Whether all parts of volumes agree through a deformation.
+    /// Whether a part of the volumes shares no information with what a deformation lays on it.
     Unmatched,
     /// Whether a deformation makes the images agree better than its start.
     #[strum(serialize = "no rise")]
     NoRise,
-    /// Whether a deformation and its inverse lead back to where they began.
+    /// Whether a deformation followed by its inverse leads back to the same points.
     Inverse,
     /// Whether a deformation takes landmarks to where they belong.
     Landmarks,
 }
 
 impl Check {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         self.into()
     }
 }
 
 impl Doubt {
-    /// A doubt that speaks against using the result.
+    /// Creates a doubt with which the result should not be used.
     pub(crate) fn grave(check: Check, message: impl Into<Message>) -> Self {
         Self { check, message: message.into(), grave: true }
     }
 
-    /// A doubt with which the result may be used.
+    /// Creates a doubt with which the result may still be used.
     pub(crate) fn slight(check: Check, message: impl Into<Message>) -> Self {
         Self { check, message: message.into(), grave: false }
     }

@@ -1,4 +1,4 @@
-//! The doors of the library: an [`Engine`], and a function for each of its runs.
+//! The entry points of the library: an [`Engine`], and functions that open one for a single run.
 
 use crate::backend::{self, Auto, Backend, BackendKind, Chosen, Cuda, Gpu, Resident, Tensor, Work, cuda};
 use crate::cost;
@@ -15,42 +15,46 @@ use glam::{DAffine3, DVec3};
 use std::path::Path;
 use std::time::Instant;
 
-/// A device with threads beside it, for any number of runs, from any number of threads at once.
+/// A device and CPU threads, for any number of runs, from any number of threads at once.
 ///
-/// With [`BackendKind::Auto`] runs are done on the CPU as long as that is sooner done than opening a GPU. What is found has the same bits on
-/// either. A run has the engine's number of CPU threads. Where others are under way, a registration has its share of them. Results depend
-/// neither on the device nor on the threads.
+/// With [`BackendKind::Auto`] runs are done on the CPU as long as opening a GPU would not save time. A run uses all CPU
+/// threads of the engine. A registration shares them with other runs that are under way. Results do not depend on the
+/// device or the number of threads: they have the same bits.
 ///
 /// # Errors
-/// Every run ends with [`Error::Stopped`](crate::Error::Stopped) once its observer does not [proceed](Observer::proceed).
+/// Every run ends with [`Error::Stopped`](crate::Error::Stopped) when its observer no longer lets it
+/// [proceed](Observer::proceed).
 pub struct Engine {
     device: Device,
     threads: Threads,
 }
 
-/// Where an engine's runs are done.
+/// The device on which an engine's runs are done.
 enum Device {
-    /// On this backend, of this kind, which took so many seconds to open.
+    /// A backend that is open, its kind, and the seconds that opening it took.
     Opened(Box<dyn Backend>, BackendKind, f64),
-    /// On the GPU, which may be opened while something else is done.
+    /// A GPU, which may be opened while something else is done.
     Gpu(Box<Gpu>),
     Auto(Box<Auto>),
 }
 
 impl Engine {
-    /// Opens a backend and starts CPU threads, 0 for one per core. Where [`BackendKind::Auto`] finds no GPU, the observer gets a note.
+    /// Opens a backend and starts CPU threads, 0 for one per core. If [`BackendKind::Auto`] finds no GPU, the observer
+    /// gets a note.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the backend is not there, or the operating system refuses the threads.
+    /// [`Error::Device`](crate::Error::Device) if the backend is not available, or the operating system refuses the
+    /// threads.
     pub fn open(kind: BackendKind, threads: usize, observer: &dyn Observer) -> Result<Self> {
         Self::with(kind, Threads::start(threads)?, observer)?.opened()
     }
 
-    /// The same without waiting for a GPU's driver, which takes some tenths of a second to start: [`Engine::backend`] opens the GPU, in
-    /// another thread while files are read, or else the first run that needs it.
+    /// As [`Engine::open`], but without waiting for a GPU's driver, which takes some tenths of a second to start. The
+    /// GPU is opened by the first run that needs it, or by [`Engine::backend`], which can be called in another thread
+    /// while files are read.
     ///
     /// # Errors
-    /// As [`Engine::open`]; where there is a driver, but no GPU, runs end with the error.
+    /// As [`Engine::open`]. If there is a driver but no GPU, the error is returned by the runs instead.
     pub fn unopened(kind: BackendKind, threads: usize, observer: &dyn Observer) -> Result<Self> {
         Self::with(kind, Threads::start(threads)?, observer)
     }
@@ -76,7 +80,7 @@ impl Engine {
         Ok(Self { device, threads })
     }
 
-    /// The same once a GPU that was asked for is open.
+    /// Opens a GPU that was asked for, if it is not open yet.
     fn opened(self) -> Result<Self> {
         if let Device::Gpu(gpu) = &self.device {
             gpu.open()?;
@@ -84,18 +88,19 @@ impl Engine {
         Ok(self)
     }
 
-    /// The same threads with another backend.
+    /// Keeps the threads and opens another backend.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the backend is not there.
+    /// [`Error::Device`](crate::Error::Device) if the backend is not available.
     pub fn on(self, kind: BackendKind, observer: &dyn Observer) -> Result<Self> {
         Self::with(kind, self.threads, observer)?.opened()
     }
 
-    /// Where long runs are done. With [`BackendKind::Auto`] that is the GPU, which is opened for it, if there is one.
+    /// The backend of long runs. With [`BackendKind::Auto`] that is the GPU if there is one, which this opens.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where a GPU was asked for that [was not yet opened](Engine::unopened), and there is none.
+    /// [`Error::Device`](crate::Error::Device) if a GPU was asked for [but not opened](Engine::unopened), and there is
+    /// none.
     pub fn backend(&self) -> Result<&dyn Backend> {
         Ok(match &self.device {
             Device::Opened(backend, ..) => &**backend,
@@ -113,7 +118,7 @@ impl Engine {
         }
     }
 
-    /// Seconds that opening the backend took, if it is open; on a GPU mostly the driver's start.
+    /// Seconds that opening the backend took, if it is open. For a GPU most of it is the start of the driver.
     pub fn opening_seconds(&self) -> f64 {
         match &self.device {
             Device::Opened(.., seconds) => *seconds,
@@ -122,7 +127,7 @@ impl Engine {
         }
     }
 
-    /// Where a run is done that takes so long with these threads.
+    /// Chooses the backend for a run. `work` estimates its duration with this many threads.
     fn run(&self, work: impl FnOnce(usize) -> Work) -> Chosen<'_> {
         match &self.device {
             Device::Opened(backend, kind, _) => Chosen::One(&**backend, *kind),
@@ -131,19 +136,20 @@ impl Engine {
         }
     }
 
-    /// Runs `work` of the caller's with the engine's threads for everything parallel in it.
+    /// Runs the caller's `work` on the engine's threads.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the operating system refuses threads; else what `work` returns.
+    /// [`Error::Device`](crate::Error::Device) if the operating system refuses threads, and the errors of `work`.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         self.threads.run(work)
     }
 
-    /// A caller's numbers on the GPU that runs are done on at once as intensities, i fastest: on the host, and there, to be
-    /// [lent](Resident::lending) to runs with the volume that is made of them. `None` where they lie elsewhere.
+    /// Copies a caller's tensor as intensities, i fastest, to the host and within the memory of the GPU. The latter can
+    /// be [lent](Resident::lending) to runs together with a volume made of the former. Returns `None` if the tensor is
+    /// not in the memory of the device that runs would use now.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where memory is short.
+    /// [`Error::Device`](crate::Error::Device) if the device's memory does not suffice.
     pub fn gathered(&self, tensor: &Tensor) -> Result<Option<(Vec<f32>, Resident<'_>)>> {
         let backend = match &self.device {
             Device::Auto(auto) => Chosen::Auto { auto, waits: false }.at_once()?,
@@ -152,12 +158,13 @@ impl Engine {
         self.install(|| backend.gathered(tensor))
     }
 
-    /// Finds the linear transform that maximises a metric. Single slices that lie elsewhere in space than in x and y, parallel to
-    /// within 2 degrees, are registered in their plane. Their transform is one of three axes.
+    /// Finds the linear transform that maximises a metric. Two single slices that are parallel to within 2 degrees, but
+    /// not to the x-y plane, are registered in their plane. Their transform is three-dimensional.
     ///
     /// # Errors
-    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
-    /// memory is short or the device gives up, [`Error::Untrusted`](crate::Error::Untrusted) where the volumes do not overlap.
+    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered,
+    /// [`Error::Device`](crate::Error::Device) if the device fails or its memory does not suffice,
+    /// [`Error::Untrusted`](crate::Error::Untrusted) if the volumes do not overlap.
     pub fn register(
         &self,
         fixed: &Volume,
@@ -178,11 +185,12 @@ impl Engine {
         })
     }
 
-    /// Deforms the moving image onto the fixed one: a linear start, then a flow of diffeomorphisms.
+    /// Finds a deformation from the fixed to the moving image: a linear start, then a diffeomorphic flow.
     ///
     /// # Errors
-    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered, [`Error::Device`](crate::Error::Device) where
-    /// memory is short or the device gives up; with a registration at the start also its errors.
+    /// [`Error::Option`](crate::Error::Option) for options or volumes that cannot be registered,
+    /// [`Error::Device`](crate::Error::Device) if the device fails or its memory does not suffice, and the errors of an
+    /// initial registration, if there is one.
     pub fn deform(
         &self,
         fixed: &Volume,
@@ -202,9 +210,9 @@ impl Engine {
     /// Finds the piecewise-affine map between two 2-D images: an affine start, then a mesh of triangles.
     ///
     /// # Errors
-    /// [`Error::Option`](crate::Error::Option) for images of several slices, a mesh that does not fit and images without contrast,
-    /// [`Error::Device`](crate::Error::Device) where the device gives up, [`Error::Untrusted`](crate::Error::Untrusted) where the images do
-    /// not overlap.
+    /// [`Error::Option`](crate::Error::Option) for images of several slices, a mesh that does not fit and images
+    /// without contrast, [`Error::Device`](crate::Error::Device) if the device fails,
+    /// [`Error::Untrusted`](crate::Error::Untrusted) if the images do not overlap.
     pub fn mesh(
         &self,
         fixed: &Volume,
@@ -219,9 +227,9 @@ impl Engine {
         })
     }
 
-    /// Makes the mean of two images or more in shape and intensity, in which no image is preferred. What is finished is kept in `folder`,
-    /// and a later run with the same images and options goes on from there; the folder can be removed at the end. `each` gets the number
-    /// and the field, template to image, of every image.
+    /// Makes the unbiased mean of two or more images in shape and intensity. Finished steps are kept in `folder`, and a
+    /// later run with the same images and options continues from them. The folder can be removed at the end. `each` is
+    /// called for every image with its number and the field from the template to the image.
     ///
     /// # Errors
     /// [`Error::Option`](crate::Error::Option) for options or images that cannot be registered, [`Error::File`](crate::Error::File) for a
@@ -267,7 +275,7 @@ impl Engine {
         self.install(|| resample::resample(image, grid, map, how, backend))
     }
 
-    /// The same through any map of points, on the CPU: see [`resample::resample_through`].
+    /// Resamples an image through any map of points, on the CPU: see [`resample::resample_through`].
     ///
     /// # Errors
     /// Those of [`resample::resample_through`].
@@ -282,7 +290,7 @@ impl Engine {
     }
 }
 
-/// [`Engine::register`] on an engine that is opened for it: the GPU if there is one, one thread per core.
+/// Opens an engine with [`BackendKind::Auto`] and one thread per core, and calls [`Engine::register`].
 ///
 /// # Errors
 /// Those of [`Engine::open`] and [`Engine::register`].
@@ -290,7 +298,7 @@ pub fn register(fixed: &Volume, moving: &Volume, options: &Options) -> Result<Re
     opened()?.register(fixed, moving, options, &Silent)
 }
 
-/// [`Engine::deform`] on an engine that is opened for it: the GPU if there is one, one thread per core.
+/// Opens an engine with [`BackendKind::Auto`] and one thread per core, and calls [`Engine::deform`].
 ///
 /// # Errors
 /// Those of [`Engine::open`] and [`Engine::deform`].
@@ -298,7 +306,7 @@ pub fn deform(fixed: &Volume, moving: &Volume, options: &deform::Options) -> Res
     opened()?.deform(fixed, moving, options, &Silent)
 }
 
-/// [`Engine::mesh`] on an engine that is opened for it: the GPU if there is one, one thread per core.
+/// Opens an engine with [`BackendKind::Auto`] and one thread per core, and calls [`Engine::mesh`].
 ///
 /// # Errors
 /// Those of [`Engine::open`] and [`Engine::mesh`].

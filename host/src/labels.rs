@@ -1,4 +1,5 @@
-//! Label maps of the images of a deformation: how it changes the volume of each label, and how well the maps agree.
+//! Evaluates a deformation by label maps of its images: how it changes the volume of each label, and how well the maps
+//! agree.
 
 use std::collections::BTreeSet;
 
@@ -11,37 +12,37 @@ use crate::error::{Setting, message};
 use crate::resample::{Resampling, resample_through};
 use crate::{Error, Result, Volume};
 
-/// A map of whole numbers on the grid of an image: 0 for the background, any other number for what has it.
+/// A label map on the grid of an image: integers, with 0 for the background.
 #[derive(Debug, Clone)]
 pub struct Labels<'a> {
     map: &'a Volume,
-    /// Without 0, in ascending order.
+    /// The labels that occur, without 0, in ascending order.
     numbers: Vec<i32>,
 }
 
-/// What a deformation does to labels.
+/// The effect of a deformation on labels.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Regions {
-    /// The mean over the labels, of two maps.
+    /// The mean Dice coefficient over the labels, if both images have a map.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_dice: Option<Dice>,
     /// All labels of both maps, in ascending order.
     pub labels: Vec<Region>,
 }
 
-/// A label.
+/// The effect of a deformation on one label.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Region {
     pub label: i32,
-    /// Voxels of the fixed image's map.
+    /// The number of voxels with this label in the map of the fixed image.
     pub voxels: usize,
-    /// The Jacobian determinant over these voxels, start included; `None` where there are none.
+    /// The Jacobian determinant over these voxels, initial transform included; `None` if there are no voxels.
     pub jacobian: Option<Spread>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dice: Option<Dice>,
 }
 
-/// Of many numbers.
+/// Statistics of a set of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Spread {
     pub mean: f64,
@@ -49,8 +50,9 @@ pub struct Spread {
     pub percentile_95: f32,
 }
 
-/// Twice the voxels that two maps have in common by those that they have, as the linear start places them and as the field does. 0 for a
-/// label that one of the maps does not have.
+/// The Dice coefficient of two maps, with the moving one moved by the linear start (`before`) and by the field
+/// (`after`): twice the number of voxels in common, divided by the sum of the numbers of voxels. 0 for a label that one
+/// of the maps lacks.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Dice {
     pub before: f64,
@@ -58,11 +60,11 @@ pub struct Dice {
 }
 
 impl<'a> Labels<'a> {
-    /// The maps of the fixed image and of the moving one; `None` where there are none.
+    /// Checks the maps of the fixed and of the moving image, if given. Returns `None` if there is none.
     ///
     /// # Errors
-    /// [`Error::Option`] for a map on another grid than its image, with values that are no whole numbers, or with the background alone,
-    /// and for a map of the moving image alone.
+    /// [`Error::Option`] for a map that is not on the grid of its image, has values that are not integers, or has only
+    /// background, and for a map of the moving image alone.
     pub fn both(maps: [Option<&'a Volume>; 2], images: [&Volume; 2]) -> Result<Option<(Self, Option<Self>)>> {
         let [fixed, moving] = maps;
         let fixed = fixed.map(|map| Self::new(Setting::FixedLabels, map, images[0])).transpose()?;
@@ -106,7 +108,7 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// What to say of labels that voxels, which are f32, do not keep.
+/// The message for labels that voxels, which are f32, cannot represent.
 pub fn too_large(map: &Volume) -> Option<String> {
     const MOST: i32 = (1 << 24) - 1;
     let beyond = map.voxels.par_iter().any(|voxel| voxel.abs() > MOST as f32);
@@ -114,10 +116,10 @@ pub fn too_large(map: &Volume) -> Option<String> {
 }
 
 impl Regions {
-    /// What `found` does to the labels of the fixed image and, where there are some, to those of the moving one.
+    /// Evaluates the deformation `found` by the labels of the fixed image and, if given, those of the moving image.
     ///
     /// # Errors
-    /// [`Error::Option`] for a map too large.
+    /// [`Error::Option`] for a map that is too large.
     pub fn new(found: &Deformation, fixed: &Labels, moving: Option<&Labels>) -> Result<Self> {
         let both = fixed.numbers.iter().chain(moving.iter().flat_map(|moving| &moving.numbers));
         let numbers: Vec<i32> = both.copied().collect::<BTreeSet<_>>().into_iter().collect();
@@ -134,7 +136,7 @@ impl Regions {
     }
 }
 
-/// Calls back with each voxel that is labelled by one of the `numbers`, and with its place among them.
+/// Calls `call` with each voxel whose label is among `numbers`, and the index of the label there.
 fn for_each(numbers: &[i32], map: &Volume, mut call: impl FnMut(usize, usize)) {
     let (mut last, mut place) = (0, None);
     for (voxel, &number) in map.voxels.iter().enumerate() {
@@ -148,7 +150,7 @@ fn for_each(numbers: &[i32], map: &Volume, mut call: impl FnMut(usize, usize)) {
     }
 }
 
-/// The Dice of each of the `numbers`, on the fixed image's grid.
+/// The Dice coefficient of each label in `numbers`, on the grid of the fixed image.
 fn overlaps(found: &Deformation, numbers: &[i32], fixed: &Labels, moving: &Labels) -> Result<Vec<Dice>> {
     let how = Resampling { interpolator: Interpolator::Nearest, outside: 0.0 };
     let (start, field) = (found.start.transform.to_affine(), found.field.map());

@@ -1,4 +1,4 @@
-//! How callers hear what is going on, and how they stop it.
+//! Observers, by which callers follow the progress of runs and stop them.
 
 use crate::{Error, Result};
 use std::ops::ControlFlow;
@@ -7,39 +7,41 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// How often an observer is asked while a long step goes on.
+/// The interval at which an observer is asked during a long step.
 const ASKED: Duration = Duration::from_millis(10);
 
-/// Hears how far a run is, and may stop it. The library never prints.
+/// Follows the progress of a run, and can stop it. The library never prints.
 pub trait Observer: Sync {
-    /// A part of a run starts, such as the mesh after its affine start.
+    /// Called when a part of a run starts, such as the mesh after its affine registration.
     fn stage(&self, _name: &str) {}
-    /// A level starts: its number from 0, how many there are, and its grid, mm.
+    /// Called when a level starts, with its number from 0, the number of levels, and the spacing of its grid in mm.
     fn level(&self, _number: usize, _of: usize, _spacing_mm: [f64; 3]) {}
-    /// The metric was evaluated; `best` is the best value so far on this level.
+    /// Called after evaluations of the metric. `best` is the best value so far on this level.
     fn evaluated(&self, _evaluations: usize, _best: f64) {}
-    /// Something worth a line, such as the choice of backend.
+    /// Called with a line of information, such as the choice of backend.
     fn note(&self, _text: &str) {}
-    /// Whether to go on, asked about a hundred times a second, from any thread. Once it breaks, the run ends with [`Error::Stopped`].
+    /// Returns whether the run is to continue. Called about a hundred times a second, from any thread. After the first
+    /// `Break`, the run ends with [`Error::Stopped`].
     fn proceed(&self) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// Hears nothing and stops nothing.
+/// An observer that ignores everything and stops nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
 impl Observer for Silent {}
 
-/// An observer that, once it wants a run to stop, keeps to it: work that it cut short is never taken for whole.
+/// Wraps an observer such that, after it has once stopped a run, it never lets the run continue. Incomplete work is
+/// therefore never taken for complete.
 pub(crate) struct Steady<'a> {
     observer: &'a dyn Observer,
     stopped: &'a AtomicBool,
 }
 
 impl<'a> Steady<'a> {
-    /// It sets `stopped` then.
+    /// `stopped` is set when the observer stops the run.
     pub fn new(observer: &'a dyn Observer, stopped: &'a AtomicBool) -> Self {
         Self { observer, stopped }
     }
@@ -55,7 +57,7 @@ impl Observer for Steady<'_> {
     }
 
     fn evaluated(&self, evaluations: usize, best: f64) {
-        // A value that was cut short means nothing.
+        // After a stop, values may be of incomplete work.
         if !self.stopped.load(Ordering::Relaxed) {
             self.observer.evaluated(evaluations, best);
         }
@@ -77,23 +79,23 @@ impl Observer for Steady<'_> {
     }
 }
 
-/// Asks an observer again and again, from a thread of its own, while work is under way.
+/// Does `work`, and meanwhile asks the observer regularly, from a thread of its own.
 pub(crate) fn watched<T>(observer: &dyn Observer, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         let (_working, ended) = mpsc::channel::<()>();
         let watch = move || {
             while ended.recv_timeout(ASKED) == Err(RecvTimeoutError::Timeout) && observer.proceed().is_continue() {}
         };
-        // Where the operating system refuses the thread, the observer is asked between steps alone.
+        // If the operating system refuses the thread, the observer is asked only between steps.
         let _ = thread::Builder::new().spawn_scoped(scope, watch);
         work()
     })
 }
 
-/// Ends a run whose observer wants it to stop.
+/// Asks the observer whether to continue.
 ///
 /// # Errors
-/// [`Error::Stopped`]
+/// [`Error::Stopped`] if the observer stops the run.
 pub(crate) fn go_on(observer: &dyn Observer) -> Result<()> {
     match observer.proceed() {
         ControlFlow::Continue(()) => Ok(()),

@@ -1,6 +1,6 @@
-//! Random numbers that depend on a seed and a position only, so that threads can share the work in any order.
+//! Random numbers that depend only on a seed and an index, so that threads can compute them in any order.
 
-/// What SplitMix64 counts by.
+/// The increment of SplitMix64.
 pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// SplitMix64's scrambler: 64 well-mixed bits.
@@ -16,8 +16,8 @@ pub fn uniform(seed: u64, index: u64) -> f64 {
     (mix(mix(seed) ^ index) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Number `index` of the stream `seed`: close to normal, mean 0 and standard deviation 1. The sum of four uniform
-/// numbers: additions alone, the same on every machine.
+/// Number `index` of the stream `seed`: approximately normal, with mean 0 and standard deviation 1. It is the sum of
+/// four uniform numbers, which is the same on every machine because it needs only additions.
 pub fn normal(seed: u64, index: u64) -> f32 {
     let bits = mix(mix(seed) ^ index);
     let sum: u64 = (0..4).map(|part| (bits >> (16 * part)) & 0xFFFF).sum();

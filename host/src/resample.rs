@@ -1,4 +1,4 @@
-//! An image on another grid, through a transform.
+//! Resamples an image on another grid through a transform.
 
 use crate::error::{Setting, message};
 use glam::{DAffine3, DVec3, Vec3};
@@ -14,12 +14,12 @@ use crate::io::{ReadOptions, Samples, Whole};
 use crate::transform::TransformMap;
 use crate::{Error, Geometry, Result, Volume};
 
-/// What [`resample`] is to do.
+/// Options of [`resample`].
 #[derive(Debug, Clone, Copy)]
 pub struct Resampling {
-    /// What lies between voxels; partial volumes count as linear.
+    /// The interpolator. Partial volume is replaced by linear.
     pub interpolator: Interpolator,
-    /// The intensity where the image does not reach.
+    /// The intensity outside the image.
     pub outside: f32,
 }
 
@@ -30,22 +30,22 @@ impl Default for Resampling {
     }
 }
 
-/// What [`resample`] makes.
+/// The result of [`resample`].
 #[derive(Debug, Clone)]
 pub struct Resampled {
-    /// The image on the new grid, stored as it was.
+    /// The image on the new grid, with the same pixel type.
     pub volume: Volume,
-    /// Voxels that lie on or between the outermost voxel centres of the image.
+    /// The number of voxels that are on or between the outermost voxel centres of the image.
     pub inside: usize,
 }
 
-/// An image's intensities at the voxels of `grid`, each taken through `map` (grid point to image point, LPS mm): [`Transform::map`],
-/// [`Transform::inverse_map`] or a matrix, `&matrix.into()`. Stored as the image is. A linear map runs on
-/// the backend, any other on the CPU. Cubic interpolators may overshoot the image's range: what is stored as integers is clamped to what
-/// these can hold.
+/// Resamples an image on `grid`. `map` maps points of the grid to points of the image, in LPS mm: [`Transform::map`],
+/// [`Transform::inverse_map`] or a matrix, `&matrix.into()`. The pixel type stays the same. A linear map is applied on
+/// the backend, any other on the CPU. Cubic interpolators may exceed the intensity range of the image; if pixels are
+/// integers, they are clamped to their type when they are written.
 ///
 /// # Errors
-/// [`Error::Option`] for an image or a grid too large, [`Error::Device`] where the backend is too small.
+/// [`Error::Option`] for an image or a grid that is too large, [`Error::Device`] if the backend has too little memory.
 ///
 /// [`Transform::map`]: crate::transform::Transform::map
 /// [`Transform::inverse_map`]: crate::transform::Transform::inverse_map
@@ -85,10 +85,10 @@ fn resample_linear(
     Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
 }
 
-/// The same through any `map` of points (grid to image, LPS mm), on the CPU.
+/// Resamples an image through any `map` of points (grid to image, LPS mm), on the CPU.
 ///
 /// # Errors
-/// [`Error::Option`] for an image or a grid too large.
+/// [`Error::Option`] for an image or a grid that is too large.
 pub fn resample_through(
     image: &Volume,
     grid: &Geometry,
@@ -98,7 +98,7 @@ pub fn resample_through(
     resample_rows(image, grid, |points| points.iter_mut().for_each(|point| *point = map(*point)), how)
 }
 
-/// The same through a map that takes a row of points at a time.
+/// Resamples an image through a map that takes a row of points at a time.
 fn resample_rows(
     image: &Volume,
     grid: &Geometry,
@@ -116,7 +116,7 @@ fn resample_rows(
     Ok(Resampled { volume: Volume { geometry: *grid, voxels, pixel: image.pixel }, inside })
 }
 
-/// The voxels of [`resample_rows`], and how many lie inside.
+/// The voxels of [`resample_rows`], and the number of them inside the image.
 fn through(
     image: &Volume,
     grid: &Geometry,
@@ -140,7 +140,7 @@ fn through(
 }
 
 widest! {
-    /// Takes points through a transform.
+    /// Maps points by a transform.
     fn take_points(map: &TransformMap, points: &mut [DVec3]) {
         for point in points {
             *point = map.transform_point3(*point);
@@ -149,16 +149,17 @@ widest! {
 }
 
 widest! {
-    /// Writes what an image, whose samples fill its grid, has at points, LPS mm, to the voxels of those that lie inside, and counts these.
+    /// Interpolates an image, whose samples must fill its grid, at points in LPS mm. Writes the voxels of those points
+    /// that are inside, and returns their number.
     fn take_samples(samples: &[f32], size: [usize; 3], how: Interpolator, to_voxel: &DAffine3, points: &[DVec3], voxels: &mut [f32]) -> usize {
         let size = size.map(|n| n as u32);
         let mut inside = 0;
         for (point, voxel) in points.iter().zip(voxels) {
-            // Adding 0 makes a -0 a 0.
+            // Adding 0 turns -0 into 0.
             let position = (to_voxel.transform_point3(*point).as_vec3() + Vec3::ZERO).to_array();
             if interpolate::inside(position, last(size)) {
                 inside += 1;
-                // SAFETY: the samples fill the grid, and its padding where they are cubic.
+                // SAFETY: the samples fill the grid, with padding for cubic interpolators.
                 *voxel = unsafe {
                     match how.is_cubic() {
                         true => cubic::at(samples, size, position, how),
@@ -171,12 +172,14 @@ widest! {
     }
 }
 
-/// Writes to `out` what is at each pixel of `grid` in the PNG, JPEG or TIFF at `path`, through a map of points of the grid to points of the
-/// picture, LPS mm: linear, and 0 outside. All pixels are taken, whatever `options` say of how many to read, and kept as the 8 or 16 bits
-/// that the file holds, so that large pictures fit in memory. The numbers are those of [`resample`], rounded.
+/// Resamples the PNG, JPEG or TIFF at `path` on `grid`, and writes the result to `out`. `map` maps points of the grid
+/// to points of the image, in LPS mm. Interpolation is linear, with 0 outside. All pixels of the image are used, even
+/// if `options` limit their number, and kept as 8 or 16 bits, so that large images fit in memory. The result is that of
+/// [`resample`], rounded.
 ///
 /// # Errors
-/// Those of [`io::read_with`](crate::io::read_with) and [`io::write`](crate::io::write), and [`Error::Option`] for a picture or a grid too large.
+/// Those of [`io::read_with`](crate::io::read_with) and [`io::write`](crate::io::write), and [`Error::Option`] for an
+/// image or a grid that is too large.
 pub fn move_picture(path: &Path, options: &ReadOptions, grid: &Geometry, map: &DAffine3, out: &Path) -> Result<()> {
     let whole = Whole::read(path, options)?;
     check(&whole.geometry, grid)?;
@@ -189,7 +192,7 @@ pub fn move_picture(path: &Path, options: &ReadOptions, grid: &Geometry, map: &D
     Whole { geometry: *grid, samples }.write(out)
 }
 
-/// What is in a picture at each pixel of `grid`, rounded and then stored by `as_stored`.
+/// The intensities of a 2-D image at each pixel of `grid`, rounded and converted by `as_stored`.
 fn taken<T: Copy + Default + Send>(
     whole: &Whole,
     grid: &Geometry,
@@ -207,7 +210,7 @@ fn taken<T: Copy + Default + Send>(
 }
 
 widest! {
-    /// Writes what is in a picture at the pixels of row `y` of a grid.
+    /// Interpolates a 2-D image at the pixels of row `y` of a grid.
     fn take_row(whole: &Whole, map: &Affine, y: u32, row: &mut [f32]) {
         let size = whole.geometry.size.map(|n| n as u32);
         for (x, pixel) in row.iter_mut().enumerate() {
@@ -223,8 +226,9 @@ widest! {
     }
 }
 
-/// What `resample` makes of an image; NaN where that would take from voxels without data. `resample` never meets a NaN: it gets the image
-/// filled, and then 1 for every voxel without data and 0 for all others.
+/// Resamples an image that may have voxels without data. Voxels of the result that would depend on them are NaN.
+/// `resample` never gets NaN: it is called with the gaps filled, and then with an image that is 1 in voxels without
+/// data and 0 elsewhere.
 ///
 /// # Errors
 /// Those of `resample`.
@@ -239,14 +243,14 @@ pub(crate) fn with_gaps(
     let mut voxels = resample(&filled(image.clone()), how)?;
     let missing = image.with(|n| f32::from(u8::from(image.voxels[n].is_nan())));
     let nearest = how.interpolator == Interpolator::Nearest;
-    // Cubic interpolators would make something of neighbours a long way off.
+    // With a cubic interpolator, gaps would affect voxels further away.
     let interpolator = if nearest { Interpolator::Nearest } else { Interpolator::Linear };
     let gaps = resample(&missing, &Resampling { interpolator, outside: 0.0 })?;
     voxels.par_iter_mut().zip(gaps).filter(|(_, gap)| *gap > 0.0).for_each(|(voxel, _)| *voxel = f32::NAN);
     Ok(voxels)
 }
 
-/// Refuses an image whose voxels are not as many as its size says.
+/// Refuses an image whose number of voxels is not that of its grid.
 fn fills_its_grid(image: &Volume) -> Result<()> {
     match image.voxels.len() == image.geometry.voxels() {
         true => Ok(()),
@@ -257,10 +261,10 @@ fn fills_its_grid(image: &Volume) -> Result<()> {
     }
 }
 
-/// Refuses an image and a grid to bring it to that [`resample`] and [`move_picture`] cannot take, before anything else is done for them.
+/// Checks early whether [`resample`] and [`move_picture`] can take this image and grid.
 ///
 /// # Errors
-/// [`Error::Option`] for one too large.
+/// [`Error::Option`] for one that is too large.
 pub fn check(image: &Geometry, grid: &Geometry) -> Result<()> {
     addressable(Setting::Moving, image)?;
     addressable(Setting::Fixed, grid)

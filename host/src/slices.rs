@@ -1,8 +1,8 @@
-//! Slices that lie anywhere in space, such as coronal and oblique ones, as 2-D images in a plane of their own.
+//! Registers single slices anywhere in space, such as coronal and oblique ones, as 2-D images in their own plane.
 //!
-//! They are registered by the coordinates of that plane: x and y along the fixed slice's axes, and none along the normal. Frames change
-//! on the host alone, in f64, before and after a registration. Its transform leads from the plane of the fixed slice to that of the
-//! moving one: where they lie at different places along the normal, or are tilted a little, that is a part of it.
+//! The coordinates of the plane are x and y along the axes of the fixed slice. Coordinates are converted on the host,
+//! in f64, before and after the registration. The resulting transform maps the plane of the fixed slice to that of the
+//! moving slice, so it includes the distance of the planes along the normal and a small tilt between them.
 
 use crate::error::{Setting, message};
 use crate::registration::{Init, Options, Registration};
@@ -10,20 +10,21 @@ use crate::transform::{Dimension, Kind, Linear, exponential};
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DMat3, DVec3};
 
-/// Most by which two slices may be tilted against each other, degrees.
+/// The largest angle between two slices, degrees.
 const TILT: f64 = 2.0;
-/// What is as good as nothing of a direction and of a distance, mm.
+/// A component of a direction ([`FLAT`]) and a distance in mm ([`NEAR`]) below which they count as 0.
 const FLAT: f64 = 1e-3;
 const NEAR: f64 = 1e-6;
 
-/// The planes of a fixed and of a moving slice: from their own coordinates to LPS mm.
+/// The planes of a fixed and a moving slice, each as the map from its coordinates to LPS mm.
 pub struct Slices {
     fixed: DAffine3,
     moving: DAffine3,
 }
 
 impl Slices {
-    /// Of a pair; none where there is no slice but in x and y, or only one of them is flat.
+    /// The planes of a pair of slices. `None` if both are parallel to the x-y plane, or if one of the images is not a
+    /// slice.
     ///
     /// # Errors
     /// [`Error::Option`] for slices of different orientation.
@@ -32,7 +33,7 @@ impl Slices {
             return Ok(None);
         }
         let (normal, other) = (normal(fixed), normal(moving));
-        // A slice may be seen from either side.
+        // The normals of parallel slices can have opposite directions.
         let other = if normal.dot(other) < 0.0 { -other } else { other };
         let axis = normal.cross(other);
         let tilt = libm::atan2(axis.length(), normal.dot(other));
@@ -56,7 +57,7 @@ impl Slices {
         Ok(Some(Self { fixed: frame(axes, fixed), moving: frame(tilted, moving) }))
     }
 
-    /// A registration of 2-D images by `register`, as one of these slices.
+    /// Registers the slices by `register`, which registers 2-D images.
     ///
     /// # Errors
     /// Those of `register`.
@@ -83,7 +84,7 @@ impl Slices {
         Ok(found)
     }
 
-    /// A map of LPS mm as one of the planes. How far it leads along the normal does not matter.
+    /// Converts a map in LPS mm to coordinates of the planes. Its component along the normal is ignored.
     fn in_plane(&self, map: &DAffine3) -> DAffine3 {
         let DAffine3 { matrix3, translation } = self.moving.inverse() * *map * self.fixed;
         let flat = |axis: DVec3| if axis.z.abs() < FLAT { axis.with_z(0.0) } else { axis };
@@ -91,12 +92,13 @@ impl Slices {
         DAffine3::from_mat3_translation(matrix, translation.with_z(0.0))
     }
 
-    /// A map of the planes as one of LPS mm.
+    /// Converts a map in coordinates of the planes to LPS mm.
     fn in_space(&self, map: &DAffine3) -> DAffine3 {
         self.moving * *map * self.fixed.inverse()
     }
 
-    /// The same of a transform that was found, about `centre`. What a similarity does to the plane it does to the normal too.
+    /// Converts a transform that was found in the planes to LPS mm, about `centre`. A similarity also scales along the
+    /// normal.
     fn lifted(&self, found: &Linear, centre: DVec3) -> Linear {
         let mut map = found.to_affine();
         if found.kind == Kind::Similarity {
@@ -106,33 +108,34 @@ impl Slices {
     }
 }
 
-/// What stands upright on a slice.
+/// The normal of a slice.
 fn normal(grid: &Geometry) -> DVec3 {
     grid.direction.x_axis.cross(grid.direction.y_axis).normalize()
 }
 
-/// A direction as messages name it.
+/// Formats a direction for messages.
 fn listed(direction: DVec3) -> String {
-    // Adding 0 makes a -0 a 0.
+    // Adding 0 turns -0 into 0.
     direction.to_array().map(|x| format!("{:.3}", x + 0.0)).join(", ")
 }
 
-/// A slice as a 2-D image in its plane.
+/// Converts a slice to a 2-D image in its plane.
 fn flattened(slice: &Volume, plane: &DAffine3) -> Volume {
     let (back, grid) = (plane.inverse(), slice.geometry);
     let flat = |axis: DVec3| back.transform_vector3(axis).with_z(0.0);
     let direction = DMat3::from_cols(flat(grid.direction.x_axis), flat(grid.direction.y_axis), DVec3::Z);
     let origin = back.transform_point3(grid.origin);
-    // A mask of another plane stays away from it.
+    // A mask in another plane keeps its distance.
     let origin = if origin.z.abs() < NEAR { origin.with_z(0.0) } else { origin };
     let geometry = Geometry { direction, origin, spacing: grid.spacing.with_z(1.0), ..grid };
     Volume { geometry, voxels: slice.voxels.clone(), pixel: slice.pixel }
 }
 
-/// Refuses slices for what is done to 2-D images in x and y alone.
+/// Refuses slices that are not parallel to the x-y plane, for methods that only take such slices. `what` names the
+/// method.
 ///
 /// # Errors
-/// [`Error::Option`].
+/// [`Error::Option`] for such a slice.
 pub fn refuse(what: &str, fixed: &Geometry, moving: &Geometry) -> Result<()> {
     for (which, grid) in [(Setting::Fixed, fixed), (Setting::Moving, moving)] {
         if grid.is_slice_in_space() {

@@ -1,4 +1,4 @@
-//! The threads that work is spread over, and how they hear that it is no longer wanted. Results never depend on how many there are.
+//! Thread pools for parallel work, and the flags that stop it. Results never depend on the number of threads.
 
 use crate::observer::{Steady, watched};
 use crate::{Error, Observer, Result};
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 
-/// Threads that are started once and used again and again.
+/// Threads that are started once and reused.
 ///
-/// Work that comes while other work is under way has threads of its own: in a shared pool a thread that waits for a part of one run would
-/// take up another run whole, and the first would neither end nor stop before that.
+/// Work that starts while other work is under way gets threads of its own. In a shared pool, a thread that waits for a
+/// part of one run could take up another whole run, and the first run could not end or stop before that.
 #[derive(Debug)]
 pub struct Threads {
     count: usize,
@@ -25,17 +25,17 @@ pub struct Threads {
 #[derive(Debug)]
 struct Pools {
     idle: Vec<Pool>,
-    /// Those that work.
+    /// The number of pools that are working.
     busy: usize,
 }
 
-/// How many threads a run has beside others.
+/// The number of threads of a run that starts while others are under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// All: for a run that outlasts others by far.
+    /// All threads, for a run that takes much longer than others.
     Whole,
-    /// As many as there are for each of those that are under way when it begins. Runs of many short loops spend more time on waking threads than
-    /// on work where each has one per core.
+    /// An equal share for each run that is under way when it starts. Runs with many short loops would spend more time
+    /// on waking threads than on work if each had one thread per core.
     Shared,
 }
 
@@ -43,33 +43,33 @@ pub(crate) enum Width {
 #[derive(Debug)]
 struct Pool {
     threads: ThreadPool,
-    /// Whether that run is to stop.
+    /// Whether the run is to stop.
     stop: Arc<AtomicBool>,
 }
 
 thread_local! {
-    /// That of the pool which this thread belongs to.
+    /// The stop flag of the pool to which this thread belongs.
     static STOP: OnceCell<Arc<AtomicBool>> = const { OnceCell::new() };
 }
 
-/// Whether what this thread works on is still wanted. Loops ask before each piece of a few milliseconds at most, and leave out the rest once
-/// it is not: the run then ends with [`Error::Stopped`], whatever came out.
+/// Whether the result of this thread's work is still wanted. Loops ask before each piece of at most a few milliseconds,
+/// and skip the rest if it is not. The run then ends with [`Error::Stopped`], whatever the result.
 pub(crate) fn wanted() -> bool {
     STOP.with(|stop| stop.get().is_none_or(|stop| !stop.load(Ordering::Relaxed)))
 }
 
-/// The same for a chain of short steps without parallel loops.
+/// Does the check of [`wanted`] for a sequence of short steps without parallel loops.
 ///
 /// # Errors
-/// [`Error::Stopped`] where it is no longer wanted.
+/// [`Error::Stopped`] if the result is no longer wanted.
 pub(crate) fn still_wanted() -> Result<()> {
     if wanted() { Ok(()) } else { Err(Error::Stopped) }
 }
 
-/// Numbers of a piece of [`mapped`].
+/// Numbers in a piece of [`mapped`].
 const PIECE: usize = 1 << 14;
 
-/// What `map` makes of each number, and zeros after them; zeros everywhere else once it is not [`wanted`].
+/// Maps each number by `map`, and appends `zeros` zeros. If the result is no longer [`wanted`], the rest is zeros.
 pub(crate) fn mapped<A: Sync, B: Copy + Default + Send + Sync>(
     from: &[A],
     zeros: usize,
@@ -78,7 +78,7 @@ pub(crate) fn mapped<A: Sync, B: Copy + Default + Send + Sync>(
     mapped_by_piece(from, zeros, |from, to| to.iter_mut().zip(from).for_each(|(to, from)| *to = map(from)))
 }
 
-/// The same with a function that maps many numbers, which may then be compiled for the widest instructions.
+/// As [`mapped`], with a function that maps many numbers at once, which can be compiled for the widest instructions.
 pub(crate) fn mapped_by_piece<A: Sync, B: Copy + Default + Send + Sync>(
     from: &[A],
     zeros: usize,
@@ -91,9 +91,9 @@ pub(crate) fn mapped_by_piece<A: Sync, B: Copy + Default + Send + Sync>(
     })
 }
 
-/// `len` numbers: `work` gets the number of each piece of `piece` of them, and the piece, all zeros, to write what it makes. Once a run is
-/// stopped, what is left stays zeros. Each piece is cleared by the thread that writes it: one thread that cleared all would take as long as all
-/// that write.
+/// Makes `len` numbers in pieces of `piece`. `work` is called for each piece with its index and its numbers, all zeros,
+/// to write. If the run is stopped, the rest stays zeros. Each piece is cleared by the thread that writes it, because
+/// clearing all in one thread would take as long as writing in all threads.
 pub fn made_by_piece<T: Copy + Default + Send + Sync>(
     len: usize,
     piece: usize,
@@ -103,7 +103,7 @@ pub fn made_by_piece<T: Copy + Default + Send + Sync>(
     let pieces = made.spare_capacity_mut()[..len].par_chunks_mut(piece.max(1)).enumerate();
     pieces.for_each(|(number, piece)| {
         piece.fill(MaybeUninit::new(T::default()));
-        // SAFETY: it was just filled.
+        // SAFETY: the piece was just filled.
         let piece = unsafe { piece.assume_init_mut() };
         if wanted() {
             work(number, piece);
@@ -118,28 +118,29 @@ impl Threads {
     /// Starts `count` threads; 0 for one per core.
     ///
     /// # Errors
-    /// [`Error::Device`] where the operating system refuses them.
+    /// [`Error::Device`] if the operating system refuses them.
     pub fn start(count: usize) -> Result<Self> {
         Ok(Self { count, pools: Mutex::new(Pools { idle: vec![pool(counted(count))?], busy: 0 }) })
     }
 
-    /// How many there are.
+    /// The number of threads.
     pub fn count(&self) -> usize {
         counted(self.count)
     }
 
-    /// Runs `work` with these threads for everything parallel in it.
+    /// Runs `work` on these threads.
     ///
     /// # Errors
-    /// [`Error::Device`] where the operating system refuses threads; else what `work` returns.
+    /// [`Error::Device`] if the operating system refuses threads, and the errors of `work`.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         self.on_pool(Width::Shared, |pool| pool.threads.install(work))
     }
 
-    /// The same for work that an observer may stop; the one that it is handed, once it wants an end, keeps to it.
+    /// Runs `work`, which the observer can stop. The observer that `work` gets never continues after it has stopped
+    /// once.
     ///
     /// # Errors
-    /// As [`Threads::run`]; [`Error::Stopped`] where the observer stopped it, even just before its end.
+    /// As [`Threads::run`], and [`Error::Stopped`] if the observer stopped it, even just before its end.
     pub(crate) fn run_watched<T: Send>(
         &self,
         width: Width,
@@ -175,10 +176,10 @@ impl Threads {
     }
 }
 
-/// One more pool works, until this is dropped, also by a panic.
+/// Counts one more working pool until it is dropped, also by a panic.
 struct Busy<'a> {
     threads: &'a Threads,
-    /// How many do.
+    /// The number of working pools, this one included.
     now: usize,
 }
 
@@ -196,7 +197,7 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// So many threads; where 0 are said, one per core. Rayon's own default would read the environment.
+/// The number of threads; for 0, one per core. Rayon's own default would read the environment.
 fn counted(count: usize) -> usize {
     if count == 0 { available_parallelism().map_or(1, NonZero::get) } else { count }
 }
@@ -210,10 +211,10 @@ fn pool(count: usize) -> Result<Pool> {
     Ok(Pool { threads, stop })
 }
 
-/// Runs `work` with this many threads for everything parallel in it; 0 for one per core.
+/// Runs `work` on this many threads, 0 for one per core.
 ///
 /// # Errors
-/// [`Error::Device`] where the operating system refuses the threads; else what `work` returns.
+/// [`Error::Device`] if the operating system refuses the threads, and the errors of `work`.
 pub fn with<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     Threads::start(threads)?.run(work)
 }

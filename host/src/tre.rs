@@ -1,4 +1,4 @@
-//! How far a transform takes points from where they belong: the target registration error.
+//! The target registration error: the distance between points moved by a transform and their true positions.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -6,21 +6,21 @@ use serde::Serialize;
 
 use crate::Volume;
 
-/// Errors over points, mm.
+/// Statistics of the errors of points, mm.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tre {
-    /// Their mean.
+    /// The mean error.
     pub mean_mm: f64,
-    /// Half of them are no larger.
+    /// The median error.
     pub median_mm: f64,
-    /// Nineteen of twenty errors are no larger.
+    /// The 95th percentile of the errors.
     pub percentile_95_mm: f64,
-    /// The largest.
+    /// The largest error.
     pub max_mm: f64,
 }
 
 impl Tre {
-    /// Distances between where `map` takes points and their targets, LPS mm; `None` of no point.
+    /// The errors of points that `map` moves, relative to their targets, in LPS mm. `None` if there are no points.
     pub fn of(map: impl Fn(DVec3) -> DVec3 + Sync, points: &[DVec3], targets: &[DVec3]) -> Option<Self> {
         let pairs = points.par_iter().zip(targets);
         let mut errors: Vec<f64> = pairs.map(|(&point, &target)| map(point).distance(target)).collect();
@@ -35,7 +35,7 @@ impl Tre {
     }
 }
 
-/// Between the two sorted values next to it, as numpy's `percentile` has it.
+/// A quantile of sorted values, by linear interpolation as in numpy's `percentile`.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
     let low = place.floor() as usize;
@@ -43,7 +43,7 @@ fn quantile(sorted: &[f64], part: f64) -> f64 {
     sorted[low] + (place - low as f64) * (sorted[high] - sorted[low])
 }
 
-/// The centres of a mask's voxels of 0.5 or more, LPS mm.
+/// The centres of a mask's voxels with 0.5 or more, LPS mm.
 pub fn mask_points(mask: &Volume) -> Vec<DVec3> {
     let map = mask.geometry.index_to_world();
     let inside = mask.voxels.par_iter().enumerate().filter(|(_, voxel)| **voxel >= 0.5);

@@ -5,11 +5,11 @@
 >>> found.transform.matrix(frame="RAS")
 
 A transform maps a point of the fixed image to the corresponding point of the moving image. Images are paths, or images of nibabel,
-SimpleITK, itk or ANTsPy, or a :class:`mireg.Image`: an array with its affine. Options have the names, the values and the defaults of the
-command line, a dash being an underscore: ``--fixed-mask`` is ``fixed_mask=``.
+SimpleITK, itk or ANTsPy, or a :class:`mireg.Image`: an array with its affine. Options have the names, the values and
+the defaults of the command line, with an underscore for a dash: ``--fixed-mask`` is ``fixed_mask=``.
 """
 
-# What is imported here is imported when it is first used, so that ``import mireg`` takes milliseconds.
+# Names are imported from their modules when they are first used, so that ``import mireg`` takes milliseconds.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

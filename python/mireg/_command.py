@@ -7,8 +7,8 @@ from mireg import _mireg
 
 
 def main() -> int:
-    """Runs the command line of this process; the exit code."""
-    # The command hears signals itself.
+    """Run the command line of this process and return the exit code."""
+    # The command handles signals itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _mireg.command(["mireg", *sys.argv[1:]])
 

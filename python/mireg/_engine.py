@@ -1,4 +1,4 @@
-"""Engines."""
+"""Engines: devices that are opened once for many runs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Engine:
     >>> engine = mireg.Engine(backend="cpu", threads=2)
     >>> found = mireg.register("ct.nii.gz", "mr.nii.gz", engine=engine)
 
-    ``backend`` is auto, cpu, cuda or emulated; auto runs on the CPU until opening a GPU pays, which it does for long runs and after several
-    short ones. ``threads`` is the number of CPU threads, 0 for one per core. Results depend on neither. Without an engine, calls with the
-    same backend and threads share one.
+    ``backend`` is auto, cpu, cuda or emulated; auto runs on the CPU until opening a GPU saves time, which it does for
+    long runs and after several short ones. ``threads`` is the number of CPU threads, 0 for one per core. Results depend
+    on neither. Without an engine, calls with the same backend and threads share one.
 
-    A pickled engine, or one in a process that was forked, opens its device anew; a GPU that was opened before a fork cannot be used
-    after it.
+    A pickled engine, or one in a process that was forked, opens its device anew; a GPU that was opened before a fork
+    cannot be used after it.
     """
 
     def __init__(self, backend: str = "auto", threads: int = 0) -> None:
@@ -34,12 +34,12 @@ class Engine:
 
     @property
     def backend(self) -> str:
-        """The backend of long runs: cpu, cuda or emulated. With auto, a GPU is opened for the answer if there is one."""
+        """The backend of long runs: cpu, cuda or emulated. With auto, a GPU is opened to find out, if there is one."""
         return self._engine.backend(Told())
 
     @property
     def device(self) -> str:
-        """What that device is: the name of the GPU, or the number of threads."""
+        """The device of this backend: the name of the GPU, or the number of threads."""
         return self._engine.device(Told())
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""What mireg raises. Each has the line that the command line prints: what is wrong, and what to do."""
+"""The exceptions of mireg. The message is the line that the command line prints: what is wrong, and what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """An option or an image that makes no sense, by itself or with the others."""
+    """An option or an image that is wrong, by itself or together with the others."""
 
 
 class FileError(OSError):
@@ -14,14 +14,14 @@ class FileError(OSError):
 
 
 class DeviceError(RuntimeError):
-    """A backend that is not there or gave up."""
+    """A backend that is not available, or failed."""
 
 
 class UntrustedError(RuntimeError):
     """The images were read, but the result should not be used."""
 
     result: Any
-    """The result for inspection, such as a :class:`mireg.Registration`; None where there is none."""
+    """The result for inspection, such as a :class:`mireg.Registration`; None if there is none."""
 
     def __init__(self, line: str, result: Any = None) -> None:
         super().__init__(line)

@@ -1,4 +1,4 @@
-"""The commands as functions. Options have the names of the command line, a dash as an underscore; None is its default."""
+"""The commands as functions. Options are named as on the command line, with underscores; None is the default."""
 
 from __future__ import annotations
 
@@ -61,19 +61,19 @@ def register(
     progress: bool | Progress | None = None,
     check: bool = True,
 ) -> Registration:
-    """Linear registration of ``moving`` to ``fixed``: translation, rigid (the default), similarity or affine.
+    """Register ``moving`` to ``fixed`` by a linear transform: translation, rigid (the default), similarity or affine.
 
     >>> found = mireg.register("ct.nii.gz", "mr.nii.gz", dof="affine", levels=[8, 4, 2])
     >>> found.moved.save("mr_on_ct.nii.gz")
 
-    Both are paths or images, as are masks. ``init`` is also a :class:`mireg.Transform`. ``from_`` is ``--from``, a word of Python's own.
-    The other options are those of ``mireg register --help``. Besides these:
+    Both are paths or images, as are masks. ``init`` may also be a :class:`mireg.Transform`. ``from_`` is ``--from``,
+    since ``from`` is a keyword of Python. The other options are those of ``mireg register --help``. Besides these:
 
     - ``engine``: a :class:`mireg.Engine` instead of ``backend`` and ``threads``.
-    - ``progress``: True for a bar of tqdm, or a function that is called with the level, from 0, and the best value so far. An exception in
-      it stops the run.
-    - ``check``: False returns a result that should not be used, instead of raising :class:`mireg.UntrustedError`, which has it as
-      ``result``.
+    - ``progress``: True for a bar of tqdm, or a function that is called with the level, from 0, and the best value of
+      the metric so far. An exception in it stops the run.
+    - ``check``: False returns a result that should not be used, instead of raising :class:`mireg.UntrustedError`, which
+      has it as ``result``.
 
     Also raises :class:`mireg.InputError`, :class:`mireg.FileError` and :class:`mireg.DeviceError`.
     """
@@ -120,15 +120,15 @@ def deform(
     progress: bool | Progress | None = None,
     check: bool = True,
 ) -> Deformation:
-    """Deformable registration: a diffeomorphic flow after a linear start.
+    """Register ``moving`` to ``fixed`` by a diffeomorphic deformation after an initial linear transform.
 
     >>> found = mireg.deform("t1.nii.gz", "t2.nii.gz")
     >>> found.transform.save("warp.nii.gz")
 
-    ``start`` is also a :class:`mireg.Transform`; ``fixed_extra`` and ``moving_extra`` are an image each, or lists of images.
-    ``fixed_points`` and ``moving_points`` are landmarks, as paths or as arrays of shape (n, 3), mm in ``frame``, which must then be said.
-    What ``--composite`` and ``--log-jacobian`` write is in the result. The options are those of ``mireg deform --help``; see
-    :func:`mireg.register` for the others, and for what it raises.
+    ``start`` may also be a :class:`mireg.Transform`; ``fixed_extra`` and ``moving_extra`` are an image each, or lists
+    of images. ``fixed_points`` and ``moving_points`` are landmarks: paths, or arrays of shape (n, 3) in mm, for which
+    ``frame`` must be given. What ``--composite`` and ``--log-jacobian`` write is in the result. The options are those
+    of ``mireg deform --help``; see :func:`mireg.register` for the others, and for what it raises.
     """
     options = dict(locals())
     if isinstance(start, Transform) and linear is not None:
@@ -162,10 +162,10 @@ def mesh(
     progress: bool | Progress | None = None,
     check: bool = True,
 ) -> Mesh:
-    """Registration of 2-D images by a mesh of triangles, each with an affine map of its own.
+    """Register 2-D images by a mesh of triangles, each with its own affine map.
 
-    ``start`` is also a :class:`mireg.Transform`. The options are those of ``mireg mesh --help``; see :func:`mireg.register` for the others,
-    and for what it raises.
+    ``start`` may also be a :class:`mireg.Transform`. The options are those of ``mireg mesh --help``; see
+    :func:`mireg.register` for the others, and for what it raises.
     """
     options = dict(locals())
     if isinstance(start, Transform) and init is not None:
@@ -191,12 +191,12 @@ def apply(
     threads: int | None = None,
     engine: Engine | None = None,
 ) -> Any:
-    """Resamples ``image`` on the grid of ``like``, and returns an image of the kind that ``like`` is.
+    """Resample ``image`` on the grid of ``like``, and return an image of the same kind as ``like``.
 
     >>> labels = mireg.apply("labels.nii.gz", like="ct.nii.gz", transform="transform.tfm", labels=True)
 
-    ``transform``: a :class:`mireg.Transform`, a path, or a list of them, which are applied to a point of ``like`` in this order. Integers
-    are rounded and clamped. The options are those of ``mireg apply --help``.
+    ``transform`` is a :class:`mireg.Transform`, a path, or a list of these, which are applied to a point of ``like`` in
+    this order. Integers are rounded and clamped. The options are those of ``mireg apply --help``.
     """
     transforms = [] if transform is None else listed(transform)
     options = {
@@ -229,12 +229,12 @@ def apply(
 def points(
     xyz: Any, transform: Any, *, frame: Frame, invert: bool = False, check: bool = True
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Where points of the fixed image go, mm in ``frame``; with ``invert``, where points of the moving image come from.
+    """Map points of the fixed image to the moving image, mm in ``frame``; with ``invert``, the other way round.
 
     >>> mireg.points([[10.0, -20.0, 30.0]], "transform.tfm", frame="RAS")
 
-    ``xyz`` has the shape (3,) or (n, 3), or (2,) or (n, 2) in 2-D. ``transform`` is as for :func:`mireg.apply`. For files of landmarks there
-    is ``mireg points``. ``check`` is as for :meth:`mireg.Transform.inverse`.
+    ``xyz`` has the shape (3,) or (n, 3), or (2,) or (n, 2) in 2-D. ``transform`` is as for :func:`mireg.apply`, and
+    ``check`` as for :meth:`mireg.Transform.inverse`. The command ``mireg points`` transforms files of landmarks.
     """
     transforms = [of(one, "transform") for one in listed(transform)]
     found = np.asarray(xyz, dtype=np.float64)
@@ -268,11 +268,12 @@ def metric(
     threads: int | None = None,
     engine: Engine | None = None,
 ) -> dict[str, Any]:
-    """Mutual information, entropies, correlation ratios and overlap of two images in one position: what ``mireg metric --json`` prints.
+    """Compare two images in one position: mutual information, entropies, correlation ratios and overlap.
 
     >>> mireg.metric("ct.nii.gz", "mr.nii.gz", transform="transform.tfm")["mi"]
 
-    ``transform`` is a :class:`mireg.Transform` or a path; without one the images lie where their headers place them.
+    Returns what ``mireg metric --json`` prints. ``transform`` is a :class:`mireg.Transform` or a path; without one, the
+    images lie where their headers place them.
     """
     options = dict(locals())
     found = _run("metric", options, "transform", Told())
@@ -293,10 +294,11 @@ def evaluate(
     frame: Frame | None = None,
     from_: str | None = None,
 ) -> dict[str, Any]:
-    """The target registration error of ``transform`` in mm, before and after: what ``mireg evaluate --json`` prints.
+    """Measure the target registration error of the identity and of ``transform``, in mm.
 
-    It is measured over the corners of ``fixed``, the voxels of ``mask`` or ``points``, against ``truth`` or ``moving_points``. Points are
-    paths, or arrays of shape (n, 3), mm in ``frame``, which must then be said.
+    Returns what ``mireg evaluate --json`` prints. The error is measured over the corners of ``fixed``, the voxels of
+    ``mask`` or ``points``, against ``truth`` or ``moving_points``. Points are paths, or arrays of shape (n, 3) in mm,
+    for which ``frame`` must be given.
     """
     held: dict[str, Any] = {}
     options: dict[str, Any] = {"from": from_, "moving": moving}
@@ -319,13 +321,13 @@ def evaluate(
 
 
 def devices() -> list[dict[str, Any]]:
-    """Where mireg can compute here: for each ``backend`` whether it is ``available``, and a ``detail``, such as the name of the GPU."""
+    """List each ``backend``, whether it is ``available``, and a ``detail`` such as the name of the GPU."""
     found: list[dict[str, Any]] = json.loads(_mireg.devices())
     return found
 
 
 def _registered(made: type[Found], command: str, options: dict[str, Any], start: str) -> Found:
-    """Runs a command that registers; ``start`` is the option that also takes a transform."""
+    """Run a command that registers; ``start`` is the option that also takes a transform."""
     fixed, check, progress = options["fixed"], options.pop("check"), options.pop("progress")
     with Told(progress) as told:
         finished, moved, *_ = _run(command, options, start, told)
@@ -334,7 +336,7 @@ def _registered(made: type[Found], command: str, options: dict[str, Any], start:
 
 
 def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Returned:
-    """Runs a command on two images."""
+    """Run a command on two images; ``start`` is the option that also takes a transform."""
     held: dict[str, Any] = {}
     engine = options.pop("engine")
     names = []
@@ -352,7 +354,7 @@ def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Retur
     if isinstance(options.get(start), Transform):
         held["transform"] = options.pop(start)._core
     elif options.get(start) is not None and not is_path(options[start]):
-        of(options[start], start)  # Says what it should be.
+        of(options[start], start)  # Raises an error that says what it should be.
     opened = engine_of(engine, options)
     line = words(command, names, options)
     found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, told, told.values)

@@ -1,4 +1,4 @@
-"""What functions are given, as words of the command line and what is held beside them; and what becomes of what they find."""
+"""Converts the arguments of functions to words of a command line and to objects in memory, and checks the results."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ Found = TypeVar("Found", bound=Result)
 
 
 def checked(found: Found, check: bool) -> Found:
-    """A result, once it was logged what there is to say of it.
+    """Log the notes and warnings of a result, and return it.
 
-    Raises UntrustedError if it should not be used, unless nobody wants that checked."""
+    Raises UntrustedError if the result should not be used, unless ``check`` is False.
+    """
     log_notes(found.report["notes"])
     for warning in found.warnings:
         log.warning("%s", warning)
@@ -32,20 +33,23 @@ def checked(found: Found, check: bool) -> Found:
 
 
 def extra_words(images: Any, which: str, held: dict[str, Any]) -> list[str]:
-    """The words for extra images, one or a list. Those that are in memory are held in their places."""
+    """Return the words for extra images, one or a list. Images in memory are put into ``held``."""
     given = list(images) if isinstance(images, (list, tuple)) else [images]
     held[which] = [None if is_path(image) else voxels_of(image, which) for image in given]
     return [f"--{which.replace('_', '-')}={os.fspath(image) if is_path(image) else which}" for image in given]
 
 
 def listed(given: Any) -> list[Any]:
-    """One of what is asked for, or several, as a list."""
+    """Return one or several of what is asked for as a list."""
     one = isinstance(given, Transform) or is_image(given) or not isinstance(given, Iterable)
     return [given] if one else list(given)
 
 
 def name_of(image: Any, name: str, held: dict[str, Any]) -> str:
-    """What an image is called on the command line. One that is in memory is held under ``name``; one of a pair where it lies."""
+    """Return the name of an image on the command line. An image in memory is put into ``held``.
+
+    A fixed or moving image that is on a GPU stays there.
+    """
     if is_path(image):
         return str(os.fspath(image))
     voxels = (lying if name in ("fixed", "moving") else voxels_of)(image, name)
@@ -54,7 +58,7 @@ def name_of(image: Any, name: str, held: dict[str, Any]) -> str:
 
 
 def placed(image: Any, name: str, held: dict[str, Any]) -> str:
-    """The same of an image of which the grid alone is needed."""
+    """Return the name of an image on the command line, if only its grid is needed. That is put into ``held``."""
     if is_path(image):
         return str(os.fspath(image))
     grid = grid_of(image, name)
@@ -63,14 +67,14 @@ def placed(image: Any, name: str, held: dict[str, Any]) -> str:
 
 
 def files_alone(image: Any, which: str, options: dict[str, Any], names: tuple[str, ...]) -> None:
-    """Refuses options of files for an image in memory."""
+    """Refuse options that are for files if the image is in memory."""
     for name in names:
         if options.get(name) is not None and not is_path(image):
             raise InputError(f"{name} is for files; take that part of the image itself, such as {which}[..., 0]")
 
 
 def engine_of(engine: Engine | None, options: dict[str, Any]) -> _mireg.Engine | None:
-    """The engine that was given, if any. As everywhere here, 0 threads are one per core."""
+    """Return the engine that was given, if any. As everywhere in the package, 0 threads are one per core."""
     if options.get("threads") == 0:
         options["threads"] = None
     if engine is None:
@@ -83,7 +87,7 @@ def engine_of(engine: Engine | None, options: dict[str, Any]) -> _mireg.Engine |
 
 
 def points_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
-    """Points as rows, LPS mm."""
+    """Return points as rows, LPS mm."""
     if frame is None:
         raise InputError(f"{name} is an array, which does not say its frame; give frame='RAS' or frame='LPS'")
     turned: list[list[float]] = (rows_of(points, name) * frame_of(frame).diagonal()[:3]).tolist()
@@ -91,7 +95,7 @@ def points_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
 
 
 def points_words(given: dict[str, Any], frame: str | None, held: dict[str, Any]) -> dict[str, Any]:
-    """The words for points, and for their frame where files may need it. Those that are arrays are held in their places."""
+    """Return the words for points, and for their frame if there are files. Arrays are put into ``held``."""
     given = {name: points for name, points in given.items() if points is not None}
     said = any(map(is_path, given.values()))
     for name, points in given.items():

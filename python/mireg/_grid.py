@@ -11,12 +11,12 @@ from mireg import _mireg
 from mireg._errors import InputError
 from mireg._types import Numbers, Rows, Vector
 
-#: Between LPS and RAS, either way.
+#: Converts LPS to RAS, and RAS to LPS.
 FLIP = np.diag([-1.0, -1.0, 1.0, 1.0])
 
 
 class Grid(NamedTuple):
-    """Where voxels lie. ``direction`` has a unit vector of LPS in each column; ``origin`` is the centre of the first voxel."""
+    """A grid. The columns of ``direction`` are unit vectors in LPS; ``origin`` is the centre of the first voxel."""
 
     name: str
     size: tuple[int, int, int]
@@ -25,7 +25,7 @@ class Grid(NamedTuple):
     origin: Vector
 
     def affine(self) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Index to LPS mm."""
+        """Return the matrix from index to LPS mm."""
         affine = np.eye(4)
         affine[:3, :3] = np.asarray(self.direction) * self.spacing
         affine[:3, 3] = self.origin
@@ -33,7 +33,7 @@ class Grid(NamedTuple):
 
 
 class Voxels(NamedTuple):
-    """What is on a grid: native numbers, indexed (i, j, k). ``dtype`` is the type that they stand for."""
+    """An image: native numbers on a grid, indexed (i, j, k). ``dtype`` is the type that the voxels had."""
 
     grid: Grid
     voxels: np.ndarray[Any, Any]
@@ -41,7 +41,7 @@ class Voxels(NamedTuple):
 
 
 class OnGpu(NamedTuple):
-    """The same of a tensor on a GPU, which exports itself by DLPack. ``voxels`` returns its numbers on the host."""
+    """An image whose voxels are a tensor on a GPU, exported by DLPack. ``voxels`` copies them to the host."""
 
     grid: Grid
     tensor: Any
@@ -49,7 +49,7 @@ class OnGpu(NamedTuple):
 
 
 def of_affine(name: str, shape: tuple[int, ...], affine: Any, to_lps: Any) -> Grid:
-    """The grid of an array that is indexed (i, j, k), by its matrix from index to mm, and the one from there to LPS."""
+    """Return the grid of an array that is indexed (i, j, k). ``affine`` maps index to mm, ``to_lps`` these to LPS."""
     matrix = np.asarray(affine, dtype=np.float64)
     if matrix.shape != (4, 4) or not np.array_equal(matrix[3], [0, 0, 0, 1]):
         raise InputError(f"{name}: its affine is no 4x4 matrix whose last row is 0 0 0 1; give one from index to mm")
@@ -59,7 +59,7 @@ def of_affine(name: str, shape: tuple[int, ...], affine: Any, to_lps: Any) -> Gr
 
 
 def of_itk(name: str, size: Any, spacing: Any, direction: Any, origin: Any) -> Grid:
-    """The grid of an image of ITK, of two or three axes."""
+    """Return the grid of an image of ITK, of two or three axes."""
     axes = len(size)
     turn = np.eye(3)
     turn[:axes, :axes] = np.asarray(direction, dtype=np.float64).reshape(axes, axes)
@@ -68,7 +68,7 @@ def of_itk(name: str, size: Any, spacing: Any, direction: Any, origin: Any) -> G
 
 
 def size_of(name: str, shape: tuple[int, ...]) -> tuple[int, int, int]:
-    """Of an image of two or three axes; axes of one voxel beyond these are left out."""
+    """Return the size along i, j and k of an image of two or three axes. Further axes of one voxel are left out."""
     if any(n != 1 for n in shape[3:]):
         raise InputError(f"{name}: has {len(shape)} axes ({'x'.join(map(str, shape))}); take one volume of it")
     if len(shape) < 2:
@@ -78,7 +78,7 @@ def size_of(name: str, shape: tuple[int, ...]) -> tuple[int, int, int]:
 
 
 def of_array(grid: Grid, array: Any) -> Voxels:
-    """The voxels of an array that is indexed (i, j, k)."""
+    """Return the voxels of an array that is indexed (i, j, k)."""
     array = np.asarray(array)
     dtype = "uint8" if array.dtype == bool else "float32" if array.dtype == np.float16 else array.dtype.name
     if array.dtype.names:
@@ -91,7 +91,7 @@ def of_array(grid: Grid, array: Any) -> Voxels:
 
 
 def array_of(image: Numbers) -> tuple[np.ndarray[Any, Any], Grid]:
-    """An image of the extension as an array that is indexed (i, j, k), in the memory that it came in."""
+    """Return an image of the extension as an array that is indexed (i, j, k), without a copy."""
     numbers, dtype, placed = image
     grid = Grid("image", *placed)
     return numbers.view(dtype).reshape(grid.size, order="F"), grid

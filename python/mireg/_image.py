@@ -1,4 +1,4 @@
-"""mireg's own image: an array with its place."""
+"""mireg's own image: an array, and where its voxels lie."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Frame = Literal["RAS", "LPS"]
 
 
 def frame_of(frame: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The matrix between LPS and a frame."""
+    """Return the matrix between LPS and a frame."""
     if frame not in ("RAS", "LPS"):
         raise InputError(f"{frame!r} is no frame; say 'RAS' (nibabel, NIfTI) or 'LPS' (DICOM, ITK)")
     return FLIP if frame == "RAS" else np.eye(4)
@@ -32,17 +32,19 @@ class Image:
     """
 
     array: Any
-    """Voxels, indexed (i, j, k), or (i, j) in 2-D: a numpy array, or anything with ``__array_interface__`` or DLPack, such as a tensor of
-    torch. A tensor on a GPU stays there, and is not to be written to; this is then its copy on the host, read-only, which is made when it
-    is first asked for."""
+    """Voxels, indexed (i, j, k), or (i, j) in 2-D: a numpy array, or anything with ``__array_interface__`` or DLPack,
+    such as a tensor of torch. A tensor on a GPU stays there, and must not be written to. This is then a read-only copy
+    of it on the host, which is made when it is first used.
+    """
     affine: Any
-    """The 4x4 matrix from index to mm in ``frame``: a copy, and read-only. ``dataclasses.replace(image, affine=other)`` is the image in
-    another place."""
+    """The 4x4 matrix from index to mm in ``frame``: a read-only copy. ``dataclasses.replace(image, affine=other)``
+    returns the image with another one.
+    """
     frame: Frame
-    """``"RAS"`` as nibabel and NIfTI have it, ``"LPS"`` as ITK and DICOM do."""
-    #: Where a file's voxels lie, to the last bit.
+    """``"RAS"``, as in nibabel and NIfTI, or ``"LPS"``, as in ITK and DICOM."""
+    #: The grid of the file, to the last bit, if the image is of a file.
     _grid: Grid | None = field(default=None, repr=False)
-    #: What lies on a GPU, where ``array`` does.
+    #: The tensor on a GPU, if ``array`` was one.
     _tensor: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -68,28 +70,29 @@ class Image:
             return array
 
     def __getstate__(self) -> dict[str, Any]:
-        """With the voxels on the host."""
+        """Return the state to pickle, with the voxels on the host."""
         return {**self.__dict__, "array": self.array, "_tensor": None}
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Voxels along each axis."""
+        """The number of voxels along each axis."""
         return tuple(map(int, (self.array if self._tensor is None else self._tensor).shape))
 
     @classmethod
     def load(
         cls, path: Path, *, series: str | None = None, volume: int | str | None = None, channel: int | str | None = None
     ) -> Image:
-        """Reads a file of any format that the command line reads, or a folder of DICOM files.
+        """Read a file of any format that the command line reads, or a folder of DICOM files.
 
-        ``series``, ``volume`` and ``channel`` choose one of several, as ``--fixed-series``, ``--fixed-volume`` and ``--fixed-channel`` of
-        ``mireg register`` do."""
+        ``series``, ``volume`` and ``channel`` choose one of several, as ``--fixed-series``, ``--fixed-volume`` and
+        ``--fixed-channel`` of ``mireg register`` do.
+        """
         text = [None if one is None else str(one) for one in (volume, channel)]
         array, grid = array_of(_mireg.read(os.fspath(path), series, text[0], text[1]))
         return cls._on(grid._replace(name=os.fspath(path)), array)
 
     def save(self, path: Path) -> None:
-        """Writes a file, whole or not at all; the end of its name gives the format, such as ``.nii.gz``, ``.mha`` or ``.nrrd``."""
+        """Write a file, whole or not at all. The extension gives the format: ``.nii.gz``, ``.mha``, ``.nrrd`` ..."""
         _mireg.write(os.fspath(path), of_array(self._place("image"), self._volume()))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -103,7 +106,7 @@ class Image:
         grid, to_lps = self._grid, frame_of(self.frame)
         if grid is not None and tuple(grid.size) == size_of(name, self.shape) and np.array_equal(grid.affine(), to_lps @ self.affine):
             return grid
-        # Made by hand, or not where the file's voxels lie.
+        # The image is of no file, or was given another affine or array.
         return of_affine(name, self.shape, self.affine, to_lps)
 
     def _volume(self) -> np.ndarray[Any, Any]:
@@ -111,18 +114,18 @@ class Image:
 
 
 def on_gpu(array: Any) -> bool:
-    """Whether it lies on an NVIDIA GPU, from where it can be had by DLPack."""
+    """Return whether an array lies on an NVIDIA GPU and can be exported by DLPack."""
     ways = ("__dlpack__", "__dlpack_device__", "shape")
     return all(hasattr(array, way) for way in ways) and array.__dlpack_device__()[0] == 2  # kDLCUDA
 
 
 def exportable(array: Any) -> Any:
-    """The same without a graph of gradients, with which torch exports nothing."""
+    """Return the array without its gradients, since torch exports no tensor that has them."""
     return array.detach() if hasattr(array, "detach") else array
 
 
 def as_array(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
-    """An array of the host; without a copy where it is one."""
+    """Return an array on the host, without a copy if it is there already."""
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(
             f"{name} is a masked array, whose mask would be lost; give array.filled(np.nan) for no data there, "

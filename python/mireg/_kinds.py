@@ -1,4 +1,4 @@
-"""The kinds of image that other packages have. None of them is imported here: who has such an image has its package loaded."""
+"""The kinds of image of other packages. None of these is imported here: whoever has such an image has done so."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Array = np.ndarray[Any, Any]
 
 
 class Kind(NamedTuple):
-    """How images of a package are taken apart and made."""
+    """How images of a package are recognised, read and made."""
 
     is_one: Callable[[Any], bool]
     grid: Callable[[Any, str], Grid]
-    #: Indexed (i, j, k).
+    #: Returns the voxels, indexed (i, j, k).
     array: Callable[[Any, str], Array]
-    #: An image with these voxels in the place of another, or on a grid of its own.
+    #: Returns an image with these voxels where another image lies, or on a grid.
     like: Callable[[Any, Array, "Grid | None"], Any]
 
 
@@ -33,12 +33,12 @@ def is_path(image: Any) -> bool:
 
 
 def is_image(image: Any) -> bool:
-    """Whether it is one, in memory or as a path."""
+    """Return whether it is an image, in memory or as a path."""
     return is_path(image) or any(kind.is_one(image) for kind in KINDS)
 
 
 def kind_of(image: Any, name: str) -> Kind:
-    """What an image is."""
+    """Return the kind of an image."""
     for kind in KINDS:
         if kind.is_one(image):
             return kind
@@ -52,37 +52,40 @@ def kind_of(image: Any, name: str) -> Kind:
 
 
 def voxels_of(image: Any, name: str) -> Voxels:
-    """The voxels of an image in memory."""
+    """Return the voxels of an image in memory."""
     kind = kind_of(image, name)
     voxels = of_array(kind.grid(image, name), kind.array(image, name))
-    # nibabel has scaled integers as float64; they are no better than float32.
+    # nibabel returns scaled integers as float64. They are no more precise than float32.
     scaled = kind is NIBABEL and voxels.dtype == "float64" and image.get_data_dtype().kind in "iu"
     return voxels._replace(dtype="float32") if scaled else voxels
 
 
 def lying(image: Any, name: str) -> Voxels | OnGpu:
-    """The same where they lie."""
+    """Return the voxels of an image in memory. Those on a GPU stay there."""
     if not isinstance(image, Image) or image._tensor is None:
         return voxels_of(image, name)
     return OnGpu(image._place(name), image._tensor, lambda: voxels_of(image, name))
 
 
 def grid_of(image: Any, name: str) -> Grid:
-    """The grid of an image in memory or in a file."""
+    """Return the grid of an image in memory or in a file."""
     if is_path(image):
         return Grid(os.fspath(image), *_mireg.grid(os.fspath(image)))
     return kind_of(image, name).grid(image, name)
 
 
 def like(fixed: Any, array: Array, grid: Grid | None, read: Grid) -> Any:
-    """An image of the kind that ``fixed`` is, in its place, or on ``grid``. ``read``: where voxels of a file lie."""
+    """Return an image of the same kind as ``fixed``, on its grid or on ``grid``.
+
+    ``read`` is the grid of the result, for a ``fixed`` that is a file.
+    """
     if is_path(fixed):
         return Image._on(grid or read, array)
     return kind_of(fixed, "fixed").like(fixed, array, grid)
 
 
 def _shaped(array: Array, shape: tuple[int, ...], grid: Grid | None) -> Array:
-    """In the shape that the other image has, which may have axes of one voxel more or less."""
+    """Return an array in the shape of another image, which may have more or fewer axes of one voxel."""
     return array.reshape(shape, order="F") if grid is None else array
 
 
@@ -103,14 +106,14 @@ def _nibabel_grid(image: Any, name: str) -> Grid:
         )
     if image.affine is None:
         raise InputError(f"{name}: has no affine; set one")
-    # As its file holds it, and as that is read: both are rounded to 32 bits.
+    # Rounded to 32 bits as in a file, and again as when that is read.
     affine = np.asarray(image.affine, dtype=np.float32).astype(np.float64)
     affine[:3] = np.float32(affine[:3] * _millimetres(image.header))
     return of_affine(name, image.shape, affine, FLIP)
 
 
 def _millimetres(header: Any) -> float:
-    """In the unit of length of a NIfTI header."""
+    """Return the mm in the unit of length of a NIfTI header."""
     units = int(header["xyzt_units"]) if hasattr(header, "get_xyzt_units") else 0
     return {1: 1e3, 3: 1e-3}.get(units & 7, 1.0)
 
@@ -191,7 +194,7 @@ def _itk_grid(image: Any, name: str) -> Grid:
 
 
 def _itk_first(image: Any) -> Any:
-    """Where the first voxel lies: the origin is that of index 0, which a part of an image need not have."""
+    """Return the position of the first voxel. The origin is that of index 0, which a part of an image need not have."""
     first = image.GetLargestPossibleRegion().GetIndex()
     return image.TransformIndexToPhysicalPoint(first) if any(first) else image.GetOrigin()
 

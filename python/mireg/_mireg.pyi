@@ -1,4 +1,4 @@
-"""The extension: it converts, and calls the library. Use the package instead."""
+"""The extension, which converts arguments and calls the library. Use the package instead."""
 
 from typing import Any, final
 

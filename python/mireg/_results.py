@@ -1,4 +1,4 @@
-"""What registrations and templates return."""
+"""The results of registrations and templates."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from mireg._types import Numbers
 
 
 class Result:
-    """What all results have. They can be pickled."""
+    """The base of all results. Results can be pickled."""
 
     report: dict[str, Any]
-    """What ``report.json`` of the command line says."""
+    """The content of ``report.json`` of the command line."""
 
-    #: What the extension found; None in one that was pickled, which has the images no longer.
+    #: The result of the extension; None after pickling, which drops the images.
     _finished: Any
 
     def __init__(self, finished: _mireg.Finished | _mireg.Averaged) -> None:
         self._finished = finished
-        #: The page of one that was pickled.
+        #: The page, if the result was pickled.
         self._page = ""
         self.report = json.loads(finished.report)
 
@@ -36,11 +36,11 @@ class Result:
 
     @property
     def warnings(self) -> list[str]:
-        """What speaks against the result, a line each."""
+        """The checks that the result did not pass, one line each."""
         return [warning["text"] for warning in self.report["warnings"]]
 
     def page(self) -> str:
-        """The page ``report.html`` of the command line: one file with pictures that loads nothing else. Notebooks show it."""
+        """Return ``report.html`` of the command line: one file with pictures, which loads nothing else. Notebooks show it."""
         page: str = self._page if self._finished is None else self._finished.page()
         return page
 
@@ -57,14 +57,14 @@ class Result:
 
 
 class Registration(Result):
-    """What :func:`mireg.register` found."""
+    """The result of :func:`mireg.register`."""
 
     transform: Transform
     """From points of the fixed image to points of the moving image."""
     moved: Any
-    """The moving image on the grid of the fixed one, of the kind that the fixed image is; of a file, a :class:`mireg.Image`."""
+    """The moving image on the grid of the fixed one, of the same kind as that, or a :class:`mireg.Image` for a file."""
     report: dict[str, Any]
-    """What ``report.json`` of the command line says: the metric before and after, the levels, seconds, the device, warnings."""
+    """The content of ``report.json`` of the command line: metric before and after, levels, times, device, warnings."""
 
     _finished: _mireg.Finished | None
 
@@ -79,14 +79,14 @@ class Registration(Result):
 
 
 class Deformation(Registration):
-    """What :func:`mireg.deform` found. ``transform`` is a displacement field on the grid of the fixed image."""
+    """The result of :func:`mireg.deform`. ``transform`` is a displacement field on the grid of the fixed image."""
 
     inverse: Transform
-    """The way back, a displacement field on the grid of the moving image."""
+    """The inverse, a displacement field on the grid of the moving image."""
     start: Transform
     """The initial linear transform."""
     jacobian: Any
-    """The Jacobian determinant, above 1 where the moving image is larger; of the kind that the fixed image is."""
+    """The Jacobian determinant, above 1 where the moving image is larger; of the same kind as the fixed image."""
 
     def __init__(self, finished: _mireg.Finished, moved: Numbers, fixed: Any) -> None:
         super().__init__(finished, moved, fixed)
@@ -97,13 +97,18 @@ class Deformation(Registration):
         self.jacobian = like(fixed, array, None, grid)
 
     def warp(self) -> Transform | None:
-        """The field without the initial transform. ``start @ warp()`` is the whole, and saved as ``.h5`` one ITK transform. A result that
-        was pickled no longer has it."""
+        """Return the field without the initial transform. A result that was pickled no longer has it.
+
+        ``start @ warp()`` is the whole transform. Saved as ``.h5``, it is one transform of ITK.
+        """
         warp = None if self._finished is None else self._finished.warp()
         return None if warp is None else Transform._of(warp)
 
     def log_jacobians(self) -> tuple[Any, Any] | None:
-        """The natural logarithm of the Jacobian determinant, and that of ``warp()`` alone. A result that was pickled no longer has them."""
+        """Return the natural logarithm of the Jacobian determinant, and that of ``warp()`` alone.
+
+        A result that was pickled no longer has them.
+        """
         logs = None if self._finished is None else self._finished.log_jacobians()
         if logs is None:
             return None
@@ -112,7 +117,7 @@ class Deformation(Registration):
 
 
 class Mesh(Registration):
-    """What :func:`mireg.mesh` found. ``transform`` is the mesh."""
+    """The result of :func:`mireg.mesh`. ``transform`` is the mesh."""
 
     start: Transform
     """The initial affine transform."""
@@ -125,17 +130,20 @@ class Mesh(Registration):
 
 
 class Template(Result):
-    """What :func:`mireg.template` made."""
+    """The result of :func:`mireg.template`."""
 
     image: Any
-    """The template, floats, of the kind that the first image is, or ``like`` if it was given; of a file, a :class:`mireg.Image`."""
+    """The template, floats, of the same kind as ``like`` or the first image, or a :class:`mireg.Image` for a file."""
     affine_mean: Any
     """The mean of the images after the affine registrations alone, of the same kind."""
     transforms: list[Transform]
-    """For each image in the order given: from points of the template to points of the image, a displacement field on the grid of the
-    template, affine part included."""
+    """For each image in the order given, the displacement field from points of the template to points of the image.
+    It includes the affine part, and is on the grid of the template.
+    """
     report: dict[str, Any]
-    """What ``report.json`` of the command line says: sharpness and mean displacement by round, images, seconds, the device, warnings."""
+    """The content of ``report.json`` of the command line: sharpness and mean displacement by round, images, seconds,
+    device, warnings.
+    """
 
     def __init__(self, made: _mireg.Averaged, transforms: list[_mireg.Transform], place: Any) -> None:
         super().__init__(made)

@@ -36,15 +36,16 @@ def template(
     progress: bool | Progress | None = None,
     check: bool = True,
 ) -> Template:
-    """The unbiased mean of two images or more in shape and intensity.
+    """Make the unbiased mean of two or more images in shape and intensity.
 
     >>> found = mireg.template(["a.nii.gz", "b.nii.gz", "c.nii.gz"], unfinished="study.unfinished")
     >>> found.image.save("template.nii.gz")
 
-    ``images`` are paths or images, and so is ``like``, on whose grid the template is. What is finished is kept in the folder ``unfinished``,
-    whose name must end in ``.unfinished``. If a run is stopped, the same call goes on from there, with the same results, and removes the
-    folder at its end; ``fresh`` begins anew. The command line keeps the same in ``DIR.unfinished``, so either goes on where the other was
-    stopped. Without ``unfinished`` the folder is a temporary one. It takes 12 bytes per voxel and image.
+    ``images`` are paths or images, and so is ``like``, on whose grid the template is. Finished steps are kept in the
+    folder ``unfinished``, whose name must end in ``.unfinished``. If a run is stopped, the same call goes on from
+    there, with the same results, and removes the folder at its end; ``fresh`` begins anew. The command line keeps the
+    same steps in ``DIR.unfinished``, so either goes on where the other was stopped. Without ``unfinished``, a temporary
+    folder is used. The folder takes 12 bytes per voxel and image.
 
     The options are those of ``mireg template --help``; see :func:`mireg.register` for the others, and for what it raises.
     """

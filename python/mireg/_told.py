@@ -1,4 +1,4 @@
-"""What a run tells: logging and progress."""
+"""Logs what a run reports, and shows its progress."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Progress = Callable[[int, float], object]
 
 
 class Told:
-    """Hears of a run on the thread that called it."""
+    """Receives what a run reports, on the thread that called the run."""
 
     def __init__(self, progress: bool | Progress | None = None) -> None:
         self._level = 0
@@ -25,7 +25,7 @@ class Told:
 
     @property
     def values(self) -> bool:
-        """Whether each value is wanted."""
+        """Whether each value of the metric is wanted."""
         return self._call is not None or self._bar is not None
 
     def __call__(self, kind: str, *what: Any) -> None:

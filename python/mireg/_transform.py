@@ -20,11 +20,13 @@ Back = TypeVar("Back")
 
 
 class Transform:
-    """A map from points of the fixed image to points of the moving image: linear, a displacement field, a mesh, or several of them.
+    """A map from points of the fixed image to points of the moving image.
+
+    It is linear, a displacement field, a mesh, or a chain of these.
 
     >>> transform = mireg.Transform(matrix, frame="RAS")    # linear, from a 4x4 matrix of mm
     >>> transform = mireg.Transform.load("transform.tfm")
-    >>> both = after @ transform                            # as of matrices: transform comes first
+    >>> both = after @ transform                            # as for matrices: transform is applied first
 
     Transforms are compared by value, and can be pickled.
     """
@@ -51,47 +53,59 @@ class Transform:
 
     @classmethod
     def load(cls, path: Path, *, format: str | None = None, fixed: Any = None, moving: Any = None) -> Transform:
-        """Reads a file of any format that ``mireg convert`` reads. ``fixed`` and ``moving``, images or paths, are for formats that need them,
-        such as FSL's. ``format`` is for files that do not say what they are; ``mireg convert --help`` lists the formats."""
+        """Read a file of any format that ``mireg convert`` reads.
+
+        ``fixed`` and ``moving``, images or paths, are for formats that need them, such as that of FSL. ``format`` is
+        for files that do not say what they are; ``mireg convert --help`` lists the formats.
+        """
         return cls._of(_mireg.Transform.read(os.fspath(path), format, _grid(fixed, "fixed"), _grid(moving, "moving")))
 
     def save(self, path: Path, *, format: str | None = None, fixed: Any = None, moving: Any = None) -> None:
-        """Writes a file; the end of its name gives the format where ``format`` does not. ``.tfm`` has the bytes that the command line
-        writes. ``.mat`` of FSL, ``.lta`` and ``.aff12.1D`` need ``fixed`` and ``moving``, images or paths."""
+        """Write a file. Its extension gives the format, unless ``format`` does.
+
+        ``.tfm`` has the bytes that the command line writes. ``.mat`` of FSL, ``.lta`` and ``.aff12.1D`` need ``fixed``
+        and ``moving``, images or paths.
+        """
         self._core.write(os.fspath(path), format, _grid(fixed, "fixed"), _grid(moving, "moving"))
 
     @property
     def is_linear(self) -> bool:
-        """Whether it is a matrix."""
+        """Whether the transform is linear, and so has a matrix."""
         return self._core.matrix() is not None
 
     def matrix(self, *, frame: Frame) -> Array:
-        """The 4x4 matrix from points of the fixed image to points of the moving image, mm in ``frame``: ``"RAS"`` or ``"LPS"``."""
+        """Return the 4x4 matrix from points of the fixed image to points of the moving image.
+
+        ``frame`` is that of its mm: ``"RAS"`` or ``"LPS"``.
+        """
         flip, matrix = frame_of(frame), self._core.matrix()
         if matrix is None:
             raise InputError("the transform is not linear, so it has no matrix; use points() or apply()")
-        # Adding 0 makes a -0 a 0.
+        # Adding 0 turns -0 into 0.
         turned: Array = flip @ np.asarray(matrix) @ flip + 0.0
         return turned
 
     def __matmul__(self, first: Transform) -> Transform:
-        """As of matrices: ``(a @ b).points(p)`` is ``a.points(b.points(p))``."""
+        """Compose as matrices do: ``(a @ b).points(p)`` is ``a.points(b.points(p))``."""
         if not isinstance(first, Transform):
             return NotImplemented
         return self._of(first._core.then(self._core))
 
     def inverse(self, like: Any = None, *, check: bool = True) -> Transform:
-        """The way back. Of one that is not linear it is a displacement field on the grid of ``like``, the moving image; by default on that
-        of its own field. ``check``: False returns the way back of a field that folds, instead of raising
-        :class:`mireg.UntrustedError`, which has it as ``result``."""
+        """Return the inverse.
+
+        That of a transform that is not linear is a displacement field on the grid of ``like``, the moving image; by
+        default, on the grid of the transform's own field. With ``check=False`` the inverse of a field that folds is
+        returned, instead of raising :class:`mireg.UntrustedError`, which has it as ``result``.
+        """
         return self._unfolded(self._of(self._core.inverse(_grid(like, "like"))), check)
 
     def field(self, like: Any) -> Transform:
-        """The whole as one displacement field, on the grid of ``like``, the fixed image."""
+        """Return the transform as one displacement field, on the grid of ``like``, the fixed image."""
         return self._of(self._core.to_field(grid_of(like, "like")))
 
     def displacements(self, *, frame: Frame) -> Array:
-        """Of a displacement field: how far each voxel goes, mm in ``frame``; indexed (i, j, k, axis)."""
+        """Return the displacements of a displacement field, mm in ``frame``, indexed (i, j, k, axis)."""
         parts = self._core.parts()
         if len(parts) != 1 or parts[0][0] != "field":
             raise InputError("the transform is no displacement field; field(like) makes one of it")
@@ -100,8 +114,10 @@ class Transform:
         return np.moveaxis(turned, 0, -1)
 
     def points(self, xyz: Any, *, frame: Frame, invert: bool = False, check: bool = True) -> Array:
-        """Where points of the fixed image go, mm in ``frame``: an array of shape (3,) or (n, 3), or of two numbers a point in 2-D.
-        ``invert``: where points of the moving image come from; ``check`` as for :meth:`inverse`."""
+        """Map points of the fixed image to the moving image, mm in ``frame``; with ``invert``, the other way round.
+
+        ``xyz`` has the shape (3,) or (n, 3), or two numbers per point in 2-D. ``check`` is as for :meth:`inverse`.
+        """
         flip, rows = frame_of(frame).diagonal()[:3], rows_of(xyz, "points")
         moved = self._core.points(rows * flip, invert) * flip
         shape = np.shape(xyz)
@@ -111,26 +127,29 @@ class Transform:
         return self._unfolded(found, check) if invert else found
 
     def _unfolded(self, back: Back, check: bool) -> Back:
-        """What the way back gave. Raises UntrustedError where a field folds, unless nobody wants that checked."""
+        """Return a result of the inverse. Raises UntrustedError if a field folds, unless ``check`` is False."""
         if check and (count := self._core.folds()):
             line = f"a field folds at {count} of its voxels, so that the way back is not unique; look at .result of this error"
             raise UntrustedError(line, back)
         return back
 
     def apply(self, image: Any, *, like: Any, **options: Any) -> Any:
-        """Resamples ``image``, a moving image, on the grid of ``like``: see :func:`mireg.apply`."""
+        """Resample ``image``, a moving image, on the grid of ``like``: see :func:`mireg.apply`."""
         from mireg._functions import apply
 
         return apply(image, like=like, transform=self, **options)
 
     def to_sitk(self) -> Any:
-        """As a transform of SimpleITK, which must be installed, with the same parameters. A mesh cannot be one; its :meth:`field` can."""
+        """Return a transform of SimpleITK, which must be installed, with the same parameters.
+
+        A mesh cannot be converted; its :meth:`field` can.
+        """
         sitk: Any = import_module("SimpleITK")
 
         made = [_to_sitk(sitk, *part) for part in self._core.parts()]
         if len(made) == 1:
             return made[0]
-        # ITK applies the one that was added last first.
+        # ITK applies the last one of a composite first.
         return sitk.CompositeTransform(list(reversed(made))) if made else sitk.Transform()
 
     def __eq__(self, other: object) -> bool:
@@ -148,7 +167,7 @@ class Transform:
 
 
 def rows_of(points: Any, name: str) -> Array:
-    """Points as rows of three numbers, of which z is 0 in 2-D."""
+    """Return points as rows of three numbers, with z = 0 in 2-D."""
     given = np.asarray(points, dtype=np.float64)
     if given.ndim not in (1, 2) or given.shape[-1] not in (2, 3):
         raise InputError(f"{name} has shape {given.shape}; give (3,) or (n, 3), or (2,) or (n, 2) in 2-D")
@@ -196,7 +215,7 @@ def _to_sitk(sitk: Any, kind: str, numbers: tuple[Any, ...]) -> Any:
 
 
 def of(transform: Any, name: str, fixed: Grid | None = None, moving: Grid | None = None, format: str | None = None) -> Transform:
-    """A transform, or the one in a file between images of these grids."""
+    """Return a transform as it is, or read it from a file; ``fixed`` and ``moving`` are the grids of the images."""
     if isinstance(transform, Transform):
         return transform
     if isinstance(transform, (str, os.PathLike)):

@@ -16,10 +16,10 @@ Rows = tuple[Vector, Vector, Vector]
 Row = tuple[float, ...]
 #: Size, spacing, rows of the direction, origin.
 Placed = tuple[tuple[int, int, int], Vector, Rows, Vector]
-#: Numbers along one axis, their type, their grid.
+#: An image: its numbers along one axis, their type, its grid.
 Numbers = tuple[np.ndarray[Any, Any], str, Placed]
-#: A registration with the moved image, an image, JSON; notes; a template with its transforms.
+#: A registration, the moved or resampled image, JSON, notes, and a template with its transforms.
 Returned = tuple["Finished | None", Numbers | None, str | None, list[str], "tuple[Averaged, list[Transform]] | None"]
-#: Called with the kind of what is told, and with that.
+#: Called with the kind of what a run reports, and with what it reports.
 Hears = Callable[..., object]
 Path = str | os.PathLike[str]

@@ -1,4 +1,4 @@
-"""The words of the command line for options of the same names."""
+"""Converts options to words of a command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def words(command: str, names: Iterable[str], options: Mapping[str, Any]) -> list[str]:
-    """A command line. An option that is None or False is left out; a list is joined by commas."""
+    """Return a command line. An option that is None or False is left out; a list is joined by commas."""
     given = [word for name, value in options.items() for word in _option(name, value)]
     return ["mireg", command, *given, "--", *names]
 
@@ -29,5 +29,5 @@ def _text(value: Any) -> str:
 
 
 def whole(value: Any) -> Any:
-    """32 for 32.0, of numpy's floats too; everything else as it is."""
+    """Return 32 for 32.0, also for floats of numpy, and everything else as it is."""
     return int(value) if hasattr(value, "is_integer") and value.is_integer() else value

@@ -1,4 +1,4 @@
-//! The commands, and what they find.
+//! Runs commands for Python, and returns their results.
 
 use std::time::Instant;
 
@@ -24,11 +24,14 @@ pub struct Finished(Box<memory::Finished>);
 #[pyclass(frozen, module = "mireg._mireg")]
 pub struct Averaged(Box<memory::Averaged>);
 
-/// What a command returns: one of a registration with the moved image, an image, and JSON; notes; or a template with its transforms.
+/// What a command returns to Python: a registration, the moved or resampled image, JSON, notes, and a template with its
+/// transforms. What a command does not have is `None` or empty.
 type Returned<'py> =
     (Option<Finished>, Option<Image<'py>>, Option<String>, Vec<String>, Option<(Averaged, Vec<Transform>)>);
 
-/// Runs a command of the command line on what is `held`, on `engine` or on the one that the words ask for. `told` hears of it.
+/// Runs a command. `words` is its command line; `held` has the images, transforms and points that are in memory.
+/// Without an `engine`, a shared one is used that suits the words. `told` is called with the progress and the notes of
+/// the run, and with each value of the metric only if `values` is true.
 #[pyfunction]
 pub fn run<'py>(
     py: Python<'py>,
@@ -61,7 +64,7 @@ pub fn run<'py>(
     })
 }
 
-/// An image, and its voxels on the engine's device where they are there.
+/// Returns an image, and its voxels on the engine's device if they are there.
 fn of_pair<'e>(
     py: Python<'_>,
     image: Option<Bound<'_, PyAny>>,
@@ -75,7 +78,7 @@ fn of_pair<'e>(
     Ok((Some(volume), there))
 }
 
-/// Images, transforms and points by their names.
+/// Converts the images, transforms and points in a dict, by their names.
 fn of_python<'e>(py: Python<'_>, held: &Bound<'_, PyDict>, engine: &'e mireg::Engine) -> PyResult<Held<'e>> {
     let volume = |name: &str| {
         let voxels = held.get_item(name)?;
@@ -125,7 +128,7 @@ impl Finished {
         &self.0.report
     }
 
-    /// What was found: from points of the fixed image to points of the moving image.
+    /// The transform from points of the fixed image to points of the moving image.
     fn transform(&self) -> Transform {
         Transform(match &self.0.found {
             Found::Linear(found, _) => found.transform.clone().into(),
@@ -144,7 +147,7 @@ impl Finished {
         Some(Transform(start.transform.clone().into()))
     }
 
-    /// The way back of a deformation, on the grid of the moving image.
+    /// The inverse of a deformation, on the grid of the moving image.
     fn inverse(&self) -> Option<Transform> {
         let Found::Deformed(found, ..) = &self.0.found else { return None };
         Some(Transform(found.inverse.clone().into()))
@@ -156,13 +159,13 @@ impl Finished {
         image(py, found.jacobian.clone()).map(Some)
     }
 
-    /// A deformation without its linear start, on the grid of the fixed image.
+    /// A deformation without its initial linear transform, on the grid of the fixed image.
     fn warp(&self, py: Python<'_>) -> PyResult<Option<Transform>> {
         let Found::Deformed(found, ..) = &self.0.found else { return Ok(None) };
         with_threads(py, || Ok(Some(Transform(found.warp().into()))))
     }
 
-    /// The logarithms of the Jacobian determinant of a deformation, with and without its start.
+    /// The logarithms of the Jacobian determinant of a deformation, with and without its initial transform.
     fn log_jacobians<'py>(&self, py: Python<'py>) -> PyResult<Option<(Image<'py>, Image<'py>)>> {
         let Found::Deformed(found, ..) = &self.0.found else { return Ok(None) };
         let [whole, warp] = with_threads(py, || Ok(found.log_jacobians()))?;
@@ -183,7 +186,7 @@ impl Averaged {
         &self.0.report
     }
 
-    /// The template, and the mean of the images as affine transforms place them.
+    /// The template, and the mean of the images after their affine registration alone.
     fn means<'py>(&self, py: Python<'py>) -> PyResult<[Image<'py>; 2]> {
         let [mean, affine_mean] = self.0.means().map(|mean| image(py, mean.clone()));
         Ok([mean?, affine_mean?])

@@ -1,4 +1,4 @@
-//! Tensors on a GPU, by DLPack: the structs are those of its `dlpack.h`.
+//! Reads tensors on a GPU by DLPack. The structs are those of its `dlpack.h`.
 
 use std::ffi::c_void;
 use std::slice;
@@ -13,7 +13,7 @@ use pyo3::types::{IntoPyDict, PyCapsule};
 use crate::images::{Grid, Voxels};
 use crate::watch;
 
-/// What a capsule of the name `dltensor` begins with.
+/// The beginning of what a capsule named `dltensor` holds.
 #[repr(C)]
 struct DlTensor {
     data: *mut c_void,
@@ -21,7 +21,7 @@ struct DlTensor {
     ndim: i32,
     dtype: DlDataType,
     shape: *const i64,
-    /// In elements. Null where the last axis is the fastest, without gaps.
+    /// In elements. Null if the last axis is the fastest and there are no gaps.
     strides: *const i64,
     byte_offset: u64,
 }
@@ -51,12 +51,12 @@ pub struct OnGpu<'py> {
     grid: Grid,
     /// Indexed (i, j, k); exports itself by DLPack.
     tensor: Bound<'py, PyAny>,
-    /// Returns the same on the host.
+    /// A function that returns the image with its voxels on the host.
     voxels: Bound<'py, PyAny>,
 }
 
 impl OnGpu<'_> {
-    /// As the library has it, and on the engine's device if that is where it lies.
+    /// Converts the image for the library. Also returns its voxels on the engine's device, if they lie there.
     pub fn volume<'e>(&self, py: Python<'_>, engine: &'e Engine) -> PyResult<(Volume, Option<Resident<'e>>)> {
         match self.gathered(py, engine)? {
             Some((volume, there)) => Ok((volume, Some(there))),
@@ -79,13 +79,14 @@ impl OnGpu<'_> {
             let Some((voxels, there)) = engine.gathered(&tensor)? else { return Ok(None) };
             Ok(Some((engine.install(|| memory::volume(name, geometry, voxels, pixel))?, there)))
         });
-        // The tensor is the capsule's, which now gives it back.
+        // The capsule owns the tensor and gives it back here.
         drop(capsule);
         gathered
     }
 }
 
-/// The tensor of a capsule, for as long as that is there; none where it is of another size or not for kernels.
+/// Returns the tensor of a capsule, which is valid as long as the capsule is. Returns `None` for a tensor of another
+/// size, on no GPU, or that kernels cannot read.
 fn read(capsule: &Bound<'_, PyCapsule>, size: [usize; 3]) -> Option<(Tensor, PixelType)> {
     let pointer = capsule.pointer_checked(Some(c"dltensor")).ok()?.cast::<DlTensor>();
     // SAFETY: a capsule of this name holds a DLManagedTensor, which begins with a DLTensor, until somebody renames it.
@@ -114,7 +115,8 @@ fn read(capsule: &Bound<'_, PyCapsule>, size: [usize; 3]) -> Option<(Tensor, Pix
     Some((read?, pixel))
 }
 
-/// Signed, unsigned and floating-point numbers are 0, 1 and 2; bool is 6.
+/// Returns the pixel type of a type of DLPack. The codes of signed, unsigned and floating-point numbers are 0, 1 and 2;
+/// that of bool is 6.
 fn pixel(dtype: &DlDataType) -> Option<PixelType> {
     Some(match (dtype.code, dtype.bits, dtype.lanes) {
         (0, 8, 1) => PixelType::I8,

@@ -1,8 +1,8 @@
-//! The end of the interpreter, beside daemon threads that run something here.
+//! The end of the interpreter while daemon threads run something here.
 //!
-//! A thread that comes back to an interpreter that is ending is unwound by it, through frames that do not bear that: the process crashes.
-//! Asking beforehand is not enough, as the end may begin in between. So the interpreter first lets in whoever is on the way back, and whoever
-//! comes later stays outside.
+//! If a thread attaches to an interpreter that is ending, the interpreter unwinds the thread through frames that do not
+//! support it, and the process crashes. Asking beforehand is not enough, as the end may begin in between. So the
+//! interpreter first waits for threads that are about to attach, and threads that come later do not attach at all.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,23 +11,23 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-/// How long the end waits for those on the way back: a callback of theirs may take as long as it likes.
+/// The longest time that the end waits for threads that are attaching: their callbacks may take any time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-// Not behind a lock: another thread may hold that when the process forks.
+// Atomics, as a lock may be held by another thread when the process forks.
 static ENDING: AtomicBool = AtomicBool::new(false);
 static ATTACHING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Whether it is this thread that ends the interpreter: what else it runs at the end may well come back.
+    /// Whether this thread ends the interpreter. What else it runs at the end may still attach.
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The interpreter is there for this thread as long as it holds this.
+/// A thread may attach to the interpreter as long as it holds this.
 pub struct Attaching(());
 
 impl Attaching {
-    /// Returns only if the interpreter is not ending.
+    /// Returns only if the interpreter is not ending. Otherwise the thread is parked for ever.
     pub fn new() -> Self {
         ATTACHING.fetch_add(1, Ordering::SeqCst);
         let attaching = Self(());
@@ -45,14 +45,14 @@ impl Drop for Attaching {
     }
 }
 
-/// The rest of a thread that may not come back.
+/// Parks a thread for ever that may not attach to the interpreter any more.
 pub fn stay() -> ! {
     loop {
         thread::park();
     }
 }
 
-/// What `atexit` calls: waits for those on the way back, and keeps out whoever comes later.
+/// Called by `atexit`. Waits for threads that are attaching, and keeps out those that come later.
 #[pyfunction]
 fn end(py: Python<'_>) {
     ENDS.set(true);
@@ -65,7 +65,7 @@ fn end(py: Python<'_>) {
     });
 }
 
-/// Has `end` called when the interpreter is about to end.
+/// Registers [`end`] to be called when the interpreter is about to end.
 pub fn listen(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.py().import("atexit")?.call_method1("register", (wrap_pyfunction!(end, module)?,)).map(drop)
 }

@@ -1,4 +1,4 @@
-//! Engines, and what becomes of them in a process that was forked.
+//! Engines, also in processes that were forked.
 
 use std::mem;
 use std::process;
@@ -17,17 +17,18 @@ use crate::{errors, watch};
 pub struct Engine {
     kind: BackendKind,
     threads: usize,
-    /// Locked only while the interpreter is held, which whoever forks holds, too: so never while a child is made.
+    /// Locked only by a thread that holds the interpreter. A thread that forks holds it, too, so this is never locked
+    /// during a fork.
     opened: Mutex<Option<Opened>>,
 }
 
 struct Opened {
-    /// Of the process.
+    /// The id of the process that opened it.
     by: u32,
     engine: Arc<mireg::Engine>,
 }
 
-/// Those that the functions of the package share.
+/// The engines that the functions of the package share, by backend and number of threads.
 static SHARED: Mutex<Vec<(BackendKind, usize, Py<Engine>)>> = Mutex::new(Vec::new());
 
 #[pymethods]
@@ -64,7 +65,7 @@ impl Engine {
         Self { kind, threads, opened: Mutex::new(None) }
     }
 
-    /// The one that the functions of the package share.
+    /// Returns the engine of this backend and number of threads that the functions of the package share.
     pub fn shared(py: Python<'_>, kind: BackendKind, threads: usize) -> PyResult<Py<Self>> {
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((.., engine)) = shared.iter().find(|known| (known.0, known.1) == (kind, threads)) {
@@ -75,7 +76,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// The library's engine, opened by this process.
+    /// Returns the library's engine, and opens it if this process has not done so.
     pub fn get(&self, py: Python<'_>, told: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<mireg::Engine>> {
         let (mut kind, by) = (self.kind, process::id());
         match &*self.locked() {
@@ -107,14 +108,16 @@ impl Engine {
     }
 }
 
-/// Runs work that is no command, such as checking and converting images, with the threads of an engine of the CPU. Everything parallel needs
-/// an engine: the threads that rayon starts by itself would be missing in a process that was forked, and waited for in vain.
+/// Runs work that is no command, such as checking and converting images, with the threads of an engine on the CPU. All
+/// parallel work needs an engine: in a process that was forked, the threads that rayon starts by itself would be
+/// missing, and waited for without end.
 pub fn with_threads<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     let engine = Engine::shared(py, BackendKind::Cpu, 0)?.get().get(py, None)?;
     watch::run(py, None, false, |_| engine.install(work))
 }
 
-/// What another process opened is left alone: its threads are not here to end, and locks may be held for ever.
+/// Drops an engine, unless another process opened it. Such an engine is leaked: its threads are not in this process and
+/// cannot be ended, and its locks may be held for ever.
 fn leave(opened: Option<Opened>) {
     if let Some(opened) = opened.filter(|opened| opened.by != process::id()) {
         mem::forget(opened);

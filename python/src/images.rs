@@ -1,4 +1,4 @@
-//! Images between numpy and the library: voxels i fastest, LPS mm.
+//! Converts images between numpy and the library: voxels with i fastest, LPS mm.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub struct Grid {
     pub name: PathBuf,
     pub size: [usize; 3],
     spacing: [f64; 3],
-    /// Rows.
+    /// The rows of the matrix.
     direction: [[f64; 3]; 3],
     origin: [f64; 3],
 }
@@ -30,7 +30,7 @@ pub struct Voxels<'py> {
     grid: Grid,
     /// Indexed (i, j, k).
     voxels: Bound<'py, PyUntypedArray>,
-    /// The type that the numbers had, by numpy's name.
+    /// The type that the voxels had, by numpy's name.
     dtype: String,
 }
 
@@ -41,7 +41,7 @@ pub type Placed = ([usize; 3], [f64; 3], [[f64; 3]; 3], [f64; 3]);
 pub type Image<'py> = (Bound<'py, PyAny>, &'static str, Placed);
 
 impl Grid {
-    /// As the library has it.
+    /// Converts it for the library.
     pub fn geometry(&self, py: Python<'_>) -> PyResult<Geometry> {
         let direction = DMat3::from_cols_array_2d(&self.direction).transpose();
         let axes = Axes { spacing: self.spacing.into(), direction };
@@ -50,7 +50,7 @@ impl Grid {
 }
 
 impl Voxels<'_> {
-    /// As the library has it.
+    /// Converts it for the library.
     pub fn volume(&self, py: Python<'_>) -> PyResult<Volume> {
         let wrong = || format!("{}: has voxels of type {}; give it numbers", self.grid.name.display(), self.dtype);
         let pixel = pixel(&self.dtype).ok_or_else(|| input(py, &wrong()))?;
@@ -60,7 +60,7 @@ impl Voxels<'_> {
     }
 }
 
-/// numpy's names of what files can hold.
+/// numpy's names of the pixel types that files can hold.
 const TYPES: [(&str, PixelType); 10] = [
     ("uint8", PixelType::U8),
     ("int8", PixelType::I8),
@@ -78,13 +78,13 @@ fn pixel(dtype: &str) -> Option<PixelType> {
     TYPES.iter().find(|(name, _)| *name == dtype).map(|&(_, pixel)| pixel)
 }
 
-/// The grid of a volume, for the package.
+/// Converts the grid of a volume for the package.
 pub fn placed(geometry: &Geometry) -> Placed {
     let direction = geometry.direction.transpose().to_cols_array_2d();
     (geometry.size, geometry.spacing.to_array(), direction, geometry.origin.to_array())
 }
 
-/// A volume for the package. Floats keep their memory; integers are rounded and clamped as in a file.
+/// Converts a volume for the package. Floats keep their memory; integers are rounded and clamped as in a file.
 pub fn image(py: Python<'_>, volume: Volume) -> PyResult<Image<'_>> {
     let placed = placed(&volume.geometry);
     let dtype = TYPES.iter().find(|(_, pixel)| *pixel == volume.pixel).map_or("float32", |&(name, _)| name);
@@ -95,20 +95,20 @@ pub fn image(py: Python<'_>, volume: Volume) -> PyResult<Image<'_>> {
     Ok((voxels, dtype, placed))
 }
 
-/// Takes a matrix apart, whose columns are the steps from voxel to voxel: the spacing, and the rows of the direction.
+/// Splits a matrix whose columns are the steps from voxel to voxel into the spacing and the rows of the direction.
 #[pyfunction]
 pub fn axes(rows: [[f64; 3]; 3]) -> ([f64; 3], [[f64; 3]; 3]) {
     let axes = Axes::of(DMat3::from_cols_array_2d(&rows).transpose());
     (axes.spacing.to_array(), axes.direction.transpose().to_cols_array_2d())
 }
 
-/// The grid of an image in a file.
+/// Reads the grid of an image in a file.
 #[pyfunction]
 pub fn grid(py: Python<'_>, path: PathBuf) -> PyResult<Placed> {
     Ok(placed(&with_threads(py, || io::geometry(&path))?))
 }
 
-/// Reads an image; which of several, as the command line has it.
+/// Reads an image. `series`, `volume` and `channel` choose one of several, as on the command line.
 #[pyfunction]
 pub fn read<'py>(
     py: Python<'py>,
@@ -132,7 +132,7 @@ pub fn write(py: Python<'_>, path: PathBuf, image: Voxels<'_>) -> PyResult<()> {
     with_threads(py, || io::write(&path, &volume))
 }
 
-/// Rows of three numbers as points.
+/// Converts rows of three numbers to points.
 pub fn points(rows: Vec<[f64; 3]>) -> Vec<DVec3> {
     rows.into_iter().map(DVec3::from).collect()
 }

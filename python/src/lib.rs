@@ -1,6 +1,7 @@
 //! The extension behind the Python package: it converts, and calls the library. What a Python program sees is in `python/mireg/`.
 //!
-//! Commands come as the words of the command line, so that options, their defaults and what is said of wrong ones are the same.
+//! Commands are given as the words of a command line, so that options, their defaults and the errors about them are the
+//! same.
 
 mod commands;
 mod dlpack;

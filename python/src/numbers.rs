@@ -1,4 +1,4 @@
-//! Numbers of numpy's arrays as intensities.
+//! Converts the numbers of numpy's arrays to intensities.
 
 use mireg::threads::made_by_piece;
 use ndarray::{ArrayView3, ArrayViewMut3, Axis, ShapeBuilder, Slice, Zip};
@@ -7,10 +7,12 @@ use pyo3::prelude::*;
 
 use crate::engine::with_threads;
 
-/// Planes that a thread takes at once: of an array with k fastest it then reads whole cache lines, as it writes them.
+/// Planes that a thread converts at once. If k is the fastest axis of the array, whole cache lines are then read, and
+/// still written.
 const PLANES: usize = 16;
 
-/// The numbers of an array indexed (i, j, k), of any strides, i fastest; by all threads. None for a type that files do not hold.
+/// Converts the numbers of an array indexed (i, j, k), of any strides, to intensities with i fastest, with all threads.
+/// Returns `None` for a type that files cannot hold.
 pub fn intensities(py: Python<'_>, array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<Vec<f32>>> {
     macro_rules! of_type {
         ($($type:ty)*) => {
@@ -33,7 +35,8 @@ fn gather<T: Copy + Sync>(numbers: ArrayView3<'_, T>, intensity: impl Fn(T) -> f
         let mut numbers = numbers.slice_axis(Axis(2), planes);
         let Ok(mut slab) = ArrayViewMut3::from_shape(numbers.raw_dim().f(), voxels) else { return };
         if i > k {
-            // Then along j, i and k: what is written stays in few cache lines.
+            // If k is faster than i, i and j change places in the loop, so that what is written stays in few cache
+            // lines.
             slab.swap_axes(0, 1);
             numbers.swap_axes(0, 1);
         }

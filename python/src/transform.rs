@@ -20,14 +20,14 @@ use crate::images::{Grid, placed};
 #[derive(PartialEq)]
 pub struct Transform(pub mireg::transform::Transform);
 
-/// A field's numbers: its grid, and x, y and z of each vector.
+/// The numbers of a field: its grid, and x, y and z of each vector.
 type OfField<'py> = (Grid, numpy::PyReadonlyArray1<'py, f32>);
-/// A mesh's numbers: corners in both pictures, and triangles.
+/// The numbers of a mesh: vertices in both pictures, and triangles.
 type OfMesh = (Vec<[f64; 2]>, Vec<[f64; 2]>, Vec<[u32; 3]>);
 
 #[pymethods]
 impl Transform {
-    /// From four rows of four numbers.
+    /// Makes a transform of a matrix: four rows of four numbers.
     #[staticmethod]
     fn of_matrix(py: Python<'_>, rows: [[f64; 4]; 4]) -> PyResult<Self> {
         let [x, y, z, last] = rows;
@@ -39,7 +39,7 @@ impl Transform {
         Ok(Self(Linear::new(Kind::Translation, Dimension::Three, DVec3::ZERO, &map).into()))
     }
 
-    /// From what [`Transform::parts`] gives.
+    /// Makes a transform of what [`Transform::parts`] returns.
     #[staticmethod]
     fn of_parts(py: Python<'_>, parts: Vec<(String, Bound<'_, PyTuple>)>) -> PyResult<Self> {
         let mut made = Vec::new();
@@ -73,7 +73,8 @@ impl Transform {
         Ok(Self(if made.len() == 1 { made.remove(0) } else { made.into_iter().collect() }))
     }
 
-    /// All there is to know, a pair of kind and numbers for each of what a point goes through.
+    /// All that defines the transform: the kind and the numbers of each of its parts, in the order in which a point
+    /// goes through them.
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         use mireg::transform::Transform as Of;
         let parts = PyList::empty(py);
@@ -96,20 +97,20 @@ impl Transform {
         Ok(parts)
     }
 
-    /// Four rows of four numbers, where it is linear.
+    /// The matrix of a linear transform: four rows of four numbers.
     fn matrix(&self) -> Option<[[f64; 4]; 4]> {
         let map = self.0.to_linear()?.to_affine();
         let row = |n: usize| [map.matrix3.x_axis[n], map.matrix3.y_axis[n], map.matrix3.z_axis[n], map.translation[n]];
         Some([row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]])
     }
 
-    /// This one first and `next` after it.
+    /// The composition of this transform and then `next`.
     fn then(&self, next: &Self) -> Self {
         let both = self.0.clone().then(next.0.clone());
         Self(both.to_linear().map_or(both, Into::into))
     }
 
-    /// The way back: on `grid` where it is not linear, by default on that of its first field.
+    /// The inverse. That of a transform that is not linear is a field on `grid`, by default on that of its first field.
     #[pyo3(signature = (grid=None))]
     fn inverse(&self, py: Python<'_>, grid: Option<Grid>) -> PyResult<Self> {
         if let Some(linear) = self.0.to_linear() {
@@ -121,18 +122,18 @@ impl Transform {
         with_threads(py, || Ok(Self(self.0.inverse(grid))))
     }
 
-    /// At how many voxels a field folds, where one does: the way back is not unique there.
+    /// The number of voxels at which a field folds, if one does. The inverse is not unique there.
     fn folds(&self, py: Python<'_>) -> PyResult<Option<usize>> {
         with_threads(py, || Ok(self.0.folds().map(|(_, count)| count)))
     }
 
-    /// The whole as one displacement field.
+    /// The transform as one displacement field on `grid`.
     fn to_field(&self, py: Python<'_>, grid: Grid) -> PyResult<Self> {
         let grid = grid.geometry(py)?;
         with_threads(py, || Ok(Self(self.0.to_field(&grid).into())))
     }
 
-    /// Where points go, a row each, or where they come from.
+    /// Maps points, one per row, by the transform or by its inverse.
     fn points<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Work on a thread of its own, while the calling thread hears signals and calls back into Python.
+//! Runs work on a thread of its own, while the calling thread checks for signals and calls back into Python.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -14,10 +14,10 @@ use pyo3::prelude::*;
 use crate::ending::{Attaching, stay};
 use crate::errors;
 
-/// How often signals are asked for.
+/// How often to check for signals.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What a run tells.
+/// What a run reports.
 enum Event {
     Stage(String),
     Level(usize, usize, [f64; 3]),
@@ -25,17 +25,17 @@ enum Event {
     Note(String),
 }
 
-/// Passes on what a run tells.
+/// Passes on what a run reports.
 struct Listener<'a> {
     events: Sender<Event>,
-    /// Whether someone wants to hear of each value.
+    /// Whether each value of the metric is passed on.
     values: bool,
     stop: &'a AtomicBool,
 }
 
 impl Listener<'_> {
     fn tell(&self, event: Event) {
-        // Whoever no longer listens has stopped the run.
+        // This fails only if the receiver is gone, and then the run was stopped.
         let _ = self.events.send(event);
     }
 }
@@ -64,9 +64,10 @@ impl Observer for Listener<'_> {
     }
 }
 
-/// Runs `work` without the interpreter. What it tells goes to `told` on the calling thread, as `told(kind, ...)`; values only where `values`
-/// are wanted. An exception there, or a signal such as Ctrl-C, stops the work and is raised once it has ended. A daemon thread stays in here
-/// when the interpreter ends: see [`crate::ending`].
+/// Runs `work` on another thread, without holding the interpreter. What it reports is passed to `told` on the calling
+/// thread, as `told(kind, ...)`; values of the metric only if `values` is true. An exception in `told`, or a signal
+/// such as Ctrl-C, stops the work and is raised once the work has ended. If the interpreter ends, a daemon thread does
+/// not return from here: see [`crate::ending`].
 pub fn run<T: Send>(
     py: Python<'_>,
     told: Option<&Bound<'_, PyAny>>,
@@ -79,7 +80,7 @@ pub fn run<T: Send>(
     let listener = Listener { events, values, stop };
     let (ended, attaching) = py.detach(move || {
         let ended = thread::scope(|scope| {
-            // The listener goes with the thread: the channel closes when the work is done.
+            // The listener is dropped with the thread, so the channel closes when the work is done.
             let work = move || {
                 let listener = listener;
                 catch_unwind(AssertUnwindSafe(|| work(&listener)))
@@ -124,7 +125,7 @@ pub fn run<T: Send>(
     })
 }
 
-/// How a run may end badly.
+/// The ways in which a run may fail.
 enum Ended {
     Raised(PyErr),
     Failed(Error),

@@ -1,4 +1,4 @@
-//! Arguments that are one of the library's choices.
+//! Parsers of arguments that name one of the library's choices.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use mireg::metric::Metric;
@@ -7,7 +7,7 @@ use strum::{EnumMessage, VariantArray};
 use crate::report::Kind;
 use crate::report::outputs::{self, Output};
 
-/// Takes the names of `T`, and lists them in the help with what their documentation says.
+/// Parses the names of the variants of `T`. The help lists them with their documentation.
 pub fn choice<T>() -> impl TypedValueParser<Value = T>
 where
     T: VariantArray + EnumMessage + Into<&'static str> + Copy + Send + Sync,
@@ -16,17 +16,17 @@ where
     among(T::VARIANTS.iter().map(named).collect())
 }
 
-/// Takes the name of a metric, which has its defaults.
+/// Parses the name of a metric, and returns the metric with its defaults.
 pub fn metric() -> impl TypedValueParser<Value = Metric> {
     among(Metric::all().into_iter().map(|metric| (metric.key(), Some(metric.summary().to_owned()), metric)).collect())
 }
 
-/// Takes the names of the results that this kind of run has, and lists their files.
+/// Parses the names of the results of a kind of run. The help lists them with their files.
 pub fn outputs<K: Kind>() -> impl TypedValueParser<Value = Output> {
     among(outputs::choices::<K>().into_iter().map(|(output, files)| (output.into(), Some(files), output)).collect())
 }
 
-/// Takes the names of choices, and lists them in the help with what is said about them.
+/// Parses the names of `choices`. The help lists them with their texts.
 fn among<T: Copy + Send + Sync + 'static>(
     choices: Vec<(&'static str, Option<String>, T)>,
 ) -> impl TypedValueParser<Value = T> {

@@ -8,7 +8,7 @@ use mireg::{Engine, Observer, Result};
 
 #[derive(Args)]
 pub struct Compute {
-    /// Device to compute on; auto takes the CPU, and a GPU where the work is worth the time that opening it takes
+    /// Device to compute on; auto uses the CPU, or a GPU where that saves more time than opening it takes
     #[arg(long, value_parser = choice::<BackendKind>(), default_value_t = BackendKind::Auto, help_heading = "Computing")]
     pub backend: BackendKind,
     /// CPU threads, 1 to 1024 [default: one per core]; the result does not depend on their number
@@ -18,17 +18,17 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// Opens what was asked for.
+    /// Opens the backend that was asked for.
     pub fn engine(&self, observer: &dyn Observer) -> Result<Engine> {
         self.engine_on(self.backend, observer)
     }
 
-    /// The same without waiting for a GPU.
+    /// As [`Compute::engine`], without waiting until a GPU is open.
     pub fn unopened(&self, observer: &dyn Observer) -> Result<Engine> {
         Engine::unopened(self.backend, self.count(), observer)
     }
 
-    /// The same threads with another backend.
+    /// As [`Compute::engine`], with another backend.
     pub fn engine_on(&self, backend: BackendKind, observer: &dyn Observer) -> Result<Engine> {
         Engine::open(backend, self.count(), observer)
     }

@@ -1,4 +1,4 @@
-//! The arguments of Gaussian windows.
+//! The arguments of the Gaussian windows of `viola`.
 
 use super::choice::choice;
 use clap::Args;
@@ -20,7 +20,7 @@ pub struct Gaussian {
 }
 
 impl Gaussian {
-    /// Refuses them beside another metric.
+    /// Refuses these arguments. Called for all metrics but `viola`.
     pub fn refuse(&self) -> Result<()> {
         match self.sigmas.is_some() || self.exponentials.is_some() {
             true => {
@@ -31,14 +31,14 @@ impl Gaussian {
         }
     }
 
-    /// The metric with what is said here.
+    /// Returns the metric with these arguments.
     pub fn windows(&self, viola: Viola) -> Metric {
         let exponentials = self.exponentials.unwrap_or(viola.exponentials);
         Metric::Viola(Viola { sigmas: self.sigmas, exponentials, ..viola })
     }
 }
 
-/// Two or three parts of a range.
+/// Parses two or three fractions of the intensity range.
 fn sigmas(text: &str) -> std::result::Result<Sigmas, String> {
     let part = |text: &str| text.trim().parse().ok().filter(|part: &f64| *part > 0.0 && *part <= 1.0);
     let parts: Option<Vec<f64>> = text.split(',').map(|text| Some(part(text)? * f64::from(FULL))).collect();

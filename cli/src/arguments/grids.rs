@@ -1,4 +1,4 @@
-//! What files of transforms do not say themselves.
+//! Arguments for what files of transforms do not say themselves: their format, and the grids of the images.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use mireg::{Error, Geometry, Result, io};
 use super::choice::choice;
 use crate::files;
 
-/// Of a transform that is read and written.
+/// The arguments of commands that read and write transforms.
 #[derive(Args)]
 pub struct Files {
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub struct Files {
     pub to: Option<Format>,
 }
 
-/// Of a transform that is read.
+/// The arguments of commands that read transforms.
 #[derive(Args)]
 pub struct Reading {
     /// Format of the input [default: detected from the content]
@@ -33,7 +33,7 @@ pub struct Reading {
     pub moving: Option<PathBuf>,
 }
 
-/// The grids of the images that were named.
+/// The grids of the images that `--fixed` and `--moving` name.
 pub struct ImageGrids {
     fixed: Option<Geometry>,
     moving: Option<Geometry>,

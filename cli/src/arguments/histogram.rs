@@ -1,4 +1,4 @@
-//! The arguments that say how the metric is counted.
+//! The arguments of the joint histogram.
 
 use std::path::{Path, PathBuf};
 
@@ -33,12 +33,12 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// As the library wants it.
+    /// Returns the settings for the library.
     pub fn counted(&self) -> metric::Histogram {
         metric::Histogram { bins: self.bins, interpolator: self.interpolation.into(), method: self.histogram }
     }
 
-    /// Reads the masks of FIXED and MOVING, pictures thinned to so many pixels; those that are `held` are not read.
+    /// Reads the masks of FIXED and MOVING, unless they are held. Pictures of more than `most_pixels` are subsampled.
     pub fn masks(
         &self,
         most_pixels: Option<usize>,

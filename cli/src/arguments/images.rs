@@ -1,26 +1,27 @@
-//! Which images are read, where files or folders hold several.
+//! The arguments that choose an image where a file or a folder holds several.
 
 use clap::Args;
 use mireg::io::{Channel, ReadOptions, Role, Select};
 
-/// Of a fixed and a moving image.
+/// The arguments of commands that read a fixed and a moving image.
 #[derive(Args, Clone, Default)]
 pub struct Images {
-    /// Series of FIXED, a folder of several DICOM series: its number in the list that mireg prints without it, its UID or its
-    /// description
+    /// Series to read if FIXED is a folder of several DICOM series: its number in the list that mireg prints without
+    /// this option, its UID or its description
     #[arg(long, value_name = "SERIES", help_heading = "Images")]
     pub fixed_series: Option<String>,
     /// Series of MOVING
     #[arg(long, value_name = "SERIES", help_heading = "Images")]
     pub moving_series: Option<String>,
-    /// Volume of FIXED, an image of four dimensions, or its page, a TIFF file: a number from 0, or mean for the mean of all
+    /// Volume to read if FIXED has four dimensions, or page if it is a TIFF file: a number from 0, or mean for the mean
+    /// of all
     #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
     pub fixed_volume: Option<Select>,
     /// Volume of MOVING
     #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
     pub moving_volume: Option<Select>,
-    /// Channel of FIXED, an image of colours or of other channels: luma, red, green, blue, or a number from 0; auto is luma, or for
-    /// false colours, such as those of PET, the values behind them
+    /// Channel to read if FIXED has colours or other channels: luma, red, green, blue, or a number from 0; auto is
+    /// luma, or for false colours, such as those of PET, the values behind them
     #[arg(long, value_name = "CHANNEL", default_value = "auto")]
     #[arg(allow_negative_numbers = true, help_heading = "Images")]
     pub fixed_channel: Channel,
@@ -31,7 +32,7 @@ pub struct Images {
 }
 
 impl Images {
-    /// How the fixed image is read.
+    /// Returns how to read the fixed image.
     pub fn fixed(&self) -> ReadOptions {
         ReadOptions {
             role: Role::Fixed,
@@ -42,7 +43,7 @@ impl Images {
         }
     }
 
-    /// How the moving image is read.
+    /// Returns how to read the moving image.
     pub fn moving(&self) -> ReadOptions {
         ReadOptions {
             role: Role::Moving,
@@ -54,25 +55,26 @@ impl Images {
     }
 }
 
-/// Of a single image.
+/// The arguments of commands that read a single image.
 #[derive(Args)]
 pub struct Single {
-    /// Series of IMAGE, a folder of several DICOM series: its number in the list that mireg prints without it, its UID or its
-    /// description
+    /// Series to read if IMAGE is a folder of several DICOM series: its number in the list that mireg prints without
+    /// this option, its UID or its description
     #[arg(long, value_name = "SERIES", help_heading = "Images")]
     pub series: Option<String>,
-    /// Volume of IMAGE, if it has four dimensions, or its page, if it is a TIFF file: a number from 0, or mean for the mean of all
+    /// Volume to read if IMAGE has four dimensions, or page if it is a TIFF file: a number from 0, or mean for the mean
+    /// of all
     #[arg(long, value_name = "N|mean", allow_negative_numbers = true, help_heading = "Images")]
     pub volume: Option<Select>,
-    /// Channel of IMAGE, if it has colours or other channels: luma, red, green, blue, or a number from 0; auto is luma, or for false
-    /// colours, such as those of PET, the values behind them
+    /// Channel to read if IMAGE has colours or other channels: luma, red, green, blue, or a number from 0; auto is
+    /// luma, or for false colours, such as those of PET, the values behind them
     #[arg(long, value_name = "CHANNEL", default_value = "auto")]
     #[arg(allow_negative_numbers = true, help_heading = "Images")]
     pub channel: Channel,
 }
 
 impl Single {
-    /// How the image is read.
+    /// Returns how to read the image.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
             role: Role::Image,

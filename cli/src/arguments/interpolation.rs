@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use mireg::metric::Interpolator;
 use serde::Serialize;
 
-/// How values between the voxels of the moving image are made.
+/// The interpolator of the moving image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Interpolation {
@@ -20,14 +20,14 @@ pub enum Interpolation {
 }
 
 impl Interpolation {
-    /// All but the one that makes weights instead of values.
+    /// Parses all interpolators but partial volume, which gives weights of neighbours instead of a value.
     pub fn of_values() -> impl TypedValueParser<Value = Self> {
         let values = Self::value_variants().iter().filter(|&&way| way != Self::PartialVolume);
         let names = PossibleValuesParser::new(values.filter_map(Self::to_possible_value));
         names.try_map(|name| Self::from_str(&name, false))
     }
 
-    /// As in a table.
+    /// Returns the name that the library and the tables use.
     pub fn name(self) -> &'static str {
         Interpolator::from(self).name()
     }

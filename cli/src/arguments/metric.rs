@@ -1,4 +1,4 @@
-//! The arguments that say what `mireg register` maximises.
+//! The arguments of the metric that `mireg register` maximises.
 
 use clap::Args;
 use mireg::error::Setting;
@@ -22,7 +22,7 @@ pub struct Maximised {
 }
 
 impl Maximised {
-    /// As the library wants it.
+    /// Returns the metric with its settings. Refuses arguments that it does not use.
     pub fn metric(&self, search: &Search) -> Result<Metric> {
         let metric::Histogram { bins, interpolator, method } = self.histogram.counted();
         let asked = self.metric.unwrap_or_else(|| self.usual());
@@ -43,7 +43,8 @@ impl Maximised {
         })
     }
 
-    /// Mattes's, unless other arguments are about joint histograms of whole samples.
+    /// Returns the default metric: Mattes mutual information, or NMI if an argument is given that only joint histograms
+    /// of counts use.
     fn usual(&self) -> Metric {
         let metric::Histogram { bins, interpolator, method } = self.histogram.counted();
         let plain = interpolator == Interpolator::Linear && method == HistogramMethod::Auto;
@@ -53,7 +54,7 @@ impl Maximised {
         }
     }
 
-    /// Refuses what a metric with a gradient does not heed.
+    /// Refuses arguments that a metric with a gradient does not use.
     fn allow(&self, name: &str) -> Result<()> {
         let metric::Histogram { interpolator, method, .. } = self.histogram.counted();
         if interpolator != Interpolator::Linear {

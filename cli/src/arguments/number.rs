@@ -1,8 +1,8 @@
-//! Arguments that are numbers: what is expected where something else is typed.
+//! Parsers of numbers, whose errors say which numbers are expected.
 
 use std::ops::RangeBounds;
 
-/// Takes whole numbers of a range.
+/// Returns a parser of the whole numbers in `range`.
 pub fn whole<T>(range: impl RangeBounds<u64> + Clone + Send + Sync) -> impl Fn(&str) -> Result<T, String> + Clone
 where
     T: TryFrom<u64>,
@@ -19,7 +19,7 @@ where
     }
 }
 
-/// Takes numbers.
+/// Parses a number.
 pub fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it must be a number, such as 0.5".to_owned())
 }

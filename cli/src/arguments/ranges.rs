@@ -1,4 +1,4 @@
-//! The arguments that say which intensities are looked at.
+//! The arguments of the intensity ranges.
 
 use clap::Args;
 use mireg::image::IntensityRange;

@@ -1,4 +1,4 @@
-//! The arguments that say how `mireg register` searches.
+//! The arguments of the search of `mireg register`: transform, initialisation, optimizer, levels and sampling.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -55,14 +55,14 @@ pub struct Search {
 }
 
 impl Search {
-    /// How many voxels are asked for.
+    /// Returns the number of samples that is asked for.
     pub fn samples(&self) -> Option<usize> {
         self.samples.map(|samples| usize::try_from(samples).unwrap_or(usize::MAX))
     }
 
-    /// `others` with what is said here; reads the transform to start from, between images of these grids.
+    /// Returns `others` with these arguments. An initial transform in a file is read with the grids of both images.
     pub fn options(&self, others: Options, grids: &Grids) -> Result<Options> {
-        // Viola's samples are of those that sampling leaves.
+        // For viola, --samples is the number of samples that it draws from those of the sampling.
         let asked = self.samples().filter(|_| !matches!(others.metric, Metric::Viola(_)));
         let samples = asked.unwrap_or(Sampling::SAMPLES);
         Ok(Options {
@@ -80,7 +80,7 @@ impl Search {
     }
 }
 
-/// A start by its name, or in a file.
+/// An initialisation by its name, or the file of an initial transform.
 #[derive(Debug, Clone)]
 pub enum Start {
     Named(Init),
@@ -104,7 +104,7 @@ impl FromStr for Start {
 }
 
 impl Start {
-    /// As the library wants it; reads a file in `format`, between images of these grids.
+    /// Returns the initialisation for the library. A file is read in `format`, with the grids of both images.
     pub fn read(&self, format: Option<Format>, grids: &Grids) -> Result<Init> {
         match self {
             Self::Named(init) => Ok(init.clone()),
@@ -113,7 +113,7 @@ impl Start {
     }
 }
 
-/// How voxels are chosen.
+/// How the samples are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum How {
     Full,
@@ -121,13 +121,13 @@ pub enum How {
     Random,
 }
 
-/// A length with or without its unit.
+/// Parses a length above 0 mm, with or without its unit.
 pub fn millimetres(text: &str) -> std::result::Result<f64, String> {
     let mm = length(text).filter(|mm| *mm > 0.0);
     mm.ok_or_else(|| "lengths above 0 are possible, such as 4mm".into())
 }
 
-/// The same, or 0.
+/// Parses a length of 0 mm or more, with or without its unit.
 pub fn millimetres_or_none(text: &str) -> std::result::Result<f64, String> {
     let mm = length(text).filter(|mm| *mm >= 0.0);
     mm.ok_or_else(|| "0 and lengths above it are possible, such as 2mm".into())

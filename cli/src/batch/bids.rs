@@ -17,24 +17,24 @@ use super::row::Row;
 pub const SIDECAR: &str = "moved.json";
 const MOVED: [&str; 2] = ["moved.nii.gz", "moved.png"];
 
-/// The names that a validator leaves out.
+/// The file that lists names which BIDS validators leave out.
 const IGNORED: &str = ".bidsignore";
 
-/// Of the specification that this follows.
+/// The version of the BIDS specification that is followed.
 const VERSION: &str = "1.10.0";
 
-/// What stands for something else in a URI, but for the letters of paths.
+/// The characters of a path that are percent-encoded in a URI.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'+').remove(b':');
 
 /// The datasets that the images of a study are from.
 pub struct Datasets {
-    /// The folder of each, and what it is called in BIDS URIs.
+    /// The folder of each dataset, and its name in BIDS URIs.
     links: BTreeMap<PathBuf, String>,
 }
 
 impl Datasets {
-    /// Those of these rows: folders with a `dataset_description.json`, above the images.
+    /// Finds the datasets of these rows: folders above the images that have a `dataset_description.json`.
     pub fn of(rows: &[Row]) -> Self {
         let mut roots: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
         for image in rows.iter().flat_map(|row| &row.images) {
@@ -56,7 +56,7 @@ impl Datasets {
         Self { links }
     }
 
-    /// Refuses a folder of results that has a description of something else.
+    /// Refuses an output folder whose `dataset_description.json` was not written by mireg.
     ///
     /// # Errors
     /// [`Error::File`]
@@ -68,8 +68,8 @@ impl Datasets {
         }
     }
 
-    /// Writes the description of the study, and the names of the pairs' files as names that BIDS does not know, to `folder`, whose files go to
-    /// `out`.
+    /// Writes `dataset_description.json` and `.bidsignore` to `folder`, from where they are moved to `out`. `files` has
+    /// the names of the pairs' files, which BIDS does not know. The lines of a `.bidsignore` in `out` are kept.
     ///
     /// # Errors
     /// [`Error::File`]
@@ -88,7 +88,7 @@ impl Datasets {
         write(&folder.join(DESCRIPTION), &format!("{text:#}\n"))
     }
 
-    /// Writes the sidecar of a row to a folder, if there is a moved image among the names of its files. Says whether there is.
+    /// Writes the sidecar of a row's moved image to `folder`, if `files` has such an image. Returns whether it has.
     ///
     /// # Errors
     /// [`Error::File`]
@@ -109,7 +109,8 @@ impl Datasets {
         Ok(described)
     }
 
-    /// Whether an image has no skull, which BIDS asks of all derivatives of heads: images as they were scanned have one.
+    /// Returns whether an image is skull-stripped, which BIDS requires derivatives of heads to state: what the image's
+    /// own sidecar says, and otherwise `false` in a raw dataset, whose images are as they were scanned.
     fn skull_stripped(&self, image: &Path) -> Option<bool> {
         let image = absolute(image);
         let (root, ..) = self.place(&image)?;
@@ -119,7 +120,7 @@ impl Datasets {
         sidecar["SkullStripped"].as_bool().or_else(|| scanned().then_some(false))
     }
 
-    /// A BIDS URI, or that of a file that is in no dataset.
+    /// Returns the BIDS URI of an image, or a file URI if it is in no dataset.
     fn uri(&self, image: &Path) -> String {
         let image = absolute(image);
         match self.place(&image) {
@@ -128,13 +129,13 @@ impl Datasets {
         }
     }
 
-    /// The dataset that an image is in, what that is called, and the path in it.
+    /// Returns the folder of the dataset that an image is in, the dataset's name, and the path of the image in it.
     fn place<'a>(&self, image: &'a Path) -> Option<(&'a Path, &str, &'a Path)> {
         image.ancestors().find_map(|root| Some((root, &**self.links.get(root)?, image.strip_prefix(root).ok()?)))
     }
 }
 
-/// What is in `.bidsignore`, with the names of a study's files added that are not.
+/// Returns the content of `.bidsignore`: the lines of `there`, and the names of a study's files that they lack.
 fn ignored<'a>(there: String, files: impl Iterator<Item = &'a str>) -> String {
     let files: BTreeSet<&str> = files.chain([RECORD]).collect();
     let own = files.iter().map(|name| format!("*/{name}"));
@@ -144,12 +145,12 @@ fn ignored<'a>(there: String, files: impl Iterator<Item = &'a str>) -> String {
     there.chain(missing).map(|line| line + "\n").collect()
 }
 
-/// As it was typed but for where it begins: what links point to may have other names.
+/// Makes a path absolute. Links are not followed, since their targets may have names that BIDS does not know.
 fn absolute(path: &Path) -> PathBuf {
     path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The dataset that a folder is in.
+/// Returns the folder of the dataset that a folder is in.
 fn root(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().find(|folder| folder.join(DESCRIPTION).exists()).map(Path::to_owned)
 }
@@ -164,7 +165,7 @@ fn encoded(path: &Path) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// Null where there is no JSON.
+/// Reads a JSON file. Returns null if there is none.
 fn read(path: &Path) -> Value {
     fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
 }

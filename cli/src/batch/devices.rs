@@ -12,24 +12,25 @@ use mireg::{Error, Observer, Result, backend};
 
 use crate::interrupt;
 
-/// How often it is asked whether a GPU is free.
+/// How often to check whether a GPU is free.
 const ASKED: Duration = Duration::from_millis(200);
 
 /// Which GPUs a study takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Devices {
     All,
-    /// The first that no other study has taken in this way.
+    /// The first GPU that no other study with `any` has taken.
     Any,
-    /// Of these numbers, from 0.
+    /// The GPUs of these numbers, from 0.
     These(Vec<usize>),
 }
 
 impl Devices {
-    /// Their numbers; waits where all are taken.
+    /// Returns the numbers of the GPUs. `Any` waits until one is free.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none, [`Error::File`] where a lock cannot be made, [`Error::Stopped`] by a signal.
+    /// [`Error::Device`] if there is no GPU, [`Error::File`] if a lock cannot be made, [`Error::Stopped`] after a
+    /// signal.
     pub fn numbers(&self, observer: &dyn Observer) -> Result<Vec<usize>> {
         let gpus = backend::gpus()
             .map_err(|e| Error::device("cuda", format!("{e}; leave out --devices to compute on the CPU")))?;
@@ -59,13 +60,13 @@ impl FromStr for Devices {
     }
 }
 
-/// The first GPU that no other process holds, which this one then holds until it ends.
+/// Returns the first GPU that no other process has locked. This process keeps it locked until it ends.
 fn free(places: &[String], observer: &dyn Observer) -> Result<usize> {
     let mut waits = false;
     loop {
         for (number, place) in places.iter().enumerate() {
             if let Some(lock) = lock(&path(place))? {
-                // Closed by the end of the process, however it ends.
+                // The lock is released when the process ends, however it ends.
                 std::mem::forget(lock);
                 return Ok(number);
             }
@@ -79,12 +80,13 @@ fn free(places: &[String], observer: &dyn Observer) -> Result<usize> {
     }
 }
 
-/// The file whose lock stands for the GPU in this place.
+/// Returns the file whose lock stands for the GPU at this place on the bus.
 fn path(place: &str) -> PathBuf {
     env::temp_dir().join(format!("mireg-gpu-{}.lock", place.replace(':', "-")))
 }
 
-/// The file with its lock, unless another process holds it. Studies of other users may have made the file.
+/// Opens and locks a file. Returns `None` if another process has it locked. The file may have been made by another
+/// user.
 fn lock(path: &Path) -> Result<Option<File>> {
     let unusable = |e: &dyn Display| {
         Error::file(

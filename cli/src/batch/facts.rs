@@ -5,18 +5,19 @@ use mireg::transform;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Of register, deform and mesh; what a command does not have is left out.
+/// The facts of a result of register, deform or mesh. What a command does not report is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: String,
     pub warnings: Vec<Said>,
-    /// Before and after.
+    /// The metric before and after.
     pub metric: Option<[f64; 2]>,
-    /// Of the linear transform: its angle, and how far it moves the centre of the fixed image.
+    /// The angle of the linear transform.
     pub rotation_degrees: Option<f64>,
+    /// How far the linear transform moves the centre of the fixed image.
     pub translation_mm: Option<f64>,
-    /// The mean of a deformation or a mesh, beyond its linear start.
+    /// Mean displacement of a deformation or a mesh, without that by its initial transform.
     pub displacement_mm: Option<f64>,
     pub seconds: Seconds,
     pub backend: String,
@@ -30,18 +31,18 @@ pub struct Said {
     pub text: String,
 }
 
-/// By stage.
+/// Seconds by stage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seconds {
     pub total: f64,
     pub read: f64,
-    /// What is neither reading nor writing.
+    /// All that is neither reading nor writing.
     pub compute: f64,
     pub write: f64,
 }
 
 impl Facts {
-    /// `report`: the content of report.json.
+    /// Takes the facts from the content of report.json.
     pub fn new(report: &Value) -> Self {
         let number = |at: &str| report.pointer(at).and_then(Value::as_f64);
         let text = |at: &str| report.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -76,7 +77,7 @@ fn warnings(report: &Value) -> Vec<Said> {
     all.iter().map(|warning| Said { name: text(&warning["name"]), text: text(&warning["text"]) }).collect()
 }
 
-/// Degrees and mm.
+/// Returns the angle of the linear transform in degrees, and its translation in mm.
 fn motion(report: &Value) -> Option<(f64, f64)> {
     let transform = &report["transform"];
     let row = |of: &Value| -> Option<[f64; 4]> { serde_json::from_value(of.clone()).ok() };

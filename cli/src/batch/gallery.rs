@@ -1,4 +1,5 @@
-//! index.html: all pairs of a study, worst first, each a link to its report. A row is drawn, and its picture loaded, once it comes in sight.
+//! index.html: all pairs of a study, worst first, each a link to its report. A row is drawn, and its picture loaded,
+//! only when it comes into view.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +15,7 @@ use super::row::Row;
 use crate::report::PAGE;
 use crate::report::thumbnail::THUMBNAIL;
 
-/// How a row stands, worst first, but for those that are still to be done.
+/// The state of a row, worst first; rows that are not done yet come last.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Failed,
@@ -58,17 +59,17 @@ impl State {
     }
 }
 
-/// A pair, as the script of the page has it.
+/// A pair, as the script of the page reads it.
 #[derive(Serialize)]
 struct Entry<'a> {
     id: &'a str,
     #[serde(skip)]
     state: State,
-    /// Its colour.
+    /// The class that gives it its colour.
     class: &'static str,
     /// Where a click leads, if there is a report.
     page: Option<String>,
-    /// What the result looks like, if there is a picture.
+    /// The thumbnail of the result, if there is one.
     picture: Option<String>,
     /// The state and the names of warnings, by which rows are filtered.
     labels: Vec<&'a str>,
@@ -78,7 +79,7 @@ struct Entry<'a> {
     motion: String,
     seconds: String,
     command: String,
-    /// What comes first among rows of a state.
+    /// The order among rows of the same state: number of warnings, most first, then the metric, lowest first.
     #[serde(skip)]
     badness: (usize, f64),
 }
@@ -132,13 +133,13 @@ struct Filter {
 struct Page {
     title: String,
     pairs: usize,
-    /// The entries as JSON, in which nothing ends a script.
+    /// The entries as JSON, in which `<` is escaped, so that nothing ends the script element.
     json: String,
     filters: Vec<Filter>,
     version: &'static str,
 }
 
-/// Writes it. A row without a record is still to be done.
+/// Writes the page. A row without a record is still to be done.
 ///
 /// # Errors
 /// [`Error::File`] where it cannot be written.
@@ -156,7 +157,7 @@ pub fn write(path: &Path, source: &Path, rows: &[Row], records: &[Option<Record>
     std::fs::write(path, text).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
 }
 
-/// The states and then the warnings that there are, with how many rows have them.
+/// Returns the filters: the states that occur and then the warnings, each with its number of rows.
 fn filters(entries: &[Entry]) -> Vec<Filter> {
     let count = |state: State| entries.iter().filter(|entry| entry.state == state).count();
     let states = State::ALL.map(|state| Filter { label: state.text().to_owned(), count: count(state) });

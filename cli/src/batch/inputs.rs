@@ -1,4 +1,4 @@
-//! What a row is made from, so that a later run knows whether its results are still right.
+//! What the results of a row depend on, by which a later run sees whether they are still valid.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -6,22 +6,22 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-/// Headers whose voxels are in another file of the same name.
+/// Extensions of headers whose voxels are in another file of the same name.
 const HEADERS: [&str; 3] = ["hdr", "mhd", "nhdr"];
 
-/// All on which the results of a row depend. The device and the number of threads are not among it.
+/// All that the results of a row depend on. They do not depend on the device and the number of threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Key {
-    /// mireg's.
+    /// mireg's version.
     pub version: String,
     /// The command, the images and the options, as the table has them.
     pub command: Vec<String>,
-    /// Every file that these name.
+    /// The stamp of each file that the command names.
     pub inputs: Vec<Stamp>,
 }
 
 impl Key {
-    /// A number that differs where keys do, 16 hexadecimal digits: FNV-1a of the key as JSON.
+    /// Returns a hash of the key, 16 hexadecimal digits: FNV-1a of the key as JSON.
     pub fn hash(&self) -> String {
         let text = serde_json::to_vec(self).unwrap_or_default();
         let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -29,25 +29,26 @@ impl Key {
     }
 }
 
-/// Size and time of a file, which tell that it was written again without reading it: reading a study takes longer than registering it.
-/// Of a folder, and of a header with its voxels, the sum and the latest.
+/// Size and modification time of a file, which show that it was written again. The content is not compared: to read all
+/// files of a study takes longer than to register them. The stamp of a folder, or of a header with its voxels, has the
+/// sum of the sizes and the latest time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stamp {
     pub bytes: u64,
-    /// Since 1970, nanoseconds.
+    /// Nanoseconds since 1970.
     pub modified: u64,
 }
 
 impl Stamp {
-    /// That of a file or folder.
+    /// Returns the stamp of a file or folder.
     ///
     /// # Errors
-    /// Why it cannot be had.
+    /// If the file or folder cannot be read.
     pub fn of(path: &Path) -> std::io::Result<Self> {
         let about = path.metadata()?;
         let mut stamp = Self::from(&about);
         for other in others(path, about.is_dir())? {
-            // What is taken away meanwhile is not there.
+            // A file that was removed meanwhile is left out.
             let Ok(about) = other.metadata() else { continue };
             let Self { bytes, modified } = Self::from(&about);
             stamp = Self { bytes: stamp.bytes + bytes, modified: stamp.modified.max(modified) };
@@ -63,7 +64,8 @@ impl From<&Metadata> for Stamp {
     }
 }
 
-/// The files that belong to one: those of a folder, and those with a header's name but for its ending.
+/// Returns the files that belong to `path`: those in a folder, or those with the name of a header but another
+/// extension.
 fn others(path: &Path, folder: bool) -> std::io::Result<Vec<PathBuf>> {
     let header = || path.extension().is_some_and(|end| HEADERS.iter().any(|header| end.eq_ignore_ascii_case(header)));
     let within = match path.parent() {

@@ -1,6 +1,7 @@
-//! A study: many pairs in one process. A table becomes rows ([`plan`], [`row`]), those that are not done yet are registered side by side
-//! ([`queue`]), each leaves a record of what it was made from in its folder ([`record`]), and all records make the summary and the
-//! gallery. What a row does is its own command's business.
+//! A study: many pairs that are registered in one process. The rows of a table are checked ([`plan`], [`row`]). Rows
+//! that are not done yet are registered in parallel ([`queue`]). Each leaves a record in its folder that says what it
+//! was made from ([`record`]). The summary and the gallery are made from all records. What is done for a row is up to
+//! its own command.
 
 pub mod bids;
 pub mod devices;
@@ -40,20 +41,20 @@ use unfinished::{Unfinished, of_its_place};
 /// How often the summary is written while rows are registered.
 const WRITTEN: Duration = Duration::from_secs(30);
 
-/// Opens devices for so many rows, and says how many of them are to be under way at once.
+/// Opens the devices for a number of rows. Returns an engine for each, and how many rows to register at once.
 pub type Open<'a> = dyn Fn(usize, &dyn Observer) -> Result<(Vec<Engine>, usize)> + 'a;
 
 /// How a study is run.
 pub struct Study<'a> {
-    /// The table, or the pattern that the rows come from.
+    /// The table, or the pattern of moving images, from which the rows come.
     pub source: &'a Path,
     pub out: &'a Path,
     pub quiet: bool,
-    /// The part of the study that the rows are, if they are not all.
+    /// The shard of the study that the rows are, if they are not all of it.
     pub shard: Option<Shard>,
-    /// Where the images are from, if the study is to be a derivative of BIDS datasets.
+    /// The datasets of the images, if the study is to be a derivative of BIDS datasets.
     pub datasets: Option<Datasets>,
-    /// Whether nothing is registered, and what is there is summed up.
+    /// Whether nothing is registered, and the results that exist are summarised.
     pub merge: bool,
     /// Whether rows that failed in an earlier run are tried again.
     pub retry_failed: bool,
@@ -67,7 +68,7 @@ impl Study<'_> {
     /// [`Error::Untrusted`] where a row failed or should not be used, [`Error::Stopped`] after a signal, [`Error::Device`] for a device
     /// that is not there, [`Error::File`] where nothing can be written.
     pub fn run(&self, rows: &[Row]) -> Result<()> {
-        // Until it goes, the first signal ends rows at their next step, so that none is half written.
+        // While this lives, the first signal ends rows at their next step, so that none is left half written.
         let held = Held::new();
         let unfinished = Unfinished::open(self.out, self.shard)?;
         let mut records: Vec<_> = rows.iter().map(|row| self.kept(row)).collect();
@@ -77,7 +78,7 @@ impl Study<'_> {
         let write = |records: &[Option<Record>]| self.write(rows, records, unfinished.folder());
         if !waiting.is_empty() && !self.merge {
             let (engines, jobs) = (self.open)(waiting.len(), &progress)?;
-            // Left to the end of the process: a driver frees a device faster then than buffer by buffer.
+            // Leaked on purpose: at the end of the process, a driver frees a device faster than buffer by buffer.
             let (engines, datasets) = (engines.leak(), self.datasets.as_ref());
             let shared = Shared { engines, out: self.out, unfinished: unfinished.folder(), datasets };
             let turns: Vec<&Row> = waiting.iter().map(|&place| &rows[place]).collect();
@@ -88,7 +89,7 @@ impl Study<'_> {
                     records[waiting[turn]] = Some(record);
                 }
                 if written.elapsed() > WRITTEN {
-                    // The last one has to succeed.
+                    // An error is ignored here. The summary is written again at the end, which has to succeed.
                     let _ = write(&records);
                     written = Instant::now();
                 }
@@ -103,13 +104,13 @@ impl Study<'_> {
         self.verdict(&records)
     }
 
-    /// What an earlier run says about a row, if that still holds.
+    /// Returns the record of a row from an earlier run, if it is still valid.
     fn kept(&self, row: &Row) -> Option<Record> {
         let record = Record::read(&self.out.join(&row.id))?;
         (record.key == row.key && !(self.retry_failed && record.failed())).then_some(record)
     }
 
-    /// Adds sidecars to results of an earlier run that did not ask for them.
+    /// Adds sidecars to the results of an earlier run without `--bids`.
     fn describe(&self, rows: &[Row], records: &mut [Option<Record>], unfinished: &Path) -> Result<()> {
         let Some(datasets) = &self.datasets else { return Ok(()) };
         datasets.check(self.out)?;
@@ -139,7 +140,7 @@ impl Study<'_> {
         folder.commit()
     }
 
-    /// The name of a summary: that of a shard has the shard in it, as in `batch.1-of-4.tsv`.
+    /// Returns the file name of a summary. That of a shard contains the shard, as in `batch.1-of-4.tsv`.
     fn named(&self, name: &str) -> String {
         match (self.shard, name.split_once('.')) {
             (Some(shard), Some((stem, end))) => format!("{stem}.{}.{end}", shard.name()),
@@ -147,7 +148,7 @@ impl Study<'_> {
         }
     }
 
-    /// Says how the study stands.
+    /// Prints the state of the study.
     fn tell(&self, records: &[Option<Record>], waited: usize) {
         if self.quiet {
             return;

@@ -6,5 +6,5 @@ pub const SUMMARY: &str = "batch.tsv";
 /// The pictures of all rows.
 pub const GALLERY: &str = "index.html";
 
-/// What a BIDS dataset says of itself.
+/// The description of a BIDS dataset.
 pub const DESCRIPTION: &str = "dataset_description.json";

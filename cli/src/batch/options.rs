@@ -1,4 +1,5 @@
-//! The options of a command where a table gives them as columns, and the command line once for all rows.
+//! The options of a row's command: those that the columns of a table give, and those that the command line gives for
+//! all rows.
 
 use std::any::TypeId;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ enum Takes {
     Nothing,
     Value,
     File,
-    /// A file, or the name of a start.
+    /// A file, or the name of an initialisation.
     Start,
 }
 
@@ -38,7 +39,7 @@ pub struct Given<'a> {
 }
 
 impl Known {
-    /// Those of a command that a row may have.
+    /// Returns the options of a command that a row may have.
     pub fn all(command: &Command) -> Vec<Self> {
         let options = command.get_arguments().filter_map(|argument| {
             let names = argument.get_long_and_visible_aliases()?;
@@ -64,7 +65,7 @@ impl Known {
         self.repeats
     }
 
-    /// The option of this name; `_` counts as `-`.
+    /// Returns the option of this name, in which `_` counts as `-`.
     ///
     /// # Errors
     /// What is wrong with the name.
@@ -77,7 +78,8 @@ impl Known {
         found.ok_or_else(|| format!("{name} is no option of mireg {command}; see mireg {command} --help"))
     }
 
-    /// The option with a value, whose file, if it names one, lies relative to `folder`. None for a flag that is not set.
+    /// Returns the option with a value; `None` for a flag that is not set. If the value names a file, it is relative to
+    /// `folder`.
     ///
     /// # Errors
     /// What is wrong with the value.
@@ -95,10 +97,10 @@ impl Known {
         }
     }
 
-    /// What the words of a command line give, whose files lie relative to where it was typed.
+    /// Parses the options of a command line. Files are relative to the working folder.
     ///
     /// # Errors
-    /// What is wrong with the first word that is.
+    /// What is wrong with the first word that is wrong.
     pub fn typed<'a>(all: &'a [Self], words: &[String], command: &str) -> Result<Vec<Given<'a>>, String> {
         let mut words = words.iter();
         let mut typed: Vec<Given<'a>> = Vec::new();
@@ -121,13 +123,13 @@ impl Known {
 }
 
 impl Given<'_> {
-    /// As it is typed.
+    /// Returns the option as a word of a command line.
     pub fn word(&self) -> String {
         let value = self.file.as_ref().map_or_else(|| self.value.clone(), |file| file.display().to_string());
         self.written(&value)
     }
 
-    /// As it was given, with files where the table says they are.
+    /// Returns the option as it was given: files are as the table names them.
     pub fn text(&self) -> String {
         self.written(&self.value)
     }

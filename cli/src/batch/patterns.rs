@@ -7,10 +7,10 @@ use glob::MatchOptions;
 
 use super::table::{Line, Table};
 
-/// What tells subjects and their sessions apart in the names of files.
+/// The entities of BIDS that tell subjects and their sessions apart in file names.
 const ENTITIES: [&str; 2] = ["sub", "ses"];
 
-/// The labels of [`ENTITIES`], as far as a name has them.
+/// The label of each of [`ENTITIES`], if a file name has it.
 type Labels<'a> = [Option<&'a str>; 2];
 
 /// Files that a pattern matches.
@@ -19,8 +19,9 @@ struct Matched<'a> {
     files: Vec<String>,
 }
 
-/// The pairs of files that match two patterns, or all that is wrong with them, a line each. Files make a pair where what the wildcards
-/// match has the same labels, of those that both sides have; one fixed file without wildcards makes pairs with all.
+/// Pairs the files that match two patterns. Returns the pairs as a table, or all that is wrong with the files, one line
+/// each. Two files are a pair if they have the same labels of those entities that vary on both sides. One fixed file
+/// without wildcards is paired with all moving files.
 pub fn table(fixed: &str, moving: &str) -> Result<Table, Vec<String>> {
     let (fixed, moving) = match (Matched::new("--fixed", fixed), Matched::new("--moving", moving)) {
         (Ok(fixed), Ok(moving)) => (fixed, moving),
@@ -40,9 +41,9 @@ pub fn table(fixed: &str, moving: &str) -> Result<Table, Vec<String>> {
 }
 
 impl<'a> Matched<'a> {
-    /// Or what is wrong, a line each.
+    /// Finds the files that match a pattern. Returns what is wrong with them, one line each, if anything is.
     fn new(option: &str, pattern: &'a str) -> Result<Self, Vec<String>> {
-        // A file may have brackets in its name.
+        // The name of a file that exists is no pattern, even if it has brackets.
         if Path::new(pattern).exists() {
             return Ok(Self { pattern, files: vec![pattern.to_owned()] });
         }
@@ -68,14 +69,15 @@ impl<'a> Matched<'a> {
         self.files == [self.pattern]
     }
 
-    /// Whether files differ in an entity: a pattern may say which one is meant, as `sub-*/ses-1` does.
+    /// Returns whether the files may differ in an entity. They do not if the pattern gives its label, as `sub-*/ses-1`
+    /// does for the session.
     fn varies(&self, entity: &str) -> bool {
         let said = label(self.pattern, entity).is_some_and(|label| !label.contains(['*', '?', '[']));
         !said && self.files.iter().any(|file| label(file, entity).is_some())
     }
 }
 
-/// Pairs of fixed and moving files, and what is wrong with files that have no partner or several.
+/// Pairs fixed and moving files. Also returns what is wrong with files that have no partner or several.
 fn partners<'a>(fixed: &'a Matched, moving: &'a Matched) -> (Vec<(&'a String, &'a String)>, Vec<String>) {
     let one = fixed.is_one_file();
     let compared = ENTITIES.map(|entity| !one && fixed.varies(entity) && moving.varies(entity));
@@ -103,7 +105,7 @@ fn partners<'a>(fixed: &'a Matched, moving: &'a Matched) -> (Vec<(&'a String, &'
     (pairs, faults)
 }
 
-/// What is wrong with moving files that have no id, or that of another.
+/// Returns what is wrong with moving files that have no id, or the id of another one.
 fn without_an_id(files: &[String]) -> Vec<String> {
     let mut of: BTreeMap<String, Vec<&String>> = BTreeMap::new();
     files.iter().for_each(|file| of.entry(id(file)).or_default().push(file));
@@ -119,13 +121,13 @@ fn listed(files: &[&String]) -> String {
     files.iter().map(|file| file.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// What the pair of a moving file is called, as in `sub-01_ses-2`.
+/// Returns the id of the pair of a moving file, such as `sub-01_ses-2`.
 fn id(file: &str) -> String {
     let parts = ENTITIES.iter().filter_map(|entity| Some(format!("{entity}-{}", label(file, entity)?)));
     parts.collect::<Vec<_>>().join("_")
 }
 
-/// The label of an entity: what follows `sub-` in the last part of a path that begins so.
+/// Returns the label of an entity: what follows `sub-` in the last part of a path that begins with it.
 fn label<'a>(path: &'a str, entity: &str) -> Option<&'a str> {
     let parts = path.rsplit(['/', '\\', '_']);
     let label = parts.filter_map(|part| part.strip_prefix(entity)?.strip_prefix('-')).next()?;
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!(id("subject-01/a_sub.nii"), "");
     }
 
-    /// Files that match a pattern, wherever they are.
+    /// Files as if they had matched a pattern. They need not exist.
     fn matched<'a>(pattern: &'a str, files: &[&str]) -> Matched<'a> {
         Matched { pattern, files: files.iter().map(|&file| file.to_owned()).collect() }
     }
@@ -166,7 +168,7 @@ mod tests {
         let first = matched("sub-*/ses-1/*", &["sub-1/ses-1/t1.nii", "sub-2/ses-1/t1.nii"]);
         let later = matched("sub-*/ses-[23]/*", &["sub-1/ses-2/t1.nii", "sub-1/ses-3/t1.nii", "sub-2/ses-2/t1.nii"]);
         assert_eq!(paired(&first, &later).unwrap().len(), 3);
-        // A template is everyone's.
+        // A fixed file without wildcards, such as a template, is paired with all.
         assert_eq!(paired(&matched("sub-0.nii", &["sub-0.nii"]), &later).unwrap().len(), 3);
     }
 

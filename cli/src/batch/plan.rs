@@ -1,4 +1,4 @@
-//! From a table to rows that can be registered, or to all that is wrong with it.
+//! Checks a table and makes rows of it that can be registered.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::table::{Line, Table};
 
 const NEEDED: [&str; 3] = ["id", "fixed", "moving"];
 
-/// Checks all rows of a table. Returns them, or what is wrong, a line each.
+/// Checks all rows of a table. Returns them, or all that is wrong with them, one line each.
 pub fn check(table: Table, asked: &Asked, parse: Parse) -> Result<Vec<Row>, Vec<String>> {
     let Table { columns, rows, mut faults } = table;
     let (known, command) = (Known::all(asked.command), asked.command.get_name());
@@ -32,7 +32,8 @@ pub fn check(table: Table, asked: &Asked, parse: Parse) -> Result<Vec<Row>, Vec<
     if faults.is_empty() { Ok(checked) } else { Err(faults) }
 }
 
-/// What each column holds; none where a column cannot be understood, since rows then say nothing.
+/// Returns what each column holds. Returns no columns if one of them cannot be understood, since the rows cannot be
+/// checked then.
 fn understood<'a>(names: &[String], known: &'a [Known], command: &str, faults: &mut Vec<String>) -> Vec<Column<'a>> {
     let before = faults.len();
     for needed in NEEDED {
@@ -67,7 +68,8 @@ fn understood<'a>(names: &[String], known: &'a [Known], command: &str, faults: &
     if faults.len() == before { columns } else { Vec::new() }
 }
 
-/// Rows whose folder is that of a row before, as file systems that do not tell `A` from `a` have it.
+/// Returns what is wrong with rows that have the folder of an earlier row. Case is ignored, as it is by some file
+/// systems.
 fn repeated(columns: &[Column], rows: &[Line]) -> Vec<String> {
     let Some(column) = columns.iter().position(|column| matches!(column, Column::Id)) else { return Vec::new() };
     let mut seen = HashMap::new();

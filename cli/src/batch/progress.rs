@@ -1,4 +1,4 @@
-//! How far a study is: a bar on a terminal, a line per pair elsewhere, only failures when it must be quiet.
+//! Shows the progress of a study: a bar on a terminal, a line per pair elsewhere, only failures with `--quiet`.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,9 @@ use crate::terminal::say;
 
 pub struct Progress {
     show: Show,
-    /// Rows of the table, and of them those that an earlier run ended.
+    /// Rows of the table.
     of: usize,
+    /// Those of them that an earlier run ended.
     before: usize,
     ended: usize,
     failed: usize,
@@ -42,7 +43,7 @@ impl Progress {
         Self { show, of, before, ended: 0, failed: 0, started: Instant::now() }
     }
 
-    /// A row ended.
+    /// Shows that a row ended.
     pub fn ended(&mut self, id: &str, record: &Record) {
         self.ended += 1;
         self.failed += usize::from(!record.trusted());
@@ -60,7 +61,7 @@ impl Progress {
         }
     }
 
-    /// Pairs per second and the time that is left.
+    /// Returns the pairs per second and the time that is left.
     fn rate(&self) -> String {
         let seconds = self.started.elapsed().as_secs_f64().max(1e-3);
         let rate = self.ended as f64 / seconds;
@@ -69,7 +70,7 @@ impl Progress {
         format!(", {rate:.2} per second, {left} left, {} not passed", self.failed)
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Show::Bar(bar) = &self.show {
             bar.finish_and_clear();
@@ -77,7 +78,7 @@ impl Progress {
     }
 }
 
-/// How a row ended, in a line.
+/// Returns a line that says how a row ended.
 fn line(id: &str, record: &Record) -> String {
     match &record.end {
         End::Failed { error } => format!("{id} failed: {error}"),

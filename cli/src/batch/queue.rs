@@ -1,5 +1,5 @@
-//! Rows at once: each worker takes the next row, reads its images, registers them and writes the results. While one reads or writes, others
-//! compute. No more pairs are in memory than there are workers.
+//! Registers several rows at once. Each worker takes the next row, reads its images, registers them and writes the
+//! results. While one worker reads or writes, others compute. No more pairs are in memory than there are workers.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,29 +24,29 @@ use crate::invocation::{Invocation, Row};
 
 /// What all rows share.
 pub struct Shared<'a> {
-    /// Of which each worker has one.
+    /// Each worker uses one of these.
     pub engines: &'a [Engine],
-    /// Where their folders go.
+    /// The folder in which the rows have their folders.
     pub out: &'a Path,
-    /// Where temporary folders lie.
+    /// The folder in which temporary folders are made.
     pub unfinished: &'a Path,
-    /// For the sidecars of moved images, where they were asked for.
+    /// The datasets for the sidecars of moved images, if these are asked for.
     pub datasets: Option<&'a Datasets>,
 }
 
-/// How often the caller hears that rows are under way.
+/// How often the caller is called while no row ends.
 const WHILE: Duration = Duration::from_secs(1);
 
-/// Runs rows, so many at once, until all are done or a signal comes. Tells the place in the list and the record of each that ended, and
-/// from time to time of none.
+/// Runs rows, `jobs` at once, until all are done or there is a signal. Calls `told` with the index and the record of
+/// each row that ended, and from time to time with `None`.
 pub fn run(rows: &[&row::Row], jobs: usize, shared: &Shared, mut told: impl FnMut(Option<(usize, Record)>)) {
     let all: Vec<usize> = (0..rows.len()).collect();
     let again = pass(rows, &all, jobs, shared, &mut told);
-    // What has too little memory beside others may have enough alone.
+    // A row for which memory was too short while others ran may have enough when it runs alone.
     pass(rows, &again, 1, shared, &mut told);
 }
 
-/// Runs the rows of these places once. Returns those for which the device gave up beside others.
+/// Runs the rows of these indices once. Returns the indices of those for which the device failed while others ran.
 fn pass(
     rows: &[&row::Row],
     places: &[usize],
@@ -87,7 +87,7 @@ fn pass(
 /// What became of a row.
 enum Outcome {
     Ended(Box<Record>),
-    /// The device gave up beside others.
+    /// The device failed while other rows ran, such as for lack of memory.
     Short,
     /// A signal came first.
     Stopped,
@@ -98,7 +98,7 @@ struct Turn<'a> {
     row: &'a row::Row,
     shared: &'a Shared<'a>,
     engine: &'a Engine,
-    /// Of results that are in their place.
+    /// The record of the results, once they are in their final place.
     placed: Mutex<Option<Record>>,
 }
 
@@ -124,7 +124,7 @@ impl<'a> Turn<'a> {
             Err(_) => "a fault in mireg itself; please report the line on stderr and the command".to_owned(),
         };
         let record = self.record(BTreeMap::new(), End::Failed { error });
-        // Where it cannot be written, the next run tries the row again.
+        // If it cannot be written, the next run tries the row again.
         let _ = self.keep(&folder, &record);
         Outcome::Ended(Box::new(record))
     }

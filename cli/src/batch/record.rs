@@ -1,4 +1,4 @@
-//! What a row's folder says about the row.
+//! The record in a row's folder, which says what the row was made from and how it ended.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use super::facts::Facts;
 use super::inputs::Key;
 
-/// Its name in the folder. It takes its place after all other files.
+/// The file name of the record. It is moved to its place after all other files.
 pub const RECORD: &str = "batch.json";
 
 /// How a row ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub key: Key,
-    /// The command line that does the same.
+    /// A command line that gives the same results.
     pub command: Vec<String>,
     /// The files beside it, and their sizes in bytes.
     pub files: BTreeMap<String, u64>,
@@ -29,15 +29,15 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum End {
-    /// With results, which need not be right.
+    /// With results, which may have failed their checks.
     Done(Facts),
-    /// With a line that says why.
+    /// Without results. The line says why.
     Failed { error: String },
 }
 
 impl Record {
-    /// The record of a folder, if there is a whole one and all its files are there, as large as they were: a disk that was full or a
-    /// machine that went down may leave empty ones.
+    /// Reads the record of a folder. Returns `None` if there is no complete one, and if a file that it lists is missing
+    /// or has another size: a full disk or a crash may leave empty files.
     pub fn read(folder: &Path) -> Option<Self> {
         let record: Self = serde_json::from_slice(&fs::read(folder.join(RECORD)).ok()?).ok()?;
         let whole =
@@ -45,7 +45,7 @@ impl Record {
         record.files.iter().all(whole).then_some(record)
     }
 
-    /// Puts it into a folder that is not yet in its place.
+    /// Writes the record to a folder that is not yet in its final place.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be written.
@@ -55,27 +55,27 @@ impl Record {
         fs::write(&path, text + "\n").map_err(|e| Error::file(&path, format!("cannot be written ({})", e.kind())))
     }
 
-    /// Whether the row that it is about failed.
+    /// Returns whether the row failed.
     pub fn failed(&self) -> bool {
         matches!(self.end, End::Failed { .. })
     }
 
-    /// Whether its results can be trusted.
+    /// Returns whether there are results that passed their checks.
     pub fn trusted(&self) -> bool {
         matches!(&self.end, End::Done(facts) if facts.trusted())
     }
 }
 
-/// Takes away what an earlier run left in a folder, so that results of other inputs or options never stand for those of these. Files of
-/// others stay.
+/// Removes the results of an earlier run from a folder, so that they are never mistaken for results of these inputs and
+/// options. Files that mireg did not write stay.
 ///
 /// # Errors
-/// [`Error::File`] for a file that cannot be taken away.
+/// [`Error::File`] for a file that cannot be removed.
 pub fn forget(folder: &Path) -> Result<()> {
     let Ok(text) = fs::read(folder.join(RECORD)) else { return Ok(()) };
     let record: Option<Record> = serde_json::from_slice(&text).ok();
     let files = record.map(|record| record.files).unwrap_or_default();
-    // A name with a path in it is none of ours.
+    // mireg writes no name with a path in it, so such a name is skipped.
     let files = files.keys().map(String::as_str).filter(|name| Path::new(name).file_name() == Some(OsStr::new(name)));
     for name in files.chain([RECORD]) {
         let path = folder.join(name);
@@ -87,12 +87,12 @@ pub fn forget(folder: &Path) -> Result<()> {
             _ => {}
         }
     }
-    // One that is empty then goes, and comes again whole.
+    // If the folder is empty now, it is removed, and comes back with all results.
     let _ = fs::remove_dir(folder);
     Ok(())
 }
 
-/// The names of the files in a folder, and their sizes.
+/// Returns the names of the files in a folder, and their sizes.
 ///
 /// # Errors
 /// [`Error::File`]

@@ -16,33 +16,33 @@ use crate::report;
 /// Runs the command of a row.
 pub type Run = Box<dyn Fn(&Invocation) -> Result<()> + Send + Sync>;
 
-/// Makes a command of its words, the program's name first, or says what is wrong with them.
+/// Parses a command line, the program's name first, or says what is wrong with it.
 pub type Parse<'a> = &'a mut dyn FnMut(&[OsString]) -> Result<Run, String>;
 
 /// A pair to register.
 pub struct Row {
     /// The name of its folder.
     pub id: String,
-    /// The command line that does the same.
+    /// A command line that gives the same results.
     pub words: Vec<OsString>,
-    /// The fixed and the moving one.
+    /// The fixed and the moving image.
     pub images: [PathBuf; 2],
     pub key: Key,
     pub run: Run,
 }
 
 impl Row {
-    /// The command line that does the same, as a shell reads it.
+    /// Returns a command line that gives the same results, as a shell reads it.
     pub fn command(&self) -> String {
         report::command(&self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>())
     }
 }
 
-/// How a table is to be understood.
+/// What is needed to make rows of a table.
 pub struct Asked<'a> {
-    /// What its files are relative to.
+    /// The folder that files in the table are relative to.
     pub folder: &'a Path,
-    /// Where the folders of the rows go.
+    /// The folder in which the rows have their folders.
     pub out: &'a Path,
     /// The command of each row.
     pub command: &'a Command,
@@ -50,7 +50,7 @@ pub struct Asked<'a> {
     pub program: &'a OsString,
     /// Options for all rows.
     pub options: &'a [String],
-    /// Options of the study that a row's own command line would have, too.
+    /// Options of the study that the command line of each row has, too.
     pub all: &'a [String],
 }
 
@@ -71,7 +71,7 @@ pub struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// The row, or all that is wrong with it.
+    /// Returns the row, or all that is wrong with it.
     pub fn row(&self, line: &Line, parse: Parse) -> Result<Row, Vec<String>> {
         let mut faults = Vec::new();
         let Asked { folder, out, command, program, all, .. } = self.asked;
@@ -88,7 +88,7 @@ impl Maker<'_> {
             start.iter().cloned().chain(options.iter().map(|given| given.word().into())).collect::<Vec<_>>()
         };
         let run = parse(&words(&options)).map_err(|fault| {
-            // The parser stops at the first; each option by itself tells of the others.
+            // The parser stops at the first fault. Parsing each option alone finds the others.
             let alone: Vec<_> =
                 options.iter().filter_map(|given| parse(&words(std::slice::from_ref(given))).err()).collect();
             if alone.is_empty() { vec![fault] } else { alone }
@@ -105,7 +105,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The id, the fixed and the moving image.
+    /// Returns the id, the fixed and the moving image.
     fn names<'a>(&self, line: &'a Line) -> [&'a str; 3] {
         let mut names = [""; 3];
         for (column, cell) in self.columns.iter().zip(&line.cells) {
@@ -119,7 +119,7 @@ impl Maker<'_> {
         names
     }
 
-    /// What is given for all rows and not by this one, and what it gives.
+    /// Returns the options of a row: its own, and those for all rows that it does not give itself.
     fn options(&self, line: &Line, folder: &Path, faults: &mut Vec<String>) -> Vec<Given<'_>> {
         let cells = self.columns.iter().zip(&line.cells);
         let own = cells.filter_map(|(column, cell)| match column {
@@ -139,7 +139,7 @@ impl Maker<'_> {
     }
 }
 
-/// The stamps of all files that a row names.
+/// Returns the stamps of all files that a row names.
 fn inputs(names: [&str; 2], images: &[PathBuf; 2], options: &[Given], faults: &mut Vec<String>) -> Vec<Stamp> {
     let images = ["fixed", "moving"].into_iter().zip(names).zip(images);
     let images = images.map(|((column, name), path)| (column, name, path));
@@ -155,7 +155,7 @@ fn inputs(names: [&str; 2], images: &[PathBuf; 2], options: &[Given], faults: &m
     stamps
 }
 
-/// Why an id can be no folder's name.
+/// Returns why an id cannot be the name of a folder.
 fn unusable(id: &str) -> Option<String> {
     let rule = "it names a folder: letters, digits, - and _ are safe";
     let bad = |c: char| c.is_control() || "/\\:*?\"<>|#%".contains(c);

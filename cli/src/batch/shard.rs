@@ -3,7 +3,7 @@
 use std::env;
 use std::str::FromStr;
 
-/// Every row belongs to one of `of` shards.
+/// One of `of` shards. Every row belongs to exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     /// From 1.
@@ -12,20 +12,20 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Whether the row of this place in the table, from 0, belongs to it. Neighbours, which often take as long as each other, belong to
-    /// different ones.
+    /// Returns whether the row at this index of the table, from 0, belongs to the shard. Neighbouring rows, which often
+    /// take equally long, belong to different shards.
     pub fn has(self, place: usize) -> bool {
         place % self.of == self.number - 1
     }
 
-    /// What the names of its files have.
+    /// Returns the part by which file names show the shard.
     pub fn name(self) -> String {
         format!("{}-of-{}", self.number, self.of)
     }
 }
 
 impl Shard {
-    /// That of a task of a Slurm array, whose variables have these values.
+    /// Returns the shard of a task of a Slurm array. `variable` returns the value of an environment variable.
     fn of_slurm(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let number = |name: &str| {
             let name = format!("SLURM_ARRAY_TASK_{name}");
@@ -34,7 +34,7 @@ impl Shard {
         };
         let [id, first, last, step, of] = ["ID", "MIN", "MAX", "STEP", "COUNT"].map(number);
         let (id, first, last, step, of) = (id?, first?, last?, step?.max(1), of?);
-        // Of an array such as 1,3,7 no task knows its place.
+        // A task of an array such as 1,3,7 cannot know its index.
         let places = (first..=last).step_by(step);
         let place = places.clone().position(|task| task == id).filter(|_| places.count() == of);
         let place = place.ok_or("the tasks of the array are not evenly spaced; use one such as --array=1-8")?;

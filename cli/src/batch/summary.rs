@@ -31,7 +31,7 @@ const COLUMNS: [&str; 19] = [
     "command",
 ];
 
-/// Writes it. A row without a record is still to be done.
+/// Writes the table. A row without a record is still to be done.
 ///
 /// # Errors
 /// [`Error::File`] where it cannot be written.

@@ -1,4 +1,4 @@
-//! A table of text: comma, tab or semicolon between cells, the first row the names of the columns.
+//! Reads tables of text. Cells are separated by commas, tabs or semicolons; the first row has the names of the columns.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use csv::{ByteRecord, ReaderBuilder, Trim};
 use mireg::{Error, Result};
 
-/// What was read.
+/// A table that was read.
 pub struct Table {
     pub columns: Vec<String>,
     pub rows: Vec<Line>,
@@ -16,9 +16,9 @@ pub struct Table {
 
 /// A row below the names.
 pub struct Line {
-    /// What it is called where something is wrong with it: `row` and its line in the file, from 1, as a spreadsheet counts.
+    /// The name of the row in messages: `row` and its line in the file, counted from 1 as in a spreadsheet.
     pub name: String,
-    /// As many as there are columns.
+    /// The cells, as many as there are columns.
     pub cells: Vec<String>,
 }
 
@@ -38,7 +38,8 @@ pub fn read(path: &Path) -> Result<Table> {
     let (mut at, mut number) = (0, 1);
     for record in reader.byte_records() {
         let record = record.map_err(|e| unreadable(&e))?;
-        // A record begins before the ends of lines that are left over from the one before, such as the second half of CR LF.
+        // The position of a record may be before line ends that were left over from the record before, such as the LF
+        // of CR LF.
         let begin = record.position().map_or(at, |position| position.byte() as usize);
         let ends = text[begin..].iter().take_while(|byte| b"\r\n".contains(byte)).count();
         number += text[at..begin + ends].iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -57,7 +58,7 @@ pub fn read(path: &Path) -> Result<Table> {
     Ok(table)
 }
 
-/// Why a file cannot be read, and what to do.
+/// Says why a file cannot be read, and what to do.
 pub fn why(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file; check the name".to_owned(),
@@ -65,7 +66,7 @@ pub fn why(error: &std::io::Error) -> String {
     }
 }
 
-/// The first of these that the row of names has.
+/// Returns the delimiter: the first of these that occurs in the row of names.
 fn delimiter(text: &[u8]) -> u8 {
     let names = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     b"\t,;".iter().copied().find(|delimiter| names.contains(delimiter)).unwrap_or(b',')

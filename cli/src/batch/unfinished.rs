@@ -1,4 +1,4 @@
-//! The folder of what is not yet in its place.
+//! The folder of results that are not yet in their final place.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf, absolute};
@@ -7,22 +7,22 @@ use mireg::{Error, Result};
 
 use super::shard::Shard;
 
-/// Its name in the folder of the study, before that of a shard.
+/// The folder's name in the folder of the study. The name of a shard is appended.
 const NAME: &str = ".unfinished";
 
-/// Holds the temporary folders of the rows. It belongs to one process at a time, and goes with it; what a killed one left, the next one
-/// takes away.
+/// The folder that holds the temporary folders of the rows. It belongs to one process at a time, which removes it at
+/// its end. What a killed process left is removed by the next one.
 pub struct Unfinished {
     folder: PathBuf,
-    /// Locked.
+    /// The lock file, which is locked.
     lock: Option<File>,
 }
 
 impl Unfinished {
-    /// Makes it in the folder of the study, which is made, too. Each shard has its own.
+    /// Creates the folder in that of the study, which is created, too. Each shard has its own.
     ///
     /// # Errors
-    /// [`Error::File`] where nothing can be written, and where another process is at work.
+    /// [`Error::File`] if nothing can be written, or if another process is at work there.
     pub fn open(study: &Path, shard: Option<Shard>) -> Result<Self> {
         let folder = study.join(shard.map_or(NAME.to_owned(), |shard| format!("{NAME}-{}", shard.name())));
         let unwritable = |e: std::io::Error| {
@@ -48,7 +48,8 @@ impl Unfinished {
     }
 }
 
-/// An error about a file on its way from `unfinished` to `folder`, by the name that it would have there: the other is soon forgotten.
+/// Returns an error about a temporary file in `unfinished` as one about the file that it would have become in `folder`,
+/// since the temporary file is soon removed.
 pub fn of_its_place(error: Error, unfinished: &Path, folder: &Path) -> Error {
     let unfinished = absolute(unfinished).unwrap_or_default();
     match error {
@@ -62,9 +63,9 @@ pub fn of_its_place(error: Error, unfinished: &Path, folder: &Path) -> Error {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // Some systems keep a file that is open.
+        // Some systems cannot remove a file that is open.
         self.lock = None;
-        // Where it stays, the next run takes it away.
+        // If the folder cannot be removed, the next run removes it.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

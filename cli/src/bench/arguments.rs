@@ -91,7 +91,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 impl Bench {
-    /// Whether nothing says what is measured, so that it is what a user waits for.
+    /// Returns whether no option says what to measure. Then what users wait for is measured.
     pub fn overview(&self) -> bool {
         let chosen = [
             self.paper.is_some() || self.fixed.is_some(),
@@ -101,7 +101,7 @@ impl Bench {
         !chosen.contains(&true)
     }
 
-    /// Whether to measure this.
+    /// Returns whether to measure this.
     pub fn measures(&self, estimator: Estimator) -> bool {
         match (self.estimator.is_empty(), self.paper) {
             (false, _) => self.estimator.contains(&estimator),
@@ -116,7 +116,7 @@ pub mod tests {
     use super::*;
     use clap::{Command, FromArgMatches};
 
-    /// What is behind `mireg bench`.
+    /// Parses what follows `mireg bench` on a command line.
     pub fn parse(words: &str) -> Bench {
         let words = ["bench"].into_iter().chain(words.split_whitespace());
         let matches = Bench::augment_args(Command::new("bench")).try_get_matches_from(words).unwrap();

@@ -8,11 +8,11 @@ use super::arguments::Bench;
 use super::choices::{Data, Paper};
 use crate::arguments::interpolation::Interpolation;
 
-/// Bins per side where nothing else is said: what registrations use.
+/// Bins per side by default: what registrations use.
 const BINS: [u32; 5] = [64, 100, 128, 200, 256];
 /// Bins per side of a registration by default.
 const USUAL_BINS: u32 = 64;
-/// Bins per side of both papers' comparisons: Ledig table 3 says 10 to 250.
+/// Bins per side of the comparisons of both papers: Ledig table 3 says 10 to 250.
 const PAPER_BINS: [u32; 6] = [10, 50, 100, 150, 200, 250];
 /// Bins per side where Ledig table 3 varies the size.
 pub const LEDIG_BINS: u32 = 100;
@@ -23,7 +23,7 @@ const LEDIG_SIDE: usize = 16;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     pub data: Data,
-    /// Voxels per side of a made-up cube.
+    /// Voxels per side of a synthetic cube.
     pub side: usize,
     pub bins: Vec<u32>,
 }
@@ -37,7 +37,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What was asked for; the rest from the paper, if one is named, else from what suits the backend.
+    /// Creates the plan that was asked for. What is not given is as in the paper, if one is named, or else suits the
+    /// backend.
     ///
     /// # Errors
     /// [`Error::Option`] for methods that the backend does not have.
@@ -60,7 +61,7 @@ impl Plan {
         Ok(Self { groups, interpolations, methods: methods(arguments, backend)? })
     }
 
-    /// A head by what is usual, in three sizes, or in the one that was asked for.
+    /// Creates the plan of an overview: a head with default settings, in three sizes or in the one that was asked for.
     fn overview(arguments: &Bench, backend: &str) -> Self {
         let largest = default_side(backend);
         let sides = arguments.size.map_or(vec![largest / 4, largest / 2, largest], |side| vec![side as usize]);
@@ -69,13 +70,14 @@ impl Plan {
         Self { groups, interpolations: vec![Interpolation::Linear], methods: vec![HistogramMethod::Auto] }
     }
 
-    /// How much longer the voxels of a registration are than those of a clinical scan; the emulator has none.
+    /// Returns by what factor the voxels of the registration are longer than those of a clinical scan. The emulator
+    /// registers nothing.
     pub fn coarseness(arguments: &Bench, backend: &str) -> Option<f64> {
         let coarse = |side: u32| (128.0 / f64::from(side)).clamp(1.0, 5.0);
         (backend != "emulated").then(|| arguments.size.map_or(1.0, coarse))
     }
 
-    /// Rows that it has.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         let bins: usize = self.groups.iter().map(|group| group.bins.len()).sum();
         bins * self.interpolations.len() * self.methods.len()
@@ -86,7 +88,7 @@ fn given<T: Copy>(list: &[T]) -> Option<Vec<T>> {
     (!list.is_empty()).then(|| list.to_vec())
 }
 
-/// Voxels per side that take milliseconds or less.
+/// Returns the voxels per side at which an evaluation takes milliseconds or less.
 pub(super) fn default_side(backend: &str) -> usize {
     match backend {
         "cuda" => 256,
@@ -104,7 +106,7 @@ fn data(arguments: &Bench) -> Vec<Data> {
     made_up.chain([Data::Files]).collect()
 }
 
-/// The rows of Ledig table 3 that vary the size, up to `side`.
+/// Returns the rows of Ledig table 3 that vary the size, up to `side`.
 fn sizes(side: usize) -> Vec<Group> {
     let sides = || std::iter::successors(Some(LEDIG_SIDE), |side| Some(2 * side)).take_while(|&s| s < side);
     let group = |data| move |side| Group { data, side, bins: vec![LEDIG_BINS] };

@@ -1,4 +1,4 @@
-//! What can be chosen from.
+//! The choices of the arguments.
 
 use clap::ValueEnum;
 use mireg::backend::HistogramMethod;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::arguments::interpolation::Interpolation;
 
-/// The rotation, radians.
+/// The angle of the rotation, radians.
 pub const TURN: f64 = 0.1;
 /// Transforms of a batch.
 pub const BATCH: usize = 16;
@@ -37,7 +37,7 @@ pub enum Data {
 }
 
 impl Data {
-    /// As in a table.
+    /// Returns the name that the tables use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
@@ -76,7 +76,7 @@ pub enum Paper {
 }
 
 impl Paper {
-    /// What it measures.
+    /// Returns what the paper measures.
     pub fn estimator(self) -> Estimator {
         match self {
             Self::LedigFigure3 | Self::LedigTable3 | Self::ShamsFigure7 => Estimator::Histogram,
@@ -84,7 +84,7 @@ impl Paper {
         }
     }
 
-    /// The methods that it compares.
+    /// Returns the methods that the paper compares.
     pub fn methods(self) -> Vec<HistogramMethod> {
         use HistogramMethod::{Auto, MbeBc, MbeStl, PerThread, SortCount, WarpTagged, WarpTaggedDirect};
         match self {
@@ -94,7 +94,7 @@ impl Paper {
         }
     }
 
-    /// The images that it compares them on; [`Data::Head`] is what it has real ones for.
+    /// Returns the images on which the paper compares them. [`Data::Head`] stands for its real images.
     pub fn data(self) -> Vec<Data> {
         match self {
             Self::LedigFigure3 | Self::LinSection5 => vec![Data::Head],
@@ -102,7 +102,7 @@ impl Paper {
         }
     }
 
-    /// Of the moving image.
+    /// Returns the interpolators of the moving image.
     pub fn interpolations(self) -> Vec<Interpolation> {
         match self {
             Self::LedigFigure3 | Self::LedigTable3 => vec![Interpolation::Linear, Interpolation::CatmullRom],

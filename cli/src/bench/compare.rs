@@ -18,7 +18,8 @@ pub struct Reduction {
     pub interpolation: Interpolation,
     pub cases: usize,
     pub percent: f64,
-    /// Percent on the paper's systems A (GeForce 8800 GTX) and B (Tesla C1060), where the text of the paper that we have is readable.
+    /// Percent on the paper's systems A (GeForce 8800 GTX) and B (Tesla C1060), if it is legible in our copy of the
+    /// paper.
     pub paper: Option<[f64; 2]>,
 }
 
@@ -44,7 +45,7 @@ const TABLE_3: [(Data, Over, Printed); 5] = [
     (Data::Files, Over::Bins, HEAD),
 ];
 
-/// The table's reductions for which `rows` has two cases or more.
+/// Returns the reductions of the table for which `rows` has at least two cases.
 pub fn reductions(rows: &[Counted]) -> Vec<Reduction> {
     let mut found = Vec::new();
     for (data, over, printed) in TABLE_3 {
@@ -70,7 +71,8 @@ pub fn reductions(rows: &[Counted]) -> Vec<Reduction> {
 }
 
 impl Over {
-    /// Whether a row belongs to the cases: those of the largest size, or those of as many bins as the paper took.
+    /// Returns whether a row is one of the cases: those of the largest size, or those with as many bins as in the
+    /// paper.
     fn holds(self, row: &Counted, rows: &[Counted]) -> bool {
         let voxels = |row: &Counted| row.fixed_size.iter().product::<usize>();
         match self {
@@ -80,7 +82,7 @@ impl Over {
     }
 }
 
-/// 1 - new / old for each case that both methods can do.
+/// Returns 1 - new / old for each case that both methods can do.
 fn saved<'a>(rows: impl Iterator<Item = &'a Counted>, new: &str, old: &str) -> Vec<f64> {
     let rows: Vec<&Counted> = rows.collect();
     let time = |method: &str, of: &Counted| {

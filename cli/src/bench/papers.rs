@@ -1,4 +1,4 @@
-//! What the papers print: the numbers of their tables and texts, none read off a figure.
+//! What the papers print: the numbers of their tables and texts. None was read off a figure.
 
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ const QUOTES: [Quote; 20] = [
     quote(LIN, "5", GTX_8800, "less than 3 ms, nearly whatever the number of samples"),
 ];
 
-/// What a paper prints.
+/// Returns what a paper prints.
 pub fn quotes(paper: Paper) -> Vec<Quote> {
     let of = match paper {
         Paper::LedigFigure3 | Paper::LedigTable3 => LEDIG,

@@ -13,14 +13,14 @@ pub struct Results {
     pub version: &'static str,
     pub backend: &'static str,
     pub device: String,
-    /// Of the CPU.
+    /// CPU threads.
     pub threads: usize,
     pub axis: Axis,
-    /// The rotation about it.
+    /// The angle of the rotation about this axis.
     pub radians: f64,
     /// Transforms of a batch.
     pub batch: usize,
-    /// Whether only the times that a user waits for were measured.
+    /// Whether only what users wait for was measured.
     pub overview: bool,
     pub rows: Vec<Counted>,
     pub mattes: Vec<Mattes>,
@@ -28,7 +28,7 @@ pub struct Results {
     pub numbers: Option<Numbers>,
     pub viola: Vec<Pairs>,
     pub gaussian: Vec<Smoothed>,
-    /// Of an overview.
+    /// The registration of an overview.
     pub registration: Option<Registered>,
     pub reductions: Vec<Reduction>,
     pub papers: Vec<Quote>,

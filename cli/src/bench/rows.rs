@@ -6,14 +6,14 @@ use serde::Serialize;
 use super::choices::Data;
 use crate::arguments::interpolation::Interpolation;
 
-/// What an evaluation takes, in seconds by the wall clock.
+/// The time of an evaluation, in seconds by the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Timing {
-    /// A whole evaluation of one transform: the median of all.
+    /// A whole evaluation of one transform: the median.
     pub seconds: f64,
-    /// Evaluations measured.
+    /// Evaluations that were measured.
     pub repeats: usize,
-    /// A transform of a batch of [`BATCH`]: the median.
+    /// One transform of a batch of [`BATCH`](super::choices::BATCH): the median.
     pub batch_seconds: f64,
     /// The histogram alone by the device's clock, where it has one: the mean.
     pub histogram_seconds: Option<f64>,
@@ -24,9 +24,9 @@ pub struct Timing {
 /// One method on one pair of images.
 #[derive(Debug, Clone, Serialize)]
 pub struct Counted {
-    /// As asked for.
+    /// The method that was asked for.
     pub method: &'static str,
-    /// What counted: another where `auto` chose; none where the method cannot do this.
+    /// The method that counted, which is another one for `auto`; `None` if the method cannot do this case.
     pub counted_by: Option<&'static str>,
     pub bins: u32,
     pub interpolation: Interpolation,
@@ -41,13 +41,13 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// What a table calls the method: the CPU, which has but one, by its name.
+    /// Returns the name of the method in a table. The CPU has only one method, which is called by its own name.
     pub fn label(&self) -> &'static str {
         self.counted_by.filter(|&name| name == "rows").unwrap_or(self.method)
     }
 }
 
-/// A joint histogram from uniform random 16-bit numbers of pairs of bins.
+/// A joint histogram counted from uniform random 16-bit numbers, each of which stands for a pair of bins.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Numbers {
     pub numbers: usize,
@@ -56,30 +56,30 @@ pub struct Numbers {
     pub seconds: f64,
 }
 
-/// One kind of windows on one pair of images.
+/// Mattes mutual information with one kind of windows on one pair of images.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Mattes {
     pub data: Data,
-    /// Whether both images have cubic windows, or the moving one alone.
+    /// Whether both images have cubic windows, or only the moving one.
     pub both: bool,
     pub bins: u32,
     /// Voxels of the fixed image.
     pub fixed_size: [usize; 3],
-    /// By the wall clock, the medians: a value, and one with its derivative.
+    /// Seconds of a value, and of a value with its derivative, by the wall clock: the medians.
     pub seconds: [f64; 2],
     /// The same by the device's clock, where it has one: the means.
     pub device_seconds: Option<[f64; 2]>,
 }
 
-/// Evaluations of two sets of samples of one size in one way.
+/// Viola's mutual information of two sets of samples, computed in one way.
 #[derive(Debug, Clone, Serialize)]
 pub struct Pairs {
     /// A backend's name, or `one core` of the CPU.
     pub place: &'static str,
     pub exponentials: Exponentials,
-    /// Whether the derivative by the map is computed too.
+    /// Whether the derivative with respect to the map is computed, too.
     pub derivative: bool,
-    /// Of each set; all lie inside the moving image.
+    /// Samples of each set. All lie inside the moving image.
     pub samples: u32,
     /// By the wall clock: the median.
     pub seconds: f64,
@@ -88,13 +88,13 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Pairs of samples a second, for either clock's seconds.
+    /// Returns the pairs of samples per second, for the seconds of either clock.
     pub fn rate(&self, seconds: f64) -> f64 {
         f64::from(self.samples) * f64::from(self.samples) / seconds
     }
 }
 
-/// The mode as a table calls it.
+/// Returns the name of a mode in a table.
 pub fn mode_name(mode: Exponentials) -> &'static str {
     match mode {
         Exponentials::Exact => "exact",
@@ -119,16 +119,16 @@ pub struct Smoothed {
     pub volumes: usize,
     /// Voxels of each.
     pub size: [usize; 3],
-    /// All axes by the wall clock, on a device with the way there and back: the median.
+    /// All axes by the wall clock, on a GPU including the transfers there and back: the median.
     pub seconds: f64,
-    /// A pass along x, y and z by the device's clock, where it has one: the means.
+    /// A pass along each of x, y and z by the device's clock, if it has one: the means.
     pub pass_seconds: Option<Vec<f64>>,
     /// A copy of the volumes, by the same clock.
     pub copy_seconds: Option<f64>,
 }
 
 impl Smoothed {
-    /// How fast a pass reads and writes all samples, GB/s.
+    /// Returns the rate at which a pass reads and writes all samples, GB/s.
     pub fn rate(&self, seconds: f64) -> f64 {
         8e-9 * (self.volumes * self.size.iter().product::<usize>()) as f64 / seconds
     }
@@ -138,7 +138,7 @@ impl Smoothed {
 pub mod tests {
     use super::*;
 
-    /// A row of random data, linear, as if it had been measured.
+    /// Returns a row of random images with linear interpolation, as if it had been measured.
     pub fn row(method: &'static str, bins: u32, seconds: Option<f64>) -> Counted {
         let timing = |seconds| Timing {
             seconds,

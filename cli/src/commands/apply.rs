@@ -74,11 +74,11 @@ pub struct Apply {
     pub compute: Compute,
 }
 
-/// Reads an image and a grid, resamples and writes.
+/// Resamples an image on the grid of another one and writes it.
 pub fn run(arguments: &Apply) -> Result<()> {
     let Apply { image, like, out, .. } = arguments;
     files::keep_inputs(out, [image, like])?;
-    // A device is opened for what it computes alone.
+    // A GPU resamples by linear transforms only. Whether it is needed is known once the transforms are read.
     let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
     let read = arguments.read(held::Held::default(), &engine)?;
     let engine = if read.is_linear() { engine.on(arguments.compute.backend, &Silent)? } else { engine };
@@ -95,24 +95,24 @@ pub fn run(arguments: &Apply) -> Result<()> {
     verdict(doubt)
 }
 
-/// What was read.
+/// The inputs of the command.
 pub struct Read {
     volume: Volume,
     like: Geometry,
     chain: Chain,
-    /// What is to be said of how the image was read, a line each.
+    /// Notes on how the image was read, one line each.
     pub notes: Vec<String>,
 }
 
 impl Read {
-    /// Whether all transforms are, so that a device can resample.
+    /// Returns whether all transforms are linear, so that a GPU can resample.
     pub fn is_linear(&self) -> bool {
         self.chain.transform.to_affine().is_some()
     }
 }
 
 impl Apply {
-    /// Reads what is not held.
+    /// Reads the inputs that are not held.
     ///
     /// # Errors
     /// Those of files that cannot be read.
@@ -131,10 +131,11 @@ impl Apply {
         })
     }
 
-    /// The image on the grid, and what speaks against it.
+    /// Resamples the image on the grid. Also returns the warning of [`Chain::doubt`].
     ///
     /// # Errors
-    /// As [`Engine::resample`]; [`Error::Untrusted`] where none of the image is on the grid.
+    /// As [`Engine::resample`]; [`Error::File`] for labels that are too large, [`Error::Untrusted`] if no voxel of the
+    /// grid lies in the image.
     pub fn resample(&self, read: &Read, engine: &Engine) -> Result<(Resampled, Option<String>)> {
         let map = read.chain.map(self.invert);
         let grid = self.spacing.map_or(read.like, |spacing| read.like.respaced(spacing));

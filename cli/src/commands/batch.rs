@@ -73,7 +73,8 @@ Examples:
   mireg batch pairs.csv --out study --retry-failed
       again, once the reason of a failure is gone";
 
-/// More pairs at once on a device would need more memory than they save time.
+/// The most pairs that are registered at once on a device by default: more would need more memory than the time they
+/// save is worth.
 const MOST_JOBS: usize = 16;
 
 #[derive(Args)]
@@ -102,8 +103,8 @@ pub struct Batch {
     /// Try pairs again that failed in an earlier run
     #[arg(long)]
     pub retry_failed: bool,
-    /// Register every Nth pair, from the Ith on, for machines that share DIR; the summary has the shard in its names. slurm is the
-    /// shard of this task of a Slurm array
+    /// Register every Nth pair, from the Ith on, for machines that share DIR; the names of the summary's files contain
+    /// the shard. slurm is the shard of this task of a Slurm array
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
     /// Register nothing, and write the summary of what is done, such as by all shards
@@ -113,8 +114,8 @@ pub struct Batch {
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "Computing")]
     #[arg(value_parser = whole::<u32>(1..=256))]
     pub jobs: Option<u32>,
-    /// GPUs for the pairs, as all or 0,2: each works on pairs of its own; any is one that no other mireg batch with any has taken,
-    /// and waits for it
+    /// GPUs for the pairs, as all or 0,2: each works on pairs of its own. any is one GPU that no other mireg batch with
+    /// any uses; it waits until there is one
     #[arg(long, value_name = "LIST", help_heading = "Computing")]
     pub devices: Option<Devices>,
     #[command(flatten)]
@@ -124,7 +125,7 @@ pub struct Batch {
     pub options: Vec<String>,
 }
 
-/// A command whose rows a table can have.
+/// A command that registers the pairs of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Which {
     Register,
@@ -142,7 +143,7 @@ impl Which {
     }
 }
 
-/// A row as a command line.
+/// A parser of rows as command lines.
 #[derive(Parser)]
 #[command(name = "mireg")]
 struct Row {
@@ -212,18 +213,18 @@ fn cores() -> usize {
 }
 
 impl Batch {
-    /// How many pairs are to be under way at once, on so many devices.
+    /// Returns how many pairs are registered at once on this number of devices.
     fn at_once(&self, threads: usize, devices: usize) -> usize {
         self.jobs.map_or(threads.clamp(devices, MOST_JOBS * devices), |jobs| jobs as usize)
     }
 
-    /// What the pairs come from: the table, or the pattern of moving images.
+    /// Returns the table, or the pattern of moving images, from which the pairs come.
     fn source(&self) -> PathBuf {
         let pattern = || self.moving.as_ref().map(PathBuf::from);
         self.table.clone().or_else(pattern).unwrap_or_default()
     }
 
-    /// The pairs as a table, or what is wrong with patterns, a line each.
+    /// Returns the pairs as a table, or all that is wrong with the patterns, one line each.
     fn table(&self) -> Result<Result<Table, Vec<String>>> {
         match (&self.fixed, &self.moving) {
             (Some(fixed), Some(moving)) => Ok(patterns::table(fixed, moving)),
@@ -231,10 +232,10 @@ impl Batch {
         }
     }
 
-    /// The rows of the table, or what is wrong with them, a line each.
+    /// Returns the rows of the table, or all that is wrong with them, one line each.
     fn rows(&self, table: Table, invocation: &Invocation) -> Result<Vec<row::Row>, Vec<String>> {
         let mut parser = Row::command();
-        // Options are known once it is built.
+        // The options of its subcommands are known once the parser is built.
         parser.build();
         let nothing = OsString::from("mireg");
         let Some(command) = parser.find_subcommand(self.command.name()).cloned() else { return Ok(Vec::new()) };
@@ -255,7 +256,7 @@ impl Batch {
         })
     }
 
-    /// What all rows have of the options of the study.
+    /// Returns those options of the study that the command line of each row has, too.
     fn all(&self) -> Vec<String> {
         match self.compute.backend {
             _ if self.devices.is_some() => vec!["--backend".into(), BackendKind::Cuda.to_string()],

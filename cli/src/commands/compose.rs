@@ -36,12 +36,12 @@ pub struct Compose {
     pub files: Files,
 }
 
-/// Reads transforms and writes the one that does what they do one after the other.
+/// Reads transforms and writes their composition.
 pub fn run(arguments: &Compose) -> Result<()> {
     let Compose { inputs, out, files } = arguments;
     keep_inputs(out, inputs, &files.reading)?;
     let images = ImageGrids::read(&files.reading)?;
-    // What lies between the first and the last is not known, so formats that need both grids are refused.
+    // The grids between the first and the last transform are not known, so formats that need both grids are refused.
     let grids = Grids { moving: None, ..images.grids() };
     let chain = Chain::read_each(inputs, files.reading.from, &grids)?;
     let _held = Held::new();

@@ -44,7 +44,7 @@ pub fn run(arguments: &Convert) -> Result<()> {
     let grids = images.grids();
     let _held = Held::new();
     match transform::read(input, files.reading.from, &grids)? {
-        // Several linear ones are read again as one; a mesh is refused then.
+        // A chain of linear transforms is read again as one linear transform. A mesh is refused there.
         read if read.to_linear().is_some() || matches!(read, Transform::Mesh(_)) => {
             let linear = transform::read_linear(input, files.reading.from, &grids)?;
             transform::write_linear(out, files.to, &linear, &grids)

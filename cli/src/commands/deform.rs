@@ -93,11 +93,12 @@ pub struct Deform {
     #[arg(long, value_name = "METRIC[:WEIGHT],...", value_parser = forces, default_value_t = Forces::default())]
     #[arg(help_heading = "Deformation")]
     pub force: Forces,
-    /// Both images flow to the middle between them: exchanged images have the inverse field. Takes about twice the time
+    /// Deform both images to a common middle, so that neither is preferred: exchanging them gives the inverse field.
+    /// Takes about twice the time
     #[arg(long, help_heading = "Deformation")]
     pub symmetric: bool,
-    /// Another image on the grid of FIXED, such as T2 beside T1 or an outlined structure, compared with the --moving-extra of the same
-    /// place; may be repeated
+    /// Another image on the grid of FIXED, such as T2 beside T1 or an outlined structure, compared with the
+    /// --moving-extra at the same position; may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Deformation")]
     pub fixed_extra: Vec<PathBuf>,
     /// Another image on the grid of MOVING, likewise
@@ -107,7 +108,7 @@ pub struct Deform {
     #[arg(long, value_name = "WEIGHT,...", value_delimiter = ',', value_parser = number, allow_negative_numbers = true)]
     #[arg(help_heading = "Deformation")]
     pub extra_weight: Vec<f64>,
-    /// Landmarks of FIXED, which pull beside the images: .csv, .mrk.json, .fcsv, .vtk or .txt
+    /// Landmarks of FIXED, which guide the deformation together with the images: .csv, .mrk.json, .fcsv, .vtk or .txt
     #[arg(long, value_name = "FILE", visible_alias = "points", requires = "moving_points", help_heading = "Landmarks")]
     pub fixed_points: Option<PathBuf>,
     /// Corresponding landmarks of MOVING, in the same order
@@ -116,8 +117,8 @@ pub struct Deform {
     /// Coordinate system of the landmarks [default: as in the file, otherwise lps]
     #[arg(long, value_parser = choice::<Frame>(), requires = "fixed_points", help_heading = "Landmarks")]
     pub frame: Option<Frame>,
-    /// How exactly landmarks were set: standard deviation along each axis. The smaller it is, the more they pull [default: the spacing of
-    /// the finest level]
+    /// Uncertainty of the landmarks: standard deviation along each axis. The smaller it is, the more weight they have
+    /// [default: the spacing of the finest level]
     #[arg(long, value_name = "MM", value_parser = millimetres, allow_negative_numbers = true, requires = "fixed_points")]
     #[arg(help_heading = "Landmarks")]
     pub points_error: Option<f64>,
@@ -149,7 +150,8 @@ pub struct Deform {
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true, help_heading = "Deformation")]
     #[arg(value_parser = whole::<u32>(8..=255))]
     pub bins: u32,
-    /// Mask on the grid of FIXED: where it is below 0.5, such as in a lesion, the images have no force and the regularisation fills in
+    /// Mask on the grid of FIXED: where it is below 0.5, such as in a lesion, the images do not drive the deformation
+    /// and the regularisation fills in
     #[arg(long, value_name = "FILE", help_heading = "Deformation")]
     pub fixed_mask: Option<PathBuf>,
     /// Mask on the grid of MOVING, likewise
@@ -176,7 +178,7 @@ pub struct Deform {
     pub compute: Compute,
 }
 
-/// The registration before the deformation.
+/// The linear registration before the deformation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum First {
     Affine,
@@ -195,18 +197,18 @@ pub fn run(arguments: &Deform, invocation: &Invocation) -> Result<()> {
     job.finish(&loaded, &Deformed { found: &found, options, start, regions: regions.as_ref(), also })
 }
 
-/// What is asked for between two images.
+/// What a deformation of two images needs to know.
 pub struct Asked {
     pub options: Options,
-    /// Maps of the fixed and of the moving image.
+    /// The label maps of the fixed and of the moving image.
     labels: [Option<Volume>; 2],
 }
 
 impl Asked {
-    /// Deforms the moving image onto the fixed one, and looks at their labels.
+    /// Deforms the moving image onto the fixed one, and measures what that does to the labels.
     ///
     /// # Errors
-    /// Those of [`Labels::both`], before anything else is done, and of [`Engine::deform`].
+    /// Those of [`Labels::both`], before the deformation begins, and of [`Engine::deform`].
     pub fn run(
         &self,
         images: [&Volume; 2],
@@ -224,12 +226,12 @@ impl Asked {
 }
 
 impl Deform {
-    /// What is asked for beside the files that there always are.
+    /// Returns which of the optional files are written.
     pub fn also(&self) -> Also {
         Also { composite: self.composite, log_jacobian: self.log_jacobian }
     }
 
-    /// What is asked for; reads label maps as [`Deform::options`] reads masks.
+    /// Returns the options, and the label maps. Reads those that are not held.
     ///
     /// # Errors
     /// Those of files that cannot be read.
@@ -241,7 +243,8 @@ impl Deform {
         Ok(Asked { options: self.options(grids, held)?, labels })
     }
 
-    /// What the library wants to know about images on these grids; reads masks and the transform to start from where they are not held.
+    /// Returns the options for the library. Reads extra images, landmarks, masks and the initial transform that are not
+    /// held; `grids` are those of the two images.
     ///
     /// # Errors
     /// Those of files that cannot be read.
@@ -275,7 +278,7 @@ impl Deform {
         })
     }
 
-    /// The landmarks, if there are some; reads those that are not held.
+    /// Returns the landmarks, if there are any. Reads those that are not held.
     fn landmarks(&self, [fixed, moving]: [Option<Vec<DVec3>>; 2]) -> Result<Option<Landmarks>> {
         let read = |path: &Path| files::points(path, self.frame);
         let fixed = or_read(fixed, self.fixed_points.as_deref(), read)?;
@@ -284,7 +287,7 @@ impl Deform {
         Ok(fixed.zip(moving).map(|(fixed, moving)| Landmarks { fixed, moving, error_mm }))
     }
 
-    /// The extra images; reads those that are not held.
+    /// Returns the extra images. Reads those that are not held.
     fn extra(&self, held: [Vec<Option<Volume>>; 2]) -> Result<Vec<Channel>> {
         let mut held = held.into_iter();
         let mut read = |paths: &[PathBuf]| {
@@ -307,7 +310,7 @@ impl Deform {
     }
 }
 
-/// What `--force` takes.
+/// Parses the value of `--force`.
 pub fn forces(text: &str) -> std::result::Result<Forces, String> {
     text.parse().map_err(|error: Error| crate::flags::error(&error))
 }

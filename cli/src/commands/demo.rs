@@ -45,7 +45,7 @@ pub struct Demo {
 /// File names of the scans.
 const CT: &str = "ct.nii.gz";
 const MR: &str = "mr.nii.gz";
-/// A demo that is off by more than this has failed, mm.
+/// The demo fails if its mean error is larger than this, mm.
 const TOLERANCE_MM: f64 = 1.0;
 
 /// Makes a patient, registers the two scans, writes everything and prints the error.
@@ -63,7 +63,7 @@ pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
         Ok((pair, making, scans))
     })?;
 
-    // The files are registered, not what they were made from, so that `mireg register` gives the same.
+    // The scans are read from their files again, so that `mireg register` on these files finds the same.
     let loaded = job.read_from(&ct, &mr, |_| Ok(Options::default()))?;
     let options = &loaded.options;
     let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
@@ -80,7 +80,7 @@ pub fn run(arguments: &Demo, invocation: &Invocation) -> Result<()> {
     trusted(after)
 }
 
-/// Writes the scans and the true motion; returns where the scans are for now.
+/// Writes the scans and the true motion. Returns the paths of the scans in the temporary folder.
 fn write_scans(pair: &Pair, folder: &OutputFolder) -> Result<[PathBuf; 2]> {
     let [ct, mr] = [CT, MR].map(|name| folder.path(name));
     let (ct_written, mr_written) = rayon::join(|| io::write(&ct, &pair.ct), || io::write(&mr, &pair.mr));

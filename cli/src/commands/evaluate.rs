@@ -68,7 +68,7 @@ pub struct Evaluate {
     pub json: bool,
 }
 
-/// Reads a transform and what is true, and prints the errors before and after.
+/// Measures the error of a transform, and prints it for the identity and for the transform.
 pub fn run(arguments: &Evaluate) -> Result<()> {
     let found = arguments.measure(Held::default())?;
     let Measured { over, before, after, .. } = &found;
@@ -84,7 +84,7 @@ pub fn run(arguments: &Evaluate) -> Result<()> {
     }
 }
 
-/// The errors, and what they are over.
+/// The errors, and the points over which they were measured.
 #[derive(Serialize)]
 pub struct Measured {
     over: String,
@@ -94,17 +94,17 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// With all digits.
+    /// Returns JSON with all digits.
     pub fn json(&self) -> String {
         format!("{:#}\n", serde_json::json!(self))
     }
 }
 
 impl Evaluate {
-    /// Measures the transform; reads what is not held.
+    /// Measures the error of the transform. Reads what is not held.
     ///
     /// # Errors
-    /// Those of files that cannot be read, and of points that do not belong together.
+    /// Those of files that cannot be read, and of lists of points that do not correspond.
     pub fn measure(&self, mut held: Held) -> Result<Measured> {
         let moving = self.moving.as_deref().map(io::geometry).transpose()?;
         let Over { what: over, points, grid } = over(self, &mut held)?;
@@ -121,12 +121,12 @@ impl Evaluate {
     }
 }
 
-/// What the error is measured over.
+/// The points at which the error is measured.
 struct Over {
     what: String,
-    /// Of the fixed image, LPS mm.
+    /// Points of the fixed image, LPS mm.
     points: Vec<DVec3>,
-    /// The fixed image's, where it is known.
+    /// The grid of the fixed image, if it is known.
     grid: Option<Geometry>,
 }
 
@@ -145,7 +145,7 @@ fn over(arguments: &Evaluate, held: &mut Held) -> Result<Over> {
     Ok(Over { what: format!("{} {kind} of {}", points.len(), path.display()), points, grid })
 }
 
-/// Where those points belong in the moving image.
+/// Returns the true positions of the points in the moving image, LPS mm.
 fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids, held: Held) -> Result<Vec<DVec3>> {
     let Some(path) = &arguments.moving_points else {
         let truth = Chain::held_or_read(held.truth, arguments.truth.as_slice(), None, grids)?;

@@ -33,7 +33,7 @@ pub struct Invert {
     pub files: Files,
 }
 
-/// Reads a transform and writes the way back.
+/// Reads a transform and writes its inverse.
 pub fn run(arguments: &Invert) -> Result<()> {
     let Invert { input, out, files } = arguments;
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;

@@ -54,7 +54,7 @@ pub struct Mesh {
     /// side, at most the shorter side, at least 25]
     #[arg(long, value_name = "PX", value_parser = number, allow_negative_numbers = true, help_heading = "Mesh")]
     pub spacing: Option<f64>,
-    /// Maximum iterations of the climb
+    /// Maximum iterations of the gradient ascent after the search
     #[arg(long, value_name = "N", default_value_t = 50, allow_negative_numbers = true, help_heading = "Mesh")]
     #[arg(value_parser = whole::<u32>(1..))]
     pub iterations: u32,
@@ -71,8 +71,8 @@ pub struct Mesh {
     /// Initial transform, instead of an affine registration
     #[arg(long, value_name = "TRANSFORM", conflicts_with = "init", help_heading = "Initialisation")]
     pub start: Option<PathBuf>,
-    /// Initialisation of the affine registration: auto begins with what `mireg register` finds, affine or, where only that can be trusted,
-    /// rigid; the others are its starts, on pictures with local contrast
+    /// Initialisation of the affine registration: auto starts from what `mireg register` finds, affine or, if only that
+    /// passes its checks, rigid; the others are those of `mireg register`, on pictures of local contrast
     #[arg(long, value_name = "START|FILE", default_value = "auto", help_heading = "Initialisation")]
     pub init: Start,
     /// Format of the initial transform [default: detected from the content]
@@ -96,8 +96,8 @@ pub fn run(arguments: &Mesh, invocation: &Invocation) -> Result<()> {
 }
 
 impl Mesh {
-    /// What the library wants to know about pictures on these grids; reads the mask and the transform to start from where they are not
-    /// held.
+    /// Returns the options for the library. Reads the mask and the initial transform that are not held; `grids` are
+    /// those of the two images.
     ///
     /// # Errors
     /// Those of files that cannot be read.

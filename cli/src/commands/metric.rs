@@ -58,12 +58,12 @@ pub struct Metric {
     pub compute: Compute,
 }
 
-/// What was found.
+/// The values of the metrics, and how they were computed.
 pub struct Compared {
     value: Evaluation,
     bins: u32,
     intensities: [Intensities; 2],
-    /// What is to be said of how the images were read, a line each.
+    /// Notes on how the images were read, one line each.
     pub notes: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ pub fn run(arguments: &Metric) -> Result<()> {
 }
 
 impl Metric {
-    /// Compares the images, those that are held and those that are read.
+    /// Compares the images. Reads those that are not held.
     ///
     /// # Errors
     /// As [`files::read`] and [`Engine::evaluate`].
@@ -106,7 +106,7 @@ impl Metric {
 }
 
 impl Compared {
-    /// With all digits.
+    /// Returns JSON with all digits.
     pub fn json(&self) -> String {
         let Self { value, bins, intensities: [fixed, moving], .. } = self;
         let mut object = serde_json::json!(value);

@@ -1,4 +1,4 @@
-//! What can be typed, and what runs then. A command's arguments are beside it, in its own file.
+//! The commands of the command line. Each one has a file with its arguments and what it does.
 
 mod apply;
 mod batch;
@@ -43,7 +43,7 @@ or TIFF, with pixels of 1 mm; --fixed-volume chooses a page, --fixed-channel a c
 are those of ITK, ANTs, elastix, FSL, NiftyReg, RIRE, FreeSurfer, AFNI, MINC and greedy, 4x4
 matrices and JSON: see `mireg convert --help`. Coordinates are LPS mm, as in DICOM and ITK.";
 
-/// What a help ends with: the exit codes between two texts.
+/// Returns the end of a help text: the exit codes between two texts.
 fn end(before: &str, after: &str) -> String {
     [before, EXIT_CODES, after].join("\n\n")
 }
@@ -57,7 +57,7 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// In the order in which they are needed.
+/// The commands, in the order in which they are needed.
 #[derive(Subcommand)]
 pub enum Command {
     /// Register MOVING to FIXED: write the transform, the moved image and a report
@@ -107,7 +107,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs it.
+    /// Runs the command.
     pub fn run(&self, invocation: &Invocation) -> Result<()> {
         match self {
             Self::Register(register) => register::run(register, invocation),

@@ -53,7 +53,7 @@ pub struct Points {
     pub reading: Reading,
 }
 
-/// Reads points, takes them through the transforms and writes them.
+/// Reads points, maps them by the transforms and writes them.
 pub fn run(arguments: &Points) -> Result<()> {
     files::keep_inputs(&arguments.out, [&arguments.points])?;
     let Points { transform, reading, invert, .. } = arguments;

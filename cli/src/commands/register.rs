@@ -65,7 +65,8 @@ pub fn run(arguments: &Register, invocation: &Invocation) -> Result<()> {
 }
 
 impl Register {
-    /// What the library wants to know about images on these grids; reads masks and a transform to start from where they are not held.
+    /// Returns the options for the library. Reads masks and an initial transform that are not held; `grids` are those
+    /// of the two images.
     ///
     /// # Errors
     /// Those of files that cannot be read, and of options that contradict each other.

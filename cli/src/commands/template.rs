@@ -25,7 +25,7 @@ use crate::report::REPORT;
 use crate::report::template::{Made, field_name};
 use crate::terminal::{self, line};
 
-/// The end of the name of the folder of what is finished.
+/// The end of the name of the folder in which finished steps are kept.
 pub const UNFINISHED: &str = ".unfinished";
 
 pub const OUTPUTS: &str = "\
@@ -140,7 +140,8 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
 }
 
 impl Template {
-    /// The images, what is asked for, and what is to be said of how they were read, a line each. What is held is not read.
+    /// Returns the images, the options, and notes on how the images were read, one line each. Reads the images that are
+    /// not held.
     ///
     /// # Errors
     /// Those of files that cannot be read.
@@ -171,7 +172,8 @@ impl Template {
     }
 }
 
-/// Where what is finished is kept: beside the output folder, which is not there before the end.
+/// Returns the folder in which finished steps are kept. It lies beside the output folder, which does not exist before
+/// the end.
 fn unfinished(out: &Path) -> PathBuf {
     match out.file_name() {
         Some(name) => {
@@ -179,15 +181,15 @@ fn unfinished(out: &Path) -> PathBuf {
             name.push(UNFINISHED);
             out.with_file_name(name)
         }
-        // Such as `..`.
+        // A path such as `..` has no name.
         None => out.join(UNFINISHED),
     }
 }
 
-/// Removes the folder of what is finished, if it is there.
+/// Removes the folder of the finished steps, if there is one.
 ///
 /// # Errors
-/// [`Error::File`] where it stays.
+/// [`Error::File`] if it cannot be removed.
 pub fn removed(folder: &Path) -> Result<()> {
     match folder.exists() {
         true => {

@@ -69,7 +69,8 @@ impl Head {
         paint_ellipsoids(tissue, p, &parts::DEEP, 0.8 * slow);
     }
 
-    /// `surface`: distance to the space for the cerebrum. Sulci are the valleys where the noise crosses zero.
+    /// Paints grey and white matter. `surface` is the signed distance to the surface of the space for the cerebrum.
+    /// Sulci are the valleys where the noise crosses zero.
     fn cerebrum(&self, tissue: &mut Tissue, p: Vec3, surface: f32, slow: f32) {
         let depth = -surface - 1.5;
         if depth < -1.0 {
@@ -87,7 +88,7 @@ impl Head {
 
     fn cerebellum(&self, tissue: &mut Tissue, p: Vec3, slow: f32) {
         let surface = ellipsoid(p, vec3(1.0, 45.0, -34.0), vec3(48.0, 32.0, 24.0)) + 2.0 * slow;
-        // Leaves: shells around a point in front, a few mm apart.
+        // The leaves of the cerebellum are shells around a point in front of it, a few mm apart.
         let shell = (p - vec3(0.0, 25.0, -30.0)).length() / 5.0 + 0.8 * at(&self.fine, p * 0.3);
         let leaf = (shell - shell.floor() - 0.5).abs() * 2.0;
         tissue.paint(GREY, coverage(surface + 4.0 * (leaf - 0.75).max(0.0)));
@@ -99,7 +100,7 @@ fn at(noise: &FastNoiseLite, p: Vec3) -> f32 {
     noise.get_noise_3d(p.x, p.y, p.z)
 }
 
-/// Distance to the inner face of the skull.
+/// Returns the signed distance to the inner face of the skull.
 pub fn cavity(p: Vec3) -> f32 {
     let cerebral = ellipsoid(p, vec3(0.0, -2.0, 22.0), vec3(69.0, 86.0, 56.0));
     if cerebral > 60.0 {
@@ -112,7 +113,7 @@ pub fn cavity(p: Vec3) -> f32 {
     cut(whole, ellipsoid(p, vec3(0.0, -40.0, -42.0), vec3(31.0, 46.0, 27.0)), 10.0)
 }
 
-/// Distance to the skin.
+/// Returns the signed distance to the skin.
 fn outline(p: Vec3, cavity: f32) -> f32 {
     let face = ellipsoid(p, vec3(0.0, -46.0, -60.0), vec3(62.0, 52.0, 62.0));
     let neck = rod(p, vec3(0.0, 18.0, -70.0), vec3(0.0, 32.0, -220.0), 57.0);
@@ -124,13 +125,13 @@ fn outline(p: Vec3, cavity: f32) -> f32 {
         .fold(head, |head, &(centre, radii)| union(head, ellipsoid(p, centre, radii), 6.0))
 }
 
-/// Negative in the space for cerebellum and stem, below the tentorium.
+/// Returns a signed distance that is negative in the space for cerebellum and stem, below the tentorium.
 fn under_tentorium(p: Vec3) -> f32 {
     let roof = -8.0 - 0.22 * p.x.abs() - 0.12 * (p.y - 45.0);
     (p.z - roof).max(14.0 - p.y)
 }
 
-/// Two tables of bone with marrow between, thicker at the back, open where the spinal cord leaves.
+/// Paints two tables of bone with marrow between. They are thicker at the back, and open where the spinal cord leaves.
 fn skull(tissue: &mut Tissue, p: Vec3, cavity: f32, slow: f32) {
     let thickness = 6.5 + 2.5 * slow + 0.02 * p.y;
     let hole = coverage(rod(p, vec3(0.0, 41.0, -40.0), vec3(0.0, 44.0, -90.0), 14.0));
@@ -139,7 +140,7 @@ fn skull(tissue: &mut Tissue, p: Vec3, cavity: f32, slow: f32) {
     tissue.paint(MARROW, shell(2.0, thickness - 2.0) * 0.8);
 }
 
-/// The discs between vertebrae, every 20 mm.
+/// Paints the discs between the vertebrae, every 20 mm.
 fn discs(tissue: &mut Tissue, p: Vec3) {
     let from_disc = ((p.z + 90.0) / 20.0 - ((p.z + 90.0) / 20.0).round()).abs() * 20.0;
     let spine = rod(p, vec3(0.0, 22.0, -84.0), vec3(0.0, 26.0, -220.0), 13.0);

@@ -1,4 +1,4 @@
-//! Pairs of cubes to measure on. The same size gives the same voxels on every machine.
+//! Pairs of cubes for benchmarks. The same size gives the same voxels on every machine.
 
 use glam::{DMat3, DVec3};
 
@@ -11,17 +11,19 @@ use mireg::{Geometry, Volume};
 /// The side of a cube, mm.
 const FIELD: f64 = 256.0;
 
-/// Two cubes of `side` voxels per side, fixed and moving, each voxel uniform in 0 to 1 and independent of all others.
+/// Returns two cubes of `side` voxels per side, fixed and moving. Each voxel is uniform in 0 to 1 and independent of
+/// all others.
 pub fn random(side: usize) -> [Volume; 2] {
     [0, 1].map(|seed| scanners::scan(grid(side), |_, number| uniform(seed, number) as f32))
 }
 
-/// Two cubes of ones.
+/// Returns two cubes of ones.
 pub fn constant(side: usize) -> [Volume; 2] {
     [0, 1].map(|_| scanners::scan(grid(side), |_, _| 1.0))
 }
 
-/// A CT-like and a T1-like cube of one made-up head in place, 256 mm per side. Tissue is noisy, the air around it is quiet.
+/// Returns a CT-like and a T1-like cube of one synthetic head, aligned, 256 mm per side. Tissue is noisy, the air
+/// around it is not.
 pub fn head(side: usize) -> [Volume; 2] {
     let head = Head::new(mix(1));
     let grid = grid(side);
@@ -38,7 +40,7 @@ pub fn head(side: usize) -> [Volume; 2] {
     [ct, mr]
 }
 
-/// Along the axes of LPS, the head in the middle.
+/// Returns the grid of a cube along the LPS axes, with the head in the middle.
 fn grid(side: usize) -> Geometry {
     let spacing = DVec3::splat(FIELD / side as f64);
     super::grid([side; 3], spacing, 1.0, DMat3::IDENTITY, DVec3::new(0.0, -5.0, -20.0))

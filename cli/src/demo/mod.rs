@@ -21,8 +21,9 @@ pub struct Pair {
     pub ct: Volume,
     /// The moving image: 1 mm sagittal, T1-like, with a bias field and Rician noise.
     pub mr: Volume,
-    /// From a point of the CT to the same place in the MR, LPS mm.
+    /// From a point of the CT to the corresponding point of the MR, LPS mm.
     pub truth: Rigid,
+    /// From a point of the CT to the frame of the head, mm.
     head: DAffine3,
 }
 
@@ -46,7 +47,7 @@ impl Pair {
         Self { ct, mr, truth, head: to_head }
     }
 
-    /// How far `found` is off over the brain: every third voxel of the CT inside the skull.
+    /// Measures the error of `found` over the brain: at every third voxel of the CT inside the skull.
     pub fn misplacement(&self, found: &DAffine3) -> Misplacement {
         let truth = self.truth.to_affine();
         let error = |p: DVec3| found.transform_point3(p).distance(truth.transform_point3(p));
@@ -65,7 +66,7 @@ impl Pair {
     }
 }
 
-/// 7 to 12 degrees and 7 to 15 mm, in a direction that depends on the seed.
+/// Returns a motion of 7 to 12 degrees and 7 to 15 mm, in a direction that depends on the seed.
 fn motion(seed: u64, centre: DVec3) -> Rigid {
     let signed = |number: u64, low: f64, high: f64| {
         let size = low + (high - low) * random::uniform(seed, number);
@@ -76,12 +77,12 @@ fn motion(seed: u64, centre: DVec3) -> Rigid {
     Rigid { angles: three(0, 4.0, 6.9).map(f64::to_radians), translation: three(6, 4.0, 8.6), centre }
 }
 
-/// Voxels along an axis when they are `coarseness` times as long.
+/// Returns the number of voxels along an axis if they are `coarseness` times as long.
 fn count(fine: usize, coarseness: f64) -> usize {
     (fine as f64 / coarseness).round().max(2.0) as usize
 }
 
-/// A grid of `size` voxels of `spacing` mm, both for coarseness 1, whose middle lies at `centre`.
+/// Returns a grid whose middle lies at `centre`. For a coarseness of 1 it has `size` voxels of `spacing` mm.
 fn grid(size: [usize; 3], spacing: DVec3, coarseness: f64, direction: glam::DMat3, centre: DVec3) -> Geometry {
     let mut grid = Geometry {
         size: size.map(|n| count(n, coarseness)),

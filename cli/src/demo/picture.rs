@@ -9,15 +9,15 @@ use rayon::prelude::*;
 
 use mireg::{Error, Result, Volume};
 
-/// Picture elements a mm.
+/// Picture elements per mm.
 const SCALE: f64 = 1.25;
 /// Side of a square of the checkerboard, mm.
 const SQUARE: f64 = 28.0;
 const GAP: u32 = 6;
-/// Grey levels kept: fewer make a smaller file.
+/// Grey levels: fewer make a smaller file.
 const LEVELS: f32 = 32.0;
 
-/// A row of three checkerboards for every transform, each from a point of `ct` to a point of `mr`, LPS mm.
+/// Draws a row of three checkerboards for each transform from points of `ct` to points of `mr`, LPS mm.
 pub fn checkerboards(ct: &Volume, mr: &Volume, transforms: &[DAffine3]) -> RgbImage {
     let views = views(ct);
     let width = views.iter().map(|view| view.width).sum::<u32>() + 2 * GAP;
@@ -53,7 +53,7 @@ struct View {
     height: u32,
 }
 
-/// From below, from in front and from the left.
+/// Returns the views from below, from in front and from the left.
 fn views(ct: &Volume) -> [View; 3] {
     let extent = (DVec3::from_array(ct.geometry.size.map(|n| n as f64)) * ct.geometry.spacing * SCALE).round();
     let view = |right: DVec3, down: DVec3| {
@@ -79,7 +79,7 @@ impl View {
             let (x, y) = (x / SCALE, y / SCALE);
             let square = (x / SQUARE + 100.0) as i32 + (y / SQUARE + 100.0) as i32;
             let point = middle + self.right * x + self.down * y;
-            // Averaging through 3 mm takes out noise that a picture of one slice would show.
+            // The average over 3 mm reduces the noise of a single slice.
             let average = |volume: &Volume, index: &DAffine3, outside: f32| {
                 let at = |offset: f64| volume.at(index.transform_point3(point + normal * offset)).unwrap_or(outside);
                 (at(-1.5) + at(0.0) + at(1.5)) / 3.0

@@ -1,6 +1,6 @@
-//! What CT and MR see of each tissue.
+//! The intensities of each tissue in CT and MR.
 
-/// A material as both scanners see it, or a mixture.
+/// A material, or a mixture of materials, as both scanners show it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tissue {
     /// Attenuation, Hounsfield units.
@@ -30,7 +30,7 @@ pub const ENHANCING: Tissue = tissue(52.0, 0.98);
 pub const CALCIFIED: Tissue = tissue(220.0, 0.35);
 
 impl Tissue {
-    /// Replaces the part `coverage`, 0 to 1, by `other`.
+    /// Replaces the fraction `coverage`, 0 to 1, by `other`.
     pub fn paint(&mut self, other: Tissue, coverage: f32) {
         self.hu += (other.hu - self.hu) * coverage;
         self.t1 += (other.t1 - self.t1) * coverage;

@@ -30,7 +30,7 @@ impl Asked {
         engine: &Engine,
         observer: &dyn Observer,
     ) -> Result<Averaged> {
-        // Taken away when this returns, whatever it does.
+        // Removed when this function returns.
         let mut temporary = None;
         let unfinished = match held.unfinished.take() {
             Some(folder) => named(folder)?,
@@ -57,12 +57,12 @@ impl Asked {
 }
 
 impl Averaged {
-    /// The template, and the mean of the images as affine transforms place them.
+    /// Returns the template, and the mean of the images after their affine registration alone.
     pub fn means(&self) -> [&Volume; 2] {
         [&self.template.mean, &self.template.affine_mean]
     }
 
-    /// The content of report.html.
+    /// Returns the content of report.html.
     ///
     /// # Errors
     /// [`Error::File`] where a picture or the page cannot be made.
@@ -71,7 +71,8 @@ impl Averaged {
     }
 }
 
-/// A folder that the caller named, which is removed at the end: so none that could hold anything else.
+/// Returns the folder that the caller named, if its name ends in [`UNFINISHED`]. The folder is removed at the end, so
+/// it must be one that holds nothing else.
 fn named(folder: PathBuf) -> Result<PathBuf> {
     match folder.to_string_lossy().ends_with(UNFINISHED) {
         true => Ok(folder),

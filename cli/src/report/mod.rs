@@ -1,5 +1,5 @@
-//! What a run leaves behind. This file holds what all kinds of report share; a kind is a folder with what it measures, its page
-//! and the page's template.
+//! The files that a run writes, above all its reports. This file holds what all kinds of report share. Each kind has a
+//! folder with its measurements, its page and the template of the page.
 
 pub mod deform;
 mod html;
@@ -31,60 +31,61 @@ pub const TRANSFORM: &str = "transform.tfm";
 pub const REPORT: &str = "report.json";
 pub const PAGE: &str = "report.html";
 
-/// The name of the moved image: a picture is moved to a picture, all else to NIfTI.
+/// Returns the file name of the moved image: PNG if the moving image is a picture, otherwise NIfTI.
 pub fn moved(moving: &Path) -> &'static str {
     if io::is_picture(moving) { "moved.png" } else { "moved.nii.gz" }
 }
 
-/// What a run knows beyond its result.
+/// What a report says about a run that is not part of its result.
 pub struct Run<'a> {
     pub invocation: &'a Invocation<'a>,
     pub fixed: &'a Path,
     pub moving: &'a Path,
-    /// Both as they were read.
+    /// The fixed and the moving image as they were read.
     pub images: [&'a Volume; 2],
-    /// What is to be said of how they were read, a line each.
+    /// Notes on how they were read, one line each.
     pub notes: &'a [String],
-    /// Seconds that reading both took, and opening the device.
+    /// Seconds that reading both images took.
     pub read: f64,
+    /// Seconds that opening the device took.
     pub open: f64,
 }
 
-/// A result that has a report of its own kind.
+/// A kind of result, with a report of its own.
 pub trait Kind: Sync {
-    /// What report.json says beside what every report says; its seconds come last.
+    /// What report.json contains in addition to what all reports contain. Its seconds come last.
     type Facts: Serialize;
-    /// What takes the most time of a page.
+    /// The pictures of the page. Most of the time that a page takes is spent on them.
     type Pictures: Send;
-    /// The files that only this kind leaves behind.
+    /// The files that only this kind of run writes.
     const FILES: &'static [(Output, &'static str)];
-    /// Those of them that are left behind only where they were asked for.
+    /// Returns further files of this kind, which are written only if an option asks for them.
     fn more_files(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// The backend's name and the device's own.
+    /// Returns the name of the backend and that of the device.
     fn device(&self) -> (&'static str, &str);
-    /// The moving image on the grid of the fixed one, where it was asked for.
+    /// Returns the moving image on the grid of the fixed one, if it was asked for.
     fn moved(&self) -> Option<&Volume>;
-    /// What of the fixed and the moving image's intensities was used.
+    /// Returns which intensities of the fixed and of the moving image were used.
     fn intensities(&self) -> [Intensities; 2];
-    /// What speaks against the result.
+    /// Returns the checks that the result did not pass.
     fn doubts(&self) -> &[Doubt];
-    /// Writes the one of [`Kind::FILES`] and [`Kind::more_files`] that has this name.
+    /// Writes the file of this name, which is one of [`Kind::FILES`] or [`Kind::more_files`].
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be written.
     fn write(&self, name: &str, path: &Path) -> Result<()>;
     fn facts(&self, spent: &Spent) -> Self::Facts;
-    /// The result in words: labels and texts.
+    /// Returns the result in words, as pairs of a label and a text.
     fn summary(&self, facts: &Self::Facts) -> Vec<(&'static str, String)>;
-    /// Draws the pictures of the page. `images`: the fixed and the moving one.
+    /// Draws the pictures of the page. `images` are the fixed and the moving one.
     ///
     /// # Errors
     /// Where a picture cannot be encoded.
     fn draw(&self, images: [&Volume; 2]) -> ImageResult<Self::Pictures>;
-    /// The content of report.html.
+    /// Returns the content of report.html.
     ///
     /// # Errors
     /// Where the template fails.
@@ -105,14 +106,14 @@ pub struct Report<Facts> {
     pub facts: Facts,
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: &'static str,
-    /// What speaks against the result; empty when nothing does.
+    /// The checks that the result did not pass.
     pub warnings: Vec<Warning>,
-    /// What is to be said of how the images were read, a line each.
+    /// Notes on how the images were read, one line each.
     pub notes: Vec<String>,
 }
 
 impl<Facts: Serialize> Report<Facts> {
-    /// The text of report.json.
+    /// Returns the text of report.json.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be written as JSON.
@@ -122,12 +123,12 @@ impl<Facts: Serialize> Report<Facts> {
     }
 }
 
-/// What speaks against a result, in the words of the command line.
+/// A check that the result did not pass, in the words of the command line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Warning {
     #[serde(rename = "name")]
     pub check: Check,
-    /// What was found, in a line.
+    /// What was found, as one line.
     pub text: String,
     /// Whether the result should not be used.
     pub grave: bool,
@@ -139,7 +140,7 @@ impl Warning {
     }
 }
 
-/// What was run, and where.
+/// The command, its images, and where it was computed.
 #[derive(Debug, Serialize)]
 pub struct Head {
     /// The command line as it was typed, a part per argument.
@@ -155,7 +156,7 @@ pub struct Head {
     pub device: String,
 }
 
-/// What of each image's intensities was used.
+/// Which intensities of each image were used.
 #[derive(Debug, Serialize)]
 pub struct Used {
     pub fixed: Intensities,
@@ -175,8 +176,8 @@ pub struct Spent {
 }
 
 impl Run<'_> {
-    /// Writes the results that were asked for into `folder`, all at once, and returns what the report says. `write_moved` writes the moved
-    /// image to a file.
+    /// Writes the results that were asked for to `folder`, in parallel, and returns the report. `write_moved` writes
+    /// the moved image to a file.
     ///
     /// # Errors
     /// [`Error::File`] where a file cannot be written.
@@ -210,7 +211,7 @@ impl Run<'_> {
         Ok(report)
     }
 
-    /// The content of report.html, without any file.
+    /// Returns the content of report.html without writing a file.
     ///
     /// # Errors
     /// [`Error::File`] where a picture or the page cannot be made.
@@ -220,13 +221,13 @@ impl Run<'_> {
         found.page(&report, self.images, &pictures).map_err(|e| Error::file(PAGE, e.to_string()))
     }
 
-    /// The seconds of a run that spent `write` on files and pictures, and ends now.
+    /// Returns the seconds of a run that ends now and spent `write` seconds on files and pictures.
     pub fn spent(&self, write: f64) -> Spent {
         let total = self.invocation.started.elapsed().as_secs_f64();
         Spent { total, read: self.read, open: self.open, write }
     }
 
-    /// What the report says.
+    /// Returns the report.
     pub fn report<K: Kind>(&self, found: &K, spent: &Spent) -> Report<K::Facts> {
         let text = |path: &Path| path.display().to_string();
         let (backend, device) = found.device();

@@ -1,4 +1,4 @@
-//! Which results a run leaves behind.
+//! Which results a run writes.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub enum Output {
     Jacobian,
     Moved,
     Report,
-    /// The report without its page.
+    /// report.json without report.html.
     Json,
 }
 
@@ -25,7 +25,7 @@ pub enum Output {
 pub struct Outputs(Vec<Output>);
 
 impl Outputs {
-    /// These, or all where none is named.
+    /// Creates the set of these results, or of all if `asked` is empty.
     pub fn new(asked: &[Output]) -> Self {
         Self(asked.to_vec())
     }
@@ -44,12 +44,12 @@ impl Outputs {
         self.has(Output::Report)
     }
 
-    /// Those of the files that only one kind of report leaves behind.
+    /// Returns those files of the results that only this kind of run writes.
     pub fn own<K: Kind>(&self) -> Vec<&'static str> {
         K::FILES.iter().filter(|(output, _)| self.has(*output)).map(|(_, name)| *name).collect()
     }
 
-    /// All files, but those that have options of their own.
+    /// Returns all files of the results, but those that are written only if an option asks for them.
     pub fn files<K: Kind>(&self, moving: &Path) -> Vec<&'static str> {
         let shared = [(self.has(Output::Moved), moved(moving)), (self.has_report(), REPORT), (self.has_page(), PAGE)];
         let shared = shared.into_iter().filter(|(has, _)| *has).map(|(_, name)| name);
@@ -57,7 +57,7 @@ impl Outputs {
     }
 }
 
-/// The results that a kind has, and the files of each in words.
+/// Returns the results of a kind of run, each with the names of its files.
 pub fn choices<K: Kind>() -> Vec<(Output, String)> {
     let mut choices: Vec<(Output, String)> = Vec::new();
     for &(output, name) in K::FILES {

@@ -11,7 +11,8 @@ use super::html::view::View;
 
 pub const THUMBNAIL: &str = "thumbnail.png";
 
-/// Writes the middle of the fixed image in green and of the moved one, on any grid, in magenta: grey where both are as bright.
+/// Writes the middle slice of the fixed image in green and that of the moved image in magenta, so that equal brightness
+/// is grey. The moved image may be on any grid.
 ///
 /// # Errors
 /// [`Error::File`] where it cannot be written.

@@ -5,12 +5,12 @@ use mireg::deform::{Compared, Force, Options};
 use mireg::image::Intensities;
 use mireg::transform::{Dimension, Kind, Linear, angle, euler_angles, nearest};
 
-/// The range of an image's intensities that was used, and what was left out.
+/// Describes the intensity range of an image that was used, and the voxels that lie outside.
 pub fn intensities(of: &Intensities) -> String {
     format!("{} to {}, {}", of.range.0, of.range.1, left_out(of))
 }
 
-/// What of an image's intensities was left out.
+/// Describes the voxels of an image that lie outside its intensity range, or have no data.
 pub fn left_out(of: &Intensities) -> String {
     let clamped = of.below + of.above;
     let part = 100.0 * of.clamped_fraction();
@@ -20,7 +20,7 @@ pub fn left_out(of: &Intensities) -> String {
     if all.is_empty() { "all voxels within".to_owned() } else { all.join("; ") }
 }
 
-/// A motion from the fixed to the moving image: degrees, percent and mm.
+/// Describes a linear transform: rotation in degrees, change of volume in percent, and translation in mm.
 pub fn motion(transform: &Linear) -> String {
     let shift = shift(transform.translation());
     let turn = angle(&transform.matrix()).to_degrees();
@@ -44,7 +44,7 @@ fn shift(shift: DVec3) -> String {
     )
 }
 
-/// The metric that is climbed.
+/// Names the metric that a deformation maximises.
 pub fn metric_of(Options { force, extra, .. }: &Options, compared: Compared) -> String {
     let of =
         if compared == Compared::Intensities { String::new() } else { format!(" of {}", self::compared(compared)) };
@@ -59,7 +59,7 @@ pub fn metric_of(Options { force, extra, .. }: &Options, compared: Compared) -> 
     }
 }
 
-/// What a deformation compared.
+/// Names what a deformation compared.
 pub fn compared(compared: Compared) -> &'static str {
     match compared {
         Compared::Intensities => "intensities",
@@ -77,13 +77,13 @@ fn metric(force: Force) -> &'static str {
     }
 }
 
-/// An initialisation: where it is from, and what it is.
+/// Describes an initial transform: where it is from and, unless it is the identity, its motion.
 pub fn began(from: &str, start: &Linear) -> String {
     if start.to_affine() == DAffine3::IDENTITY { from.to_owned() } else { format!("{from}: {}", motion(start)) }
 }
 
-/// A motion axis by axis: turns by the right hand about the LPS axes, as in Rz Rx Ry, shifts of the centre, and sizes along the
-/// axes of the fixed image's frame.
+/// Describes a linear transform axis by axis: right-handed rotations about the LPS axes, composed as Rz Rx Ry; the
+/// translation of the centre; and the scale along each axis of the fixed image's LPS frame.
 pub fn parts(transform: &Linear) -> Vec<(&'static str, String)> {
     let matrix = transform.matrix();
     let degrees = euler_angles(&nearest(&matrix)).map(f64::to_degrees);

@@ -1,4 +1,4 @@
-//! DICOM by its elements, sequences and items.
+//! Splits DICOM files into elements, sequences and items.
 
 use super::segments::segments;
 use crate::tree::{Length, Node, Packing};
@@ -13,7 +13,7 @@ struct Encoding {
     big_endian: bool,
 }
 
-/// A file with meta information.
+/// Splits a file with meta information.
 pub fn dicom(bytes: &[u8]) -> Node {
     let syntax = bytes.windows(6).position(|bytes| bytes == b"\x02\0\x10\0UI").expect("there is a transfer syntax");
     let length = usize::from(bytes[syntax + 6]);
@@ -33,7 +33,7 @@ pub fn dicom(bytes: &[u8]) -> Node {
     Node::List(vec![Node::Bytes(bytes[..PREAMBLE].to_vec()), elements(&mut &meta[..], explicit), set])
 }
 
-/// Elements up to the end, or up to that of an item or a sequence.
+/// Splits elements up to the end of the bytes, or up to the end of an item or a sequence.
 fn elements(rest: &mut &[u8], encoding: Encoding) -> Node {
     let mut parts = Vec::new();
     while rest.len() >= 8 {
@@ -72,7 +72,7 @@ fn elements(rest: &mut &[u8], encoding: Encoding) -> Node {
     Node::List(parts)
 }
 
-/// Whether an item looks like one of elements, and not of a frame.
+/// Returns whether the bytes of an item look like elements, and not like a frame.
 fn is_set(bytes: &[u8], encoding: Encoding) -> bool {
     bytes.len() >= 8 && [8, 0x20, 0x28, 0xfffe].contains(&number(&bytes[..2], encoding))
 }

@@ -1,4 +1,4 @@
-//! Files of known formats as trees. All are good files, so that nothing is checked.
+//! Splits files of known formats into trees. All files are good, so nothing is checked.
 
 mod dicom;
 mod segments;
@@ -11,7 +11,7 @@ use segments::segments;
 /// The last line of a MetaImage header in front of its voxels.
 const LOCAL: &str = "ElementDataFile = LOCAL\n";
 
-/// A file of whatever format.
+/// Splits a file of any format.
 pub fn any(bytes: &[u8]) -> Node {
     let holds = |part: &str| bytes.windows(part.len()).any(|bytes| bytes == part.as_bytes());
     let packing = |is: bool, packing| is.then_some(packing);
@@ -35,18 +35,18 @@ pub fn any(bytes: &[u8]) -> Node {
     }
 }
 
-/// A header, and what follows it.
+/// Splits a file into a header of this length and the rest.
 fn split(bytes: &[u8], header: usize) -> Node {
     let (header, rest) = bytes.split_at(header.min(bytes.len()));
     Node::List(vec![Node::Bytes(header.to_vec()), Node::Bytes(rest.to_vec())])
 }
 
-/// A text by its lines.
+/// Splits a text into its lines.
 fn lines(bytes: &[u8]) -> Node {
     Node::List(bytes.split_inclusive(|&b| b == b'\n').map(|line| Node::Bytes(line.to_vec())).collect())
 }
 
-/// A text that ends with this line, then bytes that are packed or not.
+/// Splits a file into the lines of a text, up to this last one, and the bytes after it, which may be packed.
 fn text_then(bytes: &[u8], last: &str, packing: Option<Packing>) -> Node {
     let found = bytes.windows(last.len()).position(|part| part == last.as_bytes()).expect("the header ends");
     let (header, rest) = bytes.split_at(found + last.len());
@@ -57,12 +57,12 @@ fn text_then(bytes: &[u8], last: &str, packing: Option<Packing>) -> Node {
     Node::List(vec![lines(header), rest])
 }
 
-/// Bytes that were packed.
+/// Unpacks bytes.
 fn packed(bytes: &[u8], packing: Packing) -> Node {
     Node::Packed(packing, Node::Bytes(packing.unpack(bytes)).into())
 }
 
-/// PNG by its chunks.
+/// Splits a PNG file into its chunks.
 fn png(bytes: &[u8]) -> Node {
     let mut parts = vec![Node::Bytes(bytes[..8].to_vec())];
     let mut rest = &bytes[8..];
@@ -71,14 +71,14 @@ fn png(bytes: &[u8]) -> Node {
         let (kind, data) = after[..4 + length].split_at(4);
         let data = if kind == b"IDAT" { packed(data, Packing::Zlib) } else { Node::Bytes(data.to_vec()) };
         let summed = Node::Summed(Sum::Crc32, Node::List(vec![Node::Bytes(kind.to_vec()), data]).into());
-        // Neither the kind nor the checksum counts.
+        // The length counts neither the kind nor the checksum.
         parts.push(Node::counted(&[], Length { plus: -8, ..Length::new(4, true) }, summed));
         rest = &after[8 + length..];
     }
     Node::List(parts)
 }
 
-/// TIFF of one directory by its entries.
+/// Splits a TIFF file of one directory into the directory's entries.
 fn tiff(bytes: &[u8]) -> Node {
     let at = u32::from_le_bytes(bytes[4..8].try_into().expect("four bytes")) as usize;
     let count = usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
@@ -88,7 +88,7 @@ fn tiff(bytes: &[u8]) -> Node {
     Node::List(vec![split(before, 8), Node::List(entries), Node::Bytes(after.to_vec())])
 }
 
-/// HDF5 with its checksums, wherever they are right.
+/// Splits an HDF5 file into parts with checksums, found where a checksum is right.
 fn hdf5(bytes: &[u8]) -> Node {
     const SIGNATURES: [&[u8]; 8] = [b"\x89HDF", b"OHDR", b"OCHK", b"FRHP", b"FHDB", b"FHIB", b"BTHD", b"BTLF"];
     const LONGEST: usize = 1024;

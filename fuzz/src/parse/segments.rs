@@ -1,8 +1,8 @@
-//! JPEG and JPEG 2000.
+//! Splits JPEG and JPEG 2000 streams.
 
 use crate::tree::{Length, Node};
 
-/// A stream by its segments. What follows the segment `last` has no length.
+/// Splits a stream into its segments. What follows the segment `last` has no length.
 pub fn segments(bytes: &[u8], last: u8) -> Node {
     let mut parts = Vec::new();
     let mut rest = bytes;

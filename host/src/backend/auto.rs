@@ -1,4 +1,5 @@
-//! `auto`: the CPU at once, and the GPU once it is worth the time that opening it takes. Either gives the same bits.
+//! The backend `auto`: uses the CPU from the start, and opens a GPU as soon as it would save more time than opening it
+//! takes. Both give the same bits.
 
 use super::cpu::Cpu;
 use super::gpu::Gpu;
@@ -10,35 +11,36 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// What opening a GPU costs a process, seconds: 0.2 to 0.3 until it is open, and 0.1 more when the process ends (measured on an H200).
+/// The time that opening a GPU costs a process, in seconds: 0.2 to 0.3 to open it, and 0.1 more when the process ends
+/// (measured on an H200).
 const OPENING: f64 = 0.35;
 
-/// How long something takes, seconds.
+/// Estimated durations of a piece of work, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Work {
     pub on_cpu: f64,
-    /// On a GPU that is open.
+    /// On a GPU that is already open.
     pub on_gpu: f64,
 }
 
 impl Work {
-    /// What an open GPU would save.
+    /// The time that a GPU, already open, would save.
     fn saving(self) -> f64 {
         self.on_cpu - self.on_gpu
     }
 }
 
-/// The CPU, and perhaps a GPU beside it.
+/// The CPU, and a GPU that is opened when the work justifies it.
 pub(crate) struct Auto {
     gpu: Gpu,
-    /// Seconds that an open GPU would have saved so far.
+    /// Seconds that a GPU would have saved so far, had it been open.
     missed: Mutex<f64>,
-    /// Whether an observer knows why there is no GPU.
+    /// Whether an observer was already told why there is no GPU.
     told: AtomicBool,
 }
 
 impl Auto {
-    /// Nothing is opened yet. The observer hears where there is no driver.
+    /// Opens nothing yet. Notifies the observer if there is no driver.
     pub fn new(observer: &dyn Observer) -> Self {
         let auto = Self { gpu: Gpu::default(), missed: Mutex::default(), told: AtomicBool::new(false) };
         if !cuda::has_driver() {
@@ -47,14 +49,15 @@ impl Auto {
         auto
     }
 
-    /// A run that takes so long begins: a GPU is opened for it once what it would have saved so far pays for that.
+    /// Registers the start of a run of estimated duration `work`, and returns where to do it. The run waits for a GPU
+    /// if the time that one would have saved so far, this run included, exceeds the time to open it.
     pub fn run(&self, work: Work) -> Chosen<'_> {
         let mut missed = self.missed.lock().unwrap_or_else(PoisonError::into_inner);
         *missed += work.saving().max(0.0);
         Chosen::Auto { auto: self, waits: *missed > OPENING }
     }
 
-    /// The GPU if there is one, else the CPU: as if all that is to come were worth opening it.
+    /// Returns the GPU if there is one, else the CPU. Opens the GPU whatever the amount of work.
     pub fn best(&self) -> &dyn Backend {
         match self.gpu.open() {
             Ok(cuda) => cuda,
@@ -62,7 +65,7 @@ impl Auto {
         }
     }
 
-    /// The same; the first observer hears where it is the CPU, and why.
+    /// Does what [`Auto::best`] does, and if that is the CPU, tells the reason to the first observer.
     fn told(&self, observer: &dyn Observer) -> &dyn Backend {
         if let Err(reason) = self.gpu.open()
             && !self.told.swap(true, Relaxed)
@@ -77,31 +80,31 @@ impl Auto {
         self.gpu.opened().is_some()
     }
 
-    /// Seconds that opening a GPU took.
+    /// Seconds that opening the GPU took.
     pub fn opening_seconds(&self) -> f64 {
         self.gpu.seconds()
     }
 }
 
-/// Where a run is done.
+/// The backend that was chosen for a run.
 #[derive(Clone, Copy)]
 pub(crate) enum Chosen<'a> {
-    /// On what was asked for.
+    /// The backend that was asked for.
     One(&'a dyn Backend, BackendKind),
-    /// On the GPU, which was asked for and may be opened meanwhile.
+    /// A GPU, which was asked for and is possibly still being opened.
     Gpu(&'a Gpu),
     Auto {
         auto: &'a Auto,
-        /// Whether the GPU is worth waiting for.
+        /// Whether the run is long enough to wait for the GPU to be opened.
         waits: bool,
     },
 }
 
 impl<'a> Chosen<'a> {
-    /// What can begin at once.
+    /// Returns the backend that can begin first: with `auto` the GPU if it is open already, else the CPU.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where a GPU was asked for and there is none.
+    /// [`Error::Device`](crate::Error::Device) if a GPU was asked for and there is none.
     pub fn at_once(self) -> Result<&'a dyn Backend> {
         Ok(match self {
             Self::One(backend, _) => backend,
@@ -110,12 +113,12 @@ impl<'a> Chosen<'a> {
         })
     }
 
-    /// Does work that can begin before a GPU is open, beside opening it where that is worth it. No thread is left behind: a process must
-    /// not end while a driver starts.
+    /// Does `work` while a GPU is being opened, if the run is to wait for one. The thread that opens it has ended when
+    /// this returns, because a process must not end while a driver starts.
     pub fn beside<T>(self, work: impl FnOnce() -> T) -> T {
         match self {
             Self::Auto { auto, waits: true } if !auto.gpu.is_known() => thread::scope(|scope| {
-                // Where no thread can be had, it is opened when it is waited for.
+                // If no thread can be started, the GPU is opened later, by whoever waits for it.
                 let _ = thread::Builder::new().spawn_scoped(scope, || auto.gpu.open().is_ok());
                 work()
             }),
@@ -123,7 +126,8 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// What is done first. The observer hears where there was to be a GPU, and is none.
+    /// Returns the backend on which the run is finished first. Tells the observer if that would be a GPU but there is
+    /// none.
     ///
     /// # Errors
     /// As [`Chosen::at_once`].
@@ -134,7 +138,7 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// What was asked for.
+    /// The backend that the caller asked for.
     pub fn asked(self) -> BackendKind {
         match self {
             Self::One(_, asked) => asked,

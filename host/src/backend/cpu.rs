@@ -1,4 +1,4 @@
-//! All cores of this machine, as a backend.
+//! The CPU backend.
 
 pub(crate) use super::flow::cpu::{Met, Side, of as flow_of};
 pub use super::gaussian::cpu::smooth;
@@ -19,7 +19,7 @@ use crate::{Result, Volume};
 use gpu::math::interpolate::Interpolator;
 use gpu::params::Affine;
 
-/// The CPU backend; it works on the threads that it is called from (see [`crate::threads`]).
+/// The CPU backend. It works on the thread pool that it is called from (see [`crate::threads`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cpu;
 

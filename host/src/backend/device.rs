@@ -1,4 +1,5 @@
-//! Every device that can be opened, as a backend: the launchers of the families on queues of the device.
+//! Implements `Backend` for every device that can be opened, by the launchers of the metric families on queues of that
+//! device.
 
 use super::flow::device::FlowOnDevice;
 use super::flow::{Flow, FlowPair};
@@ -109,7 +110,7 @@ impl<D: Opened> Backend for D {
     }
 }
 
-/// A device that keeps images for a run.
+/// A device that keeps the images of a run in its memory.
 struct Keeping<'a, D: Opened> {
     device: &'a D,
     shelf: Shelf<'a, D::Queue<'a>>,
@@ -129,7 +130,7 @@ impl<'a, D: Opened> Keeping<'a, D> {
     }
 }
 
-/// What does not use the images is as without them.
+/// Methods that don't use the kept images call the device.
 impl<D: Opened> Backend for Keeping<'_, D> {
     fn name(&self) -> &'static str {
         self.device.name()

@@ -1,19 +1,19 @@
-//! A GPU that is opened once it is needed.
+//! A GPU that is opened when it is first needed.
 
 use super::queue::cuda::Cuda;
 use crate::{Error, Result};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// A GPU that is opened by whichever thread comes first.
+/// A GPU that is opened by the first thread that asks for it. Also holds the seconds that opening took.
 #[derive(Default)]
 pub(crate) struct Gpu(OnceLock<(Result<Cuda>, f64)>);
 
 impl Gpu {
-    /// The GPU; waits while another thread opens it.
+    /// Returns the GPU, after opening it if no thread has. Waits while another thread opens it.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none, each time.
+    /// [`Error::Device`] if there is none, on each call.
     pub fn open(&self) -> Result<&Cuda> {
         let open = || {
             let clock = Instant::now();
@@ -23,17 +23,17 @@ impl Gpu {
         cuda.as_ref().map_err(|error| error.message().map_or(Error::Stopped, |why| Error::device("cuda", why.clone())))
     }
 
-    /// The GPU, where it is open.
+    /// Returns the GPU if it is open.
     pub fn opened(&self) -> Option<&Cuda> {
         self.0.get()?.0.as_ref().ok()
     }
 
-    /// Whether it is open, or cannot be opened.
+    /// Whether opening it has succeeded or failed already.
     pub fn is_known(&self) -> bool {
         self.0.get().is_some()
     }
 
-    /// Seconds that opening it took.
+    /// Seconds that opening it took; 0 before that.
     pub fn seconds(&self) -> f64 {
         self.0.get().map_or(0.0, |(_, seconds)| *seconds)
     }

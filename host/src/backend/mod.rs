@@ -1,8 +1,8 @@
-//! Where metrics are evaluated and images are smoothed, moved and resampled, always with the same bits: [`Backend`] says what can be
-//! asked for.
+//! Backends, which evaluate metrics and smooth, move and resample images. [`Backend`] is their interface. All backends
+//! give the same bits.
 //!
-//! A folder is a family: what it is asked for, its CPU side and its launchers on a device. Launchers are written against
-//! the queue, once for CUDA and the emulator.
+//! Each folder is a family of computations: its interface, its CPU side and its launchers on a device. Launchers are
+//! written once, against the queue, for both CUDA and the emulator.
 
 mod auto;
 pub mod cpu;

@@ -1,4 +1,4 @@
-//! Backends of this machine, opened by kind.
+//! Opens the backends of this machine.
 
 use super::cpu::Cpu;
 use super::interface::Backend;
@@ -7,7 +7,7 @@ use super::queue::emulated::Emulated;
 use crate::Result;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// The backend asked for.
+/// The kind of backend that is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum BackendKind {
@@ -21,10 +21,10 @@ pub enum BackendKind {
     Emulated,
 }
 
-/// Opens a backend; the CPU where any will do.
+/// Opens a backend. For [`BackendKind::Auto`] that is the CPU.
 ///
 /// # Errors
-/// [`crate::Error::Device`] where it is not there.
+/// [`crate::Error::Device`] if this machine does not have it.
 pub fn open(kind: BackendKind) -> Result<Box<dyn Backend>> {
     match kind {
         BackendKind::Cpu | BackendKind::Auto => Ok(Box::new(Cpu)),
@@ -33,17 +33,17 @@ pub fn open(kind: BackendKind) -> Result<Box<dyn Backend>> {
     }
 }
 
-/// A backend of this machine, for `mireg devices`.
+/// A backend of this machine, as `mireg devices` lists it.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Device {
     /// `cpu`, `cuda` or `emulated`.
     pub backend: &'static str,
     pub available: bool,
-    /// What it is, or why it is not there.
+    /// A description of the device, or the reason why it is not available.
     pub detail: String,
 }
 
-/// Every backend, and whether it can be used here.
+/// Lists all backends, and whether they can be used on this machine.
 pub fn devices() -> Vec<Device> {
     [("cpu", BackendKind::Cpu), ("cuda", BackendKind::Cuda), ("emulated", BackendKind::Emulated)]
         .map(|(backend, kind)| match open(kind) {

@@ -1,4 +1,4 @@
-//! What a deformation does apart from its linear start.
+//! Separates a deformation into its linear start and the rest.
 
 use super::Deformation;
 use crate::transform::{Field, Transform};
@@ -7,7 +7,8 @@ use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
 impl Deformation {
-    /// The deformation without its linear start: where the start is to be applied next to a point of the fixed image, on that image's grid.
+    /// Returns the deformation without its linear start, on the fixed image's grid: the field that is to be applied
+    /// before the start.
     pub fn warp(&self) -> Field {
         let back = self.start.transform.to_affine().inverse();
         Field::by_voxel(&self.field.geometry, |voxel, point| {
@@ -15,12 +16,13 @@ impl Deformation {
         })
     }
 
-    /// [`Deformation::warp`] and then the start, which together are the whole.
+    /// Returns the whole deformation as a chain: [`Deformation::warp`], then the linear start.
     pub fn composite(&self) -> Transform {
         Transform::from(self.warp()).then(self.start.transform.clone())
     }
 
-    /// The natural logarithm of the Jacobian determinant, start included and without it; NaN where the field folds.
+    /// Returns the natural logarithm of the Jacobian determinant, first with the start included and then without it;
+    /// NaN where the field folds.
     pub fn log_jacobians(&self) -> [Volume; 2] {
         let start = libm::log(self.stretch());
         [0.0, start].map(|less| {
@@ -32,7 +34,7 @@ impl Deformation {
         })
     }
 
-    /// How many times larger than in the fixed image the start makes what lies in it; of pictures their areas.
+    /// Returns the factor by which the start enlarges volumes, or areas in pictures.
     pub(super) fn stretch(&self) -> f64 {
         let matrix: DMat3 = self.start.transform.to_affine().matrix3;
         matrix.determinant().abs()

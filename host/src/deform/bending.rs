@@ -1,34 +1,36 @@
-//! How much a field bends space, and what that must be worth.
+//! How much a field bends space, and the gain in mutual information that this must bring.
 //!
-//! A flow makes any two images agree better by bending them. The logarithm of the Jacobian determinant is taken to be normal, with a standard
-//! deviation of s between anatomies: a field through which it has the variance v is less likely than one that bends nothing by v / (2 s^2)
-//! nats per voxel. Where the images do not tell so much more about each other through the field than through its start, they do not
-//! account for it.
+//! A flow makes any two images agree better by bending them. The logarithm of the Jacobian determinant between
+//! anatomies is modelled as normal with standard deviation s. A field through which it has the variance v is then less
+//! likely than one that bends nothing, by v / (2 s^2) nats per voxel. The images *account for* a field if their mutual
+//! information rises by at least as much from the start to the field.
 
 use crate::image::voxel;
 use gpu::math::{field, log};
 use rayon::prelude::*;
 
-/// The standard deviation: volumes that double or halve.
+/// The standard deviation s: that of volumes that double or halve.
 const USUAL: f64 = std::f64::consts::LN_2;
 
-/// Smaller determinants are taken to be this one: where a field folds, there is no logarithm.
+/// Smaller determinants are replaced by this one: where a field folds, there is no logarithm.
 const LEAST: f32 = 0.01;
 
-/// Voxels that are added up together.
+/// Voxels that are added up by one task.
 const PIECE: usize = 1 << 12;
 
-/// By how many nats per voxel a field is less likely than one that bends nothing, of the determinants of its Jacobian.
+/// Returns by how many nats per voxel a field is less likely than one that bends nothing, from its Jacobian
+/// determinants.
 pub fn nats(determinants: &[f32]) -> f64 {
     of_each(determinants.len(), |n| determinants[n])
 }
 
-/// The same of the three planes of a field on a grid of `size`.
+/// Returns [`nats`] for the three planes of a field on a grid of `size`.
 pub fn of_planes(planes: &[f32], size: [usize; 3]) -> f64 {
     of_each(size.iter().product(), |n| determinant(planes, size, n))
 }
 
-/// The same of the planes of two fields that lead from the middle to two images: of the way from the one to the other.
+/// Returns [`nats`] for the way from one image to another, from the planes of the two fields that lead to them from the
+/// middle.
 pub fn of_two(planes: &[f32], size: [usize; 3]) -> f64 {
     let (one, two) = planes.split_at(planes.len() / 2);
     let [one, two] = [one, two].map(|planes| move |n| determinant(planes, size, n).max(LEAST));
@@ -41,12 +43,12 @@ fn determinant(planes: &[f32], size: [usize; 3], n: usize) -> f32 {
     unsafe { field::jacobian(|i| planes[i], sides, voxel(sides, n)) }
 }
 
-/// Of the determinant at each of so many voxels: the variance of its logarithm over twice that of [`USUAL`].
+/// Returns the variance of the logarithm of the determinants of so many voxels, over twice the square of [`USUAL`].
 fn of_each(voxels: usize, determinant: impl Fn(usize) -> f32 + Sync) -> f64 {
     let logarithm = |n: usize| log::of(f64::from(determinant(n).max(LEAST)));
     let add = |[sum, squares]: [f64; 2], v: f64| [sum + v, squares + v * v];
     let piece = |first: usize| (first * PIECE..voxels.min((first + 1) * PIECE)).map(logarithm).fold([0.0; 2], add);
-    // Pieces are added up in their order, so that threads do not count.
+    // Pieces are added up in order, so that the result does not depend on the number of threads.
     let pieces: Vec<_> = (0..voxels.div_ceil(PIECE)).into_par_iter().map(piece).collect();
     let [sum, squares] = pieces.iter().fold([0.0; 2], |a, b| [a[0] + b[0], a[1] + b[1]]);
     let number = voxels.max(1) as f64;

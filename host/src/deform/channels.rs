@@ -1,20 +1,21 @@
-//! More images of the same anatomy.
+//! Further pairs of images of the same anatomy.
 
 use crate::error::{Message, Setting, message};
 use crate::image::{IntensityRange, Prepared};
 use crate::{Error, Result, Volume, metric};
 
-/// Two images of the same anatomy as the fixed and the moving one, on their grids: of another modality, or a structure that was outlined in
-/// both. They are compared with each other, as the two are.
+/// A pair of images on the grids of the fixed and the moving image that show the same anatomy: another modality, or a
+/// structure that was outlined in both. The two are compared with each other, as the fixed and the moving image are.
 #[derive(Debug, Clone)]
 pub struct Channel {
     pub fixed: Volume,
     pub moving: Volume,
-    /// What its forces and their precision are multiplied by, more than 0.
+    /// The weight, by which its forces and their precisions are multiplied; above 0.
     pub weight: f64,
 }
 
-/// Prepares the images of a channel, which have the masks and the grids of the fixed and the moving one.
+/// Prepares the images of a channel, which must lie on the grids of `images`, the fixed and the moving one, and share
+/// their masks.
 ///
 /// # Errors
 /// [`Error::Option`] says why they cannot be compared.
@@ -42,7 +43,7 @@ pub fn prepare<'a>(
     prepared.map_err(of_extra)
 }
 
-/// An error of the images of a channel, told of the options that they come from.
+/// Attributes an error about the images of a channel to the options that name them.
 fn of_extra(error: Error) -> Error {
     let (setting, message) = match error {
         Error::Option { setting: Setting::Fixed, message } => (Setting::FixedExtra, message),

@@ -1,4 +1,4 @@
-//! The flow at one level.
+//! Climbs a level: gradient ascent of the metric by steps of the displacement field.
 
 use super::Force;
 use super::smoothing::Smoothing;
@@ -7,56 +7,56 @@ use crate::observer::go_on;
 use crate::{Observer, Result};
 use gpu::math::log;
 
-/// No voxel moves further in an iteration, voxels.
+/// The largest step of a voxel in an iteration, voxels.
 const LIMIT: f32 = 0.5;
 
-/// A level has converged when in so many iterations the value changed by less than this part of how far apart its values on the level
-/// are.
+/// A level has converged when its value changed, over this many iterations, by less than the fraction `LITTLE` of the
+/// range of its values at this level.
 const PATIENCE: usize = 20;
 const LITTLE: f64 = 2e-3;
 
-/// The window of local correlation, in voxels of a level.
+/// The standard deviation of the window of local correlation, in voxels of the level.
 const WINDOW: f64 = 2.5;
 
-/// A metric of a channel.
+/// One metric of one channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Term {
     pub channel: usize,
     pub force: Force,
-    /// More than 0.
+    /// Above 0.
     pub weight: f64,
 }
 
 /// How a level is climbed.
 pub struct Plan {
-    /// By channels, which have the same forces.
+    /// In the order of the channels; each channel has the same metrics.
     pub terms: Vec<Term>,
     pub bins: u32,
     pub iterations: usize,
-    /// The distance between the level's voxels, mm.
+    /// The smallest distance between the level's voxels, mm.
     pub mm: f64,
-    /// Two where both images flow to the middle, else one.
+    /// 2 in symmetric mode, else 1.
     pub flows: u32,
 }
 
-/// How the images agree, and what pulls.
+/// How well the images agree, and the scores that drive the next step.
 struct Look {
-    /// Of each term.
+    /// One for each term.
     measured: Vec<Measured>,
     scores: Vec<WeightedScore>,
 }
 
-/// The way that was climbed.
+/// The result of climbing a level.
 pub struct Climbed {
-    /// Before each iteration and at the end.
+    /// The value before each iteration and at the end.
     pub values: Vec<f64>,
-    /// Of each term before and at the end.
+    /// The value of each term before the first iteration and at the end.
     pub terms: [Vec<f64>; 2],
     pub converged: bool,
 }
 
 impl Plan {
-    /// What the flow compares, by joint histograms and by local means.
+    /// Returns how the flow has to compare the images for these terms: by joint histograms, by local means, or both.
     pub fn compare(&self) -> Vec<Compare> {
         let local = |term: &Term| term.force == Force::Lcc;
         let joint = self.terms.iter().any(|term| !local(term)).then_some(Compare::Joint { bins: self.bins });
@@ -94,7 +94,7 @@ impl Plan {
                 }
             }
         }
-        // Of two flows that meet each image is looked at from both.
+        // In symmetric mode, there are agreements from both sides, whose mean is used.
         let sides = (agreements.len() / (each * channels)) as f64;
         let values = values.into_iter().zip(nats);
         let measured: Vec<_> =
@@ -102,7 +102,7 @@ impl Plan {
         Ok(Look { measured, scores })
     }
 
-    /// The value of the metric; of several the weighted sum of their information.
+    /// Returns the value of the level: that of a single term, or the weighted sum of the information of several, nats.
     fn together(&self, measured: &[Measured]) -> f64 {
         match measured {
             [alone] => alone.value,
@@ -114,12 +114,12 @@ impl Plan {
         self.terms.iter().zip(measured).map(|(term, of_term)| term.weight * of_term.nats).sum()
     }
 
-    /// The information that the metrics over the voxels of a half stand for: their weighted sum, nats.
+    /// Returns the weighted sum of the information of all terms over the voxels of a half, nats.
     pub fn nats(&self, flow: &mut dyn Climb, half: Half) -> Result<f64> {
         self.look(flow, half).map(|look| self.sum(&look.measured))
     }
 
-    /// Climbs, pulled by the voxels of a half.
+    /// Climbs the level. The voxels of `half` drive the field; the values are those over all voxels.
     pub fn climb(
         &self,
         flow: &mut dyn Climb,
@@ -127,7 +127,7 @@ impl Plan {
         smoothing: Smoothing,
         observer: &dyn Observer,
     ) -> Result<Climbed> {
-        // Each of the flows that meet makes its part of the displacement that both know of.
+        // In symmetric mode, both flows estimate the same displacement, and each makes half of it.
         let share = 1.0 / f64::from(self.flows);
         let prior_mm = self.mm / share.sqrt();
         let smooth_mm = smoothing.sigmas_mm(self.mm);
@@ -152,7 +152,8 @@ impl Plan {
         }
     }
 
-    /// The metric of each channel and its weight, if each has one, of a joint histogram.
+    /// Returns the metric and the weight of each channel. Returns `None` unless every channel has exactly one metric,
+    /// computed from a joint histogram.
     fn relations(&self) -> Option<Vec<(Relation, f64)>> {
         let relation = |(number, term): (usize, &Term)| match term {
             Term { channel, force, weight } if *channel == number => Some((force.relation()?, *weight)),
@@ -163,7 +164,7 @@ impl Plan {
 }
 
 impl Climbed {
-    /// Takes the value before a step, or at the end, and those of its terms; whether there is a step to be made.
+    /// Records the value before a step, or at the end, and those of its terms. Returns whether a step is to be made.
     fn goes_on(&mut self, value: f64, terms: Vec<f64>, most: usize, observer: &dyn Observer) -> Result<bool> {
         go_on(observer)?;
         self.values.push(value);

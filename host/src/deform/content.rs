@@ -1,4 +1,5 @@
-//! What a flow has to cover: around a skull-stripped brain, or beyond the mask of an organ, nothing pulls.
+//! Crops the fixed images to what a flow has to cover: in the background around a skull-stripped brain, or beyond the
+//! mask of an organ, there is no force.
 
 use crate::Volume;
 use crate::image::{Geometry, Prepared};
@@ -7,14 +8,15 @@ use glam::DVec3;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// How far a flow goes on beyond what the fixed images show, voxels of the coarsest level: there, their background pulls at what the moving
-/// images show.
+/// How far a flow extends beyond the content of the fixed images, voxels of the coarsest level. This margin is covered
+/// because the background there still exerts a force against the content of the moving images.
 const MARGIN: f64 = 2.0;
 
-/// Where something is along each axis: from the first to the last voxel.
+/// A box of voxels: the first and the last one along each axis.
 type Extent = [[usize; 3]; 2];
 
-/// The images of each channel, the fixed ones without the background around what they show: nothing where there is none to leave out.
+/// Returns the images of each channel with the fixed ones cropped to their content and a margin, or `None` if there is
+/// nothing to crop.
 pub fn without_background<'a>(channels: &'a [[Prepared<'a>; 2]], coarsest_mm: f64) -> Option<Vec<[Prepared<'a>; 2]>> {
     let grid = channels.first()?[0].image.geometry;
     let shown = channels.iter().filter_map(|[fixed, _]| shown(fixed)).reduce(both)?;
@@ -30,7 +32,8 @@ pub fn without_background<'a>(channels: &'a [[Prepared<'a>; 2]], coarsest_mm: f6
     Some(channels.iter().map(|[fixed, moving]| [part(fixed), moving.borrowed()]).collect())
 }
 
-/// Where an image shows something: what its mask leaves out has no force, and the background has the value of the first voxel.
+/// Returns the box around an image's content: voxels within its mask whose value differs from that of the background,
+/// the first voxel.
 fn shown(Prepared { image, mask, .. }: &Prepared) -> Option<Extent> {
     let [width, height, _] = image.geometry.size;
     let row = |row: usize| {

@@ -1,5 +1,7 @@
-//! What of the images is compared. Where brightness changes across an image, as on a retina or by a coil, intensities lead structures past
-//! each other, and contrasts with the neighbourhood do not. Where it does not, both tell more than either.
+//! Chooses what is compared: intensities, local contrast, or both. Local contrast is an image less its local mean, over
+//! its local standard deviation. Where brightness varies across an image, as on a retina or by the bias field of a
+//! coil, intensities lead the field astray, and local contrast does not. Otherwise both together contain more
+//! information than either.
 
 use super::levels::{self, Level};
 use super::{Force, Forces, place, smallest};
@@ -11,32 +13,35 @@ use crate::registration::{Place, intensities_agree};
 use crate::{Error, Observer, Result};
 use glam::DAffine3;
 
-/// Voxels that the standard deviation of a neighbourhood in space has at least.
+/// The smallest sigma of the neighbourhoods of local contrast in volumes, voxels.
 const LEAST: f64 = 2.0;
 
-/// Standard deviations of the neighbourhood of a voxel beyond which what is there hardly counts for its contrast.
+/// The distance from a voxel, in sigmas of its neighbourhood, beyond which other voxels hardly influence its local
+/// contrast.
 const FAR: f64 = 2.0;
 
-/// What of the fixed and of the moving image a flow compares.
+/// What a flow compares of the fixed and the moving image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, serde::Serialize)]
 #[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum Compared {
-    /// Intensities: wherever `ssd` pulls, or `lcc` alone, and of volumes wherever `lcc` pulls.
+    /// Intensities alone: if `ssd` is one of the metrics, if `lcc` is the only one, or for volumes if `lcc` is one of
+    /// them; also for images without local contrast.
     Intensities,
-    /// The contrasts of voxels with their neighbourhood: of pictures whose intensities agree as well around the start as at it.
+    /// Local contrast alone: for pictures whose intensities agree about as well around the start as at it.
     Contrasts,
-    /// Both: of volumes and all other pictures.
+    /// Both: for volumes and for all other pictures.
     Both,
 }
 
 impl Compared {
-    /// How far from a voxel what is there counts for it, mm: blocks of voxels that are to tell about each other's must be wider.
+    /// Returns how far from a voxel others influence what is compared there, mm. The blocks of the fitted and of the
+    /// held-out half must be at least as wide.
     pub(super) fn far_mm(self, grid: &Geometry) -> f64 {
         if self == Self::Intensities { 0.0 } else { FAR * reach(grid) }
     }
 
-    /// The ranges of all channels, of which those of intensities are given first.
+    /// Returns the value ranges of all channels that are compared; `all` are those of the intensities of each channel.
     pub(super) fn ranges(self, mut all: Vec<[Range; 2]>) -> Vec<[Range; 2]> {
         let contrasts = [(-REACH, REACH); 2];
         match self {
@@ -48,20 +53,20 @@ impl Compared {
     }
 }
 
-/// The sigma of neighbourhoods on the grid of an image, mm.
+/// Returns the sigma of the neighbourhoods of local contrast on an image's grid, mm.
 fn reach(grid: &Geometry) -> f64 {
     let least = if grid.is_flat() { 0.0 } else { LEAST * smallest(grid) };
     neighbourhood(grid).max(least)
 }
 
-/// Whether contrasts may be compared, before the start is known. Beside local correlation, which follows structures itself, they are not worth
-/// their time in space.
+/// Returns whether local contrast may be compared, as far as that is known before the start. In volumes it is not worth
+/// its time beside local correlation, which follows structures itself.
 pub fn may_be(grid: &Geometry, forces: &Forces) -> bool {
     let joint = forces.has(Force::Mi) || forces.has(Force::Nmi);
     joint && !forces.has(Force::Ssd) && (grid.is_flat() || !forces.has(Force::Lcc))
 }
 
-/// The images at each spacing, mm, coarse to fine, and their contrasts where these may be compared.
+/// Makes the images at each spacing, mm, coarse to fine, with their local contrast if that may be compared.
 ///
 /// # Errors
 /// [`Error::Stopped`]
@@ -82,7 +87,7 @@ pub fn levels<'a>(
     Ok(levels)
 }
 
-/// The contrasts of both images on a level; none where one of them has no contrast.
+/// Returns the local contrast of both images on a level, or `None` if one of them has none.
 fn contrasts(level: &Level, intensities: [Intensities; 2]) -> Result<Option<[Prepared<'static>; 2]>> {
     let [fixed, moving] = place::images(level, intensities);
     let (fixed, moving) = rayon::join(|| even(Setting::Fixed, &fixed), || even(Setting::Moving, &moving));
@@ -92,7 +97,7 @@ fn contrasts(level: &Level, intensities: [Intensities; 2]) -> Result<Option<[Pre
     }
 }
 
-/// An image's contrasts. What surrounds the image of a picture has none.
+/// Computes an image's local contrast. What is not foreground is masked.
 fn even(which: Setting, image: &Prepared) -> Result<Prepared<'static>> {
     let (mask, Prepared { image, intensities, .. }) = (image.mask(), image);
     let grid = &image.geometry;
@@ -102,8 +107,8 @@ fn even(which: Setting, image: &Prepared) -> Result<Prepared<'static>> {
     })
 }
 
-/// What is to be compared from a start: contrasts wherever there are any, and intensities, but for those of pictures that do not agree
-/// more than around the start, whichever is the fixed one.
+/// Chooses what is compared from a start: local contrast if there is any, and also intensities. Intensities of pictures
+/// are compared only if they agree better at the start than around it, with either picture as the fixed one.
 ///
 /// # Errors
 /// [`Error::Stopped`]
@@ -121,7 +126,8 @@ pub fn compared(levels: &[Level], start: &DAffine3, intensities: [Intensities; 2
     })
 }
 
-/// Takes contrasts to the channels of the levels, if they are compared: in place of intensities, or as the last one.
+/// Moves local contrast to the channels of the levels if it is compared: in place of intensities, or as the last
+/// channel.
 pub fn take(levels: &mut [Level], compared: Compared) {
     for level in levels {
         match (compared, level.contrasts.take()) {

@@ -1,4 +1,4 @@
-//! The way of a flow through its levels.
+//! The levels that a flow passes from one start, and how each of them is climbed.
 
 use super::climb::{Climbed, Plan, Term};
 use super::flows::{Flows, Shared};
@@ -12,42 +12,46 @@ use crate::observer::go_on;
 use crate::{Observer, Result};
 use glam::DAffine3;
 
-/// Iterations of the finest level at most, of the one before it, and of all that are coarser.
+/// The maximum number of iterations at the finest level, at the one before it, and at all coarser ones.
 const ITERATIONS: [usize; 3] = [12, 50, 100];
 
-/// The side of the blocks of a half, voxels of the finest level that fields are tried on, unless what is compared reaches further.
+/// The side of the blocks of the chessboard that splits voxels into a fitted and a held-out half, in voxels of the last
+/// coarse level. Blocks are larger if the neighbourhoods of local contrast are.
 const BLOCK: f64 = 4.0;
 
-/// Voxels at most of the level before the finest where fields are tried on it, too. A head has 90,000 at 4 mm.
+/// A level of a volume with no more voxels than this is a coarse level, unless it is the finest. A head has 90,000
+/// voxels at 4 mm.
 const FEW: usize = 1 << 17;
 
-/// Voxels at most of a finer level that is searched, too: two threads take three seconds.
+/// The most voxels of the level after the coarse ones for it to be searched, too: for as many, two threads take three
+/// seconds.
 const MOST: usize = 1 << 20;
 
-/// Fields are relaxed until they are so far within the limits.
+/// The margin, as a factor, by which relaxed fields are kept within the limits of volume change.
 const MARGIN: f64 = 1.01;
 
-/// How many times the start may change volumes for the field to make up for it.
+/// The largest change of volume by the start, as a factor, that the limits on the field take into account.
 const MOST_STRETCH: f64 = 2.0;
 
-/// Where the field of a level comes from.
+/// The field that a level begins with.
 pub enum Before<'a> {
-    /// It is 0.
+    /// The field is 0: the level begins at the linear start.
     Start,
-    /// From the level of this number, where the flow is.
+    /// The field of the level of this number, on which the flow currently is.
     Level(usize),
+    /// The result of the search for large displacements.
     Searched(&'a Searched),
 }
 
-/// What a flow goes through.
+/// The levels of a flow from one start, and all that it needs to climb them.
 pub struct Course<'a> {
     pub levels: &'a [levels::Level<'a>],
-    /// Both images of each level's channels.
+    /// The stored images, fixed and moving, of each level's channels.
     pub stored: &'a [Vec<[StoredImage; 2]>],
-    /// From the fixed to the moving image, LPS mm.
+    /// The linear start: fixed point to moving point, LPS mm.
     pub start: DAffine3,
     pub intensities: [Intensities; 2],
-    /// Where two flows meet, if they do.
+    /// In symmetric mode, the middle between the images, where the two flows meet.
     pub middle: Option<&'a Middle>,
     pub options: &'a Options,
     pub compared: Compared,
@@ -56,15 +60,17 @@ pub struct Course<'a> {
 }
 
 impl Course<'_> {
-    /// The number of levels that fields are tried on: all but the two finest, on which that takes too long. Small volumes are tried on the
-    /// level before the finest, too: coarser ones show so little of them that the stiffest field looks best.
+    /// Returns the number of coarse levels, on which candidate fields are tried: all but the two finest, on which
+    /// trials would take too long. For small volumes the level before the finest is one of them, too: coarser ones show
+    /// so little of them that the stiffest field looks best.
     pub fn coarse(&self) -> usize {
         let grids = (0..self.finest()).map(|number| self.grid(number));
         let few = grids.take_while(|grid| !grid.is_flat() && grid.voxels() <= FEW).count();
         few.max(self.levels.len().saturating_sub(2)).max(1)
     }
 
-    /// Whether the level after the coarse ones is searched, too: that of a volume, unless it is the finest, two flows meet or it is large.
+    /// Returns whether the level after the coarse ones is searched, too. It is for volumes, unless it is the finest
+    /// level, it has too many voxels, or the mode is symmetric.
     pub fn searches_further(&self) -> bool {
         let number = self.coarse();
         self.middle.is_none() && number < self.finest() && {
@@ -73,7 +79,7 @@ impl Course<'_> {
         }
     }
 
-    /// What smooths a level where `coarse` smooths the coarse ones.
+    /// Returns the smoothing of a level, given that of the coarse levels.
     pub fn smoothing(&self, number: usize, coarse: Smoothing) -> Smoothing {
         if number < self.coarse() { coarse } else { coarse.finer() }
     }
@@ -94,7 +100,7 @@ impl Course<'_> {
         }
     }
 
-    /// The metrics of each channel that pull on a level.
+    /// Returns the terms of a level: each metric with a weight above 0, for each channel.
     fn terms(&self, number: usize) -> Vec<Term> {
         let force = &self.options.force;
         let channels = self.options.weights(self.compared).into_iter().enumerate();
@@ -106,12 +112,12 @@ impl Course<'_> {
         channels.flat_map(term).collect()
     }
 
-    /// The distance between a level's voxels.
+    /// Returns the smallest distance between neighbouring voxels of a level, mm.
     pub fn mm(&self, number: usize) -> f64 {
         smallest(self.grid(number))
     }
 
-    /// The grid of a level's fields.
+    /// Returns the grid of a level's displacement fields.
     pub fn grid(&self, number: usize) -> &Geometry {
         self.middle.map_or_else(|| self.levels[number].grids()[0], |middle| &middle.grids[number])
     }
@@ -124,7 +130,8 @@ impl Course<'_> {
         self.mm(self.finest())
     }
 
-    /// Where the field of a level comes from.
+    /// Returns the field that a level begins with: `searched` if it is of this level, else the field of the level
+    /// before.
     pub fn before<'s>(&self, number: usize, searched: Option<&'s Searched>) -> Before<'s> {
         match searched {
             Some(searched) if number == searched.level => Before::Searched(searched),
@@ -132,7 +139,7 @@ impl Course<'_> {
         }
     }
 
-    /// Takes a flow to a level.
+    /// Moves a flow to a level, with the field that it begins with.
     pub fn enter(&self, flow: &mut Flows, number: usize, before: Before) -> Result<()> {
         go_on(self.observer)?;
         let grid = self.grid(number);
@@ -157,16 +164,17 @@ impl Course<'_> {
         }
     }
 
-    /// Relaxes the field where it changes volumes more than tissue does, the start included.
+    /// Relaxes the field where it and the start together change volumes more than tissue does.
     pub fn relax(&self, flow: &mut dyn Climb) -> Result<()> {
-        // Two fields that meet share what volumes change.
+        // In symmetric mode, each of the two fields may make half of the change, on a logarithmic scale.
         let share = |limit: f32| if self.middle.is_some() { limit.sqrt() } else { limit };
         flow.relax(self.limits()[0].map(share), RELAXED_ROUNDS)
     }
 
-    /// By what factors the field from the fixed to the moving image may change volumes, after the start, and the way back.
+    /// Returns the smallest and the largest factor by which a field without its linear start may change volumes: for
+    /// the field from the fixed to the moving image, and for its inverse.
     pub fn limits(&self) -> [[f32; 2]; 2] {
-        // A start that itself changes volumes much cannot be undone by the field.
+        // A start that changes volumes by more than this cannot be undone by the field.
         let stretch = self.start.matrix3.determinant().abs().clamp(1.0 / MOST_STRETCH, MOST_STRETCH);
         let [low, high] = doubts::UNUSUAL;
         [stretch, 1.0 / stretch].map(|stretch| {
@@ -175,7 +183,8 @@ impl Course<'_> {
         })
     }
 
-    /// Takes a flow to a level and climbs it, and sees that space is not folded.
+    /// Moves a flow to a level, climbs it, and relaxes the field. If the field still folds, smooths it until it does
+    /// not.
     pub fn level(&self, flow: &mut Flows, number: usize, before: Before, smoothing: Smoothing) -> Result<Level> {
         let searched = matches!(before, Before::Searched(_));
         let grid = self.grid(number);
@@ -202,7 +211,7 @@ impl Course<'_> {
     }
 }
 
-/// What metrics were before and after.
+/// Pairs terms with their values before and after a level.
 fn of_terms(terms: &[Term], [before, after]: [Vec<f64>; 2]) -> Vec<TermValues> {
     let values = terms.iter().zip(before.into_iter().zip(after));
     values

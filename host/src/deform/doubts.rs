@@ -1,4 +1,4 @@
-//! What speaks against a deformation.
+//! The checks of a deformation, and the doubts that they raise.
 
 use super::start::Vouched;
 use super::{Consistency, Deformation, Level};
@@ -7,22 +7,24 @@ use crate::error::message;
 use crate::image::Geometry;
 use crate::registration::{LITTLE_INFORMATION, Place, Unmatched, agrees, agrees_alone, agrees_linearly};
 
-/// Where the way there and back ends further from where it began on average, as a part of a voxel, the inverse is poor.
+/// The mean inverse consistency error, in voxels, above which the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
-/// Beyond these, volumes change more than tissue does.
+/// Jacobian determinants outside this range change volumes more than tissue does.
 pub const UNUSUAL: [f64; 2] = [0.1, 10.0];
 
-/// What the contrasts of two images tell about each other should rise, as structures come to lie on each other. Below this part of what it was
-/// at the start, the field has led them away from each other; a little is lost where they lay right from the beginning.
+/// The mutual information of local contrast should rise as structures are aligned. Below this fraction of its value at
+/// the start, the field has led structures apart. A little is lost if they were aligned from the beginning.
 const KEPT: f64 = 0.6;
 
-/// So many nats are never missed: those of volumes that differ 1.18 times.
+/// The cost of bending that need not be accounted for, nats: that of volumes that change by a factor of 1.18.
 const LITTLE_BENT: f64 = 0.03;
 
-/// More than the first part of the images may be without a counterpart, such as what was cut out; more than the second is placed wrongly.
+/// The fractions of the images above which an unmatched part is a slight doubt (it may have been cut out of one of
+/// them), and above which it is a grave one (it is misplaced).
 const UNMATCHED: [f64; 2] = [0.05, 0.1];
 
-/// What speaks against a field through which a part of volumes tells nothing about what lies on it.
+/// Returns a doubt if the local contrast of a part of volumes has hardly any mutual information with what the field
+/// places on it.
 pub fn of_parts(Unmatched { share, middle_mm }: Unmatched) -> Option<Doubt> {
     let [x, y, z] = middle_mm?;
     let text = format!(
@@ -34,31 +36,34 @@ pub fn of_parts(Unmatched { share, middle_mm }: Unmatched) -> Option<Doubt> {
     (share > some).then(|| Doubt { check: Check::Unmatched, message: text.into(), grave: share > much })
 }
 
-/// What speaks against a field through which contrasts do not tell enough more about each other than through its start.
+/// Returns doubts if the mutual information of local contrast does not rise enough from the start to the field.
 pub fn of_gain(made: &Deformation) -> Vec<Doubt> {
     let Some(([before, after], bending)) = told(made) else { return Vec::new() };
     of_contrasts(before, after).into_iter().chain(of_bending(after - before, bending)).collect()
 }
 
-/// What contrasts tell through a field's start and through it, nats, and how much more its bending needs.
+/// Returns the mutual information of local contrast through the start and through the field, nats, and by how much it
+/// must rise to account for the bending.
 fn told(made: &Deformation) -> Option<([f64; 2], f64)> {
     Some(([made.start_information?, made.place?.information], made.bending?))
 }
 
-/// Whether a field that is only tried may stand when it is finished, by what contrasts tell, nats before and after. One through which they
-/// already tell less leads away, and would go on to.
+/// Returns whether a field that is only tried could pass when it is finished, from the mutual information of local
+/// contrast before and after, nats. A field that already loses more than [`LITTLE_BENT`] leads structures apart, and
+/// would go on to.
 pub fn accounted([before, after]: [f64; 2], bending: f64) -> bool {
     of_contrasts(before, after).is_none() && bending <= after - before + LITTLE_BENT
 }
 
-/// Whether what contrasts tell through a field is less than its bending needs, if only by what is never missed.
+/// Returns whether a finished field fails the checks by local contrast, or bends by more than [`LITTLE_BENT`] and
+/// passes only because of that tolerance.
 pub fn hardly_accounted(made: &Deformation) -> bool {
     told(made).is_some_and(|([before, after], bending)| {
         of_contrasts(before, after).is_some() || bending > LITTLE_BENT && bending > after - before
     })
 }
 
-/// What speaks against a field through which contrasts tell less about each other than through its start, nats.
+/// Returns a doubt if the mutual information of local contrast, nats, falls too far from the start to the field.
 fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
     let times = after.max(0.0) / before;
     let text = || {
@@ -70,7 +75,8 @@ fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
     (before >= LITTLE_INFORMATION && times < KEPT).then(|| Doubt::grave(Check::NoRise, text()))
 }
 
-/// What speaks against a field that is less likely than its start by `bending`, through which contrasts tell `gain` more, nats.
+/// Returns a doubt if a field is less likely than its start by `bending`, while the mutual information of local
+/// contrast rises only by `gain`, both in nats.
 fn of_bending(gain: f64, bending: f64) -> Option<Doubt> {
     let text = || {
         message!(
@@ -81,7 +87,7 @@ fn of_bending(gain: f64, bending: f64) -> Option<Doubt> {
     (bending > gain.max(0.0) + LITTLE_BENT).then(|| Doubt::grave(Check::Bent, text()))
 }
 
-/// What speaks against the place of a deformation and that of its linear part.
+/// Returns doubts about where a deformation, and its linear part, place the images.
 pub fn of_place(place: Place, linear: Option<Place>, vouched: Vouched) -> Vec<Doubt> {
     let doubts: Vec<Doubt> = agrees(place).collect();
     let alone = || agrees_alone(place).or_else(|| agrees_linearly(linear?));
@@ -89,7 +95,8 @@ pub fn of_place(place: Place, linear: Option<Place>, vouched: Vouched) -> Vec<Do
     doubts.into_iter().chain(alone).collect()
 }
 
-/// The checks that failed; `agree` is whether the images agree more through the field than around it.
+/// Returns doubts about folds, volumes, the metric and the inverse. `agree` is whether the images agree better through
+/// the field than around it.
 pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid: &Geometry, agree: bool) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let [low, high] = jacobian;
@@ -104,7 +111,7 @@ pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid:
     }
     if !levels.iter().any(|level| level.ends()[1] > level.ends()[0]) {
         let text = "the images do not agree better than at the start: see whether the start places them on each other";
-        // What lies right from the beginning need not rise.
+        // The metric need not rise if the images were aligned from the beginning.
         doubts.push(Doubt { check: Check::NoRise, message: text.into(), grave: !agree });
     }
     let mm = consistency.mean_mm;

@@ -1,4 +1,4 @@
-//! Fields and images from the planes of a flow.
+//! Makes the result of a finished flow: fields, Jacobian determinants and images.
 
 use super::place::Looked;
 use super::{Compared, Consistency, Deformation, Seconds, vectors};
@@ -13,9 +13,9 @@ use crate::{Error, Observer, PixelType, Result, Volume};
 use gpu::params::Affine;
 use rayon::prelude::*;
 
-/// What a flow on the fixed image's grid, whose inverse may be known, makes of the moving image: what of it is left to fill in are the levels
-/// and what follows from them, and the seconds. `moved`: whether the moving image is wanted on the fixed image's grid; `look` tells how
-/// the images agree through the field.
+/// Makes the result of a flow on the fixed image's grid; `inverse` is its inverse, if that is known already. The caller
+/// still has to fill in the levels and what follows from them, and the seconds. `moved` is whether the moving image is
+/// wanted on the fixed image's grid; `look` measures how well the images agree through the field.
 pub fn deformation(
     flow: &mut dyn Flow,
     backend: &dyn Backend,
@@ -37,7 +37,7 @@ pub fn deformation(
     let (field, jacobian) = (&made.field, &mut made.jacobian);
     let mut looked = Ok(None);
     let place = &mut looked;
-    // Other threads work on what the device has made while it makes the next.
+    // While the device makes the next result, other threads work on the one before.
     rayon::in_place_scope(|scope| {
         scope.spawn(move |_| *place = look(field));
         go_on(observer)?;
@@ -67,7 +67,7 @@ pub fn deformation(
     Ok(made)
 }
 
-/// A deformation of which nothing but its start is known.
+/// Returns a deformation in which only the start is known.
 fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dyn Backend) -> Deformation {
     Deformation {
         intensities: [Intensities::default(); 2],
@@ -95,14 +95,14 @@ fn nothing_yet([fixed, moving]: [&Geometry; 2], start: LinearStart, backend: &dy
     }
 }
 
-/// The moving image through a flow on the fixed image's grid.
+/// Resamples the moving image through a flow on the fixed image's grid.
 fn image_through(flow: &mut dyn Flow, fixed: &Geometry, moving: &Volume, there: &Affine) -> Result<Volume> {
     let voxels = with_gaps(moving, &Resampling::default(), |image, _| flow.moved(image, there))?;
     Ok(Volume { geometry: *fixed, voxels, pixel: moving.pixel })
 }
 
 impl Deformation {
-    /// Whether nothing grave speaks against it.
+    /// Returns whether the deformation may be used: none of its doubts is grave.
     pub fn trusted(&self) -> bool {
         self.doubts.iter().all(|doubt| !doubt.grave)
     }

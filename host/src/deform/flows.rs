@@ -1,4 +1,4 @@
-//! One flow, or two that meet in the middle.
+//! One flow, or in symmetric mode two that meet in the middle.
 
 use super::levels::Level;
 use super::middle::Middle;
@@ -15,20 +15,20 @@ pub struct Shared<'a> {
     pub from: Option<[[f32; 3]; 2]>,
     pub compare: &'a [Compare],
     pub block_mm: f64,
-    /// Of the one flow, or of both.
+    /// Those of the single flow in the first slice, or those of both flows.
     pub landmarks: [&'a [FlowLandmark]; 2],
 }
 
-/// What flows.
+/// The displacement field of a single flow, or the two fields of symmetric mode.
 pub enum Flows<'a> {
     /// From the fixed to the moving image.
     One(Box<dyn Flow + 'a>),
-    /// From the middle to both.
+    /// From the middle to the fixed and to the moving image.
     Two(Box<dyn FlowPair + 'a>, &'a Middle),
 }
 
 impl<'a> Flows<'a> {
-    /// Fields of 0: two where there is a middle.
+    /// Makes fields of 0: one, or two if there is a middle.
     pub fn new(backend: &'a dyn Backend, middle: Option<&'a Middle>) -> Result<Self> {
         Ok(match middle {
             None => Self::One(backend.flow()?),
@@ -43,7 +43,8 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// The field of one flow; of two that meet there are two: see [`FlowPair::fields`].
+    /// Returns the planes of the field; in symmetric mode, those of both fields, one after the other: see
+    /// [`FlowPair::fields`].
     pub fn field(&mut self) -> Result<Vec<f32>> {
         match self {
             Self::One(flow) => flow.field(),
@@ -51,7 +52,8 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Replaces the field of one flow: see [`Flow::take`]. Two that meet take it and its opposite: see [`FlowPair::take`].
+    /// Replaces the field: see [`Flow::take`]. In symmetric mode, the second field is replaced, and the first one by
+    /// its opposite: see [`FlowPair::take`].
     pub fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
         match self {
             Self::One(flow) => flow.take(planes, size, from),
@@ -59,7 +61,8 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// Goes on at another level, whose fields have this grid; `start` takes the fixed to the moving image, LPS mm.
+    /// Moves to another level, whose fields have this grid. `start` takes points of the fixed to points of the moving
+    /// image, LPS mm.
     pub fn enter(
         &mut self,
         shared: &Shared,
@@ -118,8 +121,8 @@ fn padding(size: [usize; 3]) -> usize {
     interpolate::padding(size.map(|n| n as u32))
 }
 
-/// The field from the fixed to the moving image, and its inverse, of fields on the finest grid in the middle. Both are relaxed where they
-/// change volumes by factors outside of their `limits`: see [`Climb::relax`].
+/// Composes the fields on the finest grid in the middle. Returns the field from the fixed to the moving image, and its
+/// inverse. Both are relaxed where they change volumes by factors outside their `limits`: see [`Climb::relax`].
 pub fn met(
     fields: [Vec<f32>; 2],
     middle: &Middle,
@@ -131,7 +134,8 @@ pub fn met(
     let (to_fixed, from_fixed) =
         (voxel_map(finest, fixed, &middle.to[0]), voxel_map(fixed, finest, &middle.to[0].inverse()));
     let from_moving = voxel_map(moving, finest, &middle.to[1].inverse());
-    // The way back ends on the fixed image, and from there the start leads back to the moving one's grid.
+    // The inverse ends at points of the fixed image; the start takes these to the moving image's grid, where the
+    // displacements of the inverse are measured.
     let to_moving = voxel_map(finest, moving, &(*start * middle.to[0]));
     let (there, back) = (voxel_map(fixed, moving, start), voxel_map(moving, fixed, &start.inverse()));
     let [_, vectors] = vectors::maps([fixed, moving], start);

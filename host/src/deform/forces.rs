@@ -1,4 +1,4 @@
-//! What pulls the moving image onto the fixed one: one metric or several, each with a weight.
+//! The metrics that drive a deformation: one or several, each with a weight.
 
 use crate::backend::Relation;
 use crate::error::Setting;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// A metric whose gradient pulls.
+/// A metric whose gradient drives a deformation.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray, serde::Serialize,
 )]
@@ -35,7 +35,7 @@ impl Force {
         }
     }
 
-    /// What it asks of a joint histogram, if it takes one.
+    /// Returns the metric as one of a joint histogram, or `None` if it is not.
     pub(super) fn relation(self) -> Option<Relation> {
         match self {
             Self::Mi => Some(Relation::Mi),
@@ -46,28 +46,32 @@ impl Force {
     }
 }
 
-/// A metric, and what its forces and their precision are multiplied by.
+/// A metric and its weight, by which its forces and their precisions are multiplied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weighted {
     pub force: Force,
-    /// Of each level, coarse to fine; the last number is for all further levels too.
+    /// The weight at each level, coarse to fine; the last number also applies to all further levels.
     pub weights: Vec<f64>,
 }
 
 impl Weighted {
-    /// The weight on a level.
+    /// Returns the weight at a level.
     pub fn weight(&self, level: usize) -> f64 {
         self.weights.get(level).or(self.weights.last()).copied().unwrap_or(0.0)
     }
 }
 
-/// Metrics that pull together. As text `mi`, `mi,lcc:0.5`, or `mi:1/0.5,lcc:0/1` with weights by level.
+/// One or more metrics that drive a deformation together. As text: `mi`, `mi,lcc:0.5`, or with weights by level
+/// `mi:1/0.5,lcc:0/1`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forces(Vec<Weighted>);
 
 impl Forces {
+    /// Combines metrics.
+    ///
     /// # Errors
-    /// [`Error::Option`] for none, for one that is there twice, for weights that are not 0 or more, and for levels on which nothing pulls.
+    /// [`Error::Option`] for no metric, for one that is given twice, for weights that are not 0 or more, and for levels
+    /// at which all weights are 0.
     pub fn new(all: Vec<Weighted>) -> Result<Self> {
         let refused = |text: String| Err(Error::option(Setting::Force, text));
         for (number, Weighted { force, weights }) in all.iter().enumerate() {
@@ -85,12 +89,12 @@ impl Forces {
         }
     }
 
-    /// In the order that they were given in.
+    /// Returns the metrics in the order in which they were given.
     pub fn all(&self) -> &[Weighted] {
         &self.0
     }
 
-    /// Whether a metric is among them.
+    /// Returns whether a metric is among them.
     pub fn has(&self, force: Force) -> bool {
         self.0.iter().any(|weighted| weighted.force == force)
     }
@@ -116,7 +120,7 @@ impl FromStr for Forces {
     }
 }
 
-/// Of `mi`, `lcc:0.5` or `lcc:0/0/1`.
+/// Parses a metric and its weights, such as `mi`, `lcc:0.5` or `lcc:0/0/1`.
 fn weighted(text: &str) -> Result<Weighted> {
     let (name, weights) = text.split_once(':').unwrap_or((text, "1"));
     let force = name.trim().parse().map_err(|_| {

@@ -1,4 +1,4 @@
-//! Landmarks that were set in both images, as a guide of the flow.
+//! Pairs of landmarks that guide the flow.
 
 use super::middle::Middle;
 use crate::backend::{FlowLandmark, Known};
@@ -12,7 +12,7 @@ use glam::{DAffine3, DVec3};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Where landmarks are missed by more than this many standard deviations on the median, something is wrong with them.
+/// The median error of the landmarks, in their standard deviations, above which a doubt is raised.
 const FAR: f64 = 3.0;
 
 /// Points of the fixed image and the points of the moving image that show the same anatomy, in the same order, LPS mm.
@@ -20,25 +20,25 @@ const FAR: f64 = 3.0;
 pub struct Landmarks {
     pub fixed: Vec<DVec3>,
     pub moving: Vec<DVec3>,
-    /// How exactly they were set: the standard deviation along each axis, mm; `None` for the spacing of the finest level. What is set
-    /// more exactly pulls more.
+    /// How precisely they were set: the standard deviation along each axis, mm; `None` for the spacing of the finest
+    /// level. Landmarks that were set more precisely pull more strongly.
     pub error_mm: Option<f64>,
 }
 
-/// How far landmarks are from where they belong.
+/// The distances between landmarks and where they should be.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LandmarkErrors {
     pub points: usize,
-    /// Their standard deviation, mm.
+    /// The standard deviation with which they were set, mm.
     pub error_mm: f64,
-    /// As the start takes them.
+    /// As the linear start maps them.
     pub before: Tre,
-    /// As the field does.
+    /// As the field maps them.
     pub after: Tre,
 }
 
 impl Landmarks {
-    /// Refuses landmarks that are no pairs or lie outside the images.
+    /// Refuses landmarks that are not in pairs, or that lie outside the images.
     ///
     /// # Errors
     /// [`Error::Option`]
@@ -60,8 +60,9 @@ impl Landmarks {
         Ok(())
     }
 
-    /// As flows on a grid take them: one from the fixed image, which `start` takes to the moving one, LPS mm, or two from the middle. What
-    /// lies beyond the grid is left out. `finest_mm` is the spacing of the finest level.
+    /// Returns the landmarks as displacements of voxels for flows on a grid: for a single flow from the fixed image,
+    /// where `start` takes points of the fixed to points of the moving image, LPS mm, or in symmetric mode for two
+    /// flows from the middle. Landmarks outside the grid are left out. `finest_mm` is the spacing of the finest level.
     pub(super) fn on(
         &self,
         grid: &Geometry,
@@ -77,7 +78,7 @@ impl Landmarks {
             return [flow_landmarks(grid, precision, pairs), Vec::new()];
         };
         let back = middle.to.map(|to| to.inverse());
-        // Each flow makes half of the way between where the halves of the start put both points.
+        // The halves of the start take both points to the middle, and each flow makes half of the way between them.
         [0, 1].map(|side| {
             let pairs = pairs().map(|(&fixed, &moving)| {
                 let points = [back[0].transform_point3(fixed), back[1].transform_point3(moving)];
@@ -87,7 +88,7 @@ impl Landmarks {
         })
     }
 
-    /// How far they are from where they belong before and after a deformation.
+    /// Returns the distances between the landmarks and where they should be, before and after a deformation.
     pub(super) fn errors(&self, start: &DAffine3, field: &Field, finest_mm: f64) -> Option<LandmarkErrors> {
         let map = field.map();
         Some(LandmarkErrors {
@@ -100,7 +101,7 @@ impl Landmarks {
 }
 
 impl LandmarkErrors {
-    /// What speaks against a field that misses its landmarks.
+    /// Returns a doubt if the field misses its landmarks.
     pub(super) fn doubt(&self) -> Option<Doubt> {
         let Self { error_mm, after: Tre { median_mm, .. }, .. } = self;
         let text = || {
@@ -113,8 +114,8 @@ impl LandmarkErrors {
     }
 }
 
-/// Displacements, each of the voxel nearest to a point, to another point, LPS mm; the mean of those that share a voxel, which is known as
-/// precisely as all of them together.
+/// Converts pairs of points, LPS mm, to displacements of the voxels nearest to the first point of each. Landmarks that
+/// share a voxel are averaged, and their precisions are added.
 fn flow_landmarks(grid: &Geometry, precision: f64, pairs: impl Iterator<Item = (DVec3, DVec3)>) -> Vec<FlowLandmark> {
     let to_index = grid.world_to_index();
     let mut voxels = BTreeMap::<u32, (DVec3, f64)>::new();
@@ -131,7 +132,7 @@ fn flow_landmarks(grid: &Geometry, precision: f64, pairs: impl Iterator<Item = (
     voxels.into_iter().map(landmark).collect()
 }
 
-/// The number of the voxel nearest to a point, LPS mm, if the grid has one there.
+/// Returns the index of the voxel nearest to a point, LPS mm, or `None` outside the grid.
 fn voxel(grid: &Geometry, point: DVec3) -> Option<u32> {
     let index = grid.world_to_index().transform_point3(point).round().to_array();
     let [width, height, _] = grid.size;

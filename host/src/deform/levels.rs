@@ -1,4 +1,4 @@
-//! The grids of the levels, and both images on them.
+//! The resolution levels: their grids, and both images on them.
 
 use super::respaced::respaced;
 use super::{Force, Forces, smallest};
@@ -10,23 +10,23 @@ use glam::DVec3;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Levels that are made where none are asked for.
+/// The number of levels if none are asked for.
 const LEVELS: i32 = 4;
 
-/// Pixels of the finest level of flat images at most where levels are not asked for. A smooth field does not need more, and whole slides
-/// would take an hour.
+/// The most pixels of the finest level of 2-D images if levels are not asked for. A smooth field does not need more,
+/// and whole slides would take an hour.
 const MOST_PIXELS: usize = 1 << 22;
 
-/// Voxels along the shortest side that a level keeps where levels are not asked for.
+/// The fewest voxels along the shortest side of a level if levels are not asked for.
 const SHORTEST: f64 = 8.0;
 
 /// The images of a level.
 pub struct Level<'a> {
     /// One or more, on the same grids.
     pub channels: Vec<Channel<'a>>,
-    /// The contrasts of the fixed and the moving image, until it is known whether they are compared.
+    /// The local contrast of the fixed and the moving image, until it is known whether it is compared.
     pub contrasts: Option<Channel<'a>>,
-    /// The fixed and the moving image, where the first channel has their contrasts instead.
+    /// The fixed and the moving image, if the first channel is their local contrast instead.
     pub intensities: Option<Channel<'a>>,
 }
 
@@ -34,11 +34,11 @@ pub struct Level<'a> {
 pub struct Channel<'a> {
     pub fixed: Cow<'a, Volume>,
     pub moving: Cow<'a, Volume>,
-    /// For each voxel of either 0 where it has no force; empty where all have.
+    /// For each voxel of the fixed and of the moving image, 0 if it exerts no force; empty if all do.
     pub masks: [Vec<u8>; 2],
 }
 
-/// The images at each spacing, mm, coarse to fine.
+/// Makes the images of all channels at each spacing, mm, coarse to fine.
 ///
 /// # Errors
 /// [`Error::Stopped`]
@@ -57,7 +57,7 @@ pub fn levels<'a>(
     Ok(levels)
 }
 
-/// Both images of a channel at each spacing, mm, coarse to fine.
+/// Makes both images of a channel at each spacing, mm, coarse to fine.
 ///
 /// # Errors
 /// [`Error::Stopped`]
@@ -73,13 +73,13 @@ pub fn channel<'a>(images: [Prepared<'a>; 2], spacings: &[f64], observer: &dyn O
 }
 
 impl Level<'_> {
-    /// Those of the fixed and of the moving images.
+    /// Returns the grids of the fixed and of the moving images.
     pub fn grids(&self) -> [&Geometry; 2] {
         let Channel { fixed, moving, .. } = &self.channels[0];
         [&fixed.geometry, &moving.geometry]
     }
 
-    /// The images as 16-bit fractions of the ranges of their channels.
+    /// Returns the images of each channel as 16-bit fractions of its ranges.
     pub fn stored(&self, ranges: &[[Range; 2]]) -> Vec<[StoredImage; 2]> {
         let channels = self.channels.iter().zip(ranges);
         channels
@@ -88,14 +88,14 @@ impl Level<'_> {
     }
 }
 
-/// The mask at each spacing; empty without one.
+/// Makes the mask of an image at each spacing; empty if it has none.
 fn masks(image: &Prepared, spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Vec<u8>>> {
     let Some(mask) = image.mask() else { return Ok(vec![Vec::new(); spacings.len()]) };
     let kept = |mask: Cow<Volume>| mask.voxels.par_iter().map(|&voxel| u8::from(voxel >= 0.5)).collect();
     Ok(pyramid(Cow::Borrowed(mask), spacings, observer)?.into_iter().map(kept).collect())
 }
 
-/// A volume at each spacing, coarse to fine, each made from the next finer one.
+/// Resamples a volume to each spacing, coarse to fine; each level is made from the next finer one.
 fn pyramid<'a>(volume: Cow<'a, Volume>, spacings: &[f64], observer: &dyn Observer) -> Result<Vec<Cow<'a, Volume>>> {
     let Some((&finest, coarser)) = spacings.split_last() else { return Ok(Vec::new()) };
     let made = |finer: &Volume, mm: f64| match respaced(finer, mm) {
@@ -115,7 +115,8 @@ fn pyramid<'a>(volume: Cow<'a, Volume>, spacings: &[f64], observer: &dyn Observe
     Ok(levels)
 }
 
-/// Each twice as fine as the one before, down to the image's smallest spacing; of large flat images down to [`MOST_PIXELS`].
+/// Returns the spacings of the levels if none are asked for, mm: each half of the one before, down to the image's
+/// smallest spacing or, for 2-D images, to the finest with at most [`MOST_PIXELS`].
 pub fn automatic(grid: &Geometry) -> Vec<f64> {
     let mut finest = smallest(grid);
     while grid.is_flat() && grid.respaced(grid.spacing.max(DVec3::splat(finest))).voxels() > MOST_PIXELS {
@@ -129,7 +130,7 @@ pub fn automatic(grid: &Geometry) -> Vec<f64> {
     levels
 }
 
-/// The ranges for forces: squared differences are of intensities on one scale.
+/// Returns the intensity ranges for these metrics: squared differences need one range for both images.
 pub fn ranges([fixed, moving]: [Range; 2], forces: &Forces) -> [Range; 2] {
     match forces.has(Force::Ssd) {
         true => [(fixed.0.min(moving.0), fixed.1.max(moving.1)); 2],
@@ -137,10 +138,11 @@ pub fn ranges([fixed, moving]: [Range; 2], forces: &Forces) -> [Range; 2] {
     }
 }
 
-/// Where the first voxel of a new grid lies in an old one along the same axes, and the old spacing over the new one's.
+/// Returns how a new grid lies in an old one along the same axes: the position of its first voxel in voxels of the old
+/// one, and the old spacing over the new one.
 pub fn between(old: &Geometry, new: &Geometry) -> [[f32; 3]; 2] {
     let first = old.world_to_index().transform_point3(new.origin);
-    // To 2^-20, so that round-off is not on the way between grids that share their middle; adding 0 makes a -0 a 0.
+    // Rounded to 2^-20, so that round-off does not shift grids that share their centre; adding 0 turns -0 into 0.
     let place = first.to_array().map(|v| ((v * 1_048_576.0).round() / 1_048_576.0) as f32 + 0.0);
     [place, (old.spacing / new.spacing).to_array().map(|ratio| ratio as f32)]
 }

@@ -1,5 +1,5 @@
-//! How well the contrasts of two images agree on their own grids through two flows that meet, which themselves see only the grid in the
-//! middle.
+//! Measures how well local contrast agrees through the two flows of symmetric mode, on the grids of the images
+//! themselves. The flows see only the grid in the middle.
 
 use super::course::Course;
 use super::flows::{self, Flows};
@@ -9,7 +9,8 @@ use crate::Result;
 use crate::image::Prepared;
 use crate::transform::Field;
 
-/// What contrasts tell about each other through two flows on a level, nats beyond chance, on average of both ways; 0 of one flow.
+/// Returns the mutual information of local contrast through two flows on a level, nats beyond chance, averaged over
+/// both ways; 0 for a single flow.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -28,7 +29,7 @@ pub fn information(course: &Course, flows: &mut Flows, level: usize) -> Result<f
     Ok(0.5 * (there + told(&[moving, fixed], &back)?))
 }
 
-/// What they tell through a field; 0 where too little of the images is image.
+/// Returns the mutual information of local contrast through a field; 0 if too little of the images is foreground.
 fn told(images: &[Prepared; 2], field: &Field) -> Result<f64> {
     let map = field.map();
     Ok(insides(images, |point| map.transform_point3(point))?.map_or(0.0, |insides| insides.here()))

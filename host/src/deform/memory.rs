@@ -1,4 +1,4 @@
-//! Whether a flow fits into memory, before it starts.
+//! Checks before a deformation starts whether it fits into memory.
 
 use super::contrasts::may_be;
 use super::levels::Level;
@@ -10,20 +10,21 @@ use crate::image::Geometry;
 use crate::registration::memory::{self, Place};
 use crate::{Error, Observer, Result};
 
-/// What is needed between two images.
+/// The memory that a deformation needs.
 pub struct Need {
-    /// Bytes of the device's memory on the finest level.
+    /// Bytes of the device's memory at the finest level.
     device: u64,
-    /// Of the host's beside the images themselves, where it computes and where a device does.
+    /// Bytes of the host's memory beside the images themselves: if the host computes, and if a device does.
     host: [u64; 2],
-    /// The spacing of the finest level, and whether it is flat.
+    /// The spacing of the finest level, mm.
     mm: f64,
+    /// Whether the images are 2-D.
     flat: bool,
 }
 
 impl Need {
-    /// Of a flow between images on two grids, on whose `finest` level they have the grids that it has, or of two that meet in one of the
-    /// middles.
+    /// Estimates the memory for a deformation between images on two grids. `finest` is their finest level. In symmetric
+    /// mode, `middles` are those of all starts, of which the largest counts.
     pub fn new<'a>(
         images: [&Geometry; 2],
         finest: Option<&Level>,
@@ -43,46 +44,49 @@ impl Need {
     }
 }
 
-/// Refuses images for whose deformation the host's memory is short.
+/// Refuses a deformation for which the host's memory is too small.
 ///
 /// # Errors
-/// [`Error::Device`] names what is needed and what is there.
+/// [`Error::Device`] names the memory that is needed and that is free.
 pub fn check(backend: &dyn Backend, need: &Need) -> Result<()> {
     let [here, on_device] = need.host;
     let need = if backend.free_memory().is_some() { on_device } else { here };
     memory::enough(need, memory::free(), Place::Host)
 }
 
-/// Bytes of the host's memory that a deformation needs beside the images themselves, before its start is known: where two flows meet, the
-/// grid is taken to be the fixed image's.
+/// Estimates the bytes of the host's memory that a deformation needs beside the images themselves, before its start is
+/// known. In symmetric mode, the grid in the middle is taken to be that of the fixed image.
 pub fn expected(images: [&Geometry; 2], options: &Options, on_device: bool) -> u64 {
     let compared = if may_be(images[0], &options.force) { Compared::Both } else { Compared::Intensities };
     host_bytes(images, options.symmetric.then_some(images[0]), options.load(compared), on_device)
 }
 
-/// Bytes of the host's memory beside the images themselves; `middle` is where two flows meet, if they do.
+/// Estimates the bytes of the host's memory beside the images themselves. `middle` is the grid in the middle, in
+/// symmetric mode.
 fn host_bytes([fixed, moving]: [&Geometry; 2], middle: Option<&Geometry>, load: FlowLoad, on_device: bool) -> u64 {
     let [f, m] = [fixed, moving].map(|grid| grid.voxels() as u64);
-    // Images of 16 bits and coarser ones, and at the end both fields as planes and as vectors, the moved image and the Jacobian.
+    // 16-bit images and coarser levels; at the end both fields as planes and as vectors, the moved image, and the
+    // Jacobian.
     let images = 36 * f + 36 * m + 8 * (load.channels - 1) * (f + m);
-    // Three fields, unless a device has them, and of each channel local means and the images of 16 bits once more.
+    // Three fields, unless a device has them; for each channel its local means, and its 16-bit images once more.
     let flow = |grid: u64, moving: u64| 36 * grid + load.channels * ((2 + load.means()) * grid + 2 * moving);
     match middle.map(|grid| grid.voxels() as u64) {
         None => images + if on_device { 0 } else { flow(f, m) },
-        // What two flows are together is made here.
+        // The two flows are composed on the host.
         Some(grid) => images + 36 * f + if on_device { 24 * grid } else { flow(grid, f) + flow(grid, m) },
     }
 }
 
-/// Whether a flow between images on these grids fits into a backend's own memory.
+/// Returns whether a flow between images on these grids fits into a backend's own memory.
 pub fn fits(backend: &dyn Backend, [fixed, moving]: [&Geometry; 2], load: FlowLoad) -> bool {
     backend.free_memory().is_none_or(|free| flow_bytes(fixed.size, moving.size, load) <= free)
 }
 
-/// The backend, if the finest level fits into its memory; where it does not and any backend will do, the CPU, which gives the same bits.
+/// Returns the backend if the finest level fits into its memory. If it does not, and the user left the choice open,
+/// returns the CPU, which gives the same bits.
 ///
 /// # Errors
-/// [`Error::Device`] says what would fit.
+/// [`Error::Device`] if it does not fit and this backend was asked for; the message says what would fit.
 pub fn choose<'a>(
     backend: &'a dyn Backend,
     asked: BackendKind,
@@ -99,7 +103,10 @@ pub fn choose<'a>(
     }
 }
 
-/// What to say where a flow needs more than is free, and the CPU is to do it; the error where that was not asked for.
+/// Returns `None` if a flow fits into what is free, and a note if the CPU is to do it instead.
+///
+/// # Errors
+/// [`Error::Device`] if it does not fit and this backend was asked for.
 fn short(need: &Need, free: u64, asked: BackendKind) -> Result<Option<String>> {
     let &Need { device, mm, flat, .. } = need;
     if device <= free {
@@ -136,12 +143,13 @@ mod tests {
         let told = |need: &Need| short(need, 1_000_000_000, BackendKind::Cuda).unwrap_err().to_string();
         let of_large = told(&large);
         assert!(of_large.contains("end at 2 mm or more") && of_large.contains("`backend` cpu"), "{of_large}");
-        // Pixels twice as large are four times as few.
+        // Pixels twice as wide are a quarter as many.
         let of_picture = told(&need(4_000_000_000, true));
         assert!(of_picture.contains("end at 2 mm or more"), "{of_picture}");
     }
 
-    /// The measured ones are what `/usr/bin/time` prints as the most that `mireg deform` had resident, with 2 threads.
+    /// The measured numbers are the maximum resident set size of `mireg deform` with 2 threads, as `/usr/bin/time`
+    /// prints it.
     #[test]
     fn the_estimate_is_between_what_was_measured_and_twice_that() {
         let head = Geometry::axis_aligned([181, 217, 180], DVec3::ONE, DVec3::ZERO);

@@ -1,7 +1,7 @@
-//! The grid in the middle between two images, from where two flows lead to both.
+//! The grid in the middle between two images, from which the two flows of symmetric mode lead to both.
 //!
-//! The way from the fixed to the moving image is split into two equal halves: the square root of its matrix. So nothing changes but the
-//! direction where the images are exchanged.
+//! The linear start is split into two equal halves, by the square root of its matrix. So if the images are exchanged,
+//! nothing changes but the direction.
 
 use super::levels;
 use crate::error::Setting;
@@ -9,28 +9,30 @@ use crate::image::Geometry;
 use crate::{Error, Result};
 use glam::{DAffine3, DMat3, DVec3};
 
-/// What of each side of the box that both images share is added at both of its ends, as far as either image reaches.
+/// The margin at each end of the box that both images share, as a fraction of its side. It does not reach beyond both
+/// images.
 const MARGIN: f64 = 1.0 / 16.0;
 
-/// Part of a voxel that round-off may not add to a side.
+/// The fraction of a voxel by which round-off may enlarge a side without adding a voxel.
 const ROUND_OFF: f64 = 1e-6;
 
-/// The determinant of 1 + the matrix of a turn by 171 degrees.
+/// The determinant of the identity plus the matrix of a rotation by 171 degrees.
 const NEAR_HALF_A_TURN: f64 = 0.05;
 
-/// Where the middle lies.
+/// The middle between two images.
 pub struct Middle {
     /// From the middle to the fixed and to the moving image, LPS mm.
     pub to: [DAffine3; 2],
-    /// At each level, coarse to fine.
+    /// The grid in the middle at each level, coarse to fine.
     pub grids: Vec<Geometry>,
 }
 
 impl Middle {
-    /// Between two images, the way between which begins with `start`, at levels with these spacings, mm, or those of its own.
+    /// Makes the middle between two images whose linear start is `start`, at levels with these spacings, mm, or with
+    /// its own.
     ///
     /// # Errors
-    /// [`Error::Option`] for a start that has no half.
+    /// [`Error::Option`] for slices that lie askew in space, and for a start that has no half.
     pub fn new(images: [&Geometry; 2], start: &DAffine3, spacings: Option<&[f64]>) -> Result<Self> {
         if images.iter().any(|image| image.is_slice_in_space()) {
             let text = "slices that lie askew in space have no grid in the middle; deform volumes, or pictures";
@@ -58,8 +60,8 @@ impl Middle {
     }
 }
 
-/// A grid along the LPS axes over what both images share in the middle. Its voxels are cubes, or squares, of the geometric mean of both
-/// images' voxels.
+/// Returns a grid along the LPS axes over the box that both images share in the middle. Its voxels are cubes (squares
+/// in 2-D) whose volume is the geometric mean of those of both images' voxels.
 fn grid(images: [&Geometry; 2], to: &[DAffine3; 2]) -> Geometry {
     let boxes = [0, 1].map(|n: usize| bounds(images[n], &to[n].inverse()));
     let [one, other] = &boxes;
@@ -68,7 +70,7 @@ fn grid(images: [&Geometry; 2], to: &[DAffine3; 2]) -> Geometry {
     let flat = images[0].is_flat();
     let grown = MARGIN * (shared[1] - shared[0]);
     let mut ends = [(shared[0] - grown).max(whole[0]), (shared[1] + grown).min(whole[1])];
-    // Images apart share nothing.
+    // Images that do not overlap share no box.
     if (0..3).any(|axis| shared[1][axis] <= shared[0][axis] && !(flat && axis == 2)) {
         ends = whole;
     }
@@ -85,7 +87,7 @@ fn grid(images: [&Geometry; 2], to: &[DAffine3; 2]) -> Geometry {
     grid
 }
 
-/// The box along the LPS axes around an image's voxels, mapped; an image of one slice has no thickness.
+/// Returns the box along the LPS axes around an image's voxels after a map. A single slice has no thickness.
 fn bounds(image: &Geometry, map: &DAffine3) -> [DVec3; 2] {
     let to_mm = *map * image.index_to_world();
     let corner = |n: usize| {
@@ -101,8 +103,8 @@ fn bounds(image: &Geometry, map: &DAffine3) -> [DVec3; 2] {
     corners.fold(none, |[low, high], at| [low.min(at), high.max(at)])
 }
 
-/// The map that twice in a row is `map`: the principal square root, by the iteration of Denman & Beavers (1976); `None` where there is
-/// none, as of half a turn.
+/// Returns the map that, applied twice, is `map`: the principal square root, by the iteration of Denman & Beavers
+/// (1976). Returns `None` if there is none, as for half a turn.
 pub fn half(map: &DAffine3) -> Option<DAffine3> {
     let (mut root, mut inverse) = (map.matrix3, DMat3::IDENTITY);
     for _ in 0..60 {
@@ -112,13 +114,13 @@ pub fn half(map: &DAffine3) -> Option<DAffine3> {
     }
     let miss = root * root - map.matrix3;
     let size = |matrix: &DMat3| matrix.to_cols_array().iter().fold(0.0, |most: f64, v| most.max(v.abs()));
-    // Near half a turn the axis of the root is a matter of chance.
+    // Near half a turn, the axis of the root is a matter of chance.
     let turns_less = (map.matrix3 + DMat3::IDENTITY).determinant() > NEAR_HALF_A_TURN;
     let found = turns_less && root.is_finite() && size(&miss) < 1e-9 * size(&map.matrix3).max(1.0);
     found.then(|| DAffine3 { matrix3: root, translation: (root + DMat3::IDENTITY).inverse() * map.translation })
 }
 
-/// The map halfway between two.
+/// Returns the map halfway between two maps, or `None` if there is none.
 pub fn between(one: &DAffine3, other: &DAffine3) -> Option<DAffine3> {
     half(&(one.inverse() * *other)).map(|half| *one * half)
 }
@@ -169,7 +171,7 @@ mod tests {
         for (a, b) in a.grids.iter().zip(&b.grids) {
             assert!(a.size == b.size && a.is_close(b));
         }
-        // Both images' middles are in it.
+        // The centres of both images lie in it.
         let finest = a.grids.last().unwrap();
         let inside = |p: DVec3| {
             let at = finest.world_to_index().transform_point3(p);

@@ -51,8 +51,8 @@ use run::Run;
 use start::{Begin, Starts};
 use std::time::Instant;
 
-/// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). Its start does not wait for a device that is
-/// still being opened.
+/// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). The search for the
+/// linear start does not wait for a device that is still being opened.
 pub(crate) fn deform(
     fixed: &Volume,
     moving: &Volume,
@@ -60,13 +60,13 @@ pub(crate) fn deform(
     chosen: Chosen,
     observer: &dyn Observer,
 ) -> Result<Deformation> {
-    // What cannot be deformed is told before the registration, not after it.
+    // Images that cannot be deformed are refused before the linear registration, not after it.
     let prepared = options.prepare(fixed, moving)?;
     let images = &prepared[0];
     metric::check::tell(images, observer);
     let start = || options.start.find(images, options.symmetric, chosen, observer);
     let spacings = || options.levels.clone().unwrap_or_else(|| levels::automatic(&fixed.geometry));
-    // Those of two flows that meet depend on the start, and their grid is what both images show.
+    // In symmetric mode the levels depend on the start, and their grid is the box that both images share: see `middle`.
     let shown = if options.symmetric { None } else { content::without_background(&prepared, spacings()[0]) };
     let shown = shown.as_deref().unwrap_or(&prepared);
     let levels_of = |channels, spacings: &[f64]| contrasts::levels(channels, spacings, &options.force, observer);
@@ -102,8 +102,8 @@ pub(crate) fn deform(
     Ok(Deformation { seconds, doubts: [doubts, found.doubts].concat(), ..found })
 }
 
-/// Gives each start the middle between the images where two flows meet, with the spacings, mm, of the first one's levels: those asked for, or
-/// its own.
+/// Gives each start the grid in the middle between the images, where the two flows of symmetric mode meet. Returns the
+/// spacings of the levels, mm: those in `asked`, but no finer than that grid, or else the first start's own.
 fn meet_between(images: [&Geometry; 2], starts: &mut [Begin], asked: Option<&[f64]>) -> Result<Vec<f64>> {
     let mut spacings = asked.map(<[f64]>::to_vec);
     for begin in starts {
@@ -114,7 +114,7 @@ fn meet_between(images: [&Geometry; 2], starts: &mut [Begin], asked: Option<&[f6
     Ok(spacings.unwrap_or_default())
 }
 
-/// The smallest distance between voxels along an axis that has several, mm.
+/// Returns the smallest distance between neighbouring voxels, mm, over the axes that have more than one voxel.
 fn smallest(grid: &Geometry) -> f64 {
     grid.spacing_range()[0]
 }

@@ -1,4 +1,4 @@
-//! What the user may choose.
+//! The options of a deformation.
 
 use super::{Channel, Compared, Force, Forces, Landmarks, Start, channels, levels};
 use crate::backend::FlowLoad;
@@ -10,36 +10,42 @@ use crate::transform::Kind;
 use crate::{Error, Result, Volume};
 use std::ops::RangeInclusive;
 
-/// What [`Engine::deform`](crate::Engine::deform) is to do.
+/// Options of [`Engine::deform`](crate::Engine::deform).
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where the flow starts.
+    /// The linear transform that the flow starts from.
     pub start: Start,
-    /// What pulls.
+    /// The metric that drives the flow, or several with weights.
     pub force: Forces,
-    /// More images of the same anatomy, which pull together with the two.
+    /// Further pairs of images of the same anatomy, which drive the flow together with the fixed and the moving image.
     pub extra: Vec<Channel>,
-    /// Both images flow to the middle between them, so that exchanged images have the inverse field.
+    /// Whether both images are deformed to a grid in the middle between them (symmetric mode), so that exchanging the
+    /// images inverts the field.
     pub symmetric: bool,
-    /// Grids of the levels, mm, coarse to fine; `None` for 8, 4, 2 and 1 times the fixed image's smallest spacing, of which small images get fewer.
+    /// Grid spacings of the levels, mm, coarse to fine. `None` for 8, 4, 2 and 1 times the fixed image's smallest
+    /// spacing or, in symmetric mode, that of the grid in the middle. Small images then get fewer levels, and large 2-D
+    /// images end at a multiple of the spacing.
     pub levels: Option<Vec<f64>>,
-    /// Iterations of each level at most, coarse to fine; the last number is for all further levels too. `None`
-    /// for 12 on the finest, 50 on the one before and 100 on coarser ones.
+    /// The maximum number of iterations at each level, coarse to fine; the last number also applies to all further
+    /// levels. `None` for 12 at the finest level, 50 at the one before and 100 at coarser ones; 100 for a single level.
     pub iterations: Option<Vec<usize>>,
-    /// The standard deviation of the Gaussian that smooths each step, mm at the finest level; on coarser ones it grows with their grids.
-    /// `None` for three times the other; where neither is given, both are found from the images.
+    /// The standard deviation of the Gaussian that smooths each update field, mm at the finest level; at coarser levels
+    /// it grows with the grid spacing. `None` for three times `smooth_field_mm`, and at least the finest spacing. If
+    /// neither is given, both are found from the images.
     pub smooth_mm: Option<f64>,
-    /// The same of the Gaussian that smooths the field after each step; 0 for none. `None` for a third of the other.
+    /// The same for the whole displacement field after each iteration; 0 for no smoothing. `None` for a third of
+    /// `smooth_mm`.
     pub smooth_field_mm: Option<f64>,
     /// Bins per side of the joint histogram, 8 to 255.
     pub bins: u32,
-    /// On the fixed image's grid: its voxels of less than 0.5 have no force, and the regularisation fills them in.
+    /// A mask on the fixed image's grid. Voxels below 0.5 exert no force; there, the regularisation carries the field
+    /// on from its surroundings.
     pub fixed_mask: Option<Volume>,
-    /// On the moving image's grid: what lies where it is less than 0.5 has no force.
+    /// A mask on the moving image's grid. Voxels that are displaced to where it is below 0.5 exert no force.
     pub moving_mask: Option<Volume>,
-    /// What pulls beside the images.
+    /// Pairs of landmarks that drive the flow beside the images.
     pub landmarks: Option<Landmarks>,
-    /// The intensities that are looked at, of each image.
+    /// The intensity range of each image; intensities outside are clamped.
     pub fixed_range: IntensityRange,
     pub moving_range: IntensityRange,
     /// Whether the moving image is resampled on the fixed image's grid at the end.
@@ -69,31 +75,31 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Bins that there may be.
+    /// The numbers of bins that are accepted.
     pub const BINS: RangeInclusive<u32> = 8..=255;
 
-    /// Whether there are several metrics, or one of several channels.
+    /// Returns whether there are several terms: several metrics, or one metric of several channels.
     pub(super) fn several(&self, compared: Compared) -> bool {
         self.force.all().len() * self.weights(compared).len() > 1
     }
 
-    /// By what the forces of each channel and their precision are multiplied.
+    /// Returns the weight of each channel, by which its forces and their precisions are multiplied.
     pub(super) fn weights(&self, compared: Compared) -> Vec<f64> {
         let extra = self.extra.iter().map(|channel| channel.weight);
         std::iter::once(1.0).chain(extra).chain((compared == Compared::Both).then_some(1.0)).collect()
     }
 
-    /// What a flow compares.
+    /// Returns what a flow compares, which determines the memory that it needs.
     pub(super) fn load(&self, compared: Compared) -> FlowLoad {
         let local = self.force.has(Force::Lcc);
         let joint = self.force.all().iter().any(|weighted| weighted.force != Force::Lcc);
         FlowLoad { channels: self.weights(compared).len() as u64, joint, local }
     }
 
-    /// Prepares the images of each channel, unless they cannot be registered, whatever the start.
+    /// Prepares the images of each channel: the fixed and the moving image first, then the extra pairs.
     ///
     /// # Errors
-    /// [`Error::Option`] says why.
+    /// [`Error::Option`] if the options, images, masks or landmarks cannot be used, whatever the start.
     pub(super) fn prepare<'a>(&'a self, fixed: &'a Volume, moving: &'a Volume) -> Result<Vec<[Prepared<'a>; 2]>> {
         let refused = |setting, text: String| Err(Error::option(setting, text));
         if !Self::BINS.contains(&self.bins) {

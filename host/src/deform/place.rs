@@ -1,4 +1,5 @@
-//! Whether the images agree through a field more than around it: a field can be found between any two images.
+//! Measures how well the images agree through a field, and whether they do so better than around it: a field can be
+//! found between any two images.
 
 use super::bending;
 use super::levels::{Channel, Level};
@@ -11,31 +12,33 @@ use crate::{Resampling, Result, Volume};
 use glam::{DAffine3, DVec3};
 use std::borrow::Cow;
 
-/// Pixels along the longer side of pictures, voxels along the longest of volumes that are enough to tell.
+/// Pixels along the longer side of pictures, and voxels along the longest side of volumes, that are enough for these
+/// measurements.
 const ENOUGH: [f64; 2] = [250.0, 64.0];
 
-/// What is seen of images through a field.
+/// What is measured of two images through a field.
 #[derive(Debug, Clone, Copy)]
 pub struct Looked {
-    /// How much of the smaller one lies inside the other, 0 to 1 but for what the field makes larger.
+    /// The fraction of the smaller image's volume that lies inside the other one: 0 to 1, or more if the field enlarges
+    /// it.
     pub overlap: f64,
-    /// How they agree; none where too little of them is image.
+    /// `None` if too little of the images is foreground.
     pub agreement: Option<Agreement>,
 }
 
-/// How images agree through a field.
+/// How well two images agree through a field.
 #[derive(Debug, Clone, Copy)]
 pub struct Agreement {
     pub place: Place,
-    /// What their contrasts told about each other through the field's start, nats beyond chance.
+    /// The mutual information of their local contrast through the field's start, nats beyond chance.
     pub at_start: f64,
-    /// [`bending::nats`] of what the field does after its start, over what of the fixed image is image.
+    /// [`bending::nats`] of the field without its start, over the foreground of the fixed image.
     pub bending: f64,
-    /// Of volumes.
+    /// For volumes only.
     pub unmatched: Option<Unmatched>,
 }
 
-/// What is seen of the images through a field from the fixed to the moving one; none without levels.
+/// Measures the images through a field from the fixed to the moving one. Returns `None` if there are no levels.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -54,7 +57,8 @@ pub fn look(
     Ok(Some(Looked { overlap, agreement }))
 }
 
-/// How they agree through a map that moves the moving one to `through`.
+/// Measures how well the images agree through a map; `through` is the moving image resampled through it. Returns `None`
+/// if too little of the images is foreground.
 fn agreement(
     images: &[Prepared; 2],
     through: &Prepared,
@@ -62,7 +66,7 @@ fn agreement(
     start: &DAffine3,
 ) -> Result<Option<Agreement>> {
     let Some(insides) = Insides::of([&images[0], through], [&[], &[]])? else {
-        // Either image has something to show, but not where the other one is.
+        // Each image has enough foreground, but not within the other one.
         let nowhere = Agreement { place: Place::NOWHERE, at_start: 0.0, bending: 0.0, unmatched: None };
         return Ok(Insides::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
     };
@@ -73,7 +77,7 @@ fn agreement(
     Ok(Some(Agreement { place: place?, at_start: at_start?, bending, unmatched }))
 }
 
-/// [`bending::nats`] of what a map does after `start`.
+/// Returns [`bending::nats`] of a map without its `start`, over the foreground of the fixed image.
 pub fn bending_of(insides: &Insides, map: &FieldMap, start: &DAffine3) -> f64 {
     let back = start.inverse();
     let apart = Field::of(&insides.image().geometry, |point| back.transform_point3(map.transform_point3(point)));
@@ -81,7 +85,8 @@ pub fn bending_of(insides: &Insides, map: &FieldMap, start: &DAffine3) -> f64 {
     bending::nats(&insides.voxels().map(|n| determinants[n]).collect::<Vec<_>>())
 }
 
-/// The moving image on the fixed one's grid, as a map moves it, and how many of the grid's voxels lie inside it.
+/// Resamples the moving image through a map onto the fixed image's grid. Also returns how many voxels of that grid the
+/// map takes inside the moving image.
 pub fn moved(
     [fixed, moving]: &[Prepared; 2],
     map: impl Fn(DVec3) -> DVec3 + Sync,
@@ -96,14 +101,15 @@ pub fn moved(
     Ok((Prepared { image: Cow::Owned(volume), mask, intensities: moving.intensities }, inside))
 }
 
-/// What of the fixed image and of the moving one, moved by a map, is image; none where that is too little.
+/// Returns the foreground of the fixed image and of the moving one, resampled through a map. Returns `None` if that is
+/// too little.
 pub fn insides(images: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Option<Insides>> {
     let (through, _) = moved(images, map)?;
     Insides::of([&images[0], &through], [&[], &[]])
 }
 
-/// How much more the images agree through the start of a field or, where they do not agree there, through the affine map nearest to the
-/// field.
+/// Measures how much better the images agree through the start of a field than around it or, if they do not agree
+/// there, through the affine map nearest to the field.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -124,7 +130,7 @@ pub fn linear_place(
     insides.place(&nearest).map(Some)
 }
 
-/// How much more the images agree at a map than around it, and once they and the map are exchanged.
+/// Measures how much better the images agree at a map than around it, for both orders of the images.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -136,13 +142,14 @@ pub fn both_ways(levels: &[Level], map: &DAffine3, intensities: [Intensities; 2]
     Ok(there.zip(back).map(|(there, back)| [there, back]))
 }
 
-/// The images on the first level with enough voxels to tell.
+/// Returns the images on the coarsest level with enough voxels, or on the finest one.
 pub fn enough<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
     let level = levels.iter().find(|level| is_enough(level)).or(levels.last())?;
     Some(images(level, intensities))
 }
 
-/// The fixed and the moving image on a level.
+/// Returns the fixed and the moving image on a level, also if local contrast has taken their place in the first
+/// channel.
 pub fn images<'a>(level: &'a Level, intensities: [Intensities; 2]) -> [Prepared<'a>; 2] {
     let Channel { fixed, moving, masks } = level.intensities.as_ref().unwrap_or(&level.channels[0]);
     [prepared(fixed, &masks[0], intensities[0]), prepared(moving, &masks[1], intensities[1])]

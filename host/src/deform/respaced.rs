@@ -1,4 +1,4 @@
-//! A volume on a coarser grid of any spacing.
+//! Resamples a volume to a coarser grid of any spacing.
 
 use crate::Volume;
 use crate::backend::cpu::smooth;
@@ -8,11 +8,12 @@ use gpu::math::interpolate::lerp;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// The volume on a grid of this spacing, mm, where that is coarser than its own: any spacing, not only whole numbers of voxels, at the
-/// same cost for all.
+/// Resamples a volume to this spacing, mm, along the axes on which that is coarser than its own. The spacing need not
+/// be a whole number of voxels, and any takes the same time.
 ///
-/// An axis is smoothed by the recursive Gaussian, whose sigma is that of [`levels`](crate::image::pyramid::levels), and sampled
-/// linearly. The grid has the same middle. Beyond the borders a volume goes on as its border values.
+/// An axis is smoothed by the recursive Gaussian, whose sigma is that of [`levels`](crate::image::pyramid::levels), and
+/// interpolated linearly. The new grid has the same centre. Beyond its borders, a volume continues with its border
+/// values.
 pub fn respaced(volume: &Volume, mm: f64) -> Cow<'_, Volume> {
     let old = volume.geometry;
     let geometry = old.respaced(old.spacing.max(DVec3::splat(mm)));
@@ -37,11 +38,11 @@ pub fn respaced(volume: &Volume, mm: f64) -> Cow<'_, Volume> {
     Cow::Owned(Volume { geometry, voxels, pixel: volume.pixel })
 }
 
-/// Where a new voxel lies along an axis: between two old ones.
+/// The position of a new voxel along an axis, between two old ones.
 struct Between {
     near: usize,
     far: usize,
-    /// Of the way from the near one to the far one.
+    /// The fraction of the way from the near one to the far one.
     part: f32,
 }
 
@@ -51,7 +52,8 @@ impl Between {
     }
 }
 
-/// The places of an axis's `new` voxels, each `factor` old ones apart, about the same middle; those outside are on the border.
+/// Returns the positions of an axis's `new` voxels, which are `factor` old ones apart, about the same centre. Those
+/// outside are moved to the border.
 fn neighbours(old: usize, new: usize, factor: f64) -> Vec<Between> {
     let last = (old - 1) as f64;
     let between = |i: usize| {

@@ -1,4 +1,4 @@
-//! A deformation under way: from where it flows, by what, and what its end is.
+//! Runs a deformation: chooses a start and a way through the levels, runs the flow, and checks the result.
 
 use super::course::Course;
 use super::flows::{self, Flows};
@@ -17,33 +17,36 @@ use crate::transform::Field;
 use crate::{Observer, Result, Volume};
 use std::slice;
 
-/// How a deformation is looked for.
+/// How one attempt at a deformation is made.
 #[derive(Clone, Copy)]
 struct Attempt<'a> {
-    /// One, or two of which one is to be chosen.
+    /// One start, or two from which the better one is chosen.
     starts: &'a [Begin],
+    /// What must account for a candidate field.
     account: Account,
 }
 
-/// The levels, and both images of each one's channels.
+/// The levels, and the stored images, fixed and moving, of each level's channels.
 type Levels<'a> = (&'a [levels::Level<'a>], &'a [Vec<[StoredImage; 2]>]);
 
-/// A deformation under way.
+/// What a deformation is made from.
 pub struct Run<'a> {
     pub fixed: &'a Volume,
     pub moving: &'a Volume,
     pub intensities: [Intensities; 2],
-    /// One, or two of which one is to be chosen.
+    /// One start, or two from which the better one is chosen.
     pub starts: &'a [Begin],
     pub options: &'a Options,
     pub compared: Compared,
+    /// The value ranges of both images of each channel.
     pub ranges: &'a [[Range; 2]],
     pub observer: &'a dyn Observer,
     pub backend: &'a dyn Backend,
 }
 
 impl Run<'_> {
-    /// Takes the flow through these levels to its end.
+    /// Runs the deformation through these levels. If the result suggests that another attempt may be better, makes a
+    /// second one, and returns the better of both.
     pub fn finish(&self, levels: &[levels::Level], seconds: &mut Seconds) -> Result<Deformation> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
@@ -68,7 +71,8 @@ impl Run<'_> {
         Ok(if better && again.trusted() { again } else { found })
     }
 
-    /// The start that was not taken, where a registration that passed is one of two and displacements that are searched for reach the other.
+    /// Returns the start that was not taken, if a registration that passed its checks is one of two starts, and the
+    /// search for large displacements reaches from it to the other one.
     fn other(&self, levels: Levels, found: &Deformation) -> Option<&[Begin]> {
         let [first, second] = self.starts else { return None };
         let reached = first.vouched == Vouched::Checks
@@ -77,7 +81,7 @@ impl Run<'_> {
         reached.then(|| slice::from_ref(other))
     }
 
-    /// The way of a flow through its levels, from a start.
+    /// Returns the course of a flow through the levels from a start.
     fn course<'s>(&'s self, (levels, stored): Levels<'s>, begin: &'s Begin) -> Course<'s> {
         let Self { intensities, options, compared, observer, backend, .. } = *self;
         let middle = begin.middle.as_ref();
@@ -85,7 +89,7 @@ impl Run<'_> {
         Course { levels, stored, start, intensities, middle, options, compared, observer, backend }
     }
 
-    /// What an attempt finds.
+    /// Makes an attempt, and checks its result.
     fn found(&self, levels: Levels, attempt: Attempt, seconds: &mut Seconds) -> Result<Deformation> {
         let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, attempt))?;
         let mut flow = Flows::new(self.backend, course.middle)?;
@@ -124,13 +128,13 @@ impl Run<'_> {
         })
     }
 
-    /// The start from which the images agree better than from any other, and the way from there.
+    /// Returns the start from which the images agree best, with its course and the way through it.
     fn best<'s>(
         &'s self,
         levels: Levels<'s>,
         Attempt { starts, account }: Attempt<'s>,
     ) -> Result<(&'s Begin, Course<'s>, Way)> {
-        // After a registration that passed, another start is tried only where it may matter.
+        // After a registration that passed its checks, the second start is tried only if it may lead to another result.
         let sure = starts[0].vouched == Vouched::Checks;
         let alone = sure || starts.len() == 1;
         let mut ways: Vec<(&Begin, Course, Way)> = Vec::new();
@@ -147,7 +151,7 @@ impl Run<'_> {
         Ok(ways.swap_remove(best))
     }
 
-    /// What the flows, which are on the grid of the finest level, make of the images.
+    /// Makes the deformation from flows that have ended on the grid of the finest level.
     fn made(&self, flows: Flows, course: &Course, start: LinearStart) -> Result<Deformation> {
         let (fixed, moving) = (&self.fixed.geometry, &self.moving.geometry);
         let finest = course.grid(course.finest());
@@ -166,7 +170,8 @@ impl Run<'_> {
         finish::deformation(&mut *flow, self.backend, images, start, inverse, &look, self.observer)
     }
 
-    /// A flow that is on the grid of the finest level on that of the fixed image.
+    /// Brings a flow from the grid of the finest level to that of the fixed image; on the CPU, if that does not fit
+    /// into the backend's memory.
     fn on_fixed<'f>(&self, mut flow: Box<dyn Flow + 'f>, course: &Course) -> Result<Box<dyn Flow + 'f>> {
         let (grid, finest) = (&self.fixed.geometry, course.grid(course.finest()));
         if !memory::fits(self.backend, [grid, &self.moving.geometry], self.options.load(self.compared)) {

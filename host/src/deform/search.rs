@@ -1,4 +1,5 @@
-//! Where a flow begins where motion is large: displacements that are searched for, where climbing would be caught on the way.
+//! The search for large displacements, which a level can begin with. Over large motion, climbing alone would stop on
+//! the way, at structures that look alike.
 
 use super::course::Course;
 use super::middle::Middle;
@@ -12,24 +13,27 @@ use gpu::math::{flow, interpolate};
 use gpu::params::Affine;
 use rayon::prelude::*;
 
-/// Displacements reach so many voxels of the level.
+/// The largest displacement that is searched for, in voxels of the level.
 const REACH: f64 = 10.0;
 
-/// Beyond those that were found, they reach so many voxels of the finer level: half of the cell they were found for, and one more.
+/// The largest displacement that is searched for on the finer level, beyond those that were found, in its voxels: half
+/// of the cell for which they were found, and one more.
 const FINER_REACH: f64 = 3.0;
 
-/// They reach no further than this part of the grid along any axis.
+/// The largest displacement along any axis, as a fraction of the grid.
 const PART: f64 = 0.2;
 
-/// Voxels along each side of a cell, where there are not too many.
+/// Voxels along each side of a cell, unless that makes more than [`COSTS`] costs.
 const SIDE: usize = 2;
 
-/// Costs that are kept at most: there are more voxels to a cell instead.
+/// The most costs that are kept, one for each cell and displacement. If there are more, cells are made larger, up to 8
+/// voxels a side.
 const COSTS: usize = 1 << 28;
 
 impl Course<'_> {
-    /// Searches on the last of the coarse levels, from the start. Each of two flows that meet goes half of the way, which is searched for from
-    /// both sides, so that exchanged images find its opposite.
+    /// Searches on the last of the coarse levels, from the start. In symmetric mode, the search runs both ways on the
+    /// grid in the middle, and the result is the half of the displacement that the second flow makes; exchanged images
+    /// find its opposite.
     pub fn searched(&self) -> Result<Searched> {
         let level = self.coarse() - 1;
         let Some(middle) = self.middle else {
@@ -47,19 +51,22 @@ impl Course<'_> {
         Ok(Searched { planes: there.into_iter().zip(back).map(half).collect(), grid: cells, level })
     }
 
-    /// Whether displacements that are searched for reach where another start takes the corners of the grid, on average.
+    /// Returns whether the search reaches another start: whether its reach along every axis is at least the mean
+    /// distance between where both starts take the corners of the grid.
     pub fn reaches(&self, other: &DAffine3) -> bool {
         let reach = self.reach(self.grid(self.coarse() - 1), REACH).map(|n| n as f64);
         self.apart(other).cmple(DVec3::from_array(reach)).all()
     }
 
-    /// Whether another start takes the corners of a volume's grid more than a voxel away, on average.
+    /// Returns whether another start takes the corners of a volume's grid more than a voxel away along any axis, on
+    /// average.
     pub fn is_away(&self, other: &DAffine3) -> bool {
         !self.grid(0).is_flat() && self.apart(other).max_element() > 1.0
     }
 
-    /// How far away another start takes the corners of the grid on average, in voxels of the level that is searched. Where two flows meet, it is
-    /// the mean of both ways, so that it is the same for exchanged images.
+    /// Returns how far apart the start and another one take the corners of the grid along each axis, on average, in
+    /// voxels of the level that is searched. In symmetric mode, it is the mean of both ways, so that it is the same for
+    /// exchanged images.
     fn apart(&self, other: &DAffine3) -> DVec3 {
         let grid = self.grid(self.coarse() - 1);
         let to_voxels = grid.world_to_index();
@@ -76,7 +83,7 @@ impl Course<'_> {
         0.5 * (mean(&there) + mean(&back))
     }
 
-    /// Searches on the next finer level, from where one flow's displacements that were found lead.
+    /// Searches on the next finer level, around the displacements that were found for a single flow.
     pub fn searched_from(&self, found: &Searched) -> Result<Searched> {
         let level = found.level + 1;
         let way = found.on_positions(self.grid(level));
@@ -93,14 +100,16 @@ impl Course<'_> {
         Ok(Searched { planes, grid: cells, level })
     }
 
-    /// Displacements of one flow's cells on a level, up to so many voxels, that come before those of `way` and the start.
+    /// Searches a level for displacements of up to `most` voxels that a single flow makes before those of `way` and
+    /// before the start. Returns the planes of the displacements, in cells, and the grid of the cells.
     fn more(&self, level: usize, way: impl Fn([u32; 3]) -> [f32; 3] + Sync, most: f64) -> Result<(Vec<f32>, Geometry)> {
         let (grid, [fixed, moving]) = (self.grid(level), &self.stored[level][0]);
         let map = voxel_map(grid, self.levels[level].grids()[1], &self.start);
         self.displacements(grid, [fixed.voxels(), &moved(moving, grid, &map, way)], most)
     }
 
-    /// How far displacements up to so many voxels reach along each axis.
+    /// Returns the largest displacement that is searched for along each axis, in voxels: `most` times the smallest
+    /// spacing, up to [`PART`] of the grid.
     fn reach(&self, grid: &Geometry, most: f64) -> [usize; 3] {
         [0, 1, 2].map(|axis: usize| {
             let voxels = (most * smallest(grid) / grid.spacing[axis]).round();
@@ -108,7 +117,8 @@ impl Course<'_> {
         })
     }
 
-    /// Displacements up to so many voxels that take one image to the other one on the same grid, of cells.
+    /// Searches for displacements of up to `most` voxels that take the first image to the second, which is on the same
+    /// grid. Returns the planes of the displacements, in cells, and the grid of the cells.
     fn displacements(&self, grid: &Geometry, images: [&[u16]; 2], most: f64) -> Result<(Vec<f32>, Geometry)> {
         let spacing = grid.spacing.to_array().map(|spacing| (spacing / smallest(grid)) as f32);
         let mut search = Search { images, size: grid.size, spacing, reach: self.reach(grid, most), side: SIDE };
@@ -119,8 +129,8 @@ impl Course<'_> {
     }
 }
 
-/// The stored values of the moving image where displacements and then the map take the voxels of a grid; beyond its border those of the
-/// border.
+/// Returns the stored values of the moving image where the displacements `way` and then `map`, both in voxels, take the
+/// voxels of a grid. Beyond its border, the image continues with the values of the border.
 fn moved(moving: &StoredImage, grid: &Geometry, map: &Affine, way: impl Fn([u32; 3]) -> [f32; 3] + Sync) -> Vec<u16> {
     let [size, moving_size] = [grid.size, moving.size].map(|size| size.map(|n| n as u32));
     let last = interpolate::last(moving_size);
@@ -135,7 +145,7 @@ fn moved(moving: &StoredImage, grid: &Geometry, map: &Affine, way: impl Fn([u32;
     (0..grid.voxels()).into_par_iter().map(value).collect()
 }
 
-/// The grid of the cells.
+/// Returns the grid of the cells' centres.
 fn cells(grid: &Geometry, search: &Search) -> Geometry {
     let side = search.side as f64;
     let first = grid.index_to_world().transform_point3(DVec3::splat(0.5 * (side - 1.0)));

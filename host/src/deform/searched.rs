@@ -1,26 +1,27 @@
-//! Displacements that were searched for.
+//! The result of the search for large displacements.
 
 use super::levels;
 use crate::backend::padded;
 use crate::image::Geometry;
 use gpu::math::field;
 
-/// One for each cell. Of two flows that meet, the way of the second.
+/// A displacement for each cell. In symmetric mode, it is that of the second flow; the first one has its opposite.
 pub struct Searched {
+    /// The planes of the components along each axis, in units of cells.
     pub planes: Vec<f32>,
-    /// The cells.
+    /// The grid of the cells.
     pub grid: Geometry,
-    /// The number of the level, which begins with them.
+    /// The number of the level that begins with these displacements.
     pub level: usize,
 }
 
 impl Searched {
-    /// The planes, their size, and how they lie on another grid: see [`crate::backend::Flow::take`].
+    /// Returns the planes, their size, and how they lie on another grid: see [`crate::backend::Flow::take`].
     pub fn on(&self, grid: &Geometry) -> (&[f32], [usize; 3], [[f32; 3]; 2]) {
         (&self.planes, self.grid.size, levels::between(&self.grid, grid))
     }
 
-    /// The displacement at a position on another grid, both in voxels of that.
+    /// Returns a function from a position on another grid to the displacement there, both in voxels of that grid.
     pub fn on_positions(&self, grid: &Geometry) -> impl Fn([f32; 3]) -> [f32; 3] + Sync {
         let size = self.grid.size.map(|n| n as u32);
         let planes = padded(&self.planes, self.grid.size);

@@ -1,25 +1,25 @@
-//! What smooths the update field and the field.
+//! How the update field and the displacement field are smoothed.
 
 use super::Options;
 
-/// The window over which voxels pull together, as a multiple of what smooths the field.
+/// The sigma that smooths the update field, as a multiple of the one that smooths the displacement field.
 const WINDOW: f64 = 3.0;
 
-/// The softest field, voxels: a Gaussian of less than a third of a voxel is none.
+/// The sigma of the softest field, voxels: a Gaussian narrower than a third of a voxel does not smooth.
 pub const SOFTEST: f64 = 0.32;
 
-/// What smooths the update field and the whole field.
+/// How the update field and the displacement field are smoothed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Smoothing {
-    /// As the user says: standard deviations of Gaussians, mm at the finest level, whose voxels measure `finest_mm`; on coarser levels
-    /// they grow with the grid.
+    /// As the user says: the sigmas for the update field and the displacement field, mm at the finest level, whose
+    /// spacing is `finest_mm`. At coarser levels they grow with the spacing.
     Given { smooth_mm: [f64; 2], finest_mm: f64 },
-    /// The Gaussian that smooths the whole field, voxels of a level.
+    /// As found from the images: the sigma for the displacement field, in voxels of each level.
     Found(f64),
 }
 
 impl Smoothing {
-    /// What the options say, where they do.
+    /// Returns the smoothing that the options ask for; `None` if it is to be found from the images.
     pub fn given(options: &Options, finest_mm: f64) -> Option<Self> {
         let smooth_mm = match (options.smooth_mm, options.smooth_field_mm) {
             (None, None) => return None,
@@ -29,8 +29,9 @@ impl Smoothing {
         Some(Self::Given { smooth_mm, finest_mm })
     }
 
-    /// What smooths the finer levels where this smooths the coarse ones: as many voxels where the images want the softest field, for then
-    /// anatomy differs on all scales; the more of the same in mm, the stiffer they want it. What is given is for all.
+    /// Returns the smoothing of the finer levels, given that of the coarse ones. The softest field keeps its sigma in
+    /// voxels, because anatomy then differs on all scales. The stiffer the field, the closer its sigma stays to the
+    /// same number of mm. A smoothing that the user gave is kept.
     pub fn finer(self) -> Self {
         match self {
             Self::Found(voxels) => Self::Found((voxels / SOFTEST).sqrt().sqrt() * voxels),
@@ -38,7 +39,7 @@ impl Smoothing {
         }
     }
 
-    /// The Gaussians of the update field and of the whole field, mm, on a level whose voxels measure `mm`.
+    /// Returns the sigmas for the update field and the displacement field, mm, at a level whose spacing is `mm`.
     pub fn sigmas_mm(self, mm: f64) -> [f64; 2] {
         match self {
             Self::Given { smooth_mm, finest_mm } => smooth_mm.map(|smooth| smooth * mm / finest_mm),

@@ -11,52 +11,55 @@ use crate::transform::{Dimension, Kind, Linear};
 use crate::{Error, Geometry, Observer, Result, Volume};
 use std::time::Instant;
 
-/// Where a flow starts instead of where a registration that should not be used says.
+/// Ends of the sentence that says where a flow starts if the result of a registration should not be used.
 const HEADERS: &str = "as the headers place the images";
 const THERE_OR_HEADERS: &str = "there or as the headers place the images, as they agree better";
 const EXCHANGED: &str = "from what it finds with the images exchanged";
 
-/// Where a flow starts.
+/// The linear transform that a flow starts from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
-    /// From a registration of this kind with default options. Where its result should not be used, a doubt says so and the flow starts as
-    /// the headers place the images.
+    /// The result of a registration of this kind with default options. If it fails its checks, and the kind is more
+    /// general than rigid, a rigid registration is tried. If none passes, a doubt says so, and the flow starts from the
+    /// headers' alignment or, if the result failed `place` alone, from whichever of the two makes the images agree
+    /// better.
     Register(Kind),
-    /// As the headers place the images.
+    /// The headers' alignment of the images.
     Headers,
-    /// From a transform, fixed point to moving point, LPS mm.
+    /// This transform, fixed point to moving point, LPS mm.
     Transform(Linear),
 }
 
-/// Where a flow may start.
+/// The candidates for the start of a flow.
 pub(super) struct Starts {
-    /// One place or two, the likelier first. After a registration that passed its checks, the second is where the headers place the images:
-    /// in one session of a scanner they are right for what keeps still.
+    /// One or two, the likelier first. If the first one is registered, the second is the headers' alignment: in one
+    /// session of a scanner, it is right for whatever does not move.
     pub starts: Vec<Begin>,
-    /// What speaks against them.
+    /// Doubts about the registration.
     pub doubts: Vec<Doubt>,
 }
 
-/// A place where a flow may start.
+/// A candidate for the start of a flow.
 pub(super) struct Begin {
     pub linear: LinearStart,
     pub vouched: Vouched,
-    /// Where two flows meet, if they do.
+    /// In symmetric mode, the middle between the images, where the two flows meet.
     pub middle: Option<Middle>,
 }
 
-/// What vouches for a start.
+/// How reliable a start is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Vouched {
     /// A registration that passed its checks.
     Checks,
-    /// A registration that did not, though the images agree more there than around.
+    /// A registration that failed `place` alone, although the images agree better there than around.
     Place,
+    /// No registration supports it: the transform was given, or the headers' alignment is used alone.
     Nothing,
 }
 
 impl Start {
-    /// Where a flow may start.
+    /// Finds the candidates for the start of a flow.
     pub(super) fn find(
         &self,
         images: &[Prepared; 2],
@@ -64,7 +67,7 @@ impl Start {
         chosen: Chosen,
         observer: &dyn Observer,
     ) -> Result<Starts> {
-        // What was asked for is waited for, which does not count as finding a start.
+        // A device that was asked for is waited for before the clock runs: that does not count as finding a start.
         chosen.at_once()?;
         let clock = Instant::now();
         let headers = |vouched| (headers(&images[0].image), "the headers", vouched);
@@ -78,7 +81,8 @@ impl Start {
                         found.starting(at)
                     }
                 };
-                // The headers are taken only if the images agree better by them. Then what vouches for the registration vouches for them, too.
+                // The headers' alignment is taken only if the images agree better by it, so it is as reliable as the
+                // registration.
                 let vouched = match &found.start {
                     Some(_) if found.sure => Vouched::Checks,
                     Some(_) => Vouched::Place,
@@ -101,7 +105,7 @@ impl Start {
     }
 }
 
-/// Refuses a start that cannot be undone, or that leads out of the plane of 2-D images.
+/// Refuses a start that has no inverse, or that leads out of the plane of 2-D images.
 fn check_start(fixed: &Volume, start: &Linear) -> Result<()> {
     let map = start.to_affine();
     if !map.is_finite() || map.matrix3.determinant() == 0.0 {
@@ -114,18 +118,19 @@ fn headers(fixed: &Volume) -> Linear {
     Linear::identity(Kind::Translation, Dimension::of(&fixed.geometry), fixed.geometry.centre())
 }
 
-/// What a registration says of the start.
+/// The start that a registration finds.
 struct Found {
-    /// None where it is of no use.
+    /// `None` if the registration is of no use as a start.
     start: Option<Linear>,
-    /// Whether it may be used without asking whether the headers are better.
+    /// Whether the registration passed its checks.
     sure: bool,
-    /// Of one that is not sure, a sentence to which is to be added where the flow starts instead.
+    /// Doubts about the registration. If it is not `sure`, their message is unfinished: [`Found::starting`] completes
+    /// it.
     doubts: Vec<Doubt>,
 }
 
 impl Found {
-    /// Adds where the flow starts instead.
+    /// Completes the doubts about a registration that is not `sure` by where the flow starts instead.
     fn starting(mut self, at: &str) -> Self {
         let unsure = self.doubts.iter_mut().filter(|_| !self.sure);
         unsure.for_each(|doubt| doubt.message = doubt.message.clone().then(&format!("): starting {at}").into()));
@@ -133,14 +138,15 @@ impl Found {
     }
 }
 
-/// What lies between a registration and one of the exchanged images; where only one of them passed, that one.
+/// Registers the images both ways. Returns the transform halfway between both results or, if only one of them passed
+/// its checks, that one.
 fn both_ways(kind: Kind, [fixed, moving]: &[Prepared; 2], chosen: Chosen, observer: &dyn Observer) -> Result<Found> {
     let there = registered(kind, [fixed, moving], chosen, observer)?;
     let back = registered(kind, [moving, fixed], chosen, observer)?;
     Ok(met(kind, &fixed.image.geometry, [there, back]))
 }
 
-/// The same of what both find.
+/// Combines the results of both ways: see [`both_ways`].
 fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
     let sure = ways.iter().any(|way| way.sure);
     let map = |way: &Found| way.start.as_ref().filter(|_| way.sure >= sure).map(Linear::to_affine);
@@ -149,7 +155,8 @@ fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
         (Some(there), Some(back)) => Some(middle::between(&there, &back).unwrap_or(there)),
         (there, back) => there.or(back),
     };
-    // One in doubt need not have a middle.
+    // A registration in doubt that has no half is dropped. One that passed its checks is kept, and refused with an
+    // error later.
     let map = map.filter(|map| sure || middle::half(map).is_some());
     let at = match map {
         Some(_) if sure => EXCHANGED,
@@ -161,9 +168,9 @@ fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
     Found { start, sure, doubts }
 }
 
-/// What a registration finds, and what speaks against it.
+/// Registers the images. What speaks against the result becomes doubts about the start.
 fn registered(kind: Kind, images: [&Prepared; 2], chosen: Chosen, observer: &dyn Observer) -> Result<Found> {
-    // A GPU that is opened meanwhile is used as soon as it is.
+    // A GPU that is being opened meanwhile is used as soon as it is ready.
     let found = registration::linear(kind, images, || chosen.at_once(), observer)?;
     let (name, messages) = (found.transform.kind.name(), found.doubts.iter().map(|doubt| &doubt.message));
     if found.trusted() {
@@ -180,8 +187,9 @@ fn registered(kind: Kind, images: [&Prepared; 2], chosen: Chosen, observer: &dyn
     Ok(Found { start, sure: false, doubts: vec![Doubt::slight(Check::Start, why)] })
 }
 
-/// Whether a flow may start from a result that should not be used: people's chests differ by more than an affine map can mend, but where
-/// they agree more than at any place around, a flow has less far to go.
+/// Returns whether a flow may start from a result that failed its checks: if it failed `place` alone, and intensities
+/// and local contrast still agree better there than at any place around. People's chests, for instance, differ by more
+/// than an affine map can correct, but from such a place a flow has less far to go.
 fn will_do(found: &Registration) -> bool {
     let in_doubt = found.doubts.iter().filter(|doubt| doubt.grave).all(|doubt| doubt.check == Check::Place);
     in_doubt && found.place.is_some_and(registration::both_lead)

@@ -1,23 +1,25 @@
-//! How stiff the field is: as the images want it.
+//! Finds from the images how stiff the field should be.
 //!
-//! What is too soft fits noise and chance, what is too stiff misses anatomy. Which of the two it is shows where the fit has not looked: on
-//! a finer level than the one it was made on, and in voxels that did not pull. So the coarse levels are climbed from stiff to soft.
+//! A field that is too soft fits noise and chance, and one that is too stiff misses anatomy. Both show in what the fit
+//! has not seen: on a finer level than the one it was made on, and in held-out voxels. So the coarse levels are climbed
+//! again and again, from stiff to soft.
 
 use super::smoothing::{SOFTEST, Smoothing};
 use super::trials::{Trials, Tried};
 use crate::Result;
 
-/// How much stiffer one field that is tried is than the next.
+/// The sigma of a field that is tried over that of the next one.
 const RATIO: f64 = std::f64::consts::SQRT_2;
 
-/// Fields that are tried: from 2.6 voxels.
+/// The number of fields that are tried; the first has a sigma of 2.6 voxels.
 const TRIED: i32 = 7;
 
-/// Softer fields are not tried after so many that are worse than a stiffer one.
+/// Trials end after so many fields in a row that are worse than a stiffer one.
 const WORSE: usize = 2;
 
-/// The smoothing of the coarse levels with which the images agree best, of those whose bending they account for, and how they do. Where they
-/// account for none, it is the stiffest. Where it is `known` for another start, what is stiffer by more than a step is left out.
+/// Finds the smoothing of the coarse levels with which the images agree best, among the fields that are accounted for
+/// (see [`bending`](super::bending)), or the stiffest if no field is. Also returns the result of its trial. If the
+/// smoothing for another start is `known`, fields that are stiffer by more than a step are left out.
 pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing, Tried)> {
     let all = match known {
         Some(Smoothing::Found(voxels)) => fields(RATIO * voxels),
@@ -26,7 +28,7 @@ pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing
     let (mut stiffest, mut best): (_, Option<(Smoothing, Tried)>) = (None, None);
     let mut worse = 0;
     'all: for some in all.chunks(trials.at_once()) {
-        // The same is found however many are tried at once.
+        // Results are looked at in order, so that it does not matter how many are tried at once.
         for (&smoothing, tried) in some.iter().zip(trials.all(some, None)?) {
             let Tried { nats, accounts, .. } = tried;
             stiffest.get_or_insert((smoothing, tried));
@@ -43,9 +45,10 @@ pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing
     Ok(best.or(stiffest).unwrap_or((Smoothing::Found(SOFTEST), Tried::default())))
 }
 
-/// The smoothing of the last coarse level from what was searched for, and how the images agree after it, if that is more than the `nats` to
-/// which `smoothing` climbs. A sharp border needs a softer field than what climbing finds, so where this one is no gain, `softer` ones are
-/// tried, too, if so asked: `at_once` by `tried`, which says how the images agree after each.
+/// Finds the smoothing of the last coarse level if that begins with searched displacements, and how well the images
+/// agree after it. Returns `None` if they agree no better than `nats`, to which `smoothing` climbs without the search.
+/// A sharp border needs a softer field than the one found by climbing. So if `smoothing` is no gain and `softer` is
+/// set, softer fields are tried, too. `tried` runs trials, of which `at_once` take the time of one.
 pub fn from_searched(
     smoothing: Smoothing,
     nats: f64,
@@ -75,11 +78,11 @@ pub fn from_searched(
     Ok(best)
 }
 
-/// The fields that are tried, stiff to soft, from one as stiff as this, voxels.
+/// Returns the fields that are tried, stiff to soft, beginning at a sigma of `from` voxels.
 fn fields(from: f64) -> Vec<Smoothing> {
     // `f64::powi` may differ in its last digit from build to build.
     let all = (0..TRIED).rev().map(|step| SOFTEST * libm::pow(RATIO, f64::from(step)));
-    // Half a step is more than round-off.
+    // Half a step more is allowed, because of round-off.
     all.filter(|&voxels| voxels < from * RATIO.sqrt()).map(Smoothing::Found).collect()
 }
 
@@ -87,8 +90,8 @@ fn fields(from: f64) -> Vec<Smoothing> {
 mod tests {
     use super::*;
 
-    /// What is found where climbing reaches 1 nat, and how many fields were tried for it; of a field twice the softest one and of softer
-    /// ones.
+    /// Returns what is found for a field of twice the softest sigma, if climbing reaches 1 nat and trials with this and
+    /// softer fields reach `nats`; and how many fields were tried.
     fn searched(softer: bool, at_once: usize, nats: [f64; 3], accounts: bool) -> (Option<Smoothing>, usize) {
         let all = fields(2.0 * SOFTEST);
         let mut number = 0;

@@ -1,5 +1,5 @@
-//! Fields that are tried on the coarse levels: one half of the voxels pulls, and the other half says on the finest level how well the images
-//! agree.
+//! Trials of candidate fields on the coarse levels: one half of the voxels drives the field, and the other, held-out
+//! half measures on the finest level how well the images agree.
 
 use super::bending;
 use super::course::{Before, Course};
@@ -14,46 +14,51 @@ use crate::{Observer, Result};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
-/// Iterations of a level beyond the coarse ones at most: they show which of two fields is ahead.
+/// The maximum number of iterations at a level beyond the coarse ones: enough to see which of two fields is ahead.
 const SHORT: usize = 12;
 
-/// How the images agree after the coarse levels.
+/// How well the images agree after a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tried {
-    /// What the half that did not pull tells, nats per voxel.
+    /// The information of the metrics over the held-out half, nats per voxel.
     pub nats: f64,
-    /// What contrasts tell on the grids of both images, where two flows meet: see [`meet::information`].
+    /// In symmetric mode, the mutual information of local contrast on the grids of both images: see
+    /// [`meet::information`]. Else 0.
     pub contrasts: f64,
-    /// Whether it tells so much more than at the start as to account for how the field bends space.
+    /// Whether the information has risen enough since the start to account for how the field bends space: see
+    /// [`bending`].
     pub accounts: bool,
 }
 
 impl Tried {
-    /// The value by which a start is chosen, and whether to take what was searched for. Where two flows meet, the half alone misleads: both
-    /// images are squeezed until intensities agree that do not belong together, and each start has another grid in the middle.
+    /// Returns the value by which a start is chosen, and by which searched displacements are accepted. In symmetric
+    /// mode, the held-out half alone misleads: both images are squeezed until intensities agree that do not belong
+    /// together, and each start has its own grid in the middle.
     pub fn told(&self) -> f64 {
         self.nats + self.contrasts
     }
 }
 
-/// What must account for how a field bends space.
+/// What must account for how a field bends space: see [`bending`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Account {
-    /// What the half that does not pull tells.
+    /// The information over the held-out half.
     Half,
-    /// What contrasts tell, as those of the finished field must.
+    /// The mutual information of local contrast, as is required of the finished field.
     Contrasts,
 }
 
-/// The flows of trials.
+/// Runs trials from one start.
 pub struct Trials<'a> {
     course: &'a Course<'a>,
     judge: Judge<'a>,
-    /// Asked instead of the half.
+    /// Decides instead of the held-out half whether a field is accounted for.
     witness: Option<Witness<'a>>,
 }
 
 impl<'a> Trials<'a> {
+    /// Prepares trials, in which `account` says what must account for a field.
+    ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn new(course: &'a Course<'a>, account: Account) -> Result<Self> {
@@ -62,13 +67,13 @@ impl<'a> Trials<'a> {
         Ok(Self { course, judge: Judge { course, flow: None, start: None }, witness })
     }
 
-    /// How many are [tried](Trials::all) in about the time of one.
+    /// Returns how many fields are [tried](Trials::all) in about the time of one.
     pub fn at_once(&self) -> usize {
         // A field on a coarse level keeps two threads busy, and hardly more.
         if self.course.backend.waits() { usize::MAX } else { (rayon::current_num_threads() / 2).max(1) }
     }
 
-    /// The coarse levels with each of these: see [`Self::one`].
+    /// Tries the coarse levels with each of these smoothings: see [`Self::one`].
     pub fn all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<Tried>> {
         let Self { course, judge, witness } = self;
         if course.middle.is_some() {
@@ -77,7 +82,7 @@ impl<'a> Trials<'a> {
         let last = course.coarse() - 1;
         let climbed = |&smoothing| Field::of(course, last, smoothing, searched, witness.as_ref());
         let mut fields = Ok(Vec::new());
-        // While they climb, the finest level gets its images.
+        // While the fields climb, the images of the finest level are loaded.
         rayon::in_place_scope(|scope| {
             scope.spawn(|_| fields = smoothings.par_iter().with_max_len(1).map(climbed).collect());
             judge.ready().map(drop)
@@ -85,14 +90,14 @@ impl<'a> Trials<'a> {
         fields?.iter().map(|field| judge.tried(field)).collect()
     }
 
-    /// The coarse levels, or the last of them where its field begins with what was searched for.
+    /// Tries the coarse levels or, if the field begins with searched displacements, the last of them.
     pub fn one(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
         let course = self.course;
         let last = course.coarse() - 1;
         if course.middle.is_none() {
             return self.after(last, smoothing, searched);
         }
-        // Before the flows of the trial take memory.
+        // This is measured before the flows of the trial take memory.
         let start = match self.judge.start {
             Some(start) => start,
             None => *self.judge.start.insert(told(course, &mut at_start(course)?)?),
@@ -107,28 +112,29 @@ impl<'a> Trials<'a> {
         Ok(Tried { nats, contrasts, accounts: nats - start > bending })
     }
 
-    /// The level after the coarse ones, for a while, where the coarse ones have this.
+    /// Tries the coarse levels with a smoothing, and a few iterations of the level after them.
     pub fn beyond(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
         self.after(self.course.coarse(), smoothing, searched)
     }
 
-    /// One flow after this level.
+    /// Tries a single flow up to this level.
     fn after(&mut self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
         self.judge.tried(&Field::of(self.course, level, smoothing, searched, self.witness.as_ref())?)
     }
 
-    /// Gives back the memory of the flow on the finest level.
+    /// Frees the memory of the flow on the finest level.
     pub fn rest(&mut self) {
         self.judge.flow = None;
     }
 }
 
-/// What says how well the images agree through a field.
+/// Measures how well the images agree through a field.
 struct Judge<'a> {
     course: &'a Course<'a>,
-    /// Of one flow: stays on the finest level, with its images, and takes the fields. Two that meet go there themselves.
+    /// Stays on the finest level with its images, and takes the field of each trial. In symmetric mode it is not used:
+    /// the flows of a trial go to the finest level themselves.
     flow: Option<Flows<'a>>,
-    /// What the half tells at the start, nats per voxel.
+    /// The information over the held-out half at the start, nats per voxel.
     start: Option<f64>,
 }
 
@@ -142,7 +148,8 @@ impl<'a> Judge<'a> {
         Ok(Tried { nats, contrasts: 0.0, accounts: field.accounts.unwrap_or(nats - start > field.bending) })
     }
 
-    /// The flow on the finest level, whose field at first is that of the start, and what the half tells there.
+    /// Returns the flow on the finest level, and the information over the held-out half at the start, nats per voxel. A
+    /// new flow has a field of 0.
     fn ready(&mut self) -> Result<(&mut Flows<'a>, f64)> {
         let mut flow = match self.flow.take() {
             Some(flow) => flow,
@@ -156,19 +163,19 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The field of one flow.
+/// The field of a single flow after a trial.
 struct Field {
     planes: Vec<f32>,
     /// The number of the level that it is on.
     level: usize,
     /// See [`bending::of_planes`].
     bending: f64,
-    /// What a witness says, if there is one.
+    /// Whether a [`Witness`] says that it is accounted for, if there is one.
     accounts: Option<bool>,
 }
 
 impl Field {
-    /// After this level, where the coarse ones have this smoothing.
+    /// Climbs to the end of `level`, where `smoothing` is that of the coarse levels.
     fn of(
         course: &Course,
         level: usize,
@@ -184,14 +191,14 @@ impl Field {
     }
 }
 
-/// Flows on the finest level, as they start.
+/// Returns flows on the finest level with fields of 0.
 fn at_start<'a>(course: &Course<'a>) -> Result<Flows<'a>> {
     let mut flows = Flows::new(course.backend, course.middle)?;
     course.enter(&mut flows, course.finest(), Before::Start)?;
     Ok(flows)
 }
 
-/// Flows that the half that pulls took to the end of a level, where the coarse ones have this smoothing.
+/// Climbs to the end of the level `last`, driven by one half of the voxels; `smoothing` is that of the coarse levels.
 fn climbed<'a>(
     course: &Course<'a>,
     last: usize,
@@ -210,12 +217,12 @@ fn climbed<'a>(
     Ok(flows)
 }
 
-/// What the half that does not pull tells on the finest level, nats per voxel.
+/// Returns the information over the held-out half on the finest level, nats per voxel.
 fn told(course: &Course, flows: &mut Flows) -> Result<f64> {
     course.plan(course.finest()).nats(flows.climb(), Half::Second)
 }
 
-/// An observer that hears nothing, but may stop a run.
+/// An observer that reports nothing, but through which a run can be stopped.
 struct Quiet<'a>(&'a dyn Observer);
 
 impl Observer for Quiet<'_> {

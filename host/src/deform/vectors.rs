@@ -1,11 +1,11 @@
-//! From displacements on the fixed image's grid, in voxels, to vectors in LPS mm.
+//! Maps that turn displacements on the fixed image's grid, in voxels, into vectors in LPS mm.
 
 use crate::backend::VectorMaps;
 use crate::image::Geometry;
 use glam::DAffine3;
 
-/// The maps of the field, which leads from the fixed image through the displacements and then the start, and of its inverse, which leads
-/// from the moving image back.
+/// Returns the maps for the field, from the fixed image through the displacements and then the start, and for its
+/// inverse, from the moving image back.
 pub fn maps([fixed, moving]: [&Geometry; 2], start: &DAffine3) -> [VectorMaps; 2] {
     let [of_fixed, of_moving] = [fixed, moving].map(|grid| grid.index_to_world());
     let back = fixed.world_to_index() * start.inverse() * of_moving;

@@ -1,4 +1,5 @@
-//! How levels are climbed: how stiff the field is and where it begins, as the user says, or as the images want it.
+//! Chooses how a course is climbed: how stiff the field is, as the user says or as found from the images, and whether
+//! it begins with searched displacements.
 
 use super::Level;
 use super::course::Course;
@@ -10,28 +11,30 @@ use super::trials::{Account, Trials};
 use crate::Result;
 use glam::DAffine3;
 
-/// The way through a course.
+/// How a course is climbed.
 pub struct Way {
-    /// Of the coarse levels.
+    /// The smoothing of the coarse levels.
     pub smoothing: Smoothing,
-    /// What a level begins with, instead of coarser levels.
+    /// Searched displacements that a level begins with, instead of the field of coarser levels.
     pub searched: Option<Searched>,
-    /// What the images tell about each other where two ways are compared: after the level that is searched last, or the coarse ones.
+    /// How well the images agree, by which two ways are compared, nats: after the level beyond the coarse ones if that
+    /// is searched, too, else after the coarse ones. 0 if there is nothing to compare with.
     pub nats: f64,
 }
 
 impl Way {
-    /// `alone`: whether there is no other way, to whose value this one's is compared. `known`: one from another start.
+    /// Finds the way through a course. `alone` says that no other way will be compared with it, so that its value may
+    /// be left out. `known` is the way from another start.
     pub fn through(course: &Course, account: Account, alone: bool, known: Option<&Self>) -> Result<Self> {
-        // How stiff the field is hardly depends on where two flows meet.
+        // How stiff the field should be hardly depends on where the two flows meet, so a known smoothing is kept.
         let same = || known.filter(|_| course.middle.is_some()).map(|way| way.smoothing);
         let given = Smoothing::given(course.options, course.mm(course.finest())).or_else(same);
-        // A flow of a single level begins at 0.
+        // With a single level there is no search: the flow begins at 0.
         let searches = course.finest() > 0;
         if let (Some(given), false, true) = (given, searches, alone) {
             return Ok(Self { smoothing: given, searched: None, nats: 0.0 });
         }
-        // Before the trials, whose fields need the memory that the search frees.
+        // This comes before the trials, whose fields need the memory that the search frees.
         let searched = if searches { Some(course.searched()?) } else { None };
         let mut trials = Trials::new(course, account)?;
         let (smoothing, tried) = match given {
@@ -53,8 +56,9 @@ impl Way {
         Ok(Self { smoothing, searched, nats })
     }
 
-    /// Whether another start may lead elsewhere: the search reaches it, and large motion was found, which is searched for on a finer level,
-    /// too. Two flows that meet each go half of the way and do not search further, so there the starts only have to differ.
+    /// Returns whether another start may lead to another result: if the search reaches it, and large motion was found
+    /// that is also searched for on a finer level. In symmetric mode, each flow goes half of the way and there is no
+    /// further search, so there the starts only have to differ.
     pub fn leads_to(&self, course: &Course, other: &DAffine3) -> bool {
         let far = || match course.middle {
             None => self.searched.is_some() && course.searches_further(),
@@ -63,7 +67,7 @@ impl Way {
         course.reaches(other) && far()
     }
 
-    /// Takes a flow through the levels of its course.
+    /// Moves a flow through the levels of its course.
     pub fn climbed(&self, course: &Course, flow: &mut Flows) -> Result<Vec<Level>> {
         let first = self.searched.as_ref().map_or(0, |searched| searched.level);
         let before = |number| course.before(number, self.searched.as_ref());
@@ -72,15 +76,16 @@ impl Way {
     }
 }
 
-/// What was searched for, or what is found from there on a finer level, if the images agree better by that, and how they do there: organs
-/// that slide along each other differ in their displacements within a cell.
+/// Searches on the next finer level around what was found. Returns what was found there if the images agree better by
+/// it, else the first result, with how well they agree, nats. Organs that slide along each other move differently
+/// within a single cell of the coarse search.
 fn beyond(
     course: &Course,
     trials: &mut Trials,
     smoothing: Smoothing,
     found: Searched,
 ) -> Result<(Option<Searched>, f64)> {
-    // The search needs the memory.
+    // The search needs the memory of the trials.
     trials.rest();
     let finer = course.searched_from(&found)?;
     let [before, after] = [trials.beyond(smoothing, Some(&found))?, trials.beyond(smoothing, Some(&finer))?];

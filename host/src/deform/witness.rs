@@ -1,4 +1,5 @@
-//! Whether contrasts account for how a field bends space, while it is only tried.
+//! Decides by local contrast whether the images account for a candidate field, as is required of the finished field:
+//! see `bending`.
 
 use super::levels::Level;
 use super::place::{bending_of, enough, insides, moved};
@@ -10,17 +11,17 @@ use crate::registration::Insides;
 use crate::transform::Field;
 use glam::DAffine3;
 
-/// What two images tell about each other by their contrasts, inside of what is image.
+/// Measures the mutual information of the local contrast of two images over their foreground.
 pub struct Witness<'a> {
     images: [Prepared<'a>; 2],
     insides: Insides,
     start: DAffine3,
-    /// What they tell through the start, nats beyond chance.
+    /// The mutual information through the start, nats beyond chance.
     at_start: f64,
 }
 
 impl<'a> Witness<'a> {
-    /// Of fields that follow a start; none where too little of the images is image.
+    /// Prepares the check for fields composed with `start`. Returns `None` if too little of the images is foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
@@ -31,7 +32,7 @@ impl<'a> Witness<'a> {
         Ok(Some(Self { images, insides, start: *start, at_start }))
     }
 
-    /// Whether a field on a grid could stand by what is asked of a finished one; its planes are in voxels.
+    /// Returns whether a field on a grid could pass the checks of a finished field. Its planes are in voxels.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)

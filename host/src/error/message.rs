@@ -1,19 +1,19 @@
-//! Sentences that name options without saying how their reader types them.
+//! Error messages in which options are placeholders, so that each caller can name them as its users type them.
 
 use super::Setting;
 use std::fmt::{self, Display, Formatter};
 
-/// Characters beyond which a sentence is cut, and how many are kept of its end.
+/// The most characters of a sentence, and the number that is kept of the end of a longer one.
 const LONGEST: usize = 4000;
 const TAIL: usize = 200;
 
-/// What is wrong, and what to do about it where that is known. `Display` is one line that calls options by their names in this
-/// library.
+/// What is wrong, and what to do about it if that is known. `Display` gives one line, with the names that options have
+/// in this library.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Message {
     /// What is wrong.
     pub wrong: Vec<Piece>,
-    /// What to do; empty where nothing is known to help.
+    /// What to do; empty if nothing is known to help.
     pub advice: Vec<Piece>,
 }
 
@@ -21,19 +21,19 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     Text(String),
-    /// The name of an option, whatever the reader calls it.
+    /// A placeholder for the name of an option.
     Setting(Setting),
 }
 
 impl Message {
-    /// The message with `next` behind it, in the same sentence.
+    /// Appends `next` to the same sentence.
     pub fn then(mut self, next: &Self) -> Self {
         self.wrong.extend(next.wrong.iter().cloned());
         self.advice.extend(next.advice.iter().cloned());
         self
     }
 
-    /// The message in one line, with options called what `name` calls them.
+    /// The message in one line, with options named by `name`.
     pub fn line(&self, name: impl Fn(Setting) -> String) -> String {
         let sentence = |pieces: &[Piece]| -> String {
             let piece = |piece: &Piece| match piece {
@@ -49,7 +49,8 @@ impl Message {
     }
 }
 
-/// A sentence fit to be printed on a line, whatever a file or its name put into it.
+/// Makes a text printable on one line: shortens it and replaces control characters, which may come from a file or its
+/// name.
 pub(super) fn shown(text: &str) -> String {
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(LONGEST) {
@@ -67,7 +68,7 @@ impl Display for Message {
     }
 }
 
-/// Of a text, what stands behind the first semicolon says what to do.
+/// In a text, the part after the first semicolon says what to do.
 impl From<String> for Message {
     fn from(text: String) -> Self {
         let (wrong, advice) =
@@ -83,8 +84,9 @@ impl From<&str> for Message {
     }
 }
 
-/// A [`Message`] of texts, as `format!` takes them, and of options, by their [`Setting`] or as a value of it in braces; what to do stands
-/// behind a semicolon: `message!("{name} has no gradient"; "use ", Metric, " mattes")`.
+/// Makes a [`Message`] of texts, as `format!` takes them, and of options, given by the name of their [`Setting`] or as
+/// an expression in braces. What to do follows after a semicolon:
+/// `message!("{name} has no gradient"; "use ", Metric, " mattes")`.
 macro_rules! message {
     ($($wrong:tt),+ $(; $($advice:tt),+)?) => {
         $crate::error::Message {

@@ -1,4 +1,4 @@
-//! Every way in which mireg refuses: which file, option or device, what is wrong with it, and what to do.
+//! The errors of mireg. Each says which file, option or device is concerned, what is wrong, and what to do.
 
 mod message;
 mod setting;
@@ -10,23 +10,23 @@ pub use message::{Message, Piece};
 pub(crate) use message::{message, piece};
 pub use setting::Setting;
 
-/// What went wrong. `Display` is one line without a trailing full stop, which calls options by their names in this library;
-/// [`Error::line`] calls them otherwise.
+/// An error. `Display` gives one line without a full stop, with the names that options have in this library.
+/// [`Error::line`] lets the caller name them.
 #[derive(Debug)]
 pub enum Error {
     /// A file that cannot be read, written or used.
     File { path: PathBuf, message: Message },
-    /// An option or an image that makes no sense, by itself or with the others.
+    /// An option or an image that is not valid, by itself or together with the others.
     Option { setting: Setting, message: Message },
-    /// A backend that is not there or gave up: `cpu`, `cuda` or `emulated`.
+    /// A backend that is not available or failed: `cpu`, `cuda` or `emulated`.
     Device { backend: &'static str, message: Message },
-    /// The images were read but no registration of them can be trusted.
+    /// No registration of the images can be trusted.
     Untrusted(Message),
-    /// The observer asked for an end.
+    /// The observer stopped the run.
     Stopped,
 }
 
-/// Short for a result, with mireg's [`Error`] where no other is named.
+/// A result, by default with mireg's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
@@ -35,12 +35,12 @@ impl Error {
         Self::File { path: path.as_ref().to_owned(), message: message.into() }
     }
 
-    /// Makes what a reader says into an error about `path`.
+    /// Returns a function that makes an error about `path` of a message.
     pub fn at<M: Into<Message>>(path: &Path) -> impl Fn(M) -> Self + '_ {
         move |message| Self::file(path, message)
     }
 
-    /// An error about what was chosen for `setting`.
+    /// An error about the value of `setting`.
     pub fn option(setting: Setting, message: impl Into<Message>) -> Self {
         Self::Option { setting, message: message.into() }
     }
@@ -55,7 +55,7 @@ impl Error {
         Self::Untrusted(message.into())
     }
 
-    /// What is wrong and what to do; [`Error::Stopped`] has no more to say than its name.
+    /// What is wrong and what to do; `None` for [`Error::Stopped`].
     pub fn message(&self) -> Option<&Message> {
         match self {
             Self::File { message, .. } | Self::Option { message, .. } | Self::Device { message, .. } => Some(message),
@@ -64,7 +64,7 @@ impl Error {
         }
     }
 
-    /// The error in one line, with options called what `name` calls them.
+    /// The error in one line, with options named by `name`.
     pub fn line(&self, name: impl Fn(Setting) -> String) -> String {
         let message = self.message().map_or_else(|| "stopped before the end".to_owned(), |message| message.line(name));
         match self {

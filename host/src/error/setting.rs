@@ -1,57 +1,57 @@
-//! What callers choose, by name.
+//! Names of the options and inputs that errors can be about.
 
 use strum::{IntoStaticStr, VariantArray};
 
-/// An option or an input. Its name is that of the field or the argument that holds it.
+/// An option or an input. Its name is that of the field or argument that holds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Setting {
-    /// The image on whose grid the result is.
+    /// The image on whose grid the result is defined.
     Fixed,
-    /// The image that is moved, or resampled.
+    /// The image that is moved or resampled.
     Moving,
     FixedMask,
     MovingMask,
-    /// What the fixed image shows, voxel by voxel.
+    /// A label map on the grid of the fixed image.
     FixedLabels,
     /// The same of the moving image.
     MovingLabels,
-    /// Another image of the fixed image's anatomy.
+    /// A second image of the same anatomy as the fixed image.
     FixedExtra,
-    /// The same of the moving image's.
+    /// A second image of the same anatomy as the moving image.
     MovingExtra,
-    /// How much the extra images count.
+    /// The weight of the extra images.
     ExtraWeight,
     /// Landmarks of the fixed image.
     FixedPoints,
-    /// Where they belong in the moving image.
+    /// The same landmarks in the moving image.
     MovingPoints,
-    /// How exactly landmarks were set.
+    /// The accuracy with which landmarks were placed.
     PointsError,
-    /// The fixed image's intensities that are looked at.
+    /// The range of intensities of the fixed image that is used.
     FixedRange,
     /// The same of the moving image.
     MovingRange,
-    /// Which DICOM series of a folder is the fixed image.
+    /// The DICOM series of a folder that is the fixed image.
     FixedSeries,
     MovingSeries,
     /// The same of the only image.
     Series,
-    /// Which volume of an image of four dimensions is the fixed image.
+    /// The volume of a four-dimensional image that is the fixed image.
     FixedVolume,
     MovingVolume,
     /// The same of the only image.
     Volume,
-    /// What is taken of the fixed image's channels.
+    /// The channel of the fixed image that is used.
     FixedChannel,
     MovingChannel,
     /// The same of the only image.
     Channel,
-    /// The kind of transform.
+    /// The kind of linear transform.
     Dof,
-    /// Where a registration starts.
+    /// The initialisation of a registration.
     Init,
-    /// The transform that a deformation or a mesh starts from.
+    /// The initial transform of a deformation or a mesh.
     Start,
     Metric,
     Bins,
@@ -64,25 +64,25 @@ pub enum Setting {
     Sampling,
     Samples,
     Seed,
-    /// What a deformation climbs.
+    /// The metric whose force drives a deformation.
     Force,
-    /// Whether both images flow to the middle.
+    /// Whether both images are deformed towards the middle.
     Symmetric,
     Iterations,
-    /// How much a step of a deformation is smoothed.
+    /// The smoothing of the update field of a deformation.
     SmoothMm,
-    /// How much the field of a deformation is smoothed.
+    /// The smoothing of the displacement field of a deformation.
     SmoothFieldMm,
-    /// The side of a mesh's cells.
+    /// The side of the cells of a mesh.
     Spacing,
     Transform,
-    /// How a file of a transform is written.
+    /// The file format of a transform.
     #[strum(serialize = "format")]
     TransformFormat,
-    /// How a file of points is written.
+    /// The file format of points.
     #[strum(serialize = "format")]
     PointsFormat,
-    /// The axes of points.
+    /// The coordinate frame of points.
     Frame,
     Backend,
     Threads,
@@ -94,7 +94,7 @@ impl Setting {
         self.into()
     }
 
-    /// The name as it stands in a sentence.
+    /// The name as it is quoted in a sentence.
     pub(super) fn quoted(self) -> String {
         format!("`{}`", self.name())
     }

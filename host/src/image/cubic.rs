@@ -1,4 +1,4 @@
-//! What cubic interpolation samples.
+//! The padded volumes that cubic interpolators read.
 
 use super::{StoredImage, Volume, prefilter};
 use crate::error::{Setting, message};
@@ -7,26 +7,26 @@ use gpu::math::interpolate::Interpolator;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// An f32 volume of voxels (Catmull-Rom) or B-spline coefficients, [`padded`](gpu::math::cubic::padded) along every
-/// axis: by one voxel before and two after, which mirror it about its outermost voxel centres.
+/// An f32 volume of voxels (Catmull-Rom) or B-spline coefficients. It is [`padded`](gpu::math::cubic::padded) along
+/// every axis by one voxel before and two after, which mirror it about its outermost voxel centres.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CubicImage {
     /// Voxels along x, y and z, without the padding.
     pub size: [usize; 3],
-    /// With the padding, x fastest.
+    /// The numbers including the padding, x fastest.
     pub values: Vec<f32>,
 }
 
 impl CubicImage {
-    /// Of an image's 16-bit fractions.
+    /// Makes the padded volume of an image with 16-bit values.
     ///
     /// # Errors
-    /// [`Error::Option`] where the padded volume has 2^31 voxels or more.
+    /// [`Error::Option`] if the padded volume has 2^31 voxels or more.
     pub fn new(stored: &StoredImage, how: Interpolator) -> Result<Self> {
         Self::of(stored.size, stored.voxels().par_iter().map(|&v| f32::from(v)).collect(), how)
     }
 
-    /// What resampling a volume reads: its own voxels or, where the interpolator is cubic, the padded ones.
+    /// The numbers that resampling a volume reads: its own voxels or, for a cubic interpolator, the padded ones.
     ///
     /// # Errors
     /// As [`CubicImage::new`].
@@ -41,7 +41,7 @@ impl CubicImage {
         let [width, height, depth] = size;
         let [padded_width, padded_height, padded_depth] = size.map(|n| n + 3);
         let padded = padded_width * padded_height * padded_depth;
-        // Voxels are numbered in 31 bits.
+        // Voxels are numbered by 31 bits.
         if padded >= 1 << 31 {
             return Err(Error::option(
                 Setting::Interpolator,
@@ -65,10 +65,10 @@ impl CubicImage {
     }
 }
 
-/// The voxel of an axis of `size` that one of the padded axis repeats.
+/// The voxel along an axis of `size` that is at index `padded` of the padded axis.
 fn mirrored(padded: usize, size: usize) -> usize {
     let period = 2 * (size - 1).max(1);
-    // Voxel -1 is `period - 1`.
+    // Voxel -1, the first of the padding, is `period - 1`.
     let voxel = (padded + period - 1) % period;
     voxel.min(period - voxel).min(size - 1)
 }
@@ -87,7 +87,7 @@ mod tests {
     }
 
     fn at(image: &CubicImage, position: [f32; 3], how: Interpolator) -> f32 {
-        // SAFETY: padded.
+        // SAFETY: the image is padded.
         unsafe { cubic::at(&image.values[..], image.size.map(|n| n as u32), position, how) }
     }
 

@@ -1,4 +1,5 @@
-//! Voxels without data, which are NaN, filled from their neighbours: smoothing and interpolation beside them then meet no edge.
+//! Fills voxels without data, which are NaN, from their neighbours, so that smoothing and interpolation next to them
+//! meet no edge.
 
 use super::Volume;
 use rayon::prelude::*;
@@ -9,7 +10,7 @@ struct Cells {
     values: Vec<f32>,
 }
 
-/// Two cells that lie around a place along an axis, and how much of each it is.
+/// The two cells next to a position along an axis, and their interpolation weights.
 type Around = [(usize, f32); 2];
 
 impl Cells {
@@ -21,7 +22,7 @@ impl Cells {
         self.values.par_chunks(1 << 16).any(|values| values.iter().any(|value| value.is_nan()))
     }
 
-    /// Cells of twice the side, each with the mean of those below it that hold a number.
+    /// The grid with cells of twice the side, each with the mean of the numbers in the fine cells below it.
     fn coarser(&self) -> Self {
         let size = self.size.map(|n| n.div_ceil(2));
         let [width, height, _] = size;
@@ -32,14 +33,14 @@ impl Cells {
             for (x, mean) in means.iter_mut().enumerate() {
                 let held = rows().flat_map(|row| &row[pair(x, 0)]).filter(|value| !value.is_nan());
                 let (sum, count) = held.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
-                // NaN of none.
+                // NaN if there are none.
                 *mean = sum / count;
             }
         });
         Self { size, values }
     }
 
-    /// The trilinear value at a place.
+    /// The trilinear value at a position.
     fn between(&self, [x, y, z]: [Around; 3]) -> f32 {
         let mut sum = 0.0;
         for (z, of_z) in z {
@@ -53,15 +54,16 @@ impl Cells {
         sum
     }
 
-    /// The two cells along an axis around the middle of a cell of the next finer grid.
+    /// The two cells along an axis next to the middle of a cell of the next finer grid, and their weights.
     fn around(&self, fine: usize, axis: usize) -> Around {
-        // The middle of a fine cell lies a quarter of a coarse one from the middle of its own.
+        // The middle of a fine cell is a quarter of a coarse cell away from the middle of the coarse cell that contains
+        // it.
         let near = fine / 2;
         let far = if fine.is_multiple_of(2) { near.saturating_sub(1) } else { near + 1 };
         [(near, 0.75), (far.min(self.size[axis] - 1), 0.25)]
     }
 
-    /// Gives each cell that holds nothing what lies around it in a coarser grid without such cells, interpolated.
+    /// Fills each empty cell by interpolation in a coarser grid that has no empty cells.
     fn fill_from(&mut self, coarser: &Self) {
         let [width, height, _] = self.size;
         let columns: Vec<Around> = (0..width).map(|x| coarser.around(x, 0)).collect();
@@ -73,7 +75,7 @@ impl Cells {
         });
     }
 
-    /// The same without cells that hold nothing; 0 where all do.
+    /// Fills all empty cells; with 0 if all are empty.
     fn filled(mut self) -> Self {
         if !self.has_gaps() {
             return self;
@@ -87,7 +89,8 @@ impl Cells {
     }
 }
 
-/// The volume with every NaN replaced by what lies around it: means of ever larger cells, interpolated; 0 where all are NaN.
+/// Replaces every NaN by interpolation of the numbers around it: of means over cells that are larger the larger the gap
+/// is. If all voxels are NaN, they become 0.
 pub fn filled(volume: Volume) -> Volume {
     let Volume { geometry, voxels, pixel } = volume;
     let Cells { values, .. } = Cells { size: geometry.size, values: voxels }.filled();

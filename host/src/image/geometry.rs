@@ -1,4 +1,4 @@
-//! The grid of a volume: voxel indices to millimetres and back.
+//! The grid of a volume, and its conversion between voxel indices and millimetres.
 
 use glam::{DAffine3, DMat3, DVec3};
 use gpu::math::eight_bit::REACH;
@@ -28,33 +28,36 @@ impl Geometry {
         self.size.iter().product()
     }
 
-    /// Whether it is that of a two-dimensional image: one voxel along k.
+    /// Whether the grid is that of a two-dimensional image, with one voxel along k.
     pub fn is_flat(&self) -> bool {
         self.size[2] == 1
     }
 
-    /// The smallest and the largest distance between neighbouring voxels, mm. What headers say of an axis with a single voxel means nothing.
+    /// The smallest and the largest spacing, mm. Axes with a single voxel are left out, because their spacing in
+    /// headers means nothing.
     pub fn spacing_range(&self) -> [f64; 2] {
         let several = (0..3).filter(|&axis| self.size[axis] > 1).map(|axis| self.spacing[axis]);
         several.fold([f64::INFINITY, 0.0], |[low, high], mm| [low.min(mm), high.max(mm)])
     }
 
-    /// What a voxel covers, mm^3; of a two-dimensional image, mm^2.
+    /// The volume of a voxel, mm^3, or its area in a two-dimensional image, mm^2.
     pub fn voxel_size(&self) -> f64 {
         (0..if self.is_flat() { 2 } else { 3 }).map(|axis| self.spacing[axis]).product()
     }
 
-    /// Whether it is that of a single slice that does not lie in x and y, and so has its place in space.
+    /// Whether the grid is that of a single slice that is not parallel to the x-y plane, and so has a position in
+    /// space.
     pub fn is_slice_in_space(&self) -> bool {
         self.is_flat() && (self.direction.x_axis.z != 0.0 || self.direction.y_axis.z != 0.0)
     }
 
-    /// Axes of the image: 2 or 3.
+    /// The number of dimensions of the image: 2 or 3.
     pub fn dimensions(&self) -> usize {
         if self.is_flat() && !self.is_slice_in_space() { 2 } else { 3 }
     }
 
-    /// The grid of another spacing, mm, with the same middle, that fills about the same box. An axis with a single voxel stays.
+    /// The grid with another spacing, in mm, that has the same centre and covers about the same box. An axis with a
+    /// single voxel stays as it is.
     pub fn respaced(&self, spacing: DVec3) -> Self {
         let mut new = *self;
         for axis in (0..3).filter(|&axis| self.size[axis] > 1) {
@@ -65,30 +68,31 @@ impl Geometry {
         new
     }
 
-    /// Whether every voxel can be addressed: voxels are numbered in 31 bits, with a row and a plane beyond the last, and positions have 15.
+    /// Whether every voxel can be addressed. Voxels are numbered by 31 bits, including one more row and plane, and
+    /// positions have 15 bits.
     pub fn is_addressable(&self) -> bool {
         let [i, j, k] = self.size;
         i.max(j).max(k) <= REACH && i * j * k + i * j + i < 1 << 31
     }
 
-    /// A voxel's index by its number, i fastest.
+    /// The index of a voxel from its number, i fastest.
     pub fn index_of(&self, number: usize) -> [usize; 3] {
         let [width, height, _] = self.size;
         [number % width, number / width % height, number / width / height]
     }
 
-    /// Voxel index (fractions allowed) to LPS mm.
+    /// Maps a voxel index (fractions allowed) to LPS mm.
     pub fn index_to_world(&self) -> DAffine3 {
         let axes = self.direction * DMat3::from_diagonal(self.spacing);
         DAffine3::from_mat3_translation(axes, self.origin)
     }
 
-    /// LPS mm to voxel index. The readers refuse headers whose matrix has no inverse.
+    /// Maps LPS mm to a voxel index. The readers refuse headers whose matrix has no inverse.
     pub fn world_to_index(&self) -> DAffine3 {
         self.index_to_world().inverse()
     }
 
-    /// The middle of the grid, LPS mm: halfway between the first and the last voxel centre.
+    /// The centre of the grid, LPS mm: halfway between the first and the last voxel centre.
     pub fn centre(&self) -> DVec3 {
         let last = DVec3::from_array(self.size.map(|n| n as f64 - 1.0));
         self.index_to_world().transform_point3(last / 2.0)
@@ -111,18 +115,18 @@ impl Geometry {
     }
 }
 
-/// Steps a unit that the numbers of a map are rounded to.
+/// The numbers of a map are rounded to multiples of 1 / `ROUND`.
 const ROUND: f64 = (1_u64 << 36) as f64;
 
-/// A voxel of a grid of `size` by its number, x fastest.
+/// The voxel of a grid of `size` from its number, x fastest.
 #[inline(always)]
 pub(crate) fn voxel(size: [u32; 3], number: usize) -> [u32; 3] {
     let number = number as u32;
     [number % size[0], number / size[0] % size[1], number / (size[0] * size[1])]
 }
 
-/// From voxels of one grid to voxels of another, through a map of points in LPS mm. A slice in space that goes to the inside of another
-/// goes to its middle.
+/// The map from voxels of one grid to voxels of another, through a transform of points in LPS mm. If a slice maps to
+/// within half a voxel of the plane of a slice in space, it is put exactly on that plane.
 pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine {
     let mut map = to.world_to_index() * *transform * from.index_to_world();
     if from.is_flat() && to.is_slice_in_space() {
@@ -134,8 +138,8 @@ pub fn voxel_map(from: &Geometry, to: &Geometry, transform: &DAffine3) -> Affine
             map.translation = translation.with_z(0.0);
         }
     }
-    // To 2^-36, less than f32 resolves, so that round-off pushes no border out of an image on the same grid. Adding 0 makes a -0
-    // a 0, so that no position is -0.
+    // Rounding to 2^-36, which is finer than f32 resolves, keeps round-off from pushing border voxels out of an image
+    // on the same grid. Adding 0 turns -0 into 0, so that no position is -0.
     let number = |v: f64| ((v * ROUND).round() / ROUND) as f32 + 0.0;
     let row = |i: usize| [map.x_axis[i], map.y_axis[i], map.z_axis[i], map.translation[i]].map(number);
     Affine { rows: [row(0), row(1), row(2)] }

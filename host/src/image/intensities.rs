@@ -1,8 +1,9 @@
-//! Which intensities of an image metrics look at: a range that a few outliers don't move.
+//! Determines the range of intensities that metrics use, such that a few outliers don't change it.
 //!
-//! Bins, windows and 16-bit values are fractions of a range. Hot pixels, metal or a full bladder would leave nothing of it to the rest, so
-//! by default the range ends at a fence: [`FENCE`] times the spread of the bulk beyond the bulk, as Tukey's outer fence does for the quartiles
-//! (Exploratory Data Analysis, 1977). Images without outliers lie within their fences, and keep all of their range.
+//! Bins, windows and 16-bit values are fractions of the range. If it included hot pixels, metal or a full bladder, all
+//! other intensities would share a small part of it. By default the range therefore ends at fences: [`FENCE`] times the
+//! width of the bulk of the intensities beyond the bulk, like Tukey's outer fences for the quartiles (Exploratory Data
+//! Analysis, 1977). Images without outliers lie within their fences and keep their whole range.
 
 use super::{Range, Volume};
 use crate::backend::simd::widest;
@@ -10,55 +11,58 @@ use crate::random::mix;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Voxels that the bulk is found from.
+/// The most voxels that the bulk is determined from.
 const SAMPLES: usize = 1 << 15;
-/// The background is within so many widths of the shortest interval that holds half of the voxels.
+/// The background is the intensities within this many widths of the shortest interval that holds half of the voxels,
+/// around its middle.
 const BACKGROUND: f64 = 3.0;
-/// The part of all voxels beyond the background without which there is none: it is all one.
+/// If less than this fraction of all voxels is beyond the background, the image is taken to have no background.
 const CONTENT: f64 = 1.0 / 32.0;
-/// What may be an outlier at either end: the part of the content, but at least this part of all voxels and at most that of the content.
+/// The tails, which may be outliers, at either end of the content: [`TAIL`] of the content, but at least [`LEAST_TAIL`]
+/// of all voxels and at most [`MOST_TAIL`] of the content.
 const TAIL: f64 = 0.05;
 const LEAST_TAIL: f64 = 0.02;
 const MOST_TAIL: f64 = 0.5;
-/// How far beyond the bulk intensities are kept, in widths of the bulk.
+/// The distance of the fences from the bulk, in widths of the bulk.
 const FENCE: f64 = 3.0;
-/// With fewer samples beyond the background, nothing is called an outlier.
+/// With fewer samples of content than this, nothing is taken to be an outlier.
 const FEWEST: usize = 32;
-/// Labels: at most so many values in the samples, and neighbours beyond the background that are mostly alike.
+/// An image is a label map if its samples have at most [`LABELS`] values, and more than [`ALIKE`] of the neighbouring
+/// pairs outside the most frequent value are equal.
 const LABELS: usize = 256;
 const ALIKE: f64 = 0.5;
 
-/// The range of intensities that metrics look at. Those beyond count as its ends.
+/// Which range of intensities metrics use. Intensities outside are clamped to it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum IntensityRange {
-    /// From the smallest to the largest intensity, but for outliers.
+    /// From the smallest to the largest intensity, without outliers.
     #[default]
     Auto,
     /// From the smallest to the largest intensity.
     Full,
-    /// From the first to the second.
+    /// From the first to the second number.
     Between(f32, f32),
 }
 
-/// The intensities of an image, and what of them is used.
+/// The range of intensities of an image that is used, and statistics of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Intensities {
     /// The range that is used.
     pub range: Range,
     /// The smallest and the largest intensity.
     pub full: Range,
-    /// Voxels below the range, which count as its lower end.
+    /// The number of voxels below the range, which are clamped to its lower end.
     pub below: u64,
-    /// Voxels above the range, which count as its upper end.
+    /// The number of voxels above the range, which are clamped to its upper end.
     pub above: u64,
-    /// Voxels that are NaN: no data.
+    /// The number of voxels without data, which are NaN.
     pub missing: u64,
-    /// All voxels.
+    /// The number of all voxels.
     pub voxels: u64,
 }
 
 impl Intensities {
-    /// Of a volume; `range` says what is used.
+    /// Determines the range of a volume that is used, as chosen by `range`.
     pub fn of(volume: &Volume, range: IntensityRange) -> Self {
         let wide = (f64::NEG_INFINITY, f64::INFINITY);
         let within = match range {
@@ -79,17 +83,17 @@ impl Intensities {
         }
     }
 
-    /// The part of the voxels with data that lies beyond the range, 0 to 1.
+    /// The fraction of the voxels with data that is outside the range, 0 to 1.
     pub fn clamped_fraction(&self) -> f64 {
         (self.below + self.above) as f64 / (self.voxels - self.missing).max(1) as f64
     }
 }
 
-/// What one look at every voxel counts.
+/// Statistics from one pass over all voxels.
 #[derive(Clone, Copy)]
 struct Counts {
     full: Range,
-    /// Of the intensities within.
+    /// The range of the intensities between the fences.
     inner: Range,
     below: u64,
     above: u64,
@@ -97,13 +101,14 @@ struct Counts {
     voxels: u64,
 }
 
-/// The range of nothing.
+/// The range of no intensities.
 const NONE: Range = (f32::INFINITY, f32::NEG_INFINITY);
 
 impl Counts {
     fn of(voxels: &[f32], (low, high): (f64, f64)) -> Self {
         let nothing = Self { full: NONE, inner: NONE, below: 0, above: 0, missing: 0, voxels: 0 };
-        // Every f32 is on the same side of the f32 that is nearest to a fence, and the fence itself is inside.
+        // Rounding a fence to the nearest f32 changes for no voxel on which side of it the voxel is. The fence itself
+        // counts as inside.
         let (low, high) = (low as f32, high as f32);
         voxels.par_chunks(1 << 16).map(|chunk| counted(chunk, low, high)).reduce(|| nothing, Self::and)
     }
@@ -130,16 +135,16 @@ impl Counts {
     }
 }
 
-/// Voxels that are looked at together, each in a lane of its own.
+/// Voxels that are processed together, each in a lane of its own.
 const LANES: usize = 16;
 
 widest! {
-    /// What one look at these voxels counts.
+    /// Statistics from one pass over these voxels.
     fn counted(voxels: &[f32], low: f32, high: f32) -> Counts {
         let [mut full, mut inner] = [[[f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]]; 2];
         let mut beyond = [[0_u32; LANES]; 3];
         let mut look = |lane: usize, voxel: f32| {
-            // Comparisons rather than `min` and `max`: one instruction each on x86, and a NaN is left out.
+            // Comparisons instead of `min` and `max`, because each is one instruction on x86, and NaN is left out.
             let least = |least: f32, voxel: f32| if voxel < least { voxel } else { least };
             let most = |most: f32, voxel: f32| if voxel > most { voxel } else { most };
             full[0][lane] = least(full[0][lane], voxel);
@@ -163,18 +168,19 @@ widest! {
     }
 }
 
-/// Number `n` of the voxels to look at among `voxels`: the same on every machine, and scattered, so that no pattern of the image meets it.
+/// The index of sample `n` among `voxels` voxels. Samples are the same on every machine, and scattered, so that they
+/// cannot coincide with a pattern in the image.
 fn scattered(n: usize, voxels: usize) -> usize {
     ((u128::from(mix(n as u64)) * voxels as u128) >> 64) as usize
 }
 
-/// Returns the fences beyond which intensities are outliers, or `None` for an image that says too little about its bulk.
+/// The fences, beyond which intensities are outliers; `None` if the bulk cannot be determined.
 fn fences(voxels: &[f32]) -> Option<(f64, f64)> {
     let look = |n: usize| if voxels.len() > SAMPLES { voxels[scattered(n, voxels.len())] } else { voxels[n] };
     let mut sorted: Vec<f32> = (0..voxels.len().min(SAMPLES)).map(look).filter(|voxel| !voxel.is_nan()).collect();
     sorted.par_sort_unstable_by(f32::total_cmp);
     let all = Bulk::of(&sorted)?.fences();
-    // What scanners write outside of their field of view may be a large part of an image that has air beside it.
+    // Padding outside the field of view may be a large part of the image. The rest then has a background of its own, air.
     let padding = sorted.partition_point(|voxel| *voxel == sorted[0]);
     let beside = Bulk::of(&sorted[padding..]).filter(|bulk| bulk.has_background && padding >= FEWEST);
     let without = beside.and_then(|bulk| bulk.fences()).filter(|fences| f64::from(sorted[0]) < fences.0);
@@ -200,7 +206,7 @@ impl Bulk {
         let below = sorted.partition_point(|&v| f64::from(v) < middle - reach);
         let above = sorted.partition_point(|&v| f64::from(v) <= middle + reach);
         let beyond = sorted.len() - (above - below);
-        // A background of one value is background, however little there is beside it.
+        // A single value is background even if there is little content besides it.
         let has_background = high == low || beyond as f64 >= CONTENT * sorted.len() as f64;
         let content = if has_background { beyond } else { sorted.len() };
         if content < FEWEST {
@@ -226,7 +232,8 @@ impl Bulk {
     }
 }
 
-/// Whether voxels are labels rather than intensities: few values, and beyond the most frequent of them neighbours are mostly alike.
+/// Whether voxels are labels and not intensities: there are few values, and outside the most frequent one most
+/// neighbours are equal.
 fn labels(volume: &Volume) -> bool {
     let (voxels, width) = (&volume.voxels, volume.geometry.size[0]);
     if width < 2 {
@@ -247,7 +254,7 @@ fn labels(volume: &Volume) -> bool {
     runs().count() <= LABELS && alike as f64 > ALIKE * beyond().count() as f64
 }
 
-/// The range of the values that two neighbours share, which a lone outlier has with none.
+/// The range of the values that at least two neighbours share, which excludes isolated outliers.
 fn alike(volume: &Volume) -> (f64, f64) {
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let rows = volume.voxels.par_chunks_exact(volume.geometry.size[0]).map(|row| {
@@ -275,7 +282,7 @@ mod tests {
         Intensities::of(&volume(voxel), IntensityRange::Auto)
     }
 
-    /// A tenth of the voxels from 100 to 300; `air` elsewhere.
+    /// A tenth of the voxels have 100 to 300, the others `air`.
     fn organ(n: usize, air: f32) -> f32 {
         if n % 60 < 6 { 100.0 + 200.0 * uniform(1, n as u64) as f32 } else { air }
     }

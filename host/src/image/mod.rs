@@ -1,4 +1,4 @@
-//! Volumes and where they lie in space.
+//! Volumes, their geometry, their quantisation and their resolution levels.
 
 mod cubic;
 mod filled;

@@ -1,9 +1,9 @@
-//! Coefficients of the cubic B-spline through voxels: Unser, "Splines: a perfect fit for signal and image processing",
-//! 1999, box 2.
+//! Computes the coefficients of the cubic B-spline that passes through the voxels (Unser, "Splines: a perfect fit for
+//! signal and image processing", 1999, box 2).
 //!
-//! Along each line, the samples s become coefficients c with (c[k - 1] + 4 c[k] + c[k + 1]) / 6 = s[k], mirrored about
-//! both ends, by a filter that runs forth and another that runs back. In f64 along a line, rounded to f32 after each
-//! axis; each line is a chain in fixed order, so that neither threads nor the machine change a bit.
+//! Along each line, samples s become coefficients c with (c[k - 1] + 4 c[k] + c[k + 1]) / 6 = s[k], mirrored about both
+//! ends, by a forward and a backward filter. The filters use f64 along a line and round to f32 after each axis. The
+//! order of operations is fixed, so results do not depend on the threads or the machine.
 
 use crate::threads::wanted;
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis};
@@ -18,7 +18,8 @@ const POLE: f64 = -0.267_949_192_431_122_7;
 /// Filters a volume, x fastest, in place.
 pub fn filter(voxels: &mut [f32], [width, height, depth]: [usize; 3]) {
     let mut volume = ArrayViewMut3::from_shape((depth, height, width), voxels).expect("the voxels fill the grid");
-    // An axis, by its place in the shape, and one that neither it nor x is: slabs to share among the threads.
+    // The axis to filter, by its index in the shape, and another axis, not x, along which slabs are distributed over
+    // the threads.
     for (axis, across) in [(2, 0), (1, 0), (0, 1)] {
         let slabs: Vec<_> = volume.axis_iter_mut(Axis(across)).collect();
         slabs
@@ -42,7 +43,7 @@ fn lines(mut slab: ArrayViewMut2<f32>) {
     }
 }
 
-/// Samples to coefficients; a single sample is its own.
+/// Converts samples to coefficients. A single sample is its own coefficient.
 fn coefficients(line: &mut [[f64; BUNDLE]]) {
     let n = line.len();
     if n < 2 {
@@ -63,9 +64,9 @@ fn coefficients(line: &mut [[f64; BUNDLE]]) {
     line.iter_mut().for_each(|lanes| each(lanes, |_, sum| 6.0 * sum));
 }
 
-/// Where the filter that runs forth starts: every sample of the mirrored, endless line before, each weighted by one
-/// power more of the pole. The line repeats after 2 n - 2 samples, so that this is one period's sum over
-/// 1 - pole^(2 n - 2).
+/// The initial value of the forward filter: the sum over all samples of the mirrored, infinite line up to the first,
+/// each weighted by one more power of the pole. The line repeats after 2 n - 2 samples, so this is the sum over one
+/// period divided by 1 - pole^(2 n - 2).
 fn first(line: &[[f64; BUNDLE]]) -> [f64; BUNDLE] {
     let n = line.len();
     let (mut sum, mut power) = ([0.0; BUNDLE], 1.0);

@@ -1,4 +1,4 @@
-//! An image as metrics look at it.
+//! Prepares an image for metrics: clamps outliers, and fills and masks voxels without data.
 
 use super::{Intensities, IntensityRange, Volume, filled::filled};
 use std::borrow::Cow;
@@ -6,15 +6,15 @@ use std::borrow::Cow;
 /// An image with its outliers clamped and its voxels without data filled and masked.
 #[derive(Debug, Clone)]
 pub struct Prepared<'a> {
-    /// All finite, and within the range.
+    /// The image. All voxels are finite and within the range of [`Intensities`].
     pub image: Cow<'a, Volume>,
-    /// Voxels of less than 0.5 are not to be counted; none where all are.
+    /// Voxels below 0.5 are not to be counted. `None` if all are counted.
     pub mask: Option<Cow<'a, Volume>>,
     pub intensities: Intensities,
 }
 
 impl<'a> Prepared<'a> {
-    /// Of an image and its mask, which are on one grid.
+    /// Prepares an image and its mask, which must have the same grid.
     pub fn new(image: &'a Volume, mask: Option<&'a Volume>, range: IntensityRange) -> Self {
         let intensities = Intensities::of(image, range);
         let (low, high) = intensities.range;
@@ -29,14 +29,15 @@ impl<'a> Prepared<'a> {
         Self { image: Cow::Owned(filled(clamped.into_owned())), mask: Some(Cow::Owned(mask)), intensities }
     }
 
-    /// The same with what the mask leaves out filled from what surrounds it, so that no smoothing brings it back.
+    /// Replaces the voxels that the mask leaves out by interpolation of those around them, so that smoothing does not
+    /// mix them into their neighbours.
     pub fn without_masked(self) -> Self {
         let Some(mask) = &self.mask else { return self };
         let kept = self.image.only(|n| mask.voxels[n] >= 0.5);
         Self { image: Cow::Owned(filled(kept)), ..self }
     }
 
-    /// The same, which is kept elsewhere.
+    /// A copy that borrows image and mask.
     pub fn borrowed(&self) -> Prepared<'_> {
         let mask = self.mask().map(Cow::Borrowed);
         Prepared { image: Cow::Borrowed(&*self.image), mask, intensities: self.intensities }
@@ -48,7 +49,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// A mask of which NaN leaves out voxels as 0 does: smoothing would spread it.
+/// Replaces NaN in a mask by 0, which also leaves out voxels, because smoothing would spread NaN.
 fn without_nan(mask: &Volume) -> Cow<'_, Volume> {
     match mask.has_gaps() {
         true => Cow::Owned(mask.with(|n| f32::from(u8::from(mask.voxels[n] >= 0.5)))),

@@ -1,4 +1,4 @@
-//! Coarser versions of a volume, in millimetres.
+//! Resolution levels: smoothed and subsampled versions of a volume, with spacings in millimetres.
 
 use super::{Geometry, PixelType, Volume};
 use crate::threads::{made_by_piece, wanted};
@@ -7,17 +7,18 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-/// The volume on grids of about these spacings, mm, each at least as fine as the next.
+/// Resamples the volume on grids of about these spacings, in mm, ordered from fine to coarse.
 ///
-/// An axis is smoothed with a Gaussian and thinned only where its spacing is finer than that. The step along each axis is a whole
-/// number of voxels and every grid has the same middle. Sigma is half the new spacing less (in squares) half the old one, so that a
-/// level may be made from a finer one. Borders repeat.
+/// An axis is smoothed with a Gaussian and subsampled only if its spacing is finer than that. The step along each axis
+/// is a whole number of voxels, and every grid has the same centre. The variance of the Gaussian is the square of half
+/// the new spacing minus that of half the old spacing, so that a level can be made from a finer level. Border voxels
+/// are repeated outwards.
 pub fn levels<'a>(volume: &'a Volume, spacings: &[f64]) -> Vec<Cow<'a, Volume>> {
     let Ok(levels) = levels_by::<Infallible>(volume, spacings, |volume, filters| Ok(filtered(volume, filters)));
     levels
 }
 
-/// The same by another way to filter, with the same numbers.
+/// As [`levels`], with another implementation of the filter, which must give the same numbers.
 ///
 /// # Errors
 /// Those of `filtered`.
@@ -43,12 +44,12 @@ pub(crate) fn levels_by<'a, E>(
     Ok(levels.into_iter().map(|(level, _)| level).collect())
 }
 
-/// The first of [`levels`] alone.
+/// A single one of [`levels`].
 pub fn level(volume: &Volume, mm: f64) -> Cow<'_, Volume> {
     coarser(volume, steps(&volume.geometry, mm)).map_or(Cow::Borrowed(volume), Cow::Owned)
 }
 
-/// The first of [`levels_by`] alone.
+/// A single one of [`levels_by`].
 ///
 /// # Errors
 /// Those of `filtered`.
@@ -63,7 +64,8 @@ pub(crate) fn level_by<E>(
     })
 }
 
-/// The same, made from the coarsest of `levels` of the volume, fine to coarse, that it can be made from.
+/// As [`level`], made from the coarsest possible one of `levels`, which are levels of the same volume from fine to
+/// coarse.
 pub fn level_from<'a>(volume: &'a Volume, levels: &'a [Cow<Volume>], mm: f64) -> Cow<'a, Volume> {
     let (old, steps) = (&volume.geometry, steps(&volume.geometry, mm));
     let left = |level: &'a Cow<Volume>| {
@@ -75,7 +77,8 @@ pub fn level_from<'a>(volume: &'a Volume, levels: &'a [Cow<Volume>], mm: f64) ->
     coarser(from, steps).map_or(Cow::Borrowed(from), Cow::Owned)
 }
 
-/// The volume smoothed along axes with Gaussians of these sigmas, voxels; axes of 0 stay as they are. Borders repeat.
+/// Smooths the volume along each axis with a Gaussian of these standard deviations, in voxels, or not if it is 0.
+/// Border voxels are repeated outwards.
 pub fn smoothed(volume: &Volume, sigmas: [f64; 3]) -> Cow<'_, Volume> {
     let filters = smoothing(volume.geometry.size, sigmas);
     if filters.iter().any(Option::is_some) { Cow::Owned(filtered(volume, &filters)) } else { Cow::Borrowed(volume) }
@@ -86,43 +89,44 @@ pub fn smoothing(size: [usize; 3], sigmas: [f64; 3]) -> Filters {
     [0, 1, 2].map(|axis| (sigmas[axis] > 0.0).then(|| Filter::new(size[axis], 1, sigmas[axis])))
 }
 
-/// How each axis is smoothed and thinned, if it is.
+/// The filter that smooths and subsamples each axis; `None` for an axis that stays as it is.
 pub type Filters = [Option<Filter>; 3];
 
-/// The filters of the first of [`levels`]; none for the volume itself.
+/// The filters of a level with spacing `mm`; `None` if the level is the volume itself.
 pub fn thinning(grid: &Geometry, mm: f64) -> Option<Filters> {
     by_steps(grid, steps(grid, mm))
 }
 
-/// The filters that thin a grid along each axis, or none if no step exceeds 1.
+/// The filters that subsample a grid by these steps; `None` if no step exceeds 1.
 fn by_steps(grid: &Geometry, steps: [usize; 3]) -> Option<Filters> {
     let filters = [0, 1, 2].map(|n| (steps[n] > 1).then(|| Filter::thinning(grid.size[n], steps[n])));
     filters.iter().any(Option::is_some).then_some(filters)
 }
 
-/// The grid that filters leave.
+/// The grid after filtering.
 pub(crate) fn left(grid: Geometry, filters: &Filters) -> Geometry {
     let all = filters.iter().enumerate().rev().filter_map(|(axis, filter)| Some((axis, filter.as_ref()?)));
     all.fold(grid, |grid, (axis, filter)| filter.grid(axis, grid))
 }
 
-/// The volume thinned along each axis, or none if no step exceeds 1.
+/// Subsamples the volume along each axis; `None` if no step exceeds 1.
 fn coarser(volume: &Volume, steps: [usize; 3]) -> Option<Volume> {
     by_steps(&volume.geometry, steps).map(|filters| filtered(volume, &filters))
 }
 
-/// A picture that is thinned along both axes while its rows come, so that no more than its columns are kept of it.
+/// Subsamples a 2-D image while its rows are read. Rows are subsampled as they arrive, so that the full image is never
+/// in memory; the other axis follows at the end.
 pub(crate) struct Thinned {
-    /// Along each axis, unless the picture stays as it is.
+    /// The filters along both axes; `None` if the image stays as it is.
     filters: Option<[Filter; 2]>,
-    /// Pixels of a row that comes.
+    /// Pixels per row that is read.
     width: usize,
     geometry: Geometry,
     voxels: Vec<f32>,
 }
 
 impl Thinned {
-    /// On this grid, of which one pixel in `step` is left along each axis.
+    /// `geometry` is the grid of the full image, of which every `step`-th pixel is kept along each axis.
     pub fn new(geometry: Geometry, step: usize) -> Self {
         let filters = (step > 1).then(|| [0, 1].map(|axis| Filter::thinning(geometry.size[axis], step)));
         let width = geometry.size[0];
@@ -130,7 +134,7 @@ impl Thinned {
         Self { filters, width, geometry, voxels: Vec::with_capacity(geometry.voxels()) }
     }
 
-    /// Takes the next rows.
+    /// Adds the next rows.
     pub fn push(&mut self, rows: &[f32]) {
         let Some([along, _]) = &self.filters else { return self.voxels.extend(rows) };
         let (first, left) = (self.voxels.len(), self.geometry.size[0]);
@@ -139,7 +143,7 @@ impl Thinned {
         self.voxels[first..].par_chunks_exact_mut(left).zip(rows).for_each(|(out, row)| along.along(row, out));
     }
 
-    /// The picture, once all rows have come.
+    /// The subsampled image, after all rows were added.
     pub fn finish(self, pixel: PixelType) -> Volume {
         let volume = Volume { geometry: self.geometry, voxels: self.voxels, pixel };
         match self.filters {
@@ -149,35 +153,35 @@ impl Thinned {
     }
 }
 
-/// Old voxels a new one along each axis, keeping at least two new ones.
+/// The subsampling step along each axis for a spacing of `mm`, such that at least two voxels remain.
 fn steps(grid: &Geometry, mm: f64) -> [usize; 3] {
     [0, 1, 2].map(|axis| ((mm / grid.spacing[axis]).round() as usize).clamp(1, (grid.size[axis] / 2).max(1)))
 }
 
-/// How an axis is smoothed and thinned.
+/// A Gaussian filter that smooths and subsamples one axis.
 pub struct Filter {
-    /// Voxels along the axis before and after.
+    /// The number of voxels along the axis before and after subsampling.
     sizes: [usize; 2],
     step: usize,
     kernel: Vec<f32>,
-    /// Twice the old index of the middle of new voxel 0, so that halves stay whole.
+    /// Twice the old index of the centre of new voxel 0. Doubled, because the index can be half a voxel.
     twice: usize,
 }
 
 impl Filter {
-    /// For a grid of which one voxel in `step` is left.
+    /// The filter that smooths as [`levels`] says and keeps every `step`-th voxel.
     fn thinning(size: usize, step: usize) -> Self {
         Self::new(size, step, 0.5 * ((step * step - 1) as f64).sqrt())
     }
 
-    /// Along `size` voxels by `sigma` voxels, of which one in `step` is kept.
+    /// The filter for `size` voxels that smooths by `sigma` voxels and keeps every `step`-th voxel.
     fn new(size: usize, step: usize, sigma: f64) -> Self {
         let thinned = size / step;
         let twice = (size - 1) - (thinned - 1) * step;
         Self { sizes: [size, thinned], step, kernel: kernel(sigma, twice % 2 == 1), twice }
     }
 
-    /// The grid with this axis thinned.
+    /// The grid after subsampling this axis.
     fn grid(&self, axis: usize, old: Geometry) -> Geometry {
         let mut middle = DVec3::ZERO;
         middle[axis] = self.twice as f64 / 2.0;
@@ -187,32 +191,32 @@ impl Filter {
         grid
     }
 
-    /// Voxels that are left along the axis.
+    /// The number of voxels along the axis after subsampling.
     pub(crate) fn left(&self) -> usize {
         self.sizes[1]
     }
 
-    /// Old voxels from one new one to the next.
+    /// The subsampling step, in old voxels.
     pub(crate) fn step(&self) -> usize {
         self.step
     }
 
-    /// What the voxels under the filter count.
+    /// The weights of the filter's taps.
     pub(crate) fn weights(&self) -> &[f32] {
         &self.kernel
     }
 
-    /// The old index of the first tap of new voxel 0, were there no border.
+    /// The old index of the first tap of new voxel 0. It is negative if the tap is outside the border.
     pub(crate) fn first(&self) -> isize {
         (self.twice / 2) as isize - ((self.kernel.len() - 1) / 2) as isize
     }
 
-    /// The old index of a tap of new voxel 0; the voxel on the border stands for those outside.
+    /// The old index of a tap of new voxel 0, clamped to the border.
     fn index(&self, tap: usize) -> usize {
         (self.first() + tap as isize).clamp(0, self.sizes[0] as isize - 1) as usize
     }
 
-    /// What becomes of rows or slices: number `new` of those that are left.
+    /// Filters across rows or slices, and returns number `new` of those that remain.
     fn across<'a>(&self, new: usize, old: impl Fn(usize) -> &'a [f32]) -> Vec<f32> {
         let mut sum = vec![0.0; old(0).len()];
         for (tap, &weight) in self.kernel.iter().enumerate() {
@@ -222,7 +226,7 @@ impl Filter {
         sum
     }
 
-    /// What becomes of a row.
+    /// Filters along a row, and adds the result to `out`.
     fn along(&self, row: &[f32], out: &mut [f32]) {
         let taps = (self.sizes[1] - 1) * self.step + self.kernel.len();
         let before = usize::try_from(-self.first()).unwrap_or(0);
@@ -237,8 +241,9 @@ impl Filter {
     }
 }
 
-/// The volume filtered along each axis. The last axis goes first: its neighbours lie in slices, and the others then have less to do.
-/// A slice goes through all three at once, so that nothing lies between the old and the new volume.
+/// Filters the volume along each axis. The last axis comes first, because whole slices can be added up, and it leaves
+/// less work for the other axes. Each new slice is filtered along all three axes at once, so that no intermediate
+/// volume is needed.
 pub(crate) fn filtered(volume: &Volume, filters: &Filters) -> Volume {
     let (old, geometry) = (volume.geometry, left(volume.geometry, filters));
     let [width, area] = [old.size[0], old.size[0] * old.size[1]];
@@ -259,7 +264,7 @@ pub(crate) fn filtered(volume: &Volume, filters: &Filters) -> Volume {
     Volume { geometry, voxels, pixel: volume.pixel }
 }
 
-/// A Gaussian cut at three sigma and summing to 1; centred between two voxels if `between`.
+/// A Gaussian cut off at three standard deviations, with the sum 1. It is centred between two voxels if `between`.
 fn kernel(sigma: f64, between: bool) -> Vec<f32> {
     let offset = if between { 0.5 } else { 0.0 };
     let radius = (3.0 * sigma - offset).ceil() as i64;

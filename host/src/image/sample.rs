@@ -1,11 +1,11 @@
-//! Values between voxels, for pictures. What metrics and results are made of is in `gpu::math::interpolate`.
+//! Interpolation between voxels for pictures in reports. Metrics and results use `gpu::math::interpolate`.
 
 use super::Volume;
 use glam::DVec3;
 
 impl Volume {
     /// The intensity at a voxel position by linear interpolation; `None` outside the voxels.
-    #[inline(always)] // A picture's loop then works out once what the image says.
+    #[inline(always)] // Lets the compiler move what depends on the image alone out of a picture's loop.
     pub fn at(&self, position: DVec3) -> Option<f32> {
         let size = self.geometry.size;
         let last = DVec3::from_array(size.map(|n| n as f64 - 1.0));
@@ -14,12 +14,12 @@ impl Volume {
             return None;
         }
         let position = position.clamp(DVec3::ZERO, last);
-        // None is below 0, where a cast would not round down.
+        // No coordinate is negative, so the cast rounds down.
         let low = position.as_uvec3();
         let part = (position - low.as_dvec3()).as_vec3();
         let [i, j, k] = low.to_array().map(|n| n as usize);
         let [row, plane] = [size[0], size[0] * size[1]];
-        // On the last voxel of an axis there is nothing to mix with.
+        // The last voxel of an axis has no neighbour to interpolate with.
         let [di, dj, dk] =
             [(i + 1 < size[0]) as usize, row * (j + 1 < size[1]) as usize, plane * (k + 1 < size[2]) as usize];
         let first = i + row * j + plane * k;

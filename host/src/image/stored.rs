@@ -1,4 +1,4 @@
-//! Images as the backends keep them: fractions of an intensity range, and bin numbers.
+//! Quantised images as the backends keep them: 16-bit fractions of an intensity range, and bin numbers.
 
 use super::{Range, Volume};
 use crate::backend::simd::widest;
@@ -7,7 +7,7 @@ use gpu::math::binning::Binning;
 use gpu::math::{bin, eight_bit, interpolate};
 use rayon::prelude::*;
 
-/// So many bins that a [`StoredImage`] keeps 16 bits.
+/// A number of bins for which a [`StoredImage`] keeps all 16 bits.
 const ALL_BITS: u32 = 1024;
 
 /// Intensities as 16-bit fractions of a range, x fastest.
@@ -24,18 +24,18 @@ pub struct StoredImage {
 pub struct BinImage {
     /// Voxels along x, y and z.
     pub size: [usize; 3],
-    /// Bin numbers; [`MASKED`](gpu::math::bin::MASKED) where a voxel is not to be counted.
+    /// Bin numbers, or [`MASKED`](gpu::math::bin::MASKED) for voxels that are not to be counted.
     pub bins: Vec<u16>,
 }
 
 impl BinImage {
-    /// What is stored of every voxel.
+    /// Quantises every voxel.
     pub fn new(volume: &Volume, binning: Binning) -> Self {
         let bins = mapped_by_piece(&volume.voxels, 0, |voxels, bins| bin_all(voxels, binning, bins));
         Self { size: volume.geometry.size, bins }
     }
 
-    /// Leaves out the voxels whose `keep`, by their number, is false, and returns how many are left.
+    /// Masks the voxels for whose number `keep` is false, and returns how many voxels remain.
     pub fn keep(&mut self, keep: impl Fn(usize) -> bool + Sync) -> usize {
         let left = self.bins.par_iter_mut().enumerate().with_min_len(1 << 12).map(|(i, bin)| {
             if !keep(i) {
@@ -48,13 +48,13 @@ impl BinImage {
 }
 
 impl StoredImage {
-    /// Maps `low..=high` to the 16-bit range, for use with `bins` bins: up to 256, the values are 256 levels. Intensities beyond the
-    /// range are clamped.
+    /// Quantises a volume, with `range` mapped to the 16-bit range. For up to 256 bins the values have 256 levels only.
+    /// Intensities outside the range are clamped.
     pub fn new(volume: &Volume, range: Range, bins: u32) -> Self {
         Self::packed(volume, range, bin::fine(bins))
     }
 
-    /// The same with all 16 bits, or with 256 levels of them.
+    /// Quantises a volume to all 16 bits if `fine`, else to 256 levels.
     pub(super) fn packed(volume: &Volume, (low, high): Range, fine: bool) -> Self {
         let size = volume.geometry.size;
         let padding = interpolate::padding(size.map(|n| n as u32));
@@ -62,7 +62,7 @@ impl StoredImage {
         Self { size, values: mapped_by_piece(&volume.voxels, padding, store) }
     }
 
-    /// The same with all 16 bits, as windows and gradients ask for.
+    /// Quantises a volume to all 16 bits, as windows and gradients require.
     pub fn fine(volume: &Volume, range: Range) -> Self {
         Self::new(volume, range, ALL_BITS)
     }
@@ -72,7 +72,7 @@ impl StoredImage {
         &self.values[..self.size.iter().product()]
     }
 
-    /// The bin of every voxel, for 2 to 1024 bins.
+    /// Bins every voxel, for 2 to 1024 bins.
     pub fn bins(&self, bins: u32) -> BinImage {
         let scale = bin::scale(bins, bin::FULL);
         // SAFETY: stored values are in range.
@@ -80,14 +80,14 @@ impl StoredImage {
         BinImage { size: self.size, bins }
     }
 
-    /// What [`gpu::params::Images::moving`] holds: pairs of 16-bit values where it is `fine`, else words of 8-bit levels.
+    /// The words of [`gpu::params::Images::moving`]: pairs of 16-bit values if `fine`, else words of 8-bit levels.
     pub fn words(&self, fine: bool) -> Vec<u32> {
         let [width, height, _] = self.size;
         let word = |i: usize| match fine {
             true => u32::from(self.values[i]) | u32::from(self.values[i + 1]) << 16,
             false => eight_bit::word([i, i + 1, i + width, i + width + 1].map(|i| eight_bit::level(self.values[i]))),
         };
-        // The padding goes on for as much as a word looks ahead.
+        // A word includes voxels of the next row and slice, which the padding provides.
         let len = self.voxels().len() + width * height;
         (0..if fine { len + width } else { len }).into_par_iter().map(word).collect()
     }

@@ -1,4 +1,4 @@
-//! Voxels with their grid.
+//! Volumes: voxels with their grid.
 
 use super::Geometry;
 use rayon::prelude::*;
@@ -50,33 +50,34 @@ pub type Range = (f32, f32);
 /// turns and mirrors x and y only. A single slice of another orientation keeps its place in space.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Volume {
-    /// Where the voxels lie.
+    /// The grid of the voxels.
     pub geometry: Geometry,
-    /// Intensities after the file's own scaling, i fastest, then j, then k; all finite.
+    /// Intensities after the file's own scaling, i fastest, then j, then k. They are finite, or NaN for voxels without
+    /// data.
     pub voxels: Vec<f32>,
-    /// How a file of this volume stores its voxels.
+    /// The type of the voxels in a file of this volume.
     pub pixel: PixelType,
 }
 
 impl Volume {
-    /// A volume on the same grid, of which `voxel` says what each voxel is, by its number.
+    /// Makes a volume on the same grid. `voxel` gives the intensity of each voxel, by its number.
     pub(crate) fn with(&self, voxel: impl Fn(usize) -> f32 + Send + Sync) -> Self {
         let voxels = (0..self.voxels.len()).into_par_iter().with_min_len(1 << 15).map(voxel).collect();
         Self { voxels, ..*self }
     }
 
-    /// The volume with NaN in all voxels but those that `keep` names, by their number.
+    /// Makes a volume with NaN in all voxels for whose number `keep` is false.
     pub(crate) fn only(&self, keep: impl Fn(usize) -> bool + Send + Sync) -> Self {
         self.with(|n| if keep(n) { self.voxels[n] } else { f32::NAN })
     }
 
-    /// Whether there are voxels without data.
+    /// Whether there are voxels without data, which are NaN.
     pub(crate) fn has_gaps(&self) -> bool {
         let gap = |voxels: &[f32]| voxels.iter().fold(false, |gap, voxel| gap | voxel.is_nan());
         self.voxels.par_chunks(1 << 16).any(gap)
     }
 
-    /// Smallest and largest intensity.
+    /// The smallest and the largest intensity. NaN is left out.
     pub fn range(&self) -> (f32, f32) {
         let none = (f32::INFINITY, f32::NEG_INFINITY);
         let chunks = self

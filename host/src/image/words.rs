@@ -1,24 +1,24 @@
-//! Images of 256 levels as linear interpolation reads them.
+//! Images of 8-bit levels, packed for linear interpolation.
 
 use super::{Range, Volume};
 use crate::threads::made_by_piece;
 use gpu::math::{bin, eight_bit};
 
-/// Voxels that are packed at once.
+/// Voxels that are packed at a time.
 const PART: usize = 1 << 16;
 
-/// [Words](eight_bit::word) of 256 levels, x fastest: those of a [`StoredImage`](super::StoredImage) for at most 256 bins, which is not made
-/// on the way.
+/// [Words](eight_bit::word) of 8-bit levels, x fastest. They equal [`StoredImage::words`](super::StoredImage::words)
+/// for at most 256 bins, but are made without the stored image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WordImage {
     /// Voxels along x, y and z.
     pub size: [usize; 3],
-    /// A word per voxel, and per voxel of a slice beyond the last.
+    /// One word per voxel, and one more slice of words.
     pub words: Vec<u32>,
 }
 
 impl WordImage {
-    /// Maps `low..=high` to the levels. Intensities beyond the range are clamped.
+    /// Maps `low..=high` to the levels. Intensities outside the range are clamped.
     pub fn new(volume: &Volume, (low, high): Range) -> Self {
         let size = volume.geometry.size;
         let [width, height, _] = size;
@@ -28,7 +28,7 @@ impl WordImage {
         let words = made_by_piece(volume.voxels.len() + width * height, part, |n, words| {
             let left = volume.voxels.get(n * part..).unwrap_or_default();
             let mut levels: Vec<u8> = left.iter().take(words.len() + ahead).map(level).collect();
-            // Nothing lies beyond the last voxel.
+            // Beyond the last voxel, levels are 0.
             levels.resize(words.len() + ahead, 0);
             for (i, word) in words.iter_mut().enumerate() {
                 *word = eight_bit::word([i, i + 1, i + width, i + width + 1].map(|i| u32::from(levels[i])));

@@ -1,4 +1,4 @@
-//! Whole files or none.
+//! Writes files atomically: a file is either complete or not there.
 
 use std::fs;
 use std::io::Write;
@@ -13,10 +13,11 @@ pub fn write(path: &Path, parts: &[&[u8]]) -> Result<()> {
     write_with(path, |file| parts.iter().try_for_each(|part| file.write_all(part)))
 }
 
-/// The same for what `content` writes. A link stays, and what it leads to is written; a file keeps its permissions.
+/// Lets `content` write a temporary file next to `path`, and renames it to `path`. A symbolic link is kept and its
+/// target is replaced. An existing file's permissions are kept.
 ///
 /// # Errors
-/// [`Error::File`], also for what is no file: renaming would replace a device or a pipe.
+/// [`Error::File`], also if `path` is not a regular file: renaming would replace a device or a pipe.
 pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let before = fs::metadata(path).ok();
     if before.as_ref().is_some_and(|before| !before.is_file()) {
@@ -41,10 +42,10 @@ pub fn write_with(path: &Path, content: impl FnOnce(&mut dyn Write) -> std::io::
     Ok(())
 }
 
-/// Where a path leads, whether or not there is a file.
+/// Follows symbolic links, also to a file that does not exist.
 fn behind_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
-    // As many as Linux follows.
+    // Linux follows at most 40 links.
     for _ in 0..40 {
         let Ok(next) = fs::read_link(&path) else { break };
         path = path.parent().unwrap_or(Path::new("")).join(next);
@@ -52,7 +53,7 @@ fn behind_links(path: &Path) -> PathBuf {
     path
 }
 
-/// Makes temporary files and folders with the permissions that `mode` and the user's umask give.
+/// A builder of temporary files and folders, with the permissions of `mode` less the user's umask.
 pub fn builder(mode: u32) -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(".mireg-");

@@ -1,21 +1,22 @@
-//! What the header of every format must satisfy. Errors are messages without the file's name.
+//! Checks that apply to the headers of all formats. Errors are messages without the file's name.
 
 use glam::{DMat3, DVec3};
 
 use crate::Geometry;
 
-/// Most by which the scalar products of axis directions may differ from the identity: four printed digits pass.
+/// The largest permitted deviation of the scalar products of axis directions from the identity. Directions printed with
+/// four digits pass.
 const ORTHONORMAL: f64 = 1e-3;
 
-/// Voxels of f32 that memory can have addresses for.
+/// The most f32 voxels that can be addressed in memory.
 const MOST_VOXELS: usize = isize::MAX as usize / 4;
 
-/// What is said of a displacement field where an image should be.
+/// The message if a displacement field is given as an image.
 pub const NO_IMAGE: &str = "is no image, but a displacement field; give it as a transform";
-/// The same where that cannot be known.
+/// The hint if a file may be a displacement field.
 pub const IF_FIELD: &str = "If it is a displacement field, give it as a transform";
 
-/// Whether a displacement field of `size` has this many numbers per voxel: 3, and 2 where it is one of a 2-D image.
+/// Checks the numbers per voxel of a displacement field of `size`: 3, or also 2 for a 2-D image.
 pub fn numbers(size: [usize; 3], numbers: usize) -> Result<(), String> {
     match (size[2], numbers) {
         (_, 3) | (1, 2) => Ok(()),
@@ -27,7 +28,7 @@ pub fn numbers(size: [usize; 3], numbers: usize) -> Result<(), String> {
     }
 }
 
-/// The numbers of voxels along the three axes: at least 2 along i and j; 1 along k is a 2-D image.
+/// Checks the numbers of voxels along the three axes: at least 2 along i and j; an image with 1 along k is 2-D.
 pub fn size(dims: [i64; 3]) -> Result<[usize; 3], String> {
     let shown = by(dims);
     if dims.iter().any(|&n| n < 1) {
@@ -52,7 +53,7 @@ pub fn size(dims: [i64; 3]) -> Result<[usize; 3], String> {
     }
 }
 
-/// The volumes of a file with these numbers beyond the third dimension, of which one may be more than 1.
+/// The number of volumes of a file, from its sizes beyond the third dimension. At most one of these may exceed 1.
 pub fn volumes(beyond: &[i64]) -> Result<usize, String> {
     let several: Vec<i64> = beyond.iter().copied().filter(|&n| n != 1).collect();
     match several[..] {
@@ -76,7 +77,7 @@ pub fn one_field(volumes: usize) -> Result<(), String> {
     }
 }
 
-/// Whether `spacing` (mm) is one of voxels.
+/// Checks that a spacing (mm) is finite and positive.
 pub fn spacing(spacing: DVec3) -> Result<(), String> {
     if spacing.is_finite() && spacing.min_element() > 0.0 {
         return Ok(());
@@ -84,8 +85,8 @@ pub fn spacing(spacing: DVec3) -> Result<(), String> {
     Err(format!("its voxel size is {} mm; each must be positive: correct the header", listed(spacing)))
 }
 
-/// A grid from a header's numbers (mm, LPS), provided that it has an inverse and its axes are orthonormal. That of a single
-/// slice in x and y is made one of a 2-D image.
+/// Makes a grid from a header's numbers (mm, LPS), after checking that it is invertible and its axes are orthonormal.
+/// The grid of a single slice parallel to the x-y plane becomes that of a 2-D image.
 pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat3) -> Result<Geometry, String> {
     self::spacing(spacing)?;
     if !origin.is_finite() {
@@ -109,8 +110,8 @@ pub fn geometry(size: [usize; 3], spacing: DVec3, origin: DVec3, direction: DMat
     Ok(if grid.is_flat() { plane(grid) } else { grid })
 }
 
-/// The grid of a single slice. One that lies in x and y is a 2-D image, at z = 0, its third axis that of z and 1 mm long. Any other keeps
-/// its place in space.
+/// The grid of a single slice. If it is parallel to the x-y plane, it becomes that of a 2-D image: at z = 0, with z as
+/// its third axis and a spacing of 1 mm along it. Any other slice keeps its position in space.
 fn plane(slice: Geometry) -> Geometry {
     let [i, j] = [slice.direction.x_axis, slice.direction.y_axis];
     if i.z.abs().max(j.z.abs()) > ORTHONORMAL {
@@ -126,12 +127,12 @@ pub fn orthonormal(axes: DMat3, tolerance: f64) -> bool {
     off.to_cols_array().iter().all(|x| x.abs() <= tolerance)
 }
 
-/// `AxBxC`.
+/// Formats three numbers as `AxBxC`.
 pub fn by<T: ToString>(dims: [T; 3]) -> String {
     dims.map(|n| n.to_string()).join("x")
 }
 
-/// `x, y, z`.
+/// Formats a vector as `x, y, z`.
 pub fn listed(v: DVec3) -> String {
     v.to_array().map(|x| x.to_string()).join(", ")
 }

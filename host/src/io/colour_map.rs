@@ -1,8 +1,8 @@
-//! The values behind false colours, as PET and SPECT are often shown.
+//! Recovers values from false colours, in which PET and SPECT are often shown.
 //!
-//! A colour map leads from the lowest value to the highest through colours along a curve. Luma rises and falls on the way: blue and red are
-//! dark, what lies between them is bright. So different values get one grey, and mixtures of them that of others. The place of a colour
-//! along the curve rises with its value, and that is all that mutual information needs.
+//! A colour map leads from the lowest value to the highest through colours along a curve. Luma is not monotonic along
+//! it: blue and red are dark, the colours between them bright. Converted to luma, different values would get the same
+//! grey. The position of a colour along the curve does rise with its value, and that suffices for mutual information.
 
 use super::luma::luma;
 use rayon::prelude::*;
@@ -11,34 +11,37 @@ use std::collections::HashMap;
 /// Red, green and blue, each 0 to 255.
 type Colour = [f64; 3];
 
-/// The side of the cells into which the cube of colours is divided, and how many there are along each axis.
+/// The side of the cells into which the RGB cube is divided, and the number of cells along each axis.
 const CELL: f64 = 16.0;
 const CELLS: usize = 16;
-/// Cells with a smaller part of the pixels hold mixtures and noise.
+/// Cells with less than this fraction of the pixels are ignored, as mixtures and noise.
 const RARE: f64 = 0.0005;
-/// Cells that are not rare, at most: some times as many as the longest curve has.
+/// The most cells that are not rare: a few times as many as the longest curve passes through.
 const MOST: usize = 400;
-/// Corners of a curve, at least. What has fewer is a drawing in some colours; PET's have 46 and more, SPECT's 29.
+/// The fewest corners of a curve. An image with fewer is a drawing in a few colours. Curves of PET have 46 or more
+/// corners, those of SPECT 29.
 const FEWEST: usize = CELLS;
-/// Luma that falls by less than this along the curve, in all, tells its values apart. That of photographs falls by 5 at most, that of PET's and
-/// SPECT's colours by 28 to 220.
+/// If luma falls by less than this in all along the curve, luma distinguishes the values well enough. In photographs it
+/// falls by at most 5, in colours of PET and SPECT by 28 to 220.
 const FALL: f64 = CELL;
-/// How far the pixels may lie from the curve, root mean square. The commonest colour, such as the black around a head, does not count.
+/// The largest root mean square distance of the pixels from the curve. The most frequent colour, such as the black
+/// around a head, does not count.
 const NEAR: f64 = 0.5 * CELL;
-/// About so many pixels are enough to say so.
+/// About the number of pixels for which that distance is computed.
 const ENOUGH: usize = 1 << 16;
-/// Pixels that a thread takes at once.
+/// Pixels in a piece of work.
 const PART: usize = 1 << 14;
 
-/// A curve through the colours of a picture, beginning with the darkest.
+/// A curve through the colours of an image, which starts at the darkest.
 pub struct ColourMap {
-    /// Corners, and how far along the curve each lies.
+    /// The corners of the curve, each with its distance from the start along the curve.
     corners: Vec<(Colour, f64)>,
 }
 
 impl ColourMap {
-    /// Of the pixels of a picture, `channels` numbers up to `white` for each, of which the first three are its colour. None where the colours
-    /// lie along no curve, or luma tells as much.
+    /// Finds the curve through the colours of an image. Each pixel has `channels` numbers, from 0 to `white`, of which
+    /// the first three are its colour. Returns `None` if the colours do not lie along a curve, or if luma distinguishes
+    /// the values well enough.
     pub fn of<T: Copy + Into<f64> + Sync>(samples: &[T], channels: usize, white: f64) -> Option<Self> {
         let cells = Cells::of(samples, channels, white);
         let common = cells.common();
@@ -55,7 +58,7 @@ impl ColourMap {
         (sum <= NEAR * NEAR * f64::from(count)).then_some(curve)
     }
 
-    /// Through the colours of cells, each with its number of pixels.
+    /// The curve through the colours of cells, which are given with their numbers of pixels.
     fn through(cells: &[(Colour, f64)]) -> Self {
         let along = along(cells);
         let last = along.iter().fold(0.0_f64, |last, &at| last.max(at));
@@ -74,13 +77,13 @@ impl ColourMap {
         Self { corners }
     }
 
-    /// By how much luma falls along the curve, in all.
+    /// The sum of all falls of luma along the curve.
     fn fall(&self) -> f64 {
         let luma = |(colour, _): &(Colour, f64)| f64::from(luma(colour));
         self.corners.windows(2).map(|ends| (luma(&ends[0]) - luma(&ends[1])).max(0.0)).sum()
     }
 
-    /// How far along the curve the point lies that is nearest to a colour, and the square of its distance.
+    /// The position along the curve of the point nearest to a colour, and the square of its distance from the colour.
     fn nearest(&self, colour: Colour) -> (f64, f64) {
         let on = |ends: &[(Colour, f64)]| {
             let [(from, at), (to, end)] = [ends[0], ends[1]];
@@ -92,7 +95,8 @@ impl ColourMap {
         places.fold((0.0, f64::INFINITY), |best, place| if place.1 < best.1 { place } else { best })
     }
 
-    /// The places of pixels along the curve, from 0 to `white`, in whole numbers, of which `number` makes some of a type.
+    /// The positions of pixels along the curve, scaled from 0 to `white` and rounded. `number` converts them to another
+    /// type.
     pub fn values<T, U>(&self, samples: &[T], channels: usize, white: f64, number: fn(f64) -> U) -> Vec<U>
     where
         T: Copy + Into<f64> + Sync,
@@ -101,7 +105,7 @@ impl ColourMap {
         let length = self.corners.last().map_or(1.0, |corner| corner.1).max(f64::MIN_POSITIVE);
         let place = |colour| number((white * self.nearest(colour).0 / length).round());
         let part = |part: &[T]| {
-            // Pictures with false colours have few of them.
+            // Remembers colours, since images in false colours have only a few.
             let mut known: HashMap<[u64; 3], U> = HashMap::new();
             let mut value = |pixel: &[T]| {
                 let colour = colour(pixel, white);
@@ -113,7 +117,7 @@ impl ColourMap {
     }
 }
 
-/// Pixels of each cell of the cube of colours, and the sums of their colours.
+/// The cells of the RGB cube, each with the sum of the colours of its pixels and their number.
 struct Cells {
     cells: Vec<(Colour, f64)>,
     pixels: f64,
@@ -134,7 +138,7 @@ impl Cells {
         Self { cells, pixels }
     }
 
-    /// The mean colours and numbers of pixels of those that are not rare.
+    /// The mean colours and numbers of pixels of the cells that are not rare.
     fn common(&self) -> Vec<(Colour, f64)> {
         let common = self.cells.iter().filter(|(_, count)| *count >= (RARE * self.pixels).max(1.0));
         common.map(|(sum, count)| (sum.map(|sum| sum / count), *count)).collect()
@@ -146,8 +150,8 @@ impl Cells {
     }
 }
 
-/// How far the cells lie from the darkest on the cheapest ways through others. A step costs the square of its length, so that ways lead along
-/// a curve rather than across it.
+/// The distance of each cell from the darkest along the cheapest path through other cells. A step costs the square of
+/// its length, so that paths follow the curve instead of cutting across.
 fn along(cells: &[(Colour, f64)]) -> Vec<f64> {
     let mut ways = vec![(f64::INFINITY, 0.0); cells.len()];
     let mut left: Vec<usize> = (0..cells.len()).collect();
@@ -188,7 +192,7 @@ fn squared(a: Colour, b: Colour) -> f64 {
 mod tests {
     use super::*;
 
-    /// What values from 0 to 1 are in the colours of a map.
+    /// Converts values from 0 to 1 to the colours of a map.
     fn coloured(map: &[[f64; 3]], values: impl Iterator<Item = f64>) -> Vec<u8> {
         let parts = (map.len() - 1) as f64;
         let colour = |value: f64| {

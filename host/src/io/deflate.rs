@@ -1,4 +1,4 @@
-//! Deflate over all threads, in one gzip or zlib stream whose bytes do not depend on how many there are.
+//! Compresses on all threads into one gzip or zlib stream. Its bytes do not depend on the number of threads.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use rayon::prelude::*;
 use zlib_rs::{Deflate, DeflateConfig, DeflateFlush, Strategy, adler32, crc32};
 
-/// Voxels compressed by one task.
+/// Voxels per task.
 pub const BLOCK: usize = 1 << 18;
-/// So many per thread lie in memory before they are written.
+/// Blocks per thread that are compressed in memory before they are written.
 const BLOCKS_A_THREAD: usize = 4;
-/// An empty last block.
+/// An empty final deflate block.
 pub const END: [u8; 2] = [0x03, 0x00];
 
-/// What is wrapped around the blocks.
+/// The format around the deflate blocks.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Wrap {
     Gzip,
@@ -23,7 +23,7 @@ pub enum Wrap {
 impl Wrap {
     pub fn head(self) -> &'static [u8] {
         match self {
-            // Deflate, no name, time 0, made on any system.
+            // Method deflate, no name, time 0, operating system unknown.
             Self::Gzip => &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255],
             Self::Zlib => &[0x78, 0x5e],
         }
@@ -75,7 +75,7 @@ pub fn compress(
     out.write_all(&wrap.tail(checksum, length))
 }
 
-/// A part of the stream that ends on a byte and refers to no other.
+/// A part of the stream that ends at a byte boundary and does not refer to other parts.
 struct Block {
     deflated: Vec<u8>,
     checksum: u32,
@@ -83,9 +83,10 @@ struct Block {
 }
 
 thread_local! {
-    /// Used for one block after the other: memory for a new one each time would leave holes in the allocator's, which grow without end.
+    /// Reused for all blocks of a thread. Allocating a new one for each block would fragment memory without limit.
     static COMPRESSOR: RefCell<Deflate> = {
-        // Noise repeats nothing that a search would find, and what else there is in images, background and labels, is runs.
+        // Only runs are compressed. Noise has no repetitions that a longer search would find, and the rest of images,
+        // background and labels, is runs.
         let runs = DeflateConfig { strategy: Strategy::Rle, window_bits: -15, ..DeflateConfig::default() };
         RefCell::new(Deflate::new_with_config(runs))
     };
@@ -98,11 +99,11 @@ impl Block {
     }
 }
 
-/// The bytes as a part of a deflate stream.
+/// Compresses bytes to a part of a deflate stream.
 fn deflated(compressor: &mut Deflate, bytes: &[u8]) -> Vec<u8> {
     compressor.reset();
     let mut deflated = vec![0; bytes.len() + 64];
-    // A flush is not over while the output is full.
+    // The flush is complete when it leaves room in the output.
     loop {
         let [read, written] = [compressor.total_in(), compressor.total_out()].map(|count| count as usize);
         let status = compressor.compress(&bytes[read..], &mut deflated[written..], DeflateFlush::SyncFlush);
@@ -124,7 +125,7 @@ pub(super) mod tests {
     use crate::PixelType;
     use crate::io::voxels::encode;
 
-    /// Voxels that do not compress.
+    /// Voxels that cannot be compressed.
     pub fn noise(count: usize) -> Vec<f32> {
         let mut state = 1u32;
         let mut next = || {

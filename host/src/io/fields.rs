@@ -1,6 +1,6 @@
-//! Numbers at their places in a binary header.
+//! Reads numbers at given offsets of a binary header.
 
-/// A header in its file's byte order.
+/// The bytes of a header, in the byte order of its file.
 pub struct Fields<'a> {
     pub bytes: &'a [u8],
     pub big_endian: bool,

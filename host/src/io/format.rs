@@ -1,4 +1,4 @@
-//! What a format of images is.
+//! The interface of an image format.
 
 use std::path::Path;
 
@@ -6,29 +6,30 @@ use super::reading::{Channel, Image, ReadOptions, Role};
 use crate::transform::Field;
 use crate::{Error, Geometry, Result, Volume};
 
-/// Nothing is chosen, and no option named.
+/// Read options with no choice made, for which errors name no option.
 pub const PLAIN: ReadOptions =
     ReadOptions { role: Role::Plain, series: None, volume: None, channel: Channel::Luma, most_pixels: None };
 
-/// A format of images, and of displacement fields where it can hold vectors. It is one row in [`super::formats`].
+/// An image format, which also reads and writes displacement fields if it can hold vectors. Each is one row of
+/// [`super::formats`].
 pub trait ImageFormat: Sync {
-    /// How its files are called.
+    /// The endings of its file names.
     fn names(&self) -> &Names;
 
-    /// Whether it holds pictures: 2-D images of whole numbers, without a grid of mm.
+    /// Whether it holds pictures: 2-D images of integers, without a grid in mm.
     fn is_picture(&self) -> bool {
         false
     }
 
-    /// Whether a file whose name says nothing, or a folder, is one of it.
+    /// Whether a folder, or a file whose name does not say its format, is of this format.
     fn is(&self, _path: &Path) -> Result<bool> {
         Ok(false)
     }
 
-    /// Reads an image, and says what its user should know of it.
+    /// Reads an image, with notes for the user about it.
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image>;
 
-    /// Reads the grid of an image alone.
+    /// Reads only the grid of an image.
     fn geometry(&self, path: &Path) -> Result<Geometry> {
         Ok(self.read(path, &PLAIN)?.volume.geometry)
     }
@@ -38,7 +39,7 @@ pub trait ImageFormat: Sync {
         Err(Error::file(path, "is of a format that mireg does not write"))
     }
 
-    /// Reads a displacement field. Only a format with [`Names::fields`] is asked.
+    /// Reads a displacement field. Called only for formats with [`Names::fields`].
     fn read_field(&self, path: &Path) -> Result<Field> {
         Err(Error::file(path, "is of a format without displacement fields"))
     }
@@ -49,19 +50,19 @@ pub trait ImageFormat: Sync {
     }
 }
 
-/// What files of a format are called.
+/// The endings of the file names of a format.
 pub struct Names {
-    /// Ends of the names of files that are read, in lower case.
+    /// Endings of files that are read, in lower case.
     pub read: &'static [&'static str],
-    /// Of those that are written.
+    /// Endings of files that are written.
     pub written: &'static [&'static str],
-    /// Of those that are written with a displacement field, as messages list them.
+    /// Endings of files that displacement fields are written to, as messages list them.
     pub fields: &'static [&'static str],
-    /// How messages list what is read and what is written.
+    /// What is read and what is written, as messages list them.
     pub listed: [&'static [&'static str]; 2],
 }
 
-/// Whether the name of a file ends in one of `ends`, in lower or upper case.
+/// Whether the name of a file has one of the endings `ends`, in lower or upper case.
 pub fn ends(path: &Path, ends: &[&str]) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     ends.iter().any(|end| name.ends_with(end))

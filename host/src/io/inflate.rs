@@ -1,7 +1,9 @@
-//! Inflate over all threads, of gzip streams whose blocks refer to nothing before them, as [`deflate`](super::deflate) makes them.
+//! Inflates gzip streams on all threads, if their blocks do not refer to earlier blocks, as in streams made by
+//! [`deflate`](super::deflate).
 //!
-//! Such a block ends with an empty stored one, the marker of a flush. A stream is cut there, and each part must be whole on its own. From the
-//! first one that is not, as of other programs' streams, the rest is inflated by one thread.
+//! Such a block ends with an empty stored block, the marker of a flush. The stream is cut at the markers, and each part
+//! is inflated on its own. If a part cannot be, as in streams of other programs, one thread inflates the rest of the
+//! stream from there.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Chain, Cursor, Error, ErrorKind, Read, Result};
@@ -14,24 +16,24 @@ use zlib_rs::{Inflate, InflateFlush, Status, crc32};
 use super::deflate::{BLOCK, END, Wrap};
 
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
-/// What ends a block: the length 0 of a stored one, and its complement.
+/// The end of a block: the length 0 of a stored block, and its complement.
 const MARKER: [u8; 4] = [0x00, 0x00, 0xff, 0xff];
-/// A block gives no more bytes: voxels have 8 at most.
+/// The most bytes of an inflated block, since voxels have at most 8 bytes.
 const MOST: usize = 8 * BLOCK;
-/// So many blocks per thread are inflated at once, and so many bytes are read for each.
+/// The blocks per thread that are inflated at once, and the bytes that are read for each.
 const BLOCKS_A_THREAD: usize = 2;
 const BYTES_A_BLOCK: usize = 1 << 20;
-/// How far back a block may refer.
+/// The most bytes by which a block may refer back.
 const WINDOW: usize = 1 << 15;
 
 type Packed = Box<dyn BufRead>;
 
-/// Whether bytes are the beginning of a gzip stream.
+/// Whether the bytes are the start of a gzip stream.
 pub fn is_gzip(start: &[u8]) -> bool {
     start.starts_with(GZIP_MAGIC)
 }
 
-/// The bytes of a gzip stream, of all of its members.
+/// Inflates a gzip stream with all its members.
 pub fn gzip(mut packed: Packed) -> Box<dyn BufRead> {
     let head = Wrap::Gzip.head();
     match packed.fill_buf() {
@@ -43,11 +45,11 @@ pub fn gzip(mut packed: Packed) -> Box<dyn BufRead> {
     }
 }
 
-/// The members of a gzip file, one after the other. What follows the last and is no member is ignored, as gzip does.
+/// The members of a gzip file, one after the other. Bytes after the last member are ignored, as gzip does.
 struct Members(Option<GzDecoder<Packed>>);
 
 impl Members {
-    /// Those that follow a first one.
+    /// The members that follow the first one.
     fn after(mut packed: Packed) -> Result<Self> {
         let follows = packed.fill_buf()?.starts_with(&GZIP_MAGIC[..1]);
         Ok(Self(follows.then(|| GzDecoder::new(packed))))
@@ -71,22 +73,23 @@ impl Read for Members {
 /// A gzip stream after its head.
 struct Parts {
     from: From,
-    /// What was inflated and is not read yet.
+    /// Inflated bytes that have not been read yet.
     ready: VecDeque<Cursor<Vec<u8>>>,
-    /// Of all that was inflated.
+    /// The checksum of all inflated bytes. `length` is their number.
     checksum: u32,
     length: u64,
 }
 
-/// Where the next bytes come from.
+/// The source of the next bytes.
 enum From {
-    /// Parts: what was read of them, from the beginning of one, what is still to be read, and the last bytes that were inflated.
+    /// Parts that are inflated on all threads. `begun` is what was read but not inflated, from the start of a part on;
+    /// `packed` is the rest of the file; `window` holds the last inflated bytes.
     Parts { begun: Vec<u8>, packed: Packed, window: Vec<u8> },
-    /// The rest of the stream.
+    /// The rest of the stream, which one thread inflates.
     Rest(DeflateDecoder<Chain<Cursor<Vec<u8>>, Packed>>),
-    /// What follows the stream.
+    /// The members after the first one.
     Members(Members),
-    /// Nothing, after an error.
+    /// Nothing more: an error occurred.
     Nothing,
 }
 
@@ -96,9 +99,10 @@ impl Parts {
         Self { from, ready: VecDeque::new(), checksum: crc32::crc32(0, &[]), length: 0 }
     }
 
-    /// Inflates as many parts as all threads can at once, or leaves it to one thread.
+    /// Inflates as many parts as all threads can at once. If one of them cannot be inflated on its own, leaves the rest
+    /// to one thread.
     fn inflate(&mut self, mut begun: Vec<u8>, mut packed: Packed, mut window: Vec<u8>) -> Result<()> {
-        // The first one is the header, which may be all that is wanted.
+        // The first part is the header of the image, which may be all that is needed.
         let most = if self.length == 0 { 1 } else { BLOCKS_A_THREAD * rayon::current_num_threads() };
         let missing = (most * BYTES_A_BLOCK).saturating_sub(begun.len());
         (&mut packed).take(missing as u64).read_to_end(&mut begun)?;
@@ -125,7 +129,7 @@ impl Parts {
         self.length += length as u64;
     }
 
-    /// Bytes that are ready; none once all of them are read.
+    /// Reads inflated bytes; returns 0 when all are read.
     fn give(&mut self, bytes: &mut [u8]) -> Result<usize> {
         while let Some(first) = self.ready.front_mut() {
             let count = first.read(bytes)?;
@@ -137,13 +141,13 @@ impl Parts {
         Ok(0)
     }
 
-    /// What follows the stream, whose checksum is compared.
+    /// Reads the end of the stream, and compares checksum and length.
     fn end(&self, mut packed: impl BufRead) -> Result<()> {
         let mut tail = [0; 8];
         packed.read_exact(&mut tail)?;
         match tail[..] == Wrap::Gzip.tail(self.checksum, self.length) {
             true => Ok(()),
-            // The words of the decoder of other streams.
+            // The same message as that of `flate2`.
             false => Err(Error::new(ErrorKind::InvalidInput, "corrupt gzip stream does not have a matching checksum")),
         }
     }
@@ -181,7 +185,7 @@ impl Read for Parts {
     }
 }
 
-/// The first parts that end with a marker.
+/// Cuts off the first parts, at most `most`, each with its marker at the end.
 fn cut(packed: &[u8], most: usize) -> Vec<&[u8]> {
     let mut parts = Vec::new();
     let mut rest = packed;
@@ -195,13 +199,13 @@ fn cut(packed: &[u8], most: usize) -> Vec<&[u8]> {
     parts
 }
 
-/// What a part gives.
+/// The inflated bytes of a part.
 struct Inflated {
     bytes: Vec<u8>,
     checksum: u32,
 }
 
-/// What a part gives; none where it refers to what comes before it, ends within a block, ends the stream, or gives too much.
+/// Inflates a part. Returns `None` if it refers to earlier bytes, ends inside a block, ends the stream, or is too long.
 fn inflated(part: &[u8]) -> Option<Inflated> {
     let mut inflate = Inflate::new(false, 15);
     let mut bytes = vec![0; MOST + 1];
@@ -210,7 +214,7 @@ fn inflated(part: &[u8]) -> Option<Inflated> {
     if inflate.total_in() < part.len() as u64 || written > MOST {
         return None;
     }
-    // Only at the end of a block is this another one, and the last.
+    // `END` is a valid last block only if the part ended at the end of a block.
     let ended = inflate.decompress(&END, &mut bytes[written..], InflateFlush::Finish).ok()?;
     if ended != Status::StreamEnd || inflate.total_out() != written as u64 {
         return None;
@@ -220,13 +224,14 @@ fn inflated(part: &[u8]) -> Option<Inflated> {
     Some(Inflated { bytes, checksum })
 }
 
-/// Keeps of all bytes the last that a block may refer to.
+/// Appends bytes to the window, and keeps the last that a block may refer to.
 fn keep_last(window: &mut Vec<u8>, bytes: &[u8]) {
     window.extend_from_slice(&bytes[bytes.len().saturating_sub(WINDOW)..]);
     window.drain(..window.len().saturating_sub(WINDOW));
 }
 
-/// The rest of a stream, from the end of a block, where `window` was inflated last: it comes first as a stored block, and is read.
+/// A decoder for the rest of a stream from the end of a block on. It knows the last inflated bytes, `window`, because
+/// it first reads them as a stored block.
 fn rest(window: &[u8], begun: Vec<u8>, packed: Packed) -> Result<DeflateDecoder<Chain<Cursor<Vec<u8>>, Packed>>> {
     let length = (window.len() as u16).to_le_bytes();
     let stored = [&[0], &length[..], &length.map(|byte| !byte), window, &begun].concat();
@@ -245,7 +250,7 @@ mod tests {
     use super::super::deflate::tests::{bytes, noise, stream};
     use super::*;
 
-    /// Numbers that do not compress, and some that do.
+    /// Numbers that cannot be compressed, and some that can.
     fn voxels(count: usize) -> Vec<f32> {
         let noise = noise(count).into_iter().enumerate();
         noise.map(|(n, number)| if n / BLOCK % 3 == 1 { 7.0 } else { number.max(1.0) }).collect()
@@ -255,7 +260,7 @@ mod tests {
         stream(Wrap::Gzip, b"head", voxels)
     }
 
-    /// A stream of another program whose head is the same, flushed after each chunk.
+    /// A stream as of another program, with the same head, flushed after each chunk.
     fn flushed(level: Compression, bytes: &[u8], chunk: usize) -> Vec<u8> {
         let mut encoder = DeflateEncoder::new(Vec::new(), level);
         for chunk in bytes.chunks(chunk) {
@@ -271,7 +276,7 @@ mod tests {
         gzip(Box::new(Cursor::new(stream.to_vec()))).read_to_end(&mut bytes).map(|_| bytes)
     }
 
-    /// How many parts of a stream, after its head, are inflated on their own.
+    /// The number of parts of a stream, after its head, that can be inflated on their own.
     fn parts(stream: &[u8]) -> usize {
         let parts = cut(&stream[Wrap::Gzip.head().len()..], usize::MAX);
         parts.iter().take_while(|part| inflated(part).is_some()).count()
@@ -291,7 +296,7 @@ mod tests {
     #[test]
     fn streams_of_other_programs_are_inflated_too() {
         let numbers = bytes(&voxels(3 * BLOCK));
-        // The fourth part refers to what came before.
+        // The fourth part refers to earlier parts.
         let repeated = [&numbers[..30_000], &numbers[..30_000], &numbers[20_000..]].concat();
         let stream = flushed(Compression::default(), &repeated, 10_000);
         assert_eq!(parts(&stream), 3);
@@ -301,7 +306,7 @@ mod tests {
     #[test]
     fn what_follows_an_empty_block_is_not_overtaken() {
         let numbers = bytes(&voxels(3 * BLOCK));
-        // Two parts, an empty one, another, and then those that refer to what came before.
+        // Two parts, an empty one, another part, and then parts that refer to earlier ones.
         let repeated = numbers[..30_000].repeat(2);
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
         for (number, chunk) in repeated.chunks(10_000).enumerate() {

@@ -1,11 +1,12 @@
-//! Colours as intensities, the same for every format.
+//! Converts colours to intensities, in the same way for all formats.
 
-/// Weights of red, green and blue in Rec. 709, parts of 10000.
+/// The weights of red, green and blue in Rec. 709, times 10000.
 const REC_709: [f64; 3] = [2126.0, 7152.0, 722.0];
 
-/// The luma of a colour: 0.2126 R + 0.7152 G + 0.0722 B, rounded to the nearest. What follows the blue is alpha, and ignored.
+/// The luma of a colour: 0.2126 R + 0.7152 G + 0.0722 B, rounded to the nearest. A channel after blue is alpha and
+/// ignored.
 pub fn luma<T: Copy + Into<f64>>(colour: &[T]) -> f32 {
-    // Whole numbers in f64, which is exact but for the division.
+    // Integers in f64, so that all but the division is exact.
     let sum: f64 = REC_709.iter().zip(colour).map(|(weight, &channel)| weight * channel.into()).sum();
     (sum / 10_000.0).round() as f32
 }

@@ -1,4 +1,4 @@
-//! Images that a caller has in memory, and those it takes there.
+//! Converts images that a caller has in memory to volumes, and back.
 
 use std::path::Path;
 
@@ -7,16 +7,17 @@ use glam::{DMat3, DVec3};
 use super::{check, voxels};
 use crate::{Error, Geometry, PixelType, Result, Volume};
 
-/// From voxel to voxel: how far, mm, and in which direction of LPS.
+/// The spacing of a grid, in mm, and the directions of its axes in LPS.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Axes {
     pub spacing: DVec3,
-    /// Columns: unit vectors of the i, j and k axes.
+    /// As columns, the unit vectors of the i, j and k axes.
     pub direction: DMat3,
 }
 
 impl Axes {
-    /// Of a matrix whose columns are the steps from voxel to voxel along i, j and k, LPS mm, as the readers of files take it apart.
+    /// Splits a matrix, whose columns are the steps from voxel to voxel along i, j and k in LPS mm, in the same way as
+    /// the readers of files.
     pub fn of(matrix: DMat3) -> Self {
         let [i, j, k] = [matrix.x_axis, matrix.y_axis, matrix.z_axis];
         let spacing = DVec3::new(i.length(), j.length(), k.length());
@@ -24,20 +25,21 @@ impl Axes {
     }
 }
 
-/// A grid that a caller describes, checked as those of files are. `origin` is the centre of the first voxel, LPS mm; `name` stands for a
-/// file in errors.
+/// Makes a grid that a caller describes, with the checks that apply to files. `origin` is the centre of the first voxel
+/// in LPS mm. `name` is used as the file name in errors.
 ///
 /// # Errors
-/// [`Error::File`] for fewer than 2 voxels along i or j, and axes that are not at right angles or whose matrix has no inverse.
+/// [`Error::File`] for fewer than 2 voxels along i or j, and for axes that are not at right angles or whose matrix has
+/// no inverse.
 pub fn grid(name: &Path, size: [usize; 3], axes: &Axes, origin: DVec3) -> Result<Geometry> {
     let size = check::size(size.map(|n| i64::try_from(n).unwrap_or(i64::MAX))).map_err(Error::at(name))?;
     check::geometry(size, axes.spacing, origin, axes.direction).map_err(Error::at(name))
 }
 
-/// A caller's intensities on a [`grid`], i fastest, then j, then k. `pixel` is the type that they had.
+/// Makes a volume of a caller's intensities on a [`grid`], i fastest, then j, then k. `pixel` is their original type.
 ///
 /// # Errors
-/// [`Error::File`] where there are not as many as the grid has voxels, and for infinite ones.
+/// [`Error::File`] if their number is not that of the voxels of the grid, and for infinite intensities.
 pub fn volume(name: &Path, geometry: Geometry, voxels: Vec<f32>, pixel: PixelType) -> Result<Volume> {
     if voxels.len() != geometry.voxels() {
         let message = format!("has {} intensities for {} voxels; give one each", voxels.len(), geometry.voxels());
@@ -47,7 +49,8 @@ pub fn volume(name: &Path, geometry: Geometry, voxels: Vec<f32>, pixel: PixelTyp
     Ok(Volume { geometry, voxels, pixel })
 }
 
-/// The intensities of a volume as a file of it stores them: little-endian, integers rounded to the nearest (ties to even) and clamped.
+/// The intensities of a volume as a file stores them: little-endian, with integers rounded to the nearest (ties to
+/// even) and clamped.
 pub fn stored(volume: &Volume) -> Vec<u8> {
     voxels::encode_at_once(&volume.voxels, volume.pixel)
 }

@@ -1,7 +1,7 @@
-//! Volumes and transforms in files.
+//! Reads and writes files of volumes, transforms, meshes and points.
 //!
-//! Everything that a reader returns lies where ITK puts it: millimetres in LPS. Every file is written under a temporary name
-//! and renamed, so that a file of the final name is always whole.
+//! Readers return the geometry that ITK does, in LPS mm. Files are written under a temporary name and renamed, so that
+//! a file under its final name is always complete.
 
 mod atomic;
 mod check;

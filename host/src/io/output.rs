@@ -1,4 +1,4 @@
-//! A folder of results that appears whole or not at all.
+//! An output folder that appears complete or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use super::atomic;
 use crate::{Error, Result};
 
-/// Collects files in a temporary folder until [`OutputFolder::commit`] moves them to where they belong. Dropped before,
-/// it leaves nothing behind.
+/// Collects files in a temporary folder until [`OutputFolder::commit`] moves them to the output folder. If it is
+/// dropped before, nothing is left behind.
 #[derive(Debug)]
 pub struct OutputFolder {
     folder: PathBuf,
@@ -16,18 +16,18 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Prepares to fill `folder`, which may be there already. The temporary folder lies in it, or else in its nearest
-    /// ancestor that is there.
+    /// Prepares to fill `folder`, which may already exist. The temporary folder is made in it, or else in its nearest
+    /// ancestor that exists.
     ///
     /// # Errors
-    /// [`Error::File`] at once where nothing can be written.
+    /// [`Error::File`] if nothing can be written there.
     pub fn create(folder: &Path) -> Result<Self> {
         let here = Path::new(".");
         let ancestors = folder.ancestors().map(|a| if a == Path::new("") { here } else { a });
         Self::create_in(folder, ancestors.into_iter().find(|a| a.symlink_metadata().is_ok()).unwrap_or(here))
     }
 
-    /// The same with the temporary folder in `within`, on the same file system.
+    /// As [`OutputFolder::create`], with the temporary folder in `within`, which must be on the same file system.
     ///
     /// # Errors
     /// As [`OutputFolder::create`].
@@ -51,20 +51,21 @@ impl OutputFolder {
         self.temporary.path()
     }
 
-    /// Where to write the file that will be called `name`.
+    /// The path at which to write the file that will be called `name`.
     pub fn path(&self, name: &str) -> PathBuf {
         self.temporary.path().join(name)
     }
 
-    /// Moves everything into the final folder. Files of the same names are replaced, others stay.
+    /// Moves all files into the output folder. Files with the same names are replaced, others stay.
     ///
     /// # Errors
-    /// [`Error::File`] where a file cannot take its place.
+    /// [`Error::File`] if a file cannot be moved.
     pub fn commit(self) -> Result<()> {
         self.commit_with_last("")
     }
 
-    /// The same with the file of this name after all others: where it is, they are.
+    /// As [`OutputFolder::commit`], but moves the file named `last` after all others, so that if it exists, all others
+    /// do.
     ///
     /// # Errors
     /// As [`OutputFolder::commit`].

@@ -1,47 +1,48 @@
-//! What a file of images does not decide by itself, and what is to be said of how it was read.
+//! Options for reading an image from a file that holds several, and the image with notes on how it was read.
 
 use std::str::FromStr;
 
 use crate::error::{Message, Setting};
 use crate::{Geometry, Volume};
 
-/// Which image of a file or folder is read, where there are several.
+/// Chooses which image of a file or folder to read, if there are several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// What the image is to its reader.
+    /// The role of the image.
     pub role: Role,
-    /// The series of a folder of DICOM files: its number in the list that the error gives where none is chosen, its UID, or its
-    /// description.
+    /// The series of a folder of DICOM files: its UID, its description, or its number in the list of the error that is
+    /// returned if none is chosen.
     pub series: Option<String>,
-    /// Which of the volumes of an image of four dimensions, or of the pages of a TIFF file.
+    /// The volume of a four-dimensional image, or the page of a TIFF file.
     pub volume: Option<Select>,
-    /// What is taken of voxels with several channels, such as colours.
+    /// The channel to take of voxels with several channels, such as colours.
     pub channel: Channel,
-    /// A PNG, JPEG or TIFF of more pixels is thinned to at most so many, by a whole step along both axes, while it is read.
+    /// The most pixels of a PNG, JPEG or TIFF. One with more is subsampled while it is read, by a whole step along both
+    /// axes.
     pub most_pixels: Option<usize>,
 }
 
 impl ReadOptions {
-    /// One pixel in how many is read along each axis of a picture.
+    /// The subsampling step along both axes of a 2-D image.
     pub(super) fn step(&self, [width, height, _]: [usize; 3]) -> usize {
         let fits = |step: &usize| self.most_pixels.is_none_or(|most| (width / step) * (height / step) <= most.max(4));
         (1..).find(fits).unwrap_or(1)
     }
 }
 
-/// A volume of several along a fourth axis, or a page of several.
+/// A choice among several volumes along a fourth axis, or several pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Select {
-    /// The one of this number, from 0.
+    /// The volume or page with this number, from 0.
     Number(usize),
-    /// The mean of all, voxel by voxel.
+    /// The mean of all, for each voxel.
     Mean,
 }
 
 impl FromStr for Select {
     type Err = String;
 
-    /// A number, or `mean`.
+    /// Parses a number, or `mean`.
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "mean" => Ok(Self::Mean),
@@ -50,23 +51,24 @@ impl FromStr for Select {
     }
 }
 
-/// What an image takes of the channels of a voxel.
+/// What to take of the channels of a voxel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Channel {
-    /// Of pictures in the colours of a colour map that luma does not tell apart, the values behind them, as places along the map; else the luma.
+    /// The luma; but if the colours of a picture are those of a colour map whose values luma does not distinguish,
+    /// these values, as positions along the map.
     #[default]
     Auto,
     /// The luma of red, green and blue.
     Luma,
-    /// The one of this number, from 0: red, green, blue and alpha, or whatever the image has.
+    /// The channel with this number, from 0: red, green, blue and alpha, or whatever channels the image has.
     Number(usize),
 }
 
-/// The channels of colours, by their numbers.
+/// The names of the colour channels, by number.
 pub(super) const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
 impl Channel {
-    /// Whether it is a channel by number, which images other than those of colours have, too.
+    /// Whether it is a channel by number, which images can have that are not in colour.
     pub(super) fn is_number(self) -> bool {
         matches!(self, Self::Number(_))
     }
@@ -75,7 +77,7 @@ impl Channel {
 impl FromStr for Channel {
     type Err = String;
 
-    /// `auto`, `luma`, a colour, or a number.
+    /// Parses `auto`, `luma`, a colour, or a number.
     fn from_str(text: &str) -> Result<Self, String> {
         let colour = COLOURS.iter().position(|&colour| colour == text);
         match (text, colour.or(text.parse().ok())) {
@@ -87,20 +89,20 @@ impl FromStr for Channel {
     }
 }
 
-/// What an image is to its reader: its options have names of their own in messages.
+/// The role of an image, which determines the names of its options in messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Role {
     Fixed,
     Moving,
-    /// The only image, or one of others.
+    /// The only image, or one of several equal ones.
     #[default]
     Image,
-    /// One for which there are no options, such as a mask.
+    /// An image that has no options, such as a mask.
     Plain,
 }
 
 impl Role {
-    /// The option that chooses a series; none where there is none.
+    /// The option that chooses a series, if there is one.
     pub fn series(self) -> Option<Setting> {
         match self {
             Self::Fixed => Some(Setting::FixedSeries),
@@ -110,7 +112,7 @@ impl Role {
         }
     }
 
-    /// The option that chooses a volume; none where there is none.
+    /// The option that chooses a volume, if there is one.
     pub fn volume(self) -> Option<Setting> {
         match self {
             Self::Fixed => Some(Setting::FixedVolume),
@@ -120,7 +122,7 @@ impl Role {
         }
     }
 
-    /// The option that chooses a channel; none where there is none.
+    /// The option that chooses a channel, if there is one.
     pub fn channel(self) -> Option<Setting> {
         match self {
             Self::Fixed => Some(Setting::FixedChannel),
@@ -135,9 +137,9 @@ impl Role {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Image {
     pub volume: Volume,
-    /// The grid of all pixels of a picture of which fewer were read.
+    /// The grid of the full image, if it was subsampled.
     pub whole: Option<Geometry>,
-    /// What its reader should know and the volume does not say, a line each, such as which files of a folder were left out.
+    /// Notes for the user, one line each, such as which files of a folder were left out.
     pub notes: Vec<Message>,
 }
 

@@ -1,4 +1,4 @@
-//! The bytes of an input file, decompressed on the way, with an upper bound on how many there can be.
+//! Reads and decompresses an input file, with an upper bound on the number of bytes it can give.
 
 use crate::error::Message;
 use std::fs::File;
@@ -10,9 +10,9 @@ use flate2::bufread::ZlibDecoder;
 use super::inflate;
 use crate::{Error, Result};
 
-/// No deflate stream holds more bytes than this for each of its own.
+/// The largest ratio of inflated to compressed bytes of a deflate stream.
 pub const MOST_DEFLATED: u64 = 1032;
-/// Bytes after the voxels up to which a stream's end, and so its checksum, is looked for.
+/// The most bytes after the voxels that are read to reach the end of a stream and its checksum.
 const MOST_TRAILING: u64 = 1 << 20;
 
 /// An open input file.
@@ -25,14 +25,14 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens `path` as it is.
+    /// Opens `path` without decompression.
     pub fn open(path: &Path) -> Result<Self> {
         let (file, limit) = open(path)?;
         let reader = Box::new(BufReader::with_capacity(1 << 16, file));
         Ok(Self { path: path.to_owned(), reader, position: 0, limit, compressed: false })
     }
 
-    /// Opens the file that the header at `path` names as that of its voxels.
+    /// Opens the file with the voxels, whose name is given in the header at `path`.
     pub fn open_named(path: &Path, name: &str) -> Result<Self> {
         let data = path.with_file_name(name);
         match data.is_file() {
@@ -46,20 +46,20 @@ impl Source {
         }
     }
 
-    /// Opens `path` and decompresses it if it starts like gzip, whatever its name.
+    /// Opens `path`, and decompresses it if it starts as gzip does, whatever its name.
     pub fn open_gzip(path: &Path) -> Result<Self> {
         let mut source = Self::open(path)?;
         let start = source.reader.fill_buf().map_err(|e| Error::file(path, reason(&e)))?;
         Ok(if inflate::is_gzip(start) { source.gzip() } else { source })
     }
 
-    /// From here on the bytes are a gzip stream.
+    /// Decompresses all bytes from here on as a gzip stream.
     pub fn gzip(self) -> Self {
         let limit = self.remaining();
         Self { reader: inflate::gzip(self.reader), limit, position: 0, ..self }.compressed()
     }
 
-    /// From here on the bytes are a zlib stream.
+    /// Decompresses all bytes from here on as a zlib stream.
     pub fn zlib(self) -> Self {
         let limit = self.remaining();
         Self { reader: Box::new(BufReader::new(ZlibDecoder::new(self.reader))), limit, position: 0, ..self }
@@ -70,12 +70,12 @@ impl Source {
         Self { limit: self.limit.saturating_mul(MOST_DEFLATED), compressed: true, ..self }
     }
 
-    /// The most bytes that can still come.
+    /// The most bytes that can still be read.
     pub fn remaining(&self) -> u64 {
         self.limit.saturating_sub(self.position)
     }
 
-    /// Bytes given so far.
+    /// The number of bytes read so far.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -87,14 +87,15 @@ impl Source {
         Ok(())
     }
 
-    /// What is left, up to `most` bytes.
+    /// Reads the rest, up to `most` bytes.
     pub fn rest(mut self, most: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         (&mut self.reader).take(most).read_to_end(&mut bytes).map_err(|e| self.error(reason(&e)))?;
         Ok(bytes)
     }
 
-    /// The next line without its end; none at the end of the file. A line of more than `most` bytes is cut.
+    /// Reads the next line, without its line ending; `None` at the end of the file. A line of more than `most` bytes is
+    /// cut.
     pub fn line(&mut self, most: u64) -> Result<Option<String>> {
         let mut bytes = Vec::new();
         let read = (&mut self.reader).take(most).read_until(b'\n', &mut bytes);
@@ -102,14 +103,14 @@ impl Source {
         Ok((!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).trim_end().to_owned()))
     }
 
-    /// All that is left, as text.
+    /// Reads the rest as text.
     pub fn text(mut self) -> Result<String> {
         let mut text = String::new();
         self.reader.read_to_string(&mut text).map_err(|e| self.error(reason(&e)))?;
         Ok(text)
     }
 
-    /// Passes over this many lines.
+    /// Skips `count` lines.
     pub fn skip_lines(&mut self, count: u64) -> Result<()> {
         for _ in 0..count {
             let skipped = self.reader.skip_until(b'\n').map_err(|e| self.error(reason(&e)))?;
@@ -121,14 +122,14 @@ impl Source {
         Ok(())
     }
 
-    /// Everything that is left.
+    /// Reads the rest.
     pub fn bytes(&mut self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.reader.read_to_end(&mut bytes).map_err(|e| self.error(reason(&e)))?;
         Ok(bytes)
     }
 
-    /// Passes over bytes up to the one numbered `position`.
+    /// Skips forward to byte `position`.
     pub fn skip_to(&mut self, position: u64) -> Result<()> {
         let Some(count) = position.checked_sub(self.position) else {
             return Err(self.error("its voxels are said to start inside its header; the header is damaged"));
@@ -141,7 +142,7 @@ impl Source {
         Ok(())
     }
 
-    /// Reads a compressed stream to its end, where its checksum is compared.
+    /// Reads a compressed stream to its end, where its checksum is checked.
     pub fn finish(mut self) -> Result<()> {
         if self.compressed {
             let rest = std::io::copy(&mut (&mut self.reader).take(MOST_TRAILING), &mut std::io::sink());
@@ -156,7 +157,7 @@ impl Source {
     }
 }
 
-/// Opens a file, and says how many bytes it has.
+/// Opens a file, and returns it with its length in bytes.
 pub fn open(path: &Path) -> Result<(File, u64)> {
     let unreadable = |e: std::io::Error| Error::file(path, reason(&e));
     let file = File::open(path).map_err(unreadable)?;
@@ -167,7 +168,7 @@ pub fn open(path: &Path) -> Result<(File, u64)> {
     }
 }
 
-/// What is wrong and what to do about it, for an error from the system or the decompressor.
+/// The message for an error of the system or the decompressor: what is wrong and what to do.
 pub fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "no such file; check the name".into(),

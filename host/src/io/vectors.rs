@@ -1,4 +1,4 @@
-//! Displacement fields as the numbers of a file.
+//! Converts displacement fields to and from the numbers of a file.
 
 use rayon::prelude::*;
 
@@ -6,12 +6,12 @@ use super::voxels::Order;
 use crate::Geometry;
 use crate::transform::Field;
 
-/// Numbers per voxel: 3, or 2 where the grid is one of a 2-D image.
+/// Numbers per voxel: 3, or 2 for the grid of a 2-D image.
 pub fn channels(grid: &Geometry) -> usize {
     if grid.is_flat() { 2 } else { 3 }
 }
 
-/// The field that a file's numbers are, of which there are as many for each voxel.
+/// Makes a field of the numbers of a file, which has the same count of numbers for every voxel.
 pub fn field(geometry: Geometry, numbers: &[f32], order: Order) -> Field {
     let voxels = geometry.voxels();
     let channels = numbers.len() / voxels;
@@ -24,7 +24,7 @@ pub fn field(geometry: Geometry, numbers: &[f32], order: Order) -> Field {
     Field { geometry, vectors }
 }
 
-/// A field's numbers as a file has them.
+/// The numbers of a field in the order of a file.
 pub fn numbers(field: &Field, order: Order) -> Vec<f32> {
     let Field { geometry, vectors } = field;
     let channels = channels(geometry);
@@ -44,7 +44,7 @@ pub fn numbers(field: &Field, order: Order) -> Vec<f32> {
     numbers
 }
 
-/// Whether a field of a 2-D image leads out of its plane.
+/// Whether a field of a 2-D image moves points out of its plane.
 pub fn leaves_plane(field: &Field) -> bool {
     field.geometry.is_flat() && field.vectors.iter().any(|vector| vector[2] != 0.0)
 }

@@ -1,4 +1,4 @@
-//! Voxels as bytes: every type that files hold, in either byte order, to and from f32.
+//! Converts voxels between bytes, of any type and byte order that files have, and f32.
 
 use super::check;
 use super::luma::luma;
@@ -7,36 +7,36 @@ use crate::PixelType;
 use crate::backend::simd::widest;
 use rayon::prelude::*;
 
-/// Voxels converted at a time, so that bytes and floats both stay in cache.
+/// Voxels that are converted at a time, few enough that bytes and floats both stay in cache.
 const PART: usize = 1 << 16;
 
 /// How a file stores voxels.
 pub struct Coding {
-    /// The type of each.
+    /// The type of a voxel.
     pub pixel: PixelType,
     /// Whether the most significant byte comes first.
     pub big_endian: bool,
-    /// Slope and intercept that turn stored values into intensities.
+    /// The slope and intercept that convert stored values to intensities.
     pub scale: Option<(f64, f64)>,
 }
 
-/// What the numbers of a file stand for.
+/// The arrangement of the numbers in a file.
 #[derive(Clone, Copy)]
 pub struct Shape {
     /// Voxels along each axis.
     pub size: [usize; 3],
-    /// Numbers a voxel.
+    /// Numbers per voxel.
     pub numbers: usize,
-    /// Where there are several.
+    /// Their order, if there are several per voxel.
     pub order: Order,
 }
 
-/// In which order a file has the numbers of voxels that have several.
+/// The order of the numbers in a file with several per voxel.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Order {
-    /// All of a voxel, then all of the next.
+    /// All numbers of a voxel, then all of the next voxel.
     Voxels,
-    /// The first of every voxel, then the second of every voxel.
+    /// The first number of every voxel, then the second of every voxel, and so on.
     Planes,
 }
 
@@ -46,18 +46,18 @@ impl Shape {
         Self { size, numbers: 1, order: Order::Voxels }
     }
 
-    /// Bytes that all numbers take, at most as many as there can be.
+    /// The bytes of all numbers, or `u64::MAX` if there are more.
     pub fn bytes(&self, coding: &Coding) -> u64 {
         self.count().saturating_mul(coding.pixel.bytes() as u128).try_into().unwrap_or(u64::MAX)
     }
 
-    /// The voxels, as a message about a header calls them.
+    /// Describes the voxels for a message about a header.
     fn claimed(&self) -> String {
         let voxels = format!("{} voxels", check::by(self.size));
         if self.numbers == 1 { voxels } else { format!("{voxels} of {} numbers", self.numbers) }
     }
 
-    /// The shape of what is taken.
+    /// The arrangement of the numbers that `take` keeps.
     fn taken(&self, take: Take) -> Self {
         if take == Take::All { *self } else { Self::scalar(self.size) }
     }
@@ -66,7 +66,7 @@ impl Shape {
         self.size.iter().fold(self.numbers as u128, |count, &n| count.saturating_mul(n as u128))
     }
 
-    /// The voxel whose number is the `n`th.
+    /// The voxel to which the `n`th number belongs.
     fn voxel(&self, n: usize) -> [usize; 3] {
         let [width, height, depth] = self.size;
         let voxel = match self.order {
@@ -77,12 +77,12 @@ impl Shape {
     }
 }
 
-/// What is taken of the numbers that a file has for each voxel.
+/// Which of the numbers of each voxel to read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Take {
-    /// All of them, as they follow each other.
+    /// All of them, in the order of the file.
     All,
-    /// The one of this number.
+    /// The one with this index.
     One(usize),
     /// Their mean.
     Mean,
@@ -91,7 +91,7 @@ pub enum Take {
 }
 
 impl Take {
-    /// What it makes of the numbers of one voxel, of which it does not keep all.
+    /// Reduces the numbers of one voxel to one.
     fn of(self, numbers: &[f32]) -> f32 {
         match self {
             Self::All => numbers[0],
@@ -106,8 +106,8 @@ fn mean(sum: f64, count: usize) -> f32 {
     (sum / count as f64) as f32
 }
 
-/// Reads what is taken of a volume's numbers: [`finite`] ones. Nothing is allocated for a volume that the file cannot hold, and no
-/// more than what is returned and, for the mean of volumes that follow each other, its sum.
+/// Reads the numbers of a volume that `take` selects, and checks that they are [`finite`]. Allocates no memory for a
+/// volume that the file cannot hold, and otherwise only for the result and, for the mean of several volumes, their sum.
 pub fn read(mut source: Source, shape: &Shape, coding: &Coding, take: Take) -> crate::Result<Vec<f32>> {
     let needed = shape.count().saturating_mul(coding.pixel.bytes() as u128);
     if needed > u128::from(source.remaining()) {
@@ -146,7 +146,7 @@ pub fn read(mut source: Source, shape: &Shape, coding: &Coding, take: Take) -> c
     Ok(numbers)
 }
 
-/// Appends the next `count` numbers of `source`.
+/// Reads the next `count` numbers of `source`, and appends them.
 fn decode(source: &mut Source, count: usize, coding: &Coding, numbers: &mut Vec<f32>) -> crate::Result<()> {
     let width = coding.pixel.bytes();
     let mut bytes = vec![0; PART.min(count) * width];
@@ -159,7 +159,7 @@ fn decode(source: &mut Source, count: usize, coding: &Coding, numbers: &mut Vec<
     Ok(())
 }
 
-/// Appends the mean of volumes that follow each other.
+/// Reads consecutive volumes, and appends their mean.
 fn means(source: &mut Source, shape: &Shape, coding: &Coding, numbers: &mut Vec<f32>) -> crate::Result<()> {
     let voxels: usize = shape.size.iter().product();
     let mut sums = Vec::new();
@@ -179,7 +179,7 @@ fn means(source: &mut Source, shape: &Shape, coding: &Coding, numbers: &mut Vec<
     Ok(())
 }
 
-/// Appends what is taken of the numbers of each voxel, which stand side by side.
+/// Reads voxels whose numbers are side by side, and appends what `take` selects of each.
 fn among(source: &mut Source, shape: &Shape, coding: &Coding, take: Take, numbers: &mut Vec<f32>) -> crate::Result<()> {
     let at_once = (PART / shape.numbers).max(1);
     let mut left: usize = shape.size.iter().product();
@@ -194,7 +194,8 @@ fn among(source: &mut Source, shape: &Shape, coding: &Coding, take: Take, number
     Ok(())
 }
 
-/// Reads what is taken of a volume's numbers, [`finite`] ones, from the text that is left of `source`.
+/// Reads the numbers of a volume that `take` selects from the rest of `source`, which is text, and checks that they are
+/// [`finite`].
 pub fn read_text(mut source: Source, shape: &Shape, take: Take) -> crate::Result<Vec<f32>> {
     let bytes = source.bytes()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -221,7 +222,7 @@ pub fn read_text(mut source: Source, shape: &Shape, take: Take) -> crate::Result
     Ok(taken)
 }
 
-/// Whether all numbers of a volume are finite, or NaN where they are intensities: no data.
+/// Checks that all numbers of a volume are finite. Intensities, one per voxel, may also be NaN for no data.
 pub fn finite(numbers: &[f32], shape: &Shape) -> Result<(), String> {
     let scalar = shape.numbers == 1;
     let bad = |v: &&f32| if scalar { v.is_infinite() } else { !v.is_finite() };
@@ -237,7 +238,7 @@ pub fn finite(numbers: &[f32], shape: &Shape) -> Result<(), String> {
 }
 
 impl Coding {
-    /// The type that holds the intensities that were taken: scaled integers and their means are not whole.
+    /// The type of a volume with the intensities that `take` selects. Scaled integers and means become floats.
     pub fn volume_pixel(&self, take: Take) -> PixelType {
         match (self.scale, self.pixel) {
             (_, pixel @ PixelType::F64) => pixel,
@@ -246,12 +247,12 @@ impl Coding {
         }
     }
 
-    /// Whether no number can be infinite or NaN, whatever the file holds, so that none needs to be looked at.
+    /// Whether numbers of this type are always finite, so that they need not be checked.
     fn is_always_finite(&self) -> bool {
         self.scale.is_none() && !matches!(self.pixel, PixelType::F32 | PixelType::F64)
     }
 
-    /// Appends the voxels in `bytes` to `voxels`.
+    /// Decodes the voxels in `bytes`, and appends them to `voxels`.
     fn decode(&self, bytes: &[u8], voxels: &mut Vec<f32>) {
         macro_rules! decode {
             ($type:ty) => {{
@@ -280,14 +281,14 @@ impl Coding {
     }
 }
 
-/// `voxels` as little-endian `pixel`, integers rounded to the nearest (ties to even) and clamped.
+/// Encodes `voxels` as little-endian `pixel`, with integers rounded to the nearest (ties to even) and clamped.
 pub fn encode(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
     let mut bytes = vec![0; voxels.len() * pixel.bytes()];
     encode_into(&mut bytes, voxels, pixel);
     bytes
 }
 
-/// The same, by all threads.
+/// As [`encode`], on all threads.
 pub fn encode_at_once(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
     let mut bytes = vec![0; voxels.len() * pixel.bytes()];
     let parts = bytes.par_chunks_mut(PART * pixel.bytes()).zip(voxels.par_chunks(PART));
@@ -323,7 +324,7 @@ widest! {
     }
 }
 
-/// The same, the most significant byte first.
+/// As [`encode`], with the most significant byte first.
 pub fn encode_big_endian(voxels: &[f32], pixel: PixelType) -> Vec<u8> {
     let mut bytes = encode(voxels, pixel);
     bytes.chunks_exact_mut(pixel.bytes()).for_each(<[u8]>::reverse);

@@ -1,11 +1,11 @@
-//! What is taken of the numbers of a file: all, a volume, their mean, or the luma of colours.
+//! Decides by the options what to read of the numbers of a file: all, one volume, the mean of the volumes, or luma.
 
 use super::reading::{COLOURS, Channel, Image, ReadOptions, Select};
 use super::voxels::{Coding, Shape, Take};
 use crate::error::{Message, message};
 use crate::{Geometry, Volume};
 
-/// What is read of a file, and what is to be said of it.
+/// What to read of a file, with notes for the user.
 pub struct Wanted {
     pub shape: Shape,
     pub take: Take,
@@ -18,38 +18,39 @@ impl Wanted {
         Self { shape, take: Take::All, notes: Vec::new() }
     }
 
-    /// The image that was read so.
+    /// Makes the image of the voxels that were read.
     pub fn image(self, geometry: Geometry, coding: &Coding, voxels: Vec<f32>) -> Image {
         let volume = Volume { geometry, voxels, pixel: coding.volume_pixel(self.take) };
         Image { notes: self.notes, ..volume.into() }
     }
 }
 
-/// What is said of an image whose colours became luma.
+/// The note on an image whose colours were converted to luma.
 fn colours_became_luma() -> Message {
     message!("its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B")
 }
 
-/// What is said of a picture whose colours became the values behind them.
+/// The note on an image whose colours were converted to the values of a colour map.
 pub fn colours_became_values() -> Message {
     message!("its colours are those of a colour map, and became places along it")
 }
 
 impl ReadOptions {
-    /// What is read of a file that has a number per voxel for each of its volumes.
+    /// Decides what to read of a file with one number per voxel for each of its volumes.
     ///
     /// # Errors
-    /// Where there are several and none is chosen, or one that is not there.
+    /// If there are several volumes and none is chosen, or a chosen one does not exist.
     pub(super) fn choose(&self, shape: Shape) -> Result<Wanted, Message> {
         self.channel(1)?;
         let (take, notes) = self.volume(shape.numbers, "volume")?;
         Ok(Wanted { shape, take, notes })
     }
 
-    /// Which of so many volumes is taken, and what is said of it. `what`: what a volume of the file is called.
+    /// Which of `volumes` volumes to read, with notes for the user. `what` is the word for a volume of the file, such
+    /// as "page".
     ///
     /// # Errors
-    /// Where there are several and none is chosen, or one that is not there.
+    /// If there are several volumes and none is chosen, or a chosen one does not exist.
     pub(super) fn volume(&self, volumes: usize, what: &str) -> Result<(Take, Vec<Message>), Message> {
         let (take, note) = match self.volume {
             None | Some(Select::Mean | Select::Number(0)) if volumes == 1 => return Ok((Take::All, Vec::new())),
@@ -69,7 +70,7 @@ impl ReadOptions {
         Ok((take, vec![note]))
     }
 
-    /// What to do about a choice among so many volumes.
+    /// Advice on how to choose among this many volumes.
     fn advice(&self, volumes: usize, what: &str) -> Message {
         let last = volumes - 1;
         match self.role.volume() {
@@ -82,10 +83,10 @@ impl ReadOptions {
         }
     }
 
-    /// What is taken of the channels of every voxel.
+    /// Decides what to read of the channels of every voxel.
     ///
     /// # Errors
-    /// For several volumes, and where a volume or a channel is chosen that is not there.
+    /// If there are several volumes, or a chosen volume or channel does not exist.
     pub(super) fn channels(&self, shape: Shape, volumes: usize) -> Result<Wanted, Message> {
         if volumes > 1 {
             let what = if !self.channel.is_number() { "colours" } else { "several channels" };
@@ -96,10 +97,11 @@ impl ReadOptions {
         Ok(Wanted { shape, take, notes })
     }
 
-    /// Which of so many channels is taken, and what is said of it: the luma of 3 and of 4, which are colours, unless another is chosen.
+    /// Which of `channels` channels to read, with notes for the user. 3 or 4 channels are colours, of which the default
+    /// is luma.
     ///
     /// # Errors
-    /// Where one is chosen that is not there, and where there are several without luma and none is chosen.
+    /// If a chosen channel does not exist, or if there are several channels without luma and none is chosen.
     pub(super) fn channel(&self, channels: usize) -> Result<(Take, Vec<Message>), Message> {
         let last = channels.saturating_sub(1);
         let choose = || self.channel_advice(channels);
@@ -124,7 +126,7 @@ impl ReadOptions {
         Ok((take, vec![note]))
     }
 
-    /// What to do about a choice among so many channels.
+    /// Advice on how to choose among this many channels.
     pub(super) fn channel_advice(&self, channels: usize) -> Message {
         let last = channels.saturating_sub(1);
         match self.role.channel() {

@@ -1,4 +1,4 @@
-//! The linear map that a mesh starts from.
+//! Finds the linear map that a mesh starts from.
 
 use crate::backend::Backend;
 use crate::image::Prepared;
@@ -8,8 +8,9 @@ use crate::registration::{self, Init, Registration};
 use crate::transform::Kind;
 use crate::{Observer, Result};
 
-/// A linear map of points of the picture `fixed` to points of `moving`, LPS mm: with [`Init::Auto`] what a registration of them finds, with any
-/// other start an affine map by the mutual information of the pictures with even contrast, on a grid of 1000 pixels along the longer side.
+/// Registers the pictures linearly: with [`Init::Auto`] as usual, by an affine transform or else a rigid one; with any
+/// other `init` by an affine transform from there, which maximises the normalised mutual information of local contrast
+/// on grids of at most 1000 pixels along the longer side.
 ///
 /// # Errors
 /// Those of [`Engine::register`](crate::Engine::register), and [`Error::Option`](crate::Error::Option) for volumes and for pictures

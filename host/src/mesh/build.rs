@@ -1,4 +1,4 @@
-//! A regular mesh over the part of a picture that is image.
+//! Builds a regular mesh over the foreground of a picture.
 
 use crate::error::{Setting, message};
 use crate::plane::even::bright;
@@ -6,28 +6,30 @@ use crate::transform::Mesh;
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec2, DVec3};
 
-/// Pixels of a triangle below which the mutual information of its two halves says nothing: the mesh is refused.
+/// The fewest pixels of a triangle. With fewer, the mutual information of its two halves is meaningless.
 const LEAST: f64 = 50.0;
-/// Pixels of a triangle that are enough, for a mesh that chooses its own spacing.
+/// The fewest pixels of a triangle if the mesh chooses its own spacing.
 const ENOUGH: f64 = 300.0;
-/// Cells along the longer side of a picture, for a mesh that chooses its own spacing, while triangles have [`ENOUGH`] pixels and cells are no
-/// longer than the shorter side: those of a strip would be slivers.
+/// Cells along the longer side of a picture if the mesh chooses its own spacing. There are fewer if triangles would
+/// have less than [`ENOUGH`] pixels, or if cells would be longer than the shorter side: the triangles of a strip would
+/// be slivers.
 const CELLS: f64 = 16.0;
-/// Part of a triangle that must be image.
+/// The fraction of a triangle that must be foreground.
 const FILLED: f64 = 0.5;
 
 impl Mesh {
-    /// A lattice of cells of two triangles over a picture, of those triangles that are at least half on image: where `mask`, on the
-    /// picture's grid, is 0.5 or more or, without one, where pixels are not nearly as dark as the darkest. `start`, a map of points in
-    /// LPS mm, says where the corners lie in the moving picture.
+    /// Builds a lattice of square cells over a picture, each cut into two triangles, and keeps the triangles of which
+    /// at least half is foreground: where `mask`, on the picture's grid, is 0.5 or more or, without a mask, where
+    /// pixels are brighter than the background. `start`, a map of points in LPS mm, places the corners in the moving
+    /// picture.
     ///
-    /// The side of a cell is `spacing` in pixels (of pixels that are not square, in pixels of a square of the same area), or a bit more,
-    /// so that cells fill the picture. By default it is a sixteenth of the picture's longer side, no more than the
-    /// shorter one, but as much as gives a triangle 300 pixels.
+    /// The side of a cell is `spacing` pixels or a bit more, so that cells fill the picture. Pixels that are not square
+    /// count as squares of the same area. By default the side is a sixteenth of the picture's longer side, at most the
+    /// shorter side, and at least what gives a triangle 300 pixels.
     ///
     /// # Errors
-    /// [`Error::Option`] for a volume, a spacing that leaves triangles fewer than 50 pixels, a picture without triangles of image, a mask on
-    /// another grid, and a start that leads out of the plane or mirrors it.
+    /// [`Error::Option`] for a volume, a spacing that leaves triangles fewer than 50 pixels, a picture without
+    /// foreground triangles, a mask on another grid, and a start that leads out of the plane or mirrors it.
     pub fn build(fixed: &Volume, start: &DAffine3, spacing: Option<f64>, mask: Option<&Volume>) -> Result<Self> {
         let lattice = Lattice::new(&fixed.geometry, spacing)?;
         let full = match mask {
@@ -62,7 +64,7 @@ impl Mesh {
     }
 }
 
-/// Which pixels a mask keeps.
+/// Returns which pixels a mask keeps.
 fn masked(picture: &Volume, mask: &Volume) -> Result<Vec<bool>> {
     match mask.geometry.is_close(&picture.geometry) && mask.voxels.len() == picture.voxels.len() {
         true => Ok(mask.voxels.iter().map(|&pixel| pixel >= 0.5).collect()),
@@ -73,13 +75,13 @@ fn masked(picture: &Volume, mask: &Volume) -> Result<Vec<bool>> {
     }
 }
 
-/// Cells over a picture, from the middle of the first pixel to that of the last; each is cut into two triangles.
+/// Cells over a picture, from the centre of the first pixel to that of the last one. Each is cut into two triangles.
 struct Lattice {
-    /// Pixels of the picture.
+    /// Pixels along x and y.
     size: [usize; 2],
-    /// Along x and y.
+    /// Cells along x and y.
     cells: [usize; 2],
-    /// The sides of a cell, pixels.
+    /// The sides of a cell along x and y, pixels.
     side: DVec2,
 }
 
@@ -97,7 +99,7 @@ impl Lattice {
         }
         let least = (2.0 * LEAST).sqrt();
         let extent = DVec2::new(width as f64 - 1.0, height as f64 - 1.0);
-        // Sides are as long along x as along y in mm, and as large in pixels as those of the square.
+        // Cells are square in mm. Their area is that of a square of `spacing` pixels a side.
         let pixel = geometry.spacing.truncate();
         let shape = (pixel.x * pixel.y).sqrt() / pixel;
         let sides = extent / shape;
@@ -125,7 +127,7 @@ impl Lattice {
         Ok(Self { size: [width, height], cells: [cells.x as usize, cells.y as usize], side })
     }
 
-    /// Whether each triangle has enough of the pixels of `image`.
+    /// Returns for each triangle whether enough of its pixels are in `image`.
     fn full(&self, image: &[bool]) -> Vec<bool> {
         let mut counts = vec![[0_u32; 2]; 2 * self.cells[0] * self.cells[1]];
         for (pixel, &is) in image.iter().enumerate() {
@@ -136,7 +138,7 @@ impl Lattice {
         counts.iter().map(|&[all, image]| f64::from(image) >= FILLED * f64::from(all) && image > 0).collect()
     }
 
-    /// The triangle at a place in pixels: two for each cell, the upper one first.
+    /// Returns the triangle at a position in pixels. Each cell has two, the upper one first.
     fn triangle(&self, at: DVec2) -> usize {
         let at = at / self.side;
         let [x, y] = [(at.x as usize).min(self.cells[0] - 1), (at.y as usize).min(self.cells[1] - 1)];
@@ -145,7 +147,7 @@ impl Lattice {
         2 * (x + self.cells[0] * y) + usize::from(along + part.y > 1.0)
     }
 
-    /// The corners in pixels and the triangles that are `kept`, all in the same sense.
+    /// Returns the corners, in pixels, and the triangles that are `kept`, all with the same orientation.
     fn mesh(&self, kept: &[bool]) -> (Vec<DVec2>, Vec<[u32; 3]>) {
         let columns = self.cells[0] + 1;
         let kept = kept.iter().enumerate().filter(|(_, kept)| **kept);
@@ -164,7 +166,7 @@ impl Lattice {
         (points, triangles)
     }
 
-    /// Of a triangle of the whole lattice.
+    /// Returns the corners of a triangle of the whole lattice.
     fn corners(&self, triangle: usize) -> [u32; 3] {
         let (cell, lower) = (triangle / 2, triangle % 2 == 1);
         let [x, y] = [cell % self.cells[0], cell / self.cells[0]];
@@ -178,8 +180,8 @@ impl Lattice {
     }
 }
 
-/// Whether the cells of a row are cut from the lower left to the upper right. Rows take turns, so that six triangles meet in every corner and no
-/// direction is preferred.
+/// Whether the cells of a row are cut from the lower left to the upper right. Rows alternate, so that no direction is
+/// preferred, and six triangles meet in every inner corner.
 fn rises(row: usize) -> bool {
     row.is_multiple_of(2)
 }

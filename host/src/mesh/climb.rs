@@ -1,4 +1,4 @@
-//! Steepest ascent of a mesh's corners: Lin & Medioni, sections 4 and 5.
+//! Moves a mesh's corners by gradient ascent: Lin & Medioni, sections 4 and 5.
 
 use super::objective::Objective;
 use crate::observer::go_on;
@@ -7,20 +7,20 @@ use crate::transform::mesh::{corners as corners_of, twice_area};
 use crate::{Observer, Result};
 use glam::DVec2;
 
-/// The first step of a search along the gradient, pixels that the fastest corner moves by.
+/// The first step of a line search, in pixels that the fastest corner moves by.
 const FIRST: f64 = 0.1;
-/// The least step: where this one brings nothing, the climb is over.
+/// The shortest step. If it brings no gain, the ascent is over.
 const LEAST: f64 = FIRST / 16.0;
-/// The part of all that was gained which an iteration must bring to be followed by another.
+/// The fraction of the gain so far that an iteration must add for another one to follow.
 const WORTH: f64 = 0.01;
-/// Rounds by which the direction is smoothed over neighbours.
+/// How often the direction is smoothed over neighbours.
 const ROUNDS: usize = 2;
-/// A triangle is never made smaller than this part of what the start makes of it.
+/// The least area of a triangle, as a fraction of its area at the start of the registration.
 const LEAST_AREA: f64 = 0.2;
 
-/// Where a climb ended.
+/// Where an ascent ended.
 pub struct Climb {
-    /// Pixels of the moving picture.
+    /// In pixels of the moving picture.
     pub corners: Vec<DVec2>,
     pub iterations: usize,
     /// The mean mutual information of the triangles at the start and after each iteration, nats.
@@ -28,14 +28,15 @@ pub struct Climb {
     pub stopped: Stopped,
 }
 
-/// Triangles that may not fold.
+/// Keeps triangles from folding.
 pub struct Guard {
     pub triangles: Vec<[u32; 3]>,
     /// Twice the area of each at the start of the registration, pixels.
     pub areas: Vec<f64>,
 }
 
-/// Climbs from `corners`: along the gradient by a step that is doubled while that brings more, `iterations` times at most.
+/// Moves the corners along the gradient, by a step that is doubled while the gain rises, in at most `iterations`
+/// iterations.
 pub fn climb(
     objective: &mut Objective,
     guard: &Guard,
@@ -72,8 +73,9 @@ fn end(corners: Vec<DVec2>, trace: Vec<f64>, stopped: Stopped) -> Climb {
     Climb { corners, iterations: trace.len() - 1, trace, stopped }
 }
 
-/// The gradient as a mean over what meets in each corner (section 4), smoothed over neighbours so that corners without samples go along;
-/// the longest is 1. None where all are 0.
+/// Returns the direction of the next step; the longest vector is 1. It is the gradient, divided by the number of each
+/// corner's neighbours (section 4) and smoothed over them, so that corners without samples follow. Returns `None` if
+/// all of it is 0.
 fn direction(objective: &Objective, slope: Vec<DVec2>) -> Option<Vec<DVec2>> {
     let links = &objective.links;
     let mean = slope.iter().zip(&links.degrees).map(|(&slope, degree)| slope / degree).collect();
@@ -82,8 +84,8 @@ fn direction(objective: &Objective, slope: Vec<DVec2>) -> Option<Vec<DVec2>> {
     longest.is_normal().then(|| direction.iter().map(|&d| d / longest).collect())
 }
 
-/// The best corners along a direction, by steps that are doubled while the value rises, or halved while it does not; none where even the
-/// least step brings nothing.
+/// Searches along a direction for better corners, by steps that are doubled while the value rises and halved while it
+/// does not. Returns `None` if even the shortest step brings no gain.
 fn search(
     objective: &mut Objective,
     guard: &Guard,
@@ -110,7 +112,7 @@ fn search(
 }
 
 impl Guard {
-    /// The corners after a step, but for those of triangles that it would fold or nearly fold: they stay.
+    /// Moves the corners by a step. The corners of triangles that would fold, or nearly fold, stay where they are.
     fn advance(&self, corners: &[DVec2], direction: &[DVec2], step: f64) -> Vec<DVec2> {
         let mut moved: Vec<DVec2> = corners.iter().zip(direction).map(|(&at, &d)| at + step * d).collect();
         loop {

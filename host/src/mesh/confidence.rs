@@ -1,4 +1,4 @@
-//! How sure it is where each triangle lies.
+//! How sure the position of each triangle is.
 
 use super::search::around;
 use super::shifts::Shifts;
@@ -9,11 +9,12 @@ use crate::transform::Mesh;
 use glam::IVec2;
 use rayon::prelude::*;
 
-/// The squares of how far away the places lie that are looked at, pixels of the moving picture.
+/// The squared lengths of the shifts that are tried, pixels of the moving picture.
 const AWAY: std::ops::RangeInclusive<i32> = 25..=29;
 
-/// Of each triangle, what part of its neighbourhood's mutual information is lost at the best place around: 0 for those that lie no better
-/// than that, or have no pixels to tell. Neighbours share a corner.
+/// Returns for each triangle the fraction of the mutual information that is lost at the best of the shifts. It is taken
+/// of the triangle together with all that share a corner with it. It is 0 if the triangle lies no better than shifted,
+/// or has too few pixels.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -33,7 +34,7 @@ pub fn confidence(mesh: &Mesh, shifts: &Shifts) -> Result<Vec<f64>> {
     still_wanted().map(|()| found)
 }
 
-/// Of the information at the first place, against the most at the others.
+/// Returns the fraction of the first value that is lost at the largest of the others.
 fn lost(information: &[Option<[f64; 2]>]) -> f64 {
     let [Some([here, _]), others @ ..] = information else { return 0.0 };
     let most = others.iter().flatten().map(|&[mi, _]| mi).fold(f64::NEG_INFINITY, f64::max);

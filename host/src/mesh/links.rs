@@ -22,12 +22,12 @@ impl Links {
         Self { edges, degrees }
     }
 
-    /// Each vector's mean with the mean of its neighbours (a damped Jacobi round).
+    /// Returns the mean of each vector and the mean of its neighbours (a damped Jacobi iteration).
     pub fn smoothed(&self, vectors: &[DVec2]) -> Vec<DVec2> {
         self.means(vectors).iter().zip(vectors).map(|(&mean, &own)| 0.5 * (own + mean)).collect()
     }
 
-    /// The mean of each vector's neighbours.
+    /// Returns the mean of each vector's neighbours.
     pub fn means(&self, vectors: &[DVec2]) -> Vec<DVec2> {
         let mut sums = vec![DVec2::ZERO; vectors.len()];
         for &[a, b] in &self.edges {

@@ -1,4 +1,5 @@
-//! Finds the triangle mesh that takes one picture to another: Lin & Medioni, section 4.
+//! Registers two pictures (2-D images) by a triangle mesh, each triangle with an affine map: Lin & Medioni, section 4.
+//! The vertices of the mesh are called corners.
 
 mod align;
 mod build;

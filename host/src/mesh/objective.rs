@@ -1,5 +1,5 @@
-//! The mutual information of a mesh's triangles as a function of where its corners lie in the moving picture, and how it changes
-//! with them: Lin & Medioni, sections 2.2 and 4.
+//! The objective of a mesh's gradient ascent: the mutual information of its triangles as a function of the corners in
+//! the moving picture, and its gradient: Lin & Medioni, sections 2.2 and 4.
 
 use super::Samples;
 use super::links::Links;
@@ -10,34 +10,37 @@ use crate::{Geometry, Result};
 use glam::{DMat3, DVec2, DVec3};
 use gpu::params::Affine;
 
-/// Nats that it costs if neighbours move apart by one pixel of the moving picture, as the mean of the squares over all edges. Enough to
-/// take corners along that no vessel holds, too little to hold others back.
+/// The weight of the regularisation, nats per square pixel of the moving picture by which neighbours move apart (the
+/// mean over all edges). It is enough to take corners along that lie on no structure, and too little to hold others
+/// back.
 const STIFFNESS: f64 = 1e-3;
-/// Part of a triangle's samples that must lie inside the moving picture for it to count, so that no triangle gains by leaving.
+/// The fraction of a triangle's samples that must lie inside the moving picture for it to count, so that no triangle
+/// gains by leaving.
 const STAYS: f64 = 0.5;
 
 /// A triangle with samples.
 struct Patch {
     corners: [usize; 3],
-    /// The weight of each corner at a pixel of the fixed picture: a factor of x, one of y, and a constant.
+    /// The weight of each corner at a pixel of the fixed picture: the factors of x and of y, and a constant.
     weights: [DVec3; 3],
-    /// Of all samples.
+    /// Its fraction of all samples.
     share: f64,
     samples: u32,
 }
 
-/// What is maximised: the mean of the triangles' mutual information, weighted by their samples, less what it costs that neighbours
-/// move apart. Corners are pixels of the moving picture.
+/// What is maximised: the mean mutual information of the triangles, weighted by their samples, minus the
+/// regularisation. Corners are in pixels of the moving picture.
 pub struct Objective<'a> {
     evaluator: Box<dyn ViolaEvaluator + 'a>,
     patches: Vec<Patch>,
     pub links: Links,
-    /// Where the corners were before they moved.
+    /// The corners at the start of the ascent.
     rest: Vec<DVec2>,
 }
 
 impl<'a> Objective<'a> {
-    /// Of samples of the fixed picture's `grid`; `rest` is what corners do not move apart from for free.
+    /// Takes samples of the fixed picture's `grid`. `rest` are corners in pixels of the moving picture; moving them
+    /// apart from there is what the regularisation penalises.
     pub fn new(
         evaluator: Box<dyn ViolaEvaluator + 'a>,
         samples: &Samples,
@@ -65,13 +68,13 @@ impl<'a> Objective<'a> {
         Self { evaluator, patches, links: Links::new(mesh), rest }
     }
 
-    /// The value alone.
+    /// Returns the value alone.
     pub fn value(&mut self, corners: &[DVec2]) -> Result<f64> {
         let found = self.evaluator.values(&self.maps(corners))?;
         Ok(self.mean(found.iter()) - self.cost(corners))
     }
 
-    /// The value, the mean mutual information alone, and the derivative by each corner.
+    /// Returns the value, the mean mutual information without the regularisation, and the derivative by each corner.
     pub fn slope(&mut self, corners: &[DVec2]) -> Result<(f64, f64, Vec<DVec2>)> {
         let found = self.evaluator.slopes(&self.maps(corners))?;
         let mut slope = self.cost_slope(corners);
@@ -89,7 +92,7 @@ impl<'a> Objective<'a> {
         Ok((mean - self.cost(corners), mean, slope))
     }
 
-    /// From pixels of the fixed picture to pixels of the moving one, for each patch.
+    /// Returns for each patch the map from pixels of the fixed picture to pixels of the moving one.
     fn maps(&self, corners: &[DVec2]) -> Vec<Affine> {
         let map = |patch: &Patch| {
             let row = |axis: usize| {
@@ -108,7 +111,7 @@ impl<'a> Objective<'a> {
         counted.map(|(patch, at)| patch.share * at.mi).sum()
     }
 
-    /// How far the ends of each edge have moved apart.
+    /// Returns how far the ends of an edge have moved apart.
     fn stretch(&self, corners: &[DVec2], [a, b]: [usize; 2]) -> DVec2 {
         (corners[a] - self.rest[a]) - (corners[b] - self.rest[b])
     }
@@ -119,7 +122,7 @@ impl<'a> Objective<'a> {
         STIFFNESS * squares / edges.len() as f64
     }
 
-    /// Less the derivative of the cost.
+    /// Returns the derivative of the cost, negated.
     fn cost_slope(&self, corners: &[DVec2]) -> Vec<DVec2> {
         let mut slope = vec![DVec2::ZERO; corners.len()];
         for &edge in &self.links.edges {
@@ -153,8 +156,8 @@ mod tests {
         Volume { geometry, voxels: (0..64 * 48).map(|n| pixel(n) as f32).collect(), pixel: PixelType::F32 }
     }
 
-    /// Every pixel lies as far from its neighbours in the moving picture as every other, and a corner that moves a little takes none across
-    /// one: there the derivative of a bilinear picture jumps.
+    /// Every sample lies at the same fractions of a pixel in the moving picture. So a small move of a corner takes none
+    /// across a pixel, where the derivative of bilinear interpolation jumps.
     #[test]
     fn the_slope_is_what_central_differences_are() {
         let [fixed, moving] = [picture(0.0), picture(0.7)];

@@ -1,4 +1,4 @@
-//! What [`Engine::mesh`](crate::Engine::mesh) may be told, and what it tells.
+//! Options and results of [`Engine::mesh`](crate::Engine::mesh).
 
 use crate::Volume;
 use crate::backend::Exponentials;
@@ -9,23 +9,24 @@ use crate::registration::{Init, LinearStart, Place};
 use crate::transform::{Linear, Mesh};
 use serde::Serialize;
 
-/// How a mesh is registered.
+/// The options of a mesh registration.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Where the mesh starts.
     pub start: Start,
-    /// The side of a mesh's cell, pixels of the fixed picture; `None` for what [`Mesh::build`] chooses.
+    /// The side of a cell, pixels of the fixed picture; `None` for what [`Mesh::build`] chooses.
     pub spacing: Option<f64>,
-    /// Of the climb, at most.
+    /// The most iterations of the gradient ascent.
     pub iterations: usize,
-    /// Sigmas of the Gaussian windows of the fixed and the moving picture, in local standard deviations of their intensities; `None` for
-    /// those under which samples are most likely, each left out in turn.
+    /// Sigmas of the Gaussian windows of the fixed and the moving picture, in local standard deviations of their
+    /// intensities; `None` for those of the highest leave-one-out likelihood on the samples.
     pub sigmas: Option<[f64; 2]>,
     /// How the windows' exponentials are computed.
     pub exponentials: Exponentials,
-    /// On the fixed picture's grid: pixels of less than 0.5 are no image. Without it, those nearly as dark as the darkest are none.
+    /// A mask on the fixed picture's grid: pixels where it is below 0.5 are background. Without it, pixels nearly as
+    /// dark as the darkest are.
     pub fixed_mask: Option<Volume>,
-    /// The intensities that are looked at, of each picture.
+    /// The range of each picture's intensities that is used. Intensities beyond it are clamped.
     pub fixed_range: IntensityRange,
     pub moving_range: IntensityRange,
 }
@@ -33,10 +34,12 @@ pub struct Options {
 /// Where a mesh starts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
-    /// With [`Init::Auto`] from what [`Engine::register`](crate::Engine::register) finds by default: affine or, where that should not be used and
-    /// a rigid one may be, rigid. Else from an affine registration of the pictures with even contrast that starts there.
+    /// From a registration. With [`Init::Auto`] that is [`Engine::register`](crate::Engine::register) with default
+    /// options: affine or, if that result should not be used and a rigid one may be, rigid. With any other
+    /// initialisation, it is an affine registration of the pictures' local contrast that starts there.
     Register(Init),
-    /// From a transform, fixed point to moving point, LPS mm, near enough for what shall meet to overlap at a twentieth of the resolution.
+    /// From a transform that maps fixed points to moving points, LPS mm. It must be near enough for corresponding
+    /// structures to overlap at a twentieth of the resolution.
     Transform(Linear),
 }
 
@@ -55,31 +58,33 @@ impl Default for Options {
     }
 }
 
-/// A registered mesh, and how it came about.
+/// The result of a mesh registration, and how it was found.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// What of the fixed and of the moving picture's intensities was looked at.
+    /// The intensities of the fixed and of the moving picture, and the ranges of them that were used.
     pub intensities: [Intensities; 2],
-    /// The affine transform that the mesh started from.
+    /// The linear transform that the mesh started from.
     pub start: LinearStart,
-    /// As the start places it.
+    /// The mesh as the start places it.
     pub before: Mesh,
     /// The result.
     pub after: Mesh,
     /// Coarse to fine.
     pub levels: Vec<LevelFound>,
     pub climbed: Climbed,
-    /// Of each triangle, 0 to 1: what part of the mutual information of its neighbourhood is lost where that is moved by a fifth of a cell.
+    /// The confidence of each triangle, 0 to 1: the fraction of its neighbourhood's mutual information that is lost at
+    /// the best of the shifts by a fifth of a cell.
     pub confidence: Vec<f64>,
-    /// Whether the pictures agree more through the mesh than around it; none where too little of them is image.
+    /// How much better the pictures agree through the mesh than at poses around it; `None` if too little of them is
+    /// foreground.
     pub place: Option<Place>,
-    /// Moving the corners.
+    /// The time spent on moving the corners.
     pub seconds: f64,
     /// `cpu`, `cuda` or `emulated`.
     pub backend: &'static str,
     /// The device's own name.
     pub device: String,
-    /// What speaks against the result and its start.
+    /// The checks that the result or its start did not pass.
     pub doubts: Vec<Doubt>,
 }
 
@@ -90,38 +95,38 @@ impl Found {
     }
 }
 
-/// One level of the search.
+/// A level of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LevelFound {
     /// The side of the mesh's cells, mm.
     pub spacing_mm: f64,
-    /// About the side of the fixed picture's pixels, mm.
+    /// About the side of the fixed picture's pixels on this level, mm.
     pub pixel_mm: f64,
-    /// Triangles of the level's mesh.
+    /// Triangles of this level's mesh.
     pub triangles: usize,
-    /// How far the level moved corners, as the root of the mean square.
+    /// The root mean square of how far the level moved the corners, mm.
     pub moved_mm: f64,
 }
 
-/// The climb with the finest mesh, after the search.
+/// The gradient ascent on the finest mesh, after the search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Climbed {
-    /// The side of the fixed picture's pixels, mm.
+    /// The side of the fixed picture's pixels in the ascent, mm.
     pub pixel_mm: f64,
-    /// Triangles with samples.
+    /// Triangles with enough samples.
     pub patches: usize,
     /// Samples of all triangles together.
     pub samples: usize,
-    /// Of the windows, in local standard deviations of the fixed and of the moving picture.
+    /// The sigmas of the windows, in local standard deviations of the fixed and of the moving picture.
     pub sigmas: [f64; 2],
-    /// Steps that were taken.
+    /// Iterations of the ascent.
     pub iterations: usize,
     /// The mean mutual information of the triangles before the first step, nats.
     pub before: f64,
-    /// At the end.
+    /// The same at the end.
     pub after: f64,
-    /// The same after each iteration, beginning with `before`.
+    /// The same before the first step and after each iteration.
     pub trace: Vec<f64>,
-    /// Why no more steps were taken.
+    /// Why the ascent ended.
     pub stopped: Stopped,
 }

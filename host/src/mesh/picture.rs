@@ -1,4 +1,4 @@
-//! A pair of pictures on the grids of all levels.
+//! A picture on the grids of all levels, with its local contrast.
 
 use crate::error::Setting;
 use crate::image::{self, Geometry, StoredImage, pyramid};
@@ -17,26 +17,26 @@ pub struct Picture<'a> {
     neighbourhood: f64,
 }
 
-/// A picture of one level with even contrast, ready for a backend.
+/// The local contrast of a picture on one level, as backends take it.
 pub struct Packed {
     pub stored: StoredImage,
     pub geometry: Geometry,
-    /// Which pixels are image.
+    /// Which pixels are foreground.
     pub inner: Vec<bool>,
 }
 
-/// Stored values of a local standard deviation.
+/// One local standard deviation in stored values.
 pub const DEVIATION: f64 = gpu::math::bin::FULL as f64 / (2.0 * REACH as f64);
 
 impl<'a> Picture<'a> {
-    /// On grids of about these spacings, mm, each at least as fine as the next.
+    /// Reduces a picture to grids of about these spacings, mm, each at least as fine as the next.
     pub fn new(which: Setting, picture: &'a image::Prepared<'a>, spacings: &[f64], neighbourhood: f64) -> Self {
         let levels = pyramid::levels(&picture.image, spacings);
         let masks = picture.mask().map(|mask| pyramid::levels(mask, spacings));
         Self { which, levels, masks, neighbourhood }
     }
 
-    /// Of a level.
+    /// Computes the local contrast on a level.
     ///
     /// # Errors
     /// Those of [`Even::new`].
@@ -45,25 +45,25 @@ impl<'a> Picture<'a> {
         Even::new(self.which, &self.levels[level], mask, self.neighbourhood)
     }
 
-    /// Of a level.
+    /// Computes the local contrast on a level, and packs it for a backend.
     ///
     /// # Errors
     /// Those of [`Even::new`].
     pub fn prepared(&self, level: usize) -> Result<Packed> {
         let Even { picture, inner } = self.even(level)?;
-        // With as many bins as there may be, all 16 bits are used.
+        // With the largest number of bins, all 16 bits are kept.
         let stored = StoredImage::new(&picture, (-REACH, REACH), 1024);
         Ok(Packed { stored, geometry: picture.geometry, inner })
     }
 }
 
 impl Packed {
-    /// A point, LPS mm, in pixels.
+    /// Converts a point, LPS mm, to pixels.
     pub fn pixel(&self, point: DVec2) -> DVec2 {
         self.geometry.world_to_index().transform_point3(point.extend(0.0)).truncate()
     }
 
-    /// The number of the pixel nearest to a place in pixels, where that is image.
+    /// Returns the index of the pixel nearest to a position in pixels, if that pixel is foreground.
     pub fn nearest(&self, place: DVec2) -> Option<usize> {
         let [width, height, _] = self.geometry.size;
         let nearest = (place + 0.5).floor();

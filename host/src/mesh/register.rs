@@ -1,4 +1,5 @@
-//! A mesh's corners moved to where its triangles have the most mutual information: searched coarse to fine, then climbed to.
+//! Registers pictures by a mesh: searches for its corners from coarse to fine meshes, then moves them by gradient
+//! ascent.
 
 use super::climb::{Guard, climb};
 use super::confidence::confidence;
@@ -23,13 +24,13 @@ use crate::{Error, Observer, Result, Volume};
 use glam::{DAffine3, DVec2};
 use std::time::Instant;
 
-/// Samples of a triangle that are enough: where there are more, pictures are thinned.
+/// Samples of a triangle that are enough. Pictures are reduced so that triangles do not have more.
 const ENOUGH: f64 = 1024.0;
 /// Cells along a mesh that is coarse enough to begin with.
 const CELLS: f64 = 4.0;
-/// Pixels of a search along a cell.
+/// Pixels along a cell during the search.
 const SEARCHED: f64 = 24.0;
-/// How often corners are searched for on a level.
+/// Searches per level.
 const SEARCHES: usize = 2;
 
 /// Finds where a mesh starts, and moves its corners from there: see [`Engine::mesh`](crate::Engine::mesh).
@@ -50,7 +51,7 @@ pub(crate) fn mesh(
     let images = metric::check::images([fixed, moving], [options.fixed_mask.as_ref(), None], ranges)?;
     metric::check::tell(&images, observer);
     let build = |start: &DAffine3| Mesh::build(&images[0].image, start, options.spacing, images[0].mask());
-    // What cannot be meshed is told before the affine registration, not after it.
+    // Checks that the mesh can be built before the affine registration is run.
     build(&DAffine3::IDENTITY)?;
     let (linear, mut doubts) = begin(&images, options, backend, observer)?;
     observer.stage("mesh");
@@ -85,7 +86,7 @@ pub(crate) fn mesh(
     Ok(found)
 }
 
-/// Both images on grids of these spacings, mm of the fixed one.
+/// Reduces both pictures to grids of these spacings, mm of the fixed one.
 fn pictures<'a>(images: &'a [Prepared; 2], start: &DAffine3, spacings: &[f64]) -> [Picture<'a>; 2] {
     let scale = start.matrix3.determinant().abs().sqrt();
     let neighbourhood = even::neighbourhood(&images[0].image.geometry);
@@ -96,7 +97,7 @@ fn pictures<'a>(images: &'a [Prepared; 2], start: &DAffine3, spacings: &[f64]) -
     ]
 }
 
-/// The transform that was given, or what an affine registration finds; and what speaks against it.
+/// Returns the transform that the mesh starts from, and the checks that it did not pass.
 fn begin(
     images: &[Prepared; 2],
     options: &Options,
@@ -115,11 +116,12 @@ fn begin(
     Ok((LinearStart { transform, from, seconds: clock.elapsed().as_secs_f64() }, doubts))
 }
 
-/// Which levels there are. Each has pixels and cells twice as large as the next finer one, and so as many samples a triangle.
+/// The levels of a registration. Each has cells and pixels twice as large as the next finer one, so that triangles have
+/// the same number of samples on all of them.
 struct MeshLevels {
     /// The side of a cell of the finest mesh, pixels of the fixed picture.
     cell: f64,
-    /// The side of a pixel of the fixed picture, mm, and that where corners climb.
+    /// The side of a pixel, mm: of the fixed picture, and of that reduced for the ascent.
     side: f64,
     pixel: f64,
     count: u32,
@@ -140,27 +142,27 @@ impl MeshLevels {
         Self { cell: cell / side, side, pixel: side * thinned, count: 1 + coarser as u32 }
     }
 
-    /// What the finest level's cells are multiplied by, fine to coarse.
+    /// Returns the factors by which cells are larger than on the finest level, fine to coarse.
     fn factors(&self) -> impl Iterator<Item = f64> {
         (0..self.count).map(|level| f64::from(1_u32 << level))
     }
 }
 
-/// A registration under way.
+/// A registration in progress.
 struct Run<'a> {
     fixed: &'a Prepared<'a>,
     start: &'a DAffine3,
     options: &'a Options,
     observer: &'a dyn Observer,
     backend: &'a dyn Backend,
-    /// Fixed and moving, on the grids of all levels of the search, and on that of the climb.
+    /// The fixed and the moving picture on the grids of all levels of the search, and on that of the ascent.
     searched: [Picture<'a>; 2],
     climbed: [Picture<'a>; 2],
     plan: MeshLevels,
 }
 
 impl Run<'_> {
-    /// The finest mesh `before`, searched on all levels.
+    /// Searches on all levels; `before` is the finest mesh at the start of the registration.
     fn levels(&self, before: &Mesh) -> Result<(Mesh, Vec<LevelFound>)> {
         let mut found = Vec::new();
         let mut mesh: Option<Mesh> = None;
@@ -181,7 +183,7 @@ impl Run<'_> {
         Ok((mesh.unwrap_or_else(|| before.clone()), found))
     }
 
-    /// Searches a level; `start` is the same mesh as the start of the registration places it.
+    /// Searches on a level; `start` is the same mesh at the start of the registration.
     fn level(&self, level: usize, start: &Mesh, mesh: &mut Mesh) -> Result<LevelFound> {
         let pictures = self.binned(level)?;
         let (to_pixels, to_mm) = (pictures[1].geometry.world_to_index(), pictures[1].geometry.index_to_world());
@@ -207,12 +209,13 @@ impl Run<'_> {
         })
     }
 
-    /// The pictures that a level is searched on.
+    /// Returns the pictures that a level is searched on.
     fn binned(&self, level: usize) -> Result<[Binned; 2]> {
         Ok([Binned::new(&self.searched[0].even(level)?), Binned::new(&self.searched[1].even(level)?)])
     }
 
-    /// Climbs with the finest mesh; `start` is the same mesh as the start of the registration places it.
+    /// Moves the corners of the finest mesh by gradient ascent; `start` is the same mesh at the start of the
+    /// registration.
     fn climb(&self, start: &Mesh, mesh: &mut Mesh) -> Result<Climbed> {
         self.observer.level(0, 1, [self.plan.pixel; 3]);
         let [fixed, moving] = [self.climbed[0].prepared(0)?, self.climbed[1].prepared(0)?];
@@ -257,7 +260,7 @@ impl Run<'_> {
         })
     }
 
-    /// The joint window is the product of both, as the paper has it.
+    /// Returns the sigmas of the windows. The joint window is the product of both, as in the paper.
     fn sigmas(&self, samples: &Samples) -> Result<Sigmas> {
         let sigmas = match self.options.sigmas {
             Some([fixed, moving]) => Sigmas { fixed: fixed * DEVIATION, moving: moving * DEVIATION, joint: None },
@@ -276,8 +279,8 @@ fn millimetres(picture: &Packed, pixels: &[DVec2]) -> Vec<DVec2> {
     pixels.iter().map(|pixel| to_mm.transform_point3(pixel.extend(0.0)).truncate()).collect()
 }
 
-/// Smooths what a mesh has been moved by from `start` until no triangle is folded: corners of a finer mesh need not lie where the coarser one
-/// keeps them apart.
+/// Smooths the displacements from `start` until no triangle is folded. The map of a coarser mesh may fold a finer one,
+/// whose corners lie elsewhere.
 fn unfold(mesh: &mut Mesh, start: &Mesh) {
     let links = Links::new(mesh);
     let mut moved: Vec<DVec2> = mesh.moving.iter().zip(&start.moving).map(|(&to, &from)| to - from).collect();

@@ -1,4 +1,4 @@
-//! Which pixels of a picture stand for each triangle: Lin & Medioni, section 5.
+//! Chooses the pixels by which each triangle is compared: Lin & Medioni, section 5.
 
 use crate::Geometry;
 use crate::backend::{Group, Sample};
@@ -7,13 +7,13 @@ use crate::transform::Mesh;
 use crate::transform::mesh::{Locator, corners};
 use glam::{DVec2, DVec3};
 
-/// Pixels below which the mutual information of a triangle's two halves says nothing.
+/// The fewest pixels of a triangle. With fewer, the mutual information of its two halves is meaningless.
 const LEAST: usize = 50;
 
-/// The pixels of the triangles that have enough of them.
+/// The pixels of all triangles that have enough of them.
 pub struct Samples {
     pub samples: Vec<Sample>,
-    /// The moving picture's value where the mesh places each of them.
+    /// The moving picture's value at the position of each sample.
     pub moving: Vec<f32>,
     pub groups: Vec<Group>,
     /// The triangle of each group.
@@ -21,7 +21,9 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Of the pixels of `grid` whose `values` in both pictures are known, by the pixel's number and the point in the moving picture: a triangle's inner pixels in scan-line order, by turns to A and to B.
+    /// Takes the pixels of `grid` inside the mesh. `values` returns the values of both pictures, given the index of a
+    /// pixel and its point in the moving picture, or `None` to leave it out. In scan-line order, the pixels of a
+    /// triangle alternate between the sets A and B.
     pub fn new(mesh: &Mesh, grid: &Geometry, values: impl Fn(usize, DVec2) -> Option<[f32; 2]>) -> Self {
         let locator = Locator::new(&mesh.fixed, &mesh.triangles);
         let to_mm = grid.index_to_world();
@@ -56,7 +58,7 @@ impl Samples {
         self.triangles.push(triangle);
     }
 
-    /// The samples of a group.
+    /// Returns the number of samples in a group.
     pub fn count(&self, group: usize) -> u32 {
         let Group { a, b } = &self.groups[group];
         b.end - a.start

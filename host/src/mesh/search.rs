@@ -1,8 +1,9 @@
-//! Where the corners of a mesh go at once: by what pictures tell about each other around each of them at places nearby, and by where its
+//! Searches for all corners of a mesh at once: each goes where the mutual information around it is high, and where its
 //! neighbours go.
 //!
-//! A Markov random field of the corners whose labels are shifts, as of Glocker et al. 2008, solved by its mean field: a corner goes to the mean
-//! of the places, each as likely as it is probable there. So one that has nothing to go by goes where its neighbours go.
+//! The corners are a Markov random field whose labels are shifts (Glocker et al. 2008), solved by its mean field: a
+//! corner goes to the mean of all shifts, weighted by their probability. So a corner without information follows its
+//! neighbours.
 
 use super::links::Links;
 use super::shifts::Shifts;
@@ -12,16 +13,18 @@ use crate::transform::Mesh;
 use glam::{DVec2, IVec2};
 use rayon::prelude::*;
 
-/// How far corners look, pixels of the moving picture.
+/// The largest shift along x and along y, pixels of the moving picture.
 const REACH: i32 = 4;
-/// What a standard deviation of mutual information counts, nats of a place's probability.
+/// How much a standard deviation of mutual information adds to the logarithm of a shift's probability, nats.
 const GAIN: f64 = 2.0;
-/// What it counts that neighbours move apart by a pixel.
+/// What the squared distance of a shift from that of the neighbours takes off that logarithm, nats per square pixel and
+/// neighbour.
 const STIFFNESS: f64 = 0.1;
-/// Rounds in which every corner looks at its neighbours.
+/// Iterations of the mean field.
 const ROUNDS: usize = 40;
 
-/// How far each corner goes, pixels of the moving picture. `away` is how far it is already from where the registration started.
+/// Returns the shift of each corner, pixels of the moving picture. `away` is how far each one is already from the start
+/// of the registration.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -48,7 +51,7 @@ pub fn search(mesh: &Mesh, links: &Links, shifts: &Shifts, away: &[DVec2]) -> Re
     Ok(moved)
 }
 
-/// The triangles that meet in each corner.
+/// Returns the triangles that meet in each corner.
 pub fn around(mesh: &Mesh) -> Vec<Vec<usize>> {
     let mut around = vec![Vec::new(); mesh.fixed.len()];
     for (number, triangle) in mesh.triangles.iter().enumerate() {
@@ -57,8 +60,9 @@ pub fn around(mesh: &Mesh) -> Vec<Vec<usize>> {
     around
 }
 
-/// How probable each place is by the mutual information there, in standard deviations of all places and of chance. Where it is unknown it is
-/// the least.
+/// Returns what mutual information adds to the logarithm of each shift's probability. The unit of information is a
+/// standard deviation whose variance is that over all shifts plus that by chance. Shifts without information get the
+/// smallest value.
 fn gains(information: &[Option<[f64; 2]>]) -> Vec<f64> {
     let known = || information.iter().flatten();
     let count = known().count().max(1) as f64;
@@ -69,7 +73,8 @@ fn gains(information: &[Option<[f64; 2]>]) -> Vec<f64> {
     information.iter().map(|at| at.map_or(least, |[mi, _]| gain(mi))).collect()
 }
 
-/// The mean of places, each as likely as its gain, less what it costs to be away from the neighbours, says.
+/// Returns the mean of `places`, weighted by their probability: by the gains, less the penalty for the distance from
+/// the neighbours.
 fn expected(places: &[DVec2], gains: &[f64], neighbours: DVec2, stiffness: f64) -> DVec2 {
     let log = |(place, gain): (&DVec2, &f64)| gain - stiffness * place.distance_squared(neighbours);
     let logs: Vec<f64> = places.iter().zip(gains).map(log).collect();
@@ -95,7 +100,7 @@ mod tests {
 
     const SIZE: [usize; 2] = [160, 128];
 
-    /// A pattern that never comes again, and nothing but noise to the right of the middle.
+    /// A pattern that does not repeat, and noise alone to the right of the centre.
     fn picture(seed: u64, value: impl Fn(f64) -> f64, shift: DVec2) -> Volume {
         let geometry = Geometry::axis_aligned([SIZE[0], SIZE[1], 1], DVec3::ONE, DVec3::ZERO);
         let pixel = |n: usize| {

@@ -1,4 +1,4 @@
-//! How much pictures tell about each other around a place of a mesh when all of it is shifted.
+//! The mutual information of two pictures in some triangles of a mesh, at many shifts.
 
 use crate::Geometry;
 use crate::metric;
@@ -8,18 +8,18 @@ use crate::transform::Mesh;
 use crate::transform::mesh::{Locator, corners};
 use glam::{DVec2, DVec3, IVec2};
 
-/// Bins per side, and the local standard deviations at either end of them.
+/// Bins per picture, and the local standard deviations on either side of 0 that they span.
 const BINS: usize = 8;
 const ENDS: f32 = 2.5;
-/// Samples below which there is no mutual information to speak of.
+/// The fewest samples whose mutual information means anything.
 const LEAST: u64 = 100;
-/// Of the samples that the best shift has, the part that another must have.
+/// The samples that a shift needs, as a fraction of the most that any shift has.
 const MOST: f64 = 0.5;
 
-/// A picture whose contrasts are sorted into bins.
+/// A picture's local contrast, sorted into bins.
 pub struct Binned {
     pub geometry: Geometry,
-    /// None for what is no image.
+    /// `None` in the background.
     bins: Vec<Option<u8>>,
 }
 
@@ -30,7 +30,7 @@ impl Binned {
         Self { geometry: even.picture.geometry, bins }
     }
 
-    /// At a pixel, where it is image.
+    /// Returns the bin of a pixel; `None` in the background and outside of the picture.
     fn at(&self, IVec2 { x, y }: IVec2) -> Option<u8> {
         let [width, height, _] = self.geometry.size;
         let inside = x >= 0 && y >= 0 && (x as usize) < width && (y as usize) < height;
@@ -38,10 +38,10 @@ impl Binned {
     }
 }
 
-/// The pixels of the fixed picture in each triangle, and where they are in the moving picture.
+/// The pixels of the fixed picture in each triangle, and where the mesh takes them in the moving picture.
 pub struct Shifts<'a> {
     moving: &'a Binned,
-    /// The fixed picture's bin and the pixel of the moving one.
+    /// For each triangle: the bin of the fixed picture, and the pixel of the moving one.
     members: Vec<Vec<(u8, IVec2)>>,
 }
 
@@ -63,8 +63,8 @@ impl<'a> Shifts<'a> {
         Self { moving, members }
     }
 
-    /// The mutual information of `triangles` together, shifted by each of `shifts`, pixels of the moving picture: nats beyond what chance
-    /// makes, and the standard deviation of what chance makes. None where too few pixels are image in both.
+    /// Returns for each of `shifts`, pixels of the moving picture, the mutual information of `triangles` together, nats
+    /// beyond chance, and its standard deviation by chance. `None` if too few pixels are foreground in both.
     pub fn information(&self, triangles: &[usize], shifts: &[IVec2]) -> Vec<Option<[f64; 2]>> {
         let mut counts = vec![[0_u32; BINS * BINS]; shifts.len()];
         for &(bin, at) in triangles.iter().flat_map(|&triangle| &self.members[triangle]) {

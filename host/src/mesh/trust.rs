@@ -1,4 +1,4 @@
-//! What speaks against a mesh.
+//! The checks of a registered mesh.
 
 use super::Found;
 use crate::doubt::{Check, Doubt};
@@ -10,13 +10,13 @@ use crate::{Resampling, Result};
 use glam::DAffine3;
 use std::borrow::Cow;
 
-/// Part of the triangles with samples below which there is little to go by.
+/// The fraction of triangles with samples below which the user is warned.
 const SMALL_OVERLAP: f64 = 0.25;
-/// The mean of triangles' confidence below which they say nothing: of most pairs of different pictures it is less, and of pictures that lie
-/// right it is more, but for slices of scanners that share no detail.
+/// The mean confidence of triangles below which a mesh fails. Most pairs of different pictures have less. Pictures that
+/// are aligned have more, except slices of scanners that share no detail.
 const LITTLE_CONFIDENCE: f64 = 0.1;
 
-/// Whether pictures agree more through a mesh than around it; none for pictures of which too little is image.
+/// Compares how the pictures agree through the mesh and at poses around it; `None` if too little of them is foreground.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -30,7 +30,7 @@ pub fn place(images: &[Prepared; 2], mesh: &Mesh) -> Result<Option<Place>> {
     Insides::of([fixed, &moved], [&[], &[]])?.map(|insides| insides.place(&DAffine3::IDENTITY)).transpose()
 }
 
-/// Of a mesh, beside what speaks against its start: that has been another place.
+/// Returns the checks that the mesh did not pass. Those of its start are not repeated.
 pub fn doubts(found: &Found) -> Vec<Doubt> {
     let mut doubts: Vec<Doubt> = found.place.into_iter().flat_map(agrees).collect();
     let mean = found.mean_confidence();
@@ -47,8 +47,8 @@ pub fn doubts(found: &Found) -> Vec<Doubt> {
     doubts
 }
 
-/// Whether a doubt about the linear start is one about a mesh that places the pictures so: what they show may speak for the mesh alone, and
-/// what speaks against the mesh is not said twice.
+/// Whether a doubt about the linear start also applies to the mesh, which agrees by `place`. It does not if the mesh
+/// agrees by local contrast although its start did not, or if the mesh itself has failed the check.
 pub fn stays(doubt: &Doubt, place: Option<Place>) -> bool {
     let told = || place.is_some_and(|place| tells_by_contrasts(place) || agrees(place).next().is_some());
     !matches!(doubt.check, Check::Information | Check::Place) || !told()

@@ -1,19 +1,19 @@
-//! The chain rule from the numbers of a voxel map to the parameters of a step.
+//! The chain rule from the elements of a voxel map to the parameters of a step.
 
 use super::pair::{GridPair, Sampled};
 use crate::transform::Steps;
 use glam::{DAffine3, DMat3};
 
-/// From voxels of one grid to voxels of the other, through a transform that takes steps.
+/// The map from voxels of one grid to voxels of the other, through a transform that is changed by steps.
 pub struct Chain<'a> {
     pub grids: &'a GridPair,
-    /// What the steps come before: fixed point to moving point, LPS mm.
+    /// The transform that is applied after the step: fixed point to moving point, LPS mm.
     pub base: &'a DAffine3,
     pub steps: &'a Steps,
 }
 
 impl Chain<'_> {
-    /// The derivatives by the parameters, mm, of what has these by the numbers of the map.
+    /// Converts derivatives by the elements of the voxel map to derivatives by the parameters, at the parameters `mm`.
     pub fn by_parameters(&self, by_map: &[[f64; 4]; 3], mm: &[f64]) -> Vec<f64> {
         let (outer, inner) = self.around(mm);
         let along = |change: &DAffine3| {
@@ -28,13 +28,13 @@ impl Chain<'_> {
         self.steps.derivatives(mm).iter().map(along).collect()
     }
 
-    /// What a change of the step's map has after and before it in the change of the voxel map.
+    /// Returns the maps that come after and before the change of the step's map in the change of the voxel map.
     fn around(&self, mm: &[f64]) -> (DMat3, DAffine3) {
         let GridPair { which, sampled, interpolated } = self.grids;
         let (first, last) = (sampled.index_to_world(), interpolated.world_to_index().matrix3);
         match which {
             Sampled::Fixed => (last * self.base.matrix3, first),
-            // The change of an inverse: what is changed has the inverse on either side, and the other sign.
+            // The derivative of an inverse: d(A^-1) = -A^-1 dA A^-1.
             Sampled::Moving => {
                 let transform = *self.base * self.steps.map(mm);
                 let back = which.from_sampled(&transform);
@@ -51,10 +51,10 @@ mod tests {
     use crate::transform::{Dimension, Kind};
     use glam::DVec3;
 
-    /// Any numbers.
+    /// Arbitrary numbers.
     const BY_MAP: [[f64; 4]; 3] = [[0.3, -0.7, 0.2, 1.0], [-0.4, 0.9, 0.5, -0.3], [0.6, 0.1, -0.8, 0.7]];
 
-    /// The sum of the numbers of the voxel map, each times the derivative by it.
+    /// Returns the sum of the voxel map's elements, each times the derivative by it.
     fn value(chain: &Chain, mm: &[f64]) -> f64 {
         let transform = chain.grids.which.from_sampled(&(*chain.base * chain.steps.map(mm)));
         let map = chain.grids.interpolated.world_to_index() * transform * chain.grids.sampled.index_to_world();

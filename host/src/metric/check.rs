@@ -1,4 +1,4 @@
-//! What can be compared at all, and both images as metrics look at them.
+//! Checks whether two images can be compared, and prepares them for metrics.
 
 use crate::error::{Setting, message};
 use crate::image::{Intensities, IntensityRange, Prepared};
@@ -7,7 +7,7 @@ use crate::{Error, Observer, Result, Volume};
 /// Prepares the fixed and the moving image, unless they or their masks cannot be compared.
 ///
 /// # Errors
-/// [`Error::Option`] says why.
+/// [`Error::Option`] if the images, masks or ranges cannot be used.
 pub fn images<'a>(
     [fixed, moving]: [&'a Volume; 2],
     masks: [Option<&'a Volume>; 2],
@@ -104,7 +104,7 @@ fn shape(which: Setting, volume: &Volume) -> Result<()> {
     Ok(())
 }
 
-/// Tells an observer of voxels without data.
+/// Notifies an observer of voxels without data.
 pub fn tell(images: &[Prepared; 2], observer: &dyn Observer) {
     for (name, image) in ["fixed", "moving"].into_iter().zip(images) {
         let Intensities { missing, voxels, .. } = image.intensities;

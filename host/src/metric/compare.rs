@@ -1,4 +1,4 @@
-//! Both images at full resolution: every voxel of the fixed image that the masks leave.
+//! Compares both images at full resolution, at every voxel of the fixed image that the masks leave.
 
 use super::evaluation::Evaluation;
 use super::joint::{Histogram, JointImages};
@@ -16,11 +16,11 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Comparison<'a> {
     pub histogram: Histogram,
-    /// On the fixed image's grid: its voxels of less than 0.5 are not counted.
+    /// A mask on the fixed image's grid: voxels below 0.5 are not counted.
     pub fixed_mask: Option<&'a Volume>,
-    /// On the moving image's grid: voxels that fall where it is less than 0.5 are not counted.
+    /// A mask on the moving image's grid: voxels that fall where it is below 0.5 are not counted.
     pub moving_mask: Option<&'a Volume>,
-    /// The intensities that are spread over the bins, of each image.
+    /// The intensity range of each image that is divided into bins.
     pub fixed_range: IntensityRange,
     pub moving_range: IntensityRange,
 }
@@ -49,12 +49,12 @@ pub fn evaluate(
     Ok(value)
 }
 
-/// Before and after a registration.
+/// A comparison before and after a registration.
 pub struct Compared {
     pub values: [Evaluation; 2],
     /// The pair (f, m) is at `f + bins * m`.
     pub histograms: [Vec<u32>; 2],
-    /// What counted.
+    /// The name of the method that counted the joint histograms.
     pub method: &'static str,
 }
 
@@ -84,8 +84,8 @@ pub fn before_and_after(
     Ok(Compared { values: histograms.each_ref().map(value), histograms, method: loaded.method() })
 }
 
-/// Both images, for a backend, where `transform` places the mask of the moving one. A moving image with finer voxels is first brought to about the fixed
-/// image's.
+/// Prepares both images for a backend; `transform` places the mask of the moving image. A moving image with finer
+/// voxels is first resampled to about the fixed image's spacing.
 fn joint<'v>(
     [fixed, moving]: &'v [Prepared; 2],
     histogram: Histogram,

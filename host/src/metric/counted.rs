@@ -1,4 +1,4 @@
-//! Metrics that are made from the counts of a joint histogram.
+//! Metrics that are computed from the counts of a joint histogram.
 
 use super::evaluation::Evaluation;
 use super::family::{At, Family, LoadedMetric, MetricImages};
@@ -11,11 +11,11 @@ use glam::DAffine3;
 use gpu::math::interpolate::Interpolator;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
-/// Samples that a counter of the joint histogram has on average at least, and the fewest bins per side.
+/// The fewest samples per cell of the joint histogram, on average, and the fewest bins per side.
 const SAMPLES_A_BIN: f64 = 4.0;
 const LEAST_BINS: u32 = 8;
 
-/// What is made of a joint histogram.
+/// Which metric is computed from a joint histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum CountedKind {
@@ -30,7 +30,7 @@ pub enum CountedKind {
 }
 
 impl CountedKind {
-    /// Its value in a comparison.
+    /// Returns the metric's value in a comparison.
     pub fn of(self, evaluation: &Evaluation) -> f64 {
         match self {
             Self::Nmi => evaluation.nmi,
@@ -57,13 +57,13 @@ impl CountedKind {
     }
 }
 
-/// A metric of whole samples, counted in a joint histogram: not smooth, and without a gradient.
+/// A metric of counted samples in a joint histogram: not smooth, and without a gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Counted {
     pub kind: CountedKind,
     /// Bins per side of the joint histogram, 2 to 1024; levels with few samples have fewer.
     pub bins: u32,
-    /// How values between the interpolated image's voxels are made.
+    /// The interpolator between the voxels of the interpolated image.
     pub interpolator: Interpolator,
     /// How a GPU counts; all methods give the same counts.
     pub method: HistogramMethod,

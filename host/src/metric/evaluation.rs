@@ -1,8 +1,8 @@
-//! What one comparison by a joint histogram returns.
+//! The result of one comparison by a joint histogram.
 
 use gpu::math::entropy::Entropies;
 
-/// The metrics and what they are made from, entropies and MI in nats, for one transform.
+/// The metrics, and the entropies from which they are computed, for one transform. Entropies and MI are in nats.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Evaluation {
     /// H(F), over the overlap.
@@ -13,7 +13,7 @@ pub struct Evaluation {
     pub joint_entropy: f64,
     pub mi: f64,
     pub nmi: f64,
-    /// 0 for images that say nothing about each other or are constant, 1 for images that determine each other.
+    /// 0 for images that are independent or constant, 1 for images that determine each other.
     pub ecc: f64,
     /// Correlation ratio eta^2(M|F), 0 to 1; 0 where the moving image is constant.
     pub correlation_ratio_moving_given_fixed: f64,
@@ -21,12 +21,12 @@ pub struct Evaluation {
     pub correlation_ratio_fixed_given_moving: f64,
     /// Samples that fell inside the moving image.
     pub overlap: u64,
-    /// Samples in all.
+    /// All samples.
     pub samples: u64,
 }
 
 impl Evaluation {
-    /// From what a backend returns, for this many samples.
+    /// Converts what a backend returns for this many samples.
     pub fn new(entropies: &Entropies, samples: u64) -> Self {
         let [moving_given_fixed, fixed_given_moving] = entropies.ratios;
         Self {
@@ -43,7 +43,7 @@ impl Evaluation {
         }
     }
 
-    /// The same with the fixed and the moving image in each other's place.
+    /// Returns the same with the fixed and the moving image exchanged.
     pub fn exchanged(&self) -> Self {
         Self {
             fixed_entropy: self.moving_entropy,
@@ -54,7 +54,7 @@ impl Evaluation {
         }
     }
 
-    /// Fraction of the samples inside the moving image, 0 to 1.
+    /// Returns the fraction of the samples inside the moving image, 0 to 1.
     pub fn overlap_fraction(&self) -> f64 {
         self.overlap as f64 / self.samples.max(1) as f64
     }

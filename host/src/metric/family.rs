@@ -1,4 +1,4 @@
-//! What a registration asks of a metric.
+//! What a registration needs of a metric.
 
 use super::evaluation::Evaluation;
 use super::joint::Histogram;
@@ -7,96 +7,97 @@ use crate::Result;
 use crate::backend::Backend;
 use glam::DAffine3;
 
-/// A metric or a few that are evaluated alike. What has a default is that of a smooth one.
+/// A metric, or several that are evaluated alike. The default methods are those of a smooth one.
 pub trait Family {
-    /// As people write it.
+    /// Returns the name in text, such as `NMI`.
     fn name(&self) -> &'static str;
 
-    /// As options and reports write it.
+    /// Returns the name in options and reports, such as `nmi`.
     fn key(&self) -> &'static str;
 
-    /// In a line, with its source.
+    /// Returns a description in one line, with its source.
     fn summary(&self) -> &'static str;
 
-    /// Whether it has a gradient.
+    /// Returns whether the metric has a gradient.
     fn has_gradient(&self) -> bool {
         true
     }
 
-    /// What counts as the worst there is. Of the smooth ones only Viola's falls below 0, by chance and by far less.
+    /// Returns the value that counts as the worst. Of the smooth metrics only Viola's falls below 0, by chance and by
+    /// much less than 1.
     fn worst(&self) -> f64 {
         -1.0
     }
 
-    /// Its value where the images tell nothing about each other.
+    /// Returns the metric's value for independent images.
     fn nothing(&self) -> f64 {
         0.0
     }
 
-    /// How the joint histograms at full resolution are counted.
+    /// Returns how the joint histograms at full resolution are counted.
     fn histogram(&self) -> Histogram;
 
-    /// Its value at full resolution, if joint histograms have it.
+    /// Returns the metric's value at full resolution, if it is one of joint histograms.
     fn of(&self, _evaluation: &Evaluation) -> Option<f64> {
         None
     }
 
-    /// Refuses what it cannot do; bins from 2 to 1024 are no fault.
+    /// Refuses options that the metric cannot use. That there are 2 to 1024 bins has been checked before.
     ///
     /// # Errors
     /// [`crate::Error::Option`] says why.
     fn check(&self) -> Result<()>;
 
-    /// Bytes that it needs beside images and joint histograms.
+    /// Returns the bytes that the metric needs beside images and joint histograms.
     fn bytes(&self) -> u64 {
         0
     }
 
-    /// Both images of a level as it compares them.
+    /// Prepares both images of a level for the metric.
     ///
     /// # Errors
-    /// [`crate::Error::Option`] where they say too little for it.
+    /// [`crate::Error::Option`] if the images have too little content for it.
     fn prepare<'v>(&self, pair: ImagePair<'v>) -> Result<Box<dyn MetricImages + 'v>>;
 }
 
 /// A pair of images ready to be loaded.
 pub trait MetricImages {
-    /// Their grids.
+    /// Returns their grids.
     fn grids(&self) -> &GridPair;
 
-    /// Voxels that are compared.
+    /// Returns the number of voxels that are compared.
     fn samples(&self) -> u64;
 
-    /// For Gaussian windows their standard deviations as parts of the ranges: fixed, moving, and those of the joint density where it has its
-    /// own.
+    /// Returns the standard deviations of Gaussian windows, as fractions of the ranges: fixed, moving, and those of the
+    /// joint density if it has its own. `None` without Gaussian windows.
     fn sigmas(&self) -> Option<Vec<f64>> {
         None
     }
 
-    /// Brings them to where the metric is evaluated.
+    /// Loads the images into the backend.
     ///
     /// # Errors
     /// Those of the backend.
     fn load<'a>(&'a self, backend: &'a dyn Backend) -> Result<Box<dyn LoadedMetric + 'a>>;
 }
 
-/// The metric at a map.
+/// The metric at a transform.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct At {
     pub value: f64,
-    /// Samples inside the other image.
+    /// Samples inside the interpolated image.
     pub overlap: u64,
 }
 
 /// A metric of two loaded images.
 pub trait LoadedMetric {
-    /// The metric at each map of points of the fixed image to points of the moving image, LPS mm.
+    /// Returns the metric at each map of points of the fixed image to points of the moving image, LPS mm.
     ///
     /// # Errors
     /// Those of the backend.
     fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>>;
 
-    /// The metric at a map, and its derivatives by the numbers of [`GridPair::map`].
+    /// Returns the metric at a map, and its derivatives by the elements of [`GridPair::map`].
     ///
     /// # Errors
     /// Those of the backend; [`crate::Error::Option`] for a metric without a gradient.

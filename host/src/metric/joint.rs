@@ -16,7 +16,7 @@ use gpu::math::interpolate::Interpolator;
 pub struct Histogram {
     /// Bins per side, 2 to 1024.
     pub bins: u32,
-    /// How values between voxels are made.
+    /// How values between voxels are interpolated.
     pub interpolator: Interpolator,
     /// How a GPU counts; all methods give the same counts.
     pub method: HistogramMethod,
@@ -30,10 +30,10 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Bins per side where nothing else is said.
+    /// The default number of bins per side.
     pub const BINS: u32 = 64;
 
-    /// Refuses what cannot be counted.
+    /// Refuses numbers of bins that cannot be counted.
     ///
     /// # Errors
     /// [`Error::Option`] for too few or too many bins.
@@ -55,12 +55,12 @@ pub struct JointImages<'v> {
     sampled: ToBins<'v>,
     interpolated: ToValues<'v>,
     histogram: Histogram,
-    /// Voxels that are counted.
+    /// The number of voxels that are counted.
     pub samples: u64,
 }
 
 impl<'v> JointImages<'v> {
-    /// A pair that the backend packs.
+    /// Prepares a pair, which the backend packs.
     pub fn new(pair: ImagePair<'v>, histogram: Histogram) -> Self {
         let (grids, samples, bins) = (pair.grids(), pair.samples() as u64, histogram.bins);
         let [(low, high), range] = pair.ranges;
@@ -76,7 +76,7 @@ impl<'v> JointImages<'v> {
         Pair { fixed, moving, bins: [bins; 2], interpolator }
     }
 
-    /// What a sample counts.
+    /// Returns the count that one sample adds to the histogram.
     ///
     /// # Errors
     /// Those of [`Pair::unit`].
@@ -92,7 +92,7 @@ impl<'v> JointImages<'v> {
         Ok(JointHistograms { images: self, evaluator: backend.load(self.pair(), self.histogram.method)? })
     }
 
-    /// From what a backend returns, whichever image is sampled.
+    /// Converts what a backend returns, whichever image is sampled.
     pub fn evaluation(&self, entropies: &Entropies) -> Evaluation {
         let evaluation = Evaluation::new(entropies, self.samples);
         match self.grids.which {
@@ -102,8 +102,8 @@ impl<'v> JointImages<'v> {
     }
 }
 
-/// The mutual information, nats, that so many samples have too much on average because they fill the cells of their joint histogram by
-/// chance (Roulston 1999): the pair (f, m) is at `f + bins * m`.
+/// Returns the bias of mutual information, nats: how much too high it is on average because so many samples fill the
+/// cells of the joint histogram by chance (Roulston 1999). The pair (f, m) is at `f + bins * m`.
 pub fn chance(counts: &[u32], bins: usize, samples: u64) -> f64 {
     let filled = |cells: &mut dyn Iterator<Item = bool>| cells.filter(|filled| *filled).count() as f64;
     let fixed = filled(&mut (0..bins).map(|f| counts.iter().skip(f).step_by(bins).any(|&n| n > 0)));
@@ -112,10 +112,10 @@ pub fn chance(counts: &[u32], bins: usize, samples: u64) -> f64 {
     ((joint - fixed - moving + 1.0) / (2.0 * samples.max(1) as f64)).max(0.0)
 }
 
-/// Mutual information beyond chance that is as good as none, nats.
+/// Mutual information beyond chance that counts as none, nats.
 pub const NO_INFORMATION: f64 = 1e-4;
 
-/// The mutual information of a joint histogram beyond what [`chance`] makes, nats.
+/// Returns the mutual information of a joint histogram less its bias by [`chance`], nats.
 pub fn information(counts: &[u32], bins: usize) -> f64 {
     let found = cpu::entropies(counts, [bins as u32; 2], Wanted::Entropies);
     found.mi - chance(counts, bins, found.counts)
@@ -128,12 +128,12 @@ pub struct JointHistograms<'a> {
 }
 
 impl JointHistograms<'_> {
-    /// The name of the method that counts.
+    /// Returns the name of the method that counts.
     pub fn method(&self) -> &'static str {
         self.evaluator.method()
     }
 
-    /// What is wanted at each map of points of the fixed image, LPS mm; the rest is 0.
+    /// Evaluates each map of points of the fixed image to points of the moving image, LPS mm. What is not wanted is 0.
     ///
     /// # Errors
     /// Those of [`Evaluator::evaluate`].
@@ -142,7 +142,7 @@ impl JointHistograms<'_> {
         Ok(found.iter().map(|entropies| self.images.evaluation(entropies)).collect())
     }
 
-    /// The counts at a map: the pair (f, m) is at `f + bins * m`, where f is the sampled image's.
+    /// Returns the counts at a map: the pair (f, m) is at `f + bins * m`, where f is the sampled image's.
     ///
     /// # Errors
     /// Those of [`Evaluator::histogram`].

@@ -10,8 +10,8 @@ use crate::{Error, Result};
 use glam::DAffine3;
 use gpu::math::mattes::{LEAST_BINS, PADDING};
 
-/// Samples that a counter of the joint histogram has on average at least: mutual information is not normalised, and on slices of 57,000
-/// voxels 64 bins turned heads by 0.3 degrees.
+/// The fewest samples per cell of the joint histogram, on average. Mutual information is not normalised: on slices of
+/// 57,000 voxels, heads that were registered with 64 bins ended 0.3 degrees off.
 const SAMPLES_A_BIN: f64 = 48.0;
 /// The fewest bins per side that a level has beside the padding: with 8 a slice ended upside down.
 const LEAST_FILLED: u32 = 24;
@@ -19,9 +19,9 @@ const LEAST_FILLED: u32 = 24;
 /// Mattes's mutual information, with its gradient. It interpolates linearly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mattes {
-    /// On the interpolated image's intensities, or on those of both.
+    /// Whether windows are on the intensities of the interpolated image alone or of both.
     pub windows: Windows,
-    /// Bins per side with two empty ones at either end, 5 to 1024; levels with few samples have fewer.
+    /// Bins per side, 5 to 1024, including two empty ones at either end; levels with few samples have fewer.
     pub bins: u32,
 }
 
@@ -33,7 +33,7 @@ impl Default for Mattes {
 }
 
 impl Mattes {
-    /// The fewest bins per side that there may be.
+    /// The fewest bins per side that are accepted.
     pub const LEAST_BINS: u32 = LEAST_BINS;
 }
 
@@ -78,7 +78,8 @@ impl Family for Mattes {
         }
     }
 
-    /// For each pair of bins what every thread counts, in 32 and in 64 bits for each of a window's four, and what is made of it.
+    /// For each pair of bins: the counts of every thread, in 32 and in 64 bits for each of a window's four weights, and
+    /// the tables that are made from them.
     fn bytes(&self) -> u64 {
         u64::from(self.bins).pow(2) * (48 * rayon::current_num_threads() as u64 + 40)
     }

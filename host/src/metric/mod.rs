@@ -1,4 +1,5 @@
-//! What is maximised. Each metric has a file: what it checks, prepares of both images at a level, loads into a backend, and needs in memory.
+//! The metrics that a registration maximises. Each metric has a file with its checks, the preparation of both images at
+//! a level, the loading into a backend, and the memory that it needs.
 
 mod chain;
 pub(crate) mod check;
@@ -35,7 +36,7 @@ use crate::Result;
 use serde::{Serialize, Serializer};
 use strum::VariantArray;
 
-/// What is maximised.
+/// The metric that a registration maximises.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Metric {
     /// From the counts of a joint histogram: MI, NMI, ECC or the correlation ratio.
@@ -47,7 +48,7 @@ pub enum Metric {
 }
 
 impl Default for Metric {
-    /// Mattes's, which takes less time than counts and is as accurate.
+    /// Mattes's metric, which takes less time than counting and is as accurate.
     fn default() -> Self {
         Self::Mattes(Mattes::default())
     }
@@ -62,7 +63,7 @@ impl Metric {
         counted.chain(mattes).chain([Self::Viola(Viola::default())]).collect()
     }
 
-    /// The one place that asks which metric it is.
+    /// Returns the metric as its family. This is the only place that distinguishes the metrics.
     fn family(&self) -> &dyn Family {
         match self {
             Self::Counted(counted) => counted,
@@ -71,47 +72,47 @@ impl Metric {
         }
     }
 
-    /// As people write it: `NMI`.
+    /// Returns the name in text: `NMI`.
     pub fn name(&self) -> &'static str {
         self.family().name()
     }
 
-    /// As options and reports write it: `nmi`.
+    /// Returns the name in options and reports: `nmi`.
     pub fn key(&self) -> &'static str {
         self.family().key()
     }
 
-    /// In a line, with its source.
+    /// Returns a description in one line, with its source.
     pub fn summary(&self) -> &'static str {
         self.family().summary()
     }
 
-    /// Whether it is smooth and has a gradient.
+    /// Returns whether the metric is smooth and has a gradient.
     pub fn has_gradient(&self) -> bool {
         self.family().has_gradient()
     }
 
-    /// How the joint histograms are counted that compare both images at full resolution, before and after.
+    /// Returns how the joint histograms are counted that compare both images at full resolution, before and after.
     pub fn histogram(&self) -> Histogram {
         self.family().histogram()
     }
 
-    /// The value that no two images are below.
+    /// Returns the value that counts as the worst: see [`Family::worst`].
     pub(crate) fn worst(&self) -> f64 {
         self.family().worst()
     }
 
-    /// Its value where the images tell nothing about each other.
+    /// Returns the metric's value for independent images.
     pub(crate) fn nothing(&self) -> f64 {
         self.family().nothing()
     }
 
-    /// Its value at full resolution; `None` for what no joint histogram of whole samples has.
+    /// Returns the metric's value at full resolution; `None` if a joint histogram of whole samples does not give it.
     pub(crate) fn of(&self, evaluation: &Evaluation) -> Option<f64> {
         self.family().of(evaluation)
     }
 
-    /// Refuses what it cannot do.
+    /// Refuses options that the metric cannot use.
     ///
     /// # Errors
     /// [`crate::Error::Option`] says why.
@@ -120,15 +121,15 @@ impl Metric {
         self.family().check()
     }
 
-    /// Bytes that it needs beside images and joint histograms.
+    /// Returns the bytes that the metric needs beside images and joint histograms.
     pub(crate) fn bytes(&self) -> u64 {
         self.family().bytes()
     }
 
-    /// Both images of a level as it compares them.
+    /// Prepares both images of a level for the metric.
     ///
     /// # Errors
-    /// [`crate::Error::Option`] where they say too little for it.
+    /// [`crate::Error::Option`] if the images have too little content for it.
     pub(crate) fn prepare<'v>(&self, pair: ImagePair<'v>) -> Result<Box<dyn MetricImages + 'v>> {
         self.family().prepare(pair)
     }

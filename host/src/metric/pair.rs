@@ -15,7 +15,8 @@ pub enum Sampled {
 }
 
 impl Sampled {
-    /// From points of the sampled image to points of the other one, where `transform` goes from the fixed to the moving image.
+    /// Returns the map from points of the sampled image to points of the other one, where `transform` goes from the
+    /// fixed to the moving image.
     pub fn from_sampled(self, transform: &DAffine3) -> DAffine3 {
         match self {
             Self::Fixed => *transform,
@@ -33,12 +34,13 @@ pub struct GridPair {
 }
 
 impl GridPair {
-    /// From voxels of the sampled image to voxels of the other, for a map of points of the fixed image to points of the moving image, LPS mm.
+    /// Returns the map from voxels of the sampled image to voxels of the other one, for a map of points of the fixed
+    /// image to points of the moving image, LPS mm.
     pub fn map(&self, transform: &DAffine3) -> Affine {
         voxel_map(&self.sampled, &self.interpolated, &self.which.from_sampled(transform))
     }
 
-    /// The same of several.
+    /// Returns [`GridPair::map`] for each of several transforms.
     pub fn maps(&self, transforms: &[DAffine3]) -> Vec<Affine> {
         transforms.iter().map(|transform| self.map(transform)).collect()
     }
@@ -51,7 +53,7 @@ pub struct ImagePair<'a> {
     pub interpolated: Cow<'a, Volume>,
     /// Gaussians that the interpolated image is smoothed by, voxels; 0 for none.
     pub sigmas: [f64; 3],
-    /// Intensities of each that are spread over bins and windows; those beyond are clamped.
+    /// The intensity range of each image that bins and windows cover; intensities beyond are clamped.
     pub ranges: [Range; 2],
     /// Whether each voxel of the sampled image counts; `None` where all do.
     pub keep: Option<Vec<bool>>,
@@ -60,18 +62,20 @@ pub struct ImagePair<'a> {
 }
 
 impl<'a> ImagePair<'a> {
-    /// Their grids.
+    /// Returns the grids of both images.
     pub fn grids(&self) -> GridPair {
         let (sampled, interpolated) = (self.sampled.geometry, self.interpolated.geometry);
         GridPair { which: self.which, sampled, interpolated }
     }
 
-    /// Voxels that count.
+    /// Returns the number of voxels that are kept.
     pub fn samples(&self) -> usize {
         self.keep.as_ref().map_or(self.sampled.voxels.len(), |keep| count(keep))
     }
 
-    /// Bins per side that they fill: with fewer than `each` samples per counter of the joint histogram on average, chance looks like information.
+    /// Returns the number of bins per side that the samples can fill, `wanted` at most: with fewer than `each` samples
+    /// per cell of the joint histogram, on average, chance looks like information. It is `least` or more, unless fewer
+    /// are wanted.
     pub fn filled_bins(&self, wanted: u32, each: f64, least: u32) -> u32 {
         let filled = (self.samples() as f64 / each).sqrt() as u32;
         wanted.min(filled.max(least))

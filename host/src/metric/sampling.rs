@@ -7,25 +7,25 @@ use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Which voxels of the sampled image are counted at each level. Numbers of samples are never fatal: where there are fewer voxels, all
-/// are taken.
+/// Which voxels of the sampled image are counted at each level. A number of samples is never an error: if there are
+/// fewer voxels, all are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sampling {
-    /// All.
+    /// All voxels.
     Full,
-    /// Those of a regular grid of about so many.
+    /// The voxels of a regular grid, about so many.
     Grid { samples: usize },
-    /// About so many, scattered; the seed says which.
+    /// About so many scattered voxels, chosen by the seed.
     Random { samples: usize, seed: u64 },
 }
 
 impl Sampling {
-    /// Samples that say enough for any image.
+    /// A number of samples that is enough for any image.
     pub const SAMPLES: usize = 1 << 21;
 }
 
-/// Every how many voxels along each axis a regular grid takes one, so that about `samples` are left: first along the axis where they
-/// lie closest.
+/// Returns the strides of a regular grid along each axis that leave about `samples` voxels. They grow first along the
+/// axis on which the voxels lie closest.
 pub fn strides(grid: &Geometry, samples: usize) -> [usize; 3] {
     let mut strides = [1; 3];
     let left = |strides: [usize; 3]| (0..3).map(|axis| grid.size[axis].div_ceil(strides[axis])).product::<usize>();
@@ -38,14 +38,14 @@ pub fn strides(grid: &Geometry, samples: usize) -> [usize; 3] {
     strides
 }
 
-/// The voxels of a regular grid, without smoothing.
+/// Returns the voxels of a regular grid, without smoothing.
 pub fn thinned<'a>(volume: &'a Volume, strides: [usize; 3]) -> Cow<'a, Volume> {
     if strides == [1; 3] {
         return Cow::Borrowed(volume);
     }
     let old = volume.geometry;
     let size = [0, 1, 2].map(|axis| old.size[axis].div_ceil(strides[axis]));
-    // Half of what is left over comes before the first.
+    // Half of the voxels that are left over come before the first.
     let first = [0, 1, 2].map(|axis| (old.size[axis] - 1 - (size[axis] - 1) * strides[axis]) / 2);
     let mut voxels = vec![0.0; size.iter().product()];
     voxels.par_chunks_mut(size[0]).enumerate().for_each(|(row, out)| {
@@ -58,23 +58,24 @@ pub fn thinned<'a>(volume: &'a Volume, strides: [usize; 3]) -> Cow<'a, Volume> {
     Cow::Owned(Volume { geometry: Geometry { size, spacing, origin, ..old }, voxels, pixel: volume.pixel })
 }
 
-/// Whether a voxel belongs to the part of all voxels that a seed picks; 2^64 parts are all.
+/// Returns whether a voxel is among those that a seed picks. `part` is the fraction that is picked, times 2^64.
 pub fn picked(voxel: usize, seed: u64, part: u64) -> bool {
-    // Number `voxel` of SplitMix64's stream from `seed` (Steele and others 2014): every voxel has its own, whoever asks.
+    // Number `voxel` of SplitMix64's stream from `seed` (Steele and others 2014): every voxel has its own, in whatever
+    // order they are asked for.
     mix(seed.wrapping_add((voxel as u64).wrapping_mul(GOLDEN))) < part
 }
 
-/// For every voxel of a mask whether it is at least 0.5.
+/// Returns for every voxel of a mask whether it is at least 0.5.
 pub fn inside(mask: &Volume) -> Vec<bool> {
     mask.voxels.par_iter().map(|&voxel| voxel >= 0.5).collect()
 }
 
-/// How many are true.
+/// Returns how many are true.
 pub fn count(keep: &[bool]) -> usize {
     keep.par_iter().filter(|keep| **keep).count()
 }
 
-/// Voxels that both keep; all where neither says anything.
+/// Returns the voxels that both keep; `None` keeps all.
 pub fn both(one: Option<Vec<bool>>, other: Option<Vec<bool>>) -> Option<Vec<bool>> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.into_par_iter().zip(other).map(|(one, other)| one && other).collect()),
@@ -82,7 +83,7 @@ pub fn both(one: Option<Vec<bool>>, other: Option<Vec<bool>>) -> Option<Vec<bool
     }
 }
 
-/// For every voxel of a grid whether it lies where a mask, through a map of points in LPS mm, is at least 0.5.
+/// Returns for every voxel of a grid whether a map of points, LPS mm, takes it to where a mask is at least 0.5.
 pub fn within(grid: &Geometry, mask: &Volume, map: &DAffine3) -> Vec<bool> {
     let to_mask = mask.geometry.world_to_index() * *map * grid.index_to_world();
     let [width, height, _] = grid.size;
@@ -103,7 +104,8 @@ pub fn within(grid: &Geometry, mask: &Volume, map: &DAffine3) -> Vec<bool> {
     out
 }
 
-/// How `sampling` thins a grid of which masks leave a part of `left`, and what it then picks: a seed and a part of 2^64.
+/// Returns how `sampling` picks voxels of a grid of which masks leave the fraction `left`: the strides of a regular
+/// grid, and for random samples the seed and the fraction, times 2^64, for [`picked`].
 pub fn plan(sampling: Sampling, grid: &Geometry, left: f64) -> ([usize; 3], Option<(u64, u64)>) {
     let voxels = grid.voxels() as f64 * left;
     match sampling {

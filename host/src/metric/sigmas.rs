@@ -1,4 +1,5 @@
-//! How wide Gaussian windows are best: as wide as makes each sample likeliest by the density of all others.
+//! Chooses the widths of Gaussian windows by leave-one-out likelihood: those by which each sample is likeliest under
+//! the density of all others.
 
 // Loops over lanes run along several arrays at once.
 #![allow(clippy::needless_range_loop)]
@@ -12,29 +13,29 @@ use gpu::math::viola::scale;
 use gpu::math::{gauss, log};
 use rayon::prelude::*;
 
-/// Samples that are looked at: their pairs are what takes time.
+/// The most samples that are used: the time grows with the number of their pairs.
 const MOST: usize = 1024;
 
 /// Half a grey level of an 8-bit image: the narrowest windows.
 const NARROWEST: f64 = 257.0 / 2.0;
 
-/// The widest windows, in standard deviations of the samples: for a thousand normal ones a quarter is best, and in two dimensions a third
-/// (Silverman 1986, eq. 3.28 and 4.14). Images of two or three grey levels would take more.
+/// The widest windows, in standard deviations of the samples. For a thousand normal samples a quarter is best, and in
+/// two dimensions a third (Silverman 1986, eq. 3.28 and 4.14). Images of two or three grey levels would take more.
 const WIDEST: f64 = 0.5;
 
-/// The most that the joint window is wider than those of both images.
+/// The largest factor by which the joint windows are wider than those of both images.
 const WIDER: f64 = 2.0;
 
-/// Samples that go through each step together.
+/// Samples that go through each step together, in the lanes of a vector.
 const LANES: usize = 16;
 
 impl Sigmas {
-    /// Those by which samples are likeliest, each left out of its own density: of the fixed and of the moving intensities, and of both
-    /// a common multiple of these. Intensities are stored values, those of a sample at the same place of both; of more than 1024 samples
-    /// as many are looked at, evenly spread.
+    /// Finds the sigmas by which samples are likeliest, each left out of its own density: those of the fixed and of the
+    /// moving intensities, and for the joint density a common multiple of both. Intensities are stored values; those at
+    /// the same index belong to the same sample. Of more than 1024 samples, 1024 are used, evenly spread.
     ///
-    /// With a sample those that equal it are left out: an empty background, or an image of few grey levels, would else be likeliest with
-    /// windows of no width.
+    /// With a sample, those that equal it are left out, too. Otherwise an empty background, or an image of few grey
+    /// levels, would be likeliest with windows of no width.
     ///
     /// # Errors
     /// [`Error::Option`] for fewer than two samples, and where all fixed or all moving intensities are the same.
@@ -58,7 +59,7 @@ impl Sigmas {
     }
 }
 
-/// That of one image.
+/// Finds the sigma of one image.
 fn of_one(pairs: &[[f32; 2]], image: usize, which: Setting) -> Result<f64> {
     let values = pairs.iter().map(|pair| f64::from(pair[image]));
     let n = pairs.len() as f64;
@@ -78,8 +79,8 @@ fn of_one(pairs: &[[f32; 2]], image: usize, which: Setting) -> Result<f64> {
     Ok(best(NARROWEST, (WIDEST * deviation).max(NARROWEST), |sigma| likelihood(&alone, [Some(sigma), None])))
 }
 
-/// Where a function is highest from `low` to `high`, both positive, to about a hundredth of itself: among ten numbers at equal ratios, and
-/// then by golden section between the neighbours of the best.
+/// Returns where a function is highest from `low` to `high`, both positive, to about 1 %: the best of ten numbers at
+/// equal ratios, refined by golden-section search between its neighbours.
 fn best(low: f64, high: f64, value: impl Fn(f64) -> f64) -> f64 {
     const STEPS: usize = 9;
     const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -92,7 +93,7 @@ fn best(low: f64, high: f64, value: impl Fn(f64) -> f64) -> f64 {
     let mut places = inner(from, to);
     let mut values = places.map(|place| value(at(place)));
     while (to - from) * step > 0.01 {
-        // The better of both lies inside what is left, where it is the other one of the next two.
+        // The better one stays inside the interval, where it is one of the next two points.
         if values[0] > values[1] {
             to = places[1];
             places = inner(from, to);
@@ -106,19 +107,19 @@ fn best(low: f64, high: f64, value: impl Fn(f64) -> f64) -> f64 {
     at((from + to) / 2.0)
 }
 
-/// The mean logarithm of the samples' densities, less a constant; without a sigma an axis does not count.
+/// Returns the mean logarithm of the samples' densities, up to a constant. An axis without a sigma does not count.
 fn likelihood(samples: &[[f32; 2]], sigmas: [Option<f64>; 2]) -> f64 {
     let scales = sigmas.map(|sigma| sigma.map_or(0.0, scale));
     let mut densities = vec![0.0; samples.len()];
     let tiles = densities.par_chunks_mut(LANES).zip(samples.par_chunks(LANES));
     tiles.take_any_while(|_| wanted()).for_each(|(densities, tile)| sum_windows(samples, tile, scales, densities));
-    // None is 0: not all samples are the same, and no window is.
+    // No density is 0: not all samples are the same, and no window is 0.
     let mean = densities.iter().map(|&density| log::of(f64::from(density))).sum::<f64>() / samples.len() as f64;
     mean - sigmas.iter().flatten().map(|&sigma| log::of(sigma)).sum::<f64>()
 }
 
 widest! {
-    /// Of up to 16 samples, the sums of the windows of all others.
+    /// Sums, for each of up to 16 samples, the windows of all others.
     fn sum_windows(samples: &[[f32; 2]], tile: &[[f32; 2]], scales: [f32; 2], densities: &mut [f32]) {
         let (mut at, mut sums) = ([[0.0; LANES]; 2], [0.0; LANES]);
         for (l, sample) in tile.iter().enumerate() {
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
     use crate::random::uniform;
 
-    /// Close to normal.
+    /// Returns numbers that are close to normally distributed.
     fn normal(n: u64, seed: u64, middle: f32, deviation: f32) -> Vec<f32> {
         (0..n).map(|i| middle + deviation * crate::random::normal(seed, i)).collect()
     }

@@ -13,21 +13,23 @@ use glam::DAffine3;
 use gpu::math::bin::{FULL, MASKED};
 use rayon::prelude::*;
 
-/// The narrowest windows that are chosen. By the likelihood alone a background and sharp tissues would make them 0.002 to 0.006 of the
-/// range wide, with which rigid heads ended 3 to 4 mm off; with 0.01 to 0.04 they ended 0.1 to 0.2 mm off.
+/// The narrowest windows that are chosen from the samples. By likelihood alone, a background and sharp tissues would
+/// make them 0.002 to 0.006 of the range wide. With these, rigid registrations of heads ended 3 to 4 mm off; with 0.01
+/// to 0.04, 0.1 to 0.2 mm.
 const NARROWEST: f64 = 0.02 * FULL as f64;
-/// Samples that a coarse level keeps.
+/// The fewest samples of a coarse level.
 const FEWEST: usize = 1000;
 
 /// Viola's mutual information, with its gradient. It interpolates linearly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Viola {
-    /// Scattered voxels that are compared at most on the finest level, of those that [`Sampling`](super::Sampling) leaves; coarser ones have
-    /// fewer. Half make up the densities, and half are where these are looked at.
+    /// The most voxels that are compared at the finest level, scattered among those that [`Sampling`](super::Sampling)
+    /// leaves; coarser levels have fewer. Half of them make up the densities, and at the other half these are
+    /// evaluated.
     pub samples: usize,
-    /// Which ones.
+    /// The seed by which voxels are chosen.
     pub seed: u64,
-    /// Standard deviations of the windows; `None` for those that suit each level's samples.
+    /// Standard deviations of the windows; `None` to find them from each level's samples.
     pub sigmas: Option<Sigmas>,
     pub exponentials: Exponentials,
     /// Bins per side of the joint histograms that compare both images before and after, 2 to 1024; the metric itself has none.
@@ -35,9 +37,9 @@ pub struct Viola {
 }
 
 impl Viola {
-    /// Samples that register a head.
+    /// A number of samples that is enough to register a head.
     pub const SAMPLES: usize = 8000;
-    /// The fewest that there may be.
+    /// The fewest samples that are accepted.
     pub const LEAST: usize = 100;
 }
 
@@ -83,22 +85,23 @@ impl Family for Viola {
     }
 }
 
-/// The two sets of samples of one level, the windows that suit them, and the image that they are compared with.
+/// The two sets of samples of one level, their windows, and the image that they are compared with.
 struct ScatteredImages {
     grids: GridPair,
     samples: Vec<Sample>,
     sets: [Group; 1],
     interpolated: StoredImage,
-    /// Of the sampled and the interpolated image.
+    /// Those of the sampled image as `fixed`, and of the interpolated one as `moving`.
     sigmas: Sigmas,
     exponentials: Exponentials,
 }
 
 impl ScatteredImages {
-    /// About `count` of the sampled image's voxels that count, half of them in either set, and windows that suit them.
+    /// Chooses about `count` of the sampled image's unmasked voxels, half of them for either set, and windows that suit
+    /// them.
     ///
     /// # Errors
-    /// [`Error::Option`] where there are too few, or where all are of one intensity.
+    /// [`Error::Option`] if there are too few, or if all have the same intensity.
     fn new(pair: ImagePair, count: usize, viola: &Viola) -> Result<Self> {
         let left = pair.samples();
         if left < Viola::LEAST {
@@ -160,7 +163,7 @@ struct LoadedSamples<'a> {
 }
 
 impl LoadedMetric for LoadedSamples<'_> {
-    /// A group of samples has one map at a time.
+    /// Evaluates the maps one after the other: a group of samples has one map at a time.
     fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
         let maps = self.grids.maps(transforms);
         maps.chunks(1).map(|map| Ok(At::from(&self.evaluator.values(map)?[0]))).collect()
@@ -178,7 +181,7 @@ impl From<&ViolaValue> for At {
     }
 }
 
-/// Windows by which the samples of each image are likeliest, but no narrower than a registration climbs by.
+/// Finds the windows by which the samples of each image are likeliest, but none narrower than [`NARROWEST`].
 fn suitable(samples: &[Sample], interpolated: &StoredImage, which: Sampled) -> Result<Sigmas> {
     let voxels = interpolated.voxels();
     let scattered = |n: usize| f32::from(voxels[(mix(n as u64) % voxels.len() as u64) as usize]);
@@ -192,7 +195,7 @@ fn suitable(samples: &[Sample], interpolated: &StoredImage, which: Sampled) -> R
     Ok(ordered(Sigmas { fixed, moving, joint: None }, which))
 }
 
-/// Those of the fixed and the moving image as those of the sampled and the interpolated one, or back.
+/// Converts windows of the fixed and the moving image to those of the sampled and the interpolated one, or back.
 fn ordered(sigmas: Sigmas, which: Sampled) -> Sigmas {
     match which {
         Sampled::Fixed => sigmas,
@@ -204,10 +207,11 @@ fn ordered(sigmas: Sigmas, which: Sampled) -> Sigmas {
     }
 }
 
-/// Voxels of A and of B, about half of this part of all in each: disjoint, and of 1 or more all.
+/// Chooses the voxels of the sets A and B: disjoint, and each about half of the fraction `part` of all unmasked voxels.
+/// If `part` is 1 or more, all are chosen.
 fn sets(sampled: &BinImage, part: f64, seed: u64) -> [Vec<Sample>; 2] {
     let [width, height, _] = sampled.size;
-    // A part of 1 or more is all that 64 bits have.
+    // The cast clamps a fraction of 1 or more to all of 64 bits.
     let part = (part * 2_f64.powi(64)) as u64;
     let of = |from: u64, to: u64| -> Vec<Sample> {
         let voxels = sampled.bins.par_iter().enumerate().filter(|(voxel, value)| {
@@ -230,7 +234,7 @@ mod tests {
     use glam::DVec3;
     use std::borrow::Cow;
 
-    /// Every tenth voxel is masked; the value says the number.
+    /// Every tenth voxel is masked; the value is the voxel's index.
     fn image() -> BinImage {
         let bins = (0..20_000).map(|n| if n % 10 == 0 { MASKED } else { n }).collect();
         BinImage { size: [50, 40, 10], bins }

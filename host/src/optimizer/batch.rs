@@ -1,9 +1,11 @@
-//! Newton steps from batches of evaluations: the optimizer for backends that evaluate many transforms at once.
+//! Newton's method with finite differences from batches of evaluations, for backends that evaluate many transforms at
+//! once.
 //!
-//! Each round evaluates both neighbours along every parameter in one batch, which gives the gradient and the diagonal of the second
-//! derivatives; a first round also evaluates pairs of parameters, which gives the rest of them. Later rounds, and later searches that
-//! are given the shape, keep the correlations of the second derivatives and only renew the diagonal. Then a batch of lengths of the
-//! Newton step, limited to a trust region, is tried, and the search goes on from the best point of all.
+//! Each round evaluates both neighbours along every parameter in one batch, which gives the gradient and the diagonal
+//! of the second derivatives. The first round also evaluates pairs of parameters, which gives the mixed derivatives.
+//! Later rounds, and later searches that are given the shape, keep the correlations of the second derivatives and renew
+//! only the diagonal. Then several lengths of the Newton step, limited to a trust region, are tried in one batch, and
+//! the search continues from the best of all points.
 
 use super::quadratic::Quadratic;
 use super::search::{Halt, Point, Search};
@@ -11,12 +13,12 @@ use super::uphill::{along, distance};
 use super::{Maximum, Objective, Optimizer, Problem};
 use crate::Result;
 
-/// Lengths of the Newton step that are tried.
+/// The factors of the Newton step that are tried.
 const LENGTHS: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
-/// What a step shrinks to at most from one round to the next.
+/// The smallest factor by which the step shrinks from one round to the next.
 const SHRINK: f64 = 0.25;
 
-/// Newton's method on a quadratic through neighbours.
+/// Newton's method on a quadratic through neighbouring points.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch;
 
@@ -42,13 +44,14 @@ fn climb(search: &mut Search, shape: &mut Option<Quadratic>, problem: &Problem) 
         let newton = model.step(2.0 * step);
         *shape = Some(model);
         search.values(LENGTHS.map(|length| along(&start.parameters, &newton, length)).into())?;
-        // The neighbours are to be about as far away as the top is. A short move says that only where they were near too.
+        // The neighbours should be about as far away as the maximum is. A short move indicates a near maximum only if
+        // the neighbours were near too, so the step shrinks at most by this factor.
         step = distance(&start.parameters, &search.best().parameters).clamp(SHRINK * step, step);
     }
     Ok(())
 }
 
-/// A quadratic through the neighbours of a point at a distance of `step`.
+/// The quadratic through a point and its neighbours at a distance of `step`.
 fn model(search: &mut Search, shape: Option<&Quadratic>, centre: &Point, step: f64) -> Result<Quadratic, Halt> {
     let (at, count) = (&centre.parameters, centre.parameters.len());
     let neighbours = (0..count).flat_map(|i| [step, -step].map(|s| moved(at, &[(i, s)])));
@@ -72,7 +75,7 @@ fn model(search: &mut Search, shape: Option<&Quadratic>, centre: &Point, step: f
     Ok(Quadratic::new(gradient, diagonal, mixed))
 }
 
-/// A point with some coordinates moved.
+/// A point with some of its coordinates moved.
 fn moved(point: &[f64], by: &[(usize, f64)]) -> Vec<f64> {
     let mut point = point.to_vec();
     by.iter().for_each(|&(i, step)| point[i] += step);

@@ -1,12 +1,13 @@
-//! Maximisation along a line: a bracket by growing steps, then Brent's parabolas and golden sections within it.
+//! Maximisation along a line: growing steps find a bracket, and Brent's method of parabolas and golden sections refines
+//! it.
 
 const GOLDEN: f64 = 0.381_966_011_250_105_1;
 
-/// A maximum of `value` near 0, where it is `at_zero`: the position and the value there. `step` is the first step and
-/// `tolerance` the distance below which positions are the same.
+/// Finds a maximum of `value` near 0, and returns its position and value. `at_zero` is the value at 0, `step` the first
+/// step, and `tolerance` the distance below which positions count as the same.
 ///
 /// # Errors
-/// What `value` returns.
+/// Those of `value`.
 pub fn maximise<E>(
     mut value: impl FnMut(f64) -> Result<f64, E>,
     at_zero: f64,
@@ -17,16 +18,16 @@ pub fn maximise<E>(
     refine(&mut value, bracket, tolerance)
 }
 
-/// Three positions in order with the middle one's value no less than the others'.
+/// Three positions in order, of which the middle one has the largest value.
 struct Bracket {
     low: f64,
     middle: f64,
     high: f64,
-    /// At the middle.
+    /// The value at the middle position.
     value: f64,
 }
 
-/// Steps of a bracket at most; each grows by 1.6, so that the last is about 100 times the first.
+/// The most steps of a bracket. Each is 1.6 times as long as the one before, so the last is about 100 times the first.
 const STEPS: usize = 10;
 
 fn bracket<E>(value: &mut impl FnMut(f64) -> Result<f64, E>, at_zero: f64, step: f64) -> Result<Bracket, E> {
@@ -63,7 +64,7 @@ impl Bracket {
 /// Brent's method (1973, chapter 5) on a bracket, with an absolute tolerance.
 fn refine<E>(value: &mut impl FnMut(f64) -> Result<f64, E>, bracket: Bracket, tolerance: f64) -> Result<(f64, f64), E> {
     let Bracket { mut low, mut high, .. } = bracket;
-    // The best, second best and the second best before it.
+    // The best point, the second best, and the previous second best.
     let mut best = (bracket.middle, bracket.value);
     let (mut second, mut third) = (best, best);
     let (mut last, mut before_last) = (0.0_f64, 0.0_f64);

@@ -1,17 +1,17 @@
-//! Powell's direction set (Powell 1964; Numerical Recipes, section 10.5): line searches along a set of directions that comes to
-//! follow the ridges.
+//! Powell's direction set method (Powell 1964; Numerical Recipes, section 10.5): line searches along a set of
+//! directions, which adapts to the ridges of the objective.
 
 use super::search::{Halt, Point};
 use super::{Problem, brent};
 use crate::Result;
 
-/// Rounds over all directions at most.
+/// The most rounds over all directions.
 const ROUNDS: usize = 20;
 
 /// The value at a point.
 type Value<'a> = dyn FnMut(&[f64]) -> Result<f64, Halt> + 'a;
 
-/// Climbs from the start until a round moves no parameter by the resolution.
+/// Maximises from the start until a round moves no parameter by as much as the resolution.
 pub fn climb(value: &mut Value, start: Point, problem: &Problem) -> Result<(), Halt> {
     let mut directions = axes(start.parameters.len(), problem.step);
     let mut here = start;
@@ -40,7 +40,7 @@ pub fn climb(value: &mut Value, start: Point, problem: &Problem) -> Result<(), H
     Err(Halt::Exhausted)
 }
 
-/// One direction a parameter, as long as its first step.
+/// One direction per parameter, with the length of the first step.
 fn axes(count: usize, step: f64) -> Vec<Vec<f64>> {
     let axis = |i: usize| (0..count).map(|j| if i == j { step } else { 0.0 }).collect();
     (0..count).map(axis).collect()
@@ -49,7 +49,7 @@ fn axes(count: usize, step: f64) -> Vec<Vec<f64>> {
 /// Moves to the maximum along a direction.
 fn along(value: &mut Value, here: &mut Point, direction: &[f64], resolution: f64) -> Result<(), Halt> {
     let at = |t: f64| -> Vec<f64> { here.parameters.iter().zip(direction).map(|(from, d)| from + t * d).collect() };
-    // The shortest step along the direction that moves some parameter by its resolution.
+    // The shortest step along the direction that moves a parameter by the resolution.
     let tolerance = resolution / direction.iter().fold(0.0_f64, |most, d| most.max(d.abs()));
     let (t, best) = brent::maximise(|t| value(&at(t)), here.value, tolerance.max(1.0), tolerance)?;
     if best > here.value {
@@ -58,7 +58,8 @@ fn along(value: &mut Value, here: &mut Point, direction: &[f64], resolution: f64
     Ok(())
 }
 
-/// Powell's test: whether the round's whole move goes on paying and is not mostly the work of one direction.
+/// Powell's test of whether to replace a direction: whether the value still rises along the round's whole move, and its
+/// gain is not mainly due to one direction.
 fn worth_replacing(start: f64, end: f64, ahead: f64, largest: f64) -> bool {
     if ahead <= start {
         return false;

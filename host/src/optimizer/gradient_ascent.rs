@@ -1,20 +1,20 @@
-//! Steepest ascent with the step search of Lin & Medioni, sections 4 and 5: along the gradient, from a step of 0.1, "and double it until
-//! the mutual information cannot increase", 50 times.
+//! Steepest ascent with the step search of Lin & Medioni, sections 4 and 5: along the gradient, with a first step of
+//! 0.1, "and double it until the mutual information cannot increase", 50 times.
 //!
-//! Their unit of a step is not given; here it is [`Problem::step`], whatever the gradient's length. Where not even the first step rises,
-//! shorter ones are tried, down to the resolution.
+//! The paper does not give the unit of a step. Here it is [`Problem::step`], whatever the length of the gradient. If
+//! the value does not rise by the first step, shorter steps are tried, down to the resolution.
 
 use super::search::{Halt, Search};
 use super::{Maximum, Objective, Optimizer, Problem, uphill};
 use crate::Result;
 
-/// The first step of a line, in units of [`Problem::step`].
+/// The first step along a gradient, in units of [`Problem::step`].
 const FIRST: f64 = 0.1;
-/// Gradients that are followed at most.
+/// The most gradients that are followed.
 const ITERATIONS: usize = 50;
 
-/// Follows one gradient after the other, each as far as it rises. The values along it are asked for one at a time, as a batch would
-/// mostly lie beyond the last that counts.
+/// Follows one gradient after the other, each as long as the value rises. Values along a gradient are evaluated one at
+/// a time, because most of a batch would lie beyond the last point needed.
 #[derive(Debug, Clone, Copy)]
 pub struct GradientAscent;
 
@@ -38,7 +38,7 @@ fn climb(search: &mut Search, mut gradient: Vec<f64>, problem: &Problem) -> Resu
     Err(Halt::Exhausted)
 }
 
-/// Goes from the best point as far as it rises; whether it rose at all.
+/// Moves from the best point along a direction as long as the value rises. Returns whether it rose at all.
 fn follow(search: &mut Search, direction: &[f64], problem: &Problem) -> Result<bool, Halt> {
     let start = search.best().parameters.clone();
     let mut rises = |distance: f64| {

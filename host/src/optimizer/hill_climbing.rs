@@ -1,11 +1,12 @@
-//! Hill climbing (Ledig & Chefd'hotel, section 3.2, who name it and say no more): a step to the best neighbour while one is better,
-//! then steps of half the length.
+//! Hill climbing: steps to the best neighbour as long as one is better, then steps of half the length. Ledig &
+//! Chefd'hotel, section 3.2, name the method without details.
 
 use super::search::{Halt, Search};
 use super::{Maximum, Objective, Optimizer, Problem};
 use crate::Result;
 
-/// Climbs along one parameter at a time. The neighbours, a step up and a step down along each parameter, are one batch.
+/// Moves along one parameter at a time. The neighbours, a step up and a step down along each parameter, are evaluated
+/// in one batch.
 #[derive(Debug, Clone, Copy)]
 pub struct HillClimbing;
 
@@ -29,7 +30,7 @@ fn climb(search: &mut Search, problem: &Problem) -> Result<(), Halt> {
     Ok(())
 }
 
-/// A step up and a step down along each parameter.
+/// The points one step up and one step down along each parameter.
 fn neighbours(point: &[f64], step: f64) -> Vec<Vec<f64>> {
     let stepped = |i: usize, step: f64| {
         let mut neighbour = point.to_vec();

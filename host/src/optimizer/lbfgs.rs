@@ -1,9 +1,10 @@
-//! L-BFGS (Liu & Nocedal 1989) with the line search of Moré & Thuente (1994), both from `argmin`, which minimises: it sees everything
-//! with the sign changed.
+//! L-BFGS (Liu & Nocedal 1989) with the line search of Moré & Thuente (1994), both from `argmin`. That minimises, so it
+//! gets values and gradients with the opposite sign.
 //!
-//! What is added: lengths in mm, a rise or nothing, and an end. The first step of a run is [`Problem::step`] long, and none is longer than
-//! four of these. The search ends where a step is shorter than the resolution, or where a run's first step, along the gradient, does not
-//! rise. Where a later one does not, another run begins from the best point, without memory and with a first step half as long.
+//! This adds step lengths in mm and conditions to end. The first step of a run is [`Problem::step`] long, and no step
+//! is longer than four times that. The search ends when a step is shorter than the resolution, or when the first step
+//! of a run, along the gradient, does not improve the value. If a later step does not, another run starts from the best
+//! point, without memory and with a first step of half the length.
 
 use super::search::{Halt, Search};
 use super::{Maximum, Objective, Optimizer, Problem, Slope, uphill};
@@ -13,11 +14,11 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use std::cell::RefCell;
 
-/// Steps that are remembered.
+/// The number of previous steps that L-BFGS uses.
 const MEMORY: usize = 7;
 /// The longest step, in units of [`Problem::step`].
 const LONGEST: f64 = 4.0;
-/// A line search ends where it knows the top to this part of the distance: quasi-Newton steps need no better.
+/// The relative accuracy of a line search. Quasi-Newton steps need no more.
 const WIDTH: f64 = 0.1;
 
 /// Quasi-Newton steps from the gradients of the last few points.
@@ -34,16 +35,17 @@ impl Optimizer for Lbfgs {
     }
 }
 
-/// The objective between calls of argmin, which shares it, asks for values and gradients apart, and drops errors in line searches.
+/// Adapts the objective to argmin, which shares it, asks for values and gradients separately, and drops errors in line
+/// searches.
 struct Descent<'a> {
     search: RefCell<Search<'a>>,
-    /// Points of the current line, and the best one.
+    /// Evaluated points of the present line search, and the best point.
     known: RefCell<Vec<(Vec<f64>, Slope)>>,
     halt: RefCell<Option<Halt>>,
 }
 
 impl Descent<'_> {
-    /// What is known of a point, or asked for it.
+    /// The value and gradient at a point, which are evaluated if they are not known.
     fn slope(&self, point: &[f64]) -> Result<Slope, argmin::core::Error> {
         let mut known = self.known.borrow_mut();
         if let Some((_, slope)) = known.iter().find(|(known, _)| known == point) {
@@ -65,7 +67,7 @@ impl Descent<'_> {
         self.halt.borrow().is_some()
     }
 
-    /// Forgets all but the best point, and says which that is.
+    /// Forgets all points but the best, and returns that.
     fn settle(&self) -> Vec<f64> {
         let best = self.search.borrow().best().parameters.clone();
         self.known.borrow_mut().retain(|(point, _)| *point == best);
@@ -73,7 +75,7 @@ impl Descent<'_> {
     }
 }
 
-/// Runs, until one comes to the top or the next would begin with less than the resolution.
+/// Repeats runs until one converges, or the first step of the next would be shorter than the resolution.
 fn climb(descent: &Descent, problem: &Problem) {
     let mut first = problem.step;
     while first >= problem.resolution {
@@ -84,7 +86,7 @@ fn climb(descent: &Descent, problem: &Problem) {
     }
 }
 
-/// One run of argmin's solver; whether it came to the top.
+/// One run of argmin's solver. Returns whether the search is to end.
 fn run(descent: &Descent, first: f64, problem: &Problem) -> Result<bool, argmin::core::Error> {
     let start = descent.settle();
     let mut solver = LBFGS::new(Line::new(first, problem)?, MEMORY);
@@ -127,11 +129,11 @@ impl Gradient for &Descent<'_> {
     }
 }
 
-/// Moré & Thuente's line search along directions of length 1, so that its step lengths are mm.
+/// Moré & Thuente's line search along directions of length 1, so that its step lengths are in mm.
 #[derive(Clone)]
 struct Line {
     search: MoreThuenteLineSearch<Vec<f64>, Vec<f64>, f64>,
-    /// The length of the next line's first step, if it is not to be the direction's.
+    /// The length of the first step of the next line search, if it is not the length of the direction.
     first: Option<f64>,
     longest: f64,
 }
@@ -147,7 +149,7 @@ impl Line {
 impl LineSearch<Vec<f64>, f64> for Line {
     fn search_direction(&mut self, direction: Vec<f64>) {
         let length = self.first.take().unwrap_or_else(|| uphill::norm(&direction)).min(self.longest);
-        // Only a length of 0 is refused, and then a direction of length 0 is too.
+        // Only a length of 0 is refused, and then the direction is refused too.
         let _ = self.search.initial_step_length(length);
         self.search.search_direction(uphill::direction(&direction).unwrap_or(direction));
     }

@@ -1,10 +1,10 @@
-//! The memory of evaluated points of Shams 2009, section 3.7: a point within the resolution of an earlier one, in every parameter,
-//! has that one's value and is not evaluated again.
+//! Remembers evaluated points (Shams 2009, section 3.7). A point that is within the resolution of an earlier one in
+//! every parameter is not evaluated, but gets the value of the earlier point.
 
 use super::search::{Halt, Search};
 use crate::Result;
 
-/// A search that remembers.
+/// A search that remembers the points it evaluated.
 pub struct Memory<'a, 'b> {
     search: &'a mut Search<'b>,
     resolution: f64,
@@ -12,14 +12,14 @@ pub struct Memory<'a, 'b> {
 }
 
 impl<'a, 'b> Memory<'a, 'b> {
-    /// Remembers the best point so far, and from now on all, at a resolution that is the same for each parameter.
+    /// Remembers the best point so far, and all later points. `resolution` is the same for all parameters.
     pub fn new(search: &'a mut Search<'b>, resolution: f64) -> Self {
         let best = search.best();
         let points = vec![(best.parameters.clone(), best.value)];
         Self { search, resolution, points }
     }
 
-    /// The value at a point or at an earlier one that stands for it.
+    /// The value at a point, or at an earlier point within the resolution.
     ///
     /// # Errors
     /// [`Halt`] says why there is none.

@@ -1,5 +1,5 @@
-//! Searches for the parameters that maximise a function of them. An optimizer sees only parameter vectors and values; a unit of any
-//! parameter is 1 mm (see [`crate::transform::Steps`]).
+//! Optimizers, which search for the parameters that maximise an objective. An optimizer sees only parameter vectors and
+//! values. The unit of all parameters is 1 mm (see [`crate::transform::Steps`]).
 
 mod batch;
 mod brent;
@@ -38,13 +38,13 @@ pub trait Objective {
     /// Values at a batch of points.
     ///
     /// # Errors
-    /// Whatever evaluating them brings; the search ends with it.
+    /// Any error of the evaluation, which ends the search.
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>>;
 
     /// The value and its derivatives at a point.
     ///
     /// # Errors
-    /// [`Error::Option`] where the function has no derivatives; else whatever evaluating them brings. The search ends with it.
+    /// [`Error::Option`] if the function has no derivatives, or any error of the evaluation, which ends the search.
     fn slope(&mut self, _point: &[f64]) -> Result<Slope> {
         Err(Error::option(
             Setting::Optimizer,
@@ -56,22 +56,23 @@ pub trait Objective {
     }
 }
 
-/// A value and its derivatives by each parameter.
+/// A value and its derivative by each parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slope {
     pub value: f64,
     pub by: Vec<f64>,
 }
 
-/// Where a search starts, how far it first steps along any parameter, what counts as no step at all, and how long it may go on.
+/// A search to be made: its start, its first step along any parameter, the step below which it has converged
+/// (`resolution`), and its limit.
 #[derive(Debug, Clone)]
 pub struct Problem {
     pub start: Vec<f64>,
     pub step: f64,
     pub resolution: f64,
-    /// Evaluations at most; a search may end a batch later.
+    /// The most evaluations. A search may exceed them by a batch.
     pub evaluations: usize,
-    /// What an earlier search for a similar maximum learnt.
+    /// The model around the maximum that an earlier, similar search found.
     pub shape: Option<Quadratic>,
 }
 
@@ -79,30 +80,30 @@ pub struct Problem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
-    /// It would step by less than the resolution.
+    /// The next step would be shorter than the resolution.
     Converged,
-    /// It had its evaluations, or rounds.
+    /// It reached its limit of evaluations or rounds.
     Exhausted,
 }
 
-/// Where a search ended.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Maximum {
     pub parameters: Vec<f64>,
     pub value: f64,
-    /// Points at which the objective was evaluated.
+    /// The number of points at which the objective was evaluated.
     pub evaluations: usize,
     pub stopped: Stopped,
-    /// The hill around the maximum, for an optimizer that models it.
+    /// The model around the maximum, from an optimizer that makes one.
     pub shape: Option<Quadratic>,
 }
 
-/// A way to search.
+/// A search method.
 pub trait Optimizer {
-    /// Climbs from the start to a maximum, never to a point below the start.
+    /// Searches from the start for a maximum. The result is never worse than the start.
     ///
     /// # Errors
-    /// What the objective returns.
+    /// Those of the objective.
     fn maximise(&self, objective: &mut dyn Objective, problem: &Problem) -> Result<Maximum>;
 }
 
@@ -137,7 +138,7 @@ impl OptimizerKind {
         matches!(self, Self::GradientAscent | Self::RegularStep | Self::Lbfgs)
     }
 
-    /// The optimizer itself.
+    /// Makes the optimizer.
     pub fn optimizer(self) -> Box<dyn Optimizer> {
         match self {
             Self::Batch => Box::new(Batch),

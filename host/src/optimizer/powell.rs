@@ -1,11 +1,11 @@
-//! Powell's method with a resolution for each parameter (Shams 2009, section 3.7).
+//! Powell's method with a memory of evaluated points (Shams 2009, section 3.7).
 
 use super::memory::Memory;
 use super::search::Search;
 use super::{Maximum, Objective, Optimizer, Problem, directions};
 use crate::Result;
 
-/// Powell's directions over a memory: nothing is evaluated twice within the resolution.
+/// Powell's direction set method with a memory: no two evaluated points are within the resolution of each other.
 #[derive(Debug, Clone, Copy)]
 pub struct Powell;
 

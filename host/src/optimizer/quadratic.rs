@@ -1,17 +1,18 @@
-//! A quadratic model of a hill, and the way to its top.
+//! A quadratic model of the objective, and the step to its maximum.
 
 use super::uphill::{dot, norm};
 
-/// Value near a point x0: gradient . (x - x0) - (x - x0)' bend (x - x0) / 2.
+/// A model of the value near a point x0, relative to the value there: gradient . (x - x0) - (x - x0)' bend (x - x0) /
+/// 2.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quadratic {
     gradient: Vec<f64>,
-    /// Minus the second derivatives, by rows; symmetric.
+    /// Minus the matrix of second derivatives, by rows; symmetric.
     bend: Vec<Vec<f64>>,
 }
 
 impl Quadratic {
-    /// From the first derivatives, the second derivatives by one parameter, and those by two.
+    /// Makes a model of the gradient, the second derivatives by one parameter, and the mixed second derivatives.
     pub fn new(gradient: Vec<f64>, diagonal: Vec<f64>, mixed: impl IntoIterator<Item = ((usize, usize), f64)>) -> Self {
         let count = gradient.len();
         let mut bend = vec![vec![0.0; count]; count];
@@ -22,12 +23,13 @@ impl Quadratic {
         Self { gradient, bend }
     }
 
-    /// Parameters.
+    /// The number of parameters.
     pub fn count(&self) -> usize {
         self.gradient.len()
     }
 
-    /// With newer derivatives by one parameter; those by two are scaled along with them.
+    /// The model with a new gradient and new second derivatives by one parameter. Mixed derivatives are scaled
+    /// accordingly.
     pub fn renewed(&self, gradient: Vec<f64>, diagonal: Vec<f64>) -> Self {
         let factor = |i: usize| {
             let ratio = -diagonal[i] / self.bend[i][i];
@@ -43,8 +45,9 @@ impl Quadratic {
         Self { gradient, bend }
     }
 
-    /// With what the gradient has changed by since it was `before`, a `step` ago: the update of Broyden, Fletcher, Goldfarb and Shanno,
-    /// damped as by Powell so that a hill stays a hill.
+    /// Updates the model by the change of the gradient over the last `step`, from `before` to the present one. This is
+    /// the update of Broyden, Fletcher, Goldfarb and Shanno, with Powell's damping, so that a concave model stays
+    /// concave.
     pub fn learnt(mut self, before: &[f64], step: &[f64]) -> Self {
         let bent: Vec<f64> = self.bend.iter().map(|row| dot(row, step)).collect();
         let fall: Vec<f64> = before.iter().zip(&self.gradient).map(|(before, now)| before - now).collect();
@@ -63,13 +66,13 @@ impl Quadratic {
         self
     }
 
-    /// The first derivatives at the point that the model is about.
+    /// The gradient at the point x0 of the model.
     pub fn gradient(&self) -> &[f64] {
         &self.gradient
     }
 
-    /// The step to the top, or as far that way as `longest`: (bend + damping) step = gradient with the least damping, of those tried,
-    /// that makes a hill of it and the step short enough (Levenberg and Marquardt).
+    /// The step to the maximum, at most `longest` long. It solves (bend + damping) step = gradient with the least
+    /// damping, of those tried, for which the model is concave and the step is short enough (Levenberg and Marquardt).
     pub fn step(&self, longest: f64) -> Vec<f64> {
         let mean = self.bend.iter().enumerate().map(|(i, row)| row[i].abs()).sum::<f64>() / self.bend.len() as f64;
         let steepest = norm(&self.gradient);
@@ -88,7 +91,7 @@ impl Quadratic {
     }
 }
 
-/// Solves (matrix + damping) x = right by Cholesky's method; none unless the left is positive definite.
+/// Solves (matrix + damping) x = right by Cholesky decomposition; `None` if the left side is not positive definite.
 fn solve(matrix: &[Vec<f64>], damping: f64, right: &[f64]) -> Option<Vec<f64>> {
     let count = right.len();
     let mut lower = vec![vec![0.0; count]; count];
@@ -119,7 +122,7 @@ fn solve(matrix: &[Vec<f64>], damping: f64, right: &[f64]) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
 
-    /// -(x - 1)^2 - 2 (y + 2)^2 - (x - 1)(y + 2), seen from the origin.
+    /// The model of -(x - 1)^2 - 2 (y + 2)^2 - (x - 1)(y + 2) at the origin.
     fn hill() -> Quadratic {
         Quadratic::new(vec![4.0, -7.0], vec![-2.0, -4.0], [((1, 0), -1.0)])
     }
@@ -146,7 +149,7 @@ mod tests {
     #[test]
     fn a_change_of_gradient_along_a_step_is_believed() {
         let step = [1.0, 0.5];
-        // The hill's own gradient after the step, with correlations that were unknown.
+        // The true gradient after the step, in a model without the correlations.
         let ignorant = Quadratic::new(vec![4.0 - 2.5, -7.0 - 3.0], vec![-2.0, -4.0], []);
         let learnt = ignorant.learnt(&[4.0, -7.0], &step);
         let bent = learnt.bend.iter().map(|row| dot(row, &step)).collect::<Vec<_>>();

@@ -1,14 +1,15 @@
-//! Regular-step gradient ascent, as ITK's `RegularStepGradientDescentOptimizerv4`: a step of fixed length along the gradient, half as
-//! long from where the gradient has turned back.
+//! Regular-step gradient ascent, as in ITK's `RegularStepGradientDescentOptimizerv4`: steps of fixed length along the
+//! gradient, which are halved when the gradient reverses.
 
 use super::search::{Halt, Search};
 use super::{Maximum, Objective, Optimizer, Problem, uphill};
 use crate::Result;
 
-/// What a step is multiplied by where the gradient turns back; ITK's default.
+/// The factor of the step when the gradient reverses. This is ITK's default.
 const RELAXATION: f64 = 0.5;
 
-/// Steps along the gradient whatever the value there, from [`Problem::step`] to the resolution; ends at the best point it met.
+/// Steps along the gradient, whether the value rises or not, with step lengths from [`Problem::step`] down to the
+/// resolution. The result is the best point visited.
 #[derive(Debug, Clone, Copy)]
 pub struct RegularStep;
 

@@ -1,4 +1,4 @@
-//! What every optimizer needs of an objective: a count, a limit, and the best point so far.
+//! Counts evaluations for all optimizers, enforces their limit, and keeps the best point.
 
 use super::{Maximum, Objective, Problem, Slope, Stopped};
 use crate::{Error, Result};
@@ -10,16 +10,16 @@ pub struct Point {
     pub value: f64,
 }
 
-/// Why a search goes no further.
+/// Why a search ends before convergence.
 #[derive(Debug)]
 pub enum Halt {
-    /// It had its evaluations, or rounds.
+    /// It reached its limit of evaluations or rounds.
     Exhausted,
     /// The objective failed.
     Failed(Error),
 }
 
-/// An objective under a limit.
+/// An objective with a limit of evaluations.
 pub struct Search<'a> {
     objective: &'a mut dyn Objective,
     limit: usize,
@@ -28,20 +28,20 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Evaluates the start.
+    /// Starts a search, and evaluates the start.
     ///
     /// # Errors
-    /// What the objective returns.
+    /// Those of the objective.
     pub fn new(objective: &'a mut dyn Objective, problem: &Problem) -> Result<Self> {
         let parameters = problem.start.clone();
         let value = objective.values(std::slice::from_ref(&parameters))?[0];
         Ok(Self { objective, limit: problem.evaluations, evaluations: 1, best: Point { parameters, value } })
     }
 
-    /// Evaluates the start with its derivatives.
+    /// Starts a search, and evaluates the start with its derivatives.
     ///
     /// # Errors
-    /// What the objective returns.
+    /// Those of the objective.
     pub fn on_slope(objective: &'a mut dyn Objective, problem: &Problem) -> Result<(Self, Slope)> {
         let parameters = problem.start.clone();
         let slope = objective.slope(&parameters)?;
@@ -49,12 +49,13 @@ impl<'a> Search<'a> {
         Ok((Self { objective, limit: problem.evaluations, evaluations: 1, best }, slope))
     }
 
-    /// The best of all points so far; of equals the first.
+    /// The best of all points so far; of several, the first.
     pub fn best(&self) -> &Point {
         &self.best
     }
 
-    /// The points of a batch with their values. Once the limit is reached there is no further batch.
+    /// Evaluates a batch, and returns its points with their values. After the limit is reached, no further batch is
+    /// evaluated.
     ///
     /// # Errors
     /// [`Halt`] says why there are none.
@@ -70,7 +71,7 @@ impl<'a> Search<'a> {
         Ok(points)
     }
 
-    /// A point with its value.
+    /// Evaluates a point, and returns it with its value.
     ///
     /// # Errors
     /// [`Halt`] says why there is none.
@@ -78,7 +79,7 @@ impl<'a> Search<'a> {
         Ok(self.values(vec![parameters])?.swap_remove(0))
     }
 
-    /// The value and the derivatives at a point, which count as one evaluation.
+    /// Evaluates a point with its derivatives, which counts as one evaluation.
     ///
     /// # Errors
     /// [`Halt`] says why there are none.
@@ -98,10 +99,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The best point, and how the search ended.
+    /// Ends the search, and returns the best point and how the search ended.
     ///
     /// # Errors
-    /// What the objective returned.
+    /// That of the objective, if it failed.
     pub fn end(self, outcome: Result<(), Halt>) -> Result<Maximum> {
         let stopped = match outcome {
             Ok(()) => Stopped::Converged,

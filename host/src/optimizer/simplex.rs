@@ -1,15 +1,16 @@
-//! Downhill simplex (Nelder & Mead 1965; Numerical Recipes, section 10.4), which Jung & Wesarg take for rigid registration.
+//! Downhill simplex (Nelder & Mead 1965; Numerical Recipes, section 10.4), which Jung & Wesarg use for rigid
+//! registration.
 //!
-//! argmin's solver of that name is not used: it ends by the spread of the values and not by lengths, knows no limit of evaluations,
-//! and asks for one point at a time where all corners of a simplex can be asked for at once.
+//! argmin's solver of that name is not used. It ends by the spread of the values and not by lengths, has no limit of
+//! evaluations, and evaluates one point at a time although all corners of a simplex can be evaluated in one batch.
 
 use super::search::{Halt, Point, Search};
 use super::{Maximum, Objective, Optimizer, Problem};
 use crate::Result;
 
-/// A simplex about the start that flips towards the top and shrinks around it. Numerical Recipes starts another where it ends; on
-/// heads that took half as many evaluations again or more and changed the error by 0.03 mm at most, to either side: the next level
-/// starts another anyway.
+/// A simplex around the start, which is reflected towards the maximum and shrinks around it. Numerical Recipes restarts
+/// the simplex where it ends. On heads that took at least half as many evaluations again and changed the error by at
+/// most 0.03 mm, for better or worse, so it is not done; the next level starts a new simplex anyway.
 #[derive(Debug, Clone, Copy)]
 pub struct Simplex;
 
@@ -21,11 +22,11 @@ impl Optimizer for Simplex {
     }
 }
 
-/// Climbs from the start until no corner is the resolution away from the best.
+/// Searches from the start until all corners are within the resolution of the best.
 fn climb(search: &mut Search, problem: &Problem) -> Result<(), Halt> {
     let mut corners = around(search, problem.step)?;
     loop {
-        // Stable: of equals the older stays ahead.
+        // The sort is stable, so of equal values the older comes first.
         corners.sort_by(|a, b| b.value.total_cmp(&a.value));
         if corners[1..].iter().all(|corner| near(corner, &corners[0], problem.resolution)) {
             return Ok(());
@@ -40,7 +41,7 @@ fn climb(search: &mut Search, problem: &Problem) -> Result<(), Halt> {
     }
 }
 
-/// The start, and a step away from it along each parameter.
+/// The corners of the first simplex: the start, and one step away from it along each parameter.
 fn around(search: &mut Search, step: f64) -> Result<Vec<Point>, Halt> {
     let start = search.best().clone();
     let stepped = |i: usize| {
@@ -57,8 +58,8 @@ fn near(a: &Point, b: &Point, resolution: f64) -> bool {
     a.parameters.iter().zip(&b.parameters).all(|(a, b)| (a - b).abs() < resolution)
 }
 
-/// What takes the place of the worst corner, the last: a point on the line through the middle of the others. None where all that
-/// was tried is no better.
+/// A point to replace the worst corner, which is the last: on the line from it through the centroid of the others.
+/// `None` if no point tried is better.
 fn flip(search: &mut Search, corners: &[Point]) -> Result<Option<Point>, Halt> {
     let (others, worst) = corners.split_at(corners.len() - 1);
     let middle = |i: usize| others.iter().map(|corner| corner.parameters[i]).sum::<f64>() / others.len() as f64;
@@ -77,7 +78,7 @@ fn flip(search: &mut Search, corners: &[Point]) -> Result<Option<Point>, Halt> {
     Ok(Some(at(t)?).filter(|between| between.value > least))
 }
 
-/// Moves all corners but the best half way towards it.
+/// Moves all corners except the best halfway towards the best.
 fn shrink(search: &mut Search, corners: &mut Vec<Point>) -> Result<(), Halt> {
     let best = corners.swap_remove(0);
     let half = |corner: &Point| corner.parameters.iter().zip(&best.parameters).map(|(a, b)| 0.5 * (a + b)).collect();

@@ -1,11 +1,11 @@
-//! Powell's method as Shams 2009, section 4.2, compares with: every point that is asked for is evaluated.
+//! Powell's method without a memory, with which Shams 2009, section 4.2, compares: every point is evaluated.
 
 use super::search::Search;
 use super::{Maximum, Objective, Optimizer, Problem, directions};
 use crate::Result;
 
-/// Powell's directions without a memory. Line searches and end are those of [`Powell`](super::Powell), so that the memory is the
-/// only difference.
+/// Powell's direction set method without a memory. Line searches and the end condition are those of
+/// [`Powell`](super::Powell), so the memory is the only difference.
 #[derive(Debug, Clone, Copy)]
 pub struct StandardPowell;
 

@@ -1,4 +1,4 @@
-//! What every optimizer must do, on hills whose tops are known.
+//! Tests that all optimizers must pass, on functions (hills) with known maxima.
 
 use super::{Maximum, Objective, OptimizerKind, Problem, Slope, Stopped};
 use crate::{Error, Result};
@@ -9,7 +9,7 @@ const COUNTS: [usize; 4] = [1, 3, 6, 12];
 
 type Height = fn(&[f64]) -> f64;
 
-/// A hill, and the batches that it was asked for.
+/// A function to maximise, and the batches at which it was evaluated.
 struct Hill {
     height: Height,
     asked: Vec<Vec<Vec<f64>>>,
@@ -37,7 +37,7 @@ impl Objective for Hill {
     }
 }
 
-/// Central differences, of a noisy hill those of the hill without its noise.
+/// The gradient by central differences; for the noisy hill, of the hill without noise.
 fn slope(height: Height, away: &[f64]) -> Vec<f64> {
     let smooth = if std::ptr::fn_addr_eq(height, noisy as Height) { sphere } else { height };
     let at = |i: usize, step: f64| {
@@ -48,7 +48,8 @@ fn slope(height: Height, away: &[f64]) -> Vec<f64> {
     (0..away.len()).map(|i| (at(i, 1e-5) - at(i, -1e-5)) / 2e-5).collect()
 }
 
-/// A point seen from the top, which no halving of steps of 1 meets.
+/// The vector from the maximum to a point. The maximum is at a position that steps of 1, halved repeatedly, do not
+/// reach.
 fn away(point: &[f64]) -> Vec<f64> {
     point.iter().zip([3.1, -2.3, 1.7].into_iter().cycle()).map(|(p, top)| p - top).collect()
 }
@@ -57,26 +58,26 @@ fn sphere(away: &[f64]) -> f64 {
     -away.iter().map(|a| a * a).sum::<f64>()
 }
 
-/// Ten times flatter along (1, 1, 1, ...) than across.
+/// A hill that is ten times flatter along (1, 1, 1, ...) than across.
 fn ridge(away: &[f64]) -> f64 {
     let along = away.iter().sum::<f64>() / (away.len() as f64).sqrt();
     sphere(away) + 0.9 * along * along
 }
 
-/// A crest that is ten times flatter than its sides and bent like a banana.
+/// A hill with a curved ridge, along which it is ten times flatter than across.
 fn banana(away: &[f64]) -> f64 {
     let bent = |[a, b]: [f64; 2]| -0.1 * a * a - (b - 0.2 * a * a) * (b - 0.2 * a * a);
     let (pairs, rest) = away.as_chunks();
     pairs.iter().copied().map(bent).sum::<f64>() + sphere(rest)
 }
 
-/// As if from counts: in steps, and neighbours differ by chance.
+/// A hill like a metric of counts: in steps, and with random differences between neighbours.
 fn noisy(away: &[f64]) -> f64 {
     let chance = (away.iter().sum::<f64>() * 1e3).sin();
     ((sphere(away) + 2e-3 * chance) * 1e3).round() * 1e-3
 }
 
-/// Flat within 1 of the top, and where it is more than 20 away.
+/// A hill that is flat within 1 of the maximum, and further than 20 from it.
 fn plateau(away: &[f64]) -> f64 {
     sphere(away).clamp(-400.0, -1.0)
 }
@@ -88,7 +89,7 @@ fn problem(count: usize) -> Problem {
     Problem { start: vec![0.0; count], step: 1.0, resolution: RESOLUTION, evaluations: 20_000, shape: None }
 }
 
-/// Climbs, and checks what holds for any climb.
+/// Runs an optimizer, and checks what must hold for every run.
 fn climb(kind: OptimizerKind, hill: &mut Hill, problem: &Problem) -> Maximum {
     let found = kind.optimizer().maximise(hill, problem).unwrap();
     assert_eq!(found.evaluations, hill.points().len(), "{kind:?}");
@@ -98,7 +99,7 @@ fn climb(kind: OptimizerKind, hill: &mut Hill, problem: &Problem) -> Maximum {
     found
 }
 
-/// Each optimizer on each hill with each number of parameters.
+/// Calls `check` for each optimizer on each hill with each number of parameters.
 fn each(check: impl Fn(OptimizerKind, Height, usize, &str)) {
     for &kind in OptimizerKind::VARIANTS {
         for (name, height) in HILLS {
@@ -172,7 +173,7 @@ fn powell_asks_nowhere_twice() {
     }
 }
 
-/// An objective that gives up after some batches.
+/// An objective that fails after some batches.
 struct Fails(usize);
 
 impl Objective for Fails {

@@ -1,6 +1,6 @@
-//! Directions and the points along them.
+//! Vector arithmetic for optimizers.
 
-/// The direction of a gradient, of length 1; none where it is 0 or not finite.
+/// The direction of a gradient, of length 1; `None` if the gradient is 0 or not finite.
 pub fn direction(gradient: &[f64]) -> Option<Vec<f64>> {
     let steepness = norm(gradient);
     let usable = steepness > 0.0 && steepness.is_finite();

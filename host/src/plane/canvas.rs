@@ -1,6 +1,6 @@
-//! An image on another's grid.
+//! Resamples an image onto another one's grid, with a margin around it.
 
-// Loops over lanes run along several arrays at once.
+// Loops over SIMD lanes use one index for several arrays.
 #![allow(clippy::needless_range_loop)]
 
 use crate::backend::simd::widest;
@@ -8,24 +8,24 @@ use crate::threads::made_by_piece;
 use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
 
-/// Rows of a piece of work: those of a small picture are one.
+/// Rows per task. All rows of a small picture are one task.
 const ROWS: usize = 256;
 
-/// Places that are looked at together.
+/// Positions that are interpolated together, in SIMD lanes.
 pub const CHUNK: usize = 16;
 
-/// An image's voxels on the grid of another, and some further on all sides.
+/// An image's voxels on the grid of another one, and on a margin around that.
 pub struct Canvas {
     pub size: [usize; 3],
-    /// Voxels further along each axis.
+    /// Voxels of the margin, on either side of each axis.
     margins: [usize; 3],
-    /// NaN where there is no image.
+    /// NaN in the background and outside of the image.
     pub voxels: Vec<f32>,
 }
 
 impl Canvas {
-    /// `moving`, which is NaN where it is no image, by linear interpolation on `grid` and `margin` voxels further along each of its axes,
-    /// through a map of points of the grid to points of `moving`, LPS mm.
+    /// Interpolates `moving`, which is NaN in the background, linearly on `grid` and on a margin of `margin` voxels
+    /// around it. `map` takes points of the grid to points of `moving`, LPS mm.
     pub fn new(moving: &Volume, grid: &Geometry, map: &DAffine3, margin: usize) -> Self {
         let place = moving.geometry.world_to_index() * *map * grid.index_to_world();
         let margins = [0, 1, 2].map(|axis| if axis < grid.dimensions() { margin } else { 0 });
@@ -43,7 +43,8 @@ impl Canvas {
         Self { size, margins, voxels }
     }
 
-    /// The index of the voxel that is so many voxels along each axis from the first of the grid, which must be on the canvas.
+    /// Returns the index on the canvas of the voxel that is `voxel` steps from the first one of the grid. It must be on
+    /// the canvas.
     pub fn index(&self, voxel: [isize; 3]) -> isize {
         let along = |axis: usize| self.margins[axis] as isize + voxel[axis];
         along(0) + self.size[0] as isize * (along(1) + self.size[1] as isize * along(2))
@@ -51,7 +52,7 @@ impl Canvas {
 }
 
 widest! {
-    /// The voxels at `row` and so many steps from there: `first`, and one more each.
+    /// Writes the image along a row: the n-th voxel is at `row` and `first` + n steps of `step`.
     fn fill(source: &Option<Source>, row: DVec3, step: DVec3, first: f64, voxels: &mut [f32]) {
         let Some(source) = source else { return voxels.fill(f32::NAN) };
         for (chunk, voxels) in voxels.chunks_mut(CHUNK).enumerate() {
@@ -65,21 +66,22 @@ widest! {
     }
 }
 
-/// An image that is read between its voxels.
+/// An image that is interpolated linearly.
 pub struct Source<'a> {
     voxels: &'a [f32],
     size: [usize; 3],
 }
 
 impl<'a> Source<'a> {
-    /// None where nothing lies between voxels: along an axis there is a single one. Along z there may be, in the plane.
+    /// Returns `None` for an image that cannot be interpolated: with a single voxel along x or y (along z it makes the
+    /// image 2-D), or with more voxels than an `i32` counts.
     pub fn new(image: &'a Volume) -> Option<Self> {
         let (voxels, size) = (&*image.voxels, image.geometry.size);
         let whole = size.iter().product::<usize>() == voxels.len() && i32::try_from(voxels.len()).is_ok();
         (whole && size[0] > 1 && size[1] > 1 && size[2] > 0).then_some(Self { voxels, size })
     }
 
-    /// What lies at places, x, y and z in voxels, by linear interpolation; NaN outside or next to NaN.
+    /// Interpolates at positions x, y and z, in voxels; NaN outside of the image and next to NaN.
     #[inline(always)]
     pub fn voxels(&self, places: &[[f64; CHUNK]; 3]) -> [f32; CHUNK] {
         let axes = if self.size[2] == 1 { 2 } else { 3 };
@@ -91,7 +93,7 @@ impl<'a> Source<'a> {
                 let place = places[axis][l];
                 let within = (place >= 0.0) & (place < last);
                 let safe = if within { place } else { 0.0 };
-                // SAFETY: not negative, and less than a size.
+                // SAFETY: the value is not negative, and less than a size.
                 let whole: i32 = unsafe { safe.to_int_unchecked() };
                 part[axis][l] = (safe - f64::from(whole)) as f32;
                 first[l] += stride * whole;
@@ -112,14 +114,15 @@ impl<'a> Source<'a> {
         found
     }
 
-    /// Within the planes of the `first` of the four voxels around each place.
+    /// Interpolates within a plane of constant z. `first` is the index of the voxel before each position along x and y,
+    /// and `part` what is left of the position, 0 to 1.
     #[inline(always)]
     fn slice(&self, first: &[i32; CHUNK], part: &[[f32; CHUNK]; 3]) -> [f32; CHUNK] {
         let width = self.size[0] as i32;
         let mut found = [0.0; CHUNK];
         for l in 0..CHUNK {
-            // SAFETY: along each axis there is one more voxel after that of a place inside, and after the first of all. Signed offsets
-            // are what vector gathers take.
+            // SAFETY: along x and y there is one more voxel after that of a position inside, and after the first voxel
+            // of all, which stands for positions outside. Offsets are signed because that is what SIMD gathers take.
             let at = |n: i32| unsafe { *self.voxels.as_ptr().offset((first[l] + n) as isize) };
             let along = |n: i32| mix(at(n), at(n + 1), part[0][l]);
             found[l] = mix(along(0), along(width), part[1][l]);

@@ -1,7 +1,7 @@
-//! Pictures and volumes with the same brightness and contrast everywhere, so that what is left to compare is their structure.
+//! Local contrast: intensities less their local mean, over their local standard deviation. What is left is structure.
 //!
-//! A lamp's shading, a vignette and a pigment's slow changes tell nothing about where a vessel lies, but Gaussian windows that are wide
-//! enough for them no longer see the vessel.
+//! A lamp's shading, a vignette and a pigment's slow changes say nothing about where a vessel lies. But Gaussian
+//! windows of intensity that are wide enough to hold them no longer resolve the vessel.
 
 use crate::backend::cpu;
 use crate::error::Setting;
@@ -9,20 +9,24 @@ use crate::threads::still_wanted;
 use crate::{Error, Result, Volume};
 use rayon::prelude::*;
 
-/// The rim that is left out, as a part of the neighbourhood's sigma: there a picture fades into what surrounds it.
+/// The sigma of the Gaussian that finds the rim, as a fraction of the neighbourhood's. In the rim a picture fades into
+/// its background.
 const RIM: f64 = 0.25;
-/// What of the rim's neighbourhood must be image.
+/// The fraction of that Gaussian that must be foreground for a pixel not to be in the rim.
 const MOSTLY: f32 = 0.95;
-/// Of the whole picture's local contrast: places with much less have none, and their noise stays small.
+/// Added in squares to the local standard deviation, as a fraction of that of the whole picture, so that regions
+/// without contrast get none, and their noise is not amplified.
 const FLAT: f32 = 0.1;
-/// Of the brightest pixel: what f32's round-off makes of a picture that is the same everywhere.
+/// A picture is constant if its contrast is less than this fraction of its brightest pixel: as much comes from the
+/// rounding of f32.
 const ROUND_OFF: f32 = 1e-5;
-/// Pixels that are worked on one after the other.
+/// Pixels per task.
 const PIECE: usize = 1 << 16;
-/// Local standard deviations at either end of the range.
+/// Local contrast is clamped to this many local standard deviations on either side of 0.
 pub const REACH: f32 = 4.0;
 
-/// Which pixels of `picture` are image and not near its rim; `area` says which are image. `mm` is the sigma of neighbourhoods.
+/// Returns which pixels of `picture` are in the foreground `area` and not in its rim. `mm` is the sigma of
+/// neighbourhoods.
 ///
 /// # Errors
 /// [`Error::Stopped`]
@@ -31,23 +35,24 @@ pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Result<Vec<bool>> {
     Ok(area.iter().zip(&share).map(|(&is, &share)| is && share >= MOSTLY).collect())
 }
 
-/// Each pixel less the mean of its neighbourhood, in standard deviations of the neighbourhood; a Gaussian of sigma `mm` weighs the
-/// neighbours, of which those outside `inner` have no weight. Beyond [`REACH`] it is that; 0 outside `inner`.
+/// Returns the local contrast of a picture: each pixel less the mean of its neighbourhood, over the standard deviation
+/// of its neighbourhood, clamped to [`REACH`] on either side; 0 outside `inner`. Neighbours are weighted by a Gaussian
+/// of sigma `mm`, and those outside `inner` are left out.
 ///
 /// # Errors
-/// [`Error::Option`] for a picture without contrast, `which` is its name; [`Error::Stopped`].
+/// [`Error::Option`] for a picture without contrast, which is called by the name of `which`; [`Error::Stopped`].
 pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> Result<Volume> {
     let weight = |n: usize| f32::from(u8::from(inner[n]));
-    // A Gaussian leaves a constant as it is.
+    // Smoothing does not change constant weights.
     let whole = inner.par_iter().all(|&inner| inner);
     let weights = if whole { vec![1.0; inner.len()] } else { smoothed(picture.with(weight), mm)? };
-    // What is off the mean takes the place of the sums, and the contrasts that of both.
+    // The same buffer holds the local sums, then the deviations from the local mean, then the local contrast.
     let mut off = smoothed(picture.with(|n| weight(n) * picture.voxels[n]), mm)?;
     each(&mut off, |n, sum| if inner[n] { picture.voxels[n] - sum / weights[n] } else { 0.0 });
     let squares = smoothed(picture.with(|n| off[n] * off[n]), mm)?;
     let variance = |n: usize| if inner[n] { (squares[n] / weights[n]).max(0.0) } else { 0.0 };
     let variances = |first: usize| (first..inner.len().min(first + PIECE)).map(|n| f64::from(variance(n))).sum::<f64>();
-    // In the same order for any number of threads.
+    // Sums are added in the same order for any number of threads.
     let total: Vec<f64> = (0..inner.len()).into_par_iter().step_by(PIECE).map(variances).collect();
     let count = inner.par_iter().filter(|inner| **inner).count().max(1);
     let typical = (total.into_iter().sum::<f64>() / count as f64) as f32;
@@ -63,7 +68,7 @@ pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> 
     Ok(Volume { voxels: off, ..*picture })
 }
 
-/// Replaces each number by what is made of it and its index.
+/// Replaces each number by what `of` makes of its index and its value.
 fn each(numbers: &mut [f32], of: impl Fn(usize, f32) -> f32 + Sync) {
     let pieces = numbers.par_chunks_mut(PIECE).enumerate();
     pieces.for_each(|(piece, numbers)| {

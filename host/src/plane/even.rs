@@ -1,4 +1,4 @@
-//! A picture or volume with even contrast, and which of its pixels are image.
+//! The local contrast of a picture or volume, and its foreground.
 
 use super::contrast::{self, REACH};
 use crate::error::Setting;
@@ -7,26 +7,26 @@ use crate::{Geometry, Result, Volume};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// The sigma of the neighbourhoods in which brightness and contrast are made even, as a part of the longest side: some times the width
-/// of a retina's widest vessels, and of the cortex of a head.
+/// The sigma of the neighbourhoods of local contrast, as a fraction of the longest side: a few times the width of a
+/// retina's widest vessels, and of the cortex of a head.
 const NEIGHBOURHOOD: f64 = 0.02;
-/// Pixels along the longer side of pictures that are large enough to be registered.
+/// The most pixels along the longer side of pictures that are registered by local contrast.
 const SIDE: f64 = 1000.0;
-/// What is not image, as around a retina, is darker than this part of the way from the darkest pixel to nearly the brightest.
+/// The background is darker than this fraction of the way from the darkest pixel to the white level.
 const DARK: f32 = 0.05;
-/// Pixels brighter than nearly the brightest.
+/// The fraction of pixels that are brighter than the white level, such as glare.
 const GLARE: f64 = 0.01;
 
-/// A picture with even contrast.
+/// The local contrast of a picture.
 pub struct Even {
-    /// 0 but for pixels that are `inner`; -[`REACH`] to [`REACH`].
+    /// -[`REACH`] to [`REACH`] in the foreground, 0 elsewhere.
     pub picture: Volume,
-    /// Which pixels are image.
+    /// Which pixels are foreground.
     pub inner: Vec<bool>,
 }
 
 impl Even {
-    /// Of two pictures as they are registered: on grids of 1000 pixels along the longer side at most.
+    /// Computes the local contrast of two pictures on grids of at most 1000 pixels along the longer side.
     ///
     /// # Errors
     /// Those of [`contrast::normalised`].
@@ -34,8 +34,8 @@ impl Even {
         Ok([Self::of(Setting::Fixed, fixed, &[], SIDE)?.0, Self::of(Setting::Moving, moving, &[], SIDE)?.0])
     }
 
-    /// Of a picture on a grid of so many pixels along the longer side at most; beside it the picture there. Levels of its pyramid, if there
-    /// are any, spare time.
+    /// Computes the local contrast of a picture on a grid of at most `pixels` along the longer side. Returns it with
+    /// the picture on that grid. Levels of the picture's pyramid, if given, save time.
     ///
     /// # Errors
     /// Those of [`contrast::normalised`].
@@ -47,7 +47,8 @@ impl Even {
         Ok((Self::new(which, &image, mask.as_deref(), neighbourhood(grid))?, image))
     }
 
-    /// Of a picture, which is image where it is bright and `mask` is 0.5 or more; `mm` is the sigma of neighbourhoods.
+    /// Computes the local contrast of a picture whose foreground is where it is bright and `mask` is 0.5 or more. `mm`
+    /// is the sigma of neighbourhoods.
     ///
     /// # Errors
     /// Those of [`contrast::normalised`].
@@ -61,8 +62,9 @@ impl Even {
         Ok(Self { picture, inner })
     }
 
-    /// Of a volume, all of which is image where `mask` is 0.5 or more, but for the background around what was cut out, as a
-    /// skull-stripped brain: its edge would have the contrast of what was cut away.
+    /// Computes the local contrast of a volume whose foreground is all where `mask` is 0.5 or more, but for the
+    /// constant background around what was cut out, such as a skull-stripped brain. With that background, the brain's
+    /// edge would have the contrast of what was cut away.
     ///
     /// # Errors
     /// Those of [`contrast::normalised`].
@@ -73,7 +75,8 @@ impl Even {
         contrast::normalised(volume, &inner, mm, which).map(|picture| Self { picture, inner })
     }
 
-    /// The picture as metrics look at it, of which `of` tells the rest.
+    /// Returns the local contrast as an image to register, with its foreground as the mask and the other facts from
+    /// `of`.
     pub fn prepared(self, of: &Intensities) -> Prepared<'static> {
         let whole = self.inner.par_iter().all(|&inner| inner);
         let mask = (!whole).then(|| Cow::Owned(self.mask()));
@@ -81,7 +84,7 @@ impl Even {
         Prepared { image: Cow::Owned(self.picture), mask, intensities }
     }
 
-    /// The same on a grid of about `mm`.
+    /// Resamples the local contrast to a grid of about `mm`.
     pub fn thinned(&self, mm: f64) -> Self {
         let thin = |picture: &Volume| pyramid::level(picture, mm).into_owned();
         let inner: Vec<bool> = thin(&self.mask()).voxels.iter().map(|&part| part >= 0.5).collect();
@@ -89,18 +92,18 @@ impl Even {
         Self { picture: picture.with(|n| if inner[n] { picture.voxels[n] } else { 0.0 }), inner }
     }
 
-    /// The picture with NaN where it is not image.
+    /// Returns the local contrast with NaN in the background.
     pub fn or_nan(self) -> Volume {
         self.picture.only(|n| self.inner[n])
     }
 
-    /// 1 where the picture is image, else 0.
+    /// Returns 1 in the foreground and 0 elsewhere.
     pub fn mask(&self) -> Volume {
         self.picture.with(|n| f32::from(u8::from(self.inner[n])))
     }
 }
 
-/// The value of all corners of a volume, if it is the same to the last bit.
+/// Returns the value of a volume's eight corners if they are equal to the last bit.
 fn background(volume: &Volume) -> Option<f32> {
     let [width, height, depth] = volume.geometry.size.map(|n| n - 1);
     let row = width + 1;
@@ -109,7 +112,7 @@ fn background(volume: &Volume) -> Option<f32> {
     (0..8).all(|n| volume.voxels[corner(n)] == first).then_some(first)
 }
 
-/// Which pixels are brighter than what surrounds a retina.
+/// Returns which pixels are brighter than the background.
 pub fn bright(pixels: &[f32]) -> Vec<bool> {
     let mut sorted = pixels.to_vec();
     let rank = ((1.0 - GLARE) * (sorted.len() as f64 - 1.0)) as usize;
@@ -119,7 +122,7 @@ pub fn bright(pixels: &[f32]) -> Vec<bool> {
     pixels.iter().map(|&pixel| pixel > threshold).collect()
 }
 
-/// An image of which what is not brighter than the surround is masked, too.
+/// Restricts an image's mask to its foreground, the pixels that are brighter than the background.
 pub fn foreground<'a>(image: &'a Prepared) -> Prepared<'a> {
     let bright = bright(&image.image.voxels);
     let counts = |n: usize| bright[n] && image.mask().is_none_or(|mask| mask.voxels[n] >= 0.5);
@@ -127,13 +130,13 @@ pub fn foreground<'a>(image: &'a Prepared) -> Prepared<'a> {
     Prepared { image: Cow::Borrowed(&*image.image), mask: Some(Cow::Owned(mask)), ..*image }
 }
 
-/// The longest side of a picture or volume, mm.
+/// Returns the longest side of a picture or volume, mm.
 pub fn longer_side(grid: &Geometry) -> f64 {
     let side = |axis: usize| grid.size[axis] as f64 * grid.spacing[axis];
     (0..grid.dimensions()).map(side).fold(0.0, f64::max)
 }
 
-/// The sigma of neighbourhoods of a picture or volume, mm.
+/// Returns the sigma of the neighbourhoods of a picture or volume, mm.
 pub fn neighbourhood(grid: &Geometry) -> f64 {
     NEIGHBOURHOOD * longer_side(grid)
 }
@@ -144,7 +147,7 @@ mod tests {
     use crate::PixelType;
     use glam::DVec3;
 
-    /// Waves in a ball, and what is around it.
+    /// A ball filled with waves; `around` gives the voxels outside of it.
     fn ball(around: impl Fn(usize) -> f32) -> Volume {
         let geometry = Geometry::axis_aligned([24, 22, 20], DVec3::ONE, DVec3::ZERO);
         let voxel = |n: usize| {

@@ -1,4 +1,5 @@
-//! Pictures: what of them is image, their contrast made even, and how they lie on each other. The first two also of volumes.
+//! 2-D images, here called pictures: their foreground and their local contrast (both also of volumes), their sharpness,
+//! and a search for how one lies on another.
 
 pub(crate) mod canvas;
 pub(crate) mod contrast;

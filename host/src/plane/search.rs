@@ -1,4 +1,5 @@
-//! How two pictures lie on each other: all places, turns and sizes, small, and the best of them less small.
+//! Searches for how one picture lies on another: among all shifts, rotations and magnifications on small grids, then
+//! among the best of these on larger ones.
 
 use super::canvas::Canvas;
 use super::even::{Even, longer_side};
@@ -11,50 +12,53 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 
-/// Pixels along the longer side of the picture that shows more, where all poses are looked at.
+/// Pixels along the longer side of the picture that shows more, when all poses are compared.
 const SMALL: f64 = 64.0;
-/// Rotations by steps of this, degrees, and magnifications by steps of this: both move the border by a pixel and a half at most.
+/// The step of rotations, degrees, and the factor between magnifications. A pose between two steps is off by up to
+/// about a pixel and a half at the border.
 const TURNED: f64 = 5.0;
 const MAGNIFIED: f64 = 1.1;
-/// Steps of magnification up and down from where the longer sides are equal: to a half and to twice.
+/// Steps of magnification around that which makes the longer sides equal: from a half to twice.
 const MAGNIFICATIONS: RangeInclusive<i32> = -7..=7;
-/// Shifts of the middle up to this part of the longer side, by a pixel.
+/// Shifts are tried by one pixel, up to this fraction of the longer side.
 const SHIFTED: f64 = 0.45;
-/// What of the picture that shows less must lie on the other.
+/// The fraction of the smaller foreground that must lie on the other one.
 const OVERLAP: f64 = 0.2;
-/// The best shifts of a turn and size that are kept, the best of all, and the best in the end; no two of these are closer than this part of
-/// the longer side.
+/// The best shifts that are kept per rotation and magnification, the poses that are refined, and the poses that are
+/// returned. Of those that are refined or returned, no two are closer than this fraction of the longer side.
 const SHIFTS: usize = 3;
 const KEPT: usize = 48;
 const FOUND: usize = 8;
 const APART: f64 = 0.03;
-/// Pixels along the longer side where those go on.
+/// Pixels along the longer side when poses are refined.
 pub const LARGER: f64 = 2.0 * SMALL;
-/// By these parts of the steps, and by shifts up to so many pixels.
+/// Rounds of refinement: by this fraction of the steps, and by shifts of up to so many pixels.
 const FINER: [(f64, usize); 4] = [(0.5, 3), (0.5, 2), (0.25, 2), (0.25, 2)];
-/// Pixels along the longer side of the pictures that all others are made from.
+/// The most pixels along the longer side of the pictures from which all smaller ones are made.
 const LARGEST: f64 = 4.0 * LARGER;
 
-/// A turn, radians, and a size, in mm of the moving picture per mm of the fixed one.
+/// A rotation, radians, and a magnification, mm of the moving picture per mm of the fixed one.
 #[derive(Clone, Copy)]
 struct Pose {
     angle: f64,
     size: f64,
 }
 
-/// Where a picture may lie.
+/// A pose at a certain shift, and its score.
 #[derive(Clone, Copy)]
 struct Candidate {
     pose: Pose,
-    /// Fixed point to moving point, LPS mm.
+    /// Maps fixed points to moving points, LPS mm.
     map: DAffine3,
-    /// The information there.
+    /// The mutual information there times the pixels that it is of, nats beyond chance.
     score: f64,
 }
 
-/// The maps of points of the first picture to points of the second, LPS mm, at which their tones have the most information that is not
-/// chance's, best first: magnifications of a half to twice that which makes the longer sides equal, if `kind` has a scale, all turns, if it
-/// has a rotation, and shifts. None of pictures that are too small to tell.
+/// Searches for the maps of fixed points to moving points, LPS mm, at which the tones of both pictures have the most
+/// mutual information. Returns them best first; none for pictures that are too small.
+///
+/// All rotations are tried if `kind` has a rotation, and magnifications of a half to twice that which makes the longer
+/// sides equal if it has a scale.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -73,7 +77,7 @@ pub fn search(pictures: &[Even; 2], kind: Kind) -> Result<Vec<DAffine3>> {
     Ok(distinct(found, FOUND, &grids).into_iter().map(|candidate| candidate.map).collect())
 }
 
-/// The best shifts of all turns and sizes.
+/// Returns the best shifts of all rotations and magnifications.
 fn everywhere(pictures: &[Even; 2], kind: Kind, information: &Information) -> Vec<Candidate> {
     let [fixed, moving] = pictures.each_ref().map(|even| even.picture.geometry);
     let same = longer_side(&moving) / longer_side(&fixed);
@@ -96,7 +100,7 @@ fn everywhere(pictures: &[Even; 2], kind: Kind, information: &Information) -> Ve
 }
 
 impl Candidate {
-    /// The best of those near it.
+    /// Returns the best pose near this one.
     fn finer(self, views: &[View], kind: Kind, information: &Information) -> Option<Self> {
         let view = views.iter().find(|view| view.size == self.pose.size)?;
         let mut best = Self { score: 0.0, ..self };
@@ -115,7 +119,7 @@ impl Candidate {
     }
 }
 
-/// The best, none of them close to a better one.
+/// Returns the best candidates, `most` at most, without those close to a better one.
 fn distinct(mut candidates: Vec<Candidate>, most: usize, [fixed, moving]: &[Geometry; 2]) -> Vec<Candidate> {
     candidates.sort_by(best_first);
     let apart = APART * longer_side(moving);
@@ -135,21 +139,22 @@ fn best_first(a: &Candidate, b: &Candidate) -> Ordering {
     b.score.total_cmp(&a.score)
 }
 
-/// Two pictures with pixels of about one size when the moving one is magnified by a size.
+/// Two pictures on grids with pixels of about one size when the moving one is magnified by `size`.
 struct View {
     size: f64,
     fixed: Tones,
     grid: Geometry,
-    /// NaN where it is no image.
+    /// NaN in the background.
     moving: Volume,
-    /// Where its tones part.
+    /// The limits of its middle tone.
     limits: [f32; 2],
-    /// Pixels that must meet.
+    /// Pixels that must be foreground in both.
     least: u32,
 }
 
 impl View {
-    /// With so many pixels along the longer side of the picture that shows more; none where nothing is image.
+    /// Reduces both so that the longer side of the picture that shows more has `pixels` pixels. Returns `None` if
+    /// either has no foreground.
     fn new([fixed, moving]: &[Even; 2], size: f64, pixels: f64) -> Option<Self> {
         let sides = [fixed, moving].map(|even| longer_side(&even.picture.geometry));
         let mm = sides[0].max(sides[1] / size) / pixels;
@@ -165,7 +170,8 @@ impl View {
         Some(Self { size, fixed, grid, limits: limits(those)?, moving, least })
     }
 
-    /// The best shifts of a pose, up to `window` pixels along each axis from where it takes the first of these points to the second.
+    /// Returns the best shifts of a pose, by up to `window` pixels along each axis from where it takes the point `from`
+    /// to `to`.
     fn best(&self, pose: Pose, [from, to]: [DVec3; 2], window: usize, information: &Information) -> Vec<Candidate> {
         let matrix = plane(pose.angle) * DMat3::from_diagonal(DVec3::new(pose.size, pose.size, 1.0));
         let map = DAffine3::from_mat3_translation(matrix, to - matrix * from);
@@ -187,7 +193,7 @@ impl View {
         found.into_iter().take(SHIFTS).map(candidate).collect()
     }
 
-    /// The information at all shifts about a map, those along a column of the fixed picture next to each other.
+    /// Returns the scores at all shifts from a map, those along a column of the fixed picture next to each other.
     fn scores(&self, map: &DAffine3, window: usize, information: &Information) -> Vec<f64> {
         let canvas = Canvas::new(&self.moving, &self.grid, map, window);
         let canvas = Tones::new(&canvas.voxels, canvas.size[0], self.limits);
@@ -214,7 +220,7 @@ mod tests {
 
     const SIDE: usize = 200;
 
-    /// Blobs at random, seen through a map to where they are.
+    /// A picture of blobs at random, seen through the map `to`.
     fn picture(to: &DAffine3, sign: f32) -> Even {
         let blob = |n: u64| DVec2::new(uniform(1, 2 * n), uniform(1, 2 * n + 1)) * SIDE as f64;
         let blobs: Vec<DVec2> = (0..80).map(blob).collect();
@@ -229,8 +235,8 @@ mod tests {
         Even::new(Setting::Fixed, &picture, Some(&mask), neighbourhood(&geometry)).unwrap()
     }
 
-    /// By how much the search misses a turn, a magnification and a shift of the middle, pixels; one picture shows dark what the other shows
-    /// bright.
+    /// Returns by how many pixels the search misses a rotation, a magnification and a shift of the centre. The dark
+    /// parts of one picture are the bright ones of the other.
     fn off(kind: Kind, degrees: f64, size: f64, shift: DVec3) -> f64 {
         let middle = DVec3::new(99.5, 99.5, 0.0);
         let matrix = plane(degrees.to_radians()) * DMat3::from_diagonal(DVec3::new(size, size, 1.0));

@@ -1,28 +1,30 @@
-//! How sharp two pictures are, and the sharper one as it would look through the other's scanner, or half of it.
+//! Estimates how blurred two pictures are, and smooths the sharper one halfway to the other.
 
 use crate::Volume;
 use crate::image::{Prepared, pyramid};
 use std::borrow::Cow;
 
-/// The Gaussian by which a picture is probed, pixels. Blurs beyond some times that are not told apart.
+/// The sigma of the Gaussian that probes how blurred a picture is, and the blur beyond which blurs are not told apart,
+/// pixels.
 const PROBE: f64 = 2.0;
 const MOST: f64 = 2.0 * PROBE;
-/// A picture that is blurred by so many times as much as the other shows less. It is the limit of thick slices, too, and so is the part of
-/// the difference in variance that is made up for.
+/// The sharper picture is smoothed if the other one is blurred by more than this factor as much, by this fraction of
+/// the difference in variance. Both are as for thick slices (`registration/levels.rs`).
 const BLURRED: f64 = 1.5;
 const AS_BLURRED: f64 = 0.5;
-/// Pictures of more pixels stay as they are: coarser levels decide where they lie, and no scanner's slice is as large.
+/// The most pixels of a picture that is smoothed. Where larger ones lie is decided on coarser levels, and no scanner's
+/// slice is as large.
 const LARGE: usize = 1 << 22;
 
-/// Of two pictures the sharper one smoothed towards the other, where that is much less sharp. What only one shows, such as noise and gyri beside
-/// SPECT, has nothing to agree with, and draws a registration where it happens to.
+/// Smooths the sharper of two pictures towards the other one if that is much more blurred. What only the sharper one
+/// shows, such as noise, or gyri beside SPECT, matches nothing and can draw a registration to a wrong place.
 pub fn alike<'a>([fixed, moving]: &'a [Prepared<'a>; 2]) -> [Prepared<'a>; 2] {
     let large = [fixed, moving].into_iter().any(|picture| picture.image.voxels.len() > LARGE);
     let [of_fixed, of_moving] = [fixed, moving].map(|picture| if large { 0.0 } else { blur(&picture.image) });
     [softened(fixed, of_fixed, of_moving), softened(moving, of_moving, of_fixed)]
 }
 
-/// A picture that is blurred by a Gaussian of sigma `from`, towards `to`, mm.
+/// Smooths a picture that is blurred by a Gaussian of sigma `from` towards a blur of sigma `to`, mm.
 fn softened<'a>(picture: &'a Prepared<'a>, from: f64, to: f64) -> Prepared<'a> {
     let mm = if to > BLURRED * from { (AS_BLURRED * (to * to - from * from)).sqrt() } else { 0.0 };
     let spacing = picture.image.geometry.spacing;
@@ -30,17 +32,17 @@ fn softened<'a>(picture: &'a Prepared<'a>, from: f64, to: f64) -> Prepared<'a> {
     Prepared { image, mask: picture.mask().map(Cow::Borrowed), intensities: picture.intensities }
 }
 
-/// By a Gaussian of which sigma a picture looks blurred, mm.
+/// Estimates the sigma of the Gaussian by which a picture is blurred, mm.
 ///
-/// The spectrum of most pictures falls with the square of the frequency. Blurred by s, their squared slopes sum up to a part of 1 / s^2, and to
-/// s^2 / (s^2 + p^2) of that once they are blurred by p as well.
+/// The power spectrum of most pictures falls with the square of the frequency. The sum of squared slopes of such a
+/// picture, blurred by s, is proportional to 1 / s^2. A further blur by p leaves s^2 / (s^2 + p^2) of it.
 fn blur(picture: &Volume) -> f64 {
     let left = slopes(&pyramid::smoothed(picture, [PROBE, PROBE, 0.0])) / slopes(picture);
     let pixels = if left < 1.0 { PROBE * (left / (1.0 - left)).sqrt() } else { 0.0 };
     pixels.min(MOST) * picture.geometry.spacing_range()[0]
 }
 
-/// The sum of the squared differences of neighbours.
+/// Returns the sum of the squared differences of neighbouring pixels.
 fn slopes(picture: &Volume) -> f64 {
     let [width, ..] = picture.geometry.size;
     let rows = picture.voxels.chunks_exact(width);
@@ -57,7 +59,7 @@ mod tests {
     use crate::{Geometry, PixelType};
     use glam::DVec3;
 
-    /// Cells of 8 by 8 pixels with intensities of their own, seen through a Gaussian.
+    /// Squares of 8 by 8 pixels of `mm` with pseudorandom intensities, blurred by a Gaussian of `sigma` pixels.
     fn cells(sigma: f64, mm: f64) -> Volume {
         let geometry = Geometry::axis_aligned([160, 144, 1], DVec3::new(mm, mm, 1.0), DVec3::ZERO);
         let cell = |n: usize| ((n % 160 / 8 + 20 * (n / 160 / 8)) as u32).wrapping_mul(2_654_435_761) >> 24;

@@ -1,18 +1,18 @@
-//! Pictures of three tones, a bit per pixel and tone, so that one instruction compares many pixels.
+//! Pictures of three tones, with one bit per pixel and tone, so that one instruction compares many pixels.
 
 use crate::backend::simd::widest;
 
-/// The darkest pixels, those between, and the brightest.
+/// Dark, medium and bright pixels.
 pub const TONES: usize = 3;
-/// What part of a picture is darkest, and brightest.
+/// The fraction of pixels that are dark, and that are bright.
 const EXTREME: f64 = 0.2;
-/// Pixels of a word.
+/// Pixels per word.
 const WORD: usize = u64::BITS as usize;
 
-/// How often each tone of one picture lies on each of another.
+/// How often each tone of one picture lies on each tone of another.
 pub type Meetings = [[u32; TONES]; TONES];
 
-/// Between which values the middle tone of these pixels lies; none without pixels.
+/// Returns the limits of the middle tone; `None` without pixels.
 pub fn limits(mut pixels: Vec<f32>) -> Option<[f32; 2]> {
     let last = pixels.len().checked_sub(1)?;
     let mut at = |part: f64| *pixels.select_nth_unstable_by((part * last as f64) as usize, f32::total_cmp).1;
@@ -22,15 +22,15 @@ pub fn limits(mut pixels: Vec<f32>) -> Option<[f32; 2]> {
 /// The tones of a picture's pixels.
 #[derive(Clone)]
 pub struct Tones {
-    /// Words of a row.
+    /// Words per row.
     words: usize,
     rows: usize,
-    /// Of each tone a bit per pixel, the first column of a word lowest.
+    /// One bit per pixel for each tone; the first column of a word is the lowest bit.
     planes: [Vec<u64>; TONES],
 }
 
 impl Tones {
-    /// Of the pixels of a picture with so many columns; where they are NaN it has no tone.
+    /// Sorts the pixels of a picture with `columns` columns into tones. NaN has no tone.
     pub fn new(pixels: &[f32], columns: usize, [dark, bright]: [f32; 2]) -> Self {
         let (words, rows) = (columns.div_ceil(WORD), pixels.len() / columns);
         let mut planes = [(); TONES].map(|()| Vec::with_capacity(words * rows));
@@ -44,7 +44,7 @@ impl Tones {
         Self { words, rows, planes }
     }
 
-    /// The part that begins with `column` and is as wide as `like`, all rows.
+    /// Returns the part that begins with `column` and is as wide as `like`, all rows.
     pub fn columns(&self, column: usize, like: &Self) -> Self {
         let (first, shift) = (column / WORD, column % WORD);
         let word = |row: &[u64], n: usize| row.get(first + n).copied().unwrap_or(0);
@@ -59,14 +59,15 @@ impl Tones {
         Self { words: like.words, rows: self.rows, planes: self.planes.each_ref().map(&mut part) }
     }
 
-    /// How often tones meet where this picture's first row lies on `row` of `other`, which is as wide and has enough rows.
+    /// Counts how often tones meet if this picture's first row lies on `row` of `other`, which is as wide and has
+    /// enough rows.
     pub fn meetings(&self, other: &Self, row: usize) -> Meetings {
         let rows = row * self.words..(row + self.rows) * self.words;
         meetings(&self.planes, other.planes.each_ref().map(|plane| &plane[rows.clone()]))
     }
 }
 
-/// A bit per pixel, the first lowest.
+/// Returns one bit per pixel, the first one lowest.
 fn bits(pixels: &[f32], has: impl Fn(f32) -> bool) -> u64 {
     pixels.iter().rev().fold(0, |bits, &pixel| bits << 1 | u64::from(has(pixel)))
 }
@@ -83,20 +84,21 @@ widest! {
     }
 }
 
-/// What two pictures tell about each other.
+/// The mutual information of tones.
 pub struct Information {
     /// n ln n.
     logs: Vec<f64>,
 }
 
 impl Information {
-    /// For pictures of so many pixels at most.
+    /// Prepares for pictures of at most `pixels` pixels.
     pub fn new(pixels: usize) -> Self {
         let log = |n: usize| n as f64 * libm::log(n.max(1) as f64);
         Self { logs: (0..=pixels).map(log).collect() }
     }
 
-    /// The mutual information beyond what chance makes, nats, times the pixels that it is of, which are returned beside it.
+    /// Returns the mutual information, nats beyond chance, times the pixels that are in both pictures; and how many
+    /// those are.
     pub fn of(&self, meetings: &Meetings) -> (f64, u32) {
         let log = |n: u32| self.logs[n as usize];
         let rows = meetings.map(|row| row.iter().sum::<u32>());

@@ -1,6 +1,6 @@
-//! Intensities to bins.
+//! Converts intensities to bins.
 
-/// Where an intensity lies between the lowest (0) and the highest (1) of its image; 0 in a constant image.
+/// The position of an intensity between the lowest (0) and the highest (1) of its image; 0 in a constant image.
 pub fn fraction(intensity: f64, low: f64, high: f64) -> f64 {
     if low < high { (intensity - low) / (high - low) } else { 0.0 }
 }

@@ -1,8 +1,8 @@
-//! From counts to entropies, MI, NMI, ECC and correlation ratios.
+//! Computes entropies, MI, NMI, ECC and correlation ratios from counts.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
-/// How much two images say about each other; entropies and MI in nats.
+/// Measures of the similarity of two images. Entropies and MI are in nats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Similarity {
     /// H(F), of the fixed image.
@@ -13,24 +13,25 @@ pub struct Similarity {
     pub joint_entropy: f64,
     /// H(F) + H(M) - H(F, M) (Shams 2009, eq. 3).
     pub mi: f64,
-    /// (H(F) + H(M)) / H(F, M) (Shams 2009, eq. 5); 1 where H(F, M) is 0, as for images that say nothing about each
-    /// other.
+    /// (H(F) + H(M)) / H(F, M) (Shams 2009, eq. 5). If H(F, M) is 0 it is 1, which is also its value for independent
+    /// images.
     pub nmi: f64,
-    /// 2 MI / (H(F) + H(M)) (Maes and others 1997); 0 where both entropies are 0.
+    /// 2 MI / (H(F) + H(M)) (Maes et al. 1997); 0 if both entropies are 0.
     pub ecc: f64,
     /// Correlation ratios of the moving image given the fixed one and of the fixed image given the moving one.
     pub ratios: [f64; 2],
-    /// Pairs that were counted; without any, everything else is 0.
+    /// The number of pairs counted. If it is 0, so is everything else.
     pub overlap: u64,
 }
 
 impl Similarity {
-    /// From how often each pair occurs, indexed `[fixed bin, moving bin]`. The marginals are its projections.
+    /// Computes the measures from the counts of pairs, indexed `[fixed bin, moving bin]`. The marginals are projections
+    /// of the counts.
     pub fn of(counts: &Array2<u64>) -> Self {
         Self::of_weights(&counts.mapv(|count| count as f64))
     }
 
-    /// The same from how much each pair weighs, a sample weighing 1.
+    /// Computes the measures from the weights of pairs, where each sample has a total weight of 1.
     pub fn of_weights(weights: &Array2<f64>) -> Self {
         let overlap = weights.sum().round() as u64;
         let fixed_entropy = of_weights(&weights.sum_axis(Axis(1)).to_vec());
@@ -49,7 +50,8 @@ impl Similarity {
     }
 }
 
-/// The sum of p ln(1 / p) over the counts' shares p, in nats (Shams 2009, eq. 2); 0 without counts.
+/// The sum of p ln(1 / p), in nats, where p is each count divided by the total (Shams 2009, eq. 2); 0 if there are no
+/// counts.
 pub fn entropy(counts: &[u64]) -> f64 {
     of_weights(&counts.iter().map(|&count| count as f64).collect::<Vec<_>>())
 }
@@ -61,15 +63,15 @@ fn of_weights(weights: &[f64]) -> f64 {
     sum(&terms)
 }
 
-/// 1 - (sum over x of n_x var(Y | x)) / (N var(Y)), with a row of weights for each x and the columns' numbers as values of Y (Roche
-/// and others 1998); 0 where Y does not vary.
+/// 1 - (sum over x of n_x var(Y | x)) / (N var(Y)), with a row of weights for each x, and the column numbers as values
+/// of Y (Roche et al. 1998); 0 if Y does not vary.
 fn correlation_ratio(weights: ArrayView2<f64>) -> f64 {
     let whole = squared_deviations(weights.sum_axis(Axis(0)).view());
     let within: Vec<f64> = weights.rows().into_iter().map(squared_deviations).collect();
     if whole == 0.0 { 0.0 } else { 1.0 - sum(&within) / whole }
 }
 
-/// n var(Y), from how much each Y weighs.
+/// n var(Y), from the weight of each Y.
 fn squared_deviations(weights: ArrayView1<f64>) -> f64 {
     let n = weights.sum();
     let share = |weight: f64| if n > 0.0 { weight / n } else { 0.0 };
@@ -77,7 +79,7 @@ fn squared_deviations(weights: ArrayView1<f64>) -> f64 {
     weights.indexed_iter().map(|(y, &weight)| (y as f64 - mean).powi(2) * weight).sum()
 }
 
-/// The sum by halves: one term after the other, the round-off of tens of thousands of them would reach 1e-11.
+/// Pairwise summation. If tens of thousands of terms were added one after the other, the round-off would reach 1e-11.
 fn sum(terms: &[f64]) -> f64 {
     match terms {
         [] => 0.0,

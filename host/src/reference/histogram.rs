@@ -1,4 +1,4 @@
-//! How often each pair of bins occurs.
+//! Counts the joint histogram.
 
 use super::position::{indices, position};
 use super::{Interpolator, Samples, bin, fraction};
@@ -6,9 +6,9 @@ use crate::Volume;
 use glam::DAffine3;
 use ndarray::Array2;
 
-/// Counts of the pairs of bins, indexed `[fixed bin, moving bin]`: as [`compare`](super::compare), each image's
-/// intensities from its own lowest to its own highest, in 256 levels where there are no more bins than that. What cubic interpolation
-/// takes beyond them counts as they do.
+/// Counts the pairs of bins, indexed `[fixed bin, moving bin]`, with the arguments of [`compare`](super::compare). The
+/// bins of each image extend from its lowest to its highest intensity. For up to 256 bins, intensities are first
+/// rounded to 256 levels. Interpolated intensities outside the range of the image are clamped to it.
 pub fn joint_histogram(
     fixed: &Volume,
     moving: &Volume,
@@ -33,7 +33,8 @@ pub fn joint_histogram(
     counts
 }
 
-/// Every intensity as the nearest of 256 levels between the lowest and the highest; as it is where there are more bins.
+/// Rounds every intensity to the nearest of 256 levels between the lowest and the highest, unless there are more than
+/// 256 bins.
 pub(super) fn in_levels(volume: &Volume, bins: usize) -> Volume {
     let (low, high) = volume.range();
     let (low, high) = (f64::from(low), f64::from(high));

@@ -1,4 +1,4 @@
-//! Values between voxels.
+//! Interpolates between voxels.
 
 use super::position::{inside, position};
 use super::spline::coefficients;
@@ -6,7 +6,7 @@ use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
 use ndarray::Array3;
 
-/// How a value between voxels is made.
+/// The interpolation method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interpolator {
     /// The voxel whose centre is nearest; halves go up.
@@ -20,8 +20,7 @@ pub enum Interpolator {
     BSpline,
 }
 
-/// A volume made ready to be interpolated. Beyond its border it is its own mirror image about the outermost voxel
-/// centres.
+/// A volume prepared for interpolation. Beyond its border it is mirrored about the outermost voxel centres.
 pub struct Samples {
     /// Voxels or, for [`Interpolator::BSpline`], coefficients, indexed `[k, j, i]`.
     values: Array3<f64>,
@@ -30,7 +29,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// The samples of `volume`, whose voxels fill its grid.
+    /// Prepares `volume`, which must have as many voxels as its grid.
     pub fn new(volume: &Volume, how: Interpolator) -> Self {
         let size @ [nx, ny, nz] = volume.geometry.size;
         let voxel = |(z, y, x)| f64::from(volume.voxels[x + nx * (y + ny * z)]);
@@ -52,8 +51,9 @@ impl Samples {
         })
     }
 
-    /// How a linear value changes along an axis, intensity a voxel, at a position inside: the difference of those on the faces of the cell
-    /// of eight voxels around it. 0 on the last voxel, beyond which there is none.
+    /// The derivative of the linear interpolation along an axis at a position inside, in intensity per voxel: the
+    /// difference between the values on the two faces of the cell of eight voxels around the position. It is 0 on the
+    /// last voxel of the axis.
     pub fn linear_slope(&self, position: DVec3, axis: DVec3) -> f64 {
         let low = position + axis * (position.floor() - position);
         let ends = [low + axis, low].map(|face| self.value(face));
@@ -65,7 +65,7 @@ impl Samples {
         self.values[[z, y, x]]
     }
 
-    /// The sum over the neighbours.
+    /// The weighted sum over the neighbours.
     fn weighted(&self, position: DVec3) -> f64 {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| taps(position[axis], self.size[axis], self.how));
         let mut sum = 0.0;
@@ -88,7 +88,7 @@ fn taps(position: f64, size: usize, how: Interpolator) -> [(usize, f64); 4] {
     })
 }
 
-/// The sample that stands for one beyond the border: as often as need be, from one outermost centre to the other.
+/// The index of the sample at `tap`, mirrored about the outermost centres as often as necessary.
 fn mirrored(mut tap: isize, size: usize) -> usize {
     let last = size as isize - 1;
     if last == 0 {
@@ -112,8 +112,8 @@ fn kernel(how: Interpolator, d: f64) -> f64 {
     }
 }
 
-/// The moving image's intensities at the voxels of `grid`, indexed `[k, j, i]`, through `transform` from points of the
-/// grid to points of `moving`, LPS mm; NaN outside.
+/// Resamples the moving image on `grid`, indexed `[k, j, i]`. `transform` maps points of the grid to points of
+/// `moving`, in LPS mm. The result is NaN outside the image.
 pub fn resample(moving: &Volume, grid: &Geometry, transform: &DAffine3, how: Interpolator) -> Array3<f64> {
     let [nx, ny, nz] = grid.size;
     let samples = Samples::new(moving, how);
@@ -136,7 +136,7 @@ mod tests {
         Volume { geometry, voxels, pixel: PixelType::F32 }
     }
 
-    /// 100 i + 10 j + k, which linear interpolation keeps.
+    /// 100 i + 10 j + k, which linear interpolation reproduces.
     fn ramp() -> Volume {
         volume([3, 4, 2], |index| index.dot(DVec3::new(100.0, 10.0, 1.0)))
     }

@@ -1,4 +1,4 @@
-//! Mattes's mutual information: cubic B-spline windows over the bins.
+//! Mattes mutual information, with cubic B-spline windows over the bins.
 
 use super::position::{indices, position};
 use super::{Interpolator, Samples};
@@ -6,10 +6,10 @@ use crate::Volume;
 use glam::{DAffine3, DVec3};
 use ndarray::{Array2, Axis};
 
-/// Which intensities a window spreads over the bins.
+/// Which image's intensities are spread over several bins by a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Windows {
-    /// The moving image's; a fixed intensity falls into one bin.
+    /// Those of the moving image. A fixed intensity falls into one bin.
     Moving,
     /// Those of both images.
     Both,
@@ -20,17 +20,18 @@ pub enum Windows {
 pub struct Mattes {
     /// Mutual information, nats; 0 without samples.
     pub mi: f64,
-    /// Its derivative by the numbers of the map from voxels of the fixed image to voxels of the moving image: a row for each of the
-    /// moving image's axes, with what x, y, z and 1 are multiplied by. On the last voxel of an axis the moving image is taken to go on
-    /// as it is.
+    /// Its derivative by the numbers of the map from voxels of the fixed image to voxels of the moving image: a row for
+    /// each axis of the moving image, with the factors of x, y, z and 1. On the last voxel of an axis the moving image
+    /// is continued as a constant.
     pub by_map: [[f64; 4]; 3],
     /// Samples inside the moving image.
     pub overlap: u64,
 }
 
-/// Compares two volumes through `transform`, from a point of `fixed` to the point of `moving`, LPS mm, by trilinear interpolation, over
-/// those voxels of `fixed` that `keep`, by their number, keeps and that fall inside `moving`. Each image has `bins` bins, 5 or more, of which two
-/// at either end are free; the others share its range from lowest to highest, which differ.
+/// Compares two volumes through `transform`, which maps points of `fixed` to points of `moving`, in LPS mm, by
+/// trilinear interpolation. The samples are the voxels of `fixed` for whose number `keep` is true and that fall inside
+/// `moving`. Each image has `bins` bins, 5 or more, of which two at either end are padding. The others share its range
+/// from the lowest to the highest intensity, which must differ.
 pub fn mattes(
     fixed: &Volume,
     moving: &Volume,
@@ -78,7 +79,7 @@ struct Sample {
     index: DVec3,
     fixed: f64,
     moving: f64,
-    /// Of the moving intensity, by its position in voxels.
+    /// The gradient of the moving intensity by the position in voxels.
     gradient: [f64; 3],
 }
 
@@ -114,7 +115,7 @@ fn samples(
     voxels.filter_map(sample).collect()
 }
 
-/// From intensities to bins and fractions of them.
+/// Converts intensities to bins and fractions of bins.
 struct Scale {
     low: f64,
     width: f64,
@@ -128,13 +129,13 @@ impl Scale {
         Self { low: f64::from(low), width: (f64::from(high) - f64::from(low)) / (bins - 4.0), bins }
     }
 
-    /// The highest intensity is just within the last bin before the padding.
+    /// The bin of an intensity, with a fraction. The highest intensity is just inside the last bin before the padding.
     fn bin(&self, intensity: f64) -> f64 {
         (2.0 + (intensity - self.low) / self.width).clamp(2.0, (self.bins - 2.0).next_down())
     }
 }
 
-/// The four bins around an intensity, the weight of each and the weight's derivative by the intensity.
+/// The four bins around an intensity, each with its weight and the derivative of the weight by the intensity.
 fn window(intensity: f64) -> impl Iterator<Item = (usize, f64, f64)> {
     let first = intensity.floor() as usize - 1;
     (first..first + 4).map(move |bin| {
@@ -147,7 +148,7 @@ fn window(intensity: f64) -> impl Iterator<Item = (usize, f64, f64)> {
     })
 }
 
-/// Along each axis, the difference of the two voxel planes that the position lies between.
+/// The gradient: along each axis, the difference between the values on the two voxel planes next to the position.
 fn gradient(values: &Samples, position: DVec3, size: [usize; 3]) -> [f64; 3] {
     [0, 1, 2].map(|axis| {
         let (mut near, mut far) = (position, position);
@@ -180,7 +181,7 @@ mod tests {
     fn two_alternatives_by_hand() {
         let geometry = Geometry::axis_aligned([2, 1, 1], DVec3::ONE, DVec3::ZERO);
         let volume = Volume { geometry, voxels: vec![0.0, 90.0], pixel: PixelType::F32 };
-        // With 13 bins the windows of the two voxels do not meet: one bit.
+        // With 13 bins the windows of the two voxels do not overlap, so the mutual information is one bit.
         for windows in [Windows::Moving, Windows::Both] {
             let found = mattes(&volume, &volume, &DAffine3::IDENTITY, 13, windows, |_| true);
             assert!((found.mi - 2.0_f64.ln()).abs() < 1e-12, "{found:?}");

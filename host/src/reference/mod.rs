@@ -1,9 +1,9 @@
-//! An independent oracle: the metric by the textbook, in f64, naive on purpose, for everything else to be checked
-//! against.
+//! Independent reference implementations of the metrics, against which everything else is tested. They follow the
+//! textbook definitions in f64 and are deliberately naive.
 //!
-//! It shares no arithmetic with the kernels and the backends: intensities stay as they were read and never become
-//! 16-bit fractions, positions are made from the volumes' grids voxel by voxel, and logarithms are the standard
-//! library's. Of mireg it uses [`Volume`] and [`Geometry`](crate::Geometry), no more. It is slow.
+//! They share no arithmetic with the kernels and the backends. Intensities stay as they were read and never become
+//! 16-bit fractions, positions are computed from the grids voxel by voxel, and logarithms are those of the standard
+//! library. From mireg they use only [`Volume`] and [`Geometry`](crate::Geometry). They are slow.
 
 mod bin;
 mod entropy;
@@ -27,9 +27,9 @@ pub use partial_volume::partial_volume;
 pub use position::{inside, position};
 pub use viola::{Deviations, Sample, Viola, viola_derivative};
 
-/// Compares two volumes through `transform`, from a point of `fixed` to the point of `moving`, LPS mm, over the voxels
-/// of `fixed` that fall inside `moving`. There are `bins[0]` bins of the fixed and `bins[1]` of the moving image, 1 or
-/// more.
+/// Compares two volumes through `transform`, which maps points of `fixed` to points of `moving`, in LPS mm, over the
+/// voxels of `fixed` that fall inside `moving`. The fixed image has `bins[0]` bins and the moving image `bins[1]`, each
+/// 1 or more.
 pub fn compare(
     fixed: &Volume,
     moving: &Volume,

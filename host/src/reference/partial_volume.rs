@@ -1,4 +1,4 @@
-//! Partial volume: neighbours count by how near they are.
+//! Partial volume interpolation, in which all neighbours of a position are counted with weights.
 
 use super::histogram::in_levels;
 use super::position::{indices, inside, position};
@@ -7,8 +7,8 @@ use crate::Volume;
 use glam::{DAffine3, DVec3};
 use ndarray::Array2;
 
-/// How much each pair of bins weighs (Shams 2009, section 3.4, eq. 9), indexed `[fixed bin, moving bin]`, a sample weighing 1; else as
-/// [`joint_histogram`](super::joint_histogram).
+/// The weights of pairs of bins (Shams 2009, section 3.4, eq. 9), indexed `[fixed bin, moving bin]`. Each sample has a
+/// total weight of 1. Otherwise as [`joint_histogram`](super::joint_histogram).
 pub fn partial_volume(fixed: &Volume, moving: &Volume, transform: &DAffine3, bins: [usize; 2]) -> Array2<f64> {
     let [fixed_range, moving_range] =
         [fixed.range(), moving.range()].map(|(low, high)| (f64::from(low), f64::from(high)));
@@ -29,14 +29,15 @@ pub fn partial_volume(fixed: &Volume, moving: &Volume, transform: &DAffine3, bin
     table
 }
 
-/// The neighbours of a position that have a weight, and that weight. Those beyond the border have none.
+/// The neighbours of a position with a weight above 0, and their weights. Neighbours beyond the border have a weight of
+/// 0.
 fn neighbours(position: DVec3) -> impl Iterator<Item = (DVec3, f64)> {
     let corners = indices([2; 3]).map(move |step| position.floor() + DVec3::from_array(step.map(|n| n as f64)));
     let weighted = corners.map(move |corner| (corner, (DVec3::ONE - (position - corner).abs()).element_product()));
     weighted.filter(|&(_, weight)| weight > 0.0)
 }
 
-/// The intensity of the voxel at whole coordinates.
+/// The intensity of the voxel at integer coordinates.
 fn voxel(volume: &Volume, index: DVec3) -> f64 {
     let [nx, ny, _] = volume.geometry.size;
     let [x, y, z] = index.to_array().map(|n| n as usize);

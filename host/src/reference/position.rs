@@ -1,14 +1,14 @@
-//! From voxels of the fixed image to positions in the moving image.
+//! Maps voxels of the fixed image to positions in the moving image.
 
 use crate::Geometry;
 use glam::{DAffine3, DVec3};
 
-/// How far beyond the outermost centres a position still counts as on them, in voxels: f64 finds a place to about 1e-13
-/// of a voxel, so that without this round-off would decide about every position on the border.
+/// The distance beyond the outermost centres, in voxels, up to which a position still counts as inside. Positions in
+/// f64 are accurate to about 1e-13 of a voxel, so without this tolerance round-off would decide for every position on
+/// the border.
 const ROUND_OFF: f64 = 1e-9;
 
-/// Where voxel `index` of `fixed` lies in `moving`, in voxels (fractions of one included), by the definition of both
-/// grids.
+/// The position of voxel `index` of `fixed` in `moving`, in voxels with fractions, by the definition of both grids.
 pub fn position(fixed: &Geometry, moving: &Geometry, transform: &DAffine3, index: [usize; 3]) -> DVec3 {
     let index = DVec3::from_array(index.map(|n| n as f64));
     let point = fixed.origin + fixed.direction * (fixed.spacing * index);
@@ -16,12 +16,12 @@ pub fn position(fixed: &Geometry, moving: &Geometry, transform: &DAffine3, index
     moving.direction.inverse() * (moved - moving.origin) / moving.spacing
 }
 
-/// Whether a position, in voxels, lies on or between the outermost voxel centres of a grid of `size`.
+/// Whether a position, in voxels, is on or between the outermost voxel centres of a grid of `size`.
 pub fn inside(position: DVec3, size: [usize; 3]) -> bool {
     (0..3).all(|axis| (-ROUND_OFF..=size[axis] as f64 - 1.0 + ROUND_OFF).contains(&position[axis]))
 }
 
-/// The indices of all voxels of a grid of `size`, in their order in memory.
+/// The indices of all voxels of a grid of `size`, in the order of memory.
 pub fn indices(size: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
     let [nx, ny, nz] = size;
     (0..nz).flat_map(move |z| (0..ny).flat_map(move |y| (0..nx).map(move |x| [x, y, z])))

@@ -1,8 +1,8 @@
-//! Coefficients of the cubic spline through samples, by solving for them.
+//! Computes the coefficients of the cubic spline through samples, by solving linear equations.
 
 use ndarray::{Array3, ArrayViewMut1, Axis};
 
-/// The coefficients whose cubic B-splines add up to the samples, where both are mirrored about the outermost centres.
+/// The coefficients of the cubic B-splines that add up to the samples. Both are mirrored about the outermost centres.
 pub fn coefficients(mut samples: Array3<f64>) -> Array3<f64> {
     for axis in 0..3 {
         samples.lanes_mut(Axis(axis)).into_iter().for_each(solve);
@@ -10,15 +10,16 @@ pub fn coefficients(mut samples: Array3<f64>) -> Array3<f64> {
     samples
 }
 
-/// A line's equations, c[k - 1] + 4 c[k] + c[k + 1] = 6 s[k], by Gaussian elimination. A spline is 2/3 at its middle and
-/// 1/6 a sample further on; at either end the neighbour beyond is the one before.
+/// Solves the equations of a line, c[k - 1] + 4 c[k] + c[k + 1] = 6 s[k], by Gaussian elimination. They follow from the
+/// values of a B-spline, 2/3 at its centre and 1/6 one sample away. At the ends of the line, the missing neighbour
+/// equals the other one.
 fn solve(mut line: ArrayViewMut1<f64>) {
     let n = line.len();
     if n < 2 {
         return;
     }
     line *= 6.0;
-    // Above the diagonal, once it has become 1.
+    // The numbers above the diagonal, after it has been scaled to 1.
     let mut above = vec![2.0 / 4.0; n];
     line[0] /= 4.0;
     for k in 1..n {

@@ -1,9 +1,10 @@
-//! Viola's mutual information and its derivative from Gaussian Parzen windows: Lin & Medioni 2008, eq. 4 to 10.
+//! Viola's mutual information and its derivative, from Gaussian Parzen windows (Lin & Medioni 2008, eq. 4 to 10).
 
 use super::interpolate::Samples;
 use glam::{DMat3, DVec3};
 
-/// The two intensities that a sample has, and how the moving one changes with each parameter of the transform.
+/// The fixed intensity u and the moving intensity v of a sample, and the derivative of v by each parameter of the
+/// transform.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     pub u: f64,
@@ -13,9 +14,9 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The sample of a voxel of the fixed image with the intensity `u`, and where `map`, a rotation, scaling and shearing and then a
-    /// translation, takes it in the voxels of `moving`; `None` outside. The parameters are the map's twelve numbers: three rows of the
-    /// matrix, each with the translation after it.
+    /// Makes the sample of a voxel of the fixed image with the intensity `u`. The map, a matrix and then a translation,
+    /// takes the voxel to a position in voxels of `moving`; `None` if that is outside. The parameters are the twelve
+    /// numbers of the map: the three rows of the matrix, each followed by its component of the translation.
     pub fn of(u: f64, voxel: DVec3, (matrix, translation): (DMat3, DVec3), moving: &Samples) -> Option<Self> {
         let position = matrix * voxel + translation;
         let v = moving.value(position)?;
@@ -28,7 +29,7 @@ impl Sample {
     }
 }
 
-/// Standard deviations of the windows of u, of v and of both along u and v.
+/// Standard deviations of the windows of u and of v, and of the joint window along u and v.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deviations {
     pub u: f64,
@@ -36,7 +37,7 @@ pub struct Deviations {
     pub joint: [f64; 2],
 }
 
-/// h(u), h(v) and h(u, v) by eq. 5 and their mutual information by eq. 6, nats.
+/// The entropies h(u), h(v) and h(u, v) by eq. 5, and the mutual information by eq. 6, in nats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Viola {
     pub fixed_entropy: f64,
@@ -46,7 +47,8 @@ pub struct Viola {
 }
 
 impl Viola {
-    /// Algorithm 1: densities are made of the samples `a` and looked at in the samples `b`; neither set is empty.
+    /// Algorithm 1: the densities are estimated from the samples `a` and evaluated at the samples `b`. Neither set may
+    /// be empty.
     pub fn of(a: &[Sample], b: &[Sample], deviations: &Deviations) -> Self {
         let entropy = |density: &dyn Fn(&Sample, &Sample) -> f64| {
             let logarithm = |i| (a.iter().map(|j| density(i, j)).sum::<f64>() / a.len() as f64).ln();
@@ -59,8 +61,8 @@ impl Viola {
     }
 }
 
-/// The derivative of [`Viola::mi`] by each parameter: algorithm 2, but with a variance for either weight of eq. 8, as that equation has it.
-/// The samples have as many slopes as there are parameters.
+/// The derivative of [`Viola::mi`] by each parameter. This is algorithm 2, but with separate variances for both weights
+/// of eq. 8, as in that equation. Each sample must have a slope for every parameter.
 pub fn viola_derivative(a: &[Sample], b: &[Sample], deviations: &Deviations) -> Vec<f64> {
     let mut derivative = vec![0.0; b[0].slope.len()];
     for i in b {
@@ -116,7 +118,7 @@ mod tests {
         for joint in [[5.0, 4.0], [8.0, 2.5]] {
             let deviations = Deviations { u: 5.0, v: 4.0, joint };
             let set = |of: usize, at: f64| (0..40 + of).map(|n| sample(n, of, at)).collect::<Vec<_>>();
-            // `u` follows v in `sample`: held where it is.
+            // In `sample`, u depends on v. Here u is held constant.
             let moved = |of: usize, at: f64| {
                 let still = set(of, 0.0);
                 set(of, at)

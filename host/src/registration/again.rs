@@ -1,4 +1,4 @@
-//! Another way to register the same images, where the first result does not stand or can be bettered.
+//! Further attempts to register the same images, if the first result fails its checks or can be improved.
 
 use super::levels::after_search;
 use super::place::{Insides, Place};
@@ -8,17 +8,18 @@ use crate::plane::even::{Even, foreground};
 use crate::{Error, Geometry, Result};
 use glam::DAffine3;
 
-/// What is tried.
+/// What to try.
 pub enum Again {
-    /// Pictures by their contrasts, from a search among all places, turns and sizes.
+    /// 2-D images by local contrast, from a search among all positions, rotations and scales. `lost`: see [`lost`].
     Search { lost: bool },
-    /// Pictures by their contrasts, from where the first result places them: fixed point to moving point, LPS mm.
+    /// 2-D images by local contrast, from the first result: a map of fixed points to moving points, LPS mm.
     Contrasts(DAffine3),
-    /// Volumes by what is brighter than the surround: a head and a brain without a skull share no more.
+    /// Volumes by their foreground. A head and a brain without its skull have no more in common, and over all voxels a
+    /// wrong scale has the higher metric.
     Foreground,
 }
 
-/// Whether what the images show does not speak for where they were placed.
+/// Whether the result failed [`Check::Place`].
 pub fn lost(found: &Registration) -> bool {
     failed(found, Check::Place)
 }
@@ -27,10 +28,10 @@ fn failed(found: &Registration, check: Check) -> bool {
     found.doubts.iter().any(|doubt| doubt.grave && doubt.check == check)
 }
 
-/// A result, or none where there is none.
+/// Turns an error of an attempt into `None`.
 ///
 /// # Errors
-/// Those that end a registration whatever else might be tried.
+/// Those that end the whole registration: [`Error::Stopped`] and [`Error::Device`].
 pub fn unless_fatal<T>(found: Result<T>) -> Result<Option<T>> {
     match found {
         Err(error @ (Error::Stopped | Error::Device { .. })) => Err(error),
@@ -39,7 +40,7 @@ pub fn unless_fatal<T>(found: Result<T>) -> Result<Option<T>> {
 }
 
 impl Again {
-    /// What to try after a result; none where it stands.
+    /// Returns what to try after a result; `None` if the result is good enough.
     pub fn after(found: &Registration, fixed: &Geometry) -> Option<Self> {
         let lost = lost(found);
         if !fixed.is_flat() {
@@ -52,7 +53,7 @@ impl Again {
         }
     }
 
-    /// The same, said to the user.
+    /// Returns the note for the user that says why.
     pub fn why(&self) -> &'static str {
         match self {
             Self::Search { lost: false } => {
@@ -65,7 +66,7 @@ impl Again {
         }
     }
 
-    /// Whether what was found again takes the place of the first result.
+    /// Whether the new result replaces the first one.
     pub fn takes(&self, again: &Registration, found: &Registration) -> bool {
         let told = |found: &Registration| found.place.map_or(0.0, |place| place.information);
         let agrees = |place: Place| match self {
@@ -77,7 +78,7 @@ impl Again {
 }
 
 impl Case<'_> {
-    /// Registers in another way.
+    /// Registers again, in another way.
     pub fn again(
         &self,
         again: &Again,
@@ -92,7 +93,8 @@ impl Case<'_> {
         }
     }
 
-    /// Registers two pictures by their contrast, from a map or from where a search puts them.
+    /// Registers two 2-D images by their local contrast, from a map or, without one, from the poses that a search
+    /// finds.
     fn by_contrast(
         &self,
         from: Option<&DAffine3>,
@@ -114,7 +116,7 @@ impl Case<'_> {
         Ok(found)
     }
 
-    /// Registers two volumes from a better place of the smaller one in the larger one.
+    /// Registers two volumes from a better position of the smaller one in the larger one.
     pub fn from(
         &self,
         place: Elsewhere,
@@ -129,7 +131,7 @@ impl Case<'_> {
         Ok(found)
     }
 
-    /// Registers two volumes by what is brighter than the surround in both.
+    /// Registers two volumes by their foregrounds.
     fn by_foreground(
         &self,
         options: &Options,

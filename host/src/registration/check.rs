@@ -1,4 +1,4 @@
-//! What can be registered at all.
+//! Refuses options and images that cannot be registered.
 
 use super::Options;
 use crate::error::{Setting, message};
@@ -31,7 +31,7 @@ pub fn check<'a>(fixed: &'a Volume, moving: &'a Volume, options: &'a Options) ->
     metric::check::images([fixed, moving], masks, [options.fixed_range, options.moving_range])
 }
 
-/// Whether a start keeps two-dimensional images in the plane that they lie in.
+/// Refuses a start that takes 2-D images out of their plane.
 pub fn stays_in_plane(start: &DAffine3) -> Result<()> {
     let onto = |p: DVec3| start.transform_point3(p).z.abs() < 1e-6;
     match [DVec3::ZERO, DVec3::X, DVec3::Y].into_iter().all(onto) {
@@ -46,7 +46,7 @@ pub fn stays_in_plane(start: &DAffine3) -> Result<()> {
     }
 }
 
-/// Refuses levels that are no lengths, or that do not get finer.
+/// Refuses levels that are not lengths, and levels that do not get finer.
 pub fn levels(levels: &[f64]) -> Result<()> {
     let falling = levels.windows(2).all(|pair| pair[0] > pair[1]);
     let lengths = levels.iter().all(|mm| mm.is_finite() && *mm > 0.0);

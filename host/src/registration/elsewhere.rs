@@ -1,7 +1,8 @@
-//! Whether a small image agrees as well at other places of a larger one.
+//! Checks whether a small volume agrees as well at another position in a larger one.
 //!
-//! Among very many places some agree well by chance, the better the fewer voxels there are. So the small image is laid all over the large one,
-//! the best places climb, and where the images were placed they have to agree better than where those end.
+//! Of very many positions some agree well by chance, and the better the fewer voxels there are. So the small volume is
+//! compared all over the large one, and the best positions are optimised. The result must agree better than all of
+//! them.
 
 use super::binned::Ranged;
 use super::samples::Samples;
@@ -13,36 +14,39 @@ use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// A small image covers less than this part of what a large one does, mm^3.
+/// A volume is small if it covers less than this fraction of what the other one does, mm^3.
 const SMALL: f64 = 0.5;
-/// Voxels along the longest side of a small image and of a large one, where there are as many.
+/// The most voxels along the longest side of the small and of the large volume.
 const SIDE: f64 = 64.0;
 const LARGE_SIDE: f64 = 256.0;
-/// Voxels of the small image that are compared at all places, and where places climb.
+/// Foreground voxels of the small volume that are compared at every position, and that positions are optimised by.
 const SCAN: usize = 1000;
 const SAMPLES: usize = 5000;
-/// How far places lie apart, as a part of what the small image shows along each axis, and how many are looked at at most.
+/// The distance between positions as a fraction of the extent of the small volume's foreground along each axis, and the
+/// most positions.
 const STEP: f64 = 0.5;
 const PLACES: f64 = 20_000.0;
-/// Places that climb, and how far these lie apart at least, steps along the shortest axis.
+/// Positions that are optimised, and the least distance between them, in steps along the axis on which steps are
+/// shortest.
 const CLIMB: usize = 16;
 const APART: f64 = 1.5;
-/// First step and resolution of a climb, voxels.
+/// First step and resolution of an optimisation, voxels.
 const BY_INTENSITIES: (f64, f64) = (2.0, 0.25);
 
-/// The best other place of a small image in a large one.
+/// The best other position of a small volume in a large one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Elsewhere {
-    /// How many times as much as there the intensities tell about each other where the images were placed.
+    /// The mutual information of intensities at the result, as a multiple of that at the other position.
     pub times: f64,
-    /// How far away it is, mm.
+    /// The distance between the two, mm.
     pub distance_mm: f64,
-    /// The map that leads there, fixed point to moving point, LPS mm.
+    /// The map at the other position, of fixed points to moving points, LPS mm.
     #[serde(skip)]
     pub to: DAffine3,
 }
 
-/// Of a fixed and a moving image that were placed by `to` (fixed point to moving point, LPS mm); none where neither is much smaller.
+/// Searches for the best position of the smaller volume away from the result `to`, a map of fixed points to moving
+/// points, LPS mm. Returns `None` for 2-D images, and if neither volume is much smaller than the other.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -58,7 +62,7 @@ pub fn elsewhere([fixed, moving]: [&Prepared; 2], to: &DAffine3) -> Result<Optio
     best([moving, fixed], &to.inverse()).map(|found| found.map(back))
 }
 
-/// The same of a small and a large image.
+/// Does the same for a small and a large volume; `to` maps the small one to the large one.
 fn best([small, large]: [&Prepared; 2], to: &DAffine3) -> Result<Option<Elsewhere>> {
     let small = shown(small, longer_side(&small.image.geometry) / SIDE);
     let mm = small.0.geometry.spacing.min_element().max(longer_side(&large.image.geometry) / LARGE_SIDE);
@@ -74,7 +78,7 @@ fn best([small, large]: [&Prepared; 2], to: &DAffine3) -> Result<Option<Elsewher
         true => here = end.1.max(here),
         false => best = Some(best.filter(|best: &(_, f64)| best.1 >= end.1).unwrap_or(end)),
     };
-    // The result is a little off its own top, too.
+    // The result is not quite at its own maximum either, so it is optimised in the same way.
     let (first, _) = BY_INTENSITIES;
     consider(samples.climbed(*to, BY_INTENSITIES)?, first * samples.grid.spacing.max_element());
     let mut tried: Vec<DAffine3> = Vec::new();
@@ -91,7 +95,7 @@ fn best([small, large]: [&Prepared; 2], to: &DAffine3) -> Result<Option<Elsewher
     Ok(best.map(found))
 }
 
-/// What of an image is brighter than its surround and within its mask, on a grid of about `mm`.
+/// Returns the foreground of an image inside its mask on a grid of about `mm`, NaN elsewhere, with its intensity range.
 fn shown(image: &Prepared, mm: f64) -> Ranged {
     let picture = pyramid::level(&image.image, mm);
     let mask = image.mask().map(|mask| pyramid::level(mask, mm));
@@ -100,8 +104,8 @@ fn shown(image: &Prepared, mm: f64) -> Ranged {
     (picture.only(counts), image.intensities.range)
 }
 
-/// The maps that lay the small image elsewhere in the large one, where enough of both is image, best first; and the least distance between
-/// them, mm.
+/// Returns the maps that place the small volume elsewhere in the large one, best first, and the least distance between
+/// positions, mm. Maps at which too few samples fall on the large volume's foreground are left out.
 fn places(samples: &Samples, to: &DAffine3) -> (Vec<DAffine3>, f64) {
     let (steps, step_mm) = steps(samples, to);
     let large = &samples.moving.0.geometry;
@@ -119,7 +123,8 @@ fn places(samples: &Samples, to: &DAffine3) -> (Vec<DAffine3>, f64) {
     (told.into_iter().map(|(_, map)| map).collect(), step_mm)
 }
 
-/// The steps between places, voxels of the large image along the small one's axes, and the shortest of them, mm.
+/// Returns the steps between positions along the small volume's axes, in voxels of the large one, and the shortest of
+/// them, mm.
 fn steps(samples: &Samples, to: &DAffine3) -> (DMat3, f64) {
     let (grid, large) = (samples.grid, &samples.moving.0.geometry);
     let extents = samples.points().map(|at| grid.world_to_index().transform_point3(at)).map(|at| (at, at));
@@ -132,7 +137,7 @@ fn steps(samples: &Samples, to: &DAffine3) -> (DMat3, f64) {
     (along(step), (step * grid.spacing).min_element())
 }
 
-/// All whole numbers of steps up to `reach` along each axis.
+/// Iterates over all whole numbers of steps up to `reach` in either direction of each axis.
 fn lattice(reach: DVec3) -> impl Iterator<Item = DVec3> {
     let [x, y, z] = reach.ceil().to_array().map(|n| n as i32);
     let row = move |y: i32, z: i32| (-x..=x).map(move |x| DVec3::new(x.into(), y.into(), z.into()));

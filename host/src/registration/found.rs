@@ -1,4 +1,4 @@
-//! What a registration found.
+//! The result of a registration.
 
 use super::{Elsewhere, Place};
 use crate::Volume;
@@ -9,38 +9,39 @@ use crate::optimizer::Stopped;
 use crate::transform::Linear;
 use serde::Serialize;
 
-/// The result, and how it came about.
+/// The result of a registration, and how it was found.
 #[derive(Debug, Clone)]
 pub struct Registration {
-    /// Fixed point to moving point, LPS mm.
+    /// Maps fixed points to moving points, LPS mm.
     pub transform: Linear,
-    /// The moving image on the fixed image's grid, where it was asked for; 0 outside.
+    /// The moving image on the fixed image's grid, 0 outside; `None` unless the options asked for it.
     pub moved: Option<Volume>,
-    /// What of the fixed and of the moving image's intensities the metric looked at.
+    /// The intensities of the fixed and of the moving image, and the ranges of them that the metric used.
     pub intensities: [Intensities; 2],
-    /// The metric at full resolution with the headers as they are, and at the end.
+    /// The joint histogram's measures at full resolution: with the headers' alignment, and at the end.
     pub start: Evaluation,
     pub end: Evaluation,
-    /// The metric that was maximised as the headers place the images, and at the end: at full resolution, or for a smooth metric on
-    /// the finest level.
+    /// The maximised metric with the headers' alignment, and at the end: at full resolution for metrics of a joint
+    /// histogram, on the finest level for metrics with a gradient.
     pub values: [f64; 2],
     /// The joint histograms of `start` and `end`: the pair (f, m) is at `f + bins * m`.
     pub histograms: [Vec<u32>; 2],
-    /// What of the fixed and of the moving image is spread over their bins: intensities, or where [`Started::from`] is `contrast` local
-    /// contrasts, in standard deviations of the neighbourhood.
+    /// The ranges of the fixed and of the moving image that are spread over the bins: of intensities or, if
+    /// [`Started::from`] is `contrast`, of local contrast, in local standard deviations.
     pub binned: [Range; 2],
     pub started: Started,
     /// Coarse to fine.
     pub levels: Vec<RegistrationLevel>,
-    /// Whether the images agree where they were placed; none where too little of them is image. Where [`Started::from`] is `affine`, as that
-    /// placed them.
+    /// How much better the images agree at the result than at poses around it; `None` if too little of them is
+    /// foreground. If [`Started::from`] is `affine`, it is that of the affine registration.
     pub place: Option<Place>,
-    /// The best other place of the smaller volume in the larger one; none where neither covers less than half of what the other does.
+    /// The best other position of the smaller volume in the larger one; `None` unless one covers less than half as much
+    /// as the other.
     pub elsewhere: Option<Elsewhere>,
-    /// What speaks against the result.
+    /// The checks that the result did not pass.
     pub doubts: Vec<Doubt>,
     pub seconds: RegistrationSeconds,
-    /// What counted the joint histograms at full resolution.
+    /// How the joint histograms at full resolution were counted.
     pub histogram: &'static str,
     /// `cpu`, `cuda` or `emulated`.
     pub backend: &'static str,
@@ -55,35 +56,36 @@ impl Registration {
     }
 }
 
-/// The start that won.
+/// The start that the result came from.
 #[derive(Debug, Clone, Serialize)]
 pub struct Started {
-    /// `header`, `geometry`, `mass`, `moments`, `search`, `file`; or `contrast`: of pictures, whose contrast was registered; or
-    /// `foreground`: of volumes, of which what is brighter than the surround was registered; or `affine`: of volumes, an affine registration
-    /// to which the transform is the nearest of its kind.
+    /// The initialisation `header`, `geometry`, `mass`, `moments`, `search` or `file`, or the attempt that replaced the
+    /// first result: `contrast` (of 2-D images, by their local contrast), `foreground` (of volumes, by their
+    /// foreground), `elsewhere` (of volumes, from a better position of the smaller one in the larger one) or `affine`
+    /// (of volumes, the transform of the requested kind that is nearest to an affine registration).
     pub from: &'static str,
-    /// How far the end is from it: the root mean square distance over the fixed image's grid, mm.
+    /// The root mean square distance between start and result over the fixed image's grid, mm.
     pub distance_mm: f64,
-    /// Starts that were looked at.
+    /// Starts that were evaluated.
     pub candidates: usize,
 }
 
-/// One level of the pyramid.
+/// A resolution level.
 #[derive(Debug, Clone, Serialize)]
 pub struct RegistrationLevel {
-    /// Grid of the sampled image at this level, mm.
+    /// The grid spacing of the sampled image, mm.
     pub spacing_mm: [f64; 3],
-    /// Voxels that are counted.
+    /// Voxels that were counted.
     pub samples: u64,
-    /// For Gaussian windows their standard deviations as parts of the ranges: fixed, moving, and those of the joint density where it
-    /// has its own.
+    /// For Gaussian windows, their standard deviations as fractions of the intensity ranges: fixed, moving, and that of
+    /// the joint density if it has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sigmas: Option<Vec<f64>>,
     /// Transforms at which the metric was evaluated.
     pub evaluations: usize,
     /// The metric at the level's end.
     pub value: f64,
-    /// Why the search ended.
+    /// Why the optimisation ended.
     pub stopped: Stopped,
     /// The best value so far, each time that it rose.
     pub trace: Vec<Rise>,
@@ -92,18 +94,18 @@ pub struct RegistrationLevel {
 /// A point of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Rise {
-    /// Evaluations on this level until then.
+    /// Evaluations on this level up to this point.
     pub evaluations: usize,
     pub value: f64,
 }
 
-/// RegistrationSeconds spent in each part.
+/// Seconds spent in each part.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct RegistrationSeconds {
     pub upload: f64,
     pub pyramid: f64,
     pub optimise: f64,
-    /// The metric at full resolution, before and after.
+    /// The comparison at full resolution, before and after.
     pub compare: f64,
     pub resample: f64,
 }

@@ -1,4 +1,4 @@
-//! The grids of the levels, and both images on them.
+//! The grid spacings of the levels, and both images on each level.
 
 use super::Options;
 use crate::backend::Backend;
@@ -13,20 +13,22 @@ use glam::DAffine3;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Voxels along the shortest side of the sampled image that an automatic level keeps, in space and in the plane: some thousands in all.
+/// The fewest voxels along the shortest side of the sampled image on an automatic level, in 3-D and in 2-D: some
+/// thousands of voxels in all.
 const SHORTEST: f64 = 16.0;
 const SHORTEST_IN_PLANE: f64 = 48.0;
-/// Slices that are thicker than the other image's by this are thick.
+/// Slices are thick if their spacing exceeds the other image's by more than this factor.
 const THICK: f64 = 1.5;
-/// The part of the difference in variance that is made up for. On simulated heads with slices of 4 mm, rigid errors fell from none of
-/// it to all of it (0.094 to 0.068 mm), and affine ones rose (0.16 to 0.22 mm).
+/// The fraction of the difference in variance between thick and thin slices that smoothing makes up for. On simulated
+/// heads with slices of 4 mm, from no smoothing to all of it, rigid errors fell (0.094 to 0.068 mm) and affine ones
+/// rose (0.16 to 0.22 mm).
 const AS_THICK: f64 = 0.5;
-/// Samples that a coarse level must have for masks to be heeded there.
+/// Samples that masks must leave on a coarse level; if they leave fewer, the level is run without masks.
 const ENOUGH: usize = 3000;
 
 /// Both images and their masks on the grids of all levels, fine to coarse.
 pub struct Levels<'a> {
-    /// Grids, mm.
+    /// Grid spacings, mm.
     pub spacings: Vec<f64>,
     pub which: Sampled,
     sampled: Vec<Cow<'a, Volume>>,
@@ -38,7 +40,8 @@ pub struct Levels<'a> {
     options: &'a Options,
 }
 
-/// Which image to sample: the one with the larger voxels, for which fewer samples say as much.
+/// Chooses the image to sample: the moving one if its voxels are more than 1.5 times as large as the fixed one's, else
+/// the fixed one. Samples of large voxels carry more information each.
 pub fn sampled(fixed: &Geometry, moving: &Geometry) -> Sampled {
     if moving.voxel_size() > 1.5 * fixed.voxel_size() { Sampled::Moving } else { Sampled::Fixed }
 }
@@ -55,7 +58,8 @@ impl<'a> Levels<'a> {
         let chosen = options.levels.as_ref().map(|levels| levels.iter().rev().copied().collect());
         let mut spacings = chosen.unwrap_or_else(|| automatic(&sampled.geometry));
         let interpolated_mask = second.mask();
-        // Where this mask lies is known after a level without it: a single one is gone through twice.
+        // Where the interpolated image's mask lies is not known before the first level, which therefore does without
+        // it. A single level is run twice, so that the mask is used.
         if let [only] = spacings[..]
             && interpolated_mask.is_some()
             && options.init.known().is_none()
@@ -87,12 +91,13 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// The images of a level. A voxel counts where the sampled image's mask is, where `transform` puts it inside the other one's mask,
-    /// and where the sampling picks it. A coarse level on which masks leave too little does without them; while no transform is known,
-    /// coarse levels do without the other image's mask, which would lie at the wrong place.
+    /// Returns the images of a level. A voxel of the sampled image counts if it lies inside its mask, if `transform`
+    /// takes it inside the other image's mask, and if the sampling picks it. A coarse level is run without masks if
+    /// they leave too few voxels. While no transform is known, coarse levels are run without the other image's mask,
+    /// whose place is unknown.
     ///
     /// # Errors
-    /// [`Error::Option`] where the masks leave nothing of the finest level.
+    /// [`Error::Option`] if the masks leave no voxel of the finest level.
     pub fn images(&self, level: usize, transform: Option<DAffine3>) -> Result<ImagePair<'_>> {
         let known = transform.is_some() || level == 0;
         let transform = &transform.unwrap_or_default();
@@ -108,7 +113,7 @@ impl<'a> Levels<'a> {
                 let voxels = left.par_iter().enumerate();
                 let keep: Vec<bool> =
                     voxels.map(|(voxel, left)| *left && sampling::picked(voxel, seed, part)).collect();
-                // Of so few, chance may take none.
+                // Random sampling of so few voxels may pick none.
                 Some(if count(&keep) == 0 { left } else { keep })
             }
         };
@@ -124,7 +129,8 @@ impl<'a> Levels<'a> {
         }
     }
 
-    /// The Gaussians, voxels, that smooth the interpolated image along the axes where the sampled one's slices are thicker.
+    /// Returns the sigmas, voxels, of the Gaussians that smooth the interpolated image along the axes on which the
+    /// slices of the sampled one are thicker.
     fn as_thick(&self, interpolated: &Geometry, sampled: &Geometry, transform: &DAffine3) -> [f64; 3] {
         let rotation = self.which.from_sampled(transform).matrix3;
         let mut sigmas = [0.0; 3];
@@ -133,14 +139,15 @@ impl<'a> Levels<'a> {
             let nearest = along.abs().max_position();
             let (thick, thin) = (sampled.spacing[axis], interpolated.spacing[nearest]);
             if interpolated.size[nearest] > 1 && thick > THICK * thin {
-                // The variance of a slice's profile is that of a box: a twelfth of its square.
+                // A slice profile is taken for a box, whose variance is a twelfth of its squared width.
                 sigmas[nearest] = (AS_THICK * (thick * thick - thin * thin) / 12.0).sqrt() / thin;
             }
         }
         sigmas
     }
 
-    /// How a level is sampled, where masks leave only a part of it.
+    /// Returns the strides of a level and the random selection (a seed and a part of 2^64), which depend on how much
+    /// the masks leave.
     fn plan(&self, level: usize) -> ([usize; 3], Option<(u64, u64)>) {
         let part = |mask: &Volume| {
             let inside = mask.voxels.par_iter().filter(|&&voxel| voxel >= 0.5).count();
@@ -151,7 +158,7 @@ impl<'a> Levels<'a> {
         sampling::plan(self.options.sampling, &self.sampled[level].geometry, left)
     }
 
-    /// For each voxel of a level whether the masks leave it; none without masks.
+    /// Returns for each voxel of a level whether the masks keep it; `None` without masks.
     fn masked(&self, level: usize, grid: &Geometry, strides: [usize; 3], map: Option<&DAffine3>) -> Option<Vec<bool>> {
         let inside = |masks: &Vec<Cow<Volume>>| sampling::inside(&sampling::thinned(&masks[level], strides));
         let sampled = self.sampled_mask.as_ref().map(inside);
@@ -161,7 +168,8 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// Those of pictures that a search has placed, coarse to fine: on coarser grids than the search's own, contrast tells less than it did there.
+/// Returns the levels, mm, coarse to fine, for 2-D images that are registered by local contrast. Grids coarser than
+/// those of the search are left out: local contrast shows less on them.
 pub fn after_search([fixed, moving]: [&Geometry; 2]) -> Vec<f64> {
     let grid = match sampled(fixed, moving) {
         Sampled::Fixed => fixed,
@@ -174,7 +182,7 @@ pub fn after_search([fixed, moving]: [&Geometry; 2]) -> Vec<f64> {
     spacings
 }
 
-/// From the grid itself, each twice as coarse as the one before.
+/// Returns automatic spacings, mm, fine to coarse: the finest one of the grid, and each twice the one before.
 fn automatic(grid: &Geometry) -> Vec<f64> {
     let (axes, fewest) = if grid.is_flat() { (0..2, SHORTEST_IN_PLANE) } else { (0..3, SHORTEST) };
     let finest = axes.clone().map(|axis| grid.spacing[axis]).fold(f64::INFINITY, f64::min);

@@ -12,14 +12,14 @@ use crate::{Observer, Result};
 pub struct LinearStart {
     /// Fixed point to moving point, LPS mm.
     pub transform: Linear,
-    /// Where it is from, such as `an affine registration` or `the headers`.
+    /// What it is from, such as `an affine registration` or `the headers`.
     pub from: &'static str,
-    /// Finding it.
+    /// The time that it took to find it.
     pub seconds: f64,
 }
 
-/// Registers two images, which were prepared, with default options: by a transform of `kind` or, where its result should not be used and a rigid
-/// one may be, by that. Each is done on what `backend` says by then.
+/// Registers two prepared images with default options and a transform of `kind`. If that result should not be used,
+/// tries a rigid transform. `backend` is asked before each registration: a GPU may have become ready in the meantime.
 ///
 /// # Errors
 /// Those of [`Engine::register`](crate::Engine::register).
@@ -33,7 +33,7 @@ pub(crate) fn linear<'b>(
     if found.trusted() || kind <= Kind::Rigid {
         return Ok(found);
     }
-    // What shows too little for shears may show enough for a turn.
+    // Images that show too little for scales and shears may show enough for a rotation.
     observer.note(&format!("the {} registration should not be used: trying a rigid one", kind.name()));
     let rigid = unless_fatal(of_kind(Kind::Rigid, images, backend()?, observer))?;
     Ok(rigid.filter(Registration::trusted).unwrap_or(found))
@@ -58,7 +58,7 @@ fn of_kind(
     alone([&fixed.image, &moving.image], &options, RegistrationSeconds::default(), backend, observer)
 }
 
-/// Where a start of this kind is from.
+/// Returns what [`LinearStart::from`] says of a registration of this kind.
 pub(crate) fn from(kind: Kind) -> &'static str {
     match kind {
         Kind::Translation => "a translation registration",

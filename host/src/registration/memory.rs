@@ -1,4 +1,5 @@
-//! Memory that a registration needs, against what is there: better a line before the start than a process that is killed.
+//! Estimates the memory that a registration needs, and refuses to begin if it is not free: an error message is better
+//! than a killed process.
 
 use super::Options;
 use super::levels;
@@ -8,7 +9,7 @@ use crate::metric::{Histogram, Sampled, Sampling};
 use crate::{Error, Geometry, Result};
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// Bytes beside the images themselves.
+/// Bytes needed besides the images themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Need {
     host: u64,
@@ -16,17 +17,19 @@ struct Need {
     device: u64,
 }
 
-/// Refuses images for which memory is short, with so many bytes free on the device if it has its own.
+/// Refuses images for which memory is short. `on_device` is the number of free bytes on a device with memory of its
+/// own.
 ///
 /// # Errors
-/// [`Error::Device`] names what is needed and what is there.
+/// [`Error::Device`] names what is needed and what is free.
 pub fn check(fixed: &Geometry, moving: &Geometry, options: &Options, on_device: Option<u64>) -> Result<()> {
     let need = need(fixed, moving, options);
     enough(need.host, free(), Place::Host)?;
     enough(need.device, on_device, Place::Device)
 }
 
-/// What lives at the same time: the pyramids, the images of one level as they are counted, and the result.
+/// Estimates the most that is needed at one time: the pyramids and the images of one level, then the images of the
+/// final comparison, then the result.
 fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
     let [f, m] = [fixed, moving].map(|grid| grid.voxels() as u64);
     let (sampled, interpolated) = match levels::sampled(fixed, moving) {
@@ -38,28 +41,29 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
         Sampling::Grid { samples } | Sampling::Random { samples, .. } => sampled.min(samples as u64),
     };
     let Histogram { bins, interpolator, .. } = options.metric.histogram();
-    // Words of four levels; or 16-bit values, and f32 coefficients made from as many voxels.
+    // Bytes per voxel: a word of four 8-bit levels; or a 16-bit value, and an f32 coefficient with an f32 it is made
+    // from.
     let stored = if interpolator.is_cubic() { 2 + 8 } else { 4 };
-    // Coarser levels, f32.
+    // All coarser levels of both images, f32.
     let pyramids = 4 * (f + m) / 7;
-    // Samples as f32 and as bins; a mask; the other image smoothed to their thickness.
+    // Samples as f32 and as bins; a mask; the other image, and the same smoothed to the samples' slice thickness.
     let level = 7 * samples + (stored + 4) * interpolated;
-    // Bins; the other image, which may be thinned first.
+    // Bins; the other image, which may be reduced to a coarser grid first.
     let compared = 2 * f + (stored + 1) * m;
     let moved = 4 * f;
-    // A picture, and what smoothing leaves along one axis and the next.
+    // 2-D images are smoothed first: the results along one axis and along both, f32.
     let smoothed = if fixed.is_flat() { 8 * f.max(m) } else { 0 };
     let histograms = 4 * u64::from(bins).pow(2) * BATCH as u64;
-    // Both images as f32 are kept. Beside them are samples and words, and what smoothing leaves along one axis and the next; or the moving
-    // image with its outliers, and the moved one.
+    // Both images stay on the device as f32. Besides, there are either samples, words, and the results of smoothing
+    // along one axis and along both; or the moving image with its outliers and the moved one.
     let device = 4 * (f + m) + (2 * samples + 12 * interpolated).max(4 * (f + m)) + 2 * histograms;
     Need { host: (pyramids + level + smoothed).max(compared).max(moved) + histograms + options.metric.bytes(), device }
 }
 
-/// Refuses where less is free than is needed.
+/// Refuses to go on if less memory is free than is needed.
 ///
 /// # Errors
-/// [`Error::Device`] names both.
+/// [`Error::Device`] names what is needed and what is free.
 pub fn enough(need: u64, free: Option<u64>, place: Place) -> Result<()> {
     let Some(free) = free.filter(|&free| free < need) else { return Ok(()) };
     let [need, free] = [need, free].map(|bytes| bytes as f64 / 1e9);
@@ -81,7 +85,7 @@ pub fn enough(need: u64, free: Option<u64>, place: Place) -> Result<()> {
     })
 }
 
-/// Whose memory is looked at.
+/// Whose memory is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     Host,
@@ -89,11 +93,11 @@ pub enum Place {
     Device,
 }
 
-/// Memory of the host that this process may still take, where the operating system says.
+/// Returns the bytes that this process may still allocate on the host, if the operating system tells.
 pub fn free() -> Option<u64> {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(memory).ok()?;
-    // A container's limit counts files in the cache, which make room when they must, so they are left out.
+    // The page cache counts against a container's limit but is freed on demand, so only resident memory is subtracted.
     let container = system.cgroup_limits().map(|limits| limits.total_memory.saturating_sub(limits.rss));
     Some(system.available_memory().min(container.unwrap_or(u64::MAX))).filter(|&free| free > 0)
 }
@@ -109,14 +113,14 @@ mod tests {
         Geometry::axis_aligned(size, DVec3::from_array(spacing), DVec3::ZERO)
     }
 
-    /// Megabytes with the images themselves.
+    /// Returns the estimate with the images themselves, megabytes.
     fn megabytes(fixed: Geometry, moving: Geometry, interpolator: Interpolator) -> f64 {
         let images = 4 * (fixed.voxels() + moving.voxels()) as u64;
         let metric = Metric::Counted(Counted { interpolator, ..Counted::default() });
         (need(&fixed, &moving, &Options { metric, ..Options::default() }).host + images) as f64 / 1e6
     }
 
-    /// The measured ones are what `/usr/bin/time` prints as the most that `mireg register` had resident, with 2 threads.
+    /// Measured is the maximum resident set size of `mireg register` with 2 threads, by `/usr/bin/time`.
     #[test]
     fn the_estimate_is_between_what_was_measured_and_twice_that() {
         let [head, thick] = [grid([181, 217, 180], [1.0; 3]), grid([192, 208, 52], [1.25, 1.25, 4.0])];

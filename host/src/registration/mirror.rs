@@ -1,5 +1,5 @@
-//! Whether the moving image agrees better mirrored: a head fits a mirrored head quite well, and left and right are easily exchanged, by a
-//! header that lost a sign or an array that lost its header.
+//! Checks whether the moving image agrees better when it is mirrored. A head fits a mirrored head quite well, and left
+//! and right are easily exchanged by a header that lost a sign or an array that lost its header.
 
 use super::binned::Ranged;
 use super::samples::{Samples, TOGETHER};
@@ -9,21 +9,24 @@ use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Voxels of the fixed image that are compared.
+/// Foreground voxels of the fixed image that are compared.
 const SAMPLES: usize = 5000;
-/// Planes of symmetry that are tried are square to an axis, or tilted by this tangent (15 degrees) towards the others.
+/// The normals of the mirror planes that are tried in 3-D are the axes, and the axes tilted by this tangent (15
+/// degrees) towards the others.
 const TILT: f64 = 0.268;
-/// Lines of symmetry of pictures that are tried.
+/// Mirror lines that are tried in 2-D.
 const LINES: u32 = 16;
-/// Those that climb by intensities; the best goes on by contrasts.
+/// How many of these are optimised by intensities. The best one is then optimised by local contrast.
 const CLIMB: usize = 2;
-/// First step and resolution of a climb by intensities and of one by contrasts, voxels.
+/// First step and resolution of an optimisation by intensities and of one by local contrast, voxels.
 const BY_INTENSITIES: (f64, f64) = (2.0, 0.5);
 const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
 
-/// The map that fits the moving image best when it is mirrored, near `to` (fixed point to moving point, LPS mm), and the information of
-/// contrasts there over the most near `to` or, where that is less than `least`, over that at `to`. Each pair is the fixed and the moving
-/// image.
+/// Finds the map near `to` that fits the mirrored moving image best; maps take fixed points to moving points, LPS mm.
+/// Each pair is the fixed and the moving image.
+///
+/// Returns the map, and the mutual information of local contrast there divided by that at `to`. If the ratio is `least`
+/// or more, it is taken again with the best map near `to` in place of `to`.
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
@@ -41,7 +44,7 @@ pub fn mirrored(
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
     let climbs: Result<Vec<_>> =
         order[..CLIMB].par_iter().map(|&start| by_intensities.climbed(starts[start], BY_INTENSITIES)).collect();
-    // The first of equals.
+    // `max_by` returns the last of equals; the first one is wanted.
     let best = climbs?.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(starts[order[0]], |end| end.0);
     let (map, information) = by_contrasts.climbed(best, BY_CONTRASTS)?;
     let times = |as_it_is: f64| information.max(0.0) / as_it_is.max(NO_INFORMATION);
@@ -49,11 +52,11 @@ pub fn mirrored(
     if at_once < least {
         return Ok((map, at_once));
     }
-    // The result is a little off its own top, too.
+    // The result is not quite at its own maximum either, so it is optimised in the same way.
     Ok((map, times(by_contrasts.climbed(*to, BY_CONTRASTS)?.1)))
 }
 
-/// Reflections through the middle.
+/// Returns the reflections through the centre of the samples.
 fn reflections(samples: &Samples) -> Vec<DAffine3> {
     let normals: Vec<DVec3> = if samples.grid.is_flat() {
         let line = |n: u32| libm::sincos(PI * f64::from(n) / f64::from(LINES));

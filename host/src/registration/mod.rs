@@ -1,4 +1,4 @@
-//! The registration loop: a start, levels from coarse to fine, and the result.
+//! Linear registration: finds poses to start from, optimises them from coarse to fine levels, and checks the result.
 
 mod again;
 mod binned;
@@ -67,7 +67,7 @@ pub(crate) fn register(
     Ok(nearest(&found, [fixed, moving], options, backend, observer)?.unwrap_or(found))
 }
 
-/// The same by transforms of the kind that was asked for alone.
+/// Registers with transforms of the requested kind only. [`register`] may then fall back on an affine registration.
 fn alone(
     [fixed, moving]: [&Volume; 2],
     options: &Options,
@@ -77,7 +77,7 @@ fn alone(
 ) -> Result<Registration> {
     let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
-    // Between pictures of unknown scale mm are no measure of sharpness.
+    // The blurs of both images are compared in mm. That makes no sense if the scale between them is still to be found.
     let alike = (fixed.geometry.is_flat() && options.dof <= Kind::Rigid).then(|| sharpness::alike(&read));
     let registered = alike.as_ref().unwrap_or(&read);
     let levels = timed(&mut seconds.pyramid, || Levels::new(registered, options, backend))?;
@@ -86,7 +86,7 @@ fn alone(
     let (insides, race) =
         rayon::join(|| Insides::of(registered.each_ref(), levels.pyramids()), || run.through_levels(&levels));
     let (insides, race) = (insides?, race?);
-    // Of whole bodies, half a gigabyte.
+    // Frees the pyramids: half a gigabyte for whole-body volumes.
     drop(levels);
     let mut found = run.finish(&race, insides.as_ref())?;
     if options.init != Init::Auto {
@@ -111,7 +111,7 @@ fn alone(
     if !lost(&found) {
         return Ok(found);
     }
-    // Where the images do not tell, the headers are all that is known.
+    // If the images do not show how they lie on each other, the headers are all that is known.
     let options = Options { init: Init::Header, ..options.clone() };
     match unless_fatal(case.run([registered, &read], &options, found.seconds.clone(), insides))? {
         Some(again) if !again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(again),
@@ -120,7 +120,8 @@ fn alone(
     }
 }
 
-/// Registers once, from where `options` say, and does not ask whether the images agree there.
+/// Registers once, from the initialisation in `options`: makes no further attempts and leaves [`Registration::place`]
+/// out.
 pub(crate) fn once(
     [fixed, moving]: [&Volume; 2],
     options: &Options,
@@ -133,7 +134,7 @@ pub(crate) fn once(
     Case { fixed, moving, read: &read, backend, observer }.run([&read; 2], options, seconds, None)
 }
 
-/// Both images as metrics look at them, unless they cannot be registered.
+/// Checks options, images and free memory, and prepares both images. Fails if they cannot be registered.
 fn ready<'a>(
     [fixed, moving]: [&'a Volume; 2],
     options: &'a Options,
@@ -146,20 +147,21 @@ fn ready<'a>(
     Ok(read)
 }
 
-/// What is to be registered.
+/// What all attempts to register a pair of images have in common.
 #[derive(Clone, Copy)]
 struct Case<'a> {
     fixed: &'a Volume,
     moving: &'a Volume,
-    /// Both without outliers and gaps.
+    /// Both, with outliers clamped and gaps filled.
     read: &'a [Prepared<'a>; 2],
     backend: &'a dyn Backend,
     observer: &'a dyn Observer,
 }
 
 impl<'a> Case<'a> {
-    /// Registers by the first of these images and compares the second at the end: those that were read, or what was made of them. `insides`:
-    /// what of both is image.
+    /// Registers the pair `registered` and compares the pair `compared` at full resolution at the end. Either is the
+    /// pair that was read or one derived from it, such as its local contrast. `insides` is the foreground of both, for
+    /// the `place` check.
     fn run(
         &self,
         [registered, compared]: [&[Prepared; 2]; 2],
@@ -174,7 +176,7 @@ impl<'a> Case<'a> {
         run.finish(&race, insides)
     }
 
-    /// A registration by these images that has not begun.
+    /// Sets up a run that has not begun. `prepared` is the pair that it compares at its end.
     fn under_way<'r>(
         self,
         prepared: &'r [Prepared<'r>; 2],
@@ -189,21 +191,21 @@ impl<'a> Case<'a> {
     }
 }
 
-/// A registration under way.
+/// A registration in progress.
 struct Run<'a> {
     case: Case<'a>,
-    /// Both as metrics look at them.
+    /// The pair that is compared at full resolution at the end.
     prepared: &'a [Prepared<'a>; 2],
     options: &'a Options,
     dimension: Dimension,
     levels: Vec<RegistrationLevel>,
-    /// A smooth metric as the headers place the images, and at the end.
+    /// The value of a metric with a gradient on the finest level: with the headers' alignment, and at the end.
     values: [f64; 2],
     seconds: RegistrationSeconds,
 }
 
 impl Run<'_> {
-    /// From coarse to fine.
+    /// Optimises on all levels, coarse to fine.
     fn through_levels(&mut self, levels: &Levels) -> Result<Race> {
         let mut race = Race::new(self.options.metric.nothing());
         for level in (0..levels.spacings.len()).rev() {
@@ -212,7 +214,7 @@ impl Run<'_> {
         Ok(race)
     }
 
-    /// What was found, looked at.
+    /// Compares the images at the best pose, runs the checks, and puts the result together.
     fn finish(mut self, race: &Race, insides: Option<&Insides>) -> Result<Registration> {
         let best = race.best()?;
         let transform =
@@ -269,7 +271,7 @@ impl Run<'_> {
         })
     }
 
-    /// Takes the poses in the race on at a level; at the coarsest one the race begins.
+    /// Optimises the poses of the race on a level. On the coarsest one, evaluates the starts first.
     fn level(&mut self, levels: &Levels, level: usize, race: &mut Race) -> Result<()> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map(|pose| pose.transform).or(self.options.init.known());
@@ -289,7 +291,7 @@ impl Run<'_> {
             race.begin(&mut metric, &starts, &steps, mm, grid)?;
         }
         let steps = Steps::new(self.options.dof, self.dimension, grid);
-        // The coarsest level is too coarse to tell starts that are nearly as good.
+        // The coarsest of several levels cannot tell apart starts that are nearly as good as each other.
         let decides = level == 0 || level + 1 < count;
         race.go_on(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, decides), grid)?;
         let best = race.best()?;
@@ -304,7 +306,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes the metric of the finest level as the headers place the images, and at `to`.
+    /// Evaluates the metric on the finest level, with the headers' alignment and at `to`, for `values`.
     fn look(&mut self, levels: &Levels, to: &DAffine3) -> Result<()> {
         if !self.options.metric.has_gradient() {
             return Ok(());
@@ -316,20 +318,20 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Both images compared, and the moving one where it is wanted.
+    /// Compares both images, and resamples the moving one if the options ask for it.
     fn seen(&mut self, map: &DAffine3) -> Result<(Compared, Option<Volume>)> {
         let compared = self.compare(map)?;
         Ok((compared, self.options.moved.then(|| self.resample(map)).transpose()?))
     }
 
-    /// Both images at full resolution before and after.
+    /// Compares both images at full resolution, before and after the registration.
     fn compare(&mut self, map: &DAffine3) -> Result<Compared> {
         let histogram = self.options.metric.histogram();
         let compare = || metric::before_and_after(self.prepared, map, histogram, self.case.backend, self.case.observer);
         timed(&mut self.seconds.compare, compare)
     }
 
-    /// The moving image on the fixed image's grid.
+    /// Resamples the moving image onto the fixed image's grid.
     fn resample(&mut self, map: &DAffine3) -> Result<Volume> {
         go_on(self.case.observer)?;
         let map = voxel_map(&self.case.fixed.geometry, &self.case.moving.geometry, map);
@@ -342,12 +344,12 @@ impl Run<'_> {
     }
 }
 
-/// What a grid covers, mm^3; a flat one, mm^2.
+/// Returns the volume that a grid covers, mm^3, or the area of a flat one, mm^2.
 pub(crate) fn volume(grid: &Geometry) -> f64 {
     grid.voxels() as f64 * grid.voxel_size()
 }
 
-/// Adds the time that `work` takes to `seconds`.
+/// Runs `work` and adds the time that it takes to `seconds`.
 pub(crate) fn timed<T>(seconds: &mut f64, work: impl FnOnce() -> T) -> T {
     let clock = Instant::now();
     let out = work();

@@ -4,12 +4,12 @@ use crate::Volume;
 use crate::transform::Dimension;
 use glam::{DMat3, DVec3};
 
-/// Of the intensities above the lowest, LPS mm.
+/// Moments of the intensities above the lowest one, LPS mm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
-    /// The grid's middle for a constant volume.
+    /// The centre of mass; the centre of the grid for a constant volume.
     pub centre: DVec3,
-    /// Mean squares about the centre, mm^2.
+    /// The covariance about the centre, mm^2.
     spread: DMat3,
 }
 
@@ -17,7 +17,7 @@ impl Moments {
     pub fn of(volume: &Volume) -> Self {
         let (low, _) = volume.range();
         let [width, height, _] = volume.geometry.size;
-        // About the grid's middle, so that squares of large indices do not drown what is wanted.
+        // Sums are taken about the grid's centre: squares of large indices would cost precision.
         let middle = DVec3::from_array(volume.geometry.size.map(|n| (n as f64 - 1.0) / 2.0));
         let (mut mass, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
         for (row, voxels) in volume.voxels.chunks_exact(width).enumerate() {
@@ -49,20 +49,22 @@ impl Moments {
         }
     }
 
-    /// The rotations that lay these axes on those of `other`: an axis has no sense, so there are four in space and two in the plane.
+    /// Returns the rotations that align these principal axes with those of `other`. An axis has no sense of direction,
+    /// so there are four in 3-D and two in 2-D.
     pub fn rotations_to(&self, other: &Self, dimension: Dimension) -> Vec<DMat3> {
         let (from, to) = (axes(self.spread), axes(other.spread));
         let turns = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]].map(|[x, y]| {
             let signed = DMat3::from_cols(to.x_axis * x, to.y_axis * y, to.z_axis * (x * y));
             signed * from.transpose()
         });
-        // In the plane the axis along z is to stay.
+        // In 2-D the z axis stays.
         let stays = |turn: &DMat3| dimension == Dimension::Three || turn.z_axis.z > 0.5;
         turns.into_iter().filter(stays).collect()
     }
 }
 
-/// The eigenvectors of a symmetric matrix as the columns of a rotation, those of the largest eigenvalues first, by Jacobi's method.
+/// Returns the eigenvectors of a symmetric matrix as the columns of a rotation, largest eigenvalue first, by Jacobi's
+/// method.
 fn axes(mut matrix: DMat3) -> DMat3 {
     let mut vectors = DMat3::IDENTITY;
     for _ in 0..12 {
@@ -95,7 +97,7 @@ mod tests {
     use crate::{Geometry, PixelType};
     use glam::DAffine3;
 
-    /// A box of 1 with a brighter end, turned and moved, on a grid of its own.
+    /// A box of 1 with a brighter end, moved by `pose`.
     fn bar(pose: DAffine3) -> Volume {
         let geometry = Geometry::axis_aligned([50, 52, 48], DVec3::new(2.0, 2.0, 2.2), DVec3::new(-50.0, -52.0, -52.0));
         let (back, to_world) = (pose.inverse(), geometry.index_to_world());

@@ -1,7 +1,8 @@
-//! The transform nearest to an affine registration, where one with fewer degrees of freedom does not stand.
+//! Falls back on an affine registration if a transform with fewer degrees of freedom fails its checks.
 //!
-//! Heads of two people differ in size and shape. Rigid transforms then lay outlines on each other rather than what they enclose, or agree
-//! nowhere clearly, while an affine one does. What speaks for that place speaks for the nearest transform of the kind that was asked for.
+//! Heads of two people differ in size and shape. A rigid transform then aligns their outlines rather than what is
+//! inside, or aligns nothing clearly, while an affine transform fits. The result is then the transform of the requested
+//! kind that is nearest to the affine one.
 
 use super::again::unless_fatal;
 use super::levels::Levels;
@@ -13,10 +14,11 @@ use crate::observer::Observer;
 use crate::transform::Kind;
 use crate::{Result, Volume, backend::Backend};
 
-/// In place of a result that does not stand, the transform nearest to an affine registration; none where that does not stand either.
+/// Returns the transform nearest to an affine registration in place of a result that fails its checks; `None` if the
+/// result need not be replaced, or if its replacement or the affine registration fails its checks, too.
 ///
 /// # Errors
-/// Those that end a registration whatever else might be tried.
+/// Those of [`unless_fatal`].
 pub fn nearest(
     found: &Registration,
     images: [&Volume; 2],
@@ -31,7 +33,7 @@ pub fn nearest(
     observer.note(&format!("the {} registration should not be used: trying an affine one", options.dof.name()));
     let as_affine = Options { dof: Kind::Affine, moved: false, ..options.clone() };
     let affine = unless_fatal(alone(images, &as_affine, found.seconds.clone(), backend, observer))?;
-    // After one wrong result another must not pass by chance.
+    // After a wrong result, another wrong one must not pass by chance.
     let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(trust::both_agree);
     let Some(affine) = affine.filter(stands) else { return Ok(None) };
     let near = unless_fatal(near(affine, images, options, backend, observer))?.flatten();
@@ -41,12 +43,13 @@ pub fn nearest(
     Ok(near)
 }
 
-/// Whether a result does not stand, and not because it is mirrored, which an affine registration may fit well enough to hide.
+/// Whether a result failed its checks and is not mirrored. An affine transform may fit a mirrored image well enough to
+/// hide that it is.
 fn is_replaceable(doubts: &[Doubt]) -> bool {
     doubts.iter().any(|doubt| doubt.grave) && doubts.iter().all(|doubt| doubt.check != Check::Mirrored)
 }
 
-/// The nearest transform, looked at; none where it does not stand.
+/// Finds the nearest transform and runs the checks; `None` if it fails them.
 fn near(
     affine: Registration,
     [fixed, moving]: [&Volume; 2],
@@ -66,14 +69,14 @@ fn near(
     run.levels = affine.levels;
     let race = Race::over("affine", map, to, affine.started.candidates);
     let mut near = run.finish(&race, None)?;
-    // The affine registration vouches for the place, and tells of sizes that differ.
+    // The affine registration has passed the check of the place, and its change of volume shows how much sizes differ.
     near.doubts.retain(|doubt| doubt.check != Check::Place);
     near.doubts.extend(affine.doubts.iter().filter(|doubt| doubt.check == Check::Volume).map(by_affine));
     (near.place, near.elsewhere) = (affine.place, affine.elsewhere);
     Ok(Some(near).filter(Registration::trusted))
 }
 
-/// What is said of an affine registration, where it is not the result.
+/// Rewords a doubt about the affine registration for the result that replaces it.
 fn by_affine(doubt: &Doubt) -> Doubt {
     let message = format!("by the affine registration to which this is nearest, {}", doubt.message);
     Doubt { message: message.into(), ..doubt.clone() }

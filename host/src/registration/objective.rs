@@ -9,20 +9,21 @@ use crate::transform::Steps;
 use crate::{Observer, Result};
 use glam::DAffine3;
 
-/// With less than this part of the most samples that any start had inside the other image, a high metric means nothing.
+/// A transform with fewer samples inside the other image than this fraction of the most that any start has counts as
+/// the worst there is: with so little overlap a high metric means nothing.
 const LEAST_OVERLAP: f64 = 0.3;
 
 /// The metric of one level.
 pub struct LevelMetric<'a> {
     grids: &'a GridPair,
     loaded: Box<dyn LoadedMetric + 'a>,
-    /// What counts as the worst there is.
+    /// The value of a transform at which too little overlaps.
     worst: f64,
     observer: &'a dyn Observer,
-    /// Samples inside the other image below which a transform counts as the worst there is.
+    /// Samples inside the other image below which too little overlaps.
     least_overlap: u64,
     pub evaluations: usize,
-    /// Where the best value rose.
+    /// Each evaluation at which the best value so far rose.
     pub trace: Vec<Rise>,
 }
 
@@ -36,7 +37,8 @@ impl<'a> LevelMetric<'a> {
         Self { grids, loaded, worst, observer, least_overlap: 1, evaluations: 0, trace: Vec::new() }
     }
 
-    /// The metric at each map of points in LPS mm, none where little overlaps; what is little follows from the most that overlaps here.
+    /// Evaluates the metric at maps of fixed points to moving points, LPS mm. The largest overlap among them sets the
+    /// overlap that is required from now on. Returns `None` for those that have less.
     pub fn scores(&mut self, transforms: &[DAffine3]) -> Result<Vec<Option<f64>>> {
         let found = self.measured(transforms)?;
         let most = found.iter().map(|at| at.overlap).max().unwrap_or(0);
@@ -45,13 +47,13 @@ impl<'a> LevelMetric<'a> {
         Ok(values.into_iter().zip(found).map(|(value, at)| self.overlaps(&at).then_some(value)).collect())
     }
 
-    /// The metric at a map, of which nobody hears.
+    /// Evaluates the metric at a map without counting it or telling the observer.
     pub fn at(&mut self, transform: &DAffine3) -> Result<f64> {
         let at = self.measured(&[*transform])?[0];
         Ok(if self.overlaps(&at) { at.value } else { self.worst })
     }
 
-    /// Climbs from a transform with an optimizer.
+    /// Optimises steps away from the transform `base`.
     pub fn climb(
         &mut self,
         optimizer: &dyn Optimizer,
@@ -75,7 +77,7 @@ impl<'a> LevelMetric<'a> {
         at.overlap >= self.least_overlap
     }
 
-    /// The values, which the observer and the trace hear of.
+    /// Returns the values, counts them, and tells the observer and the trace about them.
     fn values(&mut self, found: &[At]) -> Vec<f64> {
         let values: Vec<f64> = found.iter().map(|at| if self.overlaps(at) { at.value } else { self.worst }).collect();
         self.evaluations += values.len();
@@ -89,7 +91,7 @@ impl<'a> LevelMetric<'a> {
     }
 }
 
-/// The metric as an optimizer sees it: a function of steps away from a transform.
+/// The metric as the optimizer sees it: a function of steps, mm, away from the transform `base`.
 struct Away<'m, 'a> {
     metric: &'m mut LevelMetric<'a>,
     base: DAffine3,
@@ -131,7 +133,8 @@ mod tests {
     use glam::{DMat3, DVec3};
     use std::borrow::Cow;
 
-    /// Waves, so smooth that linear interpolation hardly bends; the moving image is larger, so that nothing leaves it.
+    /// Waves that are so smooth that linear interpolation is nearly exact. The moving image is larger, so that no
+    /// sample leaves it.
     fn waves(flat: bool, half: f64, spacing: f64, shape: fn(f64) -> f64) -> Volume {
         let count = (2.0 * half / spacing) as usize + 1;
         let size = if flat { [count, count, 1] } else { [count; 3] };
@@ -145,7 +148,7 @@ mod tests {
         Volume { geometry, voxels: (0..geometry.voxels()).map(wave).collect(), pixel: PixelType::F32 }
     }
 
-    /// The derivatives by steps from here, and central differences of the values.
+    /// Returns the derivatives at a point off `base`, and central differences of the values there.
     fn derivatives(metric: &mut LevelMetric, steps: &Steps, flat: bool, step: f64) -> (Vec<f64>, Vec<f64>) {
         let tilt = if flat { DMat3::IDENTITY } else { DMat3::from_rotation_x(0.13) * DMat3::from_rotation_y(0.07) };
         let turn = DMat3::from_rotation_z(0.1) * tilt;
@@ -172,8 +175,9 @@ mod tests {
         let viola = matches!(metric, Metric::Viola(_));
         let mut level = LevelMetric::new(images.grids(), images.load(&Cpu).unwrap(), metric.worst(), &Silent);
         let dimension = if flat { Dimension::Two } else { Dimension::Three };
-        // So short that few samples pass a voxel, where the slope of what is interpolated jumps; longer where weights are rounded.
-        // Of Viola's few samples one that does shows.
+        // A short step, so that few samples cross into the next voxel, where the slope of linear interpolation jumps.
+        // Mattes needs a longer one because its weights are rounded. Viola has so few samples that a single one that
+        // crosses is seen.
         let (step, most) = if viola { (0.005, 2e-3) } else { (0.02, 1e-3) };
         for dof in [Kind::Translation, Kind::Rigid, Kind::Similarity, Kind::Affine] {
             let steps = Steps::new(dof, dimension, &fixed.geometry);

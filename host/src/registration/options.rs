@@ -1,4 +1,4 @@
-//! What the user may choose.
+//! The options of a linear registration.
 
 use crate::Volume;
 use crate::image::IntensityRange;
@@ -7,55 +7,55 @@ use crate::optimizer::OptimizerKind;
 use crate::transform::Kind;
 use glam::DAffine3;
 
-/// What [`Engine::register`](crate::Engine::register) is to do.
+/// The options of [`Engine::register`](crate::Engine::register).
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What the motion may be.
+    /// The kind of the transform.
     pub dof: Kind,
-    /// Where the search starts.
+    /// Where the optimisation starts.
     pub init: Init,
     /// How the maximum is found; `None` for the optimizer that suits the metric, see [`Options::optimizer()`].
     pub optimizer: Option<OptimizerKind>,
-    /// Grids of the levels, mm, coarse to fine; `None` for those that suit the images.
+    /// Grid spacings of the levels, mm, coarse to fine; `None` for those that suit the images.
     pub levels: Option<Vec<f64>>,
     /// Which voxels are counted.
     pub sampling: Sampling,
-    /// What is maximised. By default Mattes mutual information with 64 bins.
+    /// The metric to maximise. By default Mattes mutual information with 64 bins.
     pub metric: Metric,
-    /// On the fixed image's grid: its voxels of less than 0.5 are not counted.
+    /// A mask on the fixed image's grid: voxels where it is below 0.5 are not counted.
     pub fixed_mask: Option<Volume>,
-    /// On the moving image's grid: voxels that fall where it is less than 0.5 are not counted.
+    /// A mask on the moving image's grid: voxels that fall where it is below 0.5 are not counted.
     pub moving_mask: Option<Volume>,
-    /// The intensities that the metric looks at, of each image.
+    /// The range of each image's intensities that the metric uses. Intensities beyond it are clamped.
     pub fixed_range: IntensityRange,
     pub moving_range: IntensityRange,
-    /// Whether the moving image is resampled on the fixed image's grid at the end.
+    /// Whether to resample the moving image onto the fixed image's grid at the end.
     pub moved: bool,
 }
 
-/// Where a search starts.
+/// Where a registration starts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Init {
-    /// From the best of those below, found by trying.
+    /// At the best pose of all that `Header`, `Geometry`, `Mass`, `Moments` and `Search` try.
     Auto,
-    /// As the files' headers place the images.
+    /// With the alignment of the files' headers.
     Header,
-    /// With the middles of the grids on each other.
+    /// With the centres of the grids aligned.
     Geometry,
-    /// With the centres of mass on each other.
+    /// With the centres of mass aligned.
     Mass,
-    /// With the principal axes on each other too.
+    /// With the centres of mass and the principal axes aligned.
     Moments,
-    /// From the best of many rotations and translations.
+    /// At the best of many rotations, with the centres of mass aligned.
     Search,
-    /// From a map of points of the fixed image, LPS mm.
+    /// At a map of fixed points to moving points, LPS mm.
     Transform(DAffine3),
-    /// From the best of several such maps.
+    /// At the best of several such maps.
     Among(Vec<DAffine3>),
 }
 
 impl Init {
-    /// The maps that are given, among which the start is.
+    /// Returns the maps that the user gave.
     pub(super) fn given(&self) -> &[DAffine3] {
         match self {
             Self::Transform(transform) => std::slice::from_ref(transform),
@@ -64,7 +64,7 @@ impl Init {
         }
     }
 
-    /// The start, where that does not have to be found.
+    /// Returns the start if it is known without looking at the images.
     pub(super) fn known(&self) -> Option<DAffine3> {
         match self {
             Self::Header => Some(DAffine3::IDENTITY),
@@ -75,7 +75,8 @@ impl Init {
 }
 
 impl Options {
-    /// The optimizer: the one that was chosen, or L-BFGS for a metric with a gradient and batches of evaluations for others.
+    /// Returns the chosen optimizer or, by default, L-BFGS for a metric with a gradient and batches of evaluations for
+    /// others.
     pub fn optimizer(&self) -> OptimizerKind {
         let usual = if self.metric.has_gradient() { OptimizerKind::Lbfgs } else { OptimizerKind::Batch };
         self.optimizer.unwrap_or(usual)

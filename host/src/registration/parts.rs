@@ -1,7 +1,8 @@
-//! Parts of two images that tell nothing about each other, while the rest of them does.
+//! Finds parts of two volumes that share no information while the rest of them does.
 //!
-//! What holds for all of the images hides what does not hold for a part: where an organ slides along a wall, either may lie where it belongs
-//! and the other one structure further on. So contrasts are compared block by block, where the images lie and a little way off.
+//! A measure over the whole volume hides what is wrong with a part of it. Where an organ slides along a wall, either
+//! the organ or the wall may be matched, and the other one be off by one structure. So the mutual information of local
+//! contrast is taken block by block, as the volumes lie and at shifts around that.
 
 use super::place::Insides;
 use crate::{Geometry, Volume, metric};
@@ -9,27 +10,28 @@ use glam::DVec3;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Voxels along each side of a block, of an image that has 64 along its longest side.
+/// Voxels along each side of a block, of a volume with 64 voxels along its longest side.
 const SIDE: usize = 8;
-/// Equally many voxels are in each of so many bins: a block has few.
+/// Bins of local contrast, with equally many voxels in each. They are few because a block has few voxels.
 const BINS: usize = 6;
 /// Cells of a joint histogram.
 const CELLS: usize = BINS * BINS;
-/// A block with less than this part of what the middle one of all tells, beyond chance, tells nothing.
+/// A block whose mutual information is below this fraction of the median block's shares no information.
 const LITTLE: f64 = 0.1;
 
-/// What of the images tells nothing about what lies on it.
+/// The part of the foreground whose local contrast shares no information with what lies on it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Unmatched {
-    /// How much of what is image in both, 0 to 1.
+    /// Its fraction of the voxels that are foreground in both images, 0 to 1.
     pub share: f64,
-    /// The middle of it, LPS mm; none where it is nothing.
+    /// Its centre, LPS mm; `None` if the fraction is 0.
     pub middle_mm: Option<[f64; 3]>,
 }
 
 impl Insides {
-    /// Blocks of volumes on one grid whose contrasts tell much less about each other than those of other blocks, and no more than they do at
-    /// the best place around; none where no block can be told of.
+    /// Finds the blocks of two volumes on one grid whose mutual information is much less than that of the median block,
+    /// and no more than it is at the best shift away. Returns `None` for 2-D images, volumes on different grids, and if
+    /// no block has enough voxels.
     pub fn unmatched(&self) -> Option<Unmatched> {
         let [fixed, moving] = self.contrasts();
         let grid = &fixed.geometry;
@@ -53,25 +55,25 @@ impl Insides {
     }
 }
 
-/// What a block's contrasts tell about each other, nats beyond chance.
+/// The mutual information of a block's local contrast, nats beyond chance.
 struct Told {
     here: f64,
-    /// The most of the places around.
+    /// The largest at the shifts away, at least 0.
     around: f64,
-    /// Its voxels that are image in both.
+    /// Its voxels that are foreground in both images.
     voxels: f64,
-    /// Its middle, voxels.
+    /// Its centre, voxels.
     middle: DVec3,
 }
 
-/// The first voxels of all blocks.
+/// Returns the first voxel of each block.
 fn blocks(grid: &Geometry) -> Vec<[usize; 3]> {
     let [width, height, depth] = grid.size;
     let steps = |n: usize| (0..n).step_by(SIDE);
     steps(depth).flat_map(|z| steps(height).flat_map(move |y| steps(width).map(move |x| [x, y, z]))).collect()
 }
 
-/// Of a block, half of which must be image in both.
+/// Evaluates a block; `None` if less than half of it is foreground in both images.
 fn told(bins: &[Vec<u8>; 2], grid: &Geometry, first: [usize; 3], around: &[[isize; 3]]) -> Option<Told> {
     let (here, voxels) = information(bins, grid, first, [0; 3])?;
     let places = around.iter().filter_map(|&shift| information(bins, grid, first, shift));
@@ -80,7 +82,8 @@ fn told(bins: &[Vec<u8>; 2], grid: &Geometry, first: [usize; 3], around: &[[isiz
     Some(Told { here, around, voxels, middle })
 }
 
-/// What a block of the fixed image tells about the moving image's voxels so far from it, nats beyond chance, and how many are image in both.
+/// Returns the mutual information, nats beyond chance, of a block of the fixed image and the voxels of the moving image
+/// at `shift` from it, and how many voxels are foreground in both. `None` if these are less than half of a block.
 fn information(
     [fixed, moving]: &[Vec<u8>; 2],
     grid: &Geometry,
@@ -88,7 +91,7 @@ fn information(
     shift: [isize; 3],
 ) -> Option<(f64, f64)> {
     let [width, height, _] = grid.size;
-    // Where the block lies in the moving image, as far as it does.
+    // The voxels of the block that stay inside the image when shifted.
     let axis = |axis: usize| {
         let (from, to) = (first[axis] as isize, (first[axis] + SIDE).min(grid.size[axis]) as isize);
         from.max(-shift[axis])..to.min(grid.size[axis] as isize - shift[axis])
@@ -110,7 +113,7 @@ fn information(
     (2 * number as usize >= SIDE.pow(3)).then(|| (metric::information(&counts, BINS), f64::from(number)))
 }
 
-/// The bins of the contrasts of two images, [`BINS`] where one of them is not image.
+/// Returns the bins of local contrast of both images, [`BINS`] where either is background.
 fn bins([fixed, moving]: [&Volume; 2]) -> [Vec<u8>; 2] {
     let both = |n: usize| !fixed.voxels[n].is_nan() && !moving.voxels[n].is_nan();
     let of = |image: &Volume| {
@@ -131,7 +134,7 @@ mod tests {
     use crate::image::{Intensities, Prepared};
     use std::borrow::Cow;
 
-    /// Texture whose last fifth along x is shifted by so many voxels along y.
+    /// Texture whose last fifth along x is shifted by `by` voxels along y.
     fn volume(by: f64) -> Prepared<'static> {
         let geometry = Geometry::axis_aligned([64, 56, 48], DVec3::splat(2.0), DVec3::ZERO);
         let voxel = |n: usize| {

@@ -1,8 +1,9 @@
-//! Whether two images agree where they were placed.
+//! Checks whether two images agree better where they were placed than at poses around.
 //!
-//! What surrounds an image, such as the black around a retina, can agree so well that it outweighs what the image shows. So only what is
-//! image in both is compared, at the place that was found and at places around it: by the pixels' intensities, and by their contrast, from
-//! which a lamp's shading has fallen out.
+//! The background of an image, such as the black around a retina, can agree so well that it outweighs the rest. So only
+//! what is foreground in both images is compared: at the pose that was found, and at poses around it, which are shifted
+//! and in 2-D also rotated. It is compared by intensity and by local contrast, from which a lamp's shading has been
+//! removed.
 
 use super::binned::{BINS, Ranged, Table, bins};
 use super::mirror::mirrored;
@@ -21,48 +22,53 @@ use std::borrow::Cow;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-/// Pixels along the longer side of pictures, voxels along the longest of volumes, where there are as many.
+/// The most pixels along the longer side of 2-D images, and the most voxels along the longest side of volumes.
 const SIDE: f64 = 250.0;
 const SIDE_IN_SPACE: f64 = 64.0;
-/// How far the places around lie, as parts of the moving image's longest side but no fewer than some voxels, and how many there are at each
-/// distance in the plane.
+/// How far the poses around are shifted, as fractions of the moving image's longest side; the fewest voxels of a shift;
+/// and how many shifts of each length there are in 2-D.
 const SHIFTS: [f64; 3] = [0.04, 0.08, 0.12];
 const FEWEST: f64 = 2.5;
 const DIRECTIONS: usize = 8;
-/// At so many parts of a full turn lie the places around in the plane at which a picture is turned.
+/// In 2-D the poses around are also rotated, by multiples of this fraction of a full turn.
 const TURNS: u32 = 8;
-/// How many times as wide as other neighbourhoods wide ones are: emitters are blurred, and show nothing in small ones.
+/// How many times wider the neighbourhoods of wide local contrast are. PET and SPECT are too blurred to show anything
+/// in small ones.
 const WIDE: f64 = 3.0;
-/// The rim that is left out of contrasts, as a multiple of the one that is left out of every picture: neighbourhoods beyond it are whole.
+/// The rim that is left out of local contrast, as a multiple of the one that is left out of every image. Neighbourhoods
+/// beyond it lie wholly in the foreground.
 const WHOLE: f64 = 4.0;
 
-/// Contrasts with so many times the information of the best place around agree.
+/// Local contrast agrees if its mutual information is this many times that of the best pose around.
 pub const CONTRAST_LEAD: f64 = 3.5;
-/// If contrasts tell so many times as much once the moving image is mirrored, it is mirrored.
+/// The moving image is mirrored if mirroring it increases the mutual information of local contrast by this factor.
 const MIRRORED: f64 = 1.5;
 
-/// How many times as much two images tell about each other where they were placed as at the best place around: the mutual
-/// information, beyond what chance makes, of what is image in both.
+/// How much better two images agree where they were placed than at poses around: the ratio of the mutual information
+/// there to that at the best pose around. Mutual information is that of what is foreground in both images, beyond
+/// chance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Place {
-    /// Of contrasts with their neighbourhood.
+    /// Of local contrast.
     pub contrast: f64,
-    /// Of contrasts with a neighbourhood three times as wide, of pictures only.
+    /// Of local contrast in neighbourhoods three times as wide; 2-D images only.
     pub wide_contrast: Option<f64>,
     /// Of intensities.
     pub intensities: f64,
-    /// What contrasts tell about each other where the images were placed, nats beyond chance.
+    /// The mutual information of local contrast where the images were placed, nats beyond chance.
     pub information: f64,
-    /// How many times as much contrasts tell if the moving image is mirrored, where that is 1.5 or more and they then agree more than around.
+    /// The factor by which mirroring the moving image increases the mutual information of local contrast; `None` unless
+    /// it is 1.5 or more and local contrast then agrees better than at poses around.
     pub mirrored: Option<f64>,
 }
 
 impl Place {
-    /// Where nothing of the one image lies on the other.
+    /// The value for images whose foregrounds do not overlap.
     pub(crate) const NOWHERE: Self =
         Self { contrast: 0.0, wide_contrast: None, intensities: 0.0, information: 0.0, mirrored: None };
 
-    /// Of two images and a map of points of the fixed one to points of the moving one, LPS mm; none where too little of them is image.
+    /// Compares two images at a map of fixed points to moving points, LPS mm. Returns `None` if too little of them is
+    /// foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`]
@@ -71,7 +77,7 @@ impl Place {
     }
 }
 
-/// What of two images is more than what surrounds them.
+/// The foreground of two images, by every measure that is compared.
 pub struct Insides {
     contrasts: Pair,
     wide_contrasts: Option<Pair>,
@@ -83,11 +89,11 @@ pub struct Insides {
 /// The fixed and the moving image.
 struct Pair([Ranged; 2]);
 
-/// What two images tell about each other, nats beyond chance.
+/// The mutual information of two images, nats beyond chance.
 struct Told {
     /// Where they were placed.
     here: f64,
-    /// The most of the places around.
+    /// The largest at the poses around.
     around: f64,
 }
 
@@ -98,7 +104,8 @@ impl Told {
 }
 
 impl Insides {
-    /// Of two images; none where too little is more than surround. Levels of their pyramids, if there are any, spare time.
+    /// Finds the foreground of two images; `None` if there is too little. Levels of their pyramids, if given, save
+    /// time.
     ///
     /// # Errors
     /// [`Error::Stopped`]
@@ -116,7 +123,7 @@ impl Insides {
         }
     }
 
-    /// How well they agree at a map of points of the fixed image to points of the moving one, LPS mm.
+    /// Compares the images at a map of fixed points to moving points, LPS mm, with the poses around.
     ///
     /// # Errors
     /// [`Error::Stopped`]
@@ -135,7 +142,7 @@ impl Insides {
         })
     }
 
-    /// A place to which `to` leads, where the one to which `rival` leads is one more of those around.
+    /// Lowers the ratios of `place`, which were found at `to`, as if the map `rival` were one more of the poses around.
     pub fn against(&self, place: Place, to: &DAffine3, rival: &DAffine3) -> Place {
         let lead = |pair: &Pair| Told { here: pair.here(to), around: pair.here(rival) }.lead();
         let wide = place.wide_contrast.zip(self.wide_contrasts.as_ref());
@@ -147,13 +154,13 @@ impl Insides {
         }
     }
 
-    /// What contrasts tell about each other where the images lie, nats beyond chance.
+    /// Returns the mutual information of local contrast at the identity, nats beyond chance.
     pub fn here(&self) -> f64 {
         self.contrasts.here(&DAffine3::IDENTITY)
     }
 
-    /// What contrasts tell about those of another moving image, which lies on the fixed one: nats beyond chance, 0 where too little of it
-    /// is image.
+    /// Returns the mutual information of the fixed image's local contrast and that of another moving image, at the
+    /// identity: nats beyond chance, 0 if too little of the moving image is foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`]
@@ -166,8 +173,8 @@ impl Insides {
         }
     }
 
-    /// The map of a kind nearest to `map`, of points of the fixed image to points of the moving one, LPS mm, over what of the fixed one is
-    /// image; none if that is too little.
+    /// Returns the transform of a kind that is nearest to `map`, of fixed points to moving points, LPS mm, over the
+    /// fixed image's foreground; `None` if that is too small.
     pub fn nearest(&self, kind: Kind, map: impl Fn(DVec3) -> DVec3) -> Option<DAffine3> {
         let grid = &self.image().geometry;
         let to_world = grid.index_to_world();
@@ -176,25 +183,25 @@ impl Insides {
         nearest_linear(kind, &pairs, grid.is_flat())
     }
 
-    /// The contrasts of both images as they are compared, NaN where they are not image.
+    /// Returns the local contrast of both images as it is compared, NaN in the background.
     pub fn contrasts(&self) -> [&Volume; 2] {
         let Pair([(fixed, _), (moving, _)]) = &self.contrasts;
         [fixed, moving]
     }
 
-    /// How far the places around lie from where the images lie, voxels.
+    /// Returns the shifts of the poses around the identity, voxels.
     pub fn around(&self) -> Vec<[isize; 3]> {
         let [fixed, _] = self.contrasts();
         shifts(&fixed.geometry, &DAffine3::IDENTITY, self.side)
     }
 
-    /// The fixed image as it is compared, NaN where it is not image.
+    /// Returns the fixed image as it is compared, NaN in the background.
     pub fn image(&self) -> &Volume {
         let Pair([(fixed, _), _]) = &self.intensities;
         fixed
     }
 
-    /// The voxels of [`Insides::image`] that are image.
+    /// Iterates over the foreground voxels of [`Insides::image`].
     pub fn voxels(&self) -> impl Iterator<Item = usize> {
         let voxels = &self.image().voxels;
         (0..voxels.len()).filter(|&n| !voxels[n].is_nan())
@@ -207,7 +214,7 @@ impl Insides {
     }
 }
 
-/// What of one image is more than what surrounds it.
+/// The foreground of one image.
 struct Inside {
     contrasts: Ranged,
     wide_contrasts: Option<Ranged>,
@@ -221,21 +228,22 @@ fn inside(which: Setting, picture: &Prepared, levels: &[Cow<Volume>]) -> Result<
     let only = |image: Volume, keep: &[bool]| image.only(|n| keep[n]);
     let wide = || contrast::normalised(&image, &even.inner, WIDE * mm, which);
     let wide = flat.then(wide).transpose()?.map(|wide| (only(wide, &even.inner), (-REACH, REACH)));
-    // Near the rim a neighbourhood is on one side alone, and shading shows.
+    // Near the rim a neighbourhood is one-sided, so that shading remains.
     let whole = contrast::inner(&image, &even.inner, WHOLE * mm)?;
     let intensities = (only(image, &even.inner), picture.intensities.range);
     Ok(Inside { contrasts: (only(even.picture, &whole), (-REACH, REACH)), wide_contrasts: wide, intensities })
 }
 
 impl Pair {
-    /// The bins of the moving image on the grid of the fixed one and `margin` voxels further, through a map, and where they lie.
+    /// Resamples the moving image through a map onto the grid of the fixed one and `margin` voxels more on each side.
+    /// Returns its bins and the canvas.
     fn laid(&self, map: &DAffine3, margin: usize) -> (Vec<u8>, Canvas) {
         let Self([(fixed, _), (moving, range)]) = self;
         let canvas = Canvas::new(moving, &fixed.geometry, map, margin);
         (bins(&canvas.voxels, *range), canvas)
     }
 
-    /// What of the fixed image is image, on such a canvas.
+    /// Returns the fixed image's foreground, positioned on such a canvas.
     fn runs(&self, canvas: &Canvas) -> Runs {
         let Self([(fixed, range), _]) = self;
         let grid = &fixed.geometry;
@@ -243,13 +251,13 @@ impl Pair {
         Runs::new(bins(&fixed.voxels, *range), grid.size[0], at)
     }
 
-    /// What they tell about each other at `to` alone, nats beyond chance.
+    /// Returns the mutual information at `to` alone, nats beyond chance.
     fn here(&self, to: &DAffine3) -> f64 {
         let (moving, canvas) = self.laid(to, 0);
         self.runs(&canvas).information(&moving, 0)
     }
 
-    /// At `to` and around; `side` is the longest of the moving image, mm.
+    /// Compares the images at `to` and at the poses around it. `side` is the longest side of the moving image, mm.
     fn told(&self, to: &DAffine3, side: f64) -> Told {
         let Self([(fixed, _), _]) = self;
         let grid = &fixed.geometry;
@@ -270,7 +278,7 @@ impl Pair {
     }
 }
 
-/// Shifts of the places around, whole voxels.
+/// Returns the shifts of the poses around `to`, whole voxels of the fixed image.
 fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
     let voxels = grid.world_to_index().matrix3 * to.matrix3.inverse();
     let around: Vec<DVec3> = around(grid).into_iter().map(|part| voxels * (side * part)).collect();
@@ -278,7 +286,7 @@ fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
     around.iter().map(|shift| whole(*shift * (FEWEST / nearest).max(1.0), grid)).collect()
 }
 
-/// The maps that turn the fixed picture about `middle`, LPS mm, before `to`.
+/// Returns the maps that rotate the fixed image about `middle`, LPS mm, before they apply `to`.
 fn turns(to: &DAffine3, middle: DVec3) -> Vec<DAffine3> {
     let turned = |n: u32| {
         let (sin, cos) = libm::sincos(TAU * f64::from(n) / f64::from(TURNS));
@@ -288,8 +296,8 @@ fn turns(to: &DAffine3, middle: DVec3) -> Vec<DAffine3> {
     (1..TURNS).map(turned).collect()
 }
 
-/// Where the places around lie from the one that was found, as parts of the longer side; in the plane those of each distance lie between those
-/// of the one before, in space they lie along the axes and the diagonals.
+/// Returns the shifts of the poses around as fractions of the longest side. In 2-D, directions of one length lie
+/// halfway between those of the one before; in 3-D they are the axes and diagonals of a cube.
 fn around(grid: &Geometry) -> Vec<DVec3> {
     let turn = |n: usize, ring: usize| TAU * (n as f64 + 0.5 * ring as f64) / DIRECTIONS as f64;
     let in_plane = |n: usize, ring: usize| {
@@ -303,28 +311,28 @@ fn around(grid: &Geometry) -> Vec<DVec3> {
     SHIFTS.iter().enumerate().flat_map(|(ring, part)| directions(ring).into_iter().map(move |v| v * *part)).collect()
 }
 
-/// Along the axes and the diagonals of a cube.
+/// Returns unit vectors along the axes and the diagonals of a cube.
 fn in_space() -> Vec<DVec3> {
     let steps = [-1.0, 0.0, 1.0];
     let all = steps.into_iter().flat_map(|z| steps.into_iter().flat_map(move |y| steps.map(|x| DVec3::new(x, y, z))));
     all.filter(|v| matches!(v.length_squared(), 1.0 | 3.0)).map(DVec3::normalize).collect()
 }
 
-/// In whole voxels, no more than a grid's longest side has.
+/// Rounds a shift to whole voxels, and limits it to the longest side of the grid.
 fn whole(voxels: DVec3, grid: &Geometry) -> [isize; 3] {
     let most = grid.size.into_iter().max().unwrap_or(0) as f64;
     voxels.to_array().map(|n| n.round().clamp(-most, most) as isize)
 }
 
-/// Voxels of the fixed image that are image, row by row.
+/// Foreground voxels of the fixed image, as runs along its rows.
 struct Runs {
     bins: Vec<u8>,
-    /// Neighbours along a row: where the first lies on the canvas, and which of the bins are theirs.
+    /// Of each run, where its first voxel lies on the canvas, and the range of its bins.
     runs: Vec<(isize, Range<usize>)>,
 }
 
 impl Runs {
-    /// Of all voxels' bins; `place` is where a voxel lies on the canvas.
+    /// Finds the runs of bins of all voxels; `place` returns where a voxel lies on the canvas.
     fn new(bins: Vec<u8>, width: usize, place: impl Fn(usize) -> isize) -> Self {
         let is_image = |n: usize| usize::from(bins[n]) < BINS;
         let mut runs: Vec<(isize, Range<usize>)> = Vec::new();
@@ -337,7 +345,7 @@ impl Runs {
         Self { bins, runs }
     }
 
-    /// The middle of these, LPS mm, where the moving image's bins are image, too.
+    /// Returns the centre, LPS mm, of the voxels that are foreground in the moving image, too.
     fn middle(&self, moving: &[u8], grid: &Geometry) -> DVec3 {
         let voxel = |n: usize| DVec3::from(grid.index_of(n).map(|i| i as f64));
         let is_image = |(at, _): &(isize, usize)| usize::from(moving[*at as usize]) < BINS;
@@ -346,7 +354,8 @@ impl Runs {
         grid.index_to_world().transform_point3(sum / f64::from(count.max(1)))
     }
 
-    /// The mutual information beyond what chance makes, nats, of these and of the moving image's bins that lie so far from them.
+    /// Returns the mutual information with the moving image's bins at an offset of `away` on the canvas, nats beyond
+    /// chance.
     fn information(&self, moving: &[u8], away: isize) -> f64 {
         let mut table = Table::new();
         for (at, run) in &self.runs {

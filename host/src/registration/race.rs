@@ -1,4 +1,5 @@
-//! The race of the starts: many poses are looked at, some of them climb, the best goes on to the end.
+//! The race of the starts: all are evaluated, the best few are optimised, and the best of these goes on to the finest
+//! level.
 
 use super::objective::LevelMetric;
 use super::start::Start;
@@ -8,16 +9,17 @@ use crate::transform::{Steps, distance};
 use crate::{Error, Geometry, Result};
 use glam::DAffine3;
 
-/// Poses that climb at the coarsest level, and those of them that go on to the next at most.
+/// Poses that are optimised on the coarsest level, and how many of them go on to the next level at most.
 const CLIMB: usize = 8;
 const GO_ON: usize = 3;
-/// What a pose must have of the best one's lead over the middle of all that were looked at, to go on.
+/// The fraction of the best pose's lead over the median of all starts that a pose needs to go on.
 const LEAD: f64 = 0.7;
-/// A climb at a level: its first step and its resolution in spacings of the level, and its evaluations at most.
+/// On every level: the first step and the resolution of an optimisation, in spacings of the level, and its evaluations
+/// at most.
 const STEP: f64 = 0.5;
 const RESOLUTION: f64 = 0.05;
 const EVALUATIONS: usize = 2000;
-/// The same for the climbs that only say which pose is best.
+/// The same for the first optimisations on the coarsest level, which only have to rank the poses.
 const FIRST_STEP: f64 = 1.0;
 const FIRST_RESOLUTION: f64 = 0.2;
 const FIRST_EVALUATIONS: usize = 200;
@@ -25,59 +27,60 @@ const FIRST_EVALUATIONS: usize = 200;
 /// A start that is still in the race.
 #[derive(Debug, Clone)]
 pub struct Pose {
-    /// The [`Init`](super::Init) that gave it.
+    /// The [`Init`](super::Init) that it is from.
     pub from: &'static str,
-    /// Where it started and where it is now, fixed point to moving point, LPS mm.
+    /// Where it started and where it is now: maps of fixed points to moving points, LPS mm.
     pub start: DAffine3,
     pub transform: DAffine3,
-    /// The metric there.
+    /// The metric at `transform`.
     pub value: f64,
-    /// Why its last climb ended.
+    /// Why its last optimisation ended.
     pub stopped: Stopped,
-    /// What that climb learnt.
+    /// The model of the metric around the maximum that its last optimisation made.
     shape: Option<Quadratic>,
 }
 
-/// The second of the race, where it was close.
+/// The pose that was second when the race was decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rival {
-    /// Its lead over the middle of all starts as a part of the winner's, 0 to 1.
+    /// Its lead over the median of all starts as a fraction of the winner's, 0 to 1.
     pub lead: f64,
     /// The root mean square distance between the two over the fixed image's grid, mm.
     pub distance_mm: f64,
-    /// Where it is, fixed point to moving point, LPS mm.
+    /// The map of fixed points to moving points at which it ended, LPS mm.
     pub to: DAffine3,
 }
 
-/// All poses, best first.
+/// The poses that are still in the race, best first.
 #[derive(Debug, Default)]
 pub struct Race {
     pub poses: Vec<Pose>,
-    /// Starts that were looked at.
+    /// Starts that were evaluated.
     pub candidates: usize,
-    /// The middle of their values.
+    /// The median of their values.
     middle: f64,
-    /// The value of those at which the images do not overlap.
+    /// The value that is taken for starts at which the images hardly overlap.
     nothing: f64,
     pub rival: Option<Rival>,
 }
 
 impl Race {
-    /// By a metric that is `nothing` where the images tell nothing about each other.
+    /// Creates a race without poses. `nothing` is the value of the metric for unrelated images.
     pub fn new(nothing: f64) -> Self {
         Self { nothing, ..Self::default() }
     }
 
-    /// Over, with one pose, which another way led to: where it started and where it ended.
+    /// Creates a race that is over, for a pose that was found in another way: it started at `start` and ended at
+    /// `transform`.
     pub fn over(from: &'static str, start: DAffine3, transform: DAffine3, candidates: usize) -> Self {
         let pose = Pose { from, start, transform, value: 0.0, stopped: Stopped::Converged, shape: None };
         Self { poses: vec![pose], candidates, ..Self::default() }
     }
 
-    /// The pose in front.
+    /// Returns the best pose.
     ///
     /// # Errors
-    /// [`Error::Untrusted`] where no start makes the images overlap.
+    /// [`Error::Untrusted`] if the images overlap at no start.
     pub fn best(&self) -> Result<&Pose> {
         let none = || {
             Error::Untrusted(
@@ -87,7 +90,8 @@ impl Race {
         self.poses.first().ok_or_else(none)
     }
 
-    /// Looks at all starts at a level of `mm`; where there are several, the best climb by `steps` and the best of those stay.
+    /// Evaluates all starts on a level with a spacing of `mm`. If several are left, optimises the best of them by
+    /// `steps` and keeps the best of those.
     pub fn begin(
         &mut self,
         metric: &mut LevelMetric,
@@ -120,7 +124,8 @@ impl Race {
         Ok(())
     }
 
-    /// Every pose climbs at a level of `mm`; then the best goes on alone, where this level decides.
+    /// Optimises every pose on a level with a spacing of `mm`. If the level `decides`, keeps the best pose alone, and
+    /// the second one as the rival.
     pub fn go_on(
         &mut self,
         metric: &mut LevelMetric,
@@ -160,14 +165,14 @@ impl Race {
         Ok(())
     }
 
-    /// The best few, each about as far ahead as the first, no two of them closer than `mm`.
+    /// Keeps the best poses, `most` at most: those with a lead near that of the first, and no two closer than `mm`.
     fn keep(&mut self, most: usize, mm: f64, grid: &Geometry) {
         self.poses = distinct(std::mem::take(&mut self.poses), CLIMB, mm, grid);
         let ahead = self.poses.iter().take_while(|pose| self.lead(pose) >= LEAD).count();
         self.poses.truncate(ahead.clamp(1, most));
     }
 
-    /// A pose's lead over the middle as a part of the best one's.
+    /// Returns a pose's lead over the median of all starts as a fraction of the best pose's.
     fn lead(&self, pose: &Pose) -> f64 {
         let best = self.poses.first().map_or(0.0, |best| best.value - self.middle);
         if best > 0.0 { (pose.value - self.middle) / best } else { 0.0 }
@@ -179,7 +184,8 @@ fn middle(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// The best first, the first of equals before the others, without those that lie within `apart` mm of a better one, and no more than `most`.
+/// Sorts poses, best first, drops those within `apart` mm of a better one, and returns `most` at most. Of equal poses
+/// the one that came first is the better one.
 fn distinct(mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> Vec<Pose> {
     poses.sort_by(|a, b| b.value.total_cmp(&a.value));
     let mut kept: Vec<Pose> = Vec::new();
@@ -202,7 +208,7 @@ mod tests {
     use crate::transform::{Dimension, Kind};
     use glam::DVec3;
 
-    /// The NMI of a slab: 1.1 where it starts, 1.04 far to the right, and none beyond, where nothing overlaps.
+    /// A made-up NMI: 1.1 for shifts along x of less than 50 mm, 1.04 of less than 200 mm, and no overlap beyond.
     struct Slab;
 
     impl LoadedMetric for Slab {

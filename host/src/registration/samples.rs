@@ -1,6 +1,6 @@
-//! Some voxels of two images, and what they tell about each other wherever they are placed.
+//! The mutual information of some of an image's foreground voxels with another image, to be evaluated at many poses.
 
-// Loops over lanes run along several arrays at once.
+// Loops over SIMD lanes use one index for several arrays.
 #![allow(clippy::needless_range_loop)]
 
 use super::binned::{BINS, Ranged, Table, bin};
@@ -15,29 +15,31 @@ use crate::{Geometry, Result};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 
-/// Of these as many must meet the moving image elsewhere as parts of those that meet it where it was placed.
+/// The samples that must fall on the moving image's foreground for a pose to count, as a fraction of those that do at
+/// the pose around which the samples were taken.
 const LEAST: f64 = 0.7;
-/// Maps that a thread takes at least: waking one for less takes longer.
+/// The fewest maps that are worth waking a thread for.
 pub const TOGETHER: usize = 2;
-/// Evaluations of a climb at most.
+/// The most evaluations of one optimisation.
 const EVALUATIONS: usize = 200;
 
-/// Some voxels of the fixed image that are image, and the moving image.
+/// Some foreground voxels of the fixed image, and the moving image.
 pub struct Samples<'a> {
-    /// Where they lie, LPS mm: x, y and z, in whole chunks, after the last of them NaN.
+    /// Their positions, LPS mm: x, y and z, padded to whole chunks with NaN.
     at: [Vec<f64>; 3],
-    /// Their bins; after the last of them that of what is not image.
+    /// Their bins, padded with the bin of the background.
     bins: Vec<u8>,
     pub grid: &'a Geometry,
     pub moving: &'a Ranged,
-    /// The middle of those that meet the moving image, LPS mm.
+    /// The centre of those that fall on the moving image's foreground, LPS mm in the fixed image.
     pub middle: DVec3,
-    /// How many must meet it.
+    /// How many must fall on the moving image's foreground.
     least: usize,
 }
 
 impl<'a> Samples<'a> {
-    /// About so many of a fixed and a moving image, near `to` (fixed point to moving point, LPS mm).
+    /// Takes about `number` voxels, evenly spread over the fixed image's foreground. `to`, a map of fixed points to
+    /// moving points, LPS mm, sets the centre and how many voxels must fall on the moving image's foreground.
     pub fn of([(fixed, range), moving]: &'a [Ranged; 2], to: &DAffine3, number: usize) -> Self {
         let grid = &fixed.geometry;
         let (to_world, image) = (grid.index_to_world(), |n: &usize| !fixed.voxels[*n].is_nan());
@@ -59,14 +61,14 @@ impl<'a> Samples<'a> {
         samples
     }
 
-    /// Where they lie, LPS mm.
+    /// Iterates over the positions of the samples, LPS mm.
     pub fn points(&self) -> impl Iterator<Item = DVec3> {
         let [x, y, z] = &self.at;
         let points = x.iter().zip(y).zip(z).map(|((&x, &y), &z)| DVec3::new(x, y, z));
         points.filter(|point| !point.is_nan())
     }
 
-    /// The bins of the moving image where a map takes them.
+    /// Returns the moving image's bins at the positions to which `map` takes the samples.
     fn moving_bins(&self, map: &DAffine3) -> Vec<u8> {
         let (moving, range) = self.moving;
         let to_index = moving.geometry.world_to_index() * *map;
@@ -77,7 +79,8 @@ impl<'a> Samples<'a> {
         bins
     }
 
-    /// The mutual information beyond what chance makes, nats; none where few meet the moving image.
+    /// Returns the mutual information at `map`, nats beyond chance; 0 if too few samples fall on the moving image's
+    /// foreground.
     pub fn information(&self, map: &DAffine3) -> f64 {
         let mut table = Table::new();
         table.count(&self.bins, &self.moving_bins(map));
@@ -86,7 +89,8 @@ impl<'a> Samples<'a> {
         if (met as usize) < self.least { 0.0 } else { metric::information(&counts, BINS) }
     }
 
-    /// Where a rigid climb from a map ends, and the information there; first step and resolution in voxels.
+    /// Optimises a map by rigid steps, with a first step and a resolution in voxels. Returns the map at which that
+    /// ends, and the mutual information there.
     pub fn climbed(&self, from: DAffine3, (step, resolution): (f64, f64)) -> Result<(DAffine3, f64)> {
         let steps = Steps::new(Kind::Rigid, Dimension::of(self.grid), self.grid);
         let [_, mm] = self.grid.spacing_range();
@@ -99,7 +103,7 @@ impl<'a> Samples<'a> {
 }
 
 widest! {
-    /// The bins of an image where a map to its voxels takes points.
+    /// Writes the bins of an image at the voxel positions to which `map` takes points.
     fn bins_there(source: &Source, range: Range, map: &DAffine3, at: &[Vec<f64>; 3], bins: &mut [u8]) {
         for (first, bins) in (0..).step_by(CHUNK).zip(bins.as_chunks_mut::<CHUNK>().0) {
             let mut places = [[0.0; CHUNK]; 3];
@@ -115,7 +119,7 @@ widest! {
     }
 }
 
-/// The information of samples as a function of steps away from a map.
+/// The mutual information of samples as a function of steps, mm, away from a map.
 struct Climb<'a> {
     samples: &'a Samples<'a>,
     from: DAffine3,

@@ -1,4 +1,4 @@
-//! Where a registration may start.
+//! The poses from which a registration may start.
 
 use super::Init;
 use super::levels::after_search;
@@ -19,12 +19,12 @@ pub struct Start {
     pub transform: DAffine3,
 }
 
-/// Rotations of space that are tried: about 24 degrees lie between neighbours.
+/// Rotations that are tried in 3-D: neighbours are about 24 degrees apart.
 const ROTATIONS: usize = 600;
-/// Rotations of the plane that are tried.
+/// Rotations that are tried in 2-D.
 const PLANE_ROTATIONS: usize = 36;
 
-/// What `init` asks for. Coarse volumes will do.
+/// Returns the starts that `init` asks for. Coarse versions of the images are sufficient.
 pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, moving: &Volume) -> Vec<Start> {
     let header = || vec![Start { from: "header", transform: DAffine3::IDENTITY }];
     let between = |from, turns: Vec<DMat3>, centres: [DVec3; 2]| -> Vec<Start> {
@@ -50,7 +50,8 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
     }
 }
 
-/// Where a search among all places, turns and sizes finds one picture in another, and the levels that go on from there, mm, coarse to fine.
+/// Searches for the poses of one 2-D image on another among all positions, rotations and scales. Returns them as
+/// starts, and the levels on which to go on from there, mm, coarse to fine.
 ///
 /// # Errors
 /// Those of [`search`].
@@ -59,12 +60,12 @@ pub fn searched(pair: &[Even; 2], dof: Kind) -> Result<(Init, Vec<f64>)> {
     Ok((Init::Among(search(pair, dof)?), levels))
 }
 
-/// The rotation that takes the first centre to the second.
+/// Returns the start with a rotation that takes the fixed centre to the moving one.
 fn turned(from: &'static str, rotation: DMat3, [fixed, moving]: [DVec3; 2]) -> Start {
     Start { from, transform: DAffine3::from_mat3_translation(rotation, moving - rotation * fixed) }
 }
 
-/// Rotations spread evenly: of the plane by angle, of space on a super-Fibonacci spiral (Alexa 2022).
+/// Returns rotations that are spread evenly: in 2-D by angle, in 3-D on a super-Fibonacci spiral (Alexa 2022).
 fn rotations(dimension: Dimension) -> Vec<DMat3> {
     if dimension == Dimension::Two {
         let angle = |n: usize| TAU * n as f64 / PLANE_ROTATIONS as f64;

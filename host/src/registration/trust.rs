@@ -1,4 +1,4 @@
-//! What speaks against a registration that ran to its end.
+//! The checks of a finished registration.
 
 use super::elsewhere::Elsewhere;
 use super::place::{CONTRAST_LEAD, Place};
@@ -8,54 +8,57 @@ use crate::metric::Evaluation;
 use crate::transform::angle;
 use glam::DAffine3;
 
-/// Less of the smaller image than this inside the other is little to go by, and this is nothing to go by.
+/// If less than the first fraction of the smaller image lies inside the other one, the user is warned; below the second
+/// one, the result fails.
 const SMALL_OVERLAP: f64 = 0.25;
 const NO_OVERLAP: f64 = 0.02;
-/// Less mutual information than this beyond what chance makes, nats, is none.
+/// Mutual information that counts as none, nats beyond chance.
 pub const LITTLE_INFORMATION: f64 = 0.04;
-/// Beyond this from the headers a rotation is unusual, degrees.
+/// A rotation of more degrees from the headers' alignment is unusual.
 const LARGE_ROTATION: f64 = 75.0;
-/// Beyond these a change of volume is unusual, and beyond those it is no patient's.
+/// A change of volume by more than the first factor is unusual; by more than the second, it is not anatomical.
 const UNUSUAL_VOLUME: f64 = 1.6;
 const IMPOSSIBLE_VOLUME: f64 = 4.0;
-/// A second result that has this part of the lead of the first is as good.
+/// A second pose with more than this fraction of the winner's lead is as good as the winner.
 const AS_GOOD: f64 = 0.9;
 
-/// Images whose contrasts do not agree must have so many times the information of the best place around: of pictures' contrasts in wide
-/// neighbourhoods, or of intensities. There are fewer places around in space.
+/// If local contrast does not agree (see [`CONTRAST_LEAD`]), another measure must: the mutual information must be this
+/// many times that of the best pose around. The first is for wide local contrast, the second for intensities of 2-D
+/// images, the third for intensities of volumes, which are compared with fewer poses around.
 const WIDE_CONTRAST_LEAD: f64 = 1.4;
 const INTENSITIES_LEAD: f64 = 1.2;
 const INTENSITIES_LEAD_IN_SPACE: f64 = 1.4;
-/// A small image must have so many times the information of the best other place in a large one.
+/// The mutual information at the position of a small image must be this many times that at the best other position in a
+/// large one.
 const ELSEWHERE_LEAD: f64 = 1.5;
 
-/// What the checks look at.
+/// What the checks need to know.
 pub struct Evidence<'a> {
-    /// Both images at full resolution as the headers place them, and at the end.
+    /// Both images at full resolution: with the headers' alignment, and at the end.
     pub start: &'a Evaluation,
     pub end: &'a Evaluation,
-    /// The metric that was maximised, there.
+    /// The maximised metric at both.
     pub values: [f64; 2],
-    /// The mutual information at the end that chance alone makes, nats.
+    /// The mutual information at the end that is due to chance alone, nats.
     pub chance: f64,
-    /// The end, fixed point to moving point, LPS mm.
+    /// The result: a map of fixed points to moving points, LPS mm.
     pub to: &'a DAffine3,
-    /// Voxels of the fixed image over those of the moving one, by volume in mm^3.
+    /// The volume of the fixed image over that of the moving one.
     pub volumes: f64,
-    /// A second result, if what the images show does not speak against it.
+    /// The second pose of the race, unless the foreground shows that it is the wrong one.
     pub rival: Option<Rival>,
-    /// What of both is image, there and around.
+    /// How much better the foreground agrees at the result than at poses around it.
     pub place: Option<Place>,
 }
 
 impl Evidence<'_> {
-    /// The checks that failed.
+    /// Returns the checks that failed.
     pub fn doubts(&self) -> Vec<Doubt> {
         let checks = [self.overlap(), self.information(), self.metric(), self.rotation(), self.volume(), self.rival()];
         checks.into_iter().flatten().collect()
     }
 
-    /// Of the image that is smaller, how much lies inside the other.
+    /// Returns a doubt if too little of the smaller image lies inside the other one.
     fn overlap(&self) -> Option<Doubt> {
         overlap(self.end.overlap_fraction() * self.volumes.max(1.0))
     }
@@ -63,7 +66,7 @@ impl Evidence<'_> {
     fn information(&self) -> Option<Doubt> {
         let mi = self.end.mi - self.chance;
         let text = format!("the images tell almost nothing about each other (MI {mi:.4} nats beyond chance)");
-        // At full resolution noise hides what images tell, which a look at them with fewer pixels shows.
+        // At full resolution noise hides mutual information that the coarser images of `place` show.
         let told = self.place.is_some_and(tells_by_contrasts);
         (mi < LITTLE_INFORMATION && !told).then(|| Doubt::grave(Check::Information, text))
     }
@@ -71,7 +74,7 @@ impl Evidence<'_> {
     fn metric(&self) -> Option<Doubt> {
         let [before, after] = self.values;
         let worse = after < before;
-        // A high metric where little overlaps is no better place to be.
+        // If the headers' alignment has little overlap, a higher metric there does not make it the better one.
         let grave = worse && 2 * self.start.overlap > self.end.overlap;
         let text = "the metric is lower than where the headers place the images";
         worse.then(|| Doubt { check: Check::Metric, message: text.into(), grave })
@@ -99,18 +102,19 @@ impl Evidence<'_> {
     }
 }
 
-/// What speaks against so large a part of the smaller image inside the other.
+/// Returns a doubt if `part`, the fraction of the smaller image that lies inside the other one, is too small.
 pub fn overlap(part: f64) -> Option<Doubt> {
     let text = format!("only {:.0} % of the smaller image lies inside the other", 100.0 * part);
     (part < SMALL_OVERLAP).then(|| Doubt { check: Check::Overlap, message: text.into(), grave: part < NO_OVERLAP })
 }
 
-/// What speaks against a place.
+/// Returns the doubts about a place: [`Check::Place`] and [`Check::Mirrored`].
 pub fn place(place: Place) -> impl Iterator<Item = Doubt> {
     [no_better_than_around(place), mirrored(place)].into_iter().flatten()
 }
 
-/// Whether images agree more where they are than around.
+/// Returns a doubt unless the images agree clearly better at the result than at poses around it, by one measure at
+/// least.
 fn no_better_than_around(place: Place) -> Option<Doubt> {
     let Place { contrast, wide_contrast, intensities, .. } = place;
     let others = match wide_contrast {
@@ -125,7 +129,8 @@ fn no_better_than_around(place: Place) -> Option<Doubt> {
     (!contrasts_agree(place) && !others).then(|| Doubt::grave(Check::Place, text))
 }
 
-/// Whether a small image agrees more where it is than elsewhere in a large one.
+/// Returns a doubt unless a small image agrees clearly better at the result than at any other position in the large
+/// one.
 pub fn elsewhere(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doubt> {
     let text = format!(
         "the smaller image agrees about as well {distance_mm:.0} mm away in the larger one \
@@ -134,17 +139,18 @@ pub fn elsewhere(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doub
     (times < ELSEWHERE_LEAD).then(|| Doubt::grave(Check::Place, text))
 }
 
-/// Whether contrasts alone say so.
+/// Whether local contrast agrees much better at the result than at poses around it.
 pub fn contrasts_agree(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
 }
 
-/// Whether contrasts agree more at a place than around, and tell much about each other.
+/// The same, with enough mutual information of local contrast to rely on.
 pub fn tells_by_contrasts(place: Place) -> bool {
     contrasts_agree(place) && place.information >= LITTLE_INFORMATION
 }
 
-/// Whether pictures agree more at a place than around, or contrasts of volumes do.
+/// Whether the foreground shows that a place is right: of 2-D images by any measure, of volumes by local contrast
+/// alone.
 pub fn tells(place: Place) -> bool {
     match place.wide_contrast {
         Some(_) => no_better_than_around(place).is_none(),
@@ -152,35 +158,37 @@ pub fn tells(place: Place) -> bool {
     }
 }
 
-/// Whether what pictures show speaks clearly for where they are, by any measure.
+/// Whether 2-D images agree much better at the result than at poses around it, by any measure.
 pub fn clear(place: Place) -> bool {
     let Place { contrast, wide_contrast, intensities, .. } = place;
     contrast.max(wide_contrast.unwrap_or(0.0)).max(intensities) >= CONTRAST_LEAD
 }
 
-/// Whether contrasts of pictures are a clearer sign of where they lie than the other measures.
+/// Whether local contrast of 2-D images is the measure that agrees most clearly.
 pub fn contrasts_lead_most(place: Place) -> bool {
     let Place { contrast, wide_contrast, intensities, .. } = place;
     contrast > intensities.max(wide_contrast.unwrap_or(0.0))
 }
 
-/// Whether the intensities of pictures agree more than at any place around.
+/// Whether the intensities of 2-D images agree clearly better at the result than at poses around it.
 pub fn intensities_agree(place: Place) -> bool {
     place.intensities >= INTENSITIES_LEAD
 }
 
-/// Whether contrasts and intensities both agree more than at any place around, by however little.
+/// Whether local contrast and intensities both agree better at the result than at poses around it, by however little.
 pub fn both_lead(place: Place) -> bool {
     place.contrast.min(place.intensities) > 1.0
 }
 
-/// Whether contrasts of volumes say as much as intensities must: after one wrong result another must not pass by chance.
+/// Whether local contrast and intensities of volumes both agree clearly better at the result than at poses around it.
+/// One of them is not enough where a first result was wrong: a second wrong one must not pass by chance.
 pub fn both_agree(place: Place) -> bool {
     place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE
 }
 
-/// What speaks against the place of volumes for which no registration vouches: a flow makes any two images agree somewhat, so that intensities
-/// and contrasts both must agree more there than around, and contrasts must tell something.
+/// Returns a doubt about volumes that were deformed from a start that no registration confirms, unless they agree
+/// clearly better than at poses around, both by intensities and by local contrast, and local contrast has some mutual
+/// information. A deformation makes any two images agree somewhat, so that one measure is not enough.
 pub fn place_alone(place: Place) -> Option<Doubt> {
     let Place { contrast, intensities, information, wide_contrast, .. } = place;
     let text = format!(
@@ -191,8 +199,9 @@ pub fn place_alone(place: Place) -> Option<Doubt> {
     (!agrees).then(|| Doubt::grave(Check::Place, text))
 }
 
-/// What speaks against the linear part of a flow for which no registration vouches: a flow also makes images agree that lie far from each
-/// other, or show different things, but then neither its start nor its affine part places them better than other linear maps.
+/// Returns a doubt about the linear part of a deformation from a start that no registration confirms, unless the images
+/// agree better through it than at poses around. A deformation also makes images agree that lie far apart or show
+/// different things. But then neither its start nor its affine part places them better than other linear maps do.
 pub fn linear_place(place: Place) -> Option<Doubt> {
     let Place { contrast, intensities, wide_contrast, .. } = place;
     let agrees = match wide_contrast {
@@ -206,7 +215,7 @@ pub fn linear_place(place: Place) -> Option<Doubt> {
     (!agrees).then(|| Doubt::grave(Check::Place, text))
 }
 
-/// Whether the moving image agrees better mirrored.
+/// Returns a doubt if the moving image agrees better when it is mirrored.
 fn mirrored(place: Place) -> Option<Doubt> {
     let times = place.mirrored?;
     let text = format!(
@@ -233,7 +242,7 @@ mod tests {
         samples: 100,
     };
 
-    /// The names of the checks that fail, grave ones with a mark.
+    /// Returns the names of the checks that fail, grave ones with an exclamation mark.
     fn names(end: Evaluation, to: DMat3, rival: Option<Rival>) -> Vec<String> {
         let to = DAffine3::from_mat3_translation(to, DVec3::ONE);
         let values = [GOOD.nmi, end.nmi];

@@ -1,4 +1,4 @@
-//! Where affine transforms place the images about their mean.
+//! The affine step of a template: registers the images to the first one, and centres the transforms about their mean.
 
 use super::kept::Kept;
 use crate::backend::Backend;
@@ -9,16 +9,16 @@ use crate::transform::{Dimension, Kind, Linear, nearest};
 use crate::{Observer, Result, Volume};
 use glam::{DAffine3, DMat3, DVec3};
 
-/// Where the images lie in the mean of all of them.
+/// The affine transforms of the images about their mean.
 pub struct Places {
-    /// From points of the mean to points of each image.
+    /// For each image, the map from points of the mean to points of the image.
     pub affine: Vec<Linear>,
-    /// What of it is rotation and translation.
+    /// The rotation and translation of each of these maps.
     pub rigid: Vec<DAffine3>,
     pub doubts: Vec<Doubt>,
 }
 
-/// Registers all images to the first one, and takes the mean away.
+/// Registers all images to the first one, and removes the mean of the transforms.
 pub fn places(images: &[Volume], kept: &Kept, backend: &dyn Backend, observer: &dyn Observer) -> Result<Places> {
     let dimension = Dimension::of(&images[0].geometry);
     let centre = images[0].geometry.centre();
@@ -47,10 +47,11 @@ pub fn places(images: &[Volume], kept: &Kept, backend: &dyn Backend, observer: &
     Ok(Places { affine: affine.iter().map(linear).collect(), rigid, doubts })
 }
 
-/// Maps from a common point to points of several images become maps from the mean of all, and what of these is rotation and translation.
+/// Turns maps from a common point to points of several images into maps from the mean of all images. Also returns the
+/// rotation and translation of each.
 ///
-/// With the rigid parts taken away, the mean of the maps is the identity: their shapes and sizes have the mean that is taken away,
-/// and so do their rotations and the places where they put the centre.
+/// Without their rigid parts, the resulting maps have the identity as their mean. The mean that is removed is that of
+/// the shapes and sizes, of the rotations, and of the points to which the centre goes.
 fn about_the_mean(maps: &[DAffine3], centre: DVec3) -> (Vec<DAffine3>, Vec<DAffine3>) {
     let part = 1.0 / maps.len() as f64;
     let rigid = |rotation: DMat3, there: DVec3| DAffine3::from_mat3_translation(rotation, there - rotation * centre);
@@ -58,7 +59,7 @@ fn about_the_mean(maps: &[DAffine3], centre: DVec3) -> (Vec<DAffine3>, Vec<DAffi
     let mean = |all: &dyn Fn(usize) -> DMat3| (0..maps.len()).fold(DMat3::ZERO, |sum, n| sum + all(n)) * part;
     let place = maps.iter().map(|map| map.transform_point3(centre)).sum::<DVec3>() * part;
     let mean_rigid = rigid(nearest(&mean(&|n| rigids[n].matrix3)), place);
-    // Of maps that leave the centre where it is, so the mean of the matrices is that of the maps.
+    // Without their rigid parts the maps leave the centre in place, so the mean of the matrices is that of the maps.
     let mean_shape = mean(&|n| rigids[n].matrix3.transpose() * maps[n].matrix3);
     let to_mean = (mean_rigid * rigid(mean_shape, centre)).inverse();
     (maps.iter().map(|map| *map * to_mean).collect(), rigids.iter().map(|map| *map * mean_rigid.inverse()).collect())
@@ -85,7 +86,7 @@ mod tests {
                 .map(|(map, rigid)| rigid.inverse().transform_point3(map.transform_point3(point)));
             assert!((shapes.sum::<DVec3>() / 3.0).distance(point) < 1e-9);
         }
-        // The images are where they were to each other.
+        // The images keep their places relative to each other.
         let between = |maps: &[DAffine3]| maps[2] * maps[1].inverse();
         assert!(between(&affine).abs_diff_eq(between(&maps), 1e-9));
         let turns: DMat3 = rigid.iter().fold(DMat3::ZERO, |sum, map| sum + map.matrix3) * (1.0 / 3.0);

@@ -1,11 +1,11 @@
-//! The mean of intensities, each as a part of its image's range.
+//! Averages intensities, as fractions of each image's range.
 
 use crate::error::Setting;
 use crate::image::{Intensities, IntensityRange};
 use crate::{Error, Geometry, PixelType, Result, Volume};
 use rayon::prelude::*;
 
-/// The range of an image that outliers don't move.
+/// An intensity range that outliers do not affect.
 #[derive(Debug, Clone, Copy)]
 pub struct Intensity {
     low: f32,
@@ -13,10 +13,10 @@ pub struct Intensity {
 }
 
 impl Intensity {
-    /// That of the image of this number.
+    /// Finds the range of the image of this number, counted from 0.
     ///
     /// # Errors
-    /// [`Error::Option`] for one of one intensity or without data.
+    /// [`Error::Option`] if the image is constant, has infinite voxels, or has no data.
     pub fn of(number: usize, image: &Volume, range: IntensityRange) -> Result<Self> {
         let (low, high) = Intensities::of(image, range).range;
         match low < high && low.is_finite() && high.is_finite() {
@@ -29,7 +29,7 @@ impl Intensity {
         }
     }
 
-    /// That of the mean of several images.
+    /// Returns the mean of several ranges.
     fn mean(all: &[Self]) -> Self {
         let mean =
             |of: fn(&Self) -> f32| (all.iter().map(|one| f64::from(of(one))).sum::<f64>() / all.len() as f64) as f32;
@@ -37,10 +37,11 @@ impl Intensity {
     }
 }
 
-/// Gathers the intensities of images on one grid.
+/// Averages the intensities of images on one grid.
 pub struct Mean {
     grid: Geometry,
-    /// Of each voxel, with how many images reach it.
+    /// For each voxel, the sum of the intensities of the images that reach it, as fractions of their ranges, and the
+    /// number of these images.
     sums: Vec<(f32, u32)>,
 }
 
@@ -49,7 +50,7 @@ impl Mean {
         Self { grid, sums: vec![(0.0, 0); grid.voxels()] }
     }
 
-    /// Adds an image, with NaN where it does not reach.
+    /// Adds an image; voxels that it does not reach are NaN.
     pub fn add(&mut self, voxels: &[f32], of: Intensity) {
         let part = |voxel: f32| ((voxel - of.low) / (of.high - of.low)).clamp(0.0, 1.0);
         self.sums.par_iter_mut().zip(voxels).filter(|(_, voxel)| !voxel.is_nan()).for_each(|((sum, count), voxel)| {
@@ -58,7 +59,8 @@ impl Mean {
         });
     }
 
-    /// The mean in the mean of all ranges, the least of it where no image reaches; and its mean gradient, parts of the range per mm.
+    /// Returns the mean image, scaled to the mean of all ranges, with its lower end where no image reaches; and the
+    /// mean gradient, as a fraction of the range per mm.
     pub fn volume(self, all: &[Intensity]) -> (Volume, f64) {
         let part = |&(sum, count): &(f32, u32)| if count == 0 { 0.0 } else { sum / count as f32 };
         let voxels: Vec<f32> = self.sums.par_iter().map(part).collect();
@@ -68,7 +70,7 @@ impl Mean {
     }
 }
 
-/// The mean length of the gradient, per mm, by central differences.
+/// Returns the mean magnitude of the gradient, per mm, by central differences.
 fn sharpness(volume: &Volume) -> f64 {
     let Volume { geometry: Geometry { size, spacing, .. }, voxels, .. } = volume;
     let steps = [1, size[0], size[0] * size[1]];
@@ -88,7 +90,7 @@ fn sharpness(volume: &Volume) -> f64 {
         };
         (0..size[0]).map(length).sum::<f64>()
     });
-    // In the order of rows, so that it has the same bits for any number of threads.
+    // Added up in the order of rows, so that it has the same bits for any number of threads.
     rows.collect::<Vec<_>>().iter().sum::<f64>() / voxels.len().max(1) as f64
 }
 

@@ -1,4 +1,5 @@
-//! What a run has finished, in files that a later run of the same inputs and options takes instead of finding it again.
+//! Keeps the finished steps of a run in files. A later run with the same inputs and options reads them instead of
+//! repeating the steps.
 
 use super::{Fit, Options, Round};
 use crate::io;
@@ -14,20 +15,22 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// A folder of finished steps. Every file of it is whole: it was written under another name.
+/// A folder of finished steps. A step is finished once its transform, field or image is there, which is written under
+/// another name and then renamed.
 pub struct Kept {
     folder: PathBuf,
-    /// With which the names of files start that belong to this run's inputs and options.
+    /// The prefix of the names of the files that belong to this run's inputs and options.
     key: String,
-    /// Of the template. Files may say it in fewer digits.
+    /// The template's grid. Files may hold it with fewer digits.
     grid: Geometry,
-    /// What was there already.
+    /// The files that were there before.
     before: HashSet<OsString>,
-    /// Steps of it that were taken.
+    /// Those of them that were used.
     found: RefCell<HashSet<OsString>>,
 }
 
-/// What the inputs and the options of a run are, but for the threads and the device, on which no result depends.
+/// Returns a hash of the images and the options of a run. Threads and the device are left out, because no result
+/// depends on them.
 pub fn key(images: &[Volume], options: &Options) -> String {
     let mut hasher = DefaultHasher::new();
     (env!("CARGO_PKG_VERSION"), format!("{options:?}"), images.len()).hash(&mut hasher);
@@ -39,7 +42,7 @@ pub fn key(images: &[Volume], options: &Options) -> String {
 }
 
 impl Kept {
-    /// Makes the folder, unless it is there.
+    /// Opens the folder, and makes it if it does not exist.
     ///
     /// # Errors
     /// [`Error::File`]
@@ -50,12 +53,12 @@ impl Kept {
         Ok(Self { folder: folder.to_owned(), key, grid, before, found: RefCell::default() })
     }
 
-    /// Steps that were found instead of made.
+    /// Returns the number of steps that were read instead of made.
     pub fn found(&self) -> usize {
         self.found.borrow().len()
     }
 
-    /// The affine transform of an image, and whether it can be trusted.
+    /// Reads or makes the affine transform of an image, and whether it can be trusted.
     pub fn affine(&self, image: usize, make: impl FnOnce() -> Result<(Linear, bool)>) -> Result<(Linear, bool)> {
         let (path, facts) = (self.path(&format!("affine_{image}.tfm")), self.path(&format!("affine_{image}.json")));
         self.step(
@@ -69,7 +72,7 @@ impl Kept {
         )
     }
 
-    /// The field of an image in a round.
+    /// Reads or makes the field of an image in a round.
     pub fn field(
         &self,
         round: usize,
@@ -88,7 +91,7 @@ impl Kept {
         )
     }
 
-    /// The template after a round.
+    /// Reads or makes the template after a round.
     pub fn mean(&self, round: usize, make: impl FnOnce() -> Result<(Volume, Round)>) -> Result<(Volume, Round)> {
         let (path, facts) = (self.path(&format!("mean_{round}.mha")), self.path(&format!("mean_{round}.json")));
         self.step(
@@ -102,11 +105,11 @@ impl Kept {
         )
     }
 
-    /// Takes away the fields of a round, which are needed no more.
+    /// Removes the fields of a round, which are no longer needed.
     pub fn drop_fields(&self, round: usize, images: usize) {
         for image in 0..images {
             let (path, facts) = self.of_field(round, image);
-            // Where it stays, it only takes room.
+            // A file that cannot be removed only takes up space.
             let _ = (fs::remove_file(path), fs::remove_file(facts));
         }
     }
@@ -120,7 +123,8 @@ impl Kept {
         self.folder.join(format!("{}_{name}", self.key))
     }
 
-    /// What is in the file, or else what is made, written and, so that it is the same, read again.
+    /// Reads a step from its file. If there is none, makes the step, writes it and reads it back, so that the result is
+    /// the same either way.
     fn step<T>(
         &self,
         path: &Path,

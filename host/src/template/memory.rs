@@ -1,4 +1,4 @@
-//! Whether a template fits into memory, before it starts.
+//! Checks before a template starts whether it fits into memory.
 
 use crate::deform;
 use crate::registration::memory::{self, Place};
@@ -7,24 +7,25 @@ use crate::{Geometry, Result, Volume};
 /// The program itself, and tables that do not grow with the images.
 const PROGRAM: u64 = 16 << 20;
 
-/// Refuses images for whose template on `grid` the host's memory is short.
+/// Refuses a template on `grid` for which the host's memory is too small.
 ///
 /// # Errors
-/// [`Error::Device`](crate::Error::Device) names what is needed and what is there.
+/// [`Error::Device`](crate::Error::Device) names the memory that is needed and that is free.
 pub fn check(images: &[Volume], grid: &Geometry, options: &deform::Options, on_device: bool) -> Result<()> {
     let images = images.iter().map(|image| &image.geometry);
     memory::enough(need(images, grid, options, on_device), memory::free(), Place::Host)
 }
 
-/// Bytes beside the images themselves.
+/// Estimates the bytes that are needed beside the images themselves.
 fn need<'a>(
     images: impl Iterator<Item = &'a Geometry>,
     grid: &Geometry,
     options: &deform::Options,
     on_device: bool,
 ) -> u64 {
-    // The most is needed while an image is deformed: beside it are the affine mean, the mean of the round before, and the sum of the
-    // displacements so far, which is three f64. Of what was freed, about a field of three f32 is not given back at once.
+    // Most is needed while an image is deformed. Beside that, there are the affine mean, the mean of the round before,
+    // and the sum of the displacements so far, three f64 per voxel. Of freed memory, about a field of three f32 per
+    // voxel is not returned at once.
     let beside = (4 + 4 + 24 + 12) * grid.voxels() as u64 + PROGRAM;
     let each = images.map(|image| deform::memory::expected([grid, image], options, on_device));
     beside + each.max().unwrap_or(0)
@@ -42,7 +43,8 @@ mod tests {
         Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO)
     }
 
-    /// The measured ones are what `/usr/bin/time` prints as the most that `mireg template` had resident, with 2 threads.
+    /// The measured numbers are the maximum resident set size of `mireg template` with 2 threads, as `/usr/bin/time`
+    /// prints it.
     #[test]
     fn the_estimate_is_between_what_was_measured_and_twice_that() {
         let [fine, coarse] = [grid([181, 217, 180]), grid([91, 109, 90])];

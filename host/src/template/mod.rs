@@ -1,8 +1,9 @@
 //! The unbiased mean of several images in shape and intensity.
 //!
-//! The affine mean comes first; then, in each round, every image is registered to the mean by a deformation, and the mean of all
-//! displacements is taken away, so that the template is an image in the middle of them (Guimond, Meunier & Thirion 2000; Avants & Gee 2004).
-//! No image is preferred: the first one gives the grid, and the place to within the mean rotation and translation.
+//! The affine mean comes first. Then, in each round, every image is deformed to the mean, and the mean of all
+//! displacements is removed, so that the template lies in the middle of the images (Guimond, Meunier & Thirion 2000;
+//! Avants & Gee 2004). No image is preferred: the first one gives the grid and, up to the mean rotation and
+//! translation, the place.
 
 mod affine;
 mod intensity;
@@ -21,14 +22,14 @@ use intensity::Intensity;
 use kept::Kept;
 use serde::{Deserialize, Serialize};
 
-/// What [`Engine::template`](crate::Engine::template) is to do.
+/// Options of [`Engine::template`](crate::Engine::template).
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The template's grid; `None` for that of the first image.
     pub grid: Option<Geometry>,
     /// Rounds of deformations, 1 or more.
     pub rounds: usize,
-    /// Of the deformations. Their start is that of the affine mean, whatever is said here.
+    /// Options of the deformations. Their `start` is ignored: each image starts from its transform to the affine mean.
     pub deform: deform::Options,
 }
 
@@ -41,18 +42,18 @@ impl Default for Options {
 /// A template that was made.
 #[derive(Debug, Clone)]
 pub struct Template {
-    /// The mean, f32, in the mean of the images' ranges.
+    /// The mean image, f32, with the mean of the images' intensity ranges.
     pub mean: Volume,
-    /// The mean of the images as affine transforms place them, with which the first round began.
+    /// The mean of the images after the affine registrations, with which the first round began.
     pub affine_mean: Volume,
-    /// Of each image: from points of the template to points of the image.
+    /// One for each image, in their order.
     pub images: Vec<Member>,
     pub rounds: Vec<Round>,
-    /// The mean gradient of the affine mean, as of [`Round::sharpness`].
+    /// The mean gradient of the affine mean: see [`Round::sharpness`].
     pub affine_sharpness: f64,
-    /// What speaks against it.
+    /// Doubts about the template.
     pub doubts: Vec<Doubt>,
-    /// Steps that an earlier run had finished.
+    /// The number of steps that an earlier run had finished.
     pub resumed: usize,
     /// `cpu`, `cuda` or `emulated`.
     pub backend: &'static str,
@@ -63,7 +64,7 @@ pub struct Template {
 /// An image of a template.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// From the affine mean to the image.
+    /// The map from points of the affine mean to points of the image.
     pub affine: Linear,
     /// The metric before and after the last deformation.
     pub values: [f64; 2],
@@ -78,18 +79,18 @@ struct Fit {
     values: [f64; 2],
 }
 
-/// What a round did.
+/// The result of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Round {
-    /// The mean displacement of all images, which the round took away: its mean and largest length over the grid.
+    /// The mean displacement of all images, which the round removed: its mean and its largest length over the grid.
     pub mean_displacement_mm: f64,
     pub largest_displacement_mm: f64,
-    /// The mean gradient of the new template, as a part of the range per mm.
+    /// The mean gradient of the new template, as a fraction of the range per mm.
     pub sharpness: f64,
 }
 
 impl Template {
-    /// Whether nothing grave speaks against it.
+    /// Returns whether the template may be used: none of its doubts is grave.
     pub fn trusted(&self) -> bool {
         self.doubts.iter().all(|doubt| !doubt.grave)
     }

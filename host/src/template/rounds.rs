@@ -1,4 +1,4 @@
-//! The rounds of a template.
+//! Runs the rounds of a template.
 
 use super::affine::{Places, places};
 use super::intensity::{self, Intensity};
@@ -12,7 +12,7 @@ use crate::resample::{Resampling, resample};
 use crate::transform::{Field, Linear, Transform};
 use crate::{Geometry, Observer, PixelType, Result, Volume, deform};
 
-/// A template under way.
+/// What a template is made from.
 pub struct Run<'a> {
     pub images: &'a [Volume],
     pub intensities: &'a [Intensity],
@@ -25,7 +25,8 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// `each` gets the field of every image, from the template to the image, in their order.
+    /// Makes the template. `each` gets the number of every image and its field, from the template to the image, in
+    /// their order.
     pub fn template(&self, each: &mut dyn FnMut(usize, &Field) -> Result<()>) -> Result<Template> {
         let places = places(self.images, self.kept, self.backend, self.observer)?;
         let (affine_mean, start) = self.kept.mean(0, || self.affine_mean(&places))?;
@@ -56,7 +57,7 @@ impl Run<'_> {
         })
     }
 
-    /// The images with the fields of the last round.
+    /// Returns the members of the template, and passes the field of each from the last round to `each`.
     fn members(
         &self,
         before: &Volume,
@@ -76,7 +77,7 @@ impl Run<'_> {
         places.affine.iter().enumerate().map(member).collect()
     }
 
-    /// The field of an image in a round, start included.
+    /// Reads or makes the field of an image in a round, start included.
     fn field(&self, round: usize, image: usize, before: &Volume, places: &Places) -> Result<(Field, Fit)> {
         self.kept.field(round, image, || {
             let (rounds, images) = (self.options.rounds, self.images.len());
@@ -89,7 +90,8 @@ impl Run<'_> {
         })
     }
 
-    /// What takes the mean displacement of a round away, and the mean and the largest length of that, mm.
+    /// Returns the field that removes the mean displacement of a round, and the mean and the largest length of that
+    /// displacement, mm.
     fn back(&self, round: usize, before: &Volume, places: &Places) -> Result<(Field, [f64; 2])> {
         let mut displacement = shape::Mean::new(self.grid);
         for (image, rigid) in places.rigid.iter().enumerate() {
@@ -106,7 +108,7 @@ impl Run<'_> {
         Ok((mean, Round { mean_displacement_mm: 0.0, largest_displacement_mm: 0.0, sharpness }))
     }
 
-    /// The mean of all images through transforms from the template to each of them.
+    /// Averages all images through transforms from the template to each of them. Also returns the mean gradient.
     fn mean(&self, transforms: impl Iterator<Item = Result<Transform>>) -> Result<(Volume, f64)> {
         let how = Resampling { outside: f32::NAN, ..Default::default() };
         let mut mean = intensity::Mean::new(self.grid);
@@ -118,7 +120,7 @@ impl Run<'_> {
         Ok(mean.volume(self.intensities))
     }
 
-    /// Deforms every image to the mean of the round before, and makes a mean from which the mean displacement is taken away.
+    /// Deforms every image to the mean of the round before, and averages the images with the mean displacement removed.
     fn round(&self, round: usize, before: &Volume, places: &Places) -> Result<(Volume, Round)> {
         let (back, [mean_displacement_mm, largest_displacement_mm]) = self.back(round, before, places)?;
         let fields = (0..self.images.len()).map(|image| {

@@ -1,11 +1,11 @@
-//! The mean of displacements, and what takes it away.
+//! Averages the displacements of several images.
 
 use crate::Geometry;
 use crate::transform::Field;
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
 
-/// Gathers the displacements of several images.
+/// Averages the displacements of several images.
 pub struct Mean {
     grid: Geometry,
     sums: Vec<DVec3>,
@@ -17,7 +17,7 @@ impl Mean {
         Self { grid, sums: vec![DVec3::ZERO; grid.voxels()], count: 0.0 }
     }
 
-    /// Adds that of one image, of whose map to its points `rigid` is the rotation and the translation.
+    /// Adds the displacements of one image. `rigid` is the rotation and translation of its map, which are removed.
     pub fn add(&mut self, field: &Field, rigid: &DAffine3) {
         let (to_mm, back) = (self.grid.index_to_world(), rigid.inverse());
         let [width, height, _] = self.grid.size;
@@ -32,12 +32,12 @@ impl Mean {
         self.count += 1.0;
     }
 
-    /// The mean, and the mean and the largest of its lengths, mm.
+    /// Returns the mean displacement field, and the mean and the largest length of its vectors, mm.
     pub fn field(self) -> (Field, [f64; 2]) {
         let Self { grid, sums, count } = self;
         let vectors: Vec<_> = sums.par_iter().map(|sum| (*sum / count).as_vec3().to_array()).collect();
         let length = |vector: &[f32; 3]| DVec3::from_array(vector.map(f64::from)).length();
-        // In voxel order, so that it has the same bits for any number of threads.
+        // Added up in voxel order, so that it has the same bits for any number of threads.
         let total: f64 = vectors.iter().map(length).sum();
         let largest = vectors.par_iter().map(length).reduce(|| 0.0, f64::max);
         let mean = total / vectors.len().max(1) as f64;

@@ -1,11 +1,12 @@
-//! The linear map that pairs of points share.
+//! Fits a linear map to pairs of points.
 
 use super::kind::Kind;
 use super::rotation;
 use glam::{DAffine3, DMat3, DVec3};
 
-/// The map of a kind that takes the first points of pairs nearest to the second ones, by least squares. If they are `flat`, all with the same
-/// z, it leaves z alone. None if the first ones lie in a plane, or if they are flat on a line; a translation, if there are none.
+/// Fits the map of a kind that takes the first point of each pair closest to the second one, by least squares. If the
+/// points are `flat`, all with the same z, it leaves z unchanged. Returns `None` if the first points do not determine
+/// it: if they lie in a plane or, if flat, on a line; for a translation, if there are no pairs.
 pub(crate) fn nearest_linear(kind: Kind, pairs: &[(DVec3, DVec3)], flat: bool) -> Option<DAffine3> {
     let mean = |point: fn(&(DVec3, DVec3)) -> DVec3| pairs.iter().map(point).sum::<DVec3>() / pairs.len() as f64;
     let (from, to) = (mean(|pair| pair.0), mean(|pair| pair.1));
@@ -40,7 +41,7 @@ mod tests {
         let map = DAffine3::from_mat3_translation(matrix, DVec3::new(40.0, -7.0, 120.0));
         let points =
             (0..27).map(|n| DVec3::new(f64::from(n % 3), f64::from(n / 3 % 3), f64::from(n / 9)) * 50.0 + 900.0);
-        // Odd in all three about the middle, so that no affine map has a part of it.
+        // Odd in x, y and z about the centre, so that it has no affine part.
         let wave = |p: DVec3| {
             let q = (p - 950.0) / 50.0;
             DVec3::X * q.x * q.y * q.z
@@ -62,7 +63,7 @@ mod tests {
     #[test]
     fn a_kind_keeps_to_what_it_may_do() {
         let turn = rotation::euler(DVec3::new(0.3, -0.2, 0.7));
-        // As far to one side of the middle as to the other along every axis, so that what stretches does not turn.
+        // Symmetric about the centre along every axis, so that a stretch causes no rotation.
         let points = || (0..27).map(|n| DVec3::new(f64::from(n % 3), f64::from(n / 3 % 3), f64::from(n / 9)) * 40.0);
         let pairs = |map: DAffine3| points().map(|p| (p, map.transform_point3(p))).collect::<Vec<_>>();
         let stretched = turn * DMat3::from_diagonal(DVec3::new(1.2, 1.0, 0.8));

@@ -12,18 +12,19 @@ use crate::Geometry;
 /// A map from points of the fixed image to points of the moving image, LPS mm.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Transform {
-    /// A matrix and a translation, by its parameters.
+    /// A linear map, by its parameters.
     Linear(Linear),
     /// A displacement at each voxel of a grid.
     Field(Field),
-    /// Triangles between two pictures, each with an affine map of its own. z stays.
+    /// A mesh of triangles over 2-D images, each with an affine map of its own. z is unchanged.
     Mesh(Mesh),
-    /// One after the other, the first first; none of them moves nothing.
+    /// Transforms that are applied one after the other, from the first to the last. An empty chain is the identity.
     Chain(Vec<Transform>),
 }
 
 impl Transform {
-    /// What a point goes through, in this order: the transform itself, or those of the chain, none of them a chain.
+    /// Returns the transforms that a point goes through, in order: this one or, for a chain, its parts with nested
+    /// chains flattened.
     pub fn parts(&self) -> Vec<&Self> {
         match self {
             Self::Chain(chain) => chain.iter().flat_map(Self::parts).collect(),
@@ -31,14 +32,14 @@ impl Transform {
         }
     }
 
-    /// The number of the first part that folds, and at how many voxels: the way back is not unique there. Of meshes, which do not fold where
-    /// mireg made them, it is not looked at.
+    /// Returns the number of the first part that folds, and at how many voxels: there the inverse is not unique. Meshes
+    /// are not checked; those that mireg makes do not fold.
     pub fn folds(&self) -> Option<(usize, usize)> {
         let folds = |part: &Self| if let Self::Field(field) = part { field.folds() } else { 0 };
         self.parts().into_iter().map(folds).enumerate().find(|(_, count)| *count > 0)
     }
 
-    /// This transform first and `next` after it.
+    /// Returns the chain of this transform and then `next`.
     pub fn then(self, next: impl Into<Self>) -> Self {
         let mut chain = if let Self::Chain(chain) = self { chain } else { vec![self] };
         match next.into() {
@@ -48,8 +49,8 @@ impl Transform {
         Self::Chain(chain)
     }
 
-    /// The whole as one linear map; `None` where a part is not linear. That of a chain is about the centre of its first part that has
-    /// one, and of the first kind that can do it (see [`Linear::then`]).
+    /// Returns the whole as one linear map, or `None` if a part is not linear. The map of a chain is about the centre
+    /// of its first part that has one, and of the first kind that can represent it (see [`Linear::then`]).
     pub fn to_linear(&self) -> Option<Linear> {
         if let Self::Linear(linear) = self {
             return Some(linear.clone());
@@ -61,7 +62,7 @@ impl Transform {
         })
     }
 
-    /// The whole as one matrix, the product of its parts'; `None` where a part is not linear.
+    /// Returns the whole as one matrix, the product of those of its parts, or `None` if a part is not linear.
     pub fn to_affine(&self) -> Option<DAffine3> {
         self.parts().into_iter().try_fold(DAffine3::IDENTITY, |first, part| match part {
             Self::Linear(next) => Some(next.to_affine() * first),
@@ -69,21 +70,21 @@ impl Transform {
         })
     }
 
-    /// The grid of the first displacement field among its parts.
+    /// Returns the grid of the first displacement field among its parts.
     pub fn grid(&self) -> Option<&Geometry> {
         self.parts()
             .into_iter()
             .find_map(|part| if let Self::Field(field) = part { Some(&field.geometry) } else { None })
     }
 
-    /// The whole as a displacement field on `grid`, which lies in the fixed image.
+    /// Samples the whole as a displacement field on `grid`, a grid in the fixed image.
     pub fn to_field(&self, grid: &Geometry) -> Field {
         let map = self.map();
         Field::of(grid, |point| map.transform_point3(point))
     }
 
-    /// The way back: linear where the whole is, and else a displacement field on `grid`, which lies in the moving image. (For single
-    /// points [`Transform::inverse_map`] needs no grid.)
+    /// Returns the inverse: linear if the whole is linear, else a displacement field on `grid`, a grid in the moving
+    /// image. (For single points [`Transform::inverse_map`] needs no grid.)
     pub fn inverse(&self, grid: &Geometry) -> Self {
         match self.to_linear() {
             Some(linear) => linear.inverse().into(),
@@ -120,7 +121,7 @@ impl From<Mesh> for Transform {
 }
 
 impl FromIterator<Transform> for Transform {
-    /// A chain.
+    /// Collects transforms into a chain.
     fn from_iter<T: IntoIterator<Item = Transform>>(transforms: T) -> Self {
         transforms.into_iter().fold(Self::Chain(Vec::new()), Self::then)
     }

@@ -1,10 +1,10 @@
-//! What a linear map may do, and along how many axes.
+//! The kinds of linear maps, and the dimensions of images.
 
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
 use crate::Geometry;
 
-/// What a linear map may do; each kind can do what those before it can.
+/// The kind of a linear map. Each kind includes those before it.
 #[derive(
     Debug,
     Clone,
@@ -36,7 +36,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// As it is typed.
+    /// Returns the name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Translation => "translation",
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// How many numbers such a map has.
+    /// Returns the number of parameters of such a map.
     pub fn parameters(self, dimension: Dimension) -> usize {
         match (self, dimension) {
             (Self::Translation, Dimension::Two) => 2,
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// Axes of an image.
+/// The dimension of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dimension {
     /// x and y; z stays as it is.
@@ -69,12 +69,12 @@ pub enum Dimension {
 }
 
 impl Dimension {
-    /// That of an image on this grid.
+    /// Returns the dimension of an image on this grid.
     pub fn of(grid: &Geometry) -> Self {
         if grid.is_flat() { Self::Two } else { Self::Three }
     }
 
-    /// 2 or 3.
+    /// Returns the number of axes: 2 or 3.
     pub fn axes(self) -> usize {
         match self {
             Self::Two => 2,

@@ -1,11 +1,11 @@
-//! A linear map as the parameters that ITK gives it.
+//! Linear maps by the parameters of ITK's transforms.
 
 use super::kind::{Dimension, Kind};
 use super::rigid::Rigid;
 use super::rotation;
 use glam::{DAffine3, DMat3, DVec3};
 
-/// Most by which a matrix may differ from one of a kind that is taken to be of that kind.
+/// The largest difference between the elements of two matrices that are taken to be the same.
 const SAME: f64 = 1e-9;
 
 /// p -> A (p - centre) + centre + translation, LPS mm.
@@ -22,23 +22,24 @@ const SAME: f64 = 1e-9;
 /// Angles are in radians, translations in mm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Linear {
-    /// What it may do, and so which parameters it has.
+    /// The kind, which says what the parameters are.
     pub kind: Kind,
-    /// Along how many axes.
+    /// Whether the map acts on two or on three axes.
     pub dimension: Dimension,
     /// As many as [`Kind::parameters`] says.
     pub parameters: Vec<f64>,
-    /// LPS mm; nothing to a translation.
+    /// The centre, LPS mm. It has no effect on a translation.
     pub centre: DVec3,
 }
 
 impl Linear {
-    /// The map that moves nothing.
+    /// Returns the identity.
     pub fn identity(kind: Kind, dimension: Dimension, centre: DVec3) -> Self {
         Self::new(kind, dimension, centre, &DAffine3::IDENTITY)
     }
 
-    /// `map` as a map of `kind`, or of the first kind after it that can do what `map` does. In two axes, what happens to z is left out.
+    /// Makes `map` a map of `kind`, or of the first kind after it that can represent it. In 2-D, what happens to z is
+    /// left out.
     pub fn new(kind: Kind, dimension: Dimension, centre: DVec3, map: &DAffine3) -> Self {
         let matrix = if dimension == Dimension::Two { flat(&map.matrix3) } else { map.matrix3 };
         let kind = kind.max(kind_of(&matrix, dimension));
@@ -46,20 +47,21 @@ impl Linear {
         Self { kind, dimension, parameters: parameters(kind, dimension, &matrix, translation), centre }
     }
 
-    /// The way back, as a map of the same kind, about the point that the centre goes to.
+    /// Returns the inverse, as a map of the same kind about the point to which the centre goes.
     pub fn inverse(&self) -> Self {
         Self::new(self.kind, self.dimension, self.centre + self.translation(), &self.to_affine().inverse())
     }
 
-    /// This map first and `next` after it, about the centre of the first that has one. The kind is the larger of both, or where
-    /// that cannot do it, as a similarity of the plane in space, the first that can.
+    /// Returns the map that applies this one and then `next`, about the centre of the first of the two that has one.
+    /// The kind is the larger of both or, if that cannot represent the result, the first that can: a 2-D similarity,
+    /// for instance, is affine in 3-D.
     pub fn then(&self, next: &Self) -> Self {
         let dimension = if self.dimension == Dimension::Three { Dimension::Three } else { next.dimension };
         let centre = if self.kind == Kind::Translation { next.centre } else { self.centre };
         Self::new(self.kind.max(next.kind), dimension, centre, &(next.to_affine() * self.to_affine()))
     }
 
-    /// As a matrix.
+    /// Returns the map as a matrix.
     pub fn to_affine(&self) -> DAffine3 {
         if self.kind == Kind::Translation {
             return DAffine3::from_translation(self.translation());
@@ -68,17 +70,17 @@ impl Linear {
         DAffine3::from_mat3_translation(matrix, self.centre + self.translation() - matrix * self.centre)
     }
 
-    /// Where the centre goes, from the centre, mm.
+    /// Returns the displacement of the centre, mm.
     pub fn translation(&self) -> DVec3 {
         let axes = self.dimension.axes();
         let all = self.parameters.len();
-        // Only a similarity of three axes has something behind it.
+        // The translation comes last, except in a similarity of three axes, where the scale follows it.
         let at = if (self.kind, axes) == (Kind::Similarity, 3) { 3 } else { all - axes };
         let n = |axis: usize| if axis < axes { self.parameters[at + axis] } else { 0.0 };
         DVec3::new(n(0), n(1), n(2))
     }
 
-    /// A.
+    /// Returns the matrix A.
     pub fn matrix(&self) -> DMat3 {
         let p = &self.parameters[..];
         match (self.kind, self.dimension) {
@@ -102,18 +104,18 @@ impl From<Rigid> for Linear {
     }
 }
 
-/// A scale of x and y.
+/// Returns a matrix that scales x and y.
 fn in_plane(scale: f64) -> DMat3 {
     DMat3::from_diagonal(DVec3::new(scale, scale, 1.0))
 }
 
-/// What a matrix does to x and y.
+/// Returns what a matrix does to x and y, with z unchanged.
 fn flat(matrix: &DMat3) -> DMat3 {
     let DMat3 { x_axis: a, y_axis: b, .. } = matrix;
     DMat3::from_cols_array(&[a.x, a.y, 0.0, b.x, b.y, 0.0, 0.0, 0.0, 1.0])
 }
 
-/// The first kind that can do what a matrix does.
+/// Returns the first kind that can represent a matrix.
 fn kind_of(matrix: &DMat3, dimension: Dimension) -> Kind {
     let plane = dimension == Dimension::Two;
     let scale = scale_of(matrix, plane);
@@ -128,7 +130,7 @@ fn kind_of(matrix: &DMat3, dimension: Dimension) -> Kind {
     }
 }
 
-/// The scale of a similarity, of the plane or of space.
+/// Returns the scale of a similarity, in the plane or in space.
 fn scale_of(matrix: &DMat3, plane: bool) -> f64 {
     let volume = matrix.determinant().abs();
     if plane { libm::sqrt(volume) } else { libm::cbrt(volume) }

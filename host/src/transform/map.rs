@@ -1,4 +1,4 @@
-//! A transform as a map of points, which has at hand what many points need.
+//! Maps points through a transform, with what many points need prepared in advance.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,31 +9,32 @@ use super::field::FieldMap;
 use super::mesh::MeshMap;
 
 impl Transform {
-    /// The map from points of the fixed image to points of the moving image.
+    /// Returns the map from points of the fixed image to points of the moving image.
     pub fn map(&self) -> TransformMap<'_> {
         TransformMap::new(self, false)
     }
 
-    /// The map from points of the moving image to points of the fixed image: exact where the transform is linear, and else what
-    /// [`FieldMap::back`] and [`MeshMap::backward`] find.
+    /// Returns the map from points of the moving image to points of the fixed image: exact if the transform is linear,
+    /// else what [`FieldMap::back`] and [`MeshMap::backward`] find.
     pub fn inverse_map(&self) -> TransformMap<'_> {
         TransformMap::new(self, true)
     }
 }
 
-/// A [`Transform`] as a map of points, LPS mm, one way or the other.
+/// A [`Transform`], or its inverse, as a map of points, LPS mm.
 pub struct TransformMap<'a> {
-    /// All in one where all is linear.
+    /// The whole as one matrix, if it is linear.
     affine: Option<DAffine3>,
     /// In the order of the transform's parts.
     parts: Vec<Part<'a>>,
+    /// Whether this is the inverse.
     back: bool,
 }
 
 enum Part<'a> {
-    /// The way that is gone.
+    /// Inverted already if the map is the inverse.
     Linear(DAffine3),
-    /// With whether any point came into its grid.
+    /// With a flag that is set once a point lies inside its grid.
     Field(FieldMap<'a>, AtomicBool),
     Mesh(Box<MeshMap<'a>>),
 }
@@ -51,13 +52,13 @@ impl<'a> TransformMap<'a> {
         Self { affine: transform.to_affine().map(way), parts, back }
     }
 
-    /// The map as one matrix, where it is linear.
+    /// Returns the map as one matrix, if it is linear.
     pub fn affine(&self) -> Option<&DAffine3> {
         self.affine.as_ref()
     }
 
-    // Here and below, a call would lose the instruction set of a loop over many points.
-    /// Where a point goes, LPS mm.
+    // Inlined here and below: a call would lose the vector instructions that a loop over many points is compiled for.
+    /// Maps a point, LPS mm.
     #[inline(always)]
     pub fn transform_point3(&self, point: DVec3) -> DVec3 {
         match (&self.affine, self.back) {
@@ -67,8 +68,8 @@ impl<'a> TransformMap<'a> {
         }
     }
 
-    /// The first of the transform's parts, by its number in [`Transform::parts`], that is a field into whose grid none of the points
-    /// mapped so far came. Beyond its grid a field goes on as at its border, so what such a one did to the points means little.
+    /// Returns the number, in [`Transform::parts`], of the first field whose grid contained none of the points mapped
+    /// so far. Beyond its grid a field continues as at its border, so what it did to the points means little.
     pub fn missed(&self) -> Option<usize> {
         self.parts.iter().position(|part| matches!(part, Part::Field(_, met) if !met.load(Ordering::Relaxed)))
     }
@@ -90,7 +91,7 @@ impl Part<'_> {
             Self::Field(map, met) => {
                 let other = if back { map.back(point) } else { map.transform_point3(point) };
                 let of_field = if back { other } else { point };
-                // Reading first keeps threads from writing one flag by turns.
+                // Reading first keeps threads from all writing the same flag.
                 if !met.load(Ordering::Relaxed) && map.holds(of_field) {
                     met.store(true, Ordering::Relaxed);
                 }
@@ -119,7 +120,7 @@ mod tests {
         assert_eq!(map.missed(), Some(2));
         map.transform_point3(DVec3::splat(-49.0));
         assert_eq!(map.missed(), None);
-        // On the way back the point of the field's grid is the one it comes from.
+        // For the inverse, the point that counts is where the field is evaluated: the one that is returned.
         let back = chain.inverse_map();
         back.transform_point3(DVec3::splat(51.0));
         assert_eq!(back.missed(), Some(2));

@@ -1,10 +1,10 @@
 //! Maps from points of the fixed image to points of the moving image, LPS mm.
 //!
-//! A [`Transform`] is any of them: linear, a displacement field, a triangle mesh, or several one after the other. Each maps points
-//! forth and back, becomes a [`Field`] on a grid, and is what [`resample`](crate::resample) takes; [`io::transform`](crate::io::transform)
-//! reads and writes it.
+//! A [`Transform`] is any of them: linear, a displacement field, a triangle mesh, or several one after the other. Each
+//! maps points in both directions, can be sampled as a [`Field`] on a grid, and can be passed to
+//! [`resample`](crate::resample). [`io::transform`](crate::io::transform) reads and writes them.
 //!
-//! A two-dimensional image lies in the plane z = 0, and what maps it leaves z alone.
+//! A two-dimensional image lies in the plane z = 0, and its transforms leave z unchanged.
 //!
 //! ```
 //! use glam::{DAffine3, DVec3};

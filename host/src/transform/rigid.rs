@@ -15,12 +15,12 @@ pub struct Rigid {
 }
 
 impl Rigid {
-    /// The map that moves nothing.
+    /// Returns the identity.
     pub fn identity(centre: DVec3) -> Self {
         Self { angles: DVec3::ZERO, translation: DVec3::ZERO, centre }
     }
 
-    /// As a matrix.
+    /// Returns the map as a matrix.
     pub fn to_affine(&self) -> DAffine3 {
         let rotation = rotation::euler(self.angles);
         DAffine3::from_mat3_translation(rotation, self.centre + self.translation - rotation * self.centre)

@@ -1,4 +1,5 @@
-//! Rotation matrices and the numbers they come from. Sines and cosines are `libm`'s, so that they are the same on every machine.
+//! Rotation matrices, and their parameters. Sines and cosines are those of `libm`, so that they are the same on every
+//! machine.
 
 use glam::{DMat3, DQuat, DVec3};
 
@@ -36,12 +37,13 @@ pub fn plane_angle(rotation: &DMat3) -> f64 {
     libm::atan2(rotation.x_axis.y, rotation.x_axis.x)
 }
 
-/// The angles about x, y and z, radians, that make a rotation Rz Rx Ry, as those of [`Rigid`](super::Rigid).
+/// Returns the angles about x, y and z, radians, of a rotation Rz Rx Ry, as those of [`Rigid`](super::Rigid).
 pub fn euler_angles(rotation: &DMat3) -> DVec3 {
     let [a, b, c] = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
     let x = libm::atan2(b.z, libm::hypot(a.z, c.z));
     let y = libm::atan2(-a.z, c.z);
-    // Where x is near a right angle, y is noise; z from what is left without the turn about y makes up for it.
+    // If x is near a right angle, y is noise. Computing z from what is left without the rotation about y compensates
+    // for it.
     let (sine, cosine) = libm::sincos(y);
     let left = a * cosine + c * sine;
     DVec3::new(x, y, libm::atan2(left.y, left.x))
@@ -64,12 +66,13 @@ pub fn cross(vector: DVec3) -> DMat3 {
     DMat3::from_cols_array(&[0.0, z, -y, -z, 0.0, x, y, -x, 0.0])
 }
 
-/// The left Jacobian J of [`exponential`]: where its vector changes by `by`, the rotation changes by `cross(J * by)` times itself.
+/// The left Jacobian J of [`exponential`]: if its vector changes by `by`, the rotation changes by `cross(J * by)` times
+/// itself.
 pub fn left_jacobian(vector: DVec3) -> DMat3 {
     let square = vector.length_squared();
     let angle = libm::sqrt(square);
     let cross = cross(vector);
-    // (1 - cos a) / a^2 and (a - sin a) / a^3, near 0 by their series.
+    // (1 - cos a) / a^2 and (a - sin a) / a^3; near 0 by their series.
     let [first, second] = if angle < 0.1 {
         let series = |terms: [f64; 4]| terms.iter().rev().fold(0.0, |sum, term| term - square * sum);
         [series([2.0, 24.0, 720.0, 40_320.0].map(f64::recip)), series([6.0, 120.0, 5040.0, 362_880.0].map(f64::recip))]
@@ -80,20 +83,20 @@ pub fn left_jacobian(vector: DVec3) -> DMat3 {
     DMat3::IDENTITY + cross * first + cross * cross * second
 }
 
-/// The rotation whose quaternion has this imaginary part, at most 1 long, and no negative real one.
+/// The rotation whose quaternion has this imaginary part, of length 1 at most, and a real part of 0 or more.
 pub fn versor(part: DVec3) -> DMat3 {
     let real = (1.0 - part.length_squared()).max(0.0).sqrt();
     DMat3::from_quat(DQuat::from_xyzw(part.x, part.y, part.z, real).normalize())
 }
 
-/// The imaginary part of a rotation's quaternion.
+/// The imaginary part of a rotation's quaternion whose real part is 0 or more.
 pub fn versor_of(rotation: &DMat3) -> DVec3 {
     let quaternion = DQuat::from_mat3(rotation).normalize();
     let part = DVec3::new(quaternion.x, quaternion.y, quaternion.z);
     if quaternion.w < 0.0 { -part } else { part }
 }
 
-/// The whole angle of the rotation that is nearest to a matrix without reflection, radians, 0 to pi.
+/// Returns the angle, 0 to pi radians, of the rotation nearest to a matrix. The matrix must not reflect.
 pub fn angle(matrix: &DMat3) -> f64 {
     let rotation = nearest(matrix);
     let [a, b, c] = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
@@ -101,7 +104,8 @@ pub fn angle(matrix: &DMat3) -> f64 {
     libm::atan2(sine, a.x + b.y + c.z - 1.0)
 }
 
-/// The orthogonal factor of the polar decomposition, by Higham's iteration; the matrix must have an inverse.
+/// Returns the nearest orthogonal matrix, the orthogonal factor of the polar decomposition, by Higham's iteration. The
+/// matrix must have an inverse.
 pub fn nearest(matrix: &DMat3) -> DMat3 {
     let mut rotation = *matrix;
     for _ in 0..50 {

@@ -8,35 +8,36 @@ use super::rotation;
 use crate::Geometry;
 use glam::{DAffine3, DMat3, DVec3};
 
-/// The ways in which a transform of one kind can change.
+/// The parameters of steps for a transform of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steps {
     kind: Kind,
     dimension: Dimension,
-    /// What turns and scales leave in place, LPS mm.
+    /// The point that rotations and scales leave in place, LPS mm.
     centre: DVec3,
     /// Root mean square distances from the centre along x, y and z, mm.
     reach: DVec3,
 }
 
 impl Steps {
-    /// About the middle of a grid, and for its size.
+    /// Makes steps about the centre of a grid, scaled to its size.
     pub fn new(kind: Kind, dimension: Dimension, grid: &Geometry) -> Self {
         let centre = grid.centre();
-        // Along an axis of a box the mean square is a third of the square of half its length; each axis of the grid adds its own.
+        // Along an axis of a box, the mean square distance from the centre is a third of the square of half its length;
+        // each axis of the grid adds its own.
         let half = |axis: usize| 0.5 * grid.size[axis] as f64 * grid.spacing[axis];
         let along = |axis: usize| grid.direction.col(axis) * half(axis);
         let square = (0..3).map(|axis| along(axis) * along(axis)).sum::<DVec3>() / 3.0;
         Self { kind, dimension, centre, reach: square.to_array().map(libm::sqrt).into() }
     }
 
-    /// How many parameters there are.
+    /// Returns the number of parameters.
     pub fn count(&self) -> usize {
         self.kind.parameters(self.dimension)
     }
 
-    /// The map of points of the fixed image for parameters in mm: translations, then rotations, scales and shears. It comes before
-    /// the transform that it changes.
+    /// Returns the map of points of the fixed image for parameters in mm: translations, then rotations, scales and
+    /// shears. It is applied before the transform that it changes.
     pub fn map(&self, mm: &[f64]) -> DAffine3 {
         let axes = self.dimension.axes();
         let (shift, rest) = mm.split_at(axes);
@@ -45,7 +46,7 @@ impl Steps {
         DAffine3::from_mat3_translation(matrix, self.centre + shift - matrix * self.centre)
     }
 
-    /// How [`Steps::map`] changes with each parameter, per mm: the derivatives of its matrix and of its translation.
+    /// Returns the derivatives of [`Steps::map`] by each parameter, per mm: those of its matrix and of its translation.
     pub fn derivatives(&self, mm: &[f64]) -> Vec<DAffine3> {
         let (shift, rest) = mm.split_at(self.dimension.axes());
         let shifts = DVec3::AXES.into_iter().map(|axis| DAffine3 { matrix3: DMat3::ZERO, translation: axis });
@@ -65,7 +66,7 @@ impl Steps {
             return DMat3::IDENTITY;
         }
         let DVec3 { x, y, z } = self.reach;
-        // What a turn about x moves lies along y and z.
+        // A rotation about x moves points by their distance from the x axis, along y and z.
         let turn = |n: usize, a: f64, b: f64| mm[n] / libm::hypot(a, b);
         let rotation = rotation::exponential(DVec3::new(turn(0, y, z), turn(1, z, x), turn(2, x, y)));
         match self.kind {
@@ -97,7 +98,7 @@ impl Steps {
         }
     }
 
-    /// The derivatives of the matrix, which is a rotation times a stretch.
+    /// Returns the derivatives of the matrix, which is a rotation times a stretch, by its parameters.
     fn bends(&self, mm: &[f64]) -> Vec<DMat3> {
         if self.kind == Kind::Translation {
             return Vec::new();
@@ -115,7 +116,7 @@ impl Steps {
         turned.chain(stretched).collect()
     }
 
-    /// What a mm of each rotation adds to the rotation's vector, radians.
+    /// Returns what 1 mm of each rotation adds to the rotation's vector, radians.
     fn turns(&self) -> Vec<DVec3> {
         let DVec3 { x, y, z } = self.reach;
         let [about_x, about_y] = [DVec3::X / libm::hypot(y, z), DVec3::Y / libm::hypot(z, x)];
@@ -126,7 +127,7 @@ impl Steps {
         }
     }
 
-    /// What a mm of a similarity's scale adds to the matrix, in units of the matrix.
+    /// Returns what 1 mm of a similarity's scale adds to the matrix, as a factor of the matrix.
     fn growth(&self) -> DMat3 {
         match self.dimension {
             Dimension::Two => DMat3::from_diagonal((DVec3::X + DVec3::Y) / self.reach.truncate().length()),
@@ -134,7 +135,7 @@ impl Steps {
         }
     }
 
-    /// What a mm of each scale and shear adds to an affine map's stretch.
+    /// Returns what 1 mm of each scale and shear adds to the stretch of an affine map.
     fn stretches(&self) -> Vec<DMat3> {
         let DVec3 { x, y, z } = self.reach;
         let stretch = |row: usize, column: usize, reach: f64| {
@@ -153,7 +154,7 @@ impl Steps {
     }
 }
 
-/// The root mean square distance over a grid between where two maps take its points, mm.
+/// Returns the root mean square distance, mm, between where two maps take the points of a grid.
 pub fn distance(a: &DAffine3, b: &DAffine3, grid: &Geometry) -> f64 {
     let centre = grid.centre();
     let apart = a.transform_point3(centre) - b.transform_point3(centre);

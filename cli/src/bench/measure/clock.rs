@@ -24,7 +24,7 @@ pub fn repeat<T>(budget: f64, least: usize, mut work: impl FnMut() -> Result<T>)
     Ok(seconds)
 }
 
-/// The middle of sorted numbers, of which there is at least one.
+/// Returns the median of sorted numbers, of which there is at least one.
 pub fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { 0.5 * (sorted[middle - 1] + sorted[middle]) }

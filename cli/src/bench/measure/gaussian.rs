@@ -1,4 +1,4 @@
-//! The recursive Gaussian: what smoothing takes, and what a plain copy does.
+//! Measures recursive Gaussian smoothing, and a plain copy.
 
 use mireg::Result;
 use mireg::backend::Backend;
@@ -8,12 +8,12 @@ use crate::bench::arguments::Bench;
 use crate::bench::cases::default_side;
 use crate::bench::rows::Smoothed;
 
-/// Standard deviation along each axis, voxels; any takes as long.
+/// Standard deviation along each axis, voxels. The time does not depend on it.
 const SIGMA: f64 = 4.0;
-/// An image, and the planes of a field.
+/// The volumes of an image, and of the three components of a field.
 const VOLUMES: [usize; 2] = [1, 3];
 
-/// Measures a backend for about as many seconds a row as asked for.
+/// Measures a backend, each row for about as many seconds as asked for.
 ///
 /// # Errors
 /// Of the device.

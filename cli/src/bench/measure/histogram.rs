@@ -1,4 +1,4 @@
-//! Joint histograms: whole evaluations, and counting alone.
+//! Measures joint histograms: whole evaluations, and counting alone.
 
 use mireg::backend::{Affine, Backend, Evaluator, HistogramMethod, Pair, Wanted};
 use mireg::{Error, Result};
@@ -9,7 +9,7 @@ use crate::bench::choices::Data;
 use crate::bench::rows::{Counted, Numbers, Timing};
 use crate::flags;
 
-/// A case that has not been measured yet.
+/// Returns the row of a case that has not been measured yet.
 pub fn row(method: HistogramMethod, data: Data, interpolation: Interpolation, pair: &Pair) -> Counted {
     Counted {
         method: method.name(),
@@ -24,7 +24,7 @@ pub fn row(method: HistogramMethod, data: Data, interpolation: Interpolation, pa
     }
 }
 
-/// Measures a case; one that a method cannot do stays without timing.
+/// Measures a case. The row of a case that the method cannot do has no timing.
 pub fn measure(
     row: Counted,
     backend: &dyn Backend,
@@ -81,7 +81,7 @@ pub fn agree(rows: &[Counted], backend: &'static str) -> Result<()> {
     }
 }
 
-/// Counting alone; `None` where the device has no clock.
+/// Measures counting alone. Returns `None` if the device has no clock.
 pub fn numbers(backend: &dyn Backend) -> Result<Option<Numbers>> {
     const BINS: u32 = 100;
     let mut state = 1_u32;

@@ -1,4 +1,4 @@
-//! Mattes windows: seconds of a value, and of a value with its derivative.
+//! Measures Mattes windows: a value, and a value with its derivative.
 
 use mireg::backend::{Affine, Backend, MattesImages, Windows};
 use mireg::{Result, metric};
@@ -8,7 +8,7 @@ use super::subject::{Subject, range};
 use crate::bench::choices::Data;
 use crate::bench::rows::Mattes;
 
-/// Measures for about `budget` seconds; `None` where there are too few bins.
+/// Measures for about `budget` seconds. Returns `None` if there are too few bins.
 pub fn measure(
     backend: &dyn Backend,
     subject: &Subject,

@@ -1,4 +1,4 @@
-//! A whole registration: of the made-up patient of `mireg demo`.
+//! Measures a whole registration, of the synthetic patient of `mireg demo`.
 
 use mireg::registration::Options;
 use mireg::{Engine, Result, Silent};
@@ -7,7 +7,7 @@ use super::clock::{median, repeat};
 use crate::bench::rows::Registered;
 use crate::demo::Pair;
 
-/// Measures for about `budget` seconds, but three registrations at least. `coarseness` is that of the images.
+/// Measures for about `budget` seconds, but at least three registrations. `coarseness` is that of the images.
 ///
 /// # Errors
 /// As [`Engine::register`].

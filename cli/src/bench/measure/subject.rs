@@ -1,4 +1,4 @@
-//! A pair of images to measure on, and the transforms that it is measured at.
+//! The pair of images that is measured, and the transforms at which it is.
 
 use crate::demo::cubes;
 use glam::{DAffine3, DMat3, DVec3};
@@ -50,8 +50,8 @@ impl Subject {
         })
     }
 
-    /// A batch of voxel maps as a line search asks for: a rotation by [`TURN`] about the middle of the fixed image, and others that turn
-    /// a little further.
+    /// Returns a batch of voxel maps such as a line search evaluates: a rotation by [`TURN`] about the middle of the
+    /// fixed image, and others that turn a little further.
     pub fn transforms(&self, axis: Axis) -> Vec<Affine> {
         let centre = self.fixed_geometry.centre();
         let axis = match axis {
@@ -70,7 +70,7 @@ fn stored(volume: &Volume) -> StoredImage {
     StoredImage::new(volume, range(volume), Histogram::BINS)
 }
 
-/// A volume's own range; that of a constant is made up, with the constant in the middle.
+/// Returns the range of a volume. For a constant volume it is a made-up range with the constant in the middle.
 pub fn range(volume: &Volume) -> (f32, f32) {
     let (low, high) = volume.range();
     if low < high { (low, high) } else { (low - 1.0, high + 1.0) }

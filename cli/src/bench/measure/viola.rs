@@ -1,4 +1,4 @@
-//! Viola's mutual information: how many pairs of samples per second.
+//! Measures Viola's mutual information: pairs of samples per second.
 
 use mireg::backend::{Affine, Backend, Exponentials, FULL, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, cpu::Cpu};
 use mireg::{Error, Result, threads};
@@ -11,18 +11,18 @@ use crate::bench::choices::Data;
 use crate::bench::rows::{Pairs, mode_name};
 use crate::progress::Progress;
 
-/// Voxels per side of the images: as many in the middle half as the largest two sets have samples.
+/// Voxels per side of the images. Their middle half has enough voxels for the two largest sets of samples.
 const SIDE: usize = 128;
-/// Standard deviation of all windows, stored values.
+/// Standard deviation of all windows, in stored values.
 const SIGMA: f64 = 0.05 * FULL as f64;
-/// More samples of each set keep one core for too long.
+/// The most samples of each set that are measured on one core. More would take too long.
 const MOST_ON_A_CORE: u32 = 10_000;
 const MODES: [Exponentials; 3] = [Exponentials::Exact, Exponentials::Fast, Exponentials::Quantised];
 
-/// Measures a backend, and one core of the CPU beside it.
+/// Measures a backend, and one core of the CPU for comparison.
 ///
 /// # Errors
-/// Of the device. What it cannot do has no rows.
+/// Those of the device. What it cannot do has no rows.
 pub fn measure(backend: &dyn Backend, arguments: &Bench, progress: &Progress) -> Result<Vec<Pairs>> {
     let images = Images::new(arguments)?;
     let sizes = if arguments.samples.is_empty() { sizes(backend.name()) } else { &arguments.samples };
@@ -44,7 +44,7 @@ pub fn measure(backend: &dyn Backend, arguments: &Bench, progress: &Progress) ->
     Ok(rows)
 }
 
-/// Samples of each set where none are asked for: up to what takes about a second.
+/// Returns the samples of each set by default: up to what takes about a second.
 fn sizes(backend: &str) -> &'static [u32] {
     match backend {
         "cuda" => &[1_000, 10_000, 100_000],
@@ -53,7 +53,7 @@ fn sizes(backend: &str) -> &'static [u32] {
     }
 }
 
-/// Random images, of whose voxels in the middle none leaves the other by a rotation.
+/// Random images. The rotation takes no voxel of the middle half of the fixed image outside the moving image.
 struct Images {
     subject: Subject,
     map: Affine,
@@ -66,11 +66,11 @@ impl Images {
         Ok(Self { subject, map })
     }
 
-    /// Samples of both sets, from all over the middle half.
+    /// Returns the samples of both sets, spread over the middle half.
     fn samples(&self, count: u32) -> Vec<Sample> {
         let half = SIDE as u32 / 2;
         let sample = |i: u32| {
-            // An odd factor and a power of two: no voxel comes twice.
+            // The factor is odd and the number of voxels a power of two, so no voxel comes twice.
             let number = i.wrapping_mul(0x9E37_79B9) % (half * half * half);
             let voxel = [number % half, number / half % half, number / half / half].map(|n| half / 2 + n);
             let [x, y, z] = voxel.map(|n| n as usize);
@@ -79,7 +79,7 @@ impl Images {
         (0..2 * count).map(sample).collect()
     }
 
-    /// Value, and value with derivative; none where the backend does not have the mode.
+    /// Measures the value, and the value with its derivative. Returns no rows if the backend does not have the mode.
     fn measure(
         &self,
         backend: &dyn Backend,

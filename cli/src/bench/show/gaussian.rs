@@ -1,9 +1,9 @@
-//! The recursive Gaussian: passes held against a plain copy.
+//! The table of recursive Gaussian smoothing: passes compared with a plain copy.
 
 use super::layout::{dimensions, line};
 use crate::bench::rows::Smoothed;
 
-/// A column per number of volumes.
+/// Returns the table, with a column for each number of volumes.
 pub fn text(rows: &[Smoothed]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let numbers = |name: &str, how: &str, read: &dyn Fn(&Smoothed) -> Option<f64>| {

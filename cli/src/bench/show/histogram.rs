@@ -1,9 +1,10 @@
-//! Joint histograms: a block per image and interpolation, a column per size and number of bins, a line per method.
+//! The tables of joint histograms: a block per image and interpolation, a column per size and number of bins, a line
+//! per method.
 
 use super::layout::{dimensions, groups, line};
 use crate::bench::rows::{Counted, Numbers, Timing};
 
-/// A quantity of a block: its name and how it is read off a timing.
+/// A quantity of a block: its name, and how it is taken from a timing.
 type Quantity = (&'static str, fn(&Timing) -> Option<f64>);
 
 const QUANTITIES: [Quantity; 3] = [
@@ -12,7 +13,7 @@ const QUANTITIES: [Quantity; 3] = [
     ("its histogram", |timing| timing.histogram_seconds),
 ];
 
-/// All blocks.
+/// Returns all blocks.
 pub fn blocks(rows: &[Counted]) -> Vec<String> {
     let of = groups(rows.iter(), |row| (row.data.name(), row.interpolation.name()));
     of.into_iter().map(|rows| block(&rows)).collect()
@@ -34,7 +35,7 @@ fn block(rows: &[&Counted]) -> String {
     text += &heading("bins per side", |row| row.bins.to_string());
     let methods = groups(rows.iter().copied(), |row| row.label());
     for (number, (name, read)) in QUANTITIES.into_iter().enumerate() {
-        // Devices without a clock of their own lack a quantity.
+        // A device without a clock of its own lacks one quantity.
         let known = rows.iter().any(|row| row.timing.as_ref().is_some_and(|timing| read(timing).is_some()));
         if number > 0 && !known {
             continue;
@@ -50,14 +51,14 @@ fn block(rows: &[&Counted]) -> String {
     text + &chosen(rows)
 }
 
-/// What `auto` stood for.
+/// Returns a line with the methods that `auto` took.
 fn chosen(rows: &[&Counted]) -> String {
     let auto = rows.iter().filter(|row| row.label() == "auto");
     let names: Vec<String> = auto.filter_map(|row| Some(format!("{} at {}", row.counted_by?, row.bins))).collect();
     if names.is_empty() { String::new() } else { format!("  auto took {} bins\n", names.join(", ")) }
 }
 
-/// Counting alone.
+/// Returns the line of counting alone.
 pub fn counting(Numbers { numbers, bins, seconds }: Numbers) -> String {
     let microseconds = 1e6 * seconds;
     format!(

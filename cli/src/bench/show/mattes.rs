@@ -1,9 +1,9 @@
-//! Mattes windows: microseconds by bins.
+//! The tables of Mattes windows: microseconds by bins.
 
 use super::layout::{dimensions, groups, line};
 use crate::bench::rows::Mattes;
 
-/// A block per image and kind of windows, a column per number of bins.
+/// Returns a block per image and kind of windows, with a column per number of bins.
 pub fn text(rows: &[Mattes]) -> String {
     groups(rows.iter(), |row| (row.data.name(), row.both, row.fixed_size)).iter().map(|rows| block(rows)).collect()
 }

@@ -1,4 +1,4 @@
-//! What was measured, for people.
+//! The results as text.
 
 mod gaussian;
 mod histogram;
@@ -17,7 +17,7 @@ use layout::groups;
 /// The end of an overview.
 const MORE: &str = "For more: mireg bench --estimator histogram, viola or gaussian; see mireg bench --help\n";
 
-/// Everything as text.
+/// Returns all results as text.
 pub fn text(results: &Results) -> String {
     if results.overview {
         return [head(results), overview::text(results), MORE.to_owned()].join("\n");

@@ -1,10 +1,10 @@
-//! How long a registration takes, and one evaluation of each metric.
+//! The table of an overview: the time of a registration, and of one evaluation of each metric.
 
 use super::layout::{dimensions, line};
 use crate::bench::results::Results;
 use crate::bench::rows::{Counted, Mattes};
 
-/// A column per size, a line per metric, and a registration.
+/// Returns the table, with a column per size and a line per metric, and the time of a registration.
 pub fn text(results: &Results) -> String {
     let Results { rows, mattes, .. } = results;
     let counted = |row: &Counted| row.timing.map_or(f64::NAN, |timing| timing.seconds);

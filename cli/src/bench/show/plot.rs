@@ -8,12 +8,12 @@ use super::layout::groups;
 use crate::bench::results::Results;
 use crate::bench::rows::Counted;
 
-/// The font, ASCII alone: nothing of the system's is needed. See font-licence.txt.
+/// The font, reduced to ASCII, so that no font of the system is needed. See font-licence.txt.
 const FONT: &[u8] = include_bytes!("font.ttf");
-/// What SVG viewers are asked for; the widths of letters are those of [`FONT`].
+/// The font family that SVG files name. Letters are spaced by the widths of [`FONT`].
 const FAMILY: &str = "DejaVu Sans, sans-serif";
 
-/// Picture elements of a panel and of the list of methods.
+/// Picture elements of a panel, and of the list of methods.
 const PANEL: [u32; 2] = [420, 320];
 const LEGEND: u32 = 220;
 const COLUMNS: usize = 3;
@@ -24,7 +24,7 @@ pub struct Plot {
     pub png: image::RgbImage,
 }
 
-/// The picture could not be drawn.
+/// Why a picture could not be drawn.
 type Failed = Box<dyn std::error::Error>;
 
 impl Plot {
@@ -43,10 +43,11 @@ impl Plot {
 
 /// What is drawn.
 struct Page<'a> {
-    /// Rows of the same images and interpolation; of more than one bin count, if any are.
+    /// Rows of the same images and interpolation. If some of these have several numbers of bins, those with a single
+    /// one are left out.
     panels: Vec<Vec<&'a Counted>>,
     methods: Vec<&'static str>,
-    /// Bins, and milliseconds: the same axes in every panel.
+    /// The ends of the axes, bins and milliseconds, which are the same in all panels.
     axes: [[f64; 2]; 2],
 }
 
@@ -135,7 +136,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// 1, 2 and 5 of each decade; 1 alone where that would be many.
+/// Returns 1, 2 and 5 of each decade, or 1 alone if these are many.
 fn ticks(bottom: f64, top: f64) -> Vec<f64> {
     let decades = bottom.log10().floor() as i32..=top.log10().floor() as i32;
     let of = |steps: &[f64]| -> Vec<f64> {
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_picture_holds_letters() {
-        // What is in the corner of the legend is text alone.
+        // This corner of the legend holds nothing but text.
         let png = plot().png;
         let dark =
             (png.width() - LEGEND + 42..png.width()).filter(|&x| (20..50).any(|y| png.get_pixel(x, y).0[0] < 100));

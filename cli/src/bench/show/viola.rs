@@ -1,9 +1,9 @@
-//! Viola's mutual information: how many pairs of samples per second.
+//! The table of Viola's mutual information: pairs of samples per second.
 
 use super::layout::groups;
 use crate::bench::rows::{Pairs, mode_name};
 
-/// A line per place, mode and clock, a column per number of samples.
+/// Returns the table, with a line per place, mode and clock and a column per number of samples.
 pub fn text(rows: &[Pairs]) -> String {
     if rows.is_empty() {
         return String::new();
@@ -33,7 +33,7 @@ pub fn text(rows: &[Pairs]) -> String {
     text
 }
 
-/// How lines by a clock are marked, and how its seconds are read.
+/// How the lines of a clock are marked, and how its seconds are read.
 type Clock = (&'static str, fn(&Pairs) -> Option<f64>);
 
 const CLOCKS: [Clock; 2] = [("", |row| Some(row.seconds)), (" itself", |row| row.device_seconds)];

@@ -1,24 +1,24 @@
-//! How far a deformation goes beyond its start.
+//! The displacement by a deformation, without that by its initial transform.
 
 use glam::{DVec3, Vec3};
 use mireg::transform::{Field, Linear};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Voxels whose lengths are summed by one task.
+/// Voxels whose displacements are summed by one task.
 const CHUNK: usize = 1 << 16;
 
-/// Lengths over all voxels of the fixed image.
+/// Lengths of the displacements of all voxels of the fixed image.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Displacement {
     pub mean_mm: f64,
-    /// 95 of 100 voxels go this far at most.
+    /// 95 % of the voxels are displaced by no more than this.
     pub percentile_95_mm: f64,
     pub largest_mm: f64,
 }
 
 impl Displacement {
-    /// How far `field` ends from where `start` puts its voxels.
+    /// Measures the distance between the points to which `field` and `start` map each voxel.
     pub fn new(field: &Field, start: &Linear) -> Self {
         let to_mm = field.geometry.index_to_world();
         let begin = start.to_affine() * to_mm;
@@ -28,7 +28,7 @@ impl Displacement {
             Vec3::from(*vector).distance(by_start.as_vec3())
         };
         let lengths: Vec<f32> = field.vectors.par_iter().enumerate().map(length).collect();
-        // By parts that do not depend on the threads, so that neither do the bits of the sum.
+        // Chunks do not depend on the number of threads, so that neither do the bits of the sum.
         let sum = |part: &[f32]| part.iter().map(|&length| f64::from(length)).sum::<f64>();
         let sums: Vec<_> = lengths.par_chunks(CHUNK).map(sum).collect();
         let rank = lengths.len().saturating_sub(1) * 95 / 100;
@@ -40,8 +40,9 @@ impl Displacement {
     }
 }
 
-/// The number of this rank among numbers that are not below 0, whose bits have the order that they have: those with the same upper bits
-/// as it are found by counting, so that only they have to be put in order.
+/// Returns the number of this rank among numbers of 0 or more. The bits of such numbers have the same order as the
+/// numbers. So those that share their upper bits with the result are found by counting, and only they have to be
+/// sorted.
 fn ranked(numbers: &[f32], mut rank: usize) -> f32 {
     let upper = |number: f32| (number.to_bits() >> 16) as usize;
     let count = |mut counts: Vec<usize>, part: &[f32]| {
@@ -72,7 +73,7 @@ mod tests {
     fn a_displacement_is_what_the_flow_adds_to_the_start() {
         let grid = Geometry::axis_aligned([101, 1, 1], DVec3::splat(2.0), DVec3::ZERO);
         let start = DAffine3::from_rotation_z(0.2) * DAffine3::from_translation(DVec3::new(90.0, -7.0, 3.0));
-        // By 0, 0.03, 0.06 ... 3 mm.
+        // Displacements of 0, 0.03, 0.06 ... 3 mm.
         let field = Field::of(&grid, |p| start.transform_point3(p) + p.x / 200.0 * DVec3::new(1.0, -2.0, 2.0));
         let start = Linear::new(Kind::Rigid, Dimension::Three, DVec3::ZERO, &start);
         let found = Displacement::new(&field, &start);

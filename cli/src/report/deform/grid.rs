@@ -1,22 +1,23 @@
-//! A regular grid of lines, and where a deformation takes it.
+//! A regular grid of lines, as a deformation warps it.
 
 use crate::report::html::view::View;
 use glam::{DVec2, DVec3};
 use std::fmt::Write;
 
-/// Lines across the longer side, about.
+/// About how many lines cross the longer side.
 const LINES: u32 = 24;
 /// Picture elements between the points of a line.
 const STEP: usize = 3;
 
-/// Picture elements from line to line, in all views.
+/// Returns the distance between lines in picture elements, which is the same in all views.
 pub fn every(views: &[View]) -> u32 {
     let longest = views.iter().map(|view| view.width.max(view.height)).max().unwrap_or_default();
     (longest / LINES).max(1)
 }
 
-/// Lines along the rows and columns of the view's first slice, so many elements apart, as a path of an SVG. `there` says where a point of the slice goes, LPS mm, or
-/// that it is not part of the image; what leaves the slice is drawn where it is seen along the slice's normal.
+/// Returns lines along the rows and columns of the view's first slice, `every` picture elements apart, as a path of an
+/// SVG. `there` maps a point of the slice, LPS mm, or returns `None` for a point outside the image. Points that leave
+/// the slice are projected onto it along its normal.
 pub fn path(view: &View, every: u32, there: impl Fn(DVec3) -> Option<DVec3>) -> String {
     let (width, height) = (view.width, view.height);
     let mut path = String::new();
@@ -33,12 +34,12 @@ fn lines(length: u32, every: u32) -> impl Iterator<Item = u32> {
     (every / 2..length).step_by(every as usize)
 }
 
-/// Every so many elements, and the last one.
+/// Returns every [`STEP`]th picture element, and the last one.
 fn along(length: u32) -> impl Iterator<Item = u32> {
     (0..length - 1).step_by(STEP).chain([length - 1])
 }
 
-/// Goes on where the points go on, and begins anew after a gap.
+/// Appends a line through the points to a path of an SVG. The line is interrupted where a point is missing.
 fn line(path: &mut String, points: impl Iterator<Item = Option<DVec2>>) {
     let mut command = 'M';
     for point in points {

@@ -1,4 +1,4 @@
-//! How a deformation changes volumes, in colours.
+//! Draws the Jacobian determinant in colours.
 
 use crate::report::html::strip;
 use crate::report::html::view::View;
@@ -6,22 +6,22 @@ use glam::{DAffine3, Vec3};
 use image::{Rgb, RgbImage};
 use mireg::Volume;
 
-/// Ends of scales: how many times larger or smaller.
+/// Possible ends of a colour scale, as factors by which volumes change.
 const LIMITS: [f32; 8] = [1.1, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0];
-/// Colours of what shrinks to the end of the scale, of what keeps its volume, and of what grows to its end.
+/// Colours of shrinkage by the end of the scale, of no change, and of growth by the end of the scale.
 const ENDS: [[u8; 3]; 3] = [[33, 102, 172], [247, 247, 247], [178, 24, 43]];
-/// Of what folds, and of what is not part of the image.
+/// Colours of voxels at which the field folds, and of points outside the image.
 const FOLDED: [u8; 3] = [255, 212, 0];
 const OUTSIDE: [u8; 3] = [0, 0, 0];
 
-/// Colours of determinants from one over `limit` to `limit`, by their logarithms.
+/// A colour scale of determinants from 1 / `limit` to `limit`, linear in their logarithm.
 #[derive(Clone, Copy)]
 pub struct Scale {
     pub limit: f32,
 }
 
 impl Scale {
-    /// One that holds 98 of 100 voxels.
+    /// Creates the smallest scale that holds 98 % of the voxels.
     pub fn new(jacobian: &Volume) -> Self {
         let mut sample = strip::sample(jacobian);
         sample.iter_mut().for_each(|ratio| *ratio = ratio.max(1.0 / ratio.max(0.01)));
@@ -40,19 +40,19 @@ impl Scale {
         colour.to_array().map(|channel| channel.round() as u8)
     }
 
-    /// The scale from left to right, in CSS.
+    /// Returns the scale from left to right as a gradient of CSS.
     pub fn gradient() -> String {
         let stops = ENDS.map(|[r, g, b]| format!("rgb({r} {g} {b})"));
         format!("linear-gradient(to right, {})", stops.join(", "))
     }
 
-    /// What the colours of its left, middle and right stand for.
+    /// Returns the determinants at the left, the middle and the right of the scale.
     pub fn labels(self) -> [String; 3] {
         [1.0 / self.limit, 1.0, self.limit].map(|ratio| ((ratio * 100.0).round() / 100.0).to_string())
     }
 }
 
-/// All slices of `view` one below the other.
+/// Draws all slices of `view`, one below the other.
 pub fn draw(view: &View, jacobian: &Volume, scale: Scale) -> RgbImage {
     let colour = |ratio: Option<f32>| Rgb(ratio.map_or(OUTSIDE, |ratio| scale.colour(ratio)));
     strip::paint(view, jacobian, &DAffine3::IDENTITY, colour)

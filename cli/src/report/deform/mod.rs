@@ -1,4 +1,4 @@
-//! What `mireg deform` leaves behind.
+//! The report of `mireg deform`.
 
 mod displacement;
 mod grid;
@@ -21,29 +21,29 @@ use mireg::labels::Regions;
 use mireg::registration::{Place, Unmatched};
 use mireg::{Doubt, Result, Volume};
 
-/// File names in the output folder, beside those of every registration.
+/// File names in the output folder, in addition to those of every registration.
 const DISPLACEMENTS: &str = "field.nii.gz";
 const INVERSE: &str = "inverse.nii.gz";
 const JACOBIAN: &str = "jacobian.nii.gz";
 const START: &str = "start.tfm";
-/// Where they were asked for.
+/// Files that are written only if an option asks for them.
 const WARP: &str = "warp.nii.gz";
 const COMPOSITE: &str = "composite.h5";
 const LOG_JACOBIANS: [&str; 2] = ["log_jacobian.nii.gz", "log_jacobian_warp.nii.gz"];
 
-/// A deformation, how it was asked for, and where it started.
+/// A deformation, its options and its initial transform.
 pub struct Deformed<'a> {
     pub found: &'a Deformation,
     pub options: &'a Options,
     /// The file of the initial transform, if one was given.
     pub start: Option<&'a Path>,
-    /// What it does to labels, if there were some.
+    /// What the deformation does to each label, if there are label maps.
     pub regions: Option<&'a Regions>,
     pub also: Also,
 }
 
 impl<'a> Deformed<'a> {
-    /// One of which no more is to be left behind than always is.
+    /// Creates one without optional files.
     pub fn new(
         found: &'a Deformation,
         options: &'a Options,
@@ -54,12 +54,12 @@ impl<'a> Deformed<'a> {
     }
 }
 
-/// What is to be left behind beside what always is.
+/// Which of the optional files are written.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Also {
-    /// The field without its start, and the composite of both.
+    /// The field without the initial transform, and the composite of both.
     pub composite: bool,
-    /// The logarithm of the Jacobian determinant, with and without the start.
+    /// The logarithm of the Jacobian determinant, with and without the initial transform.
     pub log_jacobian: bool,
 }
 
@@ -70,48 +70,51 @@ impl Also {
     }
 }
 
-/// What report.json says about it.
+/// What report.json says about a deformation.
 #[derive(Debug, Serialize)]
 pub struct Facts {
-    /// The metrics whose gradients are the force, as they are typed.
+    /// The metrics that drive the deformation, as they are typed for `--force`.
     pub force: String,
-    /// Pairs of images: the fixed and the moving one and the extra ones.
+    /// Number of pairs of images: the fixed and the moving one, and the extra ones.
     pub channels: usize,
-    /// What of the fixed and the moving image was compared.
+    /// What was compared: intensities, local contrasts or both.
     pub compared: Compared,
-    /// Whether both images flow to the middle.
+    /// Whether both images were deformed to a common middle.
     pub symmetric: bool,
     pub bins: u32,
-    /// What the start is: a registration, the headers, or the file that was given.
+    /// Where the initial transform is from: a registration, the headers, or the file that was given.
     pub start: String,
-    /// Where the flow started.
+    /// The initial transform.
     pub transform: Motion,
-    /// Of the metric behind the force, see [`Deformation::values`].
+    /// The metric before and after the deformation, see [`Deformation::values`].
     pub values: Values,
-    /// How far voxels of the fixed image end from where the start puts them.
+    /// Displacements of the fixed image's voxels, without those by the initial transform.
     pub displacement: Displacement,
-    /// Smallest and largest determinant of the field's Jacobian, the start included.
+    /// Smallest and largest Jacobian determinant of the field, including the initial transform.
     pub jacobian_range: [f64; 2],
-    /// How far the way there and back ends from where it began.
+    /// Distances between voxels and where the field, followed by its inverse, takes them.
     pub inverse_consistency: Consistency,
-    /// How much of the smaller image lies inside the other through the field, by volume.
+    /// Fraction of the smaller image, by volume, that lies inside the other one through the field.
     pub overlap: Option<f64>,
-    /// How much more the images agree through the field than around it; null where too little of them is image.
+    /// Mutual information of the images through the field, as a multiple of that at the best place around; null if too
+    /// little of the images is foreground.
     pub place: Option<Place>,
-    /// What contrasts told about each other through the start, nats; `place.information` is what they tell through the field.
+    /// Mutual information of the local contrasts after the initial transform, nats beyond chance. That through the
+    /// field is `place.information`.
     pub start_information: Option<f64>,
-    /// By how many nats per voxel the field is less likely than its start alone, over what of the fixed image is image: the variance of the
-    /// logarithm of its Jacobian determinant, over 2 (ln 2)^2.
+    /// By how many nats per voxel the field is less likely than its initial transform alone: the variance of the
+    /// logarithm of its Jacobian determinant over the foreground of the fixed image, divided by 2 (ln 2)^2.
     pub bending: Option<f64>,
-    /// What of volumes tells nothing about what lies on it through the field, where the rest of them does; null of pictures.
+    /// The part of the volumes whose local contrasts have no mutual information through the field, while those of the
+    /// other parts do; null for pictures.
     pub unmatched: Option<Unmatched>,
-    /// How much more the images agree through the start or, where they do not agree there, through the affine map nearest to the field;
-    /// null where the flow started from a registration.
+    /// As `place`, but through the initial transform or, if the images do not agree there, through the affine map
+    /// nearest to the field; null if the initial transform is that of a registration.
     pub linear_place: Option<Place>,
-    /// How far landmarks are from where they belong, where some pulled.
+    /// Distances of the landmarks from their true positions, if there are landmarks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub landmarks: Option<LandmarkErrors>,
-    /// What the deformation does to labels, where there were some.
+    /// What the deformation does to each label, if there are label maps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regions: Option<Regions>,
     /// Coarse to fine.
@@ -119,14 +122,14 @@ pub struct Facts {
     pub seconds: Seconds,
 }
 
-/// At the finest level.
+/// The metric on the finest level.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Values {
     pub before: f64,
     pub after: f64,
 }
 
-/// A level of the flow.
+/// A level of the deformation.
 #[derive(Debug, Serialize)]
 pub struct Level {
     pub iterations: usize,
@@ -140,11 +143,11 @@ pub struct Seconds {
     /// From the start of the process to the writing of the report.
     pub total: f64,
     pub read: f64,
-    /// Finding the linear start.
+    /// Finding the initial linear transform.
     pub linear: f64,
     /// Opening the device.
     pub open: f64,
-    /// Those of the deformation.
+    /// The stages of the deformation.
     #[serde(flatten)]
     pub parts: deform::Seconds,
     /// Fields, Jacobian, moved image and the pictures of the page.
@@ -152,7 +155,7 @@ pub struct Seconds {
 }
 
 impl Seconds {
-    /// With their names.
+    /// Returns the seconds with their names.
     pub fn named(&self) -> [(&'static str, f64); 8] {
         [
             ("reading", self.read),

@@ -16,10 +16,11 @@ use mireg::Volume;
 use mireg::deform::{Deformation, Level, Options};
 use rayon::prelude::*;
 
-/// Of JPEGs.
+/// Quality of JPEGs.
 const QUALITY: u8 = 80;
 
-/// The slice through the middle: what the start makes of the moving image with the grid over it, and the Jacobian.
+/// The middle slice of a view: the moving image after the initial transform, the warped grid, and the Jacobian
+/// determinant.
 struct Drawing {
     view: View,
     picture: String,
@@ -27,11 +28,11 @@ struct Drawing {
     jacobian: String,
 }
 
-/// What takes the most time of a page.
+/// The pictures of the page. Most of the time that a page takes is spent on them.
 pub struct Pictures {
     planes: Vec<Plane>,
     drawings: Vec<Drawing>,
-    /// From line to line of the grid.
+    /// Distance between the lines of the grid, mm.
     every_mm: f64,
     scale: Scale,
 }
@@ -73,7 +74,7 @@ struct Page<'a> {
     began: String,
 }
 
-/// The content of report.html.
+/// Returns the content of report.html.
 ///
 /// # Errors
 /// Where the template fails.
@@ -116,7 +117,7 @@ fn curve(level: &Level, flat: bool) -> Curve {
     }
 }
 
-/// What was chosen.
+/// Returns the options, with the values that were found from the images.
 fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
     let sigmas = |axis: usize| {
         let mm = |level: &super::Level| facts::rounded(level.found.smooth_mm[axis]).to_string();
@@ -144,7 +145,8 @@ impl Drawing {
         found: &Deformation,
         scale: Scale,
     ) -> ImageResult<Self> {
-        // Where the start puts the moving image, a line lies on the same anatomy as the regular one does in the fixed image.
+        // The picture is the moving image after the initial transform. There, a warped line lies on the anatomy that
+        // the regular line crosses in the fixed image.
         let (map, back) = (found.field.map(), start.inverse());
         let there = |point: DVec3| map.holds(point).then(|| back.transform_point3(map.transform_point3(point)));
         Ok(Self {

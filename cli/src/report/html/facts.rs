@@ -1,4 +1,4 @@
-//! Numbers and images in words, for the tables of a page.
+//! Describes numbers and images in words, for the tables of a page.
 
 use super::intensities::Histogram;
 use crate::report::words;
@@ -7,7 +7,7 @@ use mireg::image::Intensities;
 use mireg::optimizer::Stopped;
 use mireg::{Geometry, Volume};
 
-/// A label and what is said about it.
+/// A label and its text.
 pub type Fact = (&'static str, String);
 
 /// An image in words.
@@ -22,14 +22,14 @@ pub struct ImageFacts<'a> {
     pub low: f32,
     pub high: f32,
     pub histogram: Histogram,
-    /// What of the intensities was left out.
+    /// The voxels outside the intensity range, in words.
     pub left_out: String,
 }
 
 impl<'a> ImageFacts<'a> {
     pub fn new(role: &'static str, file: &'a str, volume: &Volume, intensities: &Intensities) -> Self {
         let geometry = &volume.geometry;
-        // A flat image has no depth to speak of.
+        // The third axis of a 2-D image is not shown.
         let axes = geometry.dimensions();
         let by = |values: Vec<String>| values[..axes].join(BY);
         let (low, high) = intensities.full;
@@ -47,26 +47,26 @@ impl<'a> ImageFacts<'a> {
         }
     }
 
-    /// The file without its folder.
+    /// Returns the file name without its folder.
     pub fn name(&self) -> &'a str {
         self.file.rsplit(['/', '\\']).next().unwrap_or(self.file)
     }
 }
 
-/// Between the numbers of a size.
+/// The separator of the numbers of a size.
 const BY: &str = " × ";
 
-/// The grid of a level, mm.
+/// Returns the grid spacing of a level, mm.
 pub fn spacing(mm: &[f64; 3]) -> String {
     mm.map(rounded).join(BY)
 }
 
-/// The voxels of a level.
+/// Returns the number of voxels of a level along each axis.
 pub fn size(voxels: &[usize; 3]) -> String {
     voxels.map(|n| n.to_string()).join(BY)
 }
 
-/// Why a level ended.
+/// Returns why a level ended.
 pub fn stopped(stopped: &Stopped) -> &'static str {
     match stopped {
         Stopped::Converged => "converged",
@@ -74,12 +74,12 @@ pub fn stopped(stopped: &Stopped) -> &'static str {
     }
 }
 
-/// A number with three decimals at most.
+/// Returns a number with at most three decimals.
 pub fn rounded(value: f64) -> String {
     ((value * 1e3).round() / 1e3).to_string()
 }
 
-/// Where the voxel axes lead, and by how much they are off that.
+/// Describes the directions of the voxel axes, and the largest angle by which they are oblique.
 fn orientation(geometry: &Geometry, axes: usize) -> String {
     let names = [["right", "left"], ["front", "back"], ["feet", "head"]];
     let main = |axis: DVec3| axis.abs().max_position();
@@ -93,7 +93,7 @@ fn orientation(geometry: &Geometry, axes: usize) -> String {
     if off < 0.05 { towards } else { format!("{towards}; oblique by {off:.1}°") }
 }
 
-/// A command line that a shell splits into `parts` again.
+/// Returns a command line that a shell would split into `parts`.
 pub fn command(parts: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     let quote = |part: &String| match !part.is_empty() && part.chars().all(plain) {

@@ -4,31 +4,33 @@ use super::strip::sample;
 use mireg::Volume;
 use mireg::image::Intensities;
 
-/// Of a plot, in the coordinates of an SVG.
+/// Size of a plot, in the coordinates of an SVG.
 pub const WIDTH: f64 = 420.0;
 pub const HEIGHT: f64 = 130.0;
-/// Of the axis' text.
+/// Height of the labels of the axis.
 pub const BOTTOM: f64 = 20.0;
 
 /// Bars of a plot.
 const BARS: usize = 105;
-/// What is shown beyond the range at either end, as a part of it.
+/// How much is shown beyond either end of the range, as a fraction of the range.
 const BEYOND: f64 = 0.15;
 
 /// A histogram as lines and numbers.
 pub struct Histogram {
-    /// The outline of the logarithms of the counts.
+    /// The outline of the bars, whose heights are the logarithms of the counts.
     pub points: String,
-    /// Where the range begins and how wide it is.
+    /// Where the range begins in the plot.
     pub left: f64,
+    /// How wide the range is in the plot.
     pub width: f64,
-    /// The intensities at its ends.
+    /// The intensities at the ends of the range.
     pub low: f32,
     pub high: f32,
 }
 
 impl Histogram {
-    /// Of some of an image's voxels. Intensities beyond what is shown count at its ends.
+    /// Creates the histogram of a sample of an image's voxels. Intensities beyond what is shown are counted in the
+    /// outermost bars.
     pub fn new(image: &Volume, intensities: &Intensities) -> Self {
         let [(low, high), (least, most)] =
             [intensities.range, intensities.full].map(|(a, b)| (f64::from(a), f64::from(b)));

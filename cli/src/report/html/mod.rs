@@ -15,7 +15,7 @@ use mireg::Volume;
 use verdict::Verdict;
 use viewer::Plane;
 
-/// What base.html shows around what a kind of report shows.
+/// What base.html shows, around the parts of each kind of report.
 pub struct Common<'a> {
     pub verdict: Verdict,
     pub warnings: &'a [Warning],
@@ -30,7 +30,8 @@ pub struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    /// `images`: the fixed and the moving one; `options`: what was chosen, to which all add where it was computed.
+    /// Creates the common parts of a page. `options` are those of the kind of report; where it was computed is added to
+    /// them.
     pub fn new<F>(
         report: &'a Report<F>,
         [fixed, moving]: [&Volume; 2],

@@ -1,22 +1,22 @@
 //! The metric over evaluations or iterations: lines in the coordinates of an SVG.
 
-/// Of the whole plot.
+/// Size of the whole plot.
 pub const WIDTH: f64 = 760.0;
 pub const HEIGHT: f64 = 240.0;
-/// Of the axes' text.
+/// Space for the labels of the axes, and for the titles.
 pub const LEFT: f64 = 64.0;
 pub const TOP: f64 = 28.0;
 pub const BOTTOM: f64 = 26.0;
 
-/// A plot with a band of the same width for every level; values have one axis.
+/// A plot with one band for each level. All bands have the same width and share the vertical axis.
 pub struct Plot {
     pub bands: Vec<Band>,
     pub ticks: Vec<Tick>,
-    /// What values are plotted over.
+    /// What the horizontal axis counts, such as iterations.
     pub unit: &'static str,
 }
 
-/// What a level's line is made of.
+/// The data of a level's line.
 pub struct Curve {
     pub title: String,
     pub steps: usize,
@@ -24,14 +24,14 @@ pub struct Curve {
     pub points: Vec<(usize, f64)>,
 }
 
-/// A level.
+/// The band of a level.
 pub struct Band {
     pub left: f64,
     pub middle: f64,
     /// Grid of the level, mm.
     pub title: String,
     pub steps: usize,
-    /// Of the line.
+    /// The points of the line.
     pub points: String,
 }
 
@@ -42,9 +42,9 @@ pub struct Tick {
 }
 
 impl Plot {
-    /// A band per curve, from the coarsest level to the finest.
+    /// Creates a plot with a band for each curve, from the coarsest level to the finest.
     pub fn new(curves: Vec<Curve>, unit: &'static str) -> Self {
-        // A 0 stands for a transform with too little overlap.
+        // A value of 0 stands for a transform with too little overlap.
         let values =
             || curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).filter(|&value| value != 0.0);
         let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
@@ -71,7 +71,7 @@ impl Plot {
 }
 
 impl Curve {
-    /// The best value so far is a staircase.
+    /// Returns the points of the line: a staircase, as each value holds until the next one.
     fn stairs(&self, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) -> String {
         let part = |step: usize| x(step as f64 / self.steps.max(1) as f64);
         let ends = self.points.iter().skip(1).map(|point| point.0).chain([self.steps]);
@@ -83,24 +83,24 @@ impl Curve {
     }
 }
 
-/// The title of a level of this spacing.
+/// Returns the title of a level of this spacing.
 pub fn title(mm: f64) -> String {
     format!("{} mm", (mm * 100.0).round() / 100.0)
 }
 
-/// The same of a grid, by its smallest spacing; that of a flat one along its third axis is none.
+/// Returns the title of a level by the smallest spacing of its grid. The third axis of a 2-D image is left out.
 pub fn grid(spacing_mm: &[f64; 3], flat: bool) -> String {
     let axes = if flat { 2 } else { 3 };
     title(spacing_mm[..axes].iter().copied().fold(f64::INFINITY, f64::min))
 }
 
-/// Round values, about four, with as many digits as tell them apart.
+/// Returns about four round values, with as many digits as are needed to tell them apart.
 fn ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     let rough = (high - low) / 4.0;
     let decade = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * decade).find(|&step| step >= rough).unwrap_or(rough);
     let digits = (-step.log10().floor()).max(0.0) as usize;
-    // A value that is round but for its last bits is round.
+    // An end that is a round value but for round-off has a tick, too.
     let first = (low / step - 1e-9).ceil() as i64;
     let last = (high / step + 1e-9).floor() as i64;
     (first..=last).map(|n| n as f64 * step).map(|value| (value, format!("{value:.digits$}"))).collect()

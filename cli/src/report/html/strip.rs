@@ -1,4 +1,4 @@
-//! Slices of a volume as one grey picture, and pictures as text.
+//! Draws slices of a volume as one picture, and encodes pictures as text.
 
 use super::view::View;
 use base64::Engine;
@@ -9,10 +9,10 @@ use image::{GrayImage, ImageBuffer, ImageResult, Luma, Pixel, PixelWithColorType
 use mireg::Volume;
 use rayon::prelude::*;
 
-/// Voxels that percentiles are taken from, about.
+/// About how many voxels are sampled for percentiles.
 const SAMPLED: usize = 100_000;
 
-/// Intensities that become black and white.
+/// The intensities that are drawn black and white.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
     black: f32,
@@ -20,7 +20,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// From the first to the ninety-ninth percentile, or all intensities where those are one.
+    /// Creates the window from the 1st to the 99th percentile, or over all intensities if these two are equal.
     pub fn new(volume: &Volume) -> Self {
         let mut sample = sample(volume);
         let mut percentile = |percent: usize| {
@@ -36,27 +36,27 @@ impl Window {
     }
 
     fn grey(self, value: f32) -> u8 {
-        // The cast cuts off what is outside of 0 to 255.
+        // The cast clamps to 0 to 255.
         (255.0 * (value - self.black) / (self.white - self.black) + 0.5) as u8
     }
 }
 
-/// Evenly spread voxels.
+/// Returns the values of evenly spread voxels.
 pub fn sample(volume: &Volume) -> Vec<f32> {
     let step = volume.voxels.len().div_ceil(SAMPLED).max(1);
-    // A step that divides the rows would look at the same columns all the time.
+    // A step that divides the length of a row would sample the same columns in all rows.
     let same_columns = step > 1 && volume.geometry.size[0].is_multiple_of(step);
     let step = step + usize::from(same_columns);
     volume.voxels.iter().step_by(step).copied().collect()
 }
 
-/// All slices of `view` one below the other, through `transform` from points of the view to points of `volume`, LPS mm; black
-/// outside the volume.
+/// Draws all slices of `view`, one below the other. `transform` maps points of the view to points of `volume`, LPS mm.
+/// Outside of the volume it is black.
 pub fn draw(view: &View, volume: &Volume, window: Window, transform: &DAffine3) -> GrayImage {
     paint(view, volume, transform, |value| Luma([value.map_or(0, |value| window.grey(value))]))
 }
 
-/// The same in the colours that values have, and that none has outside the volume.
+/// As [`draw`], in colours. `colour` gets the value of the volume, or `None` outside of it.
 pub fn paint<P: Pixel<Subpixel = u8>>(
     view: &View,
     volume: &Volume,
@@ -65,7 +65,7 @@ pub fn paint<P: Pixel<Subpixel = u8>>(
 ) -> ImageBuffer<P, Vec<u8>> {
     let to_voxel = volume.geometry.world_to_index() * *transform;
     let step = to_voxel.transform_vector3(view.across());
-    // A slice is shown from wherever it lies along its normal.
+    // A single slice in space is shown by any view: points are projected onto it along its normal.
     let slice_in_space = volume.geometry.is_slice_in_space();
     let shown = |at: DVec3| if slice_in_space { at.with_z(0.0) } else { at };
     let (width, height) = (view.width, view.height);
@@ -81,10 +81,10 @@ pub fn paint<P: Pixel<Subpixel = u8>>(
     picture
 }
 
-/// A picture as the text of a `data:` URI: JPEG of a quality of 1 to 100, or PNG where that is smaller.
+/// Encodes a picture as a `data:` URI: as JPEG of this quality, 1 to 100, or as PNG if that is smaller.
 ///
 /// # Errors
-/// Where the picture is larger than the format can hold.
+/// If the picture is larger than the format can hold.
 pub fn data_uri<P: PixelWithColorType<Subpixel = u8>>(
     picture: &ImageBuffer<P, Vec<u8>>,
     quality: u8,
@@ -95,7 +95,7 @@ pub fn data_uri<P: PixelWithColorType<Subpixel = u8>>(
     Ok(if png.len() <= jpeg.len() { uri("png", &png) } else { uri("jpeg", &jpeg) })
 }
 
-/// The same as PNG, to the last bit.
+/// Encodes a picture as a `data:` URI without loss, as PNG.
 ///
 /// # Errors
 /// As [`data_uri`].
@@ -119,7 +119,8 @@ mod tests {
     use glam::{DMat3, DVec3};
     use mireg::{Geometry, PixelType};
 
-    /// White in the octant at the patient's left, back and head alone, whatever way the voxels are stored.
+    /// Returns a volume that is white only in the octant towards the patient's left, back and head, with voxel axes
+    /// along `direction`.
     fn marked(direction: DMat3) -> Volume {
         let mut geometry = Geometry { size: [16; 3], spacing: DVec3::ONE, origin: DVec3::ZERO, direction };
         geometry.origin = -geometry.centre();

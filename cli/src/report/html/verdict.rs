@@ -1,9 +1,9 @@
-//! Whether a result can be used, in sentences.
+//! Says in words whether a result can be used.
 
 use crate::report::Warning;
 use mireg::Check;
 
-/// The first thing that is read.
+/// The verdict, which is at the top of a page.
 pub struct Verdict {
     /// Its colour: `passed`, `warned` or `failed`.
     pub class: &'static str,
@@ -33,7 +33,7 @@ impl Verdict {
     }
 }
 
-/// What to do where a check was not passed.
+/// Returns what to do about a check that was not passed.
 pub fn advice(warning: &Warning) -> &'static str {
     match warning.check {
         Check::Overlap => {

@@ -6,11 +6,11 @@ use mireg::Geometry;
 /// Picture elements along the longest side, of volumes and of flat images.
 const VOLUME_SIDE: f64 = 256.0;
 const FLAT_SIDE: f64 = 640.0;
-/// The same of a picture among many.
+/// The same for a thumbnail.
 const SMALL_SIDE: f64 = 96.0;
-/// Part of the patient that the slices go through, about the middle.
+/// The slices are spread over this fraction of the image, around its middle.
 const REACH: f64 = 0.7;
-/// Sides are multiples of this, so that no block of a JPEG belongs to two slices.
+/// Sides are multiples of this, so that no block of a JPEG covers two slices.
 const BLOCK: f64 = 8.0;
 
 /// Parallel slices of one orientation. Picture elements are square.
@@ -23,12 +23,12 @@ pub struct View {
     pub axis: &'static str,
     /// Where the slices cross that axis, LPS mm.
     pub offsets: Vec<f64>,
-    /// Picture elements of a slice.
+    /// Picture elements of a slice along its rows and columns.
     pub width: u32,
     pub height: u32,
-    /// Their side, mm.
+    /// The side of a picture element, mm.
     pub mm: f64,
-    /// Unit vectors in LPS, of the picture and of the stack.
+    /// Unit vectors in LPS: along the rows, along the columns, and along the stack of slices.
     right: DVec3,
     down: DVec3,
     normal: DVec3,
@@ -37,7 +37,8 @@ pub struct View {
 }
 
 impl View {
-    /// Axial, coronal and sagittal planes through the fixed image, `slices` each; a flat image has only itself.
+    /// Returns axial, coronal and sagittal views of the fixed image with `slices` each. A 2-D image has one view, of
+    /// itself.
     pub fn all(fixed: &Geometry, slices: usize) -> Vec<Self> {
         let (x, y, z) = (DVec3::X, DVec3::Y, DVec3::Z);
         if fixed.is_flat() {
@@ -51,18 +52,18 @@ impl View {
         ]
     }
 
-    /// The middle axial plane of an image, or all of a flat one, in few picture elements.
+    /// Returns the middle axial slice of an image, or all of a 2-D image, with few picture elements.
     pub fn small(fixed: &Geometry) -> Self {
         let axes = if fixed.is_flat() { Self::plane(fixed) } else { [DVec3::X, DVec3::Y, DVec3::Z] };
         Self::new("", [""; 4], axes, fixed, 1, SMALL_SIDE)
     }
 
-    /// The plane of a flat image.
+    /// Returns the view of a 2-D image.
     pub fn flat(geometry: &Geometry) -> Self {
         Self::new("Image", [""; 4], Self::plane(geometry), geometry, 1, FLAT_SIDE)
     }
 
-    /// To the right, down and out of a flat image.
+    /// Returns the directions of a 2-D image: to the right, down, and along its normal.
     fn plane(geometry: &Geometry) -> [DVec3; 3] {
         let DMat3 { x_axis: right, y_axis: down, .. } = geometry.direction;
         match geometry.is_slice_in_space() {
@@ -80,7 +81,7 @@ impl View {
         side: f64,
     ) -> Self {
         let (extent, middle) = (extent(fixed), fixed.centre());
-        // All views have the same scale; the depth of a flat image is never drawn.
+        // All views have the same scale. The depth of a 2-D image is not drawn, so it does not count.
         let longest = if fixed.is_flat() { along(fixed, right).max(along(fixed, down)) } else { extent.max_element() };
         let mm = fixed.spacing_range()[0].max(longest / side);
         let elements = |axis: DVec3| ((along(fixed, axis) / mm / BLOCK).ceil().max(1.0) * BLOCK) as u32;
@@ -103,12 +104,12 @@ impl View {
         }
     }
 
-    /// From a picture element to the next of its row, LPS mm.
+    /// Returns the step from a picture element to the next one in its row, LPS mm.
     pub fn across(&self) -> DVec3 {
         self.right * self.mm
     }
 
-    /// The middle of a picture element, LPS mm.
+    /// Returns the middle of a picture element, LPS mm.
     pub fn point(&self, slice: usize, x: u32, y: u32) -> DVec3 {
         let from_middle = |n: u32, all: u32| (f64::from(n) + 0.5 - f64::from(all) / 2.0) * self.mm;
         let depth = self.offsets[slice] - self.middle.dot(self.normal);
@@ -118,7 +119,7 @@ impl View {
             + self.normal * depth
     }
 
-    /// Where a point in the plane of the middle lies, in picture elements from the upper left corner.
+    /// Returns the position of a point of the middle slice, in picture elements from the upper left corner.
     pub fn place(&self, point: DVec3) -> DVec2 {
         let from_middle = (point - self.middle) / self.mm;
         let half = DVec2::new(f64::from(self.width), f64::from(self.height)) / 2.0;
@@ -126,15 +127,15 @@ impl View {
     }
 }
 
-/// Lengths along the LPS axes of the box around all voxels, mm.
+/// Returns the lengths along the LPS axes of the box around all voxels, mm.
 fn extent(geometry: &Geometry) -> DVec3 {
     DVec3::from_array(DVec3::AXES.map(|axis| along(geometry, axis)))
 }
 
-/// How far all voxels reach along an axis, mm.
+/// Returns the length along an axis of the box around all voxels, mm.
 fn along(geometry: &Geometry, axis: DVec3) -> f64 {
     let map = geometry.index_to_world().matrix3;
-    // A slice has no depth.
+    // The depth of a single slice does not count.
     let axes = if geometry.is_slice_in_space() { 0..2 } else { 0..3 };
     axes.map(|n| map.col(n).dot(axis).abs() * geometry.size[n] as f64).sum()
 }

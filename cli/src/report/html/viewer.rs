@@ -1,4 +1,4 @@
-//! Slices of both images, before and after, for the viewer of the page.
+//! Draws slices of both images, before and after, for the viewer of the page.
 
 use super::strip::{self, Window};
 use super::view::View;
@@ -7,9 +7,9 @@ use image::{GrayImage, ImageResult};
 use mireg::Volume;
 use rayon::prelude::*;
 
-/// Slices per view and qualities of JPEGs, until the slices keep to [`BUDGET`].
+/// Numbers of slices per view and qualities of JPEGs that are tried, until the slices fit into [`BUDGET`].
 const ATTEMPTS: [(usize, &[u8]); 3] = [(7, &[80, 50]), (3, &[50]), (1, &[50])];
-/// Bytes of all slices in the file, so that it can be mailed.
+/// The most bytes of all slices in the file, which should be small enough to be mailed.
 const BUDGET: usize = 900_000;
 
 /// The slices of a view as `data:` URIs.
@@ -23,7 +23,8 @@ pub struct Plane {
 /// A volume, its window, and a map of points of the fixed image to its own.
 pub type Shown<'a> = ((&'a Volume, Window), DAffine3);
 
-/// Slices of the fixed image, of the moving one before and of the moving one after, as many and as good as the budget allows.
+/// Draws slices of the fixed image and of the moving one before and after, as many and in as high a quality as the
+/// budget allows.
 ///
 /// # Errors
 /// Where a picture cannot be encoded.
@@ -65,12 +66,12 @@ impl Plane {
         self.fixed.len() + self.before.len() + self.after.len()
     }
 
-    /// The slice that is shown first.
+    /// Returns the number of the slice that is shown first.
     pub fn middle(&self) -> usize {
         self.view.offsets.len() / 2
     }
 
-    /// Where the slices are, for the script: mm with commas between.
+    /// Returns the positions of the slices for the script: mm, separated by commas.
     pub fn offsets(&self) -> String {
         self.view.offsets.iter().map(|mm| format!("{mm:.1}")).collect::<Vec<_>>().join(",")
     }

@@ -1,4 +1,4 @@
-//! What `mireg mesh` leaves behind.
+//! The report of `mireg mesh`.
 
 mod page;
 
@@ -18,12 +18,12 @@ use mireg::registration::Place;
 use mireg::transform::Mesh;
 use mireg::{Doubt, Resampling, Result, Volume, resample_through};
 
-/// File names in the output folder, beside those of every registration.
+/// File names in the output folder, in addition to those of every registration.
 const MESH: &str = "mesh.json";
 const VTK: &str = "mesh.vtk";
 const FIELD: &str = "field.mha";
 
-/// A mesh, and where it started.
+/// A mesh, and its initial transform.
 pub struct Meshed<'a> {
     found: &'a Found,
     /// The file of the initial transform, if one was given.
@@ -32,21 +32,21 @@ pub struct Meshed<'a> {
     pub moved: Volume,
 }
 
-/// What report.json says about it.
+/// What report.json says about a mesh.
 #[derive(Debug, Serialize)]
 pub struct Facts {
-    /// What the mesh started from: a registration of a kind, a start of it, or the file that was given.
+    /// Where the initial transform is from: a kind of registration, an initialisation, or the file that was given.
     pub start: String,
-    /// Where the mesh started.
+    /// The initial transform.
     pub transform: Motion,
     pub mesh: Shape,
-    /// Whether the pictures agree more through the mesh than around it.
+    /// Mutual information of the pictures through the mesh, as a multiple of that at the best place around.
     pub place: Option<Place>,
     /// Coarse to fine.
     pub levels: Vec<LevelFound>,
-    /// With the finest mesh, after the search on all levels.
+    /// The gradient ascent with the finest mesh, after the search on all levels.
     pub climb: Climbed,
-    /// Of each triangle of mesh.json.
+    /// The confidence of each triangle, in the order of mesh.json.
     pub confidence: Vec<f64>,
     pub seconds: Seconds,
 }
@@ -56,12 +56,13 @@ pub struct Facts {
 pub struct Shape {
     pub corners: usize,
     pub triangles: usize,
-    /// How far corners ended from where they started, on average and at most.
+    /// Mean distance of the vertices from their position after the initial transform.
     pub mean_mm: f64,
+    /// Largest distance of a vertex from its position after the initial transform.
     pub most_mm: f64,
-    /// Of its triangles.
+    /// Mean confidence of the triangles.
     pub mean_confidence: f64,
-    /// How many times larger triangles are in the moving picture than where they started, at least.
+    /// Smallest ratio of a triangle's area in the moving picture to its area after the initial transform.
     pub least_area_ratio: f64,
 }
 
@@ -71,16 +72,16 @@ pub struct Seconds {
     /// From the start of the process to the writing of the report.
     pub total: f64,
     pub read: f64,
-    /// Finding the linear start.
+    /// Finding the initial linear transform.
     pub align: f64,
-    /// Moving the corners.
+    /// Moving the vertices.
     pub mesh: f64,
     /// Transform, mesh, field, moved image and the pictures of the page.
     pub write: f64,
 }
 
 impl Seconds {
-    /// With their names.
+    /// Returns the seconds with their names.
     pub fn parts(&self) -> [(&'static str, f64); 5] {
         [
             ("reading", self.read),
@@ -96,7 +97,8 @@ impl Shape {
     fn new(found: &Found) -> Self {
         let (from, to) = (&found.before.moving, &found.after.moving);
         let lengths = || from.iter().zip(to).map(|(from, to)| from.distance(*to));
-        // As if the start were the fixed picture, so that a start that enlarges all does not hide what shrinks.
+        // Areas are compared with those after the initial transform. If this enlarges everything, a comparison with the
+        // fixed picture would hide triangles that shrink.
         let change = Mesh { fixed: from.clone(), ..found.after.clone() };
         Self {
             corners: to.len(),
@@ -110,7 +112,7 @@ impl Shape {
 }
 
 impl<'a> Meshed<'a> {
-    /// Resamples the moving image through the mesh. `images`: the fixed and the moving one.
+    /// Resamples the moving image by the mesh.
     ///
     /// # Errors
     /// As [`resample_through`].

@@ -16,12 +16,12 @@ use mireg::mesh::{Climbed, Found};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Triangles with less confidence are marked.
+/// Triangles with less confidence than this are marked.
 const UNSURE: f64 = 0.25;
-/// Of JPEGs.
+/// Quality of JPEGs.
 const QUALITY: u8 = 80;
 
-/// A picture with meshes over it, as an SVG shows it.
+/// A picture with meshes drawn over it, for an SVG.
 struct Drawing {
     title: &'static str,
     width: u32,
@@ -31,7 +31,7 @@ struct Drawing {
     meshes: Vec<(&'static str, String)>,
 }
 
-/// What takes the most time of a page.
+/// The pictures of the page. Most of the time that a page takes is spent on them.
 pub struct Pictures {
     planes: [Plane; 1],
     drawings: [Drawing; 2],
@@ -47,7 +47,7 @@ struct Page<'a> {
     plot: Plot,
 }
 
-/// The content of report.html.
+/// Returns the content of report.html.
 ///
 /// # Errors
 /// Where the template fails.
@@ -71,7 +71,7 @@ fn curve(climb: &Climbed) -> Curve {
 }
 
 impl Pictures {
-    /// Draws the fixed and the moving image, and the moving one through the mesh.
+    /// Draws the fixed and the moving image, and the moving one resampled by the mesh.
     ///
     /// # Errors
     /// Where a picture cannot be encoded.
@@ -109,7 +109,7 @@ impl Pictures {
     }
 }
 
-/// Every edge of a mesh once.
+/// Returns the edges of a mesh, each once, as a path of an SVG.
 fn path(view: &View, points: &[DVec2], triangles: &[[u32; 3]]) -> String {
     let sides = |&[a, b, c]: &[u32; 3]| [(a, b), (b, c), (c, a)].map(|(a, b)| (a.min(b), a.max(b)));
     let edges: BTreeSet<_> = triangles.iter().flat_map(sides).collect();
@@ -121,7 +121,7 @@ fn path(view: &View, points: &[DVec2], triangles: &[[u32; 3]]) -> String {
     path
 }
 
-/// The triangles of the fixed picture that tell little about where they lie.
+/// Returns the triangles with little confidence as a path of an SVG over the fixed picture.
 fn unsure(view: &View, found: &Found) -> String {
     let mut path = String::new();
     for (triangle, _) in found.after.triangles.iter().zip(&found.confidence).filter(|(_, sure)| **sure < UNSURE) {

@@ -2,10 +2,11 @@
 
 use image::{GrayImage, Luma};
 
-/// Picture elements per side, at most.
+/// The most picture elements per side.
 const SIDE: usize = 128;
 
-/// The logarithm of every count: fixed intensities to the right, moving ones up. `counts` has the pair (f, m) at `f + bins * m`.
+/// Draws the logarithm of each count: fixed intensities to the right, moving intensities upwards. The count of the bins
+/// f and m is at `f + bins * m`.
 pub fn draw(counts: &[u32], bins: usize) -> GrayImage {
     let together = bins.div_ceil(SIDE);
     let side = bins.div_ceil(together);

@@ -1,4 +1,4 @@
-//! What `mireg register` leaves behind.
+//! The report of `mireg register`.
 
 mod joint;
 mod page;
@@ -19,13 +19,13 @@ use mireg::optimizer::OptimizerKind;
 use mireg::registration::{Elsewhere, Options, Place, Registration, RegistrationLevel, RegistrationSeconds, Started};
 use mireg::{Doubt, Result, Volume};
 
-/// A registration, and how it was asked for.
+/// A registration, and its options.
 pub struct Registered<'a> {
     pub found: &'a Registration,
     pub options: &'a Options,
 }
 
-/// What report.json says about it.
+/// What report.json says about a registration.
 #[derive(Debug, Serialize)]
 pub struct Facts {
     pub bins: u32,
@@ -39,15 +39,16 @@ pub struct Facts {
     pub start: Value,
     #[serde(rename = "final")]
     pub end: Value,
-    /// Part of the fixed image's voxels that lie inside the moving image at the end, 0 to 1.
+    /// Fraction of the fixed image's voxels that lie inside the moving image at the end, 0 to 1.
     pub overlap_fraction: f64,
-    /// How much more the images tell about each other here than at places around.
+    /// Mutual information of the images where they were placed, as a multiple of that at the best place around.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// How much more than at the best other place of the smaller volume in the larger one.
+    /// Mutual information of the images where they were placed, as a multiple of that at the best other place of the
+    /// smaller volume in the larger one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
-    /// Which start won.
+    /// The initialisation from which the result was found.
     pub started: Started,
     /// Coarse to fine.
     pub levels: Vec<RegistrationLevel>,
@@ -55,10 +56,10 @@ pub struct Facts {
     pub seconds: Seconds,
 }
 
-/// Both images at full resolution in one position.
+/// The metrics of both images at full resolution, in one position.
 #[derive(Debug, Serialize)]
 pub struct Value {
-    /// Of the metric that was maximised; of a smooth one on the finest level.
+    /// The value of the metric that was maximised; for a metric with a gradient, the value on the finest level.
     pub value: f64,
     #[serde(flatten)]
     pub evaluation: Evaluation,
@@ -74,7 +75,7 @@ pub struct Seconds {
     pub read: f64,
     /// Opening the device.
     pub open: f64,
-    /// Those of the registration.
+    /// The stages of the registration.
     #[serde(flatten)]
     pub parts: RegistrationSeconds,
     /// Transform, moved image and the pictures of the page.

@@ -14,10 +14,10 @@ use mireg::Volume;
 use mireg::metric::{Evaluation, Metric, Viola};
 use mireg::registration::{Init, Options, Registration, RegistrationLevel, Rise, Sampling};
 
-/// What takes the most time of a page.
+/// The pictures of the page. Most of the time that a page takes is spent on them.
 pub struct Pictures {
     planes: Vec<Plane>,
-    /// Joint histograms before and after.
+    /// The joint histograms before and after the registration.
     joints: [String; 2],
 }
 
@@ -38,7 +38,7 @@ impl Pictures {
     }
 }
 
-/// What joint histograms are of.
+/// What the joint histograms count, in the singular and the plural.
 const INTENSITIES: [&str; 2] = ["intensity", "intensities"];
 const CONTRASTS: [&str; 2] = ["contrast", "contrasts with the neighbourhood, in its standard deviations"];
 
@@ -51,14 +51,15 @@ struct Page<'a> {
     motion: String,
     parts: Vec<Fact>,
     joints: &'a [String; 2],
-    /// What is counted in the joint histograms, one of it and many, and the ends of its bins in both images.
+    /// What the joint histograms count, in the singular and the plural.
     counted: [&'static str; 2],
+    /// The ends of the bins in the fixed and the moving image.
     binned: [mireg::image::Range; 2],
     plot: Plot,
     metric: Vec<[String; 3]>,
 }
 
-/// The content of report.html.
+/// Returns the content of report.html.
 ///
 /// # Errors
 /// Where the template fails.
@@ -96,7 +97,7 @@ fn curve(level: &RegistrationLevel, flat: bool) -> Curve {
     }
 }
 
-/// What was chosen, and what `auto` chose.
+/// Returns the options, with the choices that `auto` made.
 fn chosen(options: &Options, facts: &Facts) -> Vec<Fact> {
     let masks = [("fixed", &options.fixed_mask), ("moving", &options.moving_mask)];
     let masks: Vec<_> = masks.iter().filter(|(_, mask)| mask.is_some()).map(|(name, _)| *name).collect();
@@ -141,7 +142,7 @@ fn scattered(viola: &Viola) -> String {
     format!("about {} at random, seed {}", viola.samples, viola.seed)
 }
 
-/// Every value before and after.
+/// Returns a row for each metric: its name, and its value before and after the registration.
 fn metric(before: &Evaluation, after: &Evaluation) -> Vec<[String; 3]> {
     let row = |name: &str, value: fn(&Evaluation) -> f64| {
         [name.to_owned(), format!("{:.5}", value(before)), format!("{:.5}", value(after))]
@@ -160,7 +161,7 @@ fn metric(before: &Evaluation, after: &Evaluation) -> Vec<[String; 3]> {
     ]
 }
 
-/// Seconds by part.
+/// Returns the seconds of each stage.
 fn seconds(Facts { seconds, .. }: &Facts) -> Vec<(&'static str, f64)> {
     vec![
         ("reading", seconds.read),

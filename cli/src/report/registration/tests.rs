@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::time::Instant;
 
-/// Voxels that no encoder makes smaller.
+/// Returns a volume of noise, which no encoder can compress.
 fn noise(size: [usize; 3]) -> Volume {
     let geometry = Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO);
     let voxel = |n: usize| {
@@ -21,12 +21,12 @@ fn noise(size: [usize; 3]) -> Volume {
     Volume { geometry, voxels: (0..geometry.voxels()).into_par_iter().map(voxel).collect(), pixel: PixelType::F32 }
 }
 
-/// A page of a volume registered with itself, with these doubts about it and a file of this name.
+/// Returns the page of a registration of a volume with itself, with these doubts and this file name.
 fn page_of(volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
     page_from("header", volume, doubts, file)
 }
 
-/// The same of one that started like this.
+/// As [`page_of`], with the name of the initialisation.
 fn page_from(from: &'static str, volume: &Volume, doubts: Vec<Doubt>, file: &str) -> String {
     let counts: Vec<u32> = noise([1024, 1024, 1]).voxels.iter().map(|&value| value as u32).collect();
     let dimension = Dimension::of(&volume.geometry);

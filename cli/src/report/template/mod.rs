@@ -1,4 +1,4 @@
-//! What `mireg template` leaves behind.
+//! The report of `mireg template`.
 
 mod page;
 
@@ -18,18 +18,18 @@ use mireg::{Error, Result};
 const TEMPLATE: &str = "template.nii.gz";
 const AFFINE_MEAN: &str = "affine_mean.nii.gz";
 
-/// The file of the field of an image, by its number from 0.
+/// Returns the file name of the field of an image, by the image's number from 0.
 pub fn field_name(number: usize) -> String {
     format!("field_{}.nii.gz", number + 1)
 }
 
-/// A template that was made, and how it was asked for.
+/// A template, and its options.
 pub struct Made<'a> {
     pub template: &'a Template,
     pub options: &'a Options,
-    /// Those of the images.
+    /// The files of the images.
     pub files: &'a [PathBuf],
-    /// What is to be said of how they were read, a line each.
+    /// Notes on how the images were read, one line each.
     pub notes: &'a [String],
     pub invocation: &'a Invocation<'a>,
     /// Seconds that reading took.
@@ -47,13 +47,14 @@ pub struct Report {
     pub backend: &'static str,
     /// The device's own name.
     pub device: String,
-    /// The metrics whose gradients are the force, as they are typed.
+    /// The metrics that drive the deformations, as they are typed for `--force`.
     pub force: String,
-    /// The mean gradient of the mean of the affinely registered images, as a part of the range per mm.
+    /// Sharpness of the mean of the affinely registered images: its mean gradient, as a fraction of the intensity range
+    /// per mm.
     pub affine_sharpness: f64,
     pub rounds: Vec<Round>,
     pub images: Vec<Image>,
-    /// Steps that a run before had finished.
+    /// Number of steps that an earlier run had finished.
     pub resumed: usize,
     pub seconds: Seconds,
     /// `passed`, or `failed` for a template that should not be used.
@@ -68,15 +69,15 @@ pub struct Image {
     pub file: String,
     /// The file of its field, from the template to the image.
     pub field: String,
-    /// From the affine mean to the image.
+    /// The affine transform from the affine mean to the image.
     pub affine: Motion,
     /// The metric before and after the last deformation.
     pub values: [f64; 2],
-    /// Smallest and largest determinant of the Jacobian of its field, the affine part included.
+    /// Smallest and largest Jacobian determinant of its field, including the affine part.
     pub jacobian_range: [f64; 2],
 }
 
-/// Where the time went.
+/// Seconds spent.
 #[derive(Debug, Serialize)]
 pub struct Seconds {
     pub total: f64,
@@ -85,7 +86,7 @@ pub struct Seconds {
 }
 
 impl Report {
-    /// The text of report.json.
+    /// Returns the text of report.json.
     ///
     /// # Errors
     /// [`Error::File`] where it cannot be written as JSON.
@@ -94,7 +95,7 @@ impl Report {
         Ok(text + "\n")
     }
 
-    /// The content of report.html of the template that this is of.
+    /// Returns the content of report.html. `template` is the one that this report is about.
     ///
     /// # Errors
     /// [`Error::File`] where a picture or the page cannot be made.
@@ -104,10 +105,10 @@ impl Report {
 }
 
 impl Made<'_> {
-    /// What there always is beside the fields.
+    /// The files that are written in addition to the fields.
     pub const FILES: [&'static str; 4] = [TEMPLATE, AFFINE_MEAN, REPORT, PAGE];
 
-    /// Writes [`Made::FILES`] into `folder` and returns what the report says.
+    /// Writes [`Made::FILES`] to `folder` and returns the report.
     ///
     /// # Errors
     /// [`Error::File`] where a file cannot be written.
@@ -121,7 +122,7 @@ impl Made<'_> {
         Ok(report)
     }
 
-    /// What report.json says, with the seconds that writing took.
+    /// Returns the report. `write` is the seconds that writing took.
     pub fn report(&self, write: f64) -> Report {
         let Self { template, options, files, notes, invocation, read } = self;
         let image = |(number, (path, member)): (usize, (&PathBuf, &mireg::template::Member))| Image {
@@ -148,7 +149,7 @@ impl Made<'_> {
         }
     }
 
-    /// The result in words: labels and texts.
+    /// Returns the result in words, as pairs of a label and a text.
     pub fn summary(&self, out: &Path) -> Vec<(&'static str, String)> {
         let Self { template, files, .. } = self;
         let last = template.rounds.last().map_or((0.0, 0.0), |round| (round.mean_displacement_mm, round.sharpness));

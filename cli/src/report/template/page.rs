@@ -11,7 +11,7 @@ use glam::DAffine3;
 use mireg::Volume;
 use mireg::template::Template as Averaged;
 
-/// Of JPEGs.
+/// Quality of JPEGs.
 const QUALITY: u8 = 85;
 
 /// What page.html shows.
@@ -26,20 +26,20 @@ struct Page<'a> {
     command: String,
 }
 
-/// What the verdict's template asks for.
+/// What verdict.html shows.
 struct Common<'a> {
     verdict: Verdict,
     warnings: &'a [crate::report::Warning],
     notes: &'a [String],
 }
 
-/// The slice through the middle.
+/// The middle slice of a view.
 struct Drawing {
     view: View,
     picture: String,
 }
 
-/// The content of report.html.
+/// Returns the content of report.html.
 ///
 /// # Errors
 /// Where a picture or the template fails.

@@ -1,4 +1,4 @@
-//! A displacement field under way, where it is kept: what a flow does with it.
+//! The interface to displacement fields that are being optimised, on the CPU or on a device.
 
 pub(super) mod cpu;
 pub(super) mod device;
@@ -14,15 +14,15 @@ use gpu::params::{Affine, VectorMaps};
 use std::f64::consts::TAU;
 pub use table::{Relation, Table};
 
-/// Two images of the same anatomy as another channel's, on the same grids.
+/// A fixed and a moving image. All channels show the same anatomy on the same two grids.
 #[derive(Debug, Clone, Copy)]
 pub struct FlowChannel<'a> {
-    /// The image whose grid the field has, 16-bit values.
+    /// The image on whose grid the field is defined, as 16-bit values.
     pub fixed: &'a StoredImage,
     /// 16-bit values.
     pub moving: &'a StoredImage,
-    /// For each voxel of the fixed and of the moving image 0 where it has no force; empty where all have. Of the moving image's the one
-    /// nearest to a position decides.
+    /// Masks of the fixed and of the moving image, one number per voxel. Where it is 0 there is no force. An empty mask
+    /// keeps all voxels. The mask of the moving image is read at the voxel nearest to a position.
     pub masks: [&'a [u8]; 2],
 }
 
@@ -31,18 +31,19 @@ pub struct FlowChannel<'a> {
 pub struct FlowLevel<'a> {
     /// One or more.
     pub channels: &'a [FlowChannel<'a>],
-    /// From voxels of the fixed to voxels of the moving image; no number is a negative zero.
+    /// Maps voxels of the fixed image to voxels of the moving image. No number may be a negative zero.
     pub map: Affine,
     /// Distances between the fixed image's voxels, mm.
     pub spacing_mm: [f64; 3],
-    /// How the field of the level before lies on this grid: the old voxel where this grid's first voxel lies, and the old spacing over
-    /// the new one along each axis. Without one the field begins at 0.
+    /// How the grid of the field of the level before lies on this one: the position of this grid's first voxel in
+    /// voxels of the old grid, and the old spacing divided by the new one along each axis. If `None`, the field starts
+    /// at 0.
     pub from: Option<[[f32; 3]; 2]>,
-    /// What the metrics need, one or more, of every channel.
+    /// The metrics of every channel, one or more.
     pub compare: &'a [Compare],
-    /// The side of the blocks of a [`Half`], mm; taken to be at least a voxel.
+    /// The side of the blocks of a [`Half`], in mm. Blocks are never smaller than a voxel.
     pub block_mm: f64,
-    /// What pulls beside the images, whatever half of them does; in the order of their voxels, of which each has one at most.
+    /// Landmarks, which have forces whichever half of the images counts. Sorted by voxel, at most one for each.
     pub landmarks: &'a [FlowLandmark],
 }
 
@@ -61,43 +62,43 @@ pub struct FlowLandmark {
     pub known: Known,
 }
 
-/// How images are compared.
+/// A metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Compare {
-    /// By a joint histogram of so many bins of each image, 2 to 255.
+    /// Computed from a joint histogram with `bins` bins for each image, 2 to 255.
     Joint { bins: u32 },
-    /// By local means, in a Gaussian window of this standard deviation, mm.
+    /// Local correlation in a Gaussian window. `window_mm` is its standard deviation in mm.
     Local { window_mm: f64 },
 }
 
-/// How the two images of a channel agree.
+/// How well the two images of a channel agree by one metric.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Agreement {
     /// The joint histogram: the pair (f, m) is at `f + bins * m`.
     Joint(Vec<u32>),
-    /// The mean of the squared local correlation over the voxels inside the moving image, and their number.
+    /// The mean of the squared local correlation over the voxels that count, and their number.
     Local { correlation: f64, overlap: u64 },
 }
 
-/// What a metric of a channel is.
+/// The value of a metric of a channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// What the force climbs.
+    /// The value that the forces maximise.
     pub value: f64,
-    /// The information per voxel that it stands for, nats.
+    /// The information per voxel that corresponds to the value, in nats.
     pub nats: f64,
 }
 
-/// What moves the field.
+/// What the forces of a metric are computed from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Score {
     /// The tables of [`gpu::math::flow::score`].
     Joint { scores: Vec<f32>, information: Vec<f32> },
-    /// The local correlation that the last [`Climb::agreement`] looked at.
+    /// The local means of the last [`Climb::agreement`].
     Local,
 }
 
-/// A [`Score`], and what its forces and their precision are multiplied by.
+/// A [`Score`], and the weight by which its forces and precisions are multiplied.
 pub type WeightedScore = (Score, f64);
 
 /// Which voxels of the fixed image count.
@@ -124,16 +125,16 @@ impl Half {
 /// A step of the field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlowStep {
-    /// The voxels that pull.
+    /// The voxels that have forces.
     pub half: Half,
-    /// The standard deviation of a voxel's displacement before anything is known, mm.
+    /// The standard deviation of the normal prior of a voxel's displacement, in mm.
     pub prior_mm: f64,
-    /// The window over which voxels pull together, and what smooths the field after the step: standard deviations of Gaussians, mm; 0 for
-    /// none.
+    /// Standard deviations in mm of two Gaussians, 0 for none. The first smooths forces and precisions, the second the
+    /// field after the step.
     pub smooth_mm: [f64; 2],
-    /// What no voxel moves further by, voxels.
+    /// The largest displacement of a step, in voxels.
     pub limit: f32,
-    /// The part of the limited step that is made: half of it where two flows share it.
+    /// The fraction of the limited step that is made: 0.5 if two flows share it.
     pub share: f32,
 }
 
@@ -143,48 +144,53 @@ impl FlowStep {
         (1.0 / (self.prior_mm * self.prior_mm)) as f32
     }
 
-    /// What the precision of a landmark is multiplied by on a grid of this size: after the window of the step it counts at its voxel as if
-    /// all voxels of the window knew that displacement.
+    /// The factor of a landmark's precision on a grid of this size. After forces and precisions are smoothed, a
+    /// landmark thereby counts at its voxel as if all voxels in the window had it.
     fn of_landmark(&self, size: [u32; 3], spacing_mm: [f64; 3]) -> f32 {
         let axes = (0..3).filter(|&axis| size[axis] > 1);
-        // The inverse of the largest weight that a Gaussian gives.
+        // The inverse of the Gaussian's largest weight, at its centre.
         let voxels = axes.map(|axis| (TAU.sqrt() * self.smooth_mm[0] / spacing_mm[axis]).max(1.0));
         voxels.product::<f64>() as f32
     }
 }
 
-/// The way back of a field.
+/// The inverse of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowInverse {
-    /// For each voxel of the grid asked for what the [`VectorMaps`] make of the displacement, in voxels of the field's grid, from where the
-    /// voxel lies on that to the point that the field takes there.
+    /// One vector for each voxel of the grid asked for. It is the displacement from the voxel's position to the point
+    /// that the field maps there, in voxels of the field's grid, converted by the [`VectorMaps`].
     pub vectors: Vec<[f32; 3]>,
-    /// How far the way there and back ends from where it began, over the voxels that the field takes inside the grid asked for, mm.
+    /// The distance between a voxel and where the field and then its inverse take it, in mm: the mean over the voxels
+    /// that the field takes inside the grid asked for.
     pub mean_mm: f64,
     pub worst_mm: f64,
 }
 
-/// Displacement fields ([`gpu::math::field`]) that flow between two images: one, or two that meet.
+/// The optimisation of displacement fields ([`gpu::math::field`]) between two images: of one field, or of two that
+/// meet.
 pub trait Climb {
-    /// How the images agree at the field as it is, over the voxels of a half: for each channel what each of [`FlowLevel::compare`] says.
+    /// Measures how well the images agree with the present field, over the voxels of a half. Returns one result per
+    /// channel and metric of [`FlowLevel::compare`].
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>>;
 
-    /// Moves the field along the update field v ([`gpu::math::flow::update`]): u becomes v + u(x + v), smoothed. There is a score for each
-    /// agreement; their forces and precisions are added up.
+    /// Makes a step: computes the update field v ([`gpu::math::flow::update`]), and replaces the field u by v + u(x +
+    /// v), smoothed. `scores` has one for each agreement; their forces and precisions are added up.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn step(&mut self, scores: &[WeightedScore], step: &FlowStep) -> Result<()>;
 
-    /// Climbs a relation of each channel, times a weight, by at most `most` steps, if there is nothing but joint histograms: as
-    /// [`Climb::agreement`] of all voxels, [`Table`] and [`Climb::step`] would, but the host is not waited for. `go_on` hears what they are
-    /// before each step and at the end, and says whether to make one. Returns whether it was done: `false` where that would be no sooner.
+    /// Makes at most `most` steps that maximise one relation per channel, each times its weight. Gives the same result
+    /// as [`Climb::agreement`] over all voxels, [`Table`] and [`Climb::step`] in turn, but without a wait for the host
+    /// in each step. `go_on` is called with the values before each step, and returns whether to make it; it is also
+    /// called after the last step. Returns `false` if nothing was done, because there are other metrics than joint
+    /// histograms or because this would not be faster.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up, and those of `go_on`.
+    /// [`crate::Error::Device`] if the device fails, and the errors of `go_on`.
     fn climb(
         &mut self,
         _relations: &[(Relation, f64)],
@@ -195,96 +201,101 @@ pub trait Climb {
         Ok(false)
     }
 
-    /// Smooths the field by Gaussians, mm.
+    /// Smooths the field by a Gaussian with a standard deviation of `mm`.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn smooth(&mut self, mm: f64) -> Result<()>;
 
-    /// Averages the field with what lies around ([`gpu::math::field::relaxed`]) where the determinant of the Jacobian is outside `limits`,
-    /// and close by, as often as there are such voxels, at most `rounds` times. The limits of the first of two fields are the reciprocals.
+    /// Averages the field over neighbours ([`gpu::math::field::relaxed`]) at and near voxels whose Jacobian determinant
+    /// is outside `limits`. Repeats this until there are no such voxels, at most `rounds` times. Of two fields that
+    /// meet, the first has the reciprocals as its limits.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn relax(&mut self, limits: [f32; 2], rounds: u32) -> Result<()>;
 
-    /// The determinant of the Jacobian of x + u(x) at every voxel ([`gpu::math::field::jacobian`]): the smallest and the largest.
+    /// The smallest and the largest determinant of the Jacobian of x + u(x) over all voxels
+    /// ([`gpu::math::field::jacobian`]).
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn jacobian_range(&mut self) -> Result<[f32; 2]>;
 }
 
 /// A displacement field on the grid of the fixed image.
 pub trait Flow: Climb {
-    /// Goes on at another level.
+    /// Continues at another level.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if the device's memory does not suffice.
     fn level(&mut self, level: &FlowLevel) -> Result<()>;
 
-    /// Replaces the field by one on another grid of `size`, three planes, which lies on this one as [`FlowLevel::from`] says.
+    /// Replaces the field by another one, given as three planes on a grid of `size`, which is resampled on the present
+    /// grid. `from` is as in [`FlowLevel::from`].
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if the device's memory does not suffice.
     ///
     /// # Panics
-    /// Where there are fewer numbers than three planes.
+    /// If there are fewer numbers than three planes have.
     fn take(&mut self, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()>;
 
-    /// Takes the field to another grid, as [`FlowLevel::from`] says, without images.
+    /// Resamples the field on another grid, without images. `from` is as in [`FlowLevel::from`].
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if the device's memory does not suffice.
     fn refine(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: [[f32; 3]; 2]) -> Result<()>;
 
     /// The field's three planes.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn field(&mut self) -> Result<Vec<f32>>;
 
-    /// How far the voxels go, mm.
+    /// The displacement vectors of all voxels, in mm.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if the device's memory does not suffice.
     fn vectors(&mut self, maps: &VectorMaps) -> Result<Vec<[f32; 3]>>;
 
-    /// The determinants of [`Climb::jacobian_range`].
+    /// The determinant of the Jacobian at every voxel: see [`Climb::jacobian_range`].
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn jacobians(&mut self) -> Result<Vec<f32>>;
 
-    /// An image's intensities, trilinear, where the field and then `map` take the voxels of its grid; 0 outside the image.
+    /// Resamples an image: its trilinear intensity where the field and then `map` take each voxel of the field's grid;
+    /// 0 outside the image.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if the device's memory does not suffice.
     fn moved(&mut self, image: &crate::Volume, map: &Affine) -> Result<Vec<f32>>;
 
-    /// The way back on a grid of `size`: the first map takes voxels of the field's grid to voxels of that one, the second the other way.
+    /// The inverse field on a grid of `size`. The first of `maps` maps voxels of the field's grid to voxels of that
+    /// grid, the second the other way.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if the device's memory does not suffice.
     fn inverse(&mut self, size: [usize; 3], maps: [&Affine; 2], vectors: &VectorMaps) -> Result<FlowInverse>;
 }
 
-/// Two displacement fields on one grid in the middle, from where they lead to both images. Each is moved by the forces of its own image;
-/// the other one, as its field moves it, is what that is compared with. Agreements and scores are those of the first field's image
-/// as the fixed one's partner, and then of the second one's.
+/// Two displacement fields on one grid in the middle, from where each leads to one of the images. Each field moves by
+/// the forces of its own image, which is compared with the other image as resampled through the other field. Agreements
+/// and scores are listed for the first field and then for the second.
 pub trait FlowPair: Climb {
-    /// Goes on at another level. In the first field's level the moving image is one of the two, in the second's the other one. The fixed
-    /// images, on the grid in the middle, and their masks, which have a number for each voxel, are replaced by what the other field
-    /// shows.
+    /// Continues at another level. The moving images of the two levels are the two images. The fixed images and their
+    /// masks, on the grid in the middle, are replaced by the image that the other field gives. The masks must have a
+    /// number for each voxel.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if the device's memory does not suffice.
     fn level(&mut self, levels: [&FlowLevel; 2]) -> Result<()>;
 
-    /// Replaces the second field by this one, as [`Flow::take`] says, and the first one by its opposite.
+    /// Replaces the second field by the given one, as [`Flow::take`] does, and the first field by its negative.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if the device's memory does not suffice.
     ///
     /// # Panics
     /// As [`Flow::take`].
@@ -293,36 +304,36 @@ pub trait FlowPair: Climb {
     /// The three planes of each field.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn fields(&mut self) -> Result<[Vec<f32>; 2]>;
 }
 
-/// How often a field is relaxed at most where it changes volumes too much: see [`Climb::relax`].
+/// The most rounds of relaxation of a field: see [`Climb::relax`].
 pub(crate) const RELAXED_ROUNDS: u32 = 500;
 
-/// The planes of a field with their padding.
+/// Returns the planes of a field with padding.
 pub(crate) fn padded(planes: &[f32], size: [usize; 3]) -> Vec<f32> {
     let mut field = planes[..3 * size.iter().product::<usize>()].to_vec();
     field.resize(field.len() + interpolate::padding(size.map(|n| n as u32)), 0.0);
     field
 }
 
-/// The squares of distances between voxels, mm^2.
+/// The squares of the spacing, in mm^2.
 fn squares(spacing_mm: [f64; 3]) -> [f32; 3] {
     spacing_mm.map(|mm| (mm * mm) as f32)
 }
 
-/// The error of a flow that has not begun.
+/// The error of calls before the first level.
 fn no_level() -> Error {
     Error::option(Setting::Levels, "a flow has no images before its first level")
 }
 
-/// The error of a step by another metric than the level's.
+/// The error of a step whose scores are not of the level's metrics.
 fn other_metric() -> Error {
     Error::option(Setting::Force, "the scores are not those of the force of this level")
 }
 
-/// The grid of the images, which all channels and landmarks have.
+/// Returns the size of the fixed images' grid, after checking that all channels and landmarks agree with it.
 fn size_of(level: &FlowLevel) -> Result<[usize; 3]> {
     let mut sizes = level.channels.iter().map(|channel| [channel.fixed.size, channel.moving.size]);
     let size = match (sizes.next(), level.compare) {
@@ -338,28 +349,28 @@ fn size_of(level: &FlowLevel) -> Result<[usize; 3]> {
     }
 }
 
-/// What allocations take beside what they hold, and small ones, bytes.
+/// Allowance for small allocations and for rounding of all sizes, in bytes.
 const ROUNDED: u64 = 32 << 20;
 
-/// What a flow compares.
+/// What the memory of a flow depends on besides the grids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowLoad {
     pub channels: u64,
-    /// By what of [`Compare`], in each channel.
+    /// Which metrics of [`Compare`] each channel has.
     pub joint: bool,
     pub local: bool,
 }
 
 impl FlowLoad {
-    /// Bytes per voxel of what each channel keeps of the fixed image: two local means, and three of both images where those of another
-    /// metric cannot be in the same place.
+    /// Bytes per voxel of the local means of each channel: two of the fixed image, and three of both images if these
+    /// need memory of their own because there are several metrics.
     pub fn means(self) -> u64 {
         let several = self.channels > 1 || self.joint;
         if self.local { 8 + if several { 12 } else { 0 } } else { 0 }
     }
 }
 
-/// Bytes of a device's memory that a flow takes at most on a grid of this size with a moving image of that one.
+/// The most bytes of a device's memory that a flow takes, given the sizes of the fixed and the moving image.
 pub fn bytes(fixed: [usize; 3], moving: [usize; 3], load: FlowLoad) -> u64 {
     let [(fixed, fixed_padding), (moving, moving_padding)] = [fixed, moving].map(|size| {
         let voxels = size.iter().map(|&n| n as u64).product::<u64>();
@@ -368,10 +379,11 @@ pub fn bytes(fixed: [usize; 3], moving: [usize; 3], load: FlowLoad) -> u64 {
     let field = |voxels, padding| 4 * (3 * voxels + padding);
     // Two fields and precisions.
     let of_field = 2 * field(fixed, fixed_padding) + 4 * fixed;
-    // Of each channel 16-bit values and a mask, joint indices and local means; pairs of 16-bit values of the moving image and a mask.
+    // Per channel: of the fixed image, 16-bit values, a mask, joint indices and local means; of the moving image, pairs
+    // of 16-bit values and a mask.
     let joint = if load.joint { 2 } else { 0 };
     let of_channel = (2 + 1 + joint + load.means()) * fixed + 4 * (moving + moving_padding) + moving;
-    // At the end vectors, or a way back and its vectors, which are more than an image.
+    // At the end, the vectors of the field, or an inverse field and its vectors. Both take more than an image.
     let ends = (12 * fixed).max(field(moving, moving_padding) + 12 * moving);
     of_field + load.channels * of_channel + ends + ROUNDED
 }

@@ -1,15 +1,15 @@
-//! Two flows that meet in the middle.
+//! Two displacement fields that meet in the middle.
 
 use super::{Agreement, Climb, Flow, FlowLevel, FlowPair, FlowStep, Half, WeightedScore};
 use crate::Result;
 
-/// A flow that another one on the same grid can be compared with.
+/// A flow whose resampled images can serve as the fixed images of another flow on the same grid.
 pub trait Shows: Flow {
-    /// Makes the moving images, where the field takes the voxels, the fixed images of the other flow, with what of them counts as their
-    /// masks.
+    /// Resamples the moving images through the field, and makes the results the fixed images of the other flow. The
+    /// masks of those keep the voxels that lie inside the moving image and its mask.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn show(&mut self, other: &mut Self) -> Result<()>;
 }
 

@@ -1,4 +1,5 @@
-//! From the joint histogram to the value of the metric and the tables of its force, on the CPU: see [`gpu::math::table`].
+//! Computes the value of a metric and the tables of its force from a joint histogram, on the CPU: see
+//! [`gpu::math::table`].
 
 use super::{Score, WeightedScore};
 use crate::backend::lanes::order::ordered;
@@ -6,10 +7,10 @@ use crate::backend::lanes::simd::widest;
 use gpu::math::log;
 use gpu::math::table::{self, Value};
 
-/// The window's standard deviation as a part of the range.
+/// The standard deviation of the Gaussian that smooths the histogram, as a fraction of the intensity range.
 const WINDOW: f64 = 0.0235;
 
-/// Neighbours that are smoothed together.
+/// Neighbouring bins that are smoothed together, in registers.
 const BLOCK: usize = 32;
 
 /// A metric of a joint histogram.
@@ -17,25 +18,27 @@ const BLOCK: usize = 32;
 pub enum Relation {
     /// Mutual information.
     Mi,
-    /// Its normalised form.
+    /// Normalised mutual information.
     Nmi,
-    /// Squared differences of mean s^2, whose score is (f - m) / s^2.
+    /// Squared differences. Their score is (f - m) / s^2, where s^2 is the mean squared difference.
     Ssd,
 }
 
 /// The value of a metric, and what [`gpu::math::flow::score`] reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What the force climbs.
+    /// The value that the forces maximise.
     pub value: f64,
-    /// The information per voxel that it stands for, nats: mutual information, or the logarithm of the likelihood of the differences.
+    /// The information per voxel that corresponds to the value, in nats: mutual information, or the log-likelihood of
+    /// the differences.
     pub nats: f64,
     pub scores: Vec<f32>,
     pub information: Vec<f32>,
 }
 
 impl Table {
-    /// Of joint counts, of which the pair (f, m) is at `f + bins * m`; all 0 where nothing was counted.
+    /// Computes the table from joint counts, with the pair (f, m) at `f + bins * m`. All numbers are 0 if nothing was
+    /// counted.
     pub fn new(relation: Relation, counts: &[u32], bins: usize) -> Self {
         let total: u64 = counts.iter().map(|&n| u64::from(n)).sum();
         if total == 0 {
@@ -47,7 +50,8 @@ impl Table {
         }
     }
 
-    /// What tables of the same images pull together, each with a weight; one alone keeps its weight.
+    /// Adds up several tables of the same images, each times its weight. The result then has weight 1; a single table
+    /// is returned with its weight.
     pub fn together(mut tables: Vec<(Self, f64)>) -> WeightedScore {
         if tables.len() > 1 {
             let sum = |of: fn(&Self) -> &[f32]| {
@@ -62,8 +66,8 @@ impl Table {
     }
 }
 
-/// The weights that counts of so many bins are smoothed by: a Gaussian cut at four standard deviations, an odd number of weights that sum
-/// to 1.
+/// The weights that smooth a histogram of `bins` bins: a Gaussian cut off at four standard deviations. Their number is
+/// odd and their sum is 1.
 pub fn window(bins: usize) -> Vec<f64> {
     gaussian(WINDOW * (bins - 1) as f64)
 }
@@ -76,7 +80,7 @@ fn gaussian(sigma: f64) -> Vec<f64> {
 }
 
 widest! {
-    /// Mutual information, or NMI.
+    /// The table of MI, or of NMI.
     fn information(counts: &[u32], total: u64, weights: &[f64], normalised: bool) -> Table {
         let bins = counts.len().isqrt();
         let mut density = smoothed(counts, weights, bins);
@@ -100,7 +104,7 @@ widest! {
     }
 }
 
-/// Scores, and for each f the sum of their squares over the joint density.
+/// Scores, and for each fixed bin f the sum of their squares, weighted by the joint density.
 #[inline(always)]
 fn scores(density: &[f64], of_joint: &[f64], of_moving: &[f64], share: f64) -> (Vec<f32>, Vec<f64>) {
     let bins = of_moving.len();
@@ -125,7 +129,7 @@ fn logarithms(density: &[f64]) -> Vec<f64> {
     logarithms
 }
 
-/// The ordered sum of products.
+/// The scalar product of `a` and `b`, summed in a fixed order.
 #[inline(always)]
 fn dot(a: &[f64], b: &[f64], terms: &mut Vec<f64>) -> f64 {
     terms.clear();
@@ -133,12 +137,13 @@ fn dot(a: &[f64], b: &[f64], terms: &mut Vec<f64>) -> f64 {
     ordered(terms)
 }
 
-/// The mean squared difference, with a minus, as fractions of the range.
+/// The table of squared differences. Its value is minus their mean, in units of the squared intensity range.
 fn squares(counts: &[u32], total: u64, bins: usize) -> Table {
     let difference = |i: usize| (i % bins) as f64 - (i / bins) as f64;
     let mean: f64 =
         counts.iter().enumerate().map(|(i, &n)| f64::from(n) / total as f64 * difference(i) * difference(i)).sum();
-    // Differences within a bin are not seen: those of a uniform distribution.
+    // Adds the variance of the difference of two uniform distributions over a bin, which the histogram does not
+    // resolve.
     let variance = mean + 1.0 / 6.0;
     let scores = (0..counts.len()).map(|i| (difference(i) / variance) as f32).collect();
     let range = (bins - 1) as f64;
@@ -146,8 +151,8 @@ fn squares(counts: &[u32], total: u64, bins: usize) -> Table {
     Table { value: -mean / (range * range), nats, scores, information: vec![(1.0 / variance) as f32; bins] }
 }
 
-/// Counts smoothed along both sides; beyond the borders they are mirrored, so that their sum stays. Sums of positive terms, so that no
-/// tail becomes negative, whose logarithms are wanted.
+/// Smooths the counts along both axes. They are mirrored at the borders, so that their sum stays the same. All weights
+/// are positive, so that no density becomes negative and all logarithms exist.
 #[inline(always)]
 fn smoothed(counts: &[u32], weights: &[f64], bins: usize) -> Vec<f64> {
     let counts: Vec<f64> = counts.iter().map(|&n| f64::from(n)).collect();
@@ -167,7 +172,8 @@ fn smoothed(counts: &[u32], weights: &[f64], bins: usize) -> Vec<f64> {
     both
 }
 
-/// The weighted sums of rows, one per weight, in their order: of so many neighbours at a time as stay in registers.
+/// Writes the weighted sums of rows, one row per weight, added in order. Takes as many neighbours at a time as fit into
+/// registers.
 #[inline(always)]
 fn weighted<'r>(out: &mut [f64], weights: &[f64], row: impl Fn(usize) -> &'r [f64]) {
     let len = out.len();
@@ -178,7 +184,7 @@ fn weighted<'r>(out: &mut [f64], weights: &[f64], row: impl Fn(usize) -> &'r [f6
         return;
     }
     for n in 0..len.div_ceil(BLOCK) {
-        // The last ones overlap.
+        // The last block may overlap the one before.
         sums::<BLOCK>(out, (n * BLOCK).min(len - BLOCK), weights, &row);
     }
 }
@@ -199,7 +205,8 @@ mod tests {
 
     const BINS: usize = 40;
 
-    /// Counts of pairs that spread around m = (some of f), more or less widely.
+    /// Counts of pairs that scatter around a line that falls with f. `spread` is their standard deviation along m, in
+    /// bins.
     fn counts(spread: f64) -> Vec<u32> {
         let count = |i: usize| {
             let (f, m) = ((i % BINS) as f64, (i / BINS) as f64);
@@ -234,12 +241,12 @@ mod tests {
         assert!((Table::new(Relation::Nmi, &independent, BINS).value - 1.0).abs() < 1e-5);
     }
 
-    /// A few counts moved along m change the mutual information by their scores.
+    /// Moving a few counts along m changes the mutual information by their scores.
     #[test]
     fn a_score_is_the_derivative_of_the_value() {
         let counts: Vec<u32> = counts(3.0).iter().map(|n| 1000 * n).collect();
         let total: u64 = counts.iter().map(|&n| u64::from(n)).sum();
-        // Without smoothing, whose neighbours have other scores.
+        // Without smoothing, which would mix in neighbours with other scores.
         let table = information(&counts, total, &[1.0], false);
         for (f, m) in [(10, 27), (20, 20), (30, 13), (15, 22)] {
             let (from, to) = (f + BINS * (m - 1), f + BINS * (m + 1));

@@ -1,19 +1,22 @@
-//! From a standard deviation to the coefficients of [`gpu::math::recursive`].
+//! Computes the coefficients of the recursive Gaussian [`gpu::math::recursive`] from its standard deviation.
 
 use gpu::math::recursive::{Coefficients, ORDER, State};
 
-/// Below this many voxels three poles are placed so that the filter has the Gaussian's first four samples; from there on five poles are
-/// van Vliet's. Both miss the Gaussian by about as much here.
+/// The standard deviation in voxels at which the method changes. Below it, three poles are placed so that the filter
+/// reproduces the first four samples of the Gaussian. From there on, the five poles are those of van Vliet. Here the
+/// errors of both are about the same.
 const MATCHED: f64 = 0.66;
 
-/// Beyond this many voxels, more than lines have, a Gaussian counts as this wide: wider ones would be lost to round-off.
+/// The largest standard deviation in voxels, more than the length of any line. Larger ones are replaced by it, because
+/// they would be lost in round-off.
 const WIDEST: f64 = 4096.0;
 
-/// Poles for a standard deviation of 2 voxels that have the least square error (van Vliet, Young & Verbeek 1998, table 1): real and
-/// imaginary part of one of a pair, and the real one.
+/// Poles with the least square error for a standard deviation of 2 voxels (van Vliet, Young & Verbeek 1998, table 1):
+/// real and imaginary part of one pole of each of two conjugate pairs, and the real pole.
 const POLES: [[f64; 2]; 3] = [[0.8643, 1.45389], [1.61433, 0.83134], [1.87504, 0.0]];
 
-/// What the last output and the one before are multiplied by in each section; the last one is of first order.
+/// For each section of the cascade, the factors of its last output and of the one before. The last section is of first
+/// order.
 type Sections = [[f64; 2]; 3];
 type Matrix = [State; ORDER];
 
@@ -31,9 +34,9 @@ pub fn coefficients(sigma: f64) -> Coefficients {
     Coefficients { border: border(&filter), ..filter }
 }
 
-/// Van Vliet's poles raised to the power at which the variance is that of `sigma`.
+/// Van Vliet's poles, raised to the power at which the filter's variance is `sigma` squared.
 fn scaled(sigma: f64) -> Sections {
-    // Half of sigma would be the power if poles scaled like Gaussians.
+    // If poles scaled like Gaussians, the power would be half of sigma.
     let (mut low, mut high) = (0.25 * sigma, sigma);
     for _ in 0..64 {
         let middle = 0.5 * (low + high);
@@ -42,7 +45,7 @@ fn scaled(sigma: f64) -> Sections {
     sections(0.5 * (low + high))
 }
 
-/// The sections of van Vliet's poles to the power of 1 over `q`.
+/// The sections of van Vliet's poles, raised to the power 1 / `q`.
 fn sections(q: f64) -> Sections {
     POLES.map(|[re, im]| {
         let radius = libm::exp(-libm::log(libm::hypot(re, im)) / q);
@@ -50,7 +53,7 @@ fn sections(q: f64) -> Sections {
     })
 }
 
-/// The variance of both passes together.
+/// The variance of the response of both passes together.
 fn variance(sections: &Sections) -> f64 {
     let of_section = |&[a, b]: &[f64; 2]| {
         let mean = (a + 2.0 * b) / (1.0 - a - b);
@@ -59,8 +62,9 @@ fn variance(sections: &Sections) -> f64 {
     sections.iter().map(of_section).sum()
 }
 
-/// Three poles by linear prediction (Levinson's recursion): the autocorrelation of a pass, which is what both passes do, is then the
-/// Gaussian itself up to a distance of three voxels. Narrow ones have next to nothing beyond.
+/// Finds three poles by linear prediction (Levinson's recursion). The response of both passes is the autocorrelation of
+/// one pass. With these poles it equals the Gaussian up to a distance of three voxels, and narrow Gaussians are close
+/// to 0 beyond.
 fn matched(sigma: f64) -> Sections {
     let gaussian = [0.0, 1.0, 2.0, 3.0].map(|x: f64| libm::exp(-0.5 * (x / sigma.max(1e-3)).powi(2)));
     let (mut feedback, mut error) = ([0.0; 3], 1.0);
@@ -75,7 +79,7 @@ fn matched(sigma: f64) -> Sections {
         error *= 1.0 - reflection * reflection;
     }
     let [a, b, c] = feedback;
-    // All poles lie in the unit circle, so that between -1 and 1 the polynomial changes its sign at the real one.
+    // All poles lie inside the unit circle, so between -1 and 1 the polynomial changes its sign at the real pole.
     let (mut low, mut high) = (-1.0, 1.0);
     for _ in 0..64 {
         let middle = 0.5 * (low + high);
@@ -85,8 +89,9 @@ fn matched(sigma: f64) -> Sections {
     [[a - real, b + real * (a - real)], [0.0; 2], [real, 0.0]]
 }
 
-/// The sum over all samples past the end of what the causal pass still gives there and the anticausal pass makes of it: twice as many samples
-/// at each step.
+/// The matrix [`Coefficients::border`]. It sums, over all samples beyond the end of the line, the output that the
+/// causal pass still has there and the effect of that output on the state of the anticausal pass. Each iteration
+/// doubles the number of samples.
 fn border(filter: &Coefficients) -> Matrix {
     let after = |mut state: State, sample| {
         filter.advance(&mut state, sample);
@@ -101,7 +106,7 @@ fn border(filter: &Coefficients) -> Matrix {
     }
     let taken = after([0.0; ORDER], 1.0);
     let mut sum = taken.map(|taken| power[ORDER - 1].map(|given| taken * given));
-    // More samples than the widest Gaussian reaches.
+    // 2^20 samples, more than the widest Gaussian reaches.
     for _ in 0..20 {
         let later = product(&product(&power, &sum), &power);
         (0..ORDER * ORDER).for_each(|i| sum[i / ORDER][i % ORDER] += later[i / ORDER][i % ORDER]);
@@ -118,7 +123,7 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 mod tests {
     use super::*;
 
-    /// Both passes over an impulse in the middle of a line that is long enough.
+    /// The response of both passes to an impulse in the middle of a line that is long enough.
     fn response(sigma: f64) -> Vec<f64> {
         let (filter, reach) = (coefficients(sigma), (20.0 * sigma) as usize + 10);
         let mut line = vec![0.0; 2 * reach + 1];

@@ -1,6 +1,6 @@
-//! Gaussian smoothing in place.
+//! Gaussian smoothing in place, on the CPU.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::{Pass, passes};
@@ -11,14 +11,16 @@ use gpu::math::recursive::{Coefficients, ORDER};
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis};
 use rayon::prelude::*;
 
-/// Lines of a tile, which is read once and written once: so many lie side by side that rows of it are worth fetching.
+/// Lines per tile. A tile is read once and written once. It is wide enough that fetching its rows from memory is
+/// efficient.
 const TILE: usize = 64;
 
-/// Smooths volumes of `size`, x fastest, one after the other in memory, by a Gaussian of `sigmas` voxels along x, y and z; an axis of 0
-/// stays as it is. Beyond its borders an image goes on as its border values. The bits do not depend on the threads.
+/// Smooths volumes of `size`, x fastest, one after the other in memory, by a Gaussian with standard deviations of
+/// `sigmas` voxels along x, y and z. An axis with 0 is not smoothed. Beyond its borders an image is continued by its
+/// border values. The bits do not depend on the number of threads.
 ///
 /// # Panics
-/// Where `planes` are not whole volumes.
+/// If `planes` are not whole volumes.
 pub fn smooth(planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) {
     let voxels: usize = size.iter().product();
     assert!(voxels > 0 && planes.len().is_multiple_of(voxels), "{} samples are not volumes of {size:?}", planes.len());
@@ -27,7 +29,7 @@ pub fn smooth(planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) {
     }
 }
 
-/// Filters all lines along an axis.
+/// Filters all lines along one axis.
 fn along(planes: &mut [f32], pass: &Pass) {
     let &Pass { len, stride, coefficients } = pass;
     let shape = match stride {
@@ -38,7 +40,7 @@ fn along(planes: &mut [f32], pass: &Pass) {
     if stride == 1 {
         volume.swap_axes(1, 2);
     }
-    // Samples along a line, then lines.
+    // The axes of a slab: the sample along a line, the line.
     let mut slabs: Vec<ArrayViewMut2<f32>> = volume.outer_iter_mut().collect();
     let tiles: Vec<_> = slabs.iter_mut().flat_map(|slab| slab.axis_chunks_iter_mut(Axis(1), TILE)).collect();
     tiles.into_par_iter().take_any_while(|_| wanted()).for_each_init(Vec::new, |chunks, mut tile| {
@@ -49,7 +51,7 @@ fn along(planes: &mut [f32], pass: &Pass) {
     });
 }
 
-/// Copies a tile into chunks, one after the other. Either its rows or its lines lie in one piece.
+/// Copies a tile into chunks, one after the other. Either the rows or the lines of the tile are contiguous in memory.
 fn read(tile: &ArrayViewMut2<f32>, chunks: &mut [Lanes]) {
     let len = tile.nrows();
     for (l, line) in tile.columns().into_iter().enumerate() {
@@ -85,11 +87,11 @@ fn write(tile: &mut ArrayViewMut2<f32>, chunks: &[Lanes]) {
     }
 }
 
-/// A state of each lane.
+/// The filter state of each lane.
 type States = [[f64; CHUNK]; ORDER];
 
 widest! {
-    /// Filters a chunk of lines, there and back.
+    /// Filters a chunk of lines by the causal and then the anticausal pass.
     fn filter(lines: &mut [Lanes], filter: &Coefficients) {
         let (first, last) = (lines[0], lines[lines.len() - 1]);
         let mut states = [[0.0; CHUNK]; ORDER];
@@ -105,7 +107,7 @@ widest! {
     }
 }
 
-/// Takes a sample of each line and leaves the output in its place.
+/// Filters one sample of each line, and replaces it by the output.
 #[inline(always)]
 fn advance(filter: &Coefficients, states: &mut States, samples: &mut Lanes) {
     for l in 0..CHUNK {
@@ -151,7 +153,8 @@ mod tests {
         ]
     }
 
-    /// The Gaussian itself, sampled to ten sigmas, over a line that goes on as its border values.
+    /// Convolution with the Gaussian itself, sampled to ten standard deviations. The line is continued by its border
+    /// values.
     fn exact(line: &[f32], sigma: f64) -> Vec<f64> {
         let reach = (10.0 * sigma).ceil() as isize;
         let weight = |tap: isize| (-0.5 * (tap as f64 / sigma).powi(2)).exp();
@@ -163,7 +166,8 @@ mod tests {
 
     #[test]
     fn it_is_the_gaussian_as_closely_as_documented() {
-        // Sigma, and the most that the impulses, in parts of the Gaussian's peak, the step, the ramp and the noise may be off.
+        // Sigma, and the largest permitted errors: of the impulses as a fraction of the Gaussian's peak, of the step,
+        // the ramp and the noise.
         let bounds = [
             (0.3, [3.1e-8, 1.6e-8, 2e-8, 6e-8]),
             (0.4, [7.3e-6, 3.7e-6, 5e-8, 5.4e-6]),
@@ -210,7 +214,7 @@ mod tests {
         let sizes = [[few, 83, 2], [83, few, 2], [83, 2, few]];
         let [along_x, along_y, along_z] = [0, 1, 2].map(|axis| {
             let size: [usize; 3] = sizes[axis];
-            // Three volumes; a voxel's place along the axis, and the number of its line among the others.
+            // In three volumes: a voxel's position along the axis, and the number of its line.
             let place = |i: usize| {
                 let stride: usize = size[..axis].iter().product();
                 (i / stride % few, i % stride + i / (stride * few) * stride)

@@ -14,38 +14,38 @@ kernels! {
     RECURSIVE_ACROSS_LONG = gaussian::recursive_across_long(params::Recursive);
 }
 
-/// A Gaussian for volumes of one size, to be used many times.
+/// A Gaussian for volumes of one size. Computes its coefficients once and can be used many times.
 pub struct Smoother {
     size: [usize; 3],
     passes: Vec<Pass>,
 }
 
 impl Smoother {
-    /// By `sigmas` voxels along x, y and z; an axis of 0 stays as it is.
+    /// A Gaussian with standard deviations of `sigmas` voxels along x, y and z. An axis with 0 is not smoothed.
     pub fn new(size: [usize; 3], sigmas: [f64; 3]) -> Self {
         Self { size, passes: passes(size, sigmas) }
     }
 
-    /// Queues the smoothing of the first `volumes` volumes in `planes`, in place: with the bits of
-    /// [`cpu::smooth`](crate::backend::cpu::smooth), and without memory of its own.
+    /// Queues smoothing the first `volumes` volumes of `planes`, in place. Gives the bits of
+    /// [`cpu::smooth`](crate::backend::cpu::smooth), and takes no other memory.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     ///
     /// # Panics
-    /// Where there are fewer volumes.
+    /// If there are fewer volumes.
     pub fn smooth<Q: Queue>(&self, queue: &Q, planes: &mut Q::Memory<f32>, volumes: usize) -> Result<()> {
         let planes = planes.view_mut();
         self.passes.iter().try_for_each(|pass| self.queue(queue, [(planes, volumes), (planes, 0)], pass))
     }
 
-    /// [`Smoother::smooth`] of volumes in two memories, by as many launches.
+    /// Does what [`Smoother::smooth`] does for volumes in two memories, by as many launches as for one.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Smoother::smooth`].
     ///
     /// # Panics
-    /// As there.
+    /// As for [`Smoother::smooth`].
     pub fn smooth_both<Q: Queue>(&self, queue: &Q, memories: [(&mut Q::Memory<f32>, usize); 2]) -> Result<()> {
         let views = memories.map(|(planes, volumes)| (planes.view_mut(), volumes));
         self.passes.iter().try_for_each(|pass| self.queue(queue, views, pass))
@@ -77,12 +77,12 @@ impl Smoother {
         let fits = bytes <= queue.shared_bytes(&kept);
         let (kernel, shared_bytes) = if fits { (kept, bytes) } else { (long, least) };
         let shape = Shape { grid: [blocks, 1, 1], block: [LINES, 1, 1], shared_bytes };
-        // SAFETY: the memory is as long as the numbers say, and stays until the queue is done.
+        // SAFETY: the memory is as long as the numbers say, and lives until the queue is done.
         unsafe { queue.launch(&kernel, shape, params) }
     }
 }
 
-/// Smooths volumes of the host on a device.
+/// Smooths volumes in host memory on a device.
 pub fn smooth<Q: Queue>(queue: &Q, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
     let mut memory = queue.upload(planes)?;
     let volumes = planes.len() / size.iter().product::<usize>();
@@ -91,7 +91,8 @@ pub fn smooth<Q: Queue>(queue: &Q, planes: &mut [f32], size: [usize; 3], sigmas:
     Ok(())
 }
 
-/// SmoothingSeconds that a device spends on each pass over `volumes` volumes, and on a plain copy of them, as the means of `times` in a row.
+/// The seconds that a device spends on each pass over `volumes` volumes, and on a plain copy of them: means of `times`
+/// runs. `None` if the device has no clock.
 pub fn seconds<Q: Queue>(
     queue: &Q,
     (size, volumes): ([usize; 3], usize),

@@ -1,4 +1,4 @@
-//! Gaussian smoothing by the recursive filter of [`gpu::math::recursive`]: what CPU and devices have in common.
+//! Gaussian smoothing by the recursive filter of [`gpu::math::recursive`]: the parts that the CPU and devices share.
 
 mod coefficients;
 pub(super) mod cpu;
@@ -7,26 +7,28 @@ pub(super) mod device;
 pub use coefficients::coefficients;
 use gpu::math::recursive::Coefficients;
 
-/// What smoothing takes on a device.
+/// The time that smoothing takes on a device, in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SmoothingSeconds {
-    /// Each pass: along x, y and z, if none is left alone.
+    /// The time of each pass, along those of x, y and z that are smoothed.
     pub passes: Vec<f64>,
-    /// A plain copy of what a pass reads and writes.
+    /// The time of a plain copy, which reads and writes as much as a pass.
     pub copy: f64,
 }
 
 /// A pass along one axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Pass {
-    /// Samples of a line.
+    /// Samples per line.
     pub len: usize,
-    /// Samples from one of a line to the next: as many lines lie side by side in memory.
+    /// The distance in memory between neighbouring samples of a line, which is also the number of lines that lie side
+    /// by side.
     pub stride: usize,
     pub coefficients: Coefficients,
 }
 
-/// The passes that smooth volumes of `size` by `sigmas` voxels, in their order. An axis with a sigma of 0, or of one voxel, is left alone.
+/// The passes that smooth volumes of `size` by `sigmas` voxels, in their order. There is none for an axis with a sigma
+/// of 0, or with one voxel.
 pub fn passes(size: [usize; 3], sigmas: [f64; 3]) -> Vec<Pass> {
     let axes = (0..3).filter(|&axis| sigmas[axis] > 0.0 && size[axis] > 1);
     let pass = |axis: usize| Pass {

@@ -1,4 +1,4 @@
-//! Metrics that are made of a joint histogram: what is asked of one, and how a device counts it.
+//! The interface to metrics that are computed from a joint histogram of integer counts.
 
 pub(super) mod cpu;
 pub(super) mod device;
@@ -14,7 +14,7 @@ use gpu::math::{bin, partial_volume};
 use gpu::params::Affine;
 use std::borrow::Cow;
 
-/// One pair of images to compare, as at one level of the pyramid.
+/// A pair of images to compare, such as those of one resolution level.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair<'a> {
     pub fixed: Counted<'a>,
@@ -28,7 +28,7 @@ pub struct Pair<'a> {
 #[derive(Debug, Clone, Copy)]
 pub enum Counted<'a> {
     Bins(&'a BinImage),
-    /// Packed where it is counted.
+    /// An image that is quantised by the backend that loads it.
     Image(&'a ToBins<'a>),
 }
 
@@ -41,12 +41,12 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// All voxels.
+    /// The number of voxels.
     pub fn voxels(&self) -> usize {
         self.size().iter().product()
     }
 
-    /// The bins.
+    /// The image as bins, on the host.
     pub fn bins(self) -> &'a BinImage {
         match self {
             Self::Bins(image) => image,
@@ -64,11 +64,11 @@ impl<'a> From<&'a BinImage> for Counted<'a> {
 /// The moving image of a pair.
 #[derive(Debug, Clone, Copy)]
 pub enum Interpolated<'a> {
-    /// Packed where it is counted.
+    /// An image that is quantised by the backend that loads it.
     Image(&'a ToValues<'a>),
-    /// For every interpolator.
+    /// 16-bit values, for every interpolator.
     Values(&'a StoredImage),
-    /// For linear interpolation and at most 256 bins: what is made of the values then.
+    /// Words of 8-bit levels, only for linear interpolation and at most 256 bins.
     Words(&'a WordImage),
 }
 
@@ -82,10 +82,10 @@ impl<'a> Interpolated<'a> {
         }
     }
 
-    /// The values.
+    /// The image as 16-bit values, on the host.
     ///
     /// # Errors
-    /// [`Error::Option`] where there are only words.
+    /// [`Error::Option`] if there are only words.
     pub(super) fn values(&self) -> Result<&'a StoredImage> {
         match self {
             Self::Values(image) => Ok(image),
@@ -104,16 +104,17 @@ impl<'a> From<&'a StoredImage> for Interpolated<'a> {
     }
 }
 
-/// Whether an interpolator samples words of 256 levels, for so many bins.
+/// Whether the interpolator reads words of 8-bit levels, given the number of bins of the moving image.
 pub(crate) fn samples_words(interpolator: Interpolator, bins: u32) -> bool {
     interpolator == Interpolator::Linear && !bin::fine(bins)
 }
 
 impl<'a> Pair<'a> {
-    /// What devices sample: pairs of 16-bit values where it is [`fine`](Self::fine), else words of 8-bit levels.
+    /// The moving image as devices read it: pairs of 16-bit values if it is [`fine`](Self::fine), else words of 8-bit
+    /// levels.
     ///
     /// # Errors
-    /// [`Error::Option`] for words that the interpolator does not sample.
+    /// [`Error::Option`] for words that the interpolator does not read.
     pub(super) fn words(&self) -> Result<Cow<'a, [u32]>> {
         match self.moving {
             Interpolated::Words(image) if self.samples_words() => Ok((&image.words).into()),
@@ -122,21 +123,22 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Whether the moving image is sampled as words of 256 levels.
+    /// Whether the moving image is read as words of 8-bit levels.
     fn samples_words(&self) -> bool {
         samples_words(self.interpolator, self.bins[1])
     }
 
-    /// Whether devices sample 16-bit values of the moving image: for more than 256 bins, and for partial volumes, which need each
-    /// neighbour and not a mean.
+    /// Whether devices read 16-bit values of the moving image. They do for more than 256 bins, and for partial volumes,
+    /// which need each neighbour and not a mean.
     pub(super) fn fine(&self) -> bool {
         self.interpolator == Interpolator::PartialVolume || bin::fine(self.bins[1])
     }
 
-    /// What a sample counts: 1, or with partial volumes the unit of its neighbours' weights.
+    /// The count that one sample adds to the histogram in all: 1, or with partial volumes the sum of its neighbours'
+    /// integer weights.
     ///
     /// # Errors
-    /// [`Error::Option`] where the counts of a fixed image with partial volumes would not fit 32 bits.
+    /// [`Error::Option`] if the fixed image is so large that its counts with partial volumes would not fit 32 bits.
     pub fn unit(&self) -> Result<u32> {
         if self.interpolator != Interpolator::PartialVolume {
             return Ok(1);
@@ -152,50 +154,53 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Entropies of counts of which a sample has `unit`, with the number of samples.
+/// Divides the counts by `unit`, so that [`Entropies::counts`] is the number of samples.
 pub(crate) fn per_sample(entropies: Entropies, unit: u32) -> Entropies {
     Entropies { counts: entropies.counts / u64::from(unit), ..entropies }
 }
 
-/// What to take from a joint histogram.
+/// What to compute from a joint histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Entropies and what follows from them.
+    /// The entropies, and the metrics that follow from them.
     Entropies,
-    /// The correlation ratios as well.
+    /// The correlation ratios too.
     Ratios,
 }
 
-/// A loaded pair.
+/// A pair of images that is loaded on a backend.
 pub trait Evaluator {
-    /// The name of the method that counts; what `auto` chose.
+    /// The name of the method that counts; never `auto` but the method it chose.
     fn method(&self) -> &'static str;
 
-    /// What is wanted for each transform, from voxels of the fixed image to voxels of the moving image.
+    /// Computes what is wanted for each transform. Transforms map voxels of the fixed image to voxels of the moving
+    /// image.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn evaluate(&mut self, transforms: &[Affine], wanted: Wanted) -> Result<Vec<Entropies>>;
 
-    /// The joint histogram for one transform: the pair (f, m) is at `f + fixed_bins * m`. A sample counts [`Pair::unit`] in all.
+    /// The joint histogram for one transform, with the pair (f, m) at `f + fixed_bins * m`. Each sample adds
+    /// [`Pair::unit`] in all.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn histogram(&mut self, transform: &Affine) -> Result<Vec<u32>>;
 
-    /// The marginal histograms of the fixed and the moving image for the last transform that was counted, by a method
-    /// that counts them beside the joint one; `None` by the others. They are the sums of its rows and of its columns.
+    /// The marginal histograms of the fixed and the moving image for the last transform counted, or `None` if the
+    /// method does not count them along with the joint histogram. They equal the sums of its rows and columns.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn marginals(&mut self) -> Result<Option<[Vec<u32>; 2]>> {
         Ok(None)
     }
 
-    /// Seconds that the device spends on a joint histogram alone, as the mean of `times` in a row; `None` where it has no clock.
+    /// The time that the device spends on the joint histogram alone, in seconds, as the mean of `times` in a row;
+    /// `None` if it has no clock.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn histogram_seconds(&mut self, _transform: &Affine, _times: u32) -> Result<Option<f64>> {
         Ok(None)
     }

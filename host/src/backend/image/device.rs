@@ -1,4 +1,4 @@
-//! Images made of a caller's numbers, filtered and packed on a device.
+//! Gathers, filters and packs images on a device.
 
 use super::{Shelf, Tensor, Voxels};
 use crate::backend::histogram::{Counted, Interpolated, Pair};
@@ -16,13 +16,13 @@ kernels! {
     PACK_WORDS = image::pack_words(params::PackWords);
 }
 
-/// Threads of a block.
+/// Threads per block.
 const THREADS: u32 = 256;
 
 /// Queues a launch of one thread for each of `len` elements.
 ///
 /// # Safety
-/// As [`Queue::launch`]; the kernel leaves out threads beyond.
+/// As [`Queue::launch`]. The kernel must ignore threads beyond `len`.
 unsafe fn over<Q: Queue, P: Copy + Sync>(queue: &Q, kernel: &Kernel<P>, len: usize, params: P) -> Result<()> {
     let blocks = len.div_ceil(THREADS as usize) as u32;
     let shape = Shape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 };
@@ -30,35 +30,35 @@ unsafe fn over<Q: Queue, P: Copy + Sync>(queue: &Q, kernel: &Kernel<P>, len: usi
     unsafe { queue.launch(kernel, shape, params) }
 }
 
-/// A caller's numbers as intensities, i fastest.
+/// Copies a caller's tensor into new device memory as intensities, i fastest.
 ///
 /// # Errors
-/// [`crate::Error::Device`] where memory is short.
+/// [`crate::Error::Device`] if there is not enough memory.
 pub fn gathered<Q: Queue>(queue: &Q, tensor: &Tensor) -> Result<Q::Memory<f32>> {
     let &Tensor { numbers, first, size, strides, pixel, .. } = tensor;
     let mut voxels = queue.zeros(size.iter().product())?;
     let [width, height, _] = size.map(|n| n as u32);
-    // Its types are numbered as the kernel's.
+    // `PixelType` has the same numbers as in the kernel.
     let (pixel, size) = (pixel as u32, [width, height]);
     let params = GatherVoxels { numbers, voxels: voxels.view_mut(), strides, first, size, pixel, unused: 0 };
     queue.after_default()?;
-    // SAFETY: who made the tensor says that its numbers are there, until the queue is done.
+    // SAFETY: the tensor's creator guarantees that its numbers are there until the queue is done.
     unsafe { over(queue, &GATHER_VOXELS, voxels.view().len(), params)? };
     queue.wait()?;
     Ok(voxels)
 }
 
-/// An image on its way to where it is needed.
+/// Brings images to a device: `queue` does the work, and `shelf` holds those that are there already.
 pub struct Images<'s, 'v, Q: Queue> {
     pub queue: &'s Q,
     pub shelf: &'s Shelf<'v, Q>,
 }
 
 impl<Q: Queue> Images<'_, '_, Q> {
-    /// A volume filtered and thinned, with the bits of the CPU's; as it is where there are no filters.
+    /// Smooths and subsamples a volume, with the same bits as the CPU. Without filters the volume is returned as it is.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if there is not enough memory.
     pub fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Voxels<Q>> {
         let (queue, mut size) = (self.queue, volume.geometry.size);
         let mut voxels = self.shelf.voxels(queue, volume)?;
@@ -80,17 +80,17 @@ impl<Q: Queue> Images<'_, '_, Q> {
                 first: filter.first() as i32,
                 taps: filter.weights().len() as u32,
             };
-            // SAFETY: the memory is as long as the sizes say; what is dropped here waits for the queue.
+            // SAFETY: the memory is as long as the sizes say. Memory that is dropped here waits for the queue first.
             unsafe { over(queue, &FILTER_AXIS, size.iter().product(), params)? };
             voxels = Voxels::Own(to);
         }
         Ok(voxels)
     }
 
-    /// The fixed image of a pair.
+    /// The fixed image of a pair as bins, in device memory.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if there is not enough memory.
     pub fn counted(&self, image: Counted) -> Result<Q::Memory<u16>> {
         match image {
             Counted::Bins(image) => self.queue.upload(&image.bins),
@@ -117,22 +117,22 @@ impl<Q: Queue> Images<'_, '_, Q> {
         Ok(out)
     }
 
-    /// What kernels sample of the moving image of a pair: [`params::Images::moving`].
+    /// The moving image of a pair as kernels read it: see [`params::Images::moving`].
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short, and those of [`Pair::words`].
+    /// [`crate::Error::Device`] if there is not enough memory, and those of [`Pair::words`].
     pub fn sampled(&self, pair: &Pair) -> Result<Q::Memory<u32>> {
         match pair.moving {
-            // With partial volumes, 16-bit words hold 256 levels.
+            // With partial volumes kernels read 16-bit words even of an image with at most 256 bins, which is not fine.
             Interpolated::Image(image) if image.fine == pair.fine() => self.words(image),
             _ => self.queue.upload(&pair.words()?),
         }
     }
 
-    /// An image as words: pairs of 16-bit values where it is fine, else four of 256 levels.
+    /// Packs an image into words: pairs of 16-bit values if it is fine, else four 8-bit levels.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if there is not enough memory.
     pub fn words(&self, image: &ToValues) -> Result<Q::Memory<u32>> {
         let queue = self.queue;
         let voxels = self.filtered(&image.image, &image.filters())?;

@@ -1,4 +1,4 @@
-//! Images on a device: made there of a caller's numbers, kept there for a run, filtered, and packed.
+//! Images on a device: gathered from a caller's tensor, kept during a run, filtered, and packed.
 
 pub(super) mod device;
 mod shelf;

@@ -1,16 +1,16 @@
-//! Numbers that a caller has on a device.
+//! Voxels that a caller already has in a device's memory.
 
 use crate::PixelType;
 use cuda_std::global::DeviceSlice;
 
-/// Numbers in the memory of a GPU, such as a tensor of torch, which stand for voxels (i, j, k).
+/// Numbers in the memory of a GPU, such as a PyTorch tensor, that are the intensities of voxels (i, j, k).
 #[derive(Debug, Clone, Copy)]
 pub struct Tensor {
-    /// None for the host's memory, in which the emulator works.
+    /// The number of the GPU, or `None` for host memory, which the emulator uses.
     pub(in crate::backend) gpu: Option<usize>,
-    /// From the first byte to the last.
+    /// All memory from the first byte to the last.
     pub(in crate::backend) numbers: DeviceSlice<u8>,
-    /// Which of the numbers is that of voxel (0, 0, 0).
+    /// The index of voxel (0, 0, 0) among the numbers.
     pub(in crate::backend) first: i64,
     pub(in crate::backend) size: [usize; 3],
     pub(in crate::backend) strides: [i64; 3],
@@ -18,12 +18,13 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// Numbers of type `pixel`, that of voxel (0, 0, 0) at `address`, and `strides` of them from one voxel to the next along i, j and k.
-    /// `gpu` is the number of the GPU among those that the driver shows; none for the host's memory, which the emulator takes. None
-    /// where kernels cannot read them: without voxels, with 2^31 or more, and where numbers are not aligned.
+    /// Describes numbers of type `pixel`. Voxel (0, 0, 0) is at `address`, and `strides` are the distances between
+    /// neighbouring voxels along i, j and k, in numbers. `gpu` is the number of the GPU among those that the driver
+    /// shows, or `None` for host memory, which the emulator takes. Returns `None` if kernels cannot read them: if there
+    /// are no voxels, 2^31 or more, or if the address is not aligned.
     ///
     /// # Safety
-    /// All of the numbers are there, and nothing writes them, for as long as the tensor is used.
+    /// All numbers must be readable, and nothing may write them, for as long as the tensor is used.
     pub unsafe fn new(
         address: u64,
         gpu: Option<usize>,
@@ -44,7 +45,7 @@ impl Tensor {
         if voxels == 0 || voxels >= 1 << 31 || !address.is_multiple_of(bytes as u64) {
             return None;
         }
-        // SAFETY: the caller says that they are there.
+        // SAFETY: the caller guarantees that they are there.
         let numbers = unsafe { DeviceSlice::new(start as *const u8, len as u64) };
         Some(Self { gpu, numbers, first: -before, size, strides, pixel })
     }
@@ -54,9 +55,9 @@ impl Tensor {
 mod tests {
     use super::*;
 
-    /// Nothing reads it.
+    /// A tensor whose numbers are never read.
     fn tensor(address: u64, size: [usize; 3], strides: [i64; 3]) -> Option<Tensor> {
-        // SAFETY: its numbers are not used.
+        // SAFETY: its numbers are never read.
         unsafe { Tensor::new(address, None, size, strides, PixelType::I16) }
     }
 

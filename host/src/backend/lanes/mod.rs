@@ -1,6 +1,7 @@
-//! What the CPU sides of several families are made of: rows of an image in chunks that the compiler turns into vector instructions.
+//! Building blocks of the CPU side of several families: rows of an image in chunks that the compiler turns into vector
+//! instructions.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 pub mod order;
@@ -10,16 +11,16 @@ pub mod values;
 use gpu::math::{affine, interpolate};
 use gpu::params::Affine;
 
-/// Samples, or lines of them, that go through each step together.
+/// Samples, or lines of samples, that are processed together.
 pub const CHUNK: usize = 16;
 
-/// Samples a piece of work has at least: below, starting it costs more than doing it.
+/// The least number of samples in a piece of work. Starting a smaller piece would cost more than doing it.
 pub const PIECE: usize = 1 << 15;
 
 /// Positions or values of a chunk.
 pub type Lanes = [f32; CHUNK];
 
-/// The x terms of the positions along a row of so many voxels, in whole chunks.
+/// The x terms of the positions along a row of this many voxels, in whole chunks.
 pub fn columns(matrix: &Affine, width: usize) -> Vec<[Lanes; 3]> {
     let chunk = |chunk: usize| {
         let terms: [[f32; 3]; CHUNK] = std::array::from_fn(|l| affine::from_x(matrix, (chunk * CHUNK + l) as u32));
@@ -28,8 +29,8 @@ pub fn columns(matrix: &Affine, width: usize) -> Vec<[Lanes; 3]> {
     (0..width.div_ceil(CHUNK)).map(chunk).collect()
 }
 
-/// The positions of a chunk in a moving image of `size`, and which of them are inside; those outside are moved to where it is safe to
-/// read.
+/// The positions of a chunk in a moving image of `size`, and which of them are inside. Positions outside are clamped,
+/// so that they are safe to read.
 #[inline(always)]
 pub fn positions(matrix: &Affine, size: [u32; 3], terms: &[Lanes; 3], y: u32, z: u32) -> ([Lanes; 3], [bool; CHUNK]) {
     let last = interpolate::last(size);

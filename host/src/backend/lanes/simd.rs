@@ -1,7 +1,8 @@
-//! The widest instructions that this processor has, chosen when the program runs.
+//! Chooses the widest vector instructions that the processor has, at run time.
 
-/// Compiles a function for AVX-512, for AVX2 with FMA and for the target's baseline, and calls the best that the processor has.
-/// Results are the same: neither width nor fusing is left to the compiler.
+/// Compiles a function for AVX-512, for AVX2 with FMA and for the target's baseline, and calls the best that the
+/// processor supports. All give the same results, because neither the order of additions nor the fusing of
+/// multiply-adds is left to the compiler.
 macro_rules! widest {
     ($(#[$meta:meta])* $visibility:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)? $body:block) => {
         $(#[$meta])*
@@ -27,11 +28,11 @@ macro_rules! widest {
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl");
                 if fma && avx512_all {
-                    // SAFETY: the processor has just said so.
+                    // SAFETY: the processor has these instructions.
                     return unsafe { avx512($($arg),*) };
                 }
                 if fma {
-                    // SAFETY: the processor has just said so.
+                    // SAFETY: the processor has these instructions.
                     return unsafe { avx2($($arg),*) };
                 }
             }

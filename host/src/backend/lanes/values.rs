@@ -1,18 +1,19 @@
-//! The moving image's values at the positions of a chunk, by each interpolator.
+//! Interpolates the moving image at the positions of a chunk.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::{CHUNK, Lanes};
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{cubic, eight_bit};
 
-/// Trilinear values of 8-bit levels, in the [words](eight_bit::word) of an image of `size` and its padding, at positions inside.
+/// Trilinear values of 8-bit levels at positions inside. `words` are the [words](eight_bit::word) of an image of
+/// `size`, with padding.
 #[inline(always)]
 pub fn linear(words: &[u32], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
     let (mut index, mut weights, mut fraction) = ([0; CHUNK], [0; CHUNK], [0.0; CHUNK]);
     for l in 0..CHUNK {
-        // SAFETY: inside.
+        // SAFETY: the position is inside.
         let place = unsafe { eight_bit::place([positions[0][l], positions[1][l], positions[2][l]], size) };
         index[l] = place.index;
         (weights[l], fraction[l]) = place.fraction;
@@ -31,13 +32,13 @@ pub fn linear(words: &[u32], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
 fn gather(words: &[u32], index: &[u32; CHUNK], offset: u32) -> [u32; CHUNK] {
     let mut gathered = [0; CHUNK];
     for l in 0..CHUNK {
-        // SAFETY: within the image and its padding. Signed offsets are what vector gathers take.
+        // SAFETY: within the image and its padding. Vector gathers take signed offsets.
         gathered[l] = unsafe { *words.as_ptr().offset((index[l] + offset) as i32 as isize) };
     }
     gathered
 }
 
-/// Trilinear values of 16-bit voxels at positions inside; `moving` goes on for [`interpolate::padding`].
+/// Trilinear values of 16-bit voxels at positions inside. `moving` is followed by [`interpolate::padding`].
 #[inline(always)]
 pub fn fine_linear(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
     let (words, fraction) = neighbours(moving, size, positions);
@@ -49,7 +50,7 @@ pub fn fine_linear(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> La
     values
 }
 
-/// [`fine_linear`], and the derivatives along x, y and z.
+/// As [`fine_linear`], with the derivatives along x, y and z.
 #[inline(always)]
 pub fn linear_slope(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> (Lanes, [Lanes; 3]) {
     let last = interpolate::last(size);
@@ -67,13 +68,13 @@ pub fn linear_slope(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> (
     (values, slopes)
 }
 
-/// The words that [`interpolate::linear`] mixes, and the fractions.
+/// The words and fractions that [`interpolate::linear`] takes.
 #[inline(always)]
 fn neighbours(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> ([[u32; CHUNK]; 4], [Lanes; 3]) {
     let mut index = [0; CHUNK];
     let mut fraction = [[0.0; CHUNK]; 3];
     for l in 0..CHUNK {
-        // SAFETY: inside.
+        // SAFETY: the position is inside.
         let place = unsafe { interpolate::place([positions[0][l], positions[1][l], positions[2][l]], size) };
         index[l] = place.index;
         for axis in 0..3 {
@@ -105,15 +106,16 @@ fn gather_pairs(moving: &[u16], index: &[u32; CHUNK], offset: u32) -> [u32; CHUN
     words
 }
 
-/// Cubic values, of the padded volume of an image of `size`, at positions inside, clamped to the range.
+/// Cubic values at positions inside, clamped to the range of stored values. `volume` is the padded volume of an image
+/// of `size`.
 #[inline(always)]
 pub fn cubic<const HOW: u32>(volume: &[f32], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
     let size = cubic::padded(size);
     let mut index = [0; CHUNK];
-    // By axis, tap and lane.
+    // Indexed by axis, tap and lane.
     let mut weights = [[[0.0; CHUNK]; 3]; 3];
     for l in 0..CHUNK {
-        // SAFETY: inside, and so in the padded volume.
+        // SAFETY: the position is inside, and so in the padded volume.
         let place = unsafe { interpolate::place([positions[0][l], positions[1][l], positions[2][l]], size) };
         index[l] = place.index;
         let found = cubic::weights(Interpolator::of(HOW), place.fraction);
@@ -126,7 +128,8 @@ pub fn cubic<const HOW: u32>(volume: &[f32], size: [u32; 3], positions: &[Lanes;
     let of_lane = |axis: usize, l: usize| [weights[axis][0][l], weights[axis][1][l], weights[axis][2][l]];
     let mut columns = [[0.0; 4]; CHUNK];
     for l in 0..CHUNK {
-        // Volatile, so that lanes stay apart here: the four taps along x lie side by side, and gathers would take longer.
+        // The volatile read keeps the compiler from vectorising over lanes. The four taps along x lie side by side in
+        // memory, and gathers would take longer than reading them.
         // SAFETY: the padding goes as far as the taps.
         columns[l] = unsafe {
             let index = std::ptr::read_volatile(&index[l]);
@@ -140,7 +143,7 @@ pub fn cubic<const HOW: u32>(volume: &[f32], size: [u32; 3], positions: &[Lanes;
     values
 }
 
-/// Trilinear values of the voxels of a volume, which no padding follows, at positions inside: as [`interpolate::at`].
+/// Trilinear values of a volume without padding at positions inside: as [`interpolate::at`].
 #[inline(always)]
 pub fn volume_linear(voxels: &[f32], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
     assert!(voxels.len() == size.iter().map(|&n| n as usize).product::<usize>());
@@ -148,7 +151,7 @@ pub fn volume_linear(voxels: &[f32], size: [u32; 3], positions: &[Lanes; 3]) -> 
     let (mut index, mut steps, mut fraction) = ([0; CHUNK], [[0; CHUNK]; 3], [[0.0; CHUNK]; 3]);
     for l in 0..CHUNK {
         let position = [positions[0][l], positions[1][l], positions[2][l]];
-        // SAFETY: inside.
+        // SAFETY: the position is inside.
         let place = unsafe { interpolate::place(position, size) };
         index[l] = place.index;
         for axis in 0..3 {
@@ -160,7 +163,7 @@ pub fn volume_linear(voxels: &[f32], size: [u32; 3], positions: &[Lanes; 3]) -> 
     for corner in 0..8 {
         for l in 0..CHUNK {
             let step = |axis: usize| if corner >> axis & 1 == 1 { steps[axis][l] } else { 0 };
-            // SAFETY: a voxel of the volume. Signed offsets are what vector gathers take.
+            // SAFETY: a voxel of the volume. Vector gathers take signed offsets.
             corners[corner][l] =
                 unsafe { *voxels.as_ptr().offset((index[l] + step(0) + step(1) + step(2)) as i32 as isize) };
         }
@@ -174,12 +177,12 @@ pub fn volume_linear(voxels: &[f32], size: [u32; 3], positions: &[Lanes; 3]) -> 
     values
 }
 
-/// The nearest voxels' values at positions inside.
+/// The values of the nearest voxels at positions inside.
 #[inline(always)]
 pub fn nearest(moving: &[u16], size: [u32; 3], positions: &[Lanes; 3]) -> Lanes {
     let mut values = [0.0; CHUNK];
     for l in 0..CHUNK {
-        // SAFETY: inside.
+        // SAFETY: the position is inside.
         let index = unsafe { interpolate::nearest([positions[0][l], positions[1][l], positions[2][l]], size) };
         values[l] = f32::from(moving[index as usize]);
     }

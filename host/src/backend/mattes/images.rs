@@ -1,24 +1,25 @@
-//! Two images as Mattes windows compare them, with the bins of ITK's metric of that name.
+//! Quantises two images for Mattes mutual information, with the bins of ITK's metric of that name.
 
 use super::{MattesPair, Windows};
 use crate::Volume;
 use crate::image::{BinImage, StoredImage};
 
-/// A fixed and a moving image ready to be loaded.
+/// A quantised fixed and moving image, ready to be loaded on a backend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MattesImages {
     /// As in [`MattesPair`].
     pub fixed: BinImage,
     /// As in [`MattesPair`].
     pub moving: StoredImage,
-    /// Bins of each image with their padding.
+    /// Bins of each image, padding included.
     pub bins: u32,
     pub windows: Windows,
 }
 
 impl MattesImages {
-    /// The fixed and the moving volume, each with the range of intensities that is spread over the bins between the padding: in ITK the
-    /// smallest and the largest. Intensities beyond it are clamped.
+    /// Quantises a fixed and a moving volume. Each comes with the range of intensities that is spread over the bins
+    /// between the padding; in ITK that is from the smallest to the largest intensity. Intensities outside the range
+    /// are clamped.
     pub fn new(
         (fixed, fixed_range): (&Volume, (f32, f32)),
         (moving, moving_range): (&Volume, (f32, f32)),
@@ -29,7 +30,7 @@ impl MattesImages {
         Self { fixed, moving: StoredImage::fine(moving, moving_range), bins, windows }
     }
 
-    /// What a backend loads.
+    /// The pair that a backend loads.
     pub fn pair(&self) -> MattesPair<'_> {
         MattesPair {
             fixed: (&self.fixed).into(),

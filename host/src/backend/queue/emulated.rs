@@ -1,4 +1,4 @@
-//! The GPU's kernels in the SIMT emulator: slow, and checked at every step.
+//! Runs the GPU kernels in the SIMT emulator, which is slow and checks every step.
 
 use super::{Element, Kernel, Limits, Loans, Memory, Opened, Queue, Shape};
 use crate::error::message;
@@ -6,35 +6,35 @@ use crate::{Error, Result};
 use cuda_std::emulator::{Fault, Launch, run};
 use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 
-/// Small blocks.
+/// Limits of the emulated device. Blocks are small, to save time.
 const LIMITS: Limits = Limits { threads: 128, multiprocessors: 8, memory: 1 << 32, clock: false };
 
-/// The memory of all emulators is the host's.
+/// Loans of all emulators, since they all use the host's memory.
 static LOANS: Loans = Loans::none();
 
-/// The emulator, as a device that is always there.
+/// The emulator, a device that is always available.
 #[derive(Debug, Clone, Copy)]
 pub struct Emulated {
-    /// Order in which threads run; results do not depend on it.
+    /// Determines the order in which threads run. Results do not depend on it.
     seed: u64,
-    /// Dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     shared_bytes: u32,
 }
 
 impl Default for Emulated {
-    /// With the 48 KB of shared memory that every GPU has.
+    /// An emulator with the 48 KB of shared memory that every GPU has.
     fn default() -> Self {
         Self { seed: 0, shared_bytes: 48 << 10 }
     }
 }
 
 impl Emulated {
-    /// With another order of threads.
+    /// An emulator that runs threads in another order.
     pub fn with_seed(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
 
-    /// With the shared memory of larger GPUs.
+    /// An emulator with so much shared memory per block, as larger GPUs have.
     pub fn with_shared(kilobytes: u32) -> Self {
         Self { shared_bytes: kilobytes << 10, ..Self::default() }
     }
@@ -75,12 +75,12 @@ impl<T> Memory<T> for Vec<T> {
     }
 
     fn view_mut(&mut self) -> DeviceSliceMut<T> {
-        // SAFETY: the caller keeps the memory, and touches it only after kernels have run.
+        // SAFETY: the caller keeps the memory, and accesses it only after kernels have run.
         unsafe { DeviceSliceMut::new(self.as_mut_ptr(), self.len() as u64) }
     }
 }
 
-/// Launches run at once, so that there is nothing to wait for.
+/// Launches run immediately, so there is never anything to wait for.
 impl Queue for Emulated {
     type Memory<T: Element> = Vec<T>;
     type Pinned<T: Element> = Vec<T>;

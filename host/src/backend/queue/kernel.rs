@@ -1,6 +1,6 @@
-//! A kernel, and the shape of a launch.
+//! Kernels, and the shape of a launch.
 
-/// A kernel: the name of its entry point, and the same function for the emulator.
+/// A kernel: the name of its entry point in the PTX, and the same function for the emulator.
 #[derive(Clone, Copy)]
 pub struct Kernel<P> {
     pub name: &'static str,
@@ -12,13 +12,14 @@ pub struct Kernel<P> {
 pub struct Shape {
     /// Blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block along x, y and z.
+    /// Threads per block along x, y and z.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared_bytes: u32,
 }
 
-/// Defines kernels, each by its entry point in the PTX, which is the function that the emulator runs, and `NAMES` of them for tests.
+/// Defines a constant for each kernel, given by the function that the emulator runs and that is compiled to the PTX
+/// entry point of the same name. Also defines `NAMES`, the names of all kernels, for tests.
 macro_rules! kernels {
     ($($constant:ident = $module:ident :: $name:ident($params:ty);)*) => {
         $(pub const $constant: $crate::backend::queue::Kernel<$params> =

@@ -1,14 +1,14 @@
-//! Memory of a device that already holds the voxels of an image, lent to runs.
+//! Lends runs device memory that already holds the voxels of an image.
 
 use crate::Volume;
 use cuda_std::global::DeviceSlice;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is lent on a device.
+/// The images whose device memory is lent at present.
 pub struct Loans(Mutex<Vec<Arc<Lent>>>);
 
 struct Lent {
-    /// Where the voxels lie on the host. They are borrowed, so that nothing else lies there.
+    /// The address of the voxels on the host. They are borrowed during the loan, so nothing else can have this address.
     host: usize,
     device: DeviceSlice<f32>,
 }
@@ -18,7 +18,7 @@ impl Loans {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// The device's memory of these voxels, if it is lent.
+    /// The device memory that holds these voxels, if it is lent.
     pub fn of(&self, voxels: &[f32]) -> Option<DeviceSlice<f32>> {
         let lent = self.all();
         let found = lent.iter().find(|lent| (lent.host, lent.device.len()) == (voxels.as_ptr() as usize, voxels.len()));
@@ -38,12 +38,13 @@ pub struct Resident<'d> {
 }
 
 impl<'d> Resident<'d> {
-    /// `voxels` lie in `memory`.
+    /// Takes ownership of `memory`, in which `voxels` lie.
     pub fn new(loans: &'d Loans, voxels: DeviceSlice<f32>, memory: impl Send + 'd) -> Self {
         Self { loans, voxels, _memory: Box::new(memory) }
     }
 
-    /// Does some work for which all runs on the device that use the voxels of `volume` find them there: they are not taken there once more.
+    /// Does `work`. All runs on the device meanwhile that use the voxels of `volume` find them in its memory and do not
+    /// upload them again.
     pub fn lending<T>(&self, volume: &Volume, work: impl FnOnce() -> T) -> T {
         let lent = Arc::new(Lent { host: volume.voxels.as_ptr() as usize, device: self.voxels });
         self.loans.all().push(Arc::clone(&lent));
@@ -52,7 +53,7 @@ impl<'d> Resident<'d> {
     }
 }
 
-/// The end of this is the end of the loan, also where the work panics.
+/// Ends the loan when dropped, also if the work panics.
 struct Loan<'d> {
     loans: &'d Loans,
     lent: Arc<Lent>,

@@ -1,5 +1,5 @@
-//! Memory of a device and launches on it, in order: what the families' launchers are written against, once for the GPU and for the
-//! emulator.
+//! Queues: memory of a device, and launches that run on it in order. The launchers of all families are written against
+//! this interface, once for the GPU and the emulator.
 
 mod answers;
 pub mod cuda;
@@ -17,37 +17,37 @@ use cuda_std::global::{DeviceSlice, DeviceSliceMut};
 use cust::memory::DeviceCopy;
 use std::ops::DerefMut;
 
-/// Transforms that one launch takes at most.
+/// The most transforms that one launch takes.
 pub const BATCH: usize = 64;
 
-/// What can lie in a device's memory.
+/// Types that can lie in a device's memory.
 pub trait Element: DeviceCopy + Default + Send + Sync {}
 
 impl<T: DeviceCopy + Default + Send + Sync> Element for T {}
 
-/// An allocation that kernels reach.
+/// An allocation that kernels can access.
 pub trait Memory<T> {
-    /// As kernels read it.
+    /// A view through which kernels read it.
     fn view(&self) -> DeviceSlice<T>;
 
-    /// As kernels write it.
+    /// A view through which kernels write it.
     fn view_mut(&mut self) -> DeviceSliceMut<T>;
 }
 
-/// What a device offers to a launch.
+/// Properties of a device that launches depend on.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Threads that a block should have.
     pub threads: u32,
-    /// Multiprocessors.
+    /// The number of multiprocessors.
     pub multiprocessors: u32,
-    /// Bytes that may be allocated.
+    /// Bytes of memory in all.
     pub memory: u64,
-    /// Whether [`Queue::seconds`] knows the time.
+    /// Whether [`Queue::seconds`] can measure time.
     pub clock: bool,
 }
 
-/// A device that was opened: what queues are made on, from any thread.
+/// A device that is open. Queues on it can be made from any thread.
 pub trait Opened: Send + Sync {
     type Queue<'a>: Queue + Send + 'a
     where
@@ -56,116 +56,118 @@ pub trait Opened: Send + Sync {
     /// `cuda` or `emulated`.
     fn kind(&self) -> &'static str;
 
-    /// The device's own name.
+    /// A description of the device.
     fn describe(&self) -> String;
 
-    /// Bytes of its own memory that can be allocated; `None` where it works in the host's, or does not know.
+    /// Bytes of its own memory that can be allocated; `None` if it uses the host's memory, or does not know.
     fn free_bytes(&self) -> Option<u64>;
 
-    /// Its number among the GPUs that the driver shows; `None` where it works in the host's memory.
+    /// Its number among the GPUs that the driver shows; `None` if it uses the host's memory.
     fn number(&self) -> Option<usize>;
 
-    /// What is lent on it.
+    /// The images that are lent on it.
     fn loans(&self) -> &Loans;
 
-    /// A queue of its own, which waits for no other.
+    /// Makes a queue, which waits for no other queue.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn queue(&self) -> Result<Self::Queue<'_>>;
 }
 
-/// Work in order on one device.
+/// Work that is done in order on one device.
 pub trait Queue {
-    /// Memory of the device, to be used on this queue alone.
+    /// Memory of the device. It must be used on this queue only.
     type Memory<T: Element>: Memory<T> + Send;
-    /// Memory of the host that kernels reach, for a few numbers that are sooner read from there than copied.
+    /// Host memory that kernels can access, for a few numbers that are faster to access there than to copy.
     type Pinned<T: Element>: Memory<T> + DerefMut<Target = [T]>;
 
-    /// Launches that were queued before, to be queued again as a whole.
+    /// Recorded launches, which can be queued again as a whole.
     type Graph;
 
     fn limits(&self) -> Limits;
 
-    /// Dynamic shared memory that a block of `kernel` may have at most, in bytes.
+    /// The most dynamic shared memory that a block of `kernel` can have, in bytes.
     fn shared_bytes<P>(&self, kernel: &Kernel<P>) -> u32;
 
-    /// Blocks of this shape that run at the same time on the whole device, at least 1.
+    /// The number of blocks of this shape that run at the same time on the whole device, at least 1.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the driver does not know.
+    /// [`crate::Error::Device`] if the driver cannot tell.
     fn resident<P>(&self, kernel: &Kernel<P>, threads: u32, shared_bytes: u32) -> Result<u32>;
 
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if there is not enough memory.
     fn upload<T: Element>(&self, host: &[T]) -> Result<Self::Memory<T>>;
 
-    /// The device's memory of these voxels, if it is lent.
+    /// The device memory that holds these voxels, if it is lent.
     fn lent(&self, voxels: &[f32]) -> Option<DeviceSlice<f32>>;
 
-    /// Waits for what callers have queued on the device's default stream, where they hand memory over.
+    /// Waits for the device's default stream, on which callers may have queued work on memory that they hand over.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn after_default(&self) -> Result<()>;
 
-    /// Elements whose bytes are 0.
+    /// Allocates elements whose bytes are all 0.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if there is not enough memory.
     fn zeros<T: Element>(&self, len: usize) -> Result<Self::Memory<T>>;
 
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if there is not enough memory.
     fn pinned<T: Element>(&self, len: usize) -> Result<Self::Pinned<T>>;
 
-    /// Sets all bytes to 0, after what was queued before.
+    /// Sets all bytes to 0, after all work queued before.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn clear<T: Element>(&self, memory: &mut Self::Memory<T>) -> Result<()>;
 
-    /// Copies all elements, of as many, after what was queued before.
+    /// Copies all elements to a memory of the same length, after all work queued before.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn copy<T: Element>(&self, from: &Self::Memory<T>, to: &mut Self::Memory<T>) -> Result<()>;
 
-    /// The first `len` elements, after what was queued before.
+    /// Copies the first `len` elements to the host, after all work queued before.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn download<T: Element>(&self, memory: &Self::Memory<T>, len: usize) -> Result<Vec<T>>;
 
     /// Queues a launch.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device refuses it, and where the emulator finds a fault in the kernel.
+    /// [`crate::Error::Device`] if the device refuses it, or the emulator finds a fault in the kernel.
     ///
     /// # Safety
-    /// What `params` points to is as the kernel asks and stays until the queue is done, and the shape is one that the kernel allows.
+    /// The memory that `params` points to must be as the kernel requires, and live until the queue is done. The kernel
+    /// must allow the shape.
     unsafe fn launch<P: Copy + Sync>(&self, kernel: &Kernel<P>, shape: Shape, params: P) -> Result<()>;
 
-    /// Queues the launches that `work` queues, and nothing else: always the same for the same `graph`, which remembers them.
+    /// Queues the launches that `work` queues. They are recorded in `graph` on the first call and replayed from it
+    /// later, without calling `work`. So `work` must do nothing else, and always the same for the same `graph`.
     ///
     /// # Errors
     /// Those of `work`.
     fn again(&self, graph: &mut Option<Self::Graph>, work: impl FnOnce() -> Result<()>) -> Result<()>;
 
-    /// Waits for something that a kernel of the queue writes to [`Queue::Pinned`] memory, while the device goes on with what comes after
-    /// it; at most for all that was queued. `seen` says whether it is there.
+    /// Waits until `seen` returns `true`, which polls something that a kernel writes to [`Queue::Pinned`] memory. The
+    /// device may continue with later work meanwhile. Returns at the latest when all queued work is done.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn wait_until(&self, seen: &dyn Fn() -> bool) -> Result<()>;
 
-    /// Waits for all that was queued.
+    /// Waits for all queued work.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the device gives up.
+    /// [`crate::Error::Device`] if the device fails.
     fn wait(&self) -> Result<()>;
 
-    /// Seconds that the device spends on what `work` queues; `None` where the device has no clock.
+    /// The seconds that the device spends on the work that `work` queues; `None` if the device has no clock.
     ///
     /// # Errors
     /// Those of `work`.

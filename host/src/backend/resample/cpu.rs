@@ -56,7 +56,7 @@ widest! {
     ) {
         for (x, out) in out.iter_mut().enumerate() {
             let position = affine::position(matrix, [x as u32, row[0], row[1]]);
-            // SAFETY: the samples fill the grid, and its padding where they are cubic.
+            // SAFETY: the samples fill the grid, with padding for cubic interpolators.
             *out = unsafe {
                 match how.is_cubic() {
                     true => cubic::at(samples, size, position, how),

@@ -13,7 +13,7 @@ kernels! {
     RESAMPLE = resample::resample(params::Resample);
 }
 
-/// The moving image's intensities at the voxels of a grid of `size`; see [`crate::backend::Backend::resample`].
+/// See [`crate::backend::Backend::resample`].
 pub fn resample<Q: Queue>(
     Images { queue, shelf }: &Images<Q>,
     moving: &Volume,

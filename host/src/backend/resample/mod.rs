@@ -1,4 +1,4 @@
-//! An image's intensities on another grid: see [`super::Backend::resample`].
+//! Resamples an image on another grid: see [`super::Backend::resample`].
 
 pub(super) mod cpu;
 pub(super) mod device;

@@ -1,4 +1,4 @@
-//! The search on the CPU.
+//! The search for displacements, on the CPU.
 
 use super::{ROUNDS, Search, WEIGHTS};
 use crate::backend::lanes::simd::widest;
@@ -41,7 +41,8 @@ widest! {
     }
 }
 
-/// The displacements of one image's cells to where the other looks like them: three planes and their padding, in cells.
+/// The displacements from the cells of one image to where the other image is most similar: three planes and their
+/// padding, in cells.
 fn one_way(search: &Search, from: &[u64], to: &[u64]) -> Vec<f32> {
     let (cells, padded) = (Cells::of(search), Padded::new(search, to));
     let (all, rows) = (search.displacements(), search.displacements() / (2 * search.reach[0] + 1));
@@ -67,7 +68,7 @@ fn one_way(search: &Search, from: &[u64], to: &[u64]) -> Vec<f32> {
     found
 }
 
-/// Descriptors, which go on beyond the borders as far as displacements reach.
+/// Descriptors, continued beyond the borders as far as displacements reach.
 struct Padded {
     size: [usize; 3],
     descriptors: Vec<u64>,
@@ -104,15 +105,16 @@ widest! {
     }
 }
 
-/// The costs of a cell.
+/// The costs of all displacements of a cell.
 struct Costs<'a> {
     all: &'a [u16],
-    /// The smallest one of each row.
+    /// The smallest cost of each row.
     least: &'a [u16],
 }
 
 impl Costs<'_> {
-    /// The displacement that costs least with its distance from those around, voxels; of equal ones the first.
+    /// The displacement, in voxels, whose own cost and penalty for its distance from `near` sum up to the least; of
+    /// several, the first.
     fn best(&self, search: &Search, near: [f32; 3], weights: [f32; 3]) -> [i32; 3] {
         let [width, height, _] = search.reach.map(|reach| 2 * reach + 1);
         let pull =
@@ -121,7 +123,8 @@ impl Costs<'_> {
         let mut best = (f32::INFINITY, 0, 0);
         for (row, &least) in self.least.iter().enumerate() {
             let across = pull(1, row % height) + pull(2, row / height);
-            // Sums do not fall where a summand rises: no displacement of this row costs less.
+            // No displacement of this row costs less than its least own cost plus the penalty across, also in rounded
+            // arithmetic.
             if f32::from(least) + across >= best.0 {
                 continue;
             }
@@ -159,7 +162,7 @@ impl Cells {
         voxel(self.0, number)
     }
 
-    /// Voxels of a cell.
+    /// The number of voxels in a cell.
     fn samples(&self, search: &Search, number: usize) -> f32 {
         let cell = self.cell(number).map(|n| n as usize * search.side);
         (0..3).map(|axis| search.side.min(search.size[axis] - cell[axis])).product::<usize>() as f32
@@ -169,9 +172,9 @@ impl Cells {
         [0, 1, 2].map(|plane: usize| planes[number + plane * self.len()])
     }
 
-    /// A field: three planes and their padding.
+    /// Makes a field on the cells: three planes and their padding.
     fn planes(&self, displacement: impl Fn(usize) -> [f32; 3] + Sync + Send) -> Vec<f32> {
-        // A search that is stopped is thrown away.
+        // The result of a stopped search is never used.
         let unless_stopped = |number| if wanted() { displacement(number) } else { [0.0; 3] };
         let found: Vec<_> = (0..self.len()).into_par_iter().map(unless_stopped).collect();
         let mut planes: Vec<_> = (0..3).flat_map(|axis| found.iter().map(move |found| found[axis])).collect();

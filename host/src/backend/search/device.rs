@@ -1,4 +1,4 @@
-//! The search on a device.
+//! The search for displacements, on a device.
 
 use super::{ROUNDS, Search, WEIGHTS};
 use crate::Result;
@@ -16,7 +16,7 @@ kernels! {
     SEARCH_CONSISTENT = kernel::search_consistent(params::SearchConsistent);
 }
 
-/// Warps of a block.
+/// Warps per block.
 const WARPS: u32 = 4;
 
 /// See [`crate::backend::Backend::search`].
@@ -59,19 +59,19 @@ impl<Q: Queue> OnDevice<'_, Q> {
         let mut descriptors = self.queue.zeros(padded.iter().map(|&n| n as usize).product())?;
         let (values_view, view) = (values.view(), descriptors.view_mut());
         let params = params::SearchDescriptors { values: values_view, descriptors: view, grid: self.grid };
-        // SAFETY: the memory is as long as the sizes say and lives until the queue is done; so below.
+        // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe { launch::each(self.queue, &SEARCH_DESCRIPTORS, padded, params)? };
         self.queue.wait()?;
         Ok(descriptors)
     }
 
-    /// A warp for every cell.
+    /// The launch shape with a warp for every cell.
     fn per_cell(&self) -> Shape {
         let warps = WARPS.min(self.queue.limits().threads / WIDTH).max(1);
         Shape { grid: [(self.cells() as u32).div_ceil(warps), 1, 1], block: [WIDTH, warps, 1], shared_bytes: 0 }
     }
 
-    /// The displacements of one image's cells to where the other looks like them.
+    /// The displacements from the cells of one image to where the other image is most similar.
     fn one_way(&self, [from, to]: [&Q::Memory<u64>; 2], costs: &mut Q::Memory<u16>) -> Result<Q::Memory<f32>> {
         let (mut found, mut relaxed) = (self.field()?, self.field()?);
         let (mut all, mut counted) = (self.queue.upload(&vec![1; self.cells()])?, self.queue.zeros(1)?);

@@ -13,16 +13,17 @@ const ROOT: f64 = 2.506_628_274_631_000_2;
 pub struct Sigmas {
     pub fixed: f64,
     pub moving: f64,
-    /// Those of the joint density along the fixed and the moving intensity; `None` for the same again, which saves an exponential a
-    /// pair of samples.
+    /// The standard deviations of the joint density along the fixed and the moving intensity. `None` for the same as
+    /// `fixed` and `moving`, which saves one exponential per pair of samples.
     pub joint: Option<[f64; 2]>,
 }
 
 impl Sigmas {
-    /// Refuses what windows cannot be made of.
+    /// Checks that windows can have these standard deviations.
     ///
     /// # Errors
-    /// [`Error::Option`] for one that is not a positive number, and for a joint one too wide beside that of its image.
+    /// [`Error::Option`] for one that is not a positive number, and for one of the joint density that is more than 8
+    /// times that of its image.
     pub fn check(&self) -> Result<()> {
         let joint = self.joint.unwrap_or([self.fixed, self.moving]);
         for (own, joint, image) in [(self.fixed, joint[0], "fixed"), (self.moving, joint[1], "moving")] {
@@ -45,18 +46,18 @@ impl Sigmas {
         Ok(())
     }
 
-    /// What stored values are multiplied by.
+    /// The factors that scale stored values.
     pub(crate) fn scales(&self) -> Scaled {
         Scaled { u: scale(self.fixed), v: scale(self.moving) }
     }
 
-    /// The joint window, where it is not the product of both.
+    /// The joint window, if it is not the product of both windows.
     pub(crate) fn own(&self) -> Option<Own> {
         let square = |own: f64, joint: f64| ((own / joint) * (own / joint)) as f32;
         self.joint.map(|[u, v]| Own { u: square(self.fixed, u), v: square(self.moving, v) })
     }
 
-    /// Minus the logarithms of the windows at their middle, as densities of stored values: fixed, moving and joint.
+    /// Minus the logarithms of the windows at their centre, as densities of stored values: fixed, moving and joint.
     pub(crate) fn norms(&self) -> [f64; 3] {
         let norm = |sigma: f64| log::of(ROOT * sigma);
         let [u, v] = self.joint.unwrap_or([self.fixed, self.moving]);

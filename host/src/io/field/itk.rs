@@ -1,4 +1,4 @@
-//! ITK's DisplacementFieldTransform, the parameters of which are the vectors.
+//! ITK's DisplacementFieldTransform, whose parameters are the vectors of the field.
 
 use glam::{DMat3, DVec3};
 
@@ -7,9 +7,11 @@ use super::super::vectors::{channels, leaves_plane, numbers};
 use super::super::voxels::Order;
 use crate::transform::Field;
 
-/// The axes of the field that an ITK transform of this type is, such as `DisplacementFieldTransform_double_3_3`; none of another type.
+/// The dimensions of a field, from the name of an ITK transform type such as `DisplacementFieldTransform_double_3_3`.
+/// `None` if the type is not a displacement field.
 pub fn axes_of(name: &str) -> Option<usize> {
-    // Those of registrations, such as GaussianSmoothingOnUpdateDisplacementFieldTransform, are the same in a file.
+    // The types that registrations use, such as GaussianSmoothingOnUpdateDisplacementFieldTransform, have the same
+    // contents in a file.
     match name.split('_').collect::<Vec<_>>()[..] {
         [kind, "double" | "float", "2", "2"] if kind.ends_with("DisplacementFieldTransform") => Some(2),
         [kind, "double" | "float", "3", "3"] if kind.ends_with("DisplacementFieldTransform") => Some(3),
@@ -17,8 +19,8 @@ pub fn axes_of(name: &str) -> Option<usize> {
     }
 }
 
-/// The field of so many axes. `fixed` are size, origin and spacing, one number per axis, and direction, by rows; `parameters` the vectors,
-/// LPS mm, all numbers of one after the other, `count` in all.
+/// Makes a field of `axes` dimensions. `fixed` holds size, origin and spacing, one number per axis, and the direction,
+/// by rows. `parameters` are the `count` numbers of the vectors, in LPS mm, one vector after the other.
 pub fn from_parameters(
     axes: usize,
     count: usize,
@@ -54,7 +56,7 @@ pub fn from_parameters(
     }
 }
 
-/// The type of a field, its parameters, which are f32, and its fixed parameters.
+/// The type name of a field, its parameters as f32, and its fixed parameters.
 pub fn to_parameters(field: &Field) -> (String, Vec<f32>, Vec<f64>) {
     let grid = &field.geometry;
     let axes = channels(grid);

@@ -1,6 +1,8 @@
-//! Displacement fields in files: NIfTI, MetaImage and NRRD of vectors, as ITK, ANTs, greedy and 3D Slicer read and write them.
+//! Reads and writes displacement fields: NIfTI, MetaImage and NRRD images of vectors, as ITK, ANTs, greedy and 3D
+//! Slicer do.
 //!
-//! Vectors are LPS mm in all of them, whatever frame the format has for the grid: so ITK has it, and the others with it.
+//! Vectors are in LPS mm in all of them, whatever the frame of the grid in that format. This is the convention of ITK,
+//! which the other programs follow.
 
 mod itk;
 
@@ -13,19 +15,21 @@ use crate::transform::Field;
 use crate::{Error, Result};
 pub(super) use itk::{axes_of, from_parameters, to_parameters};
 
-/// Whether the name of a file ends like one that could hold a displacement field.
+/// Whether the ending of a file name is that of a format that can hold a displacement field.
 pub fn is(path: &Path) -> bool {
     formats::of_field(path).is_some()
 }
 
-/// Reads a displacement field: NIfTI (`.nii`, `.nii.gz`, `.hdr` with `.img`) of 5 dimensions with the vectors along the fifth and the intent 1007,
-/// MetaImage (`.mha`, `.mhd`) of 3 channels, or NRRD (`.nrrd`, `.nhdr`) with the vectors along the first or the last axis; of a 2-D image
-/// with 2 numbers per voxel.
+/// Reads a displacement field. It is NIfTI (`.nii`, `.nii.gz`, `.hdr` with `.img`) of 5 dimensions with the vectors
+/// along the fifth and the intent 1007, MetaImage (`.mha`, `.mhd`) of 3 channels, or NRRD (`.nrrd`, `.nhdr`) with the
+/// vectors along the first or the last axis. The field of a 2-D image can have 2 numbers per voxel.
 ///
-/// Vectors are taken to be LPS mm, as by ITK, but in NIfTI of intent 1006, of which ITK and mireg read RAS. They become f32.
+/// Vectors are read as LPS mm, as in ITK, except for NIfTI of intent 1006, which ITK and mireg read as RAS. They are
+/// converted to f32.
 ///
 /// # Errors
-/// [`Error::File`] for a file that is not there, damaged, no field, not finite, or that leads points of a 2-D image out of its plane.
+/// [`Error::File`] for a file that does not exist, is damaged, is not a field, has numbers that are not finite, or
+/// moves points of a 2-D image out of its plane.
 pub fn read(path: &Path) -> Result<Field> {
     let format = formats::of_field(path).ok_or_else(|| {
         let fields = formats::fields();
@@ -47,15 +51,16 @@ pub fn read(path: &Path) -> Result<Field> {
     }
 }
 
-/// Writes a displacement field in the format that the end of the name says: `.nii`, `.nii.gz`, `.mha` (compressed), `.mhd` with a `.raw` beside it
-/// or `.nrrd` (compressed); that of a 2-D image with 2 numbers per voxel. Numbers are f32, vectors LPS mm.
+/// Writes a displacement field in the format of the name's ending: `.nii`, `.nii.gz`, `.mha` (compressed), `.mhd` with
+/// a `.raw` next to it, or `.nrrd` (compressed). The field of a 2-D image has 2 numbers per voxel. Numbers are f32,
+/// vectors LPS mm.
 ///
-/// greedy takes NIfTI, ANTs all but `.mhd`, and SimpleITK all of them:
+/// greedy reads NIfTI, ANTs all but `.mhd`, and SimpleITK all of them:
 /// `SimpleITK.DisplacementFieldTransform(SimpleITK.ReadImage("field.nii.gz", SimpleITK.sitkVectorFloat64))`.
 ///
 /// # Errors
-/// [`Error::File`] for a name of another end, for a field that leads points of a 2-D image out of its plane, and where the file cannot be
-/// written; [`Error::Option`] where vectors and grid differ in number.
+/// [`Error::File`] for a name with another ending, for a field that moves points of a 2-D image out of its plane, and
+/// if the file cannot be written. [`Error::Option`] if the number of vectors is not that of the grid.
 pub fn write(path: &Path, field: &Field) -> Result<()> {
     writable(path, field)?;
     let format = formats::to_write_field(path).ok_or_else(|| {
@@ -67,7 +72,7 @@ pub fn write(path: &Path, field: &Field) -> Result<()> {
     format.write_field(path, field)
 }
 
-/// Whether any file can hold a field.
+/// Checks that a field can be written to a file of any format.
 pub(super) fn writable(path: &Path, field: &Field) -> Result<()> {
     let Field { geometry, vectors } = field;
     if vectors.len() != geometry.voxels() {

@@ -1,4 +1,4 @@
-//! FreeSurfer's volumes: `.mgh`, and `.mgz` or `.mgh.gz`, which are the same in gzip. Every number is big-endian.
+//! FreeSurfer volumes: `.mgh`, and `.mgz` or `.mgh.gz`, which are the same with gzip. All numbers are big-endian.
 
 use std::path::Path;
 
@@ -14,9 +14,9 @@ use crate::io::voxels::{self, Coding, Order, Shape};
 use crate::io::{atomic, check};
 use crate::{Error, Geometry, PixelType, Result, Volume};
 
-/// Bytes before the voxels. What follows them (repetition time, tags) is not needed.
+/// Bytes before the voxels. What follows the voxels (repetition time, tags) is not needed.
 const HEADER: usize = 284;
-/// The types that are written, with their numbers.
+/// The voxel types of the format, with their numbers.
 const TYPES: [(i32, PixelType); 5] =
     [(0, PixelType::U8), (1, PixelType::I32), (3, PixelType::F32), (4, PixelType::I16), (10, PixelType::U16)];
 
@@ -58,12 +58,12 @@ impl ImageFormat for Mgh {
     }
 }
 
-/// What a header says.
+/// The fields of a header.
 struct Header {
-    /// Voxels along each axis, and volumes.
+    /// The numbers of voxels along each axis, and of volumes.
     dims: [i32; 4],
     kind: i32,
-    /// The steps from voxel to voxel, mm, their directions, and where the middle of the grid is, in RAS.
+    /// Spacing in mm, directions of the axes as columns, and the centre of the grid, in RAS.
     spacing: DVec3,
     direction: DMat3,
     centre: DVec3,
@@ -85,7 +85,7 @@ impl Header {
             dims: [4, 8, 12, 16].map(|at| fields.i32(at)),
             kind: fields.i32(20),
             spacing: if placed { vector(30) } else { DVec3::ONE },
-            // Without a place of their own, voxels are coronal: to the right, down, to the front.
+            // Without a position of its own, a volume is coronal: its axes go to the left, down and to the front.
             direction: match placed {
                 true => DMat3::from_cols(vector(42), vector(54), vector(66)),
                 false => DMat3::from_cols(DVec3::NEG_X, DVec3::NEG_Z, DVec3::Y),
@@ -94,7 +94,7 @@ impl Header {
         })
     }
 
-    /// Voxels along each axis of a volume, and how many volumes there are.
+    /// The number of voxels along each axis of a volume, and the number of volumes.
     fn volumes(&self) -> Result<([usize; 3], usize), String> {
         let [i, j, k, volumes] = self.dims.map(i64::from);
         Ok((check::size([i, j, k])?, check::volumes(&[volumes])?))
@@ -117,12 +117,13 @@ impl Header {
     }
 }
 
-/// From the first voxel to the middle of the grid, which FreeSurfer takes to be at index size / 2.
+/// The vector from the first voxel to the centre of the grid, which in FreeSurfer is at index size / 2.
 fn to_middle(size: [usize; 3], spacing: DVec3, direction: DMat3) -> DVec3 {
     direction * (spacing * DVec3::from_array(size.map(|n| n as f64)) / 2.0)
 }
 
-/// The type in which voxels of a type are written: of those that the format has not, the next that holds all that a [`Volume`] can.
+/// The type in which voxels of type `pixel` are written. Types that the format lacks are replaced by one that holds all
+/// values that a [`Volume`] can have.
 fn written(pixel: PixelType) -> PixelType {
     match pixel {
         PixelType::I8 => PixelType::I16,

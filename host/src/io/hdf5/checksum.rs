@@ -1,11 +1,11 @@
 //! The checksum of HDF5's metadata: Bob Jenkins' lookup3, `hashlittle` with a seed of 0.
 
-/// Twelve bytes at a time.
+/// Bytes that are mixed in at a time.
 const BLOCK: usize = 12;
 
 pub fn checksum(bytes: &[u8]) -> u32 {
     let mut state = [0xdead_beef_u32.wrapping_add(bytes.len() as u32); 3];
-    // The last block, which may be a whole one, is mixed in another way.
+    // The last block, even if it is complete, is mixed differently.
     let last = bytes.len().saturating_sub(1) / BLOCK * BLOCK;
     for block in bytes[..last].chunks_exact(BLOCK) {
         add(&mut state, block);
@@ -18,7 +18,7 @@ pub fn checksum(bytes: &[u8]) -> u32 {
     state[2]
 }
 
-/// Adds up to twelve bytes, missing ones 0.
+/// Adds up to twelve bytes. Missing bytes count as 0.
 fn add(state: &mut [u32; 3], block: &[u8]) {
     for (n, &byte) in block.iter().enumerate() {
         state[n / 4] = state[n / 4].wrapping_add(u32::from(byte) << (8 * (n % 4)));
@@ -58,7 +58,7 @@ mod tests {
     fn sums_are_those_that_lookup3_prints() {
         assert_eq!(checksum(b""), 0xdead_beef);
         assert_eq!(checksum(b"Four score and seven years ago"), 0x1777_0551);
-        // A superblock that HDF5 1.12 wrote, and its sum.
+        // A superblock that HDF5 1.12 wrote, and its checksum.
         let superblock = b"\x89HDF\r\n\x1a\n\x02\x08\x08\0\0\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xf0\x26\0\0\0\0\0\0\x30\0\0\0\0\0\0\0";
         assert_eq!(superblock.len(), 44);
         assert_eq!(checksum(superblock), 0x1bd6_139b);

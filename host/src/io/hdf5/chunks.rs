@@ -1,15 +1,15 @@
-//! Datasets of one dimension that are stored in chunks of one length, and where these are: in a tree (section III.A.1), alone, one behind
-//! the other, or in an array (sections VII.A to VII.C).
+//! Reads one-dimensional datasets that are stored in chunks of equal length. The chunks are found by a tree (section
+//! III.A.1), or there is a single chunk, consecutive chunks, or an array of chunks (sections VII.A to VII.C).
 
 use super::cursor::Cursor;
 use super::file::File;
 use super::filters::Filters;
 use super::{Parsed, UNDEFINED, damaged, unread};
 
-/// The chunks of a dataset, in their order.
+/// The chunks of a dataset, in order.
 pub struct Chunks {
     chunks: Vec<Chunk>,
-    /// Bytes of each before filters, and of an element.
+    /// Bytes of each chunk without filters (`length`), and of an element (`size`).
     length: usize,
     size: usize,
 }
@@ -17,12 +17,12 @@ pub struct Chunks {
 struct Chunk {
     address: u64,
     stored: usize,
-    /// Filters that were left out.
+    /// The bits of filters that were not applied.
     mask: u32,
 }
 
 impl Chunks {
-    /// The first `length` bytes that they hold.
+    /// The first `length` bytes of the dataset.
     pub fn joined(&self, file: &File, filters: &Filters, length: usize) -> Parsed<Vec<u8>> {
         let mut stored = Vec::new();
         let mut all = 0;
@@ -32,7 +32,7 @@ impl Chunks {
             stored.push((bytes, chunk.mask));
         }
         let chunked = self.length.checked_mul(stored.len()).ok_or_else(damaged)?;
-        // Chunks that share bytes are those of a damaged file, and would make more of it than it holds.
+        // In a damaged file chunks could share bytes, and so hold more than the file.
         if all > file.len() || filters.most(all) < length || chunked < length {
             return Err(damaged());
         }
@@ -50,10 +50,10 @@ impl Chunks {
     }
 }
 
-/// The chunks of a dataset of `count` elements of `size` bytes. `layout` is what follows the class in its layout message.
+/// Finds the chunks of a dataset of `count` elements of `size` bytes. `layout` is its layout message after the class.
 pub fn find(file: &File, version: u8, mut layout: Cursor, size: usize, count: usize) -> Parsed<Chunks> {
     let flags = if version > 3 { layout.u8()? } else { 0 };
-    // The size of an element counts as a dimension.
+    // The size of an element is counted as a dimension.
     let dimensions = layout.u8()?;
     if dimensions != 2 {
         return Err(unread(&format!("chunks of {} dimensions", dimensions.saturating_sub(1))));
@@ -88,7 +88,7 @@ pub fn find(file: &File, version: u8, mut layout: Cursor, size: usize, count: us
     if chunks.len() == needed { Ok(Chunks { chunks, length, size }) } else { Err(damaged()) }
 }
 
-/// One behind the other.
+/// Consecutive chunks from address `first` on.
 fn in_row(file: &File, first: u64, length: usize, needed: usize) -> Parsed<Vec<Chunk>> {
     let at = |n: usize| {
         file.step()?;
@@ -98,9 +98,9 @@ fn in_row(file: &File, first: u64, length: usize, needed: usize) -> Parsed<Vec<C
     (0..needed).map(at).collect()
 }
 
-/// Those below the node of a tree at `root`, of so many elements each.
+/// The chunks of the tree with the root node at `root`, of this many elements each.
 fn in_tree(file: &File, root: u64, elements: usize) -> Parsed<Vec<Chunk>> {
-    // The last first, so that chunks come in their order.
+    // A stack with the last node at the bottom, so that chunks come in order.
     let mut nodes = vec![(root, None)];
     let mut chunks = Vec::new();
     while let Some((address, expected)) = nodes.pop() {
@@ -130,7 +130,7 @@ fn in_tree(file: &File, root: u64, elements: usize) -> Parsed<Vec<Chunk>> {
     Ok(chunks)
 }
 
-/// Those of a fixed array whose head is at `address`.
+/// The chunks of a fixed array whose header is at `address`.
 fn in_array(file: &File, address: u64, length: usize, needed: usize) -> Parsed<Vec<Chunk>> {
     let mut head = file.at(address)?;
     head.expect(b"FAHD\0")?;
@@ -139,11 +139,11 @@ fn in_array(file: &File, address: u64, length: usize, needed: usize) -> Parsed<V
     if count < needed || block == UNDEFINED {
         return Err(damaged());
     }
-    // More than a page of entries is stored otherwise.
+    // Arrays with more than a page of entries are stored differently.
     if u32::from(page) < usize::BITS && count > 1 << page {
         return Err(unread("so many chunks"));
     }
-    // Beside the address, an entry of filtered chunks has their length and what was left out.
+    // The entry of a filtered chunk has, besides the address, its length and the filters that were not applied.
     let width = if filtered { entry.checked_sub(12).filter(|&n| n <= 8).ok_or_else(damaged)? } else { 0 };
     let mut entries = file.at(block)?;
     entries.expect(b"FADB\0")?;

@@ -1,8 +1,8 @@
-//! A place in a file, from which little-endian numbers are taken.
+//! A position in a file, from which little-endian numbers are read.
 
 use super::{Parsed, damaged};
 
-/// What is left of some bytes.
+/// The bytes that are left to read.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a>(pub &'a [u8]);
 
@@ -13,7 +13,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// A number of so many bytes, 8 at most.
+    /// Reads a number of `bytes` bytes, at most 8.
     pub fn number(&mut self, bytes: usize) -> Parsed<u64> {
         let taken = self.take(bytes)?;
         Ok(taken.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
@@ -35,12 +35,12 @@ impl<'a> Cursor<'a> {
         self.number(8)
     }
 
-    /// A number of 8 bytes that counts what fits into memory.
+    /// Reads a number of 8 bytes that must fit into `usize`.
     pub fn length(&mut self) -> Parsed<usize> {
         usize::try_from(self.u64()?).map_err(|_| damaged())
     }
 
-    /// Passes over what must be there.
+    /// Skips the given bytes; an error if others are there.
     pub fn expect(&mut self, bytes: &[u8]) -> Parsed<()> {
         if self.take(bytes.len())? == bytes { Ok(()) } else { Err(damaged()) }
     }

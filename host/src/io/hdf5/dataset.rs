@@ -1,4 +1,4 @@
-//! What datasets hold: numbers of one dimension, and strings (sections IV.A.2.b, d and i).
+//! Reads the contents of datasets: one-dimensional numbers, and strings (sections IV.A.2.b, d and i).
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ pub struct Numbers<'a> {
     big_endian: bool,
 }
 
-/// What one element is.
+/// The type of an element.
 enum Kind {
     Float { big_endian: bool },
     Text,
@@ -49,7 +49,7 @@ impl Numbers<'_> {
 }
 
 impl<'a> Object<'a> {
-    /// Of a dataset of floating-point numbers, these.
+    /// Reads a dataset of floating-point numbers.
     pub fn numbers(&self, file: &File<'a>) -> Parsed<Numbers<'a>> {
         match self.kind()? {
             (Kind::Float { big_endian }, size) => {
@@ -59,7 +59,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Of a dataset of strings, the first one.
+    /// Reads the first string of a dataset of strings.
     pub fn text(&self, file: &File<'a>) -> Parsed<String> {
         let (kind, size) = self.kind()?;
         let bytes = self.bytes(file, size)?;
@@ -75,10 +75,10 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// What one element is, and its bytes.
+    /// The type of an element, and its size in bytes.
     fn kind(&self) -> Parsed<(Kind, usize)> {
         let mut kind = self.need(DATATYPE)?;
-        // The version, which says nothing about these classes, and the class.
+        // The upper bits are the version, which does not matter for these classes.
         let class = kind.u8()? & 15;
         let bits = kind.number(3)?;
         let size = kind.u32()? as usize;
@@ -95,7 +95,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// All elements, of which each has `size` bytes.
+    /// The bytes of all elements, which have `size` bytes each.
     fn bytes(&self, file: &File<'a>, size: usize) -> Parsed<Cow<'a, [u8]>> {
         let count = self.count()?;
         let length = count.checked_mul(size).ok_or_else(damaged)?;
@@ -124,7 +124,7 @@ impl<'a> Object<'a> {
         if stored.len() == length { Ok(stored) } else { Err(damaged()) }
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     fn count(&self) -> Parsed<usize> {
         let mut space = self.need(DATASPACE)?;
         let (version, rank, _flags) = (space.u8()?, space.u8()?, space.u8()?);

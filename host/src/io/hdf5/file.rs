@@ -1,4 +1,4 @@
-//! Where a file starts (section II), and what it takes to reach any place in it.
+//! Opens a file by its superblock (section II), and gives access to its addresses.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use super::checksum::checksum;
 use super::cursor::Cursor;
 use super::{Parsed, damaged, unread};
 
-/// How a file starts.
+/// The bytes at the start of a file.
 pub const MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
 
 /// Bytes of a superblock of version 2 or 3 before its checksum.
@@ -15,13 +15,13 @@ const SUPERBLOCK: usize = 44;
 /// A whole file in memory.
 pub struct File<'a> {
     bytes: &'a [u8],
-    /// Steps that may still be taken, so that addresses in a circle have an end.
+    /// The steps that may still be taken. The limit ends the traversal of a file with circular addresses.
     steps: Cell<usize>,
     root: u64,
 }
 
 impl<'a> File<'a> {
-    /// The file that these bytes are.
+    /// Opens the file with these bytes.
     pub fn open(bytes: &'a [u8]) -> Parsed<Self> {
         let mut head = Cursor(bytes);
         head.expect(MAGIC).map_err(|_| "is not HDF5; name another format")?;
@@ -30,7 +30,7 @@ impl<'a> File<'a> {
             0 | 1 => {
                 let [_, _, _, _, offset, length, _] = [(); 7].map(|()| head.u8());
                 eight(offset?, length?)?;
-                // Sizes of nodes and flags.
+                // Skips the sizes of nodes, and flags.
                 head.take(if version == 0 { 8 } else { 12 })?;
                 let [base, _, end, _, _, root] = [(); 6].map(|()| head.u64());
                 (base?, end?, root?)
@@ -53,28 +53,28 @@ impl<'a> File<'a> {
         if end > bytes.len() as u64 {
             return Err("is truncated HDF5; copy it again".into());
         }
-        // What is walked has 8 bytes at least, and only small things are walked more than once.
+        // Everything that is traversed has at least 8 bytes, and only small structures are traversed more than once.
         Ok(Self { bytes, steps: Cell::new(bytes.len() / 8 + 10_000), root })
     }
 
-    /// Bytes of all of it.
+    /// The length of the file in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The address of the group that holds all else.
+    /// The address of the root group.
     pub fn root(&self) -> u64 {
         self.root
     }
 
-    /// The file from an address on.
+    /// A cursor at an address.
     pub fn at(&self, address: u64) -> Parsed<Cursor<'a>> {
         self.step()?;
         let start = usize::try_from(address).map_err(|_| damaged())?;
         Ok(Cursor(self.bytes.get(start..).ok_or_else(damaged)?))
     }
 
-    /// Counts one more thing that is walked.
+    /// Counts a step of the traversal; an error if there were too many.
     pub fn step(&self) -> Parsed<()> {
         self.steps.set(self.steps.get().checked_sub(1).ok_or_else(damaged)?);
         Ok(())

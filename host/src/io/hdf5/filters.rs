@@ -1,4 +1,4 @@
-//! What was done to chunks before they were stored: shuffled bytes, and deflate (section IV.A.2.l).
+//! Undoes the filters of chunks: shuffling of bytes, and deflate (section IV.A.2.l).
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -12,7 +12,7 @@ use super::{Parsed, damaged, unread};
 const DEFLATE: u16 = 1;
 const SHUFFLE: u16 = 2;
 
-/// In the order in which they were applied.
+/// Filters in the order in which they were applied.
 #[derive(Default)]
 pub struct Filters(Vec<u16>);
 
@@ -25,7 +25,7 @@ impl Filters {
             let name = if version == 1 || kind >= 256 { message.u16()? } else { 0 };
             let (_flags, values) = (message.u16()?, message.u16()?);
             message.take(name.into())?;
-            // Version 1 fills up to 8 bytes.
+            // Version 1 pads to a multiple of 8 bytes.
             let values = usize::from(values);
             message.take(4 * if version == 1 { values.next_multiple_of(2) } else { values })?;
             match kind {
@@ -40,12 +40,13 @@ impl Filters {
         }
     }
 
-    /// The most bytes that so many stored ones can hold.
+    /// The most bytes that this many stored bytes can hold.
     pub fn most(&self, stored: usize) -> usize {
         if self.0.contains(&DEFLATE) { stored.saturating_mul(MOST_DEFLATED as usize) } else { stored }
     }
 
-    /// The `length` bytes that were stored as `bytes`, in elements of `size`. The bits of `mask` say which filters were left out.
+    /// Restores the `length` bytes that were stored as `bytes`, in elements of `size` bytes. The bits of `mask` say
+    /// which filters were not applied.
     pub fn undo(&self, bytes: &[u8], mask: u32, size: usize, length: usize) -> Parsed<Vec<u8>> {
         let applied = (0..32).zip(&self.0).filter(|(n, _)| mask >> n & 1 == 0).map(|(_, &kind)| kind);
         let applied: Vec<_> = applied.collect();
@@ -58,14 +59,15 @@ impl Filters {
 }
 
 fn inflated(bytes: &[u8], length: usize) -> Parsed<Vec<u8>> {
-    // Grows as bytes come, where they are deflated to less than a quarter.
+    // The vector grows if bytes were compressed to less than a quarter, so that memory is not allocated for a claimed
+    // length alone.
     let mut inflated = Vec::with_capacity(length.min(bytes.len().saturating_mul(4)));
     let limit = (length as u64).saturating_add(1);
     ZlibDecoder::new(bytes).take(limit).read_to_end(&mut inflated).map_err(|_| damaged())?;
     Ok(inflated)
 }
 
-/// The first bytes of all elements came first, then the second.
+/// Reverses shuffling, which puts the first bytes of all elements first, then the second bytes, and so on.
 fn unshuffled(bytes: &[u8], size: usize) -> Vec<u8> {
     let count = bytes.len() / size;
     let whole = count * size;

@@ -1,10 +1,10 @@
-//! Heaps: of strings (section III.E, "global"), and of links (section III.G, "fractal").
+//! Reads heaps: the global heap of strings (section III.E), and the fractal heap of links (section III.G).
 
 use super::cursor::Cursor;
 use super::file::File;
 use super::{Parsed, damaged, unread};
 
-/// The string in the global heap to which 16 bytes refer, as those of the variable-length type do.
+/// The string in the global heap to which the 16 bytes of an element of variable length refer.
 pub fn string(file: &File, mut reference: Cursor) -> Parsed<String> {
     let (length, address, wanted) = (reference.u32()? as usize, reference.u64()?, reference.u32()?);
     let mut heap = file.at(address)?;
@@ -27,16 +27,16 @@ pub fn string(file: &File, mut reference: Cursor) -> Parsed<String> {
     }
 }
 
-/// A heap of objects that lie one after the other in blocks; the blocks' places are known by their number.
+/// A heap of objects, which are consecutive in blocks. The block of an offset follows from the sizes of the blocks.
 pub struct Fractal {
-    /// Bytes of an offset into the heap, and of a length.
+    /// The number of bytes of an offset into the heap, and of a length.
     offset: usize,
     length: usize,
-    /// Blocks in a row, and the size of those in the first two rows.
+    /// The blocks per row (`width`), and the size of a block in the first two rows (`start`).
     width: u64,
     start: u64,
     root: u64,
-    /// Rows of the root; 0 where it is a block of objects itself.
+    /// The rows of the root; 0 if the root itself is a block of objects.
     rows: u16,
 }
 
@@ -62,7 +62,7 @@ impl Fractal {
         }
     }
 
-    /// The object of this name, from its start on.
+    /// The object with this heap ID.
     pub fn get<'a>(&self, file: &File<'a>, id: &[u8]) -> Parsed<Cursor<'a>> {
         let mut id = Cursor(id);
         if id.u8()? != 0 {
@@ -76,11 +76,11 @@ impl Fractal {
         Ok(Cursor(block.take(usize::try_from(length).map_err(|_| damaged())?)?))
     }
 
-    /// The block in which an offset of the heap lies, and where in it.
+    /// The address of the block that holds an offset of the heap, and the offset in the block.
     fn block(&self, file: &File, offset: u64) -> Parsed<(u64, u64)> {
         let (mut first, mut size) = (0, self.start);
         for row in 0..u64::from(self.rows) {
-            // Rows double in size from the third on.
+            // From the third row on, block sizes double.
             size = if row > 1 { size.checked_mul(2).ok_or_else(damaged)? } else { size };
             let all = size.checked_mul(self.width).ok_or_else(damaged)?;
             if offset - first < all {

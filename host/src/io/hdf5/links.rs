@@ -1,4 +1,5 @@
-//! What groups hold, by name: in their headers, in symbol tables (sections III.A to III.C) or in heaps of links.
+//! Finds the members of groups by name. Their links are in the group's header, in symbol tables (sections III.A to
+//! III.C) or in heaps.
 
 use super::cursor::Cursor;
 use super::file::File;
@@ -10,14 +11,14 @@ const LINK_INFO: u8 = 0x02;
 const LINK: u8 = 0x06;
 const SYMBOL_TABLE: u8 = 0x11;
 
-/// Bytes of the longest name that is kept; none that ITK gives has more.
+/// The most bytes of a name that is kept. Names in ITK's files are not longer.
 const LONGEST_NAME: usize = 64;
 
-/// A name, and where the object is.
+/// A name, and the address of its object.
 type Link = (String, u64);
 
 impl<'a> Object<'a> {
-    /// Of a group, all that it holds.
+    /// The links to all members of a group.
     pub fn children(&self, file: &File<'a>) -> Parsed<Vec<Link>> {
         let mut links = Vec::new();
         if let Some(mut table) = self.find(SYMBOL_TABLE)? {
@@ -43,14 +44,14 @@ impl<'a> Object<'a> {
         Ok(links)
     }
 
-    /// Of a group, what it holds of this name.
+    /// The member of a group with this name.
     pub fn child(&self, file: &File<'a>, name: &str) -> Parsed<Option<Object<'a>>> {
         let address = self.children(file)?.into_iter().find(|(own, _)| own == name).map(|(_, address)| address);
         address.map(|address| Object::read(file, address)).transpose()
     }
 }
 
-/// A link message; none of a link to another name or another file, or of a name that is not ITK's.
+/// Reads a link message. Returns `None` for a soft or external link, and for a name longer than those of ITK.
 fn hard_link(mut link: Cursor) -> Parsed<Option<Link>> {
     link.expect(&[1])?;
     let flags = link.u8()?;
@@ -65,7 +66,7 @@ fn hard_link(mut link: Cursor) -> Parsed<Option<Link>> {
     Ok(Some((String::from_utf8_lossy(name).into_owned(), link.u64()?)))
 }
 
-/// The names that a symbol table counts into.
+/// The local heap of names, which a symbol table refers to by offset.
 fn local_heap<'a>(file: &File<'a>, address: u64) -> Parsed<&'a [u8]> {
     let mut heap = file.at(address)?;
     heap.expect(b"HEAP\0\0\0\0")?;
@@ -73,7 +74,7 @@ fn local_heap<'a>(file: &File<'a>, address: u64) -> Parsed<&'a [u8]> {
     file.at(data)?.take(length)
 }
 
-/// The links below a node of a symbol table's tree.
+/// Reads all links below a node of a symbol table's tree.
 fn symbols(file: &File, tree: u64, names: &[u8], links: &mut Vec<Link>) -> Parsed<()> {
     let mut nodes = vec![(tree, None)];
     while let Some((address, expected)) = nodes.pop() {
@@ -83,7 +84,7 @@ fn symbols(file: &File, tree: u64, names: &[u8], links: &mut Vec<Link>) -> Parse
             continue;
         }
         node.expect(b"TREE\0")?;
-        // The nodes of level 0 hold tables, which count as the level below.
+        // Levels are counted from 1 here, because the nodes of level 0 point to tables, which are level 0 here.
         let level = usize::from(node.u8()?) + 1;
         if expected.is_some_and(|expected| expected != level) {
             return Err(damaged());
@@ -99,7 +100,7 @@ fn symbols(file: &File, tree: u64, names: &[u8], links: &mut Vec<Link>) -> Parse
     Ok(())
 }
 
-/// The links of a leaf.
+/// Reads the links of a table, a leaf of the tree.
 fn table(file: &File, mut node: Cursor, names: &[u8], links: &mut Vec<Link>) -> Parsed<()> {
     node.expect(b"SNOD\x01\0")?;
     for _ in 0..node.u16()? {
@@ -107,7 +108,7 @@ fn table(file: &File, mut node: Cursor, names: &[u8], links: &mut Vec<Link>) -> 
         let (name, address, cache) = (node.length()?, node.u64()?, node.u32()?);
         node.take(20)?;
         let name = names.get(name..).and_then(|name| name.split(|&byte| byte == 0).next()).ok_or_else(damaged)?;
-        // 2 is a link to another name.
+        // 2 is a soft link.
         if cache != 2 && name.len() <= LONGEST_NAME {
             links.push((String::from_utf8_lossy(name).into_owned(), address));
         }
@@ -115,7 +116,7 @@ fn table(file: &File, mut node: Cursor, names: &[u8], links: &mut Vec<Link>) -> 
     Ok(())
 }
 
-/// The heap's names for the links of a group, from its tree of names (section III.A.2).
+/// The heap IDs of the links of a group, from its tree of names (section III.A.2).
 fn name_records<'a>(file: &File<'a>, address: u64) -> Parsed<Vec<&'a [u8]>> {
     let mut head = file.at(address)?;
     head.expect(b"BTHD\0\x05")?;
@@ -133,7 +134,7 @@ fn name_records<'a>(file: &File<'a>, address: u64) -> Parsed<Vec<&'a [u8]>> {
     leaf.expect(b"BTLF\0\x05")?;
     let records = (0..count).map(|_| {
         file.step()?;
-        // A hash of the name comes first.
+        // Skips a hash of the name.
         leaf.take(record.into())?.get(4..).ok_or_else(damaged)
     });
     records.collect()

@@ -1,16 +1,16 @@
-//! Objects, which are groups and datasets, as the messages of their headers (section IV.A).
+//! Reads objects (groups and datasets), which consist of the messages in their headers (section IV.A).
 
 use super::checksum::checksum;
 use super::cursor::Cursor;
 use super::file::File;
 use super::{Parsed, damaged, unread};
 
-/// Messages that say where further messages are.
+/// The kind of messages that point to further messages.
 const CONTINUATION: u8 = 0x10;
-/// The flag of a message that is somewhere else.
+/// The flag of a message that is shared, and so stored elsewhere.
 const SHARED: u8 = 2;
 
-/// A group or a dataset.
+/// A group or a dataset, as its messages.
 pub struct Object<'a>(Vec<Message<'a>>);
 
 struct Message<'a> {
@@ -20,12 +20,12 @@ struct Message<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// The group that holds all else.
+    /// Reads the root group.
     pub fn root(file: &File<'a>) -> Parsed<Self> {
         Self::read(file, file.root())
     }
 
-    /// The object whose header is at `address`.
+    /// Reads the object whose header is at `address`.
     pub fn read(file: &File<'a>, address: u64) -> Parsed<Self> {
         let start = file.at(address)?;
         let mut object = Self(Vec::new());
@@ -37,7 +37,7 @@ impl<'a> Object<'a> {
         Ok(object)
     }
 
-    /// A header of version 1.
+    /// Reads a header of version 1.
     fn first(&mut self, file: &File<'a>, mut head: Cursor<'a>) -> Parsed<()> {
         head.expect(&[1, 0])?;
         head.take(6)?;
@@ -54,7 +54,7 @@ impl<'a> Object<'a> {
                 if kind == u16::from(CONTINUATION) {
                     blocks.push(continued(file, body)?);
                 } else {
-                    // What has no kind of one byte is nothing that is looked for.
+                    // No kind that is needed has a number above one byte.
                     self.add(kind.try_into().unwrap_or(u8::MAX), flags, body);
                 }
             }
@@ -62,7 +62,7 @@ impl<'a> Object<'a> {
         Ok(())
     }
 
-    /// A header of version 2.
+    /// Reads a header of version 2.
     fn second(&mut self, file: &File<'a>, start: Cursor<'a>) -> Parsed<()> {
         let mut head = start;
         head.expect(b"OHDR\x02")?;
@@ -100,12 +100,12 @@ impl<'a> Object<'a> {
         self.0.push(Message { kind, shared: flags & SHARED != 0, body });
     }
 
-    /// All messages of a kind.
+    /// All messages of a kind, except shared ones.
     pub fn all(&self, kind: u8) -> impl Iterator<Item = Cursor<'a>> {
         self.0.iter().filter(move |message| message.kind == kind && !message.shared).map(|message| Cursor(message.body))
     }
 
-    /// The first message of a kind, which may be missing, but not elsewhere.
+    /// The first message of a kind; `None` if there is none, and an error if it is shared.
     pub fn find(&self, kind: u8) -> Parsed<Option<Cursor<'a>>> {
         match self.0.iter().find(|message| message.kind == kind) {
             Some(message) if message.shared => Err(unread("messages that objects share")),
@@ -113,20 +113,20 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The message of a kind that a dataset always has.
+    /// The first message of a kind; an error if there is none.
     pub fn need(&self, kind: u8) -> Parsed<Cursor<'a>> {
         self.find(kind)?.ok_or_else(damaged)
     }
 }
 
-/// The block that a continuation names.
+/// The block that a continuation message points to.
 fn continued<'a>(file: &File<'a>, body: &'a [u8]) -> Parsed<Cursor<'a>> {
     let mut body = Cursor(body);
     let (address, length) = (body.u64()?, body.length()?);
     Ok(Cursor(file.at(address)?.take(length)?))
 }
 
-/// What stands before a checksum that is right.
+/// The bytes before their checksum; an error if the checksum is wrong.
 fn checked(bytes: &[u8]) -> Parsed<&[u8]> {
     let (content, sum) = bytes.split_last_chunk().ok_or_else(damaged)?;
     if u32::from_le_bytes(*sum) == checksum(content) { Ok(content) } else { Err(damaged()) }

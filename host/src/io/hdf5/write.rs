@@ -1,31 +1,32 @@
-//! Files as HDF5 1.8 and later read them: a superblock of version 2, groups that hold their links themselves, and datasets in one piece.
+//! Writes files that HDF5 1.8 and later can read: a superblock of version 2, groups with the links in their headers,
+//! and contiguous datasets.
 
 use super::checksum::checksum;
 use super::file::MAGIC;
 
 const UNDEFINED: [u8; 8] = [0xff; 8];
-/// The least size of a heap of strings.
+/// The smallest size of a heap of strings, in bytes.
 const HEAP: usize = 4096;
-/// Bytes of the superblock, which is written last.
+/// Bytes of the superblock, which is filled in last.
 const SUPERBLOCK: usize = 48;
 
-/// What a group holds, by name.
+/// A group: its subgroups and datasets, by name.
 #[derive(Default)]
 pub struct Group {
     pub groups: Vec<(String, Group)>,
     pub datasets: Vec<(&'static str, Dataset)>,
 }
 
-/// A list of one dimension.
+/// A one-dimensional dataset.
 pub enum Dataset {
     F64(Vec<f64>),
     F32(Vec<f32>),
-    /// A list of one string.
+    /// A single string.
     Text(String),
 }
 
 impl Group {
-    /// All bytes of a file whose root this group is.
+    /// The bytes of a file with this group as its root.
     pub fn file(&self) -> Vec<u8> {
         let mut file = Writer { bytes: vec![0; SUPERBLOCK] };
         let root = file.group(self);
@@ -42,7 +43,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Puts bytes at the end, and says where.
+    /// Appends bytes, and returns their address.
     fn put(&mut self, bytes: impl IntoIterator<Item = u8>) -> u64 {
         self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
         let address = self.bytes.len() as u64;
@@ -54,14 +55,14 @@ impl Writer {
         let groups = group.groups.iter().map(|(name, group)| link(name, self.group(group)));
         let mut links: Vec<_> = groups.collect();
         links.extend(group.datasets.iter().map(|(name, dataset)| link(name, self.dataset(dataset))));
-        // Link info: not in a heap; group info: nothing.
+        // Link info: links are not in a heap. Group info: empty.
         let mut messages = vec![(0x02, [&[0, 0][..], &UNDEFINED, &UNDEFINED].concat()), (0x0a, vec![0, 0])];
         messages.extend(links.into_iter().map(|link| (0x06, link)));
         self.object(&messages)
     }
 
     fn dataset(&mut self, dataset: &Dataset) -> u64 {
-        // Each class with its properties, IEEE 754 for floating-point numbers.
+        // The class of each type with its properties, which are those of IEEE 754 for floating-point numbers.
         let (kind, count, length, address) = match dataset {
             Dataset::F64(numbers) => (
                 vec![0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0],
@@ -85,13 +86,13 @@ impl Writer {
         self.object(&[
             (0x01, [&[2, 1, 0, 1], &(count as u64).to_le_bytes()[..]].concat()),
             (0x03, kind),
-            // The fill value: none, space taken late.
+            // Fill value: none, with late allocation of space.
             (0x05, vec![3, 0x0a]),
             (0x08, [&[3, 1], &address[..], &(length as u64).to_le_bytes()].concat()),
         ])
     }
 
-    /// Puts a string into a heap of its own, and returns what refers to it.
+    /// Appends a string in a heap of its own, and returns the reference to it.
     fn text(&mut self, text: &str) -> Vec<u8> {
         let padded = text.len().next_multiple_of(8);
         let size = HEAP.max(16 + 16 + padded + 16);
@@ -100,7 +101,7 @@ impl Writer {
         heap.extend((text.len() as u64).to_le_bytes());
         heap.extend(text.as_bytes());
         heap.resize(32 + padded, 0);
-        // What is left is object 0.
+        // The free space is object 0.
         let left = (size - heap.len()) as u64;
         heap.extend([0; 8]);
         heap.extend(left.to_le_bytes());
@@ -109,7 +110,7 @@ impl Writer {
         [&(text.len() as u32).to_le_bytes()[..], &address.to_le_bytes(), &1u32.to_le_bytes()].concat()
     }
 
-    /// Puts the header of an object of these messages, by kind.
+    /// Appends the header of an object with these messages, given by kind and body. Returns its address.
     fn object(&mut self, messages: &[(u8, Vec<u8>)]) -> u64 {
         let mut all = Vec::new();
         for (kind, body) in messages {
@@ -118,7 +119,7 @@ impl Writer {
             all.push(0);
             all.extend(body);
         }
-        // 2: the length has four bytes.
+        // The flag 2 says that the length has four bytes.
         let mut header = [b"OHDR\x02\x02", &(all.len() as u32).to_le_bytes()[..], &all].concat();
         header.extend(checksum(&header).to_le_bytes());
         self.put(header)

@@ -1,13 +1,13 @@
-//! A mesh as JSON: corners in both pictures, and triangles as numbers of corners.
+//! Meshes in JSON: vertices in both images, and triangles as indices of vertices.
 
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 
 use crate::transform::Mesh;
 
-/// What the file says that it is.
+/// The `kind` of the file.
 const KIND: &str = "mireg mesh";
-/// Of what the file holds; raised when a reader of this one would misunderstand it.
+/// The version of the contents. It is raised when a reader of this version would misunderstand a file.
 const VERSION: u32 = 1;
 
 #[derive(Deserialize)]
@@ -19,7 +19,7 @@ struct File {
     triangles: Vec<[u32; 3]>,
 }
 
-/// x and y, LPS mm.
+/// x and y in LPS mm.
 type Row = [f64; 2];
 
 /// Whether the start of a file is that of a mesh.
@@ -56,7 +56,7 @@ pub fn text(mesh: &Mesh) -> String {
     )
 }
 
-/// A list with a row a line.
+/// A list with one row per line.
 fn rows(rows: impl Iterator<Item = impl Serialize>) -> String {
     let rows: Vec<String> = rows.map(|row| serde_json::json!(row).to_string()).collect();
     format!("[\n{}\n]", rows.join(",\n"))

@@ -1,4 +1,4 @@
-//! A mesh as legacy VTK.
+//! Meshes as legacy VTK.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! 3D Slicer's markups in JSON (`.mrk.json`): the positions of the control points of each markup.
+//! Points in 3D Slicer's JSON markups (`.mrk.json`): the positions of the control points of all markups.
 
 use crate::error::Message;
 use glam::DVec3;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Document, Frame, Parsed};
 
-/// A file, and which markup and which of its control points each position belongs to.
+/// A file, and for each position the indices of its markup and control point.
 struct Markups {
     file: Value,
     places: Vec<[usize; 2]>,
@@ -22,7 +22,7 @@ impl Document for Markups {
     }
 }
 
-/// Control points that are not placed yet have no position.
+/// Parses a file. Control points without a position, which were not placed yet, are skipped.
 pub fn parse(text: &str) -> Result<Parsed, Message> {
     let file: Value = serde_json::from_str(text).map_err(|error| format!("is no JSON ({error}); correct it"))?;
     let markups = file["markups"].as_array().ok_or("has no list \"markups\"; save it as .mrk.json with 3D Slicer")?;

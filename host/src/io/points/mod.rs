@@ -1,4 +1,5 @@
-//! Landmarks in files. Of a file only the coordinates are understood; all else is written again as it was read.
+//! Reads and writes files of landmarks. Only the coordinates are interpreted; everything else in a file is written as
+//! it was read.
 
 mod markups;
 mod table;
@@ -15,7 +16,7 @@ use super::number::shortest;
 use super::source::Source;
 use crate::Error;
 
-/// How a file holds points.
+/// The format of a file of points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum PointsFormat {
@@ -32,7 +33,7 @@ pub enum PointsFormat {
 }
 
 impl PointsFormat {
-    /// What the end of a name says.
+    /// The format by the ending of a file name.
     fn of(path: &Path) -> Option<Self> {
         let end = path.extension()?.to_string_lossy().to_lowercase();
         let ends =
@@ -41,7 +42,7 @@ impl PointsFormat {
     }
 }
 
-/// Where the axes of coordinates point to.
+/// The coordinate frame: the directions of its axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumMessage, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Frame {
@@ -52,7 +53,7 @@ pub enum Frame {
 }
 
 impl Frame {
-    /// By the name or the number that files of 3D Slicer give it.
+    /// The frame by its name or number in files of 3D Slicer.
     fn of(name: &str) -> Result<Self, Message> {
         match name.trim() {
             "LPS" | "1" => Ok(Self::Lps),
@@ -64,56 +65,57 @@ impl Frame {
         }
     }
 
-    /// From this frame to LPS, and back.
+    /// Converts a point from this frame to LPS, or back.
     fn flip(self, point: DVec3) -> DVec3 {
         match self {
             Self::Lps => point,
-            // Adding 0 makes a -0 a 0.
+            // Adding 0 turns -0 into 0.
             Self::Ras => DVec3::new(-point.x, -point.y, point.z) + DVec3::ZERO,
         }
     }
 }
 
-/// A file with its coordinates taken out.
+/// A file without its coordinates.
 trait Document {
-    /// The file with these in their places, a slice of two or three a point.
+    /// The file with these coordinates inserted, two or three per point.
     fn render(&self, points: &[&[f64]]) -> Vec<u8>;
 }
 
-/// What the reader of a format finds.
+/// The result of parsing a file.
 struct Parsed {
-    /// In the file's own frame; in a plane, z is 0.
+    /// Points in the file's own frame. If they have two coordinates, z is 0.
     points: Vec<DVec3>,
-    /// Coordinates a point has: 2 or 3.
+    /// Coordinates per point: 2 or 3.
     axes: usize,
-    /// Where the file says.
+    /// The frame, if the file gives it.
     frame: Option<Frame>,
     document: Box<dyn Document>,
 }
 
-/// Points, and the file that they come from.
+/// Points, and the rest of the file that they come from.
 pub struct Landmarks {
     points: Vec<DVec3>,
     axes: usize,
     frame: Frame,
     format: PointsFormat,
     document: Box<dyn Document>,
-    /// Whether the file begins with a byte order mark, as those that Excel writes.
+    /// Whether the file begins with a byte order mark, as files written by Excel do.
     marked: bool,
 }
 
-/// What says that a text is UTF-8.
+/// The byte order mark of UTF-8 text.
 const MARK: &str = "\u{feff}";
 
-/// Farthest from the plane that a point of two coordinates may come, mm.
+/// The largest permitted distance from the plane of a point with two coordinates, mm.
 const FLAT: f64 = 1e-6;
 
 impl Landmarks {
-    /// Reads the points of a file, by default of the format that the end of its name says. `frame` is that of its coordinates (mm), by
-    /// default what the file says, or else LPS.
+    /// Reads the points of a file. `format` is by default that of the ending of its name. `frame` is the frame of its
+    /// coordinates (mm), by default that given in the file, or else LPS.
     ///
     /// # Errors
-    /// [`Error::File`] for a file that is not there, of an unknown format, damaged, without points, or that contradicts `frame`.
+    /// [`Error::File`] for a file that does not exist, is of an unknown format, is damaged, has no points, or
+    /// contradicts `frame`.
     pub fn read(path: &Path, format: Option<PointsFormat>, frame: Option<Frame>) -> crate::Result<Self> {
         let text = Source::open(path)?.text()?;
         let format = format.or_else(|| PointsFormat::of(path)).ok_or_else(|| {
@@ -149,21 +151,21 @@ impl Landmarks {
         Ok(Self { points, axes, frame, format, document, marked })
     }
 
-    /// LPS mm, at least one; z is 0 where the file has x and y alone.
+    /// The points in LPS mm, at least one. If the file has only x and y, z is 0.
     pub fn points(&self) -> &[DVec3] {
         &self.points
     }
 
-    /// Takes every point through a map of points in LPS mm.
+    /// Maps every point by a map of points in LPS mm.
     pub fn transform(&mut self, map: impl Fn(DVec3) -> DVec3) {
         self.points.iter_mut().for_each(|point| *point = map(*point));
     }
 
-    /// Writes the file that was read, with the points of now in the frame of then.
+    /// Writes the file that was read, with the present points in the frame of that file.
     ///
     /// # Errors
-    /// [`Error::File`] where the file cannot be written or its name says another format, [`Error::Option`] where points with two
-    /// coordinates have left the plane or are not finite.
+    /// [`Error::File`] if the file cannot be written or its name is that of another format, [`Error::Option`] if points
+    /// are not finite, or points with two coordinates have left the plane.
     pub fn write(&self, path: &Path) -> crate::Result<()> {
         if PointsFormat::of(path).is_some_and(|format| format != self.format && format != PointsFormat::Text) {
             let message = "would be of another format than the points that were read; give it the same ending";
@@ -187,7 +189,7 @@ impl Landmarks {
     }
 }
 
-/// A coordinate on a line of a file, counted from 1.
+/// Parses a coordinate. `line` is its line in the file, counted from 1, for errors.
 fn coordinate(word: &str, line: u64) -> Result<f64, Message> {
     let number = word.trim().parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| {
@@ -197,7 +199,7 @@ fn coordinate(word: &str, line: u64) -> Result<f64, Message> {
     })
 }
 
-/// The start of what a file holds, fit to be printed on a line.
+/// The start of a text from a file, made printable on one line.
 fn shown(text: &str) -> String {
     text.trim().chars().filter(|c| !c.is_control()).take(40).collect()
 }

@@ -1,11 +1,11 @@
-//! Points as rows of a table: CSV with a header, and 3D Slicer's `.fcsv`.
+//! Points in rows of a table: CSV with a header, and 3D Slicer's `.fcsv`.
 
 use crate::error::{Message, message};
 use csv::{ReaderBuilder, StringRecord, Terminator, WriterBuilder};
 
 use super::{Document, Frame, Parsed, coordinate, shortest};
 
-/// A table, and which of its columns are coordinates.
+/// A table, and the indices of the columns with coordinates.
 struct Table {
     /// Lines before the table.
     preamble: String,
@@ -31,8 +31,8 @@ impl Document for Table {
     }
 }
 
-/// A table under a header with columns x, y and, but for points of a plane, z; between them the first of tab, semicolon and comma that the
-/// header has.
+/// Parses a table with a header. It has columns x, y and, except for points in a plane, z. The delimiter is the first
+/// of tab, semicolon and comma that occurs in the header.
 pub fn csv(text: &str) -> Result<Parsed, Message> {
     let header = text.split_inclusive('\n').next().unwrap_or_default();
     let delimiter = *b"\t;,".iter().find(|delimiter| header.as_bytes().contains(delimiter)).unwrap_or(&b',');
@@ -47,7 +47,8 @@ pub fn csv(text: &str) -> Result<Parsed, Message> {
     parse(header, &text[header.len()..], delimiter, columns, None)
 }
 
-/// The comments say which columns are x, y and z and in which frame; before they did, it was RAS, and the label came first.
+/// Parses an `.fcsv` file. Its comments give the columns of x, y and z, and the frame. Old files without these comments
+/// have the label in the first column, and coordinates in RAS.
 pub fn fcsv(text: &str) -> Result<Parsed, Message> {
     let length = text.split_inclusive('\n').take_while(|line| line.starts_with('#')).map(str::len).sum();
     let (preamble, rows) = text.split_at(length);
@@ -64,7 +65,7 @@ pub fn fcsv(text: &str) -> Result<Parsed, Message> {
     parse(preamble, rows, b',', columns, Some(frame))
 }
 
-/// Where x, y and z are; z may be missing.
+/// The indices of the columns x, y and z; z may be missing.
 fn columns(names: &[String]) -> Result<Vec<usize>, Message> {
     let axes = ["x", "y", "z"];
     if let Some(axis) = axes.into_iter().find(|axis| names.iter().filter(|name| name == axis).count() > 1) {
@@ -96,7 +97,7 @@ fn parse(
         kept.push(row);
     }
     let axes = columns.len();
-    // What follows must start on a line of its own.
+    // The rows must start on a new line.
     let end = if preamble.is_empty() || preamble.ends_with('\n') { "" } else { "\n" };
     let table = Table { preamble: format!("{preamble}{end}"), delimiter, rows: kept, columns };
     Ok(Parsed { points, axes, frame, document: Box::new(table) })

@@ -1,4 +1,4 @@
-//! Numbers in a text: plain rows, and legacy VTK.
+//! Points in text files: plain rows of numbers, and legacy VTK.
 
 use crate::error::{Message, message};
 use std::ops::Range;
@@ -7,7 +7,7 @@ use glam::DVec3;
 
 use super::{Document, Frame, Parsed, coordinate, shortest, shown};
 
-/// A text, and where the coordinates in it are, those of a point after each other.
+/// A text, and the positions of the coordinates in it, point by point.
 struct Text {
     text: String,
     places: Vec<Range<usize>>,
@@ -26,7 +26,8 @@ impl Document for Text {
     }
 }
 
-/// Rows of two or three numbers, with blanks or commas between; empty lines and those that start with # stay as they are.
+/// Parses rows of two or three numbers, separated by blanks or commas. Empty lines and lines that start with # are kept
+/// as they are.
 pub fn rows(text: String) -> Result<Parsed, Message> {
     let (mut places, mut points, mut axes, mut start) = (vec![], vec![], 0, 0);
     for (number, line) in (1..).zip(text.split_inclusive('\n')) {
@@ -50,7 +51,7 @@ pub fn rows(text: String) -> Result<Parsed, Message> {
     Ok(Parsed { points, axes, frame: None, document: Box::new(Text { text, places }) })
 }
 
-/// The `POINTS` of a legacy VTK file. 3D Slicer says `SPACE=RAS` or `SPACE=LPS` in its title.
+/// Parses the `POINTS` of a legacy VTK file. In files of 3D Slicer the title says `SPACE=RAS` or `SPACE=LPS`.
 pub fn vtk(text: String) -> Result<Parsed, Message> {
     let mut lines = text.lines();
     if !lines.next().is_some_and(|line| line.starts_with("# vtk DataFile")) {
@@ -92,18 +93,18 @@ pub fn vtk(text: String) -> Result<Parsed, Message> {
     Ok(Parsed { points, axes: 3, frame, document: Box::new(Text { text, places }) })
 }
 
-/// Where words are, with blanks or commas between.
+/// The positions of words, which are separated by blanks or commas.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
     words.map(move |word| offset(text, word)..offset(text, word) + word.len())
 }
 
-/// Where a part of a text starts in it.
+/// The position of a part of a text in it.
 fn offset(text: &str, part: &str) -> usize {
     part.as_ptr() as usize - text.as_ptr() as usize
 }
 
-/// The line, counted from 1, of a place in a text.
+/// The line, counted from 1, of a position in a text.
 fn line(text: &str, at: usize) -> u64 {
     1 + text[..at].matches('\n').count() as u64
 }

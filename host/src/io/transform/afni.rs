@@ -1,6 +1,7 @@
-//! AFNI's matrices: three rows of four numbers, on one line (`.aff12.1D`) or on three, from a point of the base, which is the fixed image,
-//! to the point of the input, in DICOM order, which is LPS mm. AFNI counts them as if an oblique image were not: each axis of the
-//! image turned to the nearest one of space, about the first voxel. `3dAllineate -help` on -1Dmatrix_save; nitransforms, io/afni.py.
+//! AFNI's matrices: three rows of four numbers, on one line (`.aff12.1D`) or on three. They map points of the base,
+//! which is the fixed image, to points of the input, in DICOM order, which is LPS mm. AFNI measures coordinates of an
+//! oblique image as if its axes were turned to the nearest axes of space, about the first voxel. Sources:
+//! `3dAllineate -help` on -1Dmatrix_save; nitransforms, io/afni.py.
 
 use crate::error::{Message, message};
 use glam::{DAffine3, DMat3, DVec3};
@@ -12,7 +13,7 @@ use super::text::{numbers, whole};
 use crate::Geometry;
 use crate::transform::Linear;
 
-/// What the comment above AFNI's matrices says.
+/// A text that occurs in the comment above AFNI's matrices.
 pub const MATRICES: &str = "DICOM-to-DICOM";
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
@@ -58,13 +59,13 @@ pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
     Ok(format!("# 3dAllineate matrices ({MATRICES}, row-by-row):\n{}\n", joined(rows[..3].concat())))
 }
 
-/// LPS mm of an image to AFNI's, which are the same where its axes lie along those of space.
+/// Maps LPS mm of an image to AFNI's coordinates. They are the same if the image is not oblique.
 fn upright(grid: &Geometry) -> DAffine3 {
     let turn = nearest_axes(grid.direction) * grid.direction.transpose();
     DAffine3::from_mat3_translation(turn, grid.origin - turn * grid.origin)
 }
 
-/// The directions along the axes of space that are nearest to these in sum.
+/// The axes of space, each with its sign, that are nearest to the given directions in sum.
 fn nearest_axes(direction: DMat3) -> DMat3 {
     let columns = direction.to_cols_array_2d();
     let along = |axes: &[usize; 3]| -> f64 { (0..3).map(|n| columns[n][axes[n]].abs()).sum() };
@@ -83,7 +84,7 @@ mod tests {
         let signed = DMat3::from_cols(DVec3::NEG_Y, DVec3::Z, DVec3::NEG_X);
         assert_eq!(nearest_axes(signed), signed);
         assert_eq!(nearest_axes(DMat3::from_rotation_x(0.7) * signed), signed);
-        // Of both first axes y is the nearest.
+        // The first two directions are both nearest to y.
         let both = DMat3::from_cols(DVec3::new(0.1, 0.9, 0.0), DVec3::new(0.5, 0.6, 0.6), DVec3::new(0.7, 0.1, 0.6));
         assert_eq!(nearest_axes(both), DMat3::from_cols(DVec3::Y, DVec3::Z, DVec3::X));
     }

@@ -1,4 +1,4 @@
-//! elastix's TransformParameters files: `(Key value ...)` lines, the parameters those of ITK.
+//! elastix's TransformParameters files: lines of `(Key value ...)`, with the parameters of ITK's transforms.
 
 use crate::error::{Message, message};
 use std::path::Path;
@@ -12,13 +12,14 @@ use crate::{Error, Geometry, Result};
 
 type Parsed<T> = std::result::Result<T, String>;
 
-/// What a file may name as coming before it: a chain of this many.
+/// The longest chain of files, each naming its initial transform.
 const LONGEST_CHAIN: usize = 32;
-/// What elastix calls the file that comes before, now and once.
+/// The key of the file with the initial transform, in present and in old versions of elastix.
 const INITIAL: [&str; 2] = ["InitialTransformParameterFileName", "InitialTransformParametersFileName"];
 const NONE: &str = "NoInitialTransform";
 
-/// The transform in `text`, the content of the file at `path`, after those that it names; they lie beside it.
+/// Reads the transform in `text`, the content of the file at `path`, composed with the initial transforms that it
+/// names. Their files must be in the same folder.
 pub fn read(path: &Path, text: &str) -> Result<Linear> {
     let mut path = path.to_owned();
     let (mut whole, mut before) = parse(text).map_err(|message| Error::file(&path, message))?;
@@ -32,13 +33,13 @@ pub fn read(path: &Path, text: &str) -> Result<Linear> {
     Err(Error::file(&path, "is one of a chain of files that name each other without end; correct them"))
 }
 
-/// The transform of one file, and the name of the one that comes before.
+/// The transform of one file, and the name of the file with its initial transform.
 fn parse(text: &str) -> Parsed<(Linear, Option<String>)> {
     let fields = Entries::new(text)?;
     Ok((fields.linear()?, fields.initial()?))
 }
 
-/// The lines of a file, key and rest.
+/// The entries of a file, as key and value.
 struct Entries(Vec<(String, String)>);
 
 impl Entries {
@@ -61,7 +62,7 @@ impl Entries {
         numbers(self.get(key).ok_or_else(|| format!("has no line ({key} ...); correct the file"))?)
     }
 
-    /// The name of the file that comes before.
+    /// The name of the file with the initial transform.
     fn initial(&self) -> Parsed<Option<String>> {
         let name = INITIAL.iter().find_map(|key| self.get(key));
         match name.ok_or_else(|| format!("has no line ({} ...), so it is truncated; copy it again", INITIAL[0]))? {
@@ -73,7 +74,7 @@ impl Entries {
             name if name.contains(char::is_control) => {
                 Err(format!("its line ({} ...) names no file; correct it", INITIAL[0]))
             }
-            // Written on any system: only the last part of the path is looked for.
+            // The path may be from another computer, so only its last component is used.
             name => Ok(name.rsplit(['/', '\\']).next().map(str::to_owned)),
         }
     }
@@ -114,7 +115,7 @@ impl Entries {
     }
 }
 
-/// A file for elastix and transformix, which resamples on the fixed grid.
+/// The text of a file for elastix, and for transformix, which resamples on the fixed grid.
 pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
     let grid = grids
         .fixed
@@ -156,10 +157,10 @@ pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
     Ok(fields.iter().map(|(key, value)| format!("({key} {value})\n")).collect())
 }
 
-/// Where transformix puts the voxels.
+/// The entries that describe the grid on which transformix resamples.
 fn placed(grid: &Geometry, axes: usize) -> [(&'static str, String); 7] {
     let [spacing, origin] = [grid.spacing, grid.origin].map(|v| joined(v.to_array().into_iter().take(axes)));
-    // By columns.
+    // In column-major order.
     let direction = grid.direction.to_cols_array_2d();
     let direction = direction.into_iter().take(axes).flat_map(|column| column.into_iter().take(axes));
     [

@@ -1,4 +1,4 @@
-//! The formats, and how to tell one from another.
+//! The formats of transforms, and how to recognise them.
 
 use crate::error::{Message, message};
 use std::path::Path;
@@ -40,7 +40,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a file that is to be written.
+    /// The format of a file to write, by its name.
     pub(super) fn of_name(path: &Path) -> Result<Self, String> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let lower = name.to_lowercase();
@@ -68,7 +68,7 @@ impl Format {
         })
     }
 
-    /// The format of a file that holds `bytes`.
+    /// The format of a file with the content `bytes`.
     pub(super) fn sniff(path: &Path, bytes: &[u8]) -> Result<Self, Message> {
         let text = String::from_utf8_lossy(bytes);
         let a_line = |is: &dyn Fn(&str) -> bool| text.lines().map(str::trim).any(is);

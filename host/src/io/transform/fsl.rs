@@ -1,6 +1,7 @@
-//! FLIRT's matrices. They take a point of the moving image (`-in`) to the point of the fixed image (`-ref`), each in the image's own mm:
-//! voxel indices times voxel size, those along the first axis counted from its other end where the image's axes are right-handed in
-//! RAS ("neurological"). Jenkinson and Smith 2001; FSL's wiki, FLIRT/FAQ.
+//! FLIRT's matrices. They map points of the moving image (`-in`) to points of the fixed image (`-ref`), each in mm of
+//! its image: voxel indices times voxel size. If the axes of the image are right-handed in RAS ("neurological"),
+//! indices along the first axis are counted from its other end. Sources: Jenkinson and Smith 2001; FSL's wiki,
+//! FLIRT/FAQ.
 
 use crate::error::{Message, message};
 use glam::{DAffine3, DMat3, DVec3};
@@ -29,10 +30,10 @@ pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
     Ok(matrix::text(&map))
 }
 
-/// FSL's mm of an image to LPS mm.
+/// Maps FSL's mm of an image to LPS mm.
 fn own_to_world(grid: &Geometry) -> DAffine3 {
     let unscaled = DAffine3::from_mat3(DMat3::from_diagonal(grid.spacing.recip()));
-    // Two signs differ between LPS and RAS, so the determinant has the same one.
+    // LPS and RAS differ in two signs, so the determinant has the same sign in both.
     let right_handed = grid.direction.determinant() > 0.0;
     let last = (grid.size[0] as f64 - 1.0) * grid.spacing.x;
     let flip =

@@ -1,4 +1,4 @@
-//! What formats count from that have mm of their own.
+//! The grids of the fixed and the moving image, which some formats of transforms need.
 
 use glam::{DAffine3, DVec3};
 
@@ -6,35 +6,36 @@ use crate::Geometry;
 use crate::error::Message;
 use crate::transform::{Dimension, Kind, Linear, Transform};
 
-/// How far from their plane two-dimensional images may be led, mm.
+/// The largest distance, in mm, by which a transform of 2-D images may move a point out of the plane.
 const IN_PLANE: f64 = 1e-3;
 
-/// The grids of the two images that a transform is between. FSL and RIRE count mm from a corner of each, AFNI as if neither were oblique;
-/// elastix writes the fixed one into its files, FreeSurfer both. The other formats can do without.
+/// The grids of the two images of a transform. FSL and RIRE measure mm from a corner of each image, AFNI as if neither
+/// were oblique. elastix writes the fixed grid into its files, FreeSurfer both grids. The other formats do not need
+/// them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Grids<'a> {
-    /// That of the fixed image, from whose points a transform leads.
+    /// The grid of the fixed image, whose points a transform maps.
     pub fixed: Option<&'a Geometry>,
-    /// That of the moving image, to whose points it leads.
+    /// The grid of the moving image, to whose points it maps.
     pub moving: Option<&'a Geometry>,
 }
 
 impl<'a> Grids<'a> {
-    /// Those of two images.
+    /// The grids of two images.
     pub fn of(fixed: &'a Geometry, moving: &'a Geometry) -> Self {
         Self { fixed: Some(fixed), moving: Some(moving) }
     }
 
-    /// Those of the inverse.
+    /// The grids for the inverse transform.
     pub fn swapped(self) -> Self {
         Self { fixed: self.moving, moving: self.fixed }
     }
 
-    /// Refuses what cannot lead from one of these images to the other, where both are known: a transform of the plane between images in
-    /// space, and one that leads two-dimensional images out of their plane.
+    /// Refuses a transform that cannot be one between these images, if both are known: a 2-D transform between 3-D
+    /// images, and a transform that moves points of 2-D images out of their plane.
     ///
     /// # Errors
-    /// What is wrong and what to do.
+    /// A message that says what is wrong and what to do.
     pub fn suit(&self, transform: &Transform) -> Result<(), Message> {
         let Some((fixed, moving)) = self.both() else { return Ok(()) };
         let both = |of: fn(&Geometry) -> bool| of(fixed) && of(moving);
@@ -56,19 +57,19 @@ impl<'a> Grids<'a> {
         self.fixed.zip(self.moving)
     }
 
-    /// A linear map of the first kind that can do what `map` does, about the middle of the fixed grid.
+    /// The linear transform for `map`, of the first kind that can represent it, about the centre of the fixed grid.
     pub(super) fn about(&self, map: &DAffine3) -> Linear {
         let centre = self.fixed.map_or(DVec3::ZERO, Geometry::centre);
         Linear::new(Kind::Translation, Dimension::Three, centre, map)
     }
 }
 
-/// Whether a transform is one of two-dimensional images.
+/// Whether a transform is one of 2-D images.
 fn of_plane(part: &Transform) -> bool {
     match part {
         Transform::Linear(linear) => linear.dimension == Dimension::Two,
         Transform::Field(field) => field.geometry.dimensions() == 2,
-        // One of slices in space, which have their plane, cannot be told from others.
+        // A mesh or chain between slices in space cannot be distinguished from others.
         Transform::Mesh(_) | Transform::Chain(_) => false,
     }
 }

@@ -8,15 +8,15 @@ use crate::transform::{Linear, Transform};
 
 pub const COMPOSITE: &str = "CompositeTransform_";
 
-/// How a file of this format starts.
+/// The text at the start of a file of this format.
 pub const MAGIC: &str = "#Insight Transform File";
 
-/// One linear transform, or a composite of some.
+/// Reads a linear transform, or a composite of several.
 pub fn read(text: &str) -> Result<Linear, String> {
     whole_of(parts(text)?)
 }
 
-/// What the parts of a file do one after the other, where all are linear.
+/// Composes the parts of a file, which must all be linear.
 pub fn whole_of(parts: Vec<Transform>) -> Result<Linear, String> {
     let linear = |part| match part {
         Transform::Linear(linear) => Ok(linear),
@@ -26,8 +26,8 @@ pub fn whole_of(parts: Vec<Transform>) -> Result<Linear, String> {
     linears.into_iter().reduce(|first, next| first.then(&next)).ok_or_else(nothing)
 }
 
-/// One transform, linear or a displacement field, or those of a composite in the order in which a point goes through them, which is the last one
-/// of the file first.
+/// Reads one transform, linear or a displacement field, or the parts of a composite. Parts are in the order in which
+/// they are applied to a point: the last one of the file comes first.
 pub fn parts(text: &str) -> Result<Vec<Transform>, String> {
     if !text.starts_with(MAGIC) {
         return Err("is not an ITK transform text file; save the transform as .tfm or .txt with ITK".into());
@@ -56,7 +56,8 @@ pub fn parts(text: &str) -> Result<Vec<Transform>, String> {
     in_turn(names.iter().zip(&values).skip(composite.into()).map(read).collect::<Result<_, _>>()?)
 }
 
-/// Whether a file of so many names of transforms, a composite's own among them, says how they belong together.
+/// Checks that a file holds a single transform or a composite. `names` is the number of transforms, the composite
+/// itself included.
 pub fn one_or_composite(names: usize, composite: bool) -> Result<(), String> {
     match names == 1 || composite {
         true => Ok(()),
@@ -64,7 +65,7 @@ pub fn one_or_composite(names: usize, composite: bool) -> Result<(), String> {
     }
 }
 
-/// Transforms in the order of a file as a point goes through them.
+/// Puts transforms in the order of a file into the order in which they are applied to a point.
 pub fn in_turn(mut parts: Vec<Transform>) -> Result<Vec<Transform>, String> {
     parts.reverse();
     if parts.is_empty() { Err(nothing()) } else { Ok(parts) }
@@ -74,7 +75,7 @@ fn nothing() -> String {
     "is a CompositeTransform of nothing; save one with transforms in it".into()
 }
 
-/// The transform of type `name`.
+/// Makes a transform of the ITK type `name`.
 fn part(name: &str, parameters: &[f64], fixed: &[f64]) -> Result<Transform, String> {
     match field::axes_of(name) {
         Some(axes) => {
@@ -84,7 +85,7 @@ fn part(name: &str, parameters: &[f64], fixed: &[f64]) -> Result<Transform, Stri
     }
 }
 
-/// A file of one transform of the type that fits its kind.
+/// The text of a file with one transform, of the ITK type for its kind.
 pub fn text(transform: &Linear) -> String {
     let (name, fixed) = named(transform);
     let parameters = joined(transform.parameters.iter().copied());

@@ -1,5 +1,6 @@
-//! ITK transforms in HDF5, as fMRIPrep, antsRegistration and 3D Slicer write them: a group /TransformGroup with a group for each transform,
-//! called 0, 1 and so on, of its type, its parameters and its fixed parameters. ITK's Modules/IO/TransformHDF5.
+//! ITK transforms in HDF5, as fMRIPrep, antsRegistration and 3D Slicer write them. The group /TransformGroup has a
+//! group for each transform, called 0, 1 and so on, with its type, its parameters and its fixed parameters. Source:
+//! ITK's Modules/IO/TransformHDF5.
 
 use super::super::field;
 use super::super::hdf5::{Dataset, File, Group, Object};
@@ -9,16 +10,17 @@ use crate::transform::{Dimension, Linear, Transform};
 
 const ALL: &str = "TransformGroup";
 const TYPE: &str = "TransformType";
-/// By ITK's name, and as ITK spelt it up to 4.13.
+/// The names in ITK, and as ITK misspelt them up to version 4.13.
 const PARAMETERS: [&str; 2] = ["TransformParameters", "TranformParameters"];
 const FIXED: [&str; 2] = ["TransformFixedParameters", "TranformFixedParameters"];
 
-/// One linear transform, or a composite of some.
+/// Reads a linear transform, or a composite of several.
 pub fn read(bytes: &[u8]) -> Result<Linear, String> {
     itk::whole_of(parts(bytes)?)
 }
 
-/// The transforms of a file, in the order in which a point goes through them, which is the last one of the file first.
+/// Reads the transforms of a file, in the order in which they are applied to a point: the last one of the file comes
+/// first.
 pub fn parts(bytes: &[u8]) -> Result<Vec<Transform>, String> {
     let file = File::open(bytes)?;
     let all = Object::root(&file)?.child(&file, ALL)?;
@@ -54,7 +56,7 @@ pub fn parts(bytes: &[u8]) -> Result<Vec<Transform>, String> {
     itk::in_turn(parts)
 }
 
-/// A file of one transform, or of a composite of several.
+/// The bytes of a file with one transform, or with a composite of several.
 pub fn bytes(parts: &[&Transform]) -> Result<Vec<u8>, String> {
     let axes = parts.iter().map(|part| axes(part)).max().unwrap_or(3);
     let mut groups = Vec::new();
@@ -78,11 +80,11 @@ fn axes(part: &Transform) -> usize {
     }
 }
 
-/// What a file has of one transform, among others of so many axes.
+/// The group of one transform in a file whose transforms have `all_axes` dimensions.
 fn group(part: &Transform, all_axes: usize) -> Result<Group, String> {
     let (kind, parameters, fixed) = match part {
         Transform::Linear(linear) => {
-            // A map of the plane is one of space, too.
+            // A 2-D linear transform is written as a 3-D one.
             let solid = || Linear::new(linear.kind, Dimension::Three, linear.centre, &linear.to_affine());
             let linear = if axes(part) < all_axes { solid() } else { linear.clone() };
             let (kind, fixed) = named(&linear);

@@ -1,4 +1,4 @@
-//! JSON: mireg's own, also inside a report.json, and 4x4 matrices under `lps` or `ras`.
+//! Transforms in JSON: mireg's own format, also inside a report.json, and 4x4 matrices under the key `lps` or `ras`.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -9,19 +9,19 @@ use super::matrix;
 use super::text::shown;
 use crate::transform::{Dimension, Kind, Linear};
 
-/// Most by which a number of the matrix may differ from what the parameters make.
+/// The largest permitted difference between the matrix and that of the parameters, in any number.
 const SAME: f64 = 1e-6;
 
-/// From a point of the fixed image to the point of the moving image.
+/// A linear transform from points of the fixed image to points of the moving image.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Motion {
-    /// What it may do.
+    /// The kind of transform.
     pub kind: Kind,
-    /// Those of ITK's transform of this kind: radians, mm.
+    /// The parameters of ITK's transform of this kind, in radians and mm.
     pub parameters: Vec<f64>,
-    /// What rotations and scales leave in place, LPS mm.
+    /// The centre of rotations and scales, LPS mm.
     pub centre_mm: [f64; 3],
-    /// The same as a matrix, rows, LPS mm.
+    /// The same transform as a matrix, by rows, LPS mm.
     pub matrix: [[f64; 4]; 4],
 }
 
@@ -37,7 +37,7 @@ impl From<&Linear> for Motion {
 }
 
 impl Motion {
-    /// The parameters alone; the matrix must agree.
+    /// Makes a transform of the parameters, after checking that the matrix agrees.
     fn linear(&self) -> Result<Linear, String> {
         let count = self.parameters.len();
         let fits = |dimension: &Dimension| self.kind.parameters(*dimension) == count;

@@ -1,5 +1,6 @@
-//! FreeSurfer's linear transform arrays. Their matrix takes a point of `src` to the point of `dst`, RAS mm or voxels, and FreeSurfer moves
-//! `src` onto `dst` (`mri_vol2vol --mov src --targ dst --lta`), so `src` is the moving image and `dst` the fixed one. utils/transform.cpp.
+//! FreeSurfer's linear transform arrays. Their matrix maps points of `src` to points of `dst`, in RAS mm or voxels.
+//! FreeSurfer resamples `src` on `dst` (`mri_vol2vol --mov src --targ dst --lta`), so `src` is the moving image and
+//! `dst` the fixed one. Source: FreeSurfer's utils/transform.cpp.
 
 use crate::error::{Message, message};
 use glam::{DAffine3, DMat3, DVec3};
@@ -12,11 +13,11 @@ use super::text::{numbers, shown, whole};
 use crate::Geometry;
 use crate::transform::Linear;
 
-/// FreeSurfer's numbers for what a matrix takes to what.
+/// FreeSurfer's type numbers: a matrix maps voxels to voxels, or RAS to RAS.
 const VOXELS: f64 = 0.0;
 const RAS: f64 = 1.0;
 
-/// The line above what a file says of the moving image.
+/// The line above the description of the moving image.
 pub const SOURCE: &str = "src volume info";
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
@@ -47,20 +48,21 @@ fn invalid() -> String {
     "maps voxels, but says of one of its volumes that its geometry is not valid; write it again from both images".into()
 }
 
-/// Where a line stands that is exactly this.
+/// The index of the line that is exactly `line`.
 fn place(lines: &[&str], line: &str) -> Result<usize, String> {
     let place = lines.iter().position(|&l| l == line);
     place.ok_or_else(|| format!("has no line \"{line}\", so it is no FreeSurfer .lta, or truncated; copy it again"))
 }
 
-/// The numbers of the first line `key = ...`.
+/// The numbers on the first line `key = ...`.
 fn value(lines: &[&str], key: &str) -> Result<Vec<f64>, String> {
     let value = lines.iter().filter_map(|line| line.split_once('=')).find(|(k, _)| k.trim() == key);
     let missing = || format!("has no line \"{} = ...\", so it is truncated; copy it again", shown(key));
     numbers(value.ok_or_else(missing)?.1)
 }
 
-/// What takes voxel indices to RAS mm of the volume that is described below the line `title`; none of one that says it is not valid.
+/// The map from voxel indices to RAS mm of the volume that is described below the line `title`; `None` if it is marked
+/// as not valid.
 fn volume(lines: &[&str], title: &str) -> Result<Option<DAffine3>, String> {
     let lines = &lines[place(lines, title)? + 1..];
     let lines = &lines[..lines.len().min(8)];
@@ -87,7 +89,8 @@ pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
     ))
 }
 
-/// The eight lines of a volume, whose middle is that of a voxel more than the last one's index says.
+/// The eight lines that describe a volume. FreeSurfer's centre is at index size / 2, half a voxel beyond the centre of
+/// the grid.
 fn described(grid: &Geometry) -> String {
     let [x, y, z] = [grid.direction.x_axis, grid.direction.y_axis, grid.direction.z_axis];
     let middle = DVec3::from_array(grid.size.map(|n| n as f64 / 2.0));

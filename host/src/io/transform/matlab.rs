@@ -1,13 +1,13 @@
-//! ITK transforms in MATLAB 4 files, as ANTs writes them: a matrix of parameters that is called like the transform's type, then
-//! one called `fixed`. MAT-File Format (MathWorks), on level 4.
+//! ITK transforms in MATLAB 4 files, as ANTs writes them: a matrix of parameters with the name of the transform's type,
+//! then a matrix with the name `fixed`. Source: MAT-File Format (MathWorks), on level 4.
 
 use super::parameters::{composed, linear, named};
 use crate::transform::{Kind, Linear};
 
-/// Longest name of a matrix.
+/// The longest name of a matrix.
 const LONGEST: usize = 256;
 
-/// One linear transform, or several, of which the last comes first.
+/// Reads a linear transform, or the composition of several, of which the last is applied first.
 pub fn read(bytes: &[u8]) -> Result<Linear, String> {
     let mut rest = bytes;
     let mut parts = Vec::new();
@@ -22,7 +22,7 @@ pub fn read(bytes: &[u8]) -> Result<Linear, String> {
     composed(&parts).ok_or_else(damaged)
 }
 
-/// Takes the next matrix, its name and its numbers by columns, from the front of `bytes`.
+/// Takes the next matrix from the front of `bytes`: its name, and its numbers by columns.
 fn matrix(bytes: &mut &[u8]) -> Result<(String, Vec<f64>), String> {
     let header: [[u8; 4]; 5] = take(bytes, 20)?.as_chunks().0.try_into().map_err(|_| damaged())?;
     let (big_endian, single) = kind(header[0]).ok_or_else(damaged)?;
@@ -44,13 +44,14 @@ fn matrix(bytes: &mut &[u8]) -> Result<(String, Vec<f64>), String> {
     Ok((name, numbers))
 }
 
-/// Whether a file begins like one of these.
+/// Whether a file begins as a MATLAB 4 file does.
 pub fn is(bytes: &[u8]) -> bool {
     bytes.first_chunk().copied().and_then(kind).is_some()
 }
 
-/// Whether a matrix is big-endian and whether it is of single precision, by its first word: thousands say the byte order, tens what numbers
-/// are stored as. A vector is the same by rows, 100 more, as by columns.
+/// Whether a matrix is big-endian, and whether it has single precision, from its first word. The thousands give the
+/// byte order, the tens the type of the numbers. 100 is added for storage by rows, which makes no difference for a
+/// vector.
 fn kind(word: [u8; 4]) -> Option<(bool, bool)> {
     let (little, big) = (u32::from_le_bytes(word), u32::from_be_bytes(word));
     match if little <= 110 { little } else { big.checked_sub(1000)? } {
@@ -70,7 +71,7 @@ fn damaged() -> String {
     "is no transform of ANTs in a MATLAB 4 file, or is damaged; copy it again, or save it as .tfm with ITK".into()
 }
 
-/// A file of one affine transform, the only type that ANTs writes.
+/// The bytes of a file with one affine transform, the only type that ANTs writes.
 pub fn bytes(transform: &Linear) -> Vec<u8> {
     let affine = as_affine(transform);
     let (name, fixed) = named(&affine);
@@ -87,7 +88,7 @@ fn part(name: &str, numbers: &[f64]) -> Vec<u8> {
     [&header, name.as_bytes(), &[0], &numbers].concat()
 }
 
-/// The same matrix, translation and centre, to the last bit.
+/// The affine transform with the same matrix, translation and centre, to the last bit.
 fn as_affine(transform: &Linear) -> Linear {
     let axes = transform.dimension.axes();
     let rows = transform.matrix().transpose().to_cols_array_2d();

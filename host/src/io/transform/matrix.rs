@@ -1,4 +1,4 @@
-//! Plain 4x4 matrices, four rows of text.
+//! Plain 4x4 matrices, as four rows of text.
 
 use glam::{DAffine3, DVec3};
 
@@ -8,12 +8,12 @@ use super::grids::Grids;
 use super::text::numbers;
 use crate::transform::Linear;
 
-/// A matrix of LPS mm.
+/// Reads a matrix in LPS mm.
 pub fn read_lps(text: &str, grids: &Grids) -> Result<Linear, String> {
     Ok(grids.about(&map(rows(text)?)?))
 }
 
-/// A matrix of RAS mm.
+/// Reads a matrix in RAS mm.
 pub fn read_ras(text: &str, grids: &Grids) -> Result<Linear, String> {
     Ok(grids.about(&flipped(&map(rows(text)?)?)))
 }
@@ -26,13 +26,13 @@ pub fn ras(transform: &Linear) -> String {
     text(&flipped(&transform.to_affine()))
 }
 
-/// A map of RAS as one of LPS, or the other way round.
+/// Converts a map in RAS to LPS, or the other way.
 pub fn flipped(map: &DAffine3) -> DAffine3 {
     let flip = DAffine3::from_mat3(FLIP);
     flip * *map * flip
 }
 
-/// Four lines of four numbers. Empty lines do not count.
+/// Reads four lines of four numbers. Empty lines are skipped.
 pub fn rows(text: &str) -> Result<[[f64; 4]; 4], String> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let rows =
@@ -57,7 +57,7 @@ pub fn rows_of(map: &DAffine3) -> [[f64; 4]; 4] {
     [row(x, 0), row(y, 1), row(z, 2), [0.0, 0.0, 0.0, 1.0]]
 }
 
-/// The matrix of a map, four lines.
+/// The matrix of a map, as four lines.
 pub fn text(map: &DAffine3) -> String {
     rows_of(map).map(|row| joined(row) + "\n").concat()
 }

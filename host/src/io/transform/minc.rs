@@ -1,6 +1,6 @@
-//! MINC's .xfm, of FreeSurfer too. A transform takes a point of the source, which is what `mincresample` moves, to the point of the target,
-//! RAS mm. Several in one file follow each other, and each can be said to be meant the other way round (`Invert_Flag`). MINC's
-//! volume_io/MNI_formats/gen_xf_io.c.
+//! MINC's .xfm files, which FreeSurfer writes too. A transform maps points of the source, which is the image that
+//! `mincresample` resamples, to points of the target, in RAS mm. Several transforms in one file are applied one after
+//! the other, and each can be marked as inverted (`Invert_Flag`). Source: MINC's volume_io/MNI_formats/gen_xf_io.c.
 
 use glam::DAffine3;
 
@@ -10,7 +10,7 @@ use super::matrix::{flipped, map, rows_of};
 use super::text::{numbers, shown};
 use crate::transform::Linear;
 
-/// How a file of this format starts.
+/// The text at the start of a file of this format.
 pub const MAGIC: &str = "MNI Transform File";
 
 /// One of the transforms of a file.
@@ -50,7 +50,7 @@ pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
     Ok(grids.about(&flipped(&forth.inverse())))
 }
 
-/// The map of three rows of four numbers.
+/// Parses the map of three rows of four numbers.
 fn affine(rows: &str) -> Result<DAffine3, String> {
     let rows = numbers(rows)?;
     match rows.as_chunks().0 {

@@ -1,7 +1,8 @@
-//! Transforms in files, those of mireg and those of others. (Displacement fields alone are in [`super::field`], meshes in [`super::mesh`].)
+//! Reads and writes transforms, in mireg's formats and those of other programs. Files of a single displacement field
+//! are in [`super::field`], meshes in [`super::mesh`].
 //!
-//! Whatever a file's own convention, what is read is a map from a point of the fixed image to the point of the moving image,
-//! LPS mm, and what is written is one.
+//! Whatever the convention of a file, transforms in memory map points of the fixed image to points of the moving image,
+//! in LPS mm.
 
 mod afni;
 mod elastix;
@@ -30,12 +31,14 @@ pub use grids::Grids;
 pub use json::Motion;
 use text::content;
 
-/// A matrix that shrinks the cube of its columns' lengths by this factor is taken to have no inverse.
+/// A matrix whose determinant, divided by the product of the lengths of its columns, is at most this is taken to have
+/// no inverse.
 const FLAT: f64 = 1e-9;
 
-/// Reads any transform: a linear one of any [`Format`], a mesh of [`super::mesh`], a displacement field of [`super::field`] by the end of
-/// its name, or one of ITK, text or HDF5, that holds several, fields among them. Those are a [`Transform::Chain`] in the order in which a
-/// point goes through them, of one at least. With a `format` no meshes and no files of a field alone are read.
+/// Reads any transform: a linear one of any [`Format`], a mesh of [`super::mesh`], a displacement field of
+/// [`super::field`] by the ending of its name, or an ITK file, text or HDF5, with several transforms and fields. The
+/// latter is a [`Transform::Chain`] of at least one part, in the order in which they are applied to a point. If
+/// `format` is given, meshes and files of a single field are not read.
 ///
 /// # Errors
 /// Those of [`read_linear`], [`super::mesh::read`] and [`super::field::read`].
@@ -60,12 +63,13 @@ pub fn read(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Transf
     Ok(if parts.len() == 1 { parts.remove(0) } else { Transform::Chain(parts) })
 }
 
-/// Writes any transform: a linear one, or a chain that is linear as a whole, as [`write_linear`] does, a displacement field as
-/// [`super::field::write`] and a mesh as [`super::mesh::write`] do, which know neither `format` nor `grids`. [`Format::ItkHdf5`] takes
-/// fields and chains of them, too: see [`holds_chains`].
+/// Writes any transform. A linear transform, or a chain that is linear as a whole, is written by [`write_linear`], a
+/// displacement field by [`super::field::write`], and a mesh by [`super::mesh::write`]; the latter two ignore `format`
+/// and `grids`. [`Format::ItkHdf5`] also holds fields, and chains with fields: see [`holds_chains`].
 ///
 /// # Errors
-/// Those of these, and [`Error::File`] for a chain that is not linear, in other formats: [`Transform::to_field`] makes one field of it.
+/// Those of these functions, and [`Error::File`] for a chain that is not linear in other formats.
+/// [`Transform::to_field`] converts such a chain to one field.
 pub fn write(path: &Path, format: Option<Format>, transform: &Transform, grids: &Grids) -> Result<()> {
     match transform {
         Transform::Field(_) | Transform::Chain(_) if transform.to_linear().is_none() && holds_chains(path, format) => {
@@ -87,19 +91,22 @@ pub fn write(path: &Path, format: Option<Format>, transform: &Transform, grids: 
     }
 }
 
-/// Whether a file of this name, or of this format, is one that holds displacement fields and chains of transforms as they are: ITK's HDF5.
+/// Whether a file of this format, or by default of this name, can hold displacement fields and chains of transforms
+/// unchanged: ITK's HDF5.
 pub fn holds_chains(path: &Path, format: Option<Format>) -> bool {
     format.or_else(|| Format::of_name(path).ok()) == Some(Format::ItkHdf5)
 }
 
-/// Reads a linear transform. Without a `format`, the content says which it is, and of plain 4x4 matrices the end of the name: `.mat` is FSL.
+/// Reads a linear transform. Without a `format`, it is recognised by the content, and a plain 4x4 matrix by the name's
+/// ending: `.mat` is FSL.
 ///
-/// ITK and elastix files keep their kind and each bit of their parameters; of several in one file, and of those that an elastix
-/// file names, the composition is read. A matrix becomes the first kind that can do what it does to within 1e-9.
+/// Transforms of ITK and elastix keep their kind and each bit of their parameters. Several transforms in one file, and
+/// those that an elastix file names, are composed. A matrix becomes a transform of the first kind that represents it to
+/// within 1e-9.
 ///
 /// # Errors
-/// [`Error::File`] for a file that is not there, is damaged, holds no linear map with an inverse, is a plain matrix of unknown
-/// convention, or cannot be understood without `grids`.
+/// [`Error::File`] for a file that does not exist, is damaged, does not hold a linear map with an inverse, is a plain
+/// matrix of unknown convention, or cannot be interpreted without `grids`.
 pub fn read_linear(path: &Path, format: Option<Format>, grids: &Grids) -> Result<Linear> {
     if format.is_none() && field::is(path) {
         return Err(Error::file(
@@ -128,16 +135,17 @@ pub fn read_linear(path: &Path, format: Option<Format>, grids: &Grids) -> Result
     Ok(linear)
 }
 
-/// Writes a linear transform, in the format that the end of the name says where none is given: `.tfm` and `.txt` (ITK, or elastix where
-/// the name starts with `TransformParameters`), `.json`, `.mat` (FSL), `.standard` (RIRE), `.lta` (FreeSurfer), `.1D` (AFNI), `.xfm`
-/// (MINC) and `.h5` (ITK in HDF5).
+/// Writes a linear transform, by default in the format of the name's ending: `.tfm` and `.txt` (ITK, or elastix if the
+/// name starts with `TransformParameters`), `.json`, `.mat` (FSL), `.standard` (RIRE), `.lta` (FreeSurfer), `.1D`
+/// (AFNI), `.xfm` (MINC) and `.h5` (ITK in HDF5).
 ///
-/// Numbers are the shortest that are read back to the last bit, in RIRE's table 10 decimals. ITK (text and HDF5), ANTs, elastix and JSON keep kind,
-/// parameters and centre, and with them each bit of [`Linear::to_affine`]; ANTs knows affine alone.
+/// Numbers are the shortest that read back to the last bit; in RIRE's table they have 10 decimals. ITK (text and HDF5),
+/// ANTs, elastix and JSON keep kind, parameters and centre, and so each bit of [`Linear::to_affine`]; ANTs has only
+/// affine transforms.
 ///
 /// # Errors
-/// [`Error::File`] for a name of another end, where the format needs a grid that is not in `grids`, and where the file cannot be
-/// written.
+/// [`Error::File`] for a name with another ending, if the format needs a grid that is not in `grids`, and if the file
+/// cannot be written.
 pub fn write_linear(path: &Path, format: Option<Format>, transform: &Linear, grids: &Grids) -> Result<()> {
     let bytes = match format.map_or_else(|| Format::of_name(path), Ok).map_err(Error::at(path))? {
         Format::Itk => itk::text(transform).into_bytes(),

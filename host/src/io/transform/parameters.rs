@@ -1,14 +1,14 @@
-//! ITK's types of linear transforms: what their parameters mean, and the type of each kind.
+//! The linear transform types of ITK: their parameters, and the type for each kind of transform.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 use super::text::shown;
 use crate::transform::{Dimension, Kind, Linear, rotation};
 
-/// Most by which a versor may be longer than 1.
+/// The largest permitted excess of a versor's length over 1.
 const LONG: f64 = 1e-6;
 
-/// The map of an ITK transform of type `name`, such as `Euler3DTransform_double_3_3`.
+/// Makes a transform of the parameters of an ITK transform of type `name`, such as `Euler3DTransform_double_3_3`.
 pub fn linear(name: &str, parameters: &[f64], fixed: &[f64]) -> Result<Linear, String> {
     let unread = || {
         let name = shown(name);
@@ -70,7 +70,7 @@ fn short(versor: &[f64]) -> Result<(), String> {
     }
 }
 
-/// Matrix and translation of a type that no kind keeps its parameters like.
+/// The matrix and translation of an ITK type whose parameters are not those of any [`Kind`].
 fn converted(kind: &str, dimension: Dimension, parameters: &[f64]) -> (DMat3, DVec3) {
     let vector = |at: usize| DVec3::from_slice(&parameters[at..at + 3]);
     let versor = || rotation::versor(vector(0));
@@ -108,7 +108,7 @@ pub fn named(transform: &Linear) -> (String, Vec<f64>) {
             "TranslationTransform".into()
         }
         Kind::Rigid => {
-            // The last number says that the rotation is Rz Rx Ry and not Rz Ry Rx.
+            // The fourth number is a flag: 0 for the rotation Rz Rx Ry, 1 for Rz Ry Rx.
             fixed.extend((axes == 3).then_some(0.0));
             format!("Euler{axes}DTransform")
         }
@@ -118,7 +118,7 @@ pub fn named(transform: &Linear) -> (String, Vec<f64>) {
     (format!("{kind}_double_{axes}_{axes}"), fixed)
 }
 
-/// The transforms of a file, in its order, as one. ITK applies the last one first.
+/// Composes the transforms of a file, given in its order. ITK applies the last one first.
 pub fn composed(transforms: &[Linear]) -> Option<Linear> {
     transforms.iter().rev().cloned().reduce(|first, next| first.then(&next))
 }

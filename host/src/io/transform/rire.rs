@@ -1,5 +1,5 @@
-//! RIRE's standards: the eight corners of the fixed image ("From") and where they go in the moving image ("To"). Both are counted in mm
-//! along the image's own axes from the centre of its first voxel. West and others 1997.
+//! RIRE's standards: the eight corners of the fixed image ("From") and their positions in the moving image ("To"). Both
+//! are in mm along the axes of the image from the centre of its first voxel (West et al. 1997).
 
 use crate::error::{Message, message};
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use super::text::{numbers, whole};
 use crate::Geometry;
 use crate::transform::Linear;
 
-/// Most by which a corner may miss the map that fits all of them, mm. Tables have four decimals.
+/// The largest distance of a corner from its position by the map that fits all corners, mm. Tables have four decimals.
 const TOLERANCE_MM: f64 = 0.01;
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
@@ -32,20 +32,20 @@ pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
     }
     let map = fit(&points);
     let miss = |[from, to]: &[DVec3; 2]| map.transform_point3(*from).distance(*to);
-    // Not a number is a miss too.
+    // Written such that NaN counts as a miss.
     if !points.iter().all(|pair| miss(pair) <= TOLERANCE_MM) {
         return Err(message!("no linear map takes its eight points to the new ones"; "correct the file"));
     }
     Ok(grids.about(&(own_to_world(moving) * map * own_to_world(fixed).inverse())))
 }
 
-/// The two points of a line with a number and six coordinates.
+/// The two points on a line of a number and six coordinates.
 fn row(line: &str) -> Option<[DVec3; 2]> {
     let numbers: [f64; 7] = numbers(line).ok()?.try_into().ok()?;
     Some([DVec3::from_slice(&numbers[1..4]), DVec3::from_slice(&numbers[4..])])
 }
 
-/// The linear map with the smallest sum of squares of distances.
+/// The linear map with the least sum of squared distances.
 fn fit(points: &[[DVec3; 2]]) -> DAffine3 {
     let count = points.len() as f64;
     let mean = |side: usize| points.iter().map(|pair| pair[side]).sum::<DVec3>() / count;
@@ -79,7 +79,7 @@ pub fn text(transform: &Linear, grids: &Grids) -> Result<String, Message> {
     Ok(text + "\n(All distances are in millimeters.)\n")
 }
 
-/// RIRE's mm of an image to LPS mm.
+/// Maps RIRE's mm of an image to LPS mm.
 fn own_to_world(grid: &Geometry) -> DAffine3 {
     DAffine3::from_mat3_translation(grid.direction, grid.origin)
 }

@@ -1,14 +1,14 @@
-//! Numbers in text, and files that are short enough to be transforms.
+//! Parses numbers in text, and reads files of limited size.
 
 use std::path::Path;
 
 use crate::Error;
 use crate::io::source::Source;
 
-/// Bytes beyond which no file is read: those of linear transforms have a few thousand.
+/// The most bytes of a file that is read. Files of linear transforms have a few thousand.
 const MOST: u64 = 1 << 20;
 
-/// Numbers with spaces between.
+/// Parses numbers that are separated by white space.
 pub fn numbers(text: &str) -> Result<Vec<f64>, String> {
     let number = |n: &str| {
         let finite = n.parse().ok().filter(|n: &f64| n.is_finite());
@@ -17,7 +17,7 @@ pub fn numbers(text: &str) -> Result<Vec<f64>, String> {
     text.split_whitespace().map(number).collect()
 }
 
-/// Whether the last line has its end, without which it may be half a line.
+/// Checks that the last line is terminated. If it is not, the file may be truncated.
 pub fn whole(text: &str) -> Result<(), String> {
     match text.ends_with('\n') {
         true => Ok(()),
@@ -25,12 +25,12 @@ pub fn whole(text: &str) -> Result<(), String> {
     }
 }
 
-/// The start of a word from a file, fit to be printed on a line.
+/// The start of a word from a file, made printable on one line.
 pub fn shown(word: &str) -> String {
     word.chars().filter(|c| !c.is_control()).take(80).collect()
 }
 
-/// All of a file that is small enough to hold a linear transform.
+/// Reads a file, unless it is too large to hold a linear transform.
 pub fn content(path: &Path) -> crate::Result<Vec<u8>> {
     let bytes = Source::open(path)?.rest(MOST + 1)?;
     match bytes.len() as u64 > MOST {

@@ -1,4 +1,4 @@
-//! How much a displacement field stretches what is around each voxel.
+//! The Jacobian determinants of displacement fields.
 
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
@@ -6,14 +6,14 @@ use rayon::prelude::*;
 use super::Field;
 
 impl Field {
-    /// How many times larger the neighbourhood of each voxel becomes: the determinant of the derivative of p + u(p) by p, in mm, by
-    /// central differences, and by differences to the one neighbour at borders. Nothing changes along axes of one voxel. Negative
-    /// where the field folds.
+    /// Returns the Jacobian determinant at each voxel, the factor by which volumes grow: the determinant of the
+    /// derivative of p + u(p) by p, in mm, by central differences, and by one-sided differences at borders. Along axes
+    /// of one voxel u does not change. The determinant is negative where the field folds.
     pub fn jacobians(&self) -> Vec<f32> {
         self.each_jacobian().collect()
     }
 
-    /// The voxels around which the field folds: the way back from there is not unique.
+    /// Returns the number of voxels around which the field folds: there the inverse is not unique.
     pub fn folds(&self) -> usize {
         self.each_jacobian().filter(|&jacobian| jacobian <= 0.0).count()
     }
@@ -27,7 +27,7 @@ impl Field {
         })
     }
 
-    /// How u changes from voxel to voxel along an axis.
+    /// Returns the change of u per voxel along an axis.
     fn slope(&self, place: [usize; 3], axis: usize) -> DVec3 {
         let along = |n: usize| {
             let mut there = place;

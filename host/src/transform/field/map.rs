@@ -1,22 +1,22 @@
-//! A displacement field as a map of points, forth and back.
+//! Maps points through a displacement field and through its inverse.
 
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::Field;
 use crate::Geometry;
 
-/// Part of the smallest voxel within which the way back is found.
+/// The tolerance of the inverse, as a fraction of the smallest spacing.
 const CLOSE: f64 = 1e-8;
-/// Most steps on the way back, and most times that one of them is halved.
+/// The maximum number of steps of the inverse, and how often a step is halved at most.
 const STEPS: usize = 60;
 const HALVINGS: usize = 8;
-/// Steps of plain substitution with which the way back begins.
+/// The number of fixed-point steps with which the inverse begins.
 const SUBSTITUTIONS: usize = 3;
-/// A map that shrinks volumes by this much has no direction in which to go.
+/// The smallest determinant of the derivative, by magnitude, for which a Newton step is made.
 const FLAT: f64 = 1e-6;
 
 impl Field {
-    /// The field as a map of points, which has at hand what many points need.
+    /// Returns the field as a map of points, with what many points need prepared in advance.
     pub fn map(&self) -> FieldMap<'_> {
         FieldMap::new(self)
     }
@@ -28,7 +28,7 @@ pub struct FieldMap<'a> {
     to_voxel: DAffine3,
     /// The last voxel along each axis.
     last: DVec3,
-    /// Mm within which the way back is found.
+    /// The tolerance of the inverse, mm.
     close: f64,
 }
 
@@ -39,8 +39,8 @@ impl<'a> FieldMap<'a> {
         Self { field, to_voxel: field.geometry.world_to_index(), last, close: CLOSE * spacing.min_element() }
     }
 
-    // A call would lose the instruction set of a loop over many points.
-    /// u at a point, LPS mm.
+    // Inlined here and below: a call would lose the vector instructions that a loop over many points is compiled for.
+    /// Returns u at a point, LPS mm.
     #[inline(always)]
     pub fn at(&self, point: DVec3) -> DVec3 {
         let (cell, part) = self.cell(point);
@@ -52,24 +52,25 @@ impl<'a> FieldMap<'a> {
         edges(0).lerp(edges(1), z)
     }
 
-    /// Where a point goes, LPS mm.
+    /// Maps a point, LPS mm.
     #[inline(always)]
     pub fn transform_point3(&self, point: DVec3) -> DVec3 {
         point + self.at(point)
     }
 
-    /// Whether a point lies in the box of the grid, which reaches half a voxel beyond the outermost voxel centres; along an axis of one
-    /// voxel every point does.
+    /// Returns whether a point lies in the box of the grid, which reaches half a voxel beyond the outermost voxel
+    /// centres. Along an axis of one voxel every point does.
     pub fn holds(&self, point: DVec3) -> bool {
         let position = self.to_voxel.transform_point3(point);
         (0..3).all(|axis| self.last[axis] == 0.0 || (-0.5..=self.last[axis] + 0.5).contains(&position[axis]))
     }
 
-    /// The point that goes to `target`, LPS mm. It may lie beyond the grid. Where several go there it is one of them; where none is found,
-    /// as can be where the field folds, it is the one found that comes nearest.
+    /// Returns the point that the field takes to `target`, LPS mm. It may lie beyond the grid. If there are several, it
+    /// is one of them. If none is found, which can happen where the field folds, it is the point found that comes
+    /// closest.
     ///
-    /// Newton's method with the derivative of the trilinear field. A step that does not bring the point nearer is halved, and where that does not
-    /// help or the derivative has no inverse the step is that of substitution, p = target - u(p).
+    /// This is Newton's method with the derivative of the trilinear field. A step that does not come closer is halved.
+    /// If that does not help, or the derivative has no inverse, a fixed-point step p = target - u(p) is made.
     pub fn back(&self, target: DVec3) -> DVec3 {
         let off = |point: DVec3| self.transform_point3(point) - target;
         let mut point = (0..SUBSTITUTIONS).fold(target, |point, _| target - self.at(point));
@@ -91,13 +92,14 @@ impl<'a> FieldMap<'a> {
         best.1
     }
 
-    /// Newton's step, to be taken off; none where the derivative has no inverse.
+    /// Returns Newton's step, which is to be subtracted, or `None` if the derivative has no inverse.
     fn newton(&self, point: DVec3, error: DVec3) -> Option<DVec3> {
         let derivative = DMat3::IDENTITY + self.slopes(point) * self.to_voxel.matrix3;
         (derivative.determinant().abs() > FLAT).then(|| derivative.inverse() * error)
     }
 
-    /// How u changes at a point from voxel to voxel along each axis, columns. Beyond the box it does not, across the border.
+    /// Returns the change of u per voxel at a point, a column for each axis. Beyond the grid, u does not change across
+    /// the border.
     fn slopes(&self, point: DVec3) -> DMat3 {
         let (cell, part) = self.cell(point);
         let position = self.to_voxel.transform_point3(point);
@@ -116,7 +118,8 @@ impl<'a> FieldMap<'a> {
         DMat3::from_cols(along(0), along(1), along(2))
     }
 
-    /// The corners of the cell around a point, or around the nearest point of the box, i fastest, and how far in it is along each axis.
+    /// Returns u at the corners of the cell around a point, or around the nearest point of the grid, i fastest, and the
+    /// position in the cell along each axis, 0 to 1.
     #[inline(always)]
     fn cell(&self, point: DVec3) -> ([DVec3; 8], DVec3) {
         let position = self.to_voxel.transform_point3(point).max(DVec3::ZERO).min(self.last);

@@ -1,7 +1,7 @@
 use super::*;
 use glam::{DAffine3, DMat3, Vec3Swizzles};
 
-/// Oblique, of anisotropic voxels.
+/// An oblique grid with anisotropic voxels.
 fn grid(size: [usize; 3]) -> Geometry {
     Geometry {
         size,

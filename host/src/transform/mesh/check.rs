@@ -1,13 +1,13 @@
-//! What a mesh must be to be a map.
+//! Checks whether a mesh can be used as a map.
 
 use super::{Mesh, corners, twice_area};
 
 impl Mesh {
-    /// Whether points can be taken through the mesh, and back: it has a triangle, its corners are there and finite, and no triangle is flat,
-    /// turned the other way round, or folded.
+    /// Checks whether points can be mapped through the mesh, and back: there is a triangle, all corners exist and are
+    /// finite, all triangles have the same orientation in the fixed picture, and none is degenerate or folded.
     ///
     /// # Errors
-    /// What is wrong, to be put behind "a mesh".
+    /// What is wrong, worded to follow "a mesh".
     pub fn check(&self) -> Result<(), String> {
         let count = self.fixed.len();
         if self.moving.len() != count {

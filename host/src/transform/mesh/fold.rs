@@ -1,15 +1,15 @@
-//! Whether triangles turn over.
+//! The area ratios of triangles, which show whether they fold.
 
 use super::{Mesh, corners, twice_area};
 
 impl Mesh {
-    /// How many times larger each triangle is in the moving picture than in the fixed one; 0 or less where it is folded.
+    /// Returns the area of each triangle in the moving picture over that in the fixed one; 0 or less if it is folded.
     pub fn area_ratios(&self) -> impl Iterator<Item = f64> {
         let area = |points, triangle| twice_area(corners(points, triangle));
         self.triangles.iter().map(move |triangle| area(&self.moving, triangle) / area(&self.fixed, triangle))
     }
 
-    /// The least of [`Mesh::area_ratios`]: above 0 where no triangle is folded.
+    /// Returns the smallest of [`Mesh::area_ratios`]: above 0 if no triangle is folded.
     pub fn least_area_ratio(&self) -> f64 {
         self.area_ratios().fold(f64::INFINITY, f64::min)
     }

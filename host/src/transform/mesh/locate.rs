@@ -1,14 +1,15 @@
-//! Which triangle a point lies in, found by bins.
+//! Finds the triangle that a point lies in, by a grid of bins.
 
 use super::{corners, twice_area};
 use glam::DVec2;
 
-/// How far outside a triangle, as a part of its height, a point may lie by rounding and still count as on its edge.
+/// How far outside a triangle, as a fraction of its height, a point may lie because of round-off and still count as on
+/// its edge.
 const EDGE: f64 = 1e-9;
-/// Bins that a triangle may touch on average.
+/// The most bins that triangles may touch on average.
 const MOST: usize = 32;
 
-/// Bins in a box of bins.
+/// Returns the number of bins in a box of bins.
 fn area([low, high]: [[usize; 2]; 2]) -> usize {
     (high[0] - low[0] + 1) * (high[1] - low[1] + 1)
 }
@@ -23,29 +24,29 @@ pub struct Place {
 }
 
 impl Place {
-    /// The point of these weights in a triangle with other corners.
+    /// Returns the point with these weights in a triangle with these corners.
     pub fn among(&self, [a, b, c]: [DVec2; 3]) -> DVec2 {
         let [u, v, w] = self.weights;
         a * u + b * v + c * w
     }
 }
 
-/// Finds triangles by a grid of bins, about one for each of them.
+/// Finds triangles by a grid of bins, about as many as there are triangles.
 #[derive(Debug, Clone)]
 pub struct Locator {
     triangles: Vec<[DVec2; 3]>,
-    /// The box around all of them.
+    /// The box around all triangles: its lower corner and its size.
     low: DVec2,
     extent: DVec2,
-    /// Bins along x and along y.
+    /// The number of bins along x, and along y.
     side: usize,
-    /// Of each bin, where its triangles begin in `members`; and at last their number.
+    /// For each bin, the index of its first triangle in `members`; at the end, the length of `members`.
     starts: Vec<u32>,
     members: Vec<u32>,
 }
 
 impl Locator {
-    /// Of triangles, one at least, with corners at these points.
+    /// Makes the bins for triangles, one at least, with corners at these points.
     pub fn new(points: &[DVec2], triangles: &[[u32; 3]]) -> Self {
         let triangles: Vec<_> = triangles.iter().map(|triangle| corners(points, triangle)).collect();
         let all = || triangles.iter().flatten().copied();
@@ -53,7 +54,7 @@ impl Locator {
         let side = (triangles.len() as f64).sqrt().ceil() as usize;
         let extent = (high - low).max(DVec2::splat(f64::MIN_POSITIVE));
         let mut new = Self { triangles, low, extent, side, starts: Vec::new(), members: Vec::new() };
-        // Triangles that overlap, as a file may hold them, could fill memory.
+        // Overlapping triangles, which a file may contain, could fill memory.
         while new.side > 1 && new.boxes().map(area).sum::<usize>() > MOST * new.triangles.len() {
             new.side /= 2;
         }
@@ -61,7 +62,7 @@ impl Locator {
         new
     }
 
-    /// The bins that the box around each triangle touches: the first and the last along x and y.
+    /// Returns the bins that the box around each triangle touches: the first and the last along x and y.
     fn boxes(&self) -> impl Iterator<Item = [[usize; 2]; 2]> {
         self.triangles.iter().map(|corners| {
             let low = corners.iter().copied().fold(DVec2::INFINITY, DVec2::min);
@@ -84,14 +85,15 @@ impl Locator {
         }
     }
 
-    /// The bin of a point, or the nearest.
+    /// Returns the bin of a point, or the nearest one.
     fn bin(&self, point: DVec2) -> [usize; 2] {
         // A cast from float to integer clamps.
         let at = (point - self.low) / self.extent * self.side as f64;
         [(at.x as usize).min(self.side - 1), (at.y as usize).min(self.side - 1)]
     }
 
-    /// The triangle that a point lies in or, to rounding, on the edge of; of several the one that it lies deepest in.
+    /// Returns the triangle that a point lies in or, within round-off, on the edge of. Of several, it is the one in
+    /// which the point lies deepest.
     pub fn find(&self, point: DVec2) -> Option<Place> {
         let [x, y] = self.bin(point);
         let bin = x + self.side * y;
@@ -99,11 +101,11 @@ impl Locator {
         let places = members.iter().map(|&triangle| self.place(triangle as usize, point));
         let depth = |place: &Place| place.weights.into_iter().fold(f64::INFINITY, f64::min);
         let deeper = |a: Place, b: Place| if depth(&b) > depth(&a) { b } else { a };
-        // The weights of a point that is no number are none.
+        // The weights of a point that is NaN are NaN, and so not in the range.
         places.filter(|place| (-EDGE..=1.0).contains(&depth(place))).reduce(deeper)
     }
 
-    /// Where a point lies by a triangle; weights are negative outside it.
+    /// Returns the weights of a point in a triangle; they are negative outside it.
     fn place(&self, triangle: usize, point: DVec2) -> Place {
         let [a, b, c] = self.triangles[triangle];
         let whole = twice_area([a, b, c]);

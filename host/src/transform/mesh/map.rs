@@ -1,41 +1,42 @@
-//! Points through a mesh, there and back.
+//! Maps points through a mesh, in both directions.
 
 use super::{Locator, Mesh, border, corners};
 use crate::Geometry;
 use crate::transform::field::Field;
 use glam::{DAffine2, DMat2, DVec2, DVec3};
 
-/// Steps by which a point outside the mesh is taken back, at most.
+/// The maximum number of steps by which a point outside the mesh is mapped back.
 const STEPS: usize = 300;
-/// What such a point may be off by in the moving picture, as a part of the mesh's size.
+/// How far off such a point may be in the moving picture, relative to its distance from the origin.
 const CLOSE: f64 = 1e-13;
 
 impl Mesh {
-    /// The mesh as a map of points, which has at hand what many points need.
+    /// Returns the mesh as a map of points, with what many points need prepared in advance.
     pub fn map(&self) -> MeshMap<'_> {
         MeshMap::new(self)
     }
 }
 
-/// A mesh as a map of points, made to be asked often.
+/// A mesh as a map of points, prepared for many of them.
 ///
-/// Inside the mesh each triangle has an affine map, and across edges these are continuous. Outside, a point goes where the affine map that fits
-/// all corners best takes it, and then by as much as the outline differs from that map: by the mean over the outline's edges of what their
-/// points nearest to it differ by, with weights of one by the distance to the fourth. So the map goes on continuously from the outline, and far
-/// away it is that affine map but for a shift.
+/// Inside the mesh each triangle has an affine map, and these are continuous across edges. Outside, a point is mapped
+/// by the affine map that fits all corners best, plus a correction: the weighted mean, over all edges of the outline,
+/// of how far the mesh differs from that affine map at the edge's nearest point. The weights are 1 over the fourth
+/// power of the distance. So the map is continuous across the outline, and far away it approaches the affine map plus a
+/// constant shift.
 #[derive(Debug, Clone)]
 pub struct MeshMap<'a> {
     mesh: &'a Mesh,
     fixed: Locator,
     moving: Locator,
     outline: Vec<[u32; 2]>,
-    /// What fits the corners best, and its inverse.
+    /// The affine map that fits the corners best, and its inverse.
     affine: DAffine2,
     back: DAffine2,
 }
 
 impl<'a> MeshMap<'a> {
-    /// Of a mesh in which no triangle is folded: the way back is not unique in others.
+    /// Prepares a mesh in which no triangle is folded: otherwise the inverse is not unique.
     pub fn new(mesh: &'a Mesh) -> Self {
         let affine = fit(&mesh.fixed, &mesh.moving);
         Self {
@@ -48,19 +49,20 @@ impl<'a> MeshMap<'a> {
         }
     }
 
-    /// A point of the fixed picture in the moving one, where the mesh is; `None` outside it.
+    /// Maps a point of the fixed picture to the moving one; `None` outside the mesh.
     pub fn inside(&self, point: DVec2) -> Option<DVec2> {
         let place = self.fixed.find(point)?;
         Some(place.among(corners(&self.mesh.moving, &self.mesh.triangles[place.triangle])))
     }
 
-    /// A point of the fixed picture in the moving one.
+    /// Maps a point of the fixed picture to the moving one.
     pub fn forward(&self, point: DVec2) -> DVec2 {
         self.inside(point).unwrap_or_else(|| self.beyond(point))
     }
 
-    /// A point of the moving picture in the fixed one. Inside the moved mesh it is the inverse of [`MeshMap::forward`]; outside it is
-    /// searched, and where the outline moves so unevenly that nothing fits, it is the nearest that was found.
+    /// Maps a point of the moving picture to the fixed one. Inside the moved mesh this is the inverse of
+    /// [`MeshMap::forward`]. Outside, the inverse is found by iteration; if the outline moves so unevenly that there is
+    /// none, the result is the nearest point that was found.
     pub fn backward(&self, point: DVec2) -> DVec2 {
         match self.moving.find(point) {
             Some(place) => place.among(corners(&self.mesh.fixed, &self.mesh.triangles[place.triangle])),
@@ -68,22 +70,22 @@ impl<'a> MeshMap<'a> {
         }
     }
 
-    /// Where a point of the fixed picture goes, LPS mm; z stays.
+    /// Maps a point of the fixed picture to the moving one, LPS mm; z is unchanged.
     pub fn transform_point3(&self, point: DVec3) -> DVec3 {
         self.forward(point.truncate()).extend(point.z)
     }
 
-    /// The way back of a point of the moving picture, LPS mm: see [`MeshMap::backward`]. z stays.
+    /// Maps a point of the moving picture to the fixed one, LPS mm: see [`MeshMap::backward`]. z is unchanged.
     pub fn back(&self, point: DVec3) -> DVec3 {
         self.backward(point.truncate()).extend(point.z)
     }
 
-    /// How far the middle of each pixel of `grid`, the fixed picture's or another 2-D one, goes.
+    /// Samples the map as a displacement field on `grid`, that of the fixed picture or another 2-D one.
     pub fn field(&self, grid: &Geometry) -> Field {
         Field::of(grid, |point| self.transform_point3(point))
     }
 
-    /// Outside the mesh.
+    /// Maps a point outside the mesh.
     fn beyond(&self, point: DVec2) -> DVec2 {
         let (fixed, moving) = (&self.mesh.fixed, &self.mesh.moving);
         let (mut sum, mut weights) = (DVec2::ZERO, 0.0);
@@ -98,7 +100,8 @@ impl<'a> MeshMap<'a> {
         self.affine.transform_point2(point) + sum / weights
     }
 
-    /// By fixed-point iteration: outside the mesh the map is affine but for what changes slowly along the outline.
+    /// Inverts the map outside the mesh by fixed-point iteration: there it is affine plus a correction that changes
+    /// slowly.
     fn search(&self, point: DVec2) -> DVec2 {
         let size = self.affine.matrix2.determinant().abs().sqrt();
         let close = CLOSE * (1.0 + point.length()) * size.max(1.0);
@@ -118,7 +121,7 @@ impl<'a> MeshMap<'a> {
     }
 }
 
-/// The affine map that takes points to others with the least sum of squares; a shift where they lie on a line.
+/// Fits the affine map that takes points to others, by least squares; a translation if the points lie on a line.
 fn fit(from: &[DVec2], to: &[DVec2]) -> DAffine2 {
     let count = from.len().max(1) as f64;
     let mean = |points: &[DVec2]| points.iter().sum::<DVec2>() / count;

@@ -18,16 +18,16 @@ pub struct Mesh {
     pub fixed: Vec<DVec2>,
     /// The same corners in the moving picture.
     pub moving: Vec<DVec2>,
-    /// Numbers of three corners each, all in the same sense of rotation in the fixed picture.
+    /// The numbers of each triangle's three corners; all triangles have the same orientation in the fixed picture.
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// The corners of a triangle.
+/// Returns the corners of a triangle.
 pub(crate) fn corners(points: &[DVec2], triangle: &[u32; 3]) -> [DVec2; 3] {
     triangle.map(|corner| points[corner as usize])
 }
 
-/// Twice the area of a triangle, negative where it turns the other way round.
+/// Returns twice the area of a triangle, with the sign of its orientation.
 pub(crate) fn twice_area([a, b, c]: [DVec2; 3]) -> f64 {
     (b - a).perp_dot(c - a)
 }

@@ -1,6 +1,6 @@
-//! The update field of a step, the field after it, and a field on another grid.
+//! Makes the update field of a step, composes it with the field, and resamples a field on another grid.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::task::{FieldView, chunk, pieces, rows, store};
@@ -11,11 +11,12 @@ use gpu::math::flow::{self, Pull};
 use gpu::math::interpolate::lerp;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Makes the update field of sums of forces, three planes, and of precisions, one: the square of its largest move.
+/// Turns smoothed forces (three planes) and precisions (one plane) into the update field, in place of the forces.
+/// Returns the square of its largest displacement.
 pub fn update(planes: &mut [f32], prior: f32) -> f32 {
     let largest = AtomicU32::new(0);
     pieces(planes, 1, |_, planes| {
-        // Floats that are not negative compare as their bits.
+        // Non-negative floats are ordered as their bits are.
         largest.fetch_max(update_piece(planes, prior).to_bits(), Ordering::Relaxed);
     });
     f32::from_bits(largest.into_inner())
@@ -35,11 +36,12 @@ widest! {
     }
 }
 
-/// Writes the field after a step, three planes, the square of whose largest move is known, and which is not to exceed a limit, or after
-/// a share of that.
+/// Writes the field after a step as three planes. `largest` is the square of the step's largest displacement. The step
+/// is shortened so that no voxel moves by more than `limit` voxels, then multiplied by `share`.
 pub fn compose(grid: &FieldView, step: &[f32], (largest, limit, share): (f32, f32, f32), out: &mut [f32]) {
     let factor = share * flow::limited(largest, limit);
-    // Steps of less than a voxel lead into the cells around a voxel, as all do that a flow takes.
+    // A step of less than a voxel ends in one of the eight cells around the voxel. All steps that a flow takes are that
+    // short.
     let short = factor * largest.sqrt() < 0.9;
     pieces(out, grid.size[0] as usize, |first, planes| compose_rows(grid, step, (factor, short), first, planes));
 }
@@ -85,8 +87,9 @@ fn anywhere(grid: &FieldView, step: &[Lanes; 3], [x, y, z]: [u32; 3]) -> [Lanes;
     out
 }
 
-/// [`anywhere`] for voxels not on the border and steps of less than a voxel. They lead into one of the eight cells around a voxel, so that
-/// instead of gathering numbers those around can be read in rows, mixed for both cells along an axis, and chosen from.
+/// As [`anywhere`], for voxels that are not on the border and steps of less than a voxel. Such a step ends in one of
+/// the eight cells around the voxel. Instead of gathering the numbers at the corners of that cell, this reads the rows
+/// of all 27 neighbours and selects between the lower and the upper cell along each axis.
 #[inline(always)]
 fn beside(grid: &FieldView, step: &[Lanes; 3], voxel: [u32; 3]) -> [Lanes; 3] {
     let (mut fraction, mut below) = ([[0.0; CHUNK]; 3], [[false; CHUNK]; 3]);
@@ -120,7 +123,8 @@ fn beside(grid: &FieldView, step: &[Lanes; 3], voxel: [u32; 3]) -> [Lanes; 3] {
     out
 }
 
-/// What lies between the first two of three numbers, where a position is below the second, or between the last two.
+/// Interpolates between the first two of three numbers where the position is below the middle one, else between the
+/// last two.
 #[inline(always)]
 fn chosen(numbers: &[Lanes; 3], below: &[bool; CHUNK], fraction: &Lanes) -> Lanes {
     let mut out = [0.0; CHUNK];
@@ -132,7 +136,7 @@ fn chosen(numbers: &[Lanes; 3], below: &[bool; CHUNK], fraction: &Lanes) -> Lane
     out
 }
 
-/// Writes a field on a grid of `size` from that of another: see [`flow::refined`].
+/// Resamples a field on a grid of `size`: see [`flow::refined`].
 pub fn refine(old: &FieldView, from: [[f32; 3]; 2], size: [u32; 3], out: &mut [f32]) {
     pieces(out, size[0] as usize, |first, planes| refine_rows(old, from, size, first, planes));
 }

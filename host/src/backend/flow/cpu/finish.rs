@@ -1,4 +1,4 @@
-//! What is made from a field at the end: its Jacobian, the moved image, the way back.
+//! Results that are computed from a finished field: its Jacobian, the moved image, the inverse field.
 
 use super::task::{FieldView, pieces};
 use crate::Volume;
@@ -15,12 +15,13 @@ use std::ops::Range;
 /// Voxels of a piece of work.
 const PIECE: usize = 1 << 14;
 
-/// Something for each voxel, from `work` on pieces, of which it gets the first voxel.
+/// Computes a number for each voxel. `work` is called for each piece, with the index of its first voxel and the numbers
+/// to write.
 fn each<T: Copy + Default + Send + Sync>(voxels: usize, work: impl Fn(usize, &mut [T]) + Sync) -> Vec<T> {
     made_by_piece(voxels, PIECE, |piece, some| work(piece * PIECE, some))
 }
 
-/// A voxel's displacement.
+/// The displacement of a voxel.
 #[inline(always)]
 fn displacement(grid: &FieldView, number: usize) -> [f32; 3] {
     let voxels = grid.voxels();
@@ -40,7 +41,7 @@ widest! {
     }
 }
 
-/// The smallest and the largest.
+/// The smallest and the largest number.
 pub fn range(numbers: &[f32]) -> [f32; 2] {
     let none = || [f32::INFINITY, f32::NEG_INFINITY];
     numbers
@@ -65,7 +66,7 @@ widest! {
     }
 }
 
-/// How far the voxels go, mm.
+/// The displacement vectors of all voxels, in mm.
 pub fn vectors(grid: &FieldView, maps: &VectorMaps) -> Vec<[f32; 3]> {
     each(grid.voxels(), |first, vectors| {
         for (number, vector) in (first..).zip(vectors) {
@@ -88,7 +89,7 @@ pub fn inverse(
     known_inverse(grid, spacing_mm, (planes, size), maps)
 }
 
-/// The way back of a field where its planes are known: see [`crate::backend::Flow::inverse`].
+/// The inverse of a field whose planes have been computed already: see [`crate::backend::Flow::inverse`].
 pub fn known_inverse(
     grid: &FieldView,
     spacing_mm: [f32; 3],
@@ -143,10 +144,10 @@ widest! {
     }
 }
 
-/// How far ways there and back miss.
+/// Inverse consistency errors: how far from a voxel the field and then its inverse end, in mm.
 #[derive(Default)]
 struct Misses {
-    /// In fixed point.
+    /// In units of 1 / [`flow::MM_UNIT`] mm.
     sum: u64,
     count: u64,
     worst: f32,

@@ -1,6 +1,6 @@
-//! The joint histogram of two images with a field between them, and the force of its tables.
+//! The joint histogram of the fixed and the displaced moving image, and the forces that follow from its tables.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::task::{FlowTask, Share, put, rows, take};
@@ -13,14 +13,14 @@ use gpu::math::flow::{self, Pull};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows that are counted together have about so many voxels: making counters costs more than counting few voxels.
+/// Voxels of a piece of work, about. Smaller pieces would spend more time on making their counters than on counting.
 const PIECE: usize = 1 << 17;
 
 /// The joint counts: the pair (f, m) is at `f + bins * m`.
 pub fn count(task: &FlowTask, bins: u32) -> Vec<u32> {
     let rows = PIECE.div_ceil(task.grid.size[0] as usize);
     let len = (bins * bins) as usize;
-    // One more for voxels that do not count.
+    // The last counter takes the voxels that don't count.
     let empty = || vec![0; len + 1];
     let pieces = (0..task.rows().div_ceil(rows)).into_par_iter().take_any_while(|_| wanted());
     let mut counts = pieces
@@ -48,7 +48,7 @@ widest! {
     }
 }
 
-/// The joint indices of a chunk; the one after the last for voxels that do not count.
+/// The joint indices of a chunk. Voxels that don't count have the index after the last pair.
 #[inline(always)]
 fn pairs(task: &FlowTask, bins: u32, row: usize, x: usize) -> [u32; CHUNK] {
     let (positions, counts) = task.counted(row, x);
@@ -56,7 +56,7 @@ fn pairs(task: &FlowTask, bins: u32, row: usize, x: usize) -> [u32; CHUNK] {
     let fixed = task.fixed(row, x);
     let mut pairs = [0; CHUNK];
     for l in 0..CHUNK {
-        // SAFETY: stored values and what is interpolated from them.
+        // SAFETY: both are stored values, or interpolated between stored values.
         let pair = unsafe { flow::pair([fixed[l], moving[l]], bins) };
         pairs[l] = if counts[l] { pair } else { bins * bins };
     }
@@ -72,7 +72,7 @@ pub struct Tables<'a> {
 }
 
 widest! {
-    /// Takes what pulls, from row `first` on, to rows of three planes of force and one of precision.
+    /// Writes or adds forces (three planes) and precisions (one plane) to the rows from `first` on.
     pub fn pull(task: &FlowTask, tables: &Tables, share: Share, first: usize, planes: [&mut [f32]; 4]) {
         assert!(tables.scores.len() == (tables.bins * tables.bins) as usize);
         assert!(tables.information.len() == tables.bins as usize);
@@ -93,11 +93,11 @@ fn pull_chunk(task: &FlowTask, tables: &Tables, per_square: [f32; 3], (row, x): 
     let scale = bin::scale(tables.bins, bin::FULL);
     let mut out = [[0.0; CHUNK]; 4];
     for l in 0..CHUNK {
-        // SAFETY: as long as the assertions of `pull` say; signed offsets are what vector gathers take.
+        // SAFETY: the assertions of `pull` checked the lengths. Vector gathers take signed offsets.
         let scores = |i: u32| unsafe { *tables.scores.as_ptr().offset(i as i32 as isize) };
         // SAFETY: as above.
         let information = |i: u32| unsafe { *tables.information.as_ptr().offset(i as i32 as isize) };
-        // SAFETY: stored values and what is interpolated from them.
+        // SAFETY: both are stored values, or interpolated between stored values.
         let score = unsafe { flow::score(scores, information, tables.bins, [fixed[l], moving[l]]) };
         let gradient = flow::pulled(&task.map, [slopes[0][l] * scale, slopes[1][l] * scale, slopes[2][l] * scale]);
         let pull = flow::pull(score, gradient, per_square);

@@ -1,10 +1,11 @@
-//! Landmarks pull at their voxels.
+//! The forces of landmarks.
 
 use super::task::FieldView;
 use crate::backend::flow::FlowLandmark;
 use gpu::math::flow::{self, Pull};
 
-/// Adds what landmarks say to three planes of force and one of precision; `squares`, weight and limit are those of [`flow::led`].
+/// Adds the forces and precisions of landmarks to three planes of force and one of precision. `squares`, weight and
+/// limit are those of [`flow::led`].
 pub fn lead(landmarks: &[FlowLandmark], grid: &FieldView, squares: [f32; 3], how: (f32, f32), planes: &mut [f32]) {
     let at = |voxel: u32, plane: usize| voxel as usize + plane * grid.voxels();
     for &FlowLandmark { voxel, known } in landmarks {

@@ -1,4 +1,4 @@
-//! The images of a level, and how they are compared.
+//! The images of a level and their metrics, on the CPU.
 
 use super::local::{self, Means};
 use super::task::{FieldView, FlowTask, Share, pieces};
@@ -18,7 +18,7 @@ pub struct LevelOnCpu {
     pub landmarks: Vec<FlowLandmark>,
 }
 
-/// The images of a channel, and how they are compared.
+/// The images of a channel and their metrics.
 struct ChannelOnCpu {
     images: Images,
     metrics: Vec<Metric>,
@@ -30,23 +30,24 @@ struct Images {
     masks: [Vec<u8>; 2],
 }
 
-/// How images are compared.
+/// A metric, with what it keeps between calls.
 enum Metric {
     Joint {
         bins: u32,
     },
     Local {
-        /// Of the window, voxels.
+        /// Standard deviations of the window, in voxels.
         sigmas: [f64; 3],
         /// The fixed image's local mean and variance.
         of_fixed: Vec<f32>,
-        /// Where there are several metrics, the local means of the last agreement, which else are where the forces go.
+        /// Local means of the last agreement, if there are several metrics. With one metric they are kept in the planes
+        /// that the forces overwrite.
         kept: Option<Vec<f32>>,
     },
 }
 
 impl LevelOnCpu {
-    /// `sigmas` is what a Gaussian of so many mm is in voxels.
+    /// `sigmas` converts a Gaussian's standard deviation from mm to voxels along each axis.
     pub fn new(level: &FlowLevel, sigmas: impl Fn(f64) -> [f64; 3]) -> Self {
         let several = level.channels.len() * level.compare.len() > 1;
         let channels = level.channels.iter().map(|channel| {
@@ -71,7 +72,7 @@ impl LevelOnCpu {
         Self { channels: channels.collect(), map: level.map, blocks, per_square, landmarks }
     }
 
-    /// How the images agree, with `room` for four planes.
+    /// Measures how well the images agree: one result per channel and metric. `room` is scratch memory of four planes.
     pub fn agreement(&mut self, grid: FieldView, half: Half, room: &mut [f32]) -> Vec<Agreement> {
         let (map, blocks) = (self.map, self.blocks);
         let of_channel = |ChannelOnCpu { images, metrics }: &mut ChannelOnCpu| {
@@ -81,7 +82,7 @@ impl LevelOnCpu {
         self.channels.iter_mut().flat_map(of_channel).collect()
     }
 
-    /// Writes what pulls into the planes of `room`.
+    /// Writes forces and precisions into the four planes of `room`.
     pub fn pull(&mut self, grid: FieldView, half: Half, scores: &[WeightedScore], room: &mut [f32]) -> Result<()> {
         let Self { channels, map, blocks, per_square, .. } = self;
         if scores.len() != channels.iter().map(|channel| channel.metrics.len()).sum::<usize>() {
@@ -100,7 +101,8 @@ impl LevelOnCpu {
 }
 
 impl LevelOnCpu {
-    /// Writes the moving images, as the field moves them, over the fixed images and masks of another level on the same grid.
+    /// Resamples the moving images through the field, and replaces the fixed images and masks of another level on the
+    /// same grid by the result.
     pub fn show(&self, grid: FieldView, other: &mut Self) {
         for (channel, other) in self.channels.iter().zip(&mut other.channels) {
             let task = channel.images.task(grid, Half::Both, (self.map, self.blocks));

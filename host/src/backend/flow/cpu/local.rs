@@ -1,6 +1,6 @@
-//! Local correlation of two images with a field between them, and its force.
+//! The local correlation of the fixed and the displaced moving image, and its forces.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::task::{FlowTask, Share, chunk, fractions, put, rows, store, take};
@@ -13,7 +13,7 @@ use gpu::math::bin;
 use gpu::math::flow::{self, Moments, Pull};
 use rayon::prelude::*;
 
-/// The fixed image's local mean and variance.
+/// The local mean and variance of the fixed image, as two planes.
 pub fn of_fixed(fixed: &[u16], size: [usize; 3], sigmas: [f64; 3]) -> Vec<f32> {
     let value = |&value: &u16| f32::from(value) / bin::FULL;
     let mut planes = mapped(fixed, 0, value);
@@ -26,7 +26,7 @@ pub fn of_fixed(fixed: &[u16], size: [usize; 3], sigmas: [f64; 3]) -> Vec<f32> {
 }
 
 widest! {
-    /// Writes m, m^2 and f m from row `first` on into rows of the three planes.
+    /// Writes m, m^2 and f m, of the fixed intensity f and the moving one m, into three planes, from row `first` on.
     pub fn products(task: &FlowTask, first: usize, planes: [&mut [f32]; 3]) {
         let width = task.grid.size[0] as usize;
         for (row, mut planes) in rows(planes, width).enumerate() {
@@ -46,12 +46,12 @@ widest! {
     }
 }
 
-/// The window's means.
+/// Local means of both images.
 #[derive(Clone, Copy)]
 pub struct Means<'a> {
-    /// Of [`of_fixed`].
+    /// The result of [`of_fixed`].
     pub fixed: &'a [f32],
-    /// Of [`products`], smoothed.
+    /// The smoothed result of [`products`].
     pub moving: &'a [f32],
 }
 
@@ -65,7 +65,8 @@ impl Means<'_> {
     }
 }
 
-/// The sum of the squared correlation in the fixed point of [`flow::CORRELATION_UNIT`], and the number of voxels that count.
+/// The sum of the squared local correlation, in units of 1 / [`flow::CORRELATION_UNIT`], and the number of voxels that
+/// count.
 pub fn correlation(task: &FlowTask, means: &Means) -> (u64, u64) {
     let rows = (0..task.rows()).into_par_iter().with_min_len(64).take_any_while(|_| wanted());
     rows.map(|row| correlation_of(task, means, row)).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
@@ -78,7 +79,8 @@ widest! {
             let (_, counts) = task.counted(row, x);
             let means = means.chunk(task.grid.size[0] as usize, row, x);
             for l in 0..CHUNK {
-                // Only the score depends on the intensities.
+                // The correlation does not depend on the intensities passed here; only the score, which is not used,
+                // does.
                 let (correlation, _) = moments(&means, l).score([0.0; 2]);
                 sum += if counts[l] { u64::from(flow::fixed_correlation(correlation)) } else { 0 };
                 count += u64::from(counts[l]);
@@ -100,8 +102,8 @@ fn moments(means: &[Lanes; 5], l: usize) -> Moments {
 }
 
 widest! {
-    /// Takes what pulls, from row `first` on, to rows of three planes of force and one of precision. Without `kept`, the smoothed
-    /// [`products`] are in the planes of force.
+    /// Writes or adds forces (three planes) and precisions (one plane) to the rows from `first` on. Without `kept`, the
+    /// smoothed [`products`] are read from the planes of force.
     pub fn pull(
         task: &FlowTask,
         of_fixed: &[f32],

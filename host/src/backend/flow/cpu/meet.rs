@@ -1,4 +1,4 @@
-//! What two flows that meet in the middle are together.
+//! Combines two fields that start on a grid in the middle into one field from the fixed to the moving image.
 
 use super::FlowOnCpu;
 use super::finish;
@@ -9,19 +9,20 @@ use gpu::math::interpolate;
 use gpu::params::{Affine, VectorMaps};
 use rayon::prelude::*;
 
-/// Two fields on a grid in the middle, from where they lead to the fixed and to the moving image.
+/// Two fields on a grid in the middle. One leads from there to the fixed image, the other to the moving image.
 pub struct Met {
     /// Three planes of each field and their padding.
     fields: [Vec<f32>; 2],
     size: [u32; 3],
 }
 
-/// An image's grid, and how the middle lies on it.
+/// The grid of one image, and its position relative to the middle grid.
 pub struct Side<'a> {
     pub size: [usize; 3],
-    /// From voxels of the image to voxels of the middle; from there back, from where the other image's field ends.
+    /// The first maps voxels of this image to voxels of the middle grid. The second maps the end of the other image's
+    /// field, in voxels of the middle grid, back to voxels of this image.
     pub maps: [&'a Affine; 2],
-    /// By what factors the field from here may change volumes, but for the start.
+    /// Limits of the Jacobian determinant of the combined field from this image, without the initial transform.
     pub limits: [f32; 2],
 }
 
@@ -39,9 +40,10 @@ impl Met {
         FieldView { size: self.size, field: &self.fields[number] }
     }
 
-    /// The field from the fixed to the moving image, on the fixed image's grid of `spacing_mm`, and its inverse on the moving image's:
-    /// both follow one field back to the middle and the other one on from there. `there` takes voxels of the fixed to voxels of the
-    /// moving image, `back` the other way.
+    /// Returns the field from the fixed to the moving image, on the grid of the fixed image with spacing `spacing_mm`,
+    /// and its inverse on the grid of the moving image. Both go from an image to the middle by the inverse of its
+    /// field, and on by the other field. `there` maps voxels of the fixed image to voxels of the moving image, `back`
+    /// the other way.
     pub fn whole(
         &self,
         [fixed, moving]: [Side; 2],
@@ -62,17 +64,18 @@ impl Met {
     }
 }
 
-/// Displacements of an image's voxels, three planes: back through one field, and on through the other one.
+/// Displacements of the voxels of an image, as three planes: through the inverse of the first field, then through the
+/// second field.
 fn from(side: &Side, fields: [&FieldView; 2]) -> Vec<f32> {
     let size = side.size.map(|n| n as u32);
     let [there, back] = side.maps;
     let mut planes = finish::across(fields, size, [there, back, &SAME]);
-    // Neither field folds, but what they are together may, where both change volumes at once.
+    // Neither field folds, but their combination may, where both change volumes.
     relax(size, &mut planes, side.limits, RELAXED_ROUNDS);
     planes
 }
 
-/// Turns vectors as the map does.
+/// Applies the linear part of the map to each vector.
 fn turn(planes: &mut [f32], map: &Affine) {
     let voxels = planes.len() / 3;
     let (xs, rest) = planes.split_at_mut(voxels);
@@ -91,7 +94,7 @@ mod tests {
 
     const SIDE: usize = 24;
 
-    /// Moves voxels away from a point by this part of their distance from it, less far out.
+    /// A field that moves voxels away from a point, by `part` of their distance near the point and less further out.
     fn away(part: f32) -> Vec<f32> {
         let vectors: Vec<[f32; 3]> = (0..SIDE.pow(3))
             .map(|number| {
@@ -107,7 +110,8 @@ mod tests {
         cpu::of(planes, [SIDE; 3], [1.0; 3]).jacobian_range().unwrap()
     }
 
-    /// One field widens what the other one narrows, each less than both together may.
+    /// One field expands what the other shrinks. Each alone is within the limits, their combination is not until it is
+    /// relaxed.
     #[test]
     fn fields_that_meet_change_volumes_within_limits() {
         let limits = [0.2, 5.0];

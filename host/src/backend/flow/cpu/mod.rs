@@ -1,4 +1,4 @@
-//! A displacement field on the CPU: see [`gpu::math::flow`].
+//! The optimisation of a displacement field on the CPU: see [`gpu::math::flow`].
 
 mod compose;
 mod finish;
@@ -23,21 +23,21 @@ use level::LevelOnCpu;
 pub use meet::{Met, Side};
 use task::FieldView;
 
-/// A field under way.
+/// A displacement field that is being optimised.
 #[derive(Default)]
 pub struct FlowOnCpu {
     size: [u32; 3],
     spacing_mm: [f64; 3],
     /// Three planes and their padding.
     field: Vec<f32>,
-    /// Three planes of force or of the update field, or local means; then one of precision.
+    /// Three planes that hold local means, then forces, then the update field; after them one plane of precisions.
     step: Vec<f32>,
     /// The field after a step, with padding.
     next: Vec<f32>,
     level: Option<LevelOnCpu>,
 }
 
-/// A field from its three planes.
+/// Makes a field of its three planes.
 pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flow> {
     let mut flow = FlowOnCpu::default();
     flow.resize(size, spacing_mm, None);
@@ -46,7 +46,7 @@ pub fn of(planes: &[f32], size: [usize; 3], spacing_mm: [f64; 3]) -> Box<dyn Flo
 }
 
 impl FlowOnCpu {
-    /// Two fields.
+    /// Two fields, of 0 voxels until their first level.
     pub fn pair() -> Pair<Self> {
         Pair::new([Self::default(), Self::default()])
     }
@@ -63,12 +63,13 @@ impl FlowOnCpu {
         self.size.map(|n| n as usize)
     }
 
-    /// What a Gaussian of so many mm is in voxels; 0 along an axis of one voxel.
+    /// Converts a standard deviation from mm to voxels along each axis; 0 along an axis of one voxel.
     fn sigmas(&self, mm: f64) -> [f64; 3] {
         [0, 1, 2].map(|axis: usize| if self.size[axis] > 1 { mm / self.spacing_mm[axis] } else { 0.0 })
     }
 
-    /// Makes room for a grid, and takes the field there.
+    /// Allocates memory for a grid. Resamples the present field on it if `from` says how the grids lie; else the field
+    /// is 0.
     fn resize(&mut self, size: [usize; 3], spacing_mm: [f64; 3], from: Option<[[f32; 3]; 2]>) {
         let size = size.map(|n| n as u32);
         let planes = 3 * size.iter().map(|&n| n as usize).product::<usize>();

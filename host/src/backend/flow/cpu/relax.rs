@@ -1,4 +1,5 @@
-//! A field that is relaxed where it changes volumes too much: only voxels near such places are looked at again.
+//! Relaxes a field where it changes volumes too much. After the first round only voxels near such places are examined
+//! again.
 
 use super::task::FieldView;
 use crate::image::voxel;
@@ -23,22 +24,22 @@ pub fn relax(size: [u32; 3], planes: &mut [f32], limits: [f32; 2], rounds: u32) 
         for (&at, moves) in marked.iter().zip(relaxed) {
             (0..3).for_each(|plane| planes[at as usize + plane * voxels] = moves[plane]);
         }
-        // More than those beside a marked voxel, whose Jacobians may have changed.
+        // The Jacobian may have changed at the neighbours of relaxed voxels. This examines some more voxels than those.
         unusual = self::unusual(&FieldView { size, field: planes }, near.of(&marked), limits);
     }
 }
 
-/// Those of the voxels whose Jacobian is unusual.
+/// Those of `voxels` whose Jacobian determinant is outside the limits.
 fn unusual(grid: &FieldView, voxels: impl IntoParallelIterator<Item = u32>, limits: [f32; 2]) -> Vec<u32> {
     // SAFETY: the voxel is in the grid.
     let jacobian = |at: u32| unsafe { field::jacobian(|i| grid.number(i), grid.size, voxel(grid.size, at as usize)) };
     voxels.into_par_iter().filter(|&at| flow::unusual(jacobian(at), limits)).collect()
 }
 
-/// Finds the voxels near others, each once.
+/// Finds the voxels near given voxels, each once.
 struct Near {
     size: [u32; 3],
-    /// For every voxel of the grid whether it was found; none between searches.
+    /// For every voxel of the grid, whether it was found already. All `false` between calls.
     marks: Vec<bool>,
 }
 

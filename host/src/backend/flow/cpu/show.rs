@@ -1,6 +1,6 @@
-//! The moving image as a field moves it, for another field to be compared with.
+//! The moving image resampled through a field, for comparison with what another field gives.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::task::FlowTask;
@@ -14,7 +14,8 @@ use rayon::prelude::*;
 /// Rows of a piece of work.
 const ROWS: usize = 64;
 
-/// Writes the moving image at every voxel, and whether it is to be looked at; the fixed image and its mask are not.
+/// Writes the moving image resampled at every voxel (`shown`), and whether the voxel lies inside the moving image and
+/// its mask (`seen`). The fixed image and its mask play no part.
 pub fn show(task: &FlowTask, shown: &mut [u16], seen: &mut [u8]) {
     let task = FlowTask { masks: [&[], task.masks[1]], ..*task };
     let (width, voxels) = (task.grid.size[0] as usize, task.grid.voxels());

@@ -1,6 +1,7 @@
-//! Two images and a field between them, a row of the fixed grid at a time, in chunks that the compiler turns into vector instructions.
+//! Access to two images and a field between them, by rows of the fixed grid, in chunks that the compiler turns into
+//! vector instructions.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use crate::backend::flow::Half;
@@ -27,17 +28,17 @@ impl FieldView<'_> {
         self.size.iter().map(|&n| n as usize).product()
     }
 
-    /// Reads the field by index in memory.
+    /// Returns the number at an index in memory.
     ///
     /// # Safety
     /// The index is in the planes or their padding.
     #[inline(always)]
     pub unsafe fn number(&self, index: usize) -> f32 {
-        // SAFETY: as this function's. Signed offsets are what vector gathers take.
+        // SAFETY: the caller guarantees the index. Vector gathers take signed offsets.
         unsafe { *self.field.as_ptr().offset(index as u32 as i32 as isize) }
     }
 
-    /// The displacements of a chunk, which are 0 after the row's end.
+    /// The displacements of a chunk; 0 beyond the end of the row.
     #[inline(always)]
     pub fn chunk(&self, row: usize, x: usize) -> [Lanes; 3] {
         let voxels = self.voxels();
@@ -45,7 +46,7 @@ impl FieldView<'_> {
     }
 }
 
-/// A chunk of a row of a volume, with 0 after the row's end.
+/// A chunk of a row of a volume; 0 beyond the end of the row.
 #[inline(always)]
 pub fn chunk<T: Copy + Default>(volume: &[T], width: usize, row: usize, x: usize) -> [T; CHUNK] {
     let rest = &volume[row * width..][..width][x..];
@@ -57,13 +58,13 @@ pub fn chunk<T: Copy + Default>(volume: &[T], width: usize, row: usize, x: usize
     chunk
 }
 
-/// The rows of a piece of planes.
+/// Iterates over the rows of several planes at once.
 #[inline(always)]
 pub fn rows<const N: usize>(planes: [&mut [f32]; N], width: usize) -> impl Iterator<Item = [&mut [f32]; N]> {
     together(planes.map(|plane| plane.chunks_exact_mut(width)))
 }
 
-/// What iterators of the same length give, side by side.
+/// Zips iterators of the same length.
 #[inline(always)]
 fn together<I: Iterator, const N: usize>(mut iterators: [I; N]) -> impl Iterator<Item = [I::Item; N]> {
     std::iter::from_fn(move || {
@@ -72,7 +73,7 @@ fn together<I: Iterator, const N: usize>(mut iterators: [I; N]) -> impl Iterator
     })
 }
 
-/// Puts a chunk of a row into each plane, but for what is after the row's end.
+/// Writes a chunk into a row of each plane, and leaves out what is beyond the end of the row.
 #[inline(always)]
 pub fn store<const N: usize>(planes: &mut [&mut [f32]; N], x: usize, chunks: &[Lanes; N]) {
     for (row, chunk) in planes.iter_mut().zip(chunks) {
@@ -89,7 +90,7 @@ fn store_one(row: &mut [f32], x: usize, chunk: &Lanes) {
     }
 }
 
-/// Puts what pulls at a voxel into lane `l` of three chunks of force and one of precision.
+/// Writes a voxel's force and precision into lane `l` of three chunks of force and one of precision.
 #[inline(always)]
 pub fn put(chunks: &mut [Lanes; 4], l: usize, Pull { force: [x, y, z], precision }: Pull) {
     for (chunk, number) in chunks.iter_mut().zip([x, y, z, precision]) {
@@ -97,18 +98,19 @@ pub fn put(chunks: &mut [Lanes; 4], l: usize, Pull { force: [x, y, z], precision
     }
 }
 
-/// How what pulls is taken to planes of force and precision.
+/// How a metric's forces and precisions are written to their planes.
 #[derive(Clone, Copy)]
 pub struct Share {
-    /// As [`flow::pull`] takes it.
+    /// 1 / spacing^2, as [`flow::pull`] takes it.
     pub per_square: [f32; 3],
-    /// How many times it counts.
+    /// The factor of the forces and precisions.
     pub weight: f32,
-    /// Whether it is added to what is there.
+    /// Whether they are added to the numbers in the planes instead of replacing them.
     pub adds: bool,
 }
 
-/// Takes what pulls in a chunk of a row to each plane, but for what is after the row's end: as [`Pull::added`].
+/// Writes or adds a chunk of forces and precisions to a row of each plane, as [`Pull::added`] does, and leaves out what
+/// is beyond the end of the row.
 #[inline(always)]
 pub fn take(planes: &mut [&mut [f32]; 4], x: usize, pulls: &[Lanes; 4], share: Share) {
     for (row, pull) in planes.iter_mut().zip(pulls) {
@@ -120,7 +122,8 @@ pub fn take(planes: &mut [&mut [f32]; 4], x: usize, pulls: &[Lanes; 4], share: S
     }
 }
 
-/// Works on pieces of N planes: `work` gets the first row of a piece and what the planes hold of it, whole rows.
+/// Divides N planes into pieces of whole rows. `work` is called for each piece with the number of its first row, and
+/// its part of each plane.
 pub fn pieces<const N: usize>(planes: &mut [f32], width: usize, work: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     let rows = PIECE.div_ceil(width);
     let mut whole = planes.chunks_exact_mut(planes.len() / N);
@@ -136,10 +139,10 @@ pub struct FlowTask<'a> {
     pub grid: FieldView<'a>,
     /// 16-bit values.
     pub fixed: &'a [u16],
-    /// 16-bit values and their padding.
+    /// 16-bit values, with padding.
     pub moving: &'a [u16],
     pub moving_size: [u32; 3],
-    /// As [`FlowLevel::masks`](crate::backend::flow::FlowLevel::masks).
+    /// As [`FlowChannel::masks`](crate::backend::flow::FlowChannel::masks).
     pub masks: [&'a [u8]; 2],
     /// As [`gpu::params::FlowImages::halves`].
     pub halves: u32,
@@ -149,19 +152,20 @@ pub struct FlowTask<'a> {
 }
 
 impl FlowTask<'_> {
-    /// Rows, numbered with y fastest, then z.
+    /// The number of rows. They are numbered with y fastest, then z.
     pub fn rows(&self) -> usize {
         (self.grid.size[1] * self.grid.size[2]) as usize
     }
 
-    /// Where a chunk's voxels lie in the moving image, and which of them lie inside; those outside are moved to where it is safe to
-    /// read.
+    /// The positions of a chunk's voxels in the moving image, and which of them are inside it. Positions outside are
+    /// clamped, so that they are safe to read.
     #[inline(always)]
     pub fn positions(&self, row: usize, x: usize) -> ([Lanes; 3], [bool; CHUNK]) {
         positions(&self.grid, &self.map, self.moving_size, row, x)
     }
 
-    /// The same, and which of those inside are in a half that is wanted and kept by both masks.
+    /// The same positions, and which of the voxels count: those inside the moving image, in a half that counts, and
+    /// kept by both masks.
     #[inline(always)]
     pub fn counted(&self, row: usize, x: usize) -> ([Lanes; 3], [bool; CHUNK]) {
         let (positions, mut counts) = self.positions(row, x);
@@ -177,7 +181,7 @@ impl FlowTask<'_> {
         if !moving.is_empty() {
             for l in 0..CHUNK {
                 let position = [positions[0][l], positions[1][l], positions[2][l]];
-                // SAFETY: positions are inside, or were moved there.
+                // SAFETY: positions are inside, or were clamped.
                 counts[l] &= moving[unsafe { interpolate::nearest(position, self.moving_size) } as usize] != 0;
             }
         }
@@ -191,7 +195,7 @@ impl FlowTask<'_> {
     }
 }
 
-/// Where the voxels of a chunk of `grid` lie in an image of `size`, as [`FlowTask::positions`].
+/// The positions of the voxels of a chunk of `grid` in an image of `size`: see [`FlowTask::positions`].
 #[inline(always)]
 pub fn positions(grid: &FieldView, map: &Affine, size: [u32; 3], row: usize, x: usize) -> ([Lanes; 3], [bool; CHUNK]) {
     let displacement = grid.chunk(row, x);
@@ -212,7 +216,7 @@ pub fn positions(grid: &FieldView, map: &Affine, size: [u32; 3], row: usize, x: 
     (found, inside)
 }
 
-/// Fractions of the range.
+/// Converts stored values to fractions of the intensity range.
 #[inline(always)]
 pub fn fractions(values: Lanes) -> Lanes {
     values.map(|value| value / bin::FULL)

@@ -1,4 +1,5 @@
-//! What is made of a field at the end.
+//! Results that a device computes from a finished field: displacement vectors, Jacobians, the moved image, the inverse
+//! field.
 
 use super::grid::{FieldOnDevice, room};
 use super::kernels::{FLOW_INVERSE, FLOW_JACOBIAN, FLOW_MISSES, FLOW_MOVED, FLOW_VECTORS};
@@ -10,7 +11,7 @@ use gpu::math::field::of_ordered;
 use gpu::math::flow::{MM_UNIT, mean};
 use gpu::params::{self, Affine, VectorMaps};
 
-/// How far the voxels of a grid of `size` go, mm.
+/// The displacement vectors of all voxels of a grid of `size`, in mm.
 pub fn vectors<Q: Queue>(
     queue: &Q,
     field: &Q::Memory<f32>,
@@ -19,7 +20,7 @@ pub fn vectors<Q: Queue>(
 ) -> Result<Vec<[f32; 3]>> {
     let voxels = size.iter().map(|&n| n as usize).product();
     let mut vectors = queue.zeros::<[f32; 3]>(voxels)?;
-    // SAFETY: three numbers a vector.
+    // SAFETY: a vector is three numbers.
     let numbers = unsafe { vectors.view_mut().cast() };
     let params = params::FlowVectors { field: field.view(), vectors: numbers, maps: *maps, size, unused: 0 };
     // SAFETY: the memory is as long as the size says and lives until the download is done.
@@ -27,7 +28,7 @@ pub fn vectors<Q: Queue>(
     queue.download(&vectors, voxels)
 }
 
-/// Makes the Jacobian's determinants beside the field: the smallest and the largest.
+/// Writes the Jacobian determinants into the field's second memory, and returns the smallest and the largest.
 pub fn jacobian<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<[f32; 2]> {
     let mut range = queue.zeros(2)?;
     let params = params::FlowJacobian {
@@ -43,7 +44,7 @@ pub fn jacobian<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<[f32
     Ok([of_ordered(!range[0]), of_ordered(range[1])])
 }
 
-/// The intensities of an image where the field and the map take the voxels; see [`crate::backend::Flow::moved`].
+/// The intensities of an image resampled through the field and then the map; see [`crate::backend::Flow::moved`].
 pub fn moved<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, image: &Volume, map: &Affine) -> Result<Vec<f32>> {
     let voxels = queue.upload(&image.voxels)?;
     let params = params::FlowMoved {
@@ -59,7 +60,7 @@ pub fn moved<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, image: &Volume, m
     queue.download(&grid.other, grid.voxels())
 }
 
-/// The way back on a grid of `size`; see [`crate::backend::Flow::inverse`].
+/// The inverse field on a grid of `size`; see [`crate::backend::Flow::inverse`].
 pub fn inverse<Q: Queue>(
     queue: &Q,
     grid: &FieldOnDevice<Q>,

@@ -1,4 +1,4 @@
-//! A displacement field on its grid, and its steps.
+//! A displacement field in a device's memory, and its steps.
 
 use super::kernels::{FLOW_COMPOSE, FLOW_REFINE, FLOW_UPDATE};
 use super::launch;
@@ -15,18 +15,21 @@ pub struct FieldOnDevice<Q: Queue> {
     pub size: [u32; 3],
     pub spacing_mm: [f64; 3],
     pub field: Q::Memory<f32>,
-    /// As large as the field: what the next one is made in.
+    /// A second memory of the size of the field. It holds the forces, then the update field, then the field after the
+    /// step.
     pub other: Q::Memory<f32>,
-    /// A number per voxel: how precisely its displacement is known.
+    /// One precision per voxel: see [`gpu::math::flow::Pull`].
     pub precision: Q::Memory<f32>,
-    /// The bits of the square of the largest displacement, by `exchanged`: a step leaves 0 in the next one's.
+    /// The bits of the square of the update field's largest displacement. Steps use the two in turn, selected by
+    /// `exchanged`; a step sets the one of the next step to 0.
     largest: [Q::Memory<u32>; 2],
     gaussians: Gaussians,
-    /// Whether the field is where what is beside it was at first.
+    /// Whether `field` and `other` have been exchanged an odd number of times.
     pub exchanged: bool,
 }
 
-/// A field on the grid before, and how it lies on the next: see [`crate::backend::FlowLevel::from`].
+/// A field on the grid of the level before, and how that grid lies on the next: see
+/// [`crate::backend::FlowLevel::from`].
 pub struct Old<Q: Queue> {
     size: [u32; 3],
     field: Q::Memory<f32>,
@@ -34,7 +37,7 @@ pub struct Old<Q: Queue> {
 }
 
 impl<Q: Queue> Old<Q> {
-    /// Makes a field on a grid of `size`.
+    /// Resamples it on a grid of `size`.
     fn refine(&self, queue: &Q, size: [u32; 3], field: &mut Q::Memory<f32>) -> Result<()> {
         let params = params::FlowRefine {
             field: self.field.view(),
@@ -49,10 +52,10 @@ impl<Q: Queue> Old<Q> {
     }
 }
 
-/// Room for a field.
+/// Allocates a field of 0, with padding.
 pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
     let numbers = 3 * size.iter().map(|&n| u64::from(n)).product::<u64>() + interpolate::padding(size) as u64;
-    // Kernels count them in 32 bits.
+    // Kernels index the numbers by 32 bits.
     if numbers > u64::from(u32::MAX) {
         let [x, y, z] = size;
         return Err(Error::option(
@@ -64,7 +67,7 @@ pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
 }
 
 impl<Q: Queue> FieldOnDevice<Q> {
-    /// A field of 0, or an old one.
+    /// A field of 0, or resampled from an old one.
     pub fn new(queue: &Q, size: [usize; 3], spacing_mm: [f64; 3], old: Option<Old<Q>>) -> Result<Self> {
         let gaussians = Gaussians { size, spacing_mm, found: Vec::new() };
         let size = size.map(|n| n as u32);
@@ -85,7 +88,7 @@ impl<Q: Queue> FieldOnDevice<Q> {
         })
     }
 
-    /// The field alone, to be taken to another grid.
+    /// Keeps the field alone, to resample it on another grid.
     pub fn old(self, from: [[f32; 3]; 2]) -> Old<Q> {
         Old { size: self.size, field: self.field, from }
     }
@@ -100,7 +103,8 @@ impl<Q: Queue> FieldOnDevice<Q> {
         self.size.iter().map(|&n| n as usize).product()
     }
 
-    /// Forces beside the field and their precision, which count `weight` times; `adds`: on top of those that are there.
+    /// Kernel parameters that write forces into the field's second memory, and their precisions, all times `weight`.
+    /// With `adds` they are added to those already there.
     pub fn pull(&mut self, weight: f64, adds: bool) -> FlowPull {
         FlowPull {
             force: self.other.view_mut(),
@@ -117,18 +121,19 @@ impl<Q: Queue> FieldOnDevice<Q> {
         self.gaussians.of(mm).smooth(queue, &mut self.field, 3)
     }
 
-    /// Smooths the first planes of a memory, or of what is beside the field.
+    /// Smooths the first planes of `memory`, or of the field's second memory.
     pub fn smooth(&mut self, queue: &Q, mm: f64, memory: Option<&mut Q::Memory<f32>>, planes: usize) -> Result<()> {
         self.gaussians.of(mm).smooth(queue, memory.unwrap_or(&mut self.other), planes)
     }
 
-    /// Makes what is beside the field the field.
+    /// Exchanges the field and its second memory.
     pub fn exchange(&mut self) {
         std::mem::swap(&mut self.field, &mut self.other);
         self.exchanged = !self.exchanged;
     }
 
-    /// Queues moving the field by the forces beside it and their precision; the field after the step is then beside it.
+    /// Queues a step of the field, by the forces in its second memory and their precisions. The field after the step is
+    /// left in the second memory.
     pub fn step(&mut self, queue: &Q, step: &FlowStep) -> Result<()> {
         let [of_step, of_field] = step.smooth_mm;
         self.gaussians.of(of_step).smooth_both(queue, [(&mut self.other, 3), (&mut self.precision, 1)])?;
@@ -153,13 +158,14 @@ impl<Q: Queue> FieldOnDevice<Q> {
         self.smooth(queue, of_field, None, 3)
     }
 
-    /// Queues forgetting a step whose field is not going to be taken.
+    /// Queues clearing what is left of a step whose result is not used.
     pub fn forget_step(&mut self, queue: &Q) -> Result<()> {
         queue.clear(&mut self.largest[usize::from(self.exchanged)])
     }
 }
 
-/// Gaussians that were used on a grid, by their standard deviation, mm: their coefficients take longer to find than to use.
+/// Cache of the Gaussians used on a grid, by standard deviation in mm. Computing their coefficients takes longer than
+/// smoothing.
 struct Gaussians {
     size: [usize; 3],
     spacing_mm: [f64; 3],

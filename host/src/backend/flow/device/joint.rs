@@ -1,4 +1,4 @@
-//! A joint histogram of the level's images, and the force of its tables.
+//! The joint histogram of two images of a level, and the forces that follow from its tables.
 
 use super::kernels::{COPY_WORDS, FLOW_FORCE, FLOW_PAIRS};
 use super::launch;
@@ -13,24 +13,25 @@ use gpu::kernels::flow::WIDTH;
 use gpu::kernels::flow::table::MOST_BINS;
 use gpu::params::{self, FlowImages, FlowPull};
 
-/// Threads of a block that pulls at most: a block copies the tables, and two share a multiprocessor's registers.
+/// The most threads per block of the force kernel. Each block copies the tables, so large blocks copy less often; two
+/// of this size share the registers of a multiprocessor.
 const THREADS: u32 = 512;
 
-/// Threads of a block that copies.
+/// Threads per block of the kernel that copies words.
 const COPY_THREADS: u32 = 128;
 
-/// Room for joint indices, counts and tables.
+/// Memory for joint indices, counts and tables.
 pub struct Joint<Q: Queue> {
     bins: u32,
     pairs: FromPairs<Q>,
-    /// The counts, where the host reads them.
+    /// The counts, in memory that the host reads.
     counts: Q::Pinned<u32>,
-    /// The tables, where the host writes them and where kernels read them.
+    /// The tables, in memory that the host writes (`written`) and in memory that kernels read (`tables`).
     written: Q::Pinned<f32>,
     tables: Q::Memory<f32>,
-    /// Where they are made on the device.
+    /// Makes the tables on the device.
     pub table: TableOnDevice<Q>,
-    /// The launch of the force, with shared memory for the tables where they fit.
+    /// The launch shape of the force kernel, with shared memory for the tables if they fit.
     force: Shape,
 }
 
@@ -54,7 +55,7 @@ impl<Q: Queue> Joint<Q> {
         })
     }
 
-    /// The joint histogram.
+    /// Counts and returns the joint histogram.
     pub fn agreement(&mut self, queue: &Q, images: FlowImages) -> Result<Agreement> {
         self.clear(queue)?;
         self.count(queue, images)?;
@@ -63,18 +64,19 @@ impl<Q: Queue> Joint<Q> {
         Ok(Agreement::Joint(self.counts.to_vec()))
     }
 
-    /// Queues making place for the first [`Joint::look`].
+    /// Queues clearing the counts before the first [`Joint::look`].
     pub fn clear(&mut self, queue: &Q) -> Result<()> {
         self.pairs.clear(queue)
     }
 
-    /// Queues making the joint histogram, the tables of the next force, and the value, and makes place for the next look.
+    /// Queues making the joint histogram, and from it the metric's value and the tables for [`Joint::force`]. Leaves
+    /// the counts at 0 for the next call.
     pub fn look(&mut self, queue: &Q, images: FlowImages, relation: Relation) -> Result<()> {
         self.count(queue, images)?;
         self.table.make(queue, self.pairs.counters(), relation, self.tables.view_mut())
     }
 
-    /// Queues adding to the joint histogram.
+    /// Queues counting the images' pairs into the joint histogram.
     fn count(&mut self, queue: &Q, images: FlowImages) -> Result<()> {
         let pairs = params::FlowPairs { images, pairs: self.pairs.numbers(), bins: self.bins, unused: 0 };
         // SAFETY: the memory is as long as the sizes and bins say and lives until the queue is done.
@@ -82,20 +84,20 @@ impl<Q: Queue> Joint<Q> {
         self.pairs.count(queue)
     }
 
-    /// Takes scores and their information.
+    /// Uploads tables that the host made: scores and their information.
     pub fn write(&mut self, queue: &Q, [scores, information]: [&[f32]; 2]) -> Result<()> {
         if [scores.len(), information.len()] != [self.bins * self.bins, self.bins].map(|n| n as usize) {
             return Err(Error::option(Setting::Bins, format!("the tables are not those of {} bins", self.bins)));
         }
-        // The step before may not have read its tables yet.
+        // Kernels of the step before may still be reading the tables.
         queue.wait()?;
         self.written[..scores.len()].copy_from_slice(scores);
         self.written[scores.len()..].copy_from_slice(information);
-        // SAFETY: a float's bits are a word.
+        // SAFETY: a float has the size of a word.
         unsafe { copy(queue, self.written.view().cast(), self.tables.view_mut().cast()) }
     }
 
-    /// Queues the forces of the tables, and their precision.
+    /// Queues computing the forces and precisions from the tables.
     pub fn force(&mut self, queue: &Q, images: FlowImages, pull: FlowPull) -> Result<()> {
         let params = params::FlowForce {
             images,
@@ -109,10 +111,10 @@ impl<Q: Queue> Joint<Q> {
     }
 }
 
-/// Queues copying as many words as there are.
+/// Queues copying all words of `from`.
 fn copy<Q: Queue>(queue: &Q, from: DeviceSlice<u32>, to: DeviceSliceMut<u32>) -> Result<()> {
     let len = from.len() as u32;
     let shape = Shape { grid: [len.div_ceil(COPY_THREADS), 1, 1], block: [COPY_THREADS, 1, 1], shared_bytes: 0 };
-    // SAFETY: both are as long and live until the queue is done.
+    // SAFETY: both have that length and live until the queue is done.
     unsafe { queue.launch(&COPY_WORDS, shape, params::CopyWords { from, to, len, unused: 0 }) }
 }

@@ -1,4 +1,4 @@
-//! The kernels of a displacement field that flows.
+//! The kernels of the `flow` family, which optimise a displacement field.
 
 use crate::backend::queue::kernels;
 use gpu::kernels::flow::{

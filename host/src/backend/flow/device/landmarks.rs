@@ -1,4 +1,4 @@
-//! Landmarks in a device's memory, which pull at their voxels.
+//! Landmarks in a device's memory, and their forces.
 
 use super::grid::FieldOnDevice;
 use super::kernels::FLOW_LANDMARKS;
@@ -7,7 +7,7 @@ use crate::backend::flow::{FlowLandmark, FlowStep, Known, squares};
 use crate::backend::queue::{Memory, Queue, Shape};
 use gpu::params;
 
-/// Threads of a block.
+/// Threads per block.
 const THREADS: u32 = 128;
 
 /// The landmarks of a level.
@@ -18,7 +18,7 @@ pub struct Landmarks<Q: Queue> {
 }
 
 impl<Q: Queue> Landmarks<Q> {
-    /// Uploads them.
+    /// Uploads the landmarks.
     pub fn new(queue: &Q, landmarks: &[FlowLandmark]) -> Result<Self> {
         let voxels: Vec<_> = landmarks.iter().map(|landmark| landmark.voxel).collect();
         let numbers = |Known { displacement: [x, y, z], precision }| [x, y, z, precision];
@@ -26,7 +26,7 @@ impl<Q: Queue> Landmarks<Q> {
         Ok(Self { voxels: queue.upload(&voxels)?, targets: queue.upload(&targets)?, len: landmarks.len() as u32 })
     }
 
-    /// Queues adding what they say to what pulls beside the field.
+    /// Queues adding their forces and precisions to those in the field's second memory.
     pub fn lead(&self, queue: &Q, grid: &mut FieldOnDevice<Q>, step: &FlowStep) -> Result<()> {
         if self.len == 0 {
             return Ok(());

@@ -4,10 +4,10 @@ use crate::Result;
 use crate::backend::queue::{Kernel, Queue, Shape};
 use gpu::kernels::flow::WIDTH;
 
-/// Threads of a block at most.
+/// The most threads per block.
 const THREADS: u32 = 256;
 
-/// A block, and as many as there are rows for.
+/// A launch shape in which every row of the grid has its warp.
 fn shape<Q: Queue>(queue: &Q, [_, height, depth]: [u32; 3]) -> Shape {
     let rows = THREADS.min(queue.limits().threads) / WIDTH;
     Shape { grid: [(height * depth).div_ceil(rows), 1, 1], block: [WIDTH, rows, 1], shared_bytes: 0 }
@@ -22,7 +22,8 @@ pub unsafe fn each<Q: Queue, P: Copy + Sync>(queue: &Q, kernel: &Kernel<P>, size
     unsafe { queue.launch(kernel, shape(queue, size), params) }
 }
 
-/// Queues a kernel that adds up over the voxels of a grid of `size`: of every warp something, so that there are no more than run at a time.
+/// Queues a kernel that reduces over the voxels of a grid of `size`. Each warp adds its part to a total, so there are
+/// no more blocks than run at a time.
 ///
 /// # Safety
 /// As [`Queue::launch`].

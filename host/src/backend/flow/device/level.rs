@@ -1,4 +1,4 @@
-//! The images of a level in a device's memory, and how they are compared.
+//! The images of a level in a device's memory, and their metrics.
 
 use super::grid::FieldOnDevice;
 use super::joint::Joint;
@@ -21,7 +21,7 @@ pub struct LevelOnDevice<Q: Queue> {
     pub landmarks: Landmarks<Q>,
 }
 
-/// A channel's images, and how they are compared.
+/// The images of a channel and their metrics.
 struct ChannelOnDevice<Q: Queue> {
     images: Images<Q>,
     metrics: Vec<Metric<Q>>,
@@ -30,20 +30,20 @@ struct ChannelOnDevice<Q: Queue> {
 struct Images<Q: Queue> {
     fixed: Q::Memory<u16>,
     moving: Q::Memory<u32>,
-    /// Of the fixed and of the moving image; of one number where there is none.
+    /// The masks of the fixed and of the moving image. One that is absent has a single number.
     masks: [Q::Memory<u8>; 2],
     masked: [u32; 2],
     moving_size: [u32; 3],
 }
 
-/// How images are compared.
+/// A metric, with its memory on the device.
 enum Metric<Q: Queue> {
     Joint(Joint<Q>),
     Local(Local<Q>),
 }
 
 impl<Q: Queue> LevelOnDevice<Q> {
-    /// Uploads the images, the fixed ones of the grid's size.
+    /// Uploads the images. The fixed ones have the size of the grid.
     pub fn new(queue: &Q, grid: &mut FieldOnDevice<Q>, level: &FlowLevel) -> Result<Self> {
         let several = level.channels.len() * level.compare.len() > 1;
         let mut level = Self {
@@ -60,7 +60,7 @@ impl<Q: Queue> LevelOnDevice<Q> {
         Ok(level)
     }
 
-    /// Makes what metrics know of the fixed images.
+    /// Queues computing what metrics need to know of the fixed images alone: their local means.
     pub fn look_at_fixed(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<()> {
         for ChannelOnDevice { images, metrics } in &mut self.channels {
             let images = images.with(grid, Half::Both, (self.map, self.blocks));
@@ -73,7 +73,8 @@ impl<Q: Queue> LevelOnDevice<Q> {
         Ok(())
     }
 
-    /// Queues writing the moving images, as the field moves them, over the fixed images and masks of another level on the same grid.
+    /// Queues resampling the moving images through the field. The results replace the fixed images and masks of another
+    /// level on the same grid.
     pub fn show(&self, queue: &Q, grid: &FieldOnDevice<Q>, other: &mut Self) -> Result<()> {
         for (ChannelOnDevice { images, .. }, other) in self.channels.iter().zip(&mut other.channels) {
             let params = params::FlowShow {
@@ -87,7 +88,7 @@ impl<Q: Queue> LevelOnDevice<Q> {
         Ok(())
     }
 
-    /// How the images agree.
+    /// Measures how well the images agree: one result per channel and metric.
     pub fn agreement(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half) -> Result<Vec<Agreement>> {
         let mut agreements = Vec::new();
         for ChannelOnDevice { images, metrics } in &mut self.channels {
@@ -102,23 +103,24 @@ impl<Q: Queue> LevelOnDevice<Q> {
         Ok(agreements)
     }
 
-    /// How many channels there are, if each has a joint histogram and nothing else: then nothing but tables changes from step to step.
+    /// Returns the number of channels if the only metric is a joint histogram, else `None`. With joint histograms the
+    /// launches of all steps are the same; only the contents of the tables change.
     pub fn joints(&self) -> Option<usize> {
         let joint = |channel: &ChannelOnDevice<Q>| matches!(channel.metrics[..], [Metric::Joint(_)]);
         self.channels.iter().all(joint).then_some(self.channels.len())
     }
 
-    /// Queues making place for the first [`LevelOnDevice::look`].
+    /// Queues clearing the counts before the first [`LevelOnDevice::look`].
     pub fn clear(&mut self, queue: &Q) -> Result<()> {
         self.joints_mut().try_for_each(|joint| joint.clear(queue))
     }
 
-    /// Makes place for what the next look finds, before it is queued.
+    /// Forgets the last measurements. Must be called before the next [`LevelOnDevice::look`] is queued.
     pub fn forget(&mut self) {
         self.joints_mut().for_each(|joint| joint.table.forget());
     }
 
-    /// Queues looking at how the images agree by joint histograms, with the relation of each channel.
+    /// Queues measuring how well the images agree by joint histograms, with one relation for each channel.
     pub fn look(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relations: &[Relation]) -> Result<()> {
         for (ChannelOnDevice { images, metrics }, relation) in self.channels.iter_mut().zip(relations) {
             let images = images.with(grid, Half::Both, (self.map, self.blocks));
@@ -130,12 +132,12 @@ impl<Q: Queue> LevelOnDevice<Q> {
         Ok(())
     }
 
-    /// Whether all that the last look found is there. The device may write it now.
+    /// Whether all results of the last [`LevelOnDevice::look`] have arrived. The device may be writing them meanwhile.
     pub fn is_measured(&self) -> bool {
         self.measures().all(|measured| measured.is_some())
     }
 
-    /// What the last look found in each channel; NaN where it is not there.
+    /// The results of the last [`LevelOnDevice::look`] for each channel; NaN where one has not arrived.
     pub fn measured(&self) -> Vec<Measured> {
         let missing = Measured { value: f64::NAN, nats: f64::NAN };
         self.measures().map(|measured| measured.unwrap_or(missing)).collect()
@@ -153,7 +155,7 @@ impl<Q: Queue> LevelOnDevice<Q> {
         self.channels.iter_mut().flat_map(|channel| &mut channel.metrics).filter_map(Metric::joint_mut)
     }
 
-    /// Takes the scores of the next step.
+    /// Uploads the scores for the next step.
     pub fn write(&mut self, queue: &Q, scores: &[WeightedScore]) -> Result<()> {
         if scores.len() != self.channels.iter().map(|channel| channel.metrics.len()).sum::<usize>() {
             return Err(other_metric());
@@ -162,7 +164,8 @@ impl<Q: Queue> LevelOnDevice<Q> {
         metrics.zip(scores).try_for_each(|(metric, (score, _))| metric.write(queue, score))
     }
 
-    /// Queues what pulls, beside the field, each metric times its weight.
+    /// Queues computing the forces and precisions of all metrics, each times its weight, into the field's second
+    /// memory.
     pub fn pull(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, half: Half, weights: &[f64]) -> Result<()> {
         let mut weights = weights.iter().enumerate();
         for ChannelOnDevice { images, metrics } in &mut self.channels {
@@ -205,7 +208,7 @@ fn channel<Q: Queue>(
 }
 
 impl<Q: Queue> Images<Q> {
-    /// The images with the field as it is, of which a half counts.
+    /// Kernel parameters of the images with the present field. Only voxels of `half` count.
     fn with(&self, grid: &FieldOnDevice<Q>, half: Half, (map, blocks): (Affine, [f32; 3])) -> FlowImages {
         params::FlowImages {
             fixed: self.fixed.view(),

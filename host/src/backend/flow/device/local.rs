@@ -1,4 +1,4 @@
-//! Local correlation of the level's images, and its force.
+//! The local correlation of two images of a level, and its forces.
 
 use super::grid::{FieldOnDevice, room};
 use super::kernels::{
@@ -11,17 +11,19 @@ use crate::backend::queue::{Memory, Queue};
 use gpu::math::flow::{CORRELATION_UNIT, mean};
 use gpu::params::{self, FlowImages, FlowPull};
 
-/// Local means of the fixed image, and room for sums.
+/// Local means of the fixed image, and memory for sums.
 pub struct Local<Q: Queue> {
     window_mm: f64,
     fixed: Q::Memory<f32>,
     totals: Q::Memory<u64>,
-    /// Where there are several metrics, the local means of the last agreement, which else are beside the field.
+    /// Local means of the last agreement, if there are several metrics. With one metric they are kept in the field's
+    /// second memory.
     kept: Option<Q::Memory<f32>>,
 }
 
 impl<Q: Queue> Local<Q> {
-    /// One of `several` metrics keeps its means.
+    /// Allocates the memory. `several` says that there are other metrics, so that the local means need memory of their
+    /// own.
     pub fn new(queue: &Q, grid: &FieldOnDevice<Q>, window_mm: f64, several: bool) -> Result<Self> {
         let kept = several.then(|| room(queue, grid.size)).transpose()?;
         Ok(Self { window_mm, fixed: queue.zeros(2 * grid.voxels())?, totals: queue.zeros(2)?, kept })
@@ -37,12 +39,12 @@ impl<Q: Queue> Local<Q> {
         }
     }
 
-    /// Queues smoothing the first planes of the means.
+    /// Queues smoothing the first planes of the local means.
     fn smooth(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>, planes: usize) -> Result<()> {
         grid.smooth(queue, self.window_mm, self.kept.as_mut(), planes)
     }
 
-    /// Makes the fixed image's local means.
+    /// Queues computing the local means and variances of the fixed image.
     pub fn look_at_fixed(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
         let params = self.params(images, grid);
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
@@ -52,7 +54,7 @@ impl<Q: Queue> Local<Q> {
         unsafe { launch::each(queue, &FLOW_LOCAL_VARIANCE, grid.size, params) }
     }
 
-    /// The mean squared correlation; leaves local means for the forces.
+    /// Computes the mean squared correlation. Leaves the local means in memory for [`Local::force`].
     pub fn agreement(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<Agreement> {
         let params = self.params(images, grid);
         // SAFETY: as above.
@@ -65,7 +67,7 @@ impl<Q: Queue> Local<Q> {
         Ok(Agreement::Local { correlation: mean(totals[0], CORRELATION_UNIT, totals[1]), overlap: totals[1] })
     }
 
-    /// Queues the forces from the means that the last agreement left, and their precision.
+    /// Queues computing forces and precisions from the local means of the last agreement.
     pub fn force(
         &mut self,
         queue: &Q,

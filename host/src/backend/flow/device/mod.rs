@@ -1,4 +1,4 @@
-//! A displacement field that flows on a device.
+//! The optimisation of a displacement field on a device.
 
 mod ends;
 mod grid;
@@ -33,7 +33,7 @@ pub struct FlowOnDevice<Q: Queue> {
     queue: Rc<Q>,
     grid: Option<FieldOnDevice<Q>>,
     level: Option<LevelOnDevice<Q>>,
-    /// Of the level.
+    /// The recorded launches of the level's steps.
     recorded: Recorded<Q>,
 }
 
@@ -53,12 +53,12 @@ impl<Q: Queue> FlowOnDevice<Q> {
         Pair::new([one, two])
     }
 
-    /// Where the field lies.
+    /// The queue and the field.
     fn grid(&mut self) -> Result<(&Q, &mut FieldOnDevice<Q>)> {
         Ok((&self.queue, self.grid.as_mut().ok_or_else(no_level)?))
     }
 
-    /// Takes the field to another grid, or begins one; what the level before held is gone.
+    /// Resamples the field on another grid, or begins with a field of 0. Frees the images of the level before.
     fn regrid(
         &mut self,
         size: [usize; 3],
@@ -114,7 +114,8 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
         level.clear(queue)?;
         for _ in 0..most {
             level.forget();
-            // The step is made while the host hears the value: one too many is beside the field, where it does no harm.
+            // The step is computed while the host waits for the value. If `go_on` declines it, its result stays in the
+            // second memory and is never used.
             queue.again(recorded.launches((&relations, &weights, step), grid.exchanged), || {
                 level.look(queue, grid, &relations)?;
                 level.pull(queue, grid, step.half, &weights)?;

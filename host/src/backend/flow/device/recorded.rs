@@ -1,9 +1,11 @@
-//! Steps that are queued as a whole: on coarse levels a launch takes longer than its kernel.
+//! Recorded steps, whose launches are queued all at once. On coarse levels launching a kernel takes longer than running
+//! it.
 
 use crate::backend::flow::{FlowStep, Relation};
 use crate::backend::queue::Queue;
 
-/// What was recorded: a step, the weights of its forces, and what was looked at before it, if that is part of it.
+/// Identifies a recording: the step, the weights of its forces, and the relations that are measured before the step
+/// (empty if none are).
 #[derive(PartialEq)]
 struct Key {
     relations: Vec<Relation>,
@@ -11,22 +13,22 @@ struct Key {
     step: FlowStep,
 }
 
-/// The launches of a step.
+/// The recorded launches of a step.
 pub struct Recorded<Q: Queue> {
-    /// Which one.
+    /// What was recorded.
     of: Option<Key>,
-    /// With the field in one of its two memories, and in the other.
+    /// One graph for each of the two memories that the field can be in.
     graphs: [Option<Q::Graph>; 2],
 }
 
 impl<Q: Queue> Recorded<Q> {
-    /// Of no step yet.
+    /// Nothing recorded yet.
     pub fn new() -> Self {
         Self { of: None, graphs: [None, None] }
     }
 
-    /// Where those of looking by these relations and then a step whose forces have these weights are remembered, or without relations those of
-    /// the step alone; those of another one are forgotten. `exchanged`: in which of its memories the field is.
+    /// Returns the slot for the graph of one step with these weights, preceded by measuring `relations` if there are
+    /// any. Graphs of a different step are dropped. `exchanged` says in which of its two memories the field is.
     pub fn launches(
         &mut self,
         (relations, weights, step): (&[Relation], &[f64], &FlowStep),

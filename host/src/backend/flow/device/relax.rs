@@ -1,4 +1,4 @@
-//! A field that is relaxed where it changes volumes too much.
+//! Relaxes a field where it changes volumes too much.
 
 use super::grid::FieldOnDevice;
 use super::kernels::{FLOW_RELAX, FLOW_UNUSUAL};
@@ -11,7 +11,7 @@ use gpu::params;
 pub fn relax<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, limits: [f32; 2], rounds: u32) -> Result<()> {
     let mut unusual = queue.zeros(1)?;
     for _ in 0..rounds {
-        // Between steps there are no precisions: their memory takes the marks.
+        // Between steps there are no precisions, so their memory can hold the marks.
         queue.clear(&mut grid.precision)?;
         queue.clear(&mut unusual)?;
         let params = params::FlowRelax {
@@ -29,7 +29,7 @@ pub fn relax<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, limits: [f32; 2],
         if queue.download(&unusual, 1)? == [0] {
             break;
         }
-        // SAFETY: as above; `other` lives on in its place until the queue is done.
+        // SAFETY: as above. Exchanging `field` and `other` moves no memory, and both live until the queue is done.
         unsafe { launch::each(queue, &FLOW_RELAX, grid.size, params)? };
         grid.exchange();
     }

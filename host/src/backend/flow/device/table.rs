@@ -1,4 +1,4 @@
-//! The value of mutual information and the tables of its force, made on the device of a joint histogram.
+//! Computes the value of mutual information and the tables of its force from a joint histogram, on the device.
 
 use super::kernels::{FLOW_TABLE_DENSITY, FLOW_TABLE_SCORES, FLOW_TABLE_SMOOTH};
 use crate::Result;
@@ -9,11 +9,11 @@ use cuda_std::global::DeviceSliceMut;
 use gpu::kernels::flow::WIDTH;
 use gpu::params::FlowTable;
 
-/// Threads of a block: four warps, and so four rows where a warp takes a row.
+/// Threads per block: four warps, which take four rows where a warp takes a row.
 const THREADS: u32 = 128;
 const ROWS: u32 = THREADS / WIDTH;
 
-/// Room for a density, and what follows from it.
+/// Memory for the joint density, and what is computed from it.
 pub struct TableOnDevice<Q: Queue> {
     bins: u32,
     weights: Q::Memory<f64>,
@@ -44,7 +44,7 @@ impl<Q: Queue> TableOnDevice<Q> {
         })
     }
 
-    /// Queues making the tables of counts, and the value; the counts are then 0.
+    /// Queues computing the tables and the value from `counts`, which are then set to 0.
     pub fn make(
         &mut self,
         queue: &Q,
@@ -78,12 +78,12 @@ impl<Q: Queue> TableOnDevice<Q> {
         }
     }
 
-    /// What the tables that were made last say, once it is there. The device may write it now.
+    /// The value of the last tables, or `None` if it has not arrived. The device may be writing it meanwhile.
     pub fn measured(&self) -> Option<Measured> {
         Some(Measured { value: self.measured.get(0)?, nats: self.measured.get(1)? })
     }
 
-    /// Makes place for what the next ones say.
+    /// Forgets the value of the last tables.
     pub fn forget(&mut self) {
         self.measured.forget(0..2);
     }

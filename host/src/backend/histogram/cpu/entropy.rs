@@ -1,4 +1,5 @@
-//! The CPU's entropies: the order of additions is that of [`gpu::math::entropy`].
+//! Entropies and correlation ratios of a joint histogram, on the CPU. The order of additions is that of
+//! [`gpu::math::entropy`].
 
 use crate::backend::histogram::Wanted;
 use crate::backend::lanes::order::ordered;
@@ -6,7 +7,7 @@ use crate::backend::lanes::simd::widest;
 use gpu::math::correlation::{self, Moments};
 use gpu::math::entropy::{Entropies, Sums, finish, term};
 
-/// The ordered sum of the counts' terms.
+/// The sum of the entropy terms of counts, in the fixed order.
 #[inline(always)]
 fn sum(counts: &[u32], terms: &mut Vec<f64>) -> f64 {
     terms.clear();
@@ -18,7 +19,7 @@ fn sum(counts: &[u32], terms: &mut Vec<f64>) -> f64 {
 /// given the moving one.
 #[inline(always)]
 fn ratios(joint: &[u32], fixed: &[u32], moving: &[u32], terms: &mut Vec<f64>) -> [f64; 2] {
-    // Of each image's bins, the other image's bin numbers.
+    // For each bin of one image, the sum of the other image's bin numbers.
     let mut fixed_sums = vec![0; fixed.len()];
     let mut moving_sums = Vec::with_capacity(moving.len());
     for (column, number) in joint.chunks_exact(fixed.len()).zip(0_u64..) {
@@ -28,7 +29,8 @@ fn ratios(joint: &[u32], fixed: &[u32], moving: &[u32], terms: &mut Vec<f64>) ->
     [ratio(fixed, &fixed_sums, moving, terms), ratio(moving, &moving_sums, fixed, terms)]
 }
 
-/// The correlation ratio of an image with the marginal `values`, given one with these counts and sums of values.
+/// The correlation ratio of an image whose marginal histogram is `values`, given the other image. `counts` and `sums`
+/// are, for each bin of the other image, the number of samples and the sum of their bin numbers in the first image.
 #[inline(always)]
 fn ratio(counts: &[u32], sums: &[u64], values: &[u32], terms: &mut Vec<f64>) -> f64 {
     let mut all = Moments::default();
@@ -39,7 +41,8 @@ fn ratio(counts: &[u32], sums: &[u64], values: &[u32], terms: &mut Vec<f64>) -> 
 }
 
 widest! {
-    /// What is wanted of a joint histogram of `bins` fixed and moving bins: the pair (f, m) is at `f + bins[0] * m`.
+    /// The entropies, and if wanted the correlation ratios, of a joint histogram with `bins` fixed and moving bins. The
+    /// pair (f, m) is at `f + bins[0] * m`.
     pub fn entropies(joint: &[u32], bins: [u32; 2], wanted: Wanted) -> Entropies {
         let [fixed_bins, moving_bins] = bins.map(|n| n as usize);
         let mut fixed = vec![0; fixed_bins];

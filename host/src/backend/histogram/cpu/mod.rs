@@ -1,4 +1,4 @@
-//! Joint histograms on the CPU. Counts are integers, so that how the work is split cannot change them.
+//! Joint histograms on the CPU. Counts are integers, so they do not depend on how the work is split.
 
 mod entropy;
 mod partial_volume;
@@ -19,11 +19,11 @@ use rayon::prelude::*;
 use rows::add_rows;
 use task::{HistogramTask, Samples};
 
-/// A pair to be counted.
+/// A pair of images whose joint histogram is counted on the CPU.
 pub struct HistogramOnCpu<'a> {
     fixed: &'a BinImage,
     pair: Pair<'a>,
-    /// What a sample counts.
+    /// The count of one sample: see [`Pair::unit`].
     unit: u32,
     samples: Samples<'a>,
 }

@@ -1,4 +1,4 @@
-//! The CPU's joint histogram with partial volumes: see [`gpu::math::partial_volume`].
+//! Counts the joint histogram with partial volume interpolation, on the CPU: see [`gpu::math::partial_volume`].
 
 use super::task::HistogramTask;
 use crate::backend::lanes::simd::widest;
@@ -23,11 +23,11 @@ widest! {
     }
 }
 
-/// Adds one sample, at a position inside.
+/// Adds one sample at a position inside the moving image.
 #[inline(always)]
 fn add(task: &HistogramTask, fixed: u32, position: [f32; 3], counters: &mut [u32]) {
     let size = task.moving_size;
-    // SAFETY: inside.
+    // SAFETY: the position is inside.
     let place = unsafe { interpolate::place(position, size) };
     for row in 0..ROWS {
         let at = (place.index + (row & 1) * size[0] + (row >> 1) * size[0] * size[1]) as usize;

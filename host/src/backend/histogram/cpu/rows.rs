@@ -1,6 +1,6 @@
-//! The CPU's joint histogram, a row of the fixed image at a time.
+//! Counts the joint histogram on the CPU, by rows of the fixed image.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::partial_volume;
@@ -53,15 +53,16 @@ widest! {
     }
 }
 
-// Interpolators as constants to compile the loops for.
+// Interpolators as constants, for each of which the loops are compiled.
 const NEAREST: u32 = Interpolator::Nearest as u32;
 const LINEAR: u32 = Interpolator::Linear as u32;
 const CATMULL_ROM: u32 = Interpolator::CatmullRom as u32;
 const B_SPLINE: u32 = Interpolator::BSpline as u32;
-/// Linear, of 16-bit values.
+/// Linear interpolation of 16-bit values.
 const FINE_LINEAR: u32 = 100;
 
-/// Whole functions and a constant rather than a closure: a call through a closure would lose the caller's instruction set.
+/// Counts with the interpolator `HOW`. That is a constant and not a closure, because a closure would not be compiled
+/// for the caller's instruction set.
 #[inline(always)]
 fn count<const HOW: u32>(task: &HistogramTask, rows: Range<usize>, counters: &mut [u32]) {
     assert!(counters.len() == task.counters());
@@ -84,7 +85,7 @@ fn count<const HOW: u32>(task: &HistogramTask, rows: Range<usize>, counters: &mu
     }
 }
 
-/// The joint indices of a chunk; those outside get the counter after the last.
+/// The joint indices of a chunk. Samples outside the moving image or the mask have the index after the last pair.
 #[inline(always)]
 fn pairs<const HOW: u32>(
     task: &HistogramTask,

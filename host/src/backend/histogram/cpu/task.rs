@@ -1,4 +1,4 @@
-//! A pair and a transform, ready to be counted.
+//! A pair of images and a transform, prepared for counting on the CPU.
 
 use crate::Result;
 use crate::backend::histogram::{Pair, samples_words};
@@ -8,18 +8,18 @@ use gpu::math::interpolate::{self, Interpolator};
 use gpu::params::Affine;
 use std::borrow::Cow;
 
-/// What an interpolator samples, made once for a pair.
+/// The moving image in the form that the interpolator reads, made once for a pair.
 pub enum Samples<'a> {
     /// 16-bit values.
     Values(&'a [u16]),
     /// [Words](gpu::math::eight_bit::word) of 8-bit levels.
     Words(Cow<'a, [u32]>),
-    /// A padded volume.
+    /// The padded volume that cubic interpolators read.
     Cubic(CubicImage),
 }
 
 impl<'a> Samples<'a> {
-    /// Those of a pair's moving image.
+    /// Prepares the moving image of a pair.
     pub fn new(pair: &Pair<'a>) -> Result<Self> {
         let how = pair.interpolator;
         if samples_words(how, pair.bins[1]) {
@@ -35,17 +35,17 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// A pair of images and a transform, ready to be counted.
+/// A pair of images and a transform, prepared for counting.
 pub struct HistogramTask<'a> {
     pub fixed: &'a [u16],
     pub fixed_size: [usize; 3],
-    /// Each is empty where the interpolator samples another.
+    /// The moving image. Of `moving`, `words` and `cubic`, all but the one that the interpolator reads are empty.
     pub moving: &'a [u16],
     pub words: &'a [u32],
     pub cubic: &'a [f32],
     pub moving_size: [u32; 3],
     pub bins: [u32; 2],
-    /// What a sample counts.
+    /// The count of one sample: see [`Pair::unit`].
     pub unit: u32,
     pub interpolator: Interpolator,
     pub affine: Affine,
@@ -54,7 +54,8 @@ pub struct HistogramTask<'a> {
 }
 
 impl<'a> HistogramTask<'a> {
-    /// A run over `pair` through `affine`; `fixed` and `samples` are the pair's, each of which counts `unit`.
+    /// A task that counts `pair` through `affine`. `fixed` and `samples` belong to the pair, and each sample counts
+    /// `unit`.
     pub fn new(fixed: &'a BinImage, pair: &Pair, unit: u32, samples: &'a Samples<'a>, affine: &Affine) -> Self {
         assert!(fixed.bins.len() == fixed.size.iter().product::<usize>());
         let (mut moving, mut words, mut cubic) = (&[][..], &[][..], &[][..]);
@@ -78,12 +79,12 @@ impl<'a> HistogramTask<'a> {
         }
     }
 
-    /// Rows of the fixed image, numbered with y fastest, then z.
+    /// The number of rows of the fixed image. They are numbered with y fastest, then z.
     pub fn rows(&self) -> usize {
         self.fixed_size[1] * self.fixed_size[2]
     }
 
-    /// Counters of a count: one more than the histogram has, for samples outside.
+    /// The number of counters: one more than the histogram has, for samples that don't count.
     pub fn counters(&self) -> usize {
         (self.bins[0] * self.bins[1]) as usize + 1
     }

@@ -1,4 +1,4 @@
-//! What a method of counting is, and what most of them hold.
+//! The interface of the methods that count a joint histogram on a device, and the image memory that most of them share.
 
 use crate::backend::histogram::Pair;
 use crate::backend::image::device::Images;
@@ -8,25 +8,26 @@ use crate::image::CubicImage;
 use crate::{Error, Result};
 use gpu::params::{self, Affine};
 
-/// A pair of images on a device, ready to be counted.
+/// A pair of images on a device, prepared for counting by one method.
 pub trait Counter<Q: Queue> {
-    /// Queues the joint histogram of each transform, 1 to [`BATCH`](crate::backend::queue::BATCH) of them, onto `counters`, which are 0: the pair (f, m) of transform t is at
-    /// `t * bins + f + fixed_bins * m`.
+    /// Queues adding the joint histograms of 1 to [`BATCH`](crate::backend::queue::BATCH) transforms to `counters`,
+    /// which are 0. The pair (f, m) of transform t is at `t * fixed_bins * moving_bins + f + fixed_bins * m`.
     fn count(&mut self, queue: &Q, transforms: &[Affine], counters: &mut Q::Memory<u32>) -> Result<()>;
 
-    /// The marginal histograms of the fixed and the moving image for the last transform that was counted, where the
-    /// method counts them as well.
+    /// The marginal histograms of the fixed and the moving image for the last transform counted, if the method counts
+    /// them too.
     ///
     /// # Errors
-    /// [`Error::Device`] where the device gives up.
+    /// [`Error::Device`] if the device fails.
     fn marginals(&self, _queue: &Q) -> Result<Option<[Vec<u32>; 2]>> {
         Ok(None)
     }
 }
 
-/// A pair of images as most methods want it.
+/// A pair of images on a device, in the form that most methods read.
 pub struct UploadedPair<Q: Queue> {
-    /// What `params` points to: the fixed image, the moving image and what cubics sample of it.
+    /// The memory that `params` points to: the fixed image, the moving image, and the padded moving image for cubic
+    /// interpolators.
     pub memory: (Q::Memory<u16>, Q::Memory<u32>, Q::Memory<f32>),
     pub params: params::Images,
 }
@@ -55,13 +56,13 @@ impl<Q: Queue> UploadedPair<Q> {
         Ok(Self { memory: (fixed, moving, cubic), params })
     }
 
-    /// What kernels take, for one transform.
+    /// Kernel parameters for one transform.
     pub fn params(&self, transform: &Affine) -> params::Images {
         params::Images { transform: *transform, ..self.params }
     }
 }
 
-/// Puts the coefficients of transforms where kernels read them.
+/// Writes the coefficients of transforms into memory that kernels read.
 pub fn write(memory: &mut [f32], transforms: &[Affine]) {
     for (coefficients, transform) in memory.chunks_exact_mut(12).zip(transforms) {
         coefficients.copy_from_slice(transform.rows.as_flattened());

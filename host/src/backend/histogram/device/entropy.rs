@@ -1,4 +1,4 @@
-//! What is made of joint histograms on a device.
+//! Entropies and correlation ratios of joint histograms, on a device.
 
 use crate::backend::histogram::Wanted;
 use crate::backend::queue::emulated::Emulated;
@@ -13,7 +13,7 @@ kernels! {
     ENTROPIES = entropy::entropies(params::Entropy);
 }
 
-/// What a batch of evaluations needs on the device, and its end on the host.
+/// Memory for a batch of evaluations on the device, and for their results on the host.
 pub struct Space<Q: Queue> {
     pub batch: usize,
     pub counters: Q::Memory<u32>,
@@ -32,7 +32,7 @@ impl<Q: Queue> Space<Q> {
         Self::with(queue, batch, bins, queue.zeros(batch * fixed * moving)?)
     }
 
-    /// With joint histograms that are counted already.
+    /// Memory around joint histograms that are counted already.
     fn with(queue: &Q, batch: usize, bins: [u32; 2], counters: Q::Memory<u32>) -> Result<Self> {
         let [fixed, moving] = bins.map(|n| n as usize);
         Ok(Self {
@@ -48,7 +48,8 @@ impl<Q: Queue> Space<Q> {
         })
     }
 
-    /// What is wanted of the first `batch` joint histograms, which are left at 0.
+    /// The entropies, and if wanted the correlation ratios, of the first `batch` joint histograms. Their counts are
+    /// then set to 0.
     pub fn entropies(&mut self, queue: &Q, bins: [u32; 2], batch: usize, wanted: Wanted) -> Result<Vec<Entropies>> {
         self.results.forget(0..RESULTS * batch);
         let params = params::Entropy {
@@ -72,13 +73,13 @@ impl<Q: Queue> Space<Q> {
     }
 }
 
-/// Entropies from the numbers that the kernel writes.
+/// Makes entropies of the numbers that the kernel writes.
 fn result(n: &[f64]) -> Entropies {
     Entropies { fixed: n[0], moving: n[1], joint: n[2], mi: n[3], nmi: n[4], counts: n[5] as u64, ratios: [n[6], n[7]] }
 }
 
 impl Space<Emulated> {
-    /// Whether everything that must be 0 before an evaluation is.
+    /// Whether all memory that must be 0 before an evaluation is 0.
     fn is_clear(&self) -> bool {
         let zero = |counts: &[u32]| counts.iter().all(|&n| n == 0);
         zero(&self.counters) && zero(&self.fixed) && zero(&self.done) && self.fixed_sums.iter().all(|&n| n == 0)
@@ -86,10 +87,11 @@ impl Space<Emulated> {
 }
 
 impl Emulated {
-    /// What is wanted of joint histograms of `bins` fixed and moving bins, one after the other.
+    /// The entropies, and if wanted the correlation ratios, of several joint histograms with `bins` fixed and moving
+    /// bins, one after the other in `counters`.
     ///
     /// # Errors
-    /// [`Error::Device`] where the emulator finds a fault in the kernel.
+    /// [`Error::Device`] if the emulator finds a fault in the kernel.
     pub fn entropies(&self, counters: Vec<u32>, bins: [u32; 2], wanted: Wanted) -> Result<Vec<Entropies>> {
         let batch = counters.len() / (bins[0] * bins[1]) as usize;
         let mut space = Space::with(self, batch, bins, counters)?;

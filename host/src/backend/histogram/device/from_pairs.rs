@@ -1,4 +1,4 @@
-//! A histogram of 16-bit numbers that lie in the device's memory: counting alone.
+//! Counts 16-bit numbers, such as joint indices, that are already in a device's memory.
 
 use crate::backend::queue::cuda::Cuda;
 use crate::backend::queue::emulated::Emulated;
@@ -14,7 +14,7 @@ kernels! {
     COUNT_PAIRS_PACKED = from_pairs::count_pairs_packed(params::FromPairs);
 }
 
-/// Numbers that there may be at most; their number and the last step fit in 32 bits.
+/// The largest number of numbers. It leaves room for the last step of a kernel's loop within 32 bits.
 const MOST: usize = u32::MAX as usize - (1 << 24);
 
 /// Numbers and their counters on a device.
@@ -26,7 +26,7 @@ pub struct FromPairs<Q: Queue> {
     counting: Counting,
 }
 
-/// The launch.
+/// The kernel and the shape of its launch.
 struct Counting {
     kernel: Kernel<params::FromPairs>,
     shape: Shape,
@@ -34,8 +34,8 @@ struct Counting {
 }
 
 impl Counting {
-    /// Counters of 32 bits where a block has room for all of them, else of 16 bits, a range of them at a time where it must be. One word
-    /// more is for what is not counted.
+    /// Chooses counters of 32 bits if all fit into a block's shared memory, else of 16 bits, in several ranges if
+    /// necessary. One more word takes the numbers that are not counted.
     fn new<Q: Queue>(queue: &Q, len: u32, bins: u32) -> Result<Self> {
         let threads = queue.limits().threads;
         let words = queue.shared_bytes(&COUNT_PAIRS) / 4 - 1;
@@ -54,13 +54,13 @@ impl Counting {
 }
 
 impl<Q: Queue> FromPairs<Q> {
-    /// Uploads numbers, of which those below `bins` are counted.
+    /// Uploads numbers. Those below `bins` will be counted.
     pub fn new(queue: &Q, numbers: &[u16], bins: u32) -> Result<Self> {
         let len = checked(numbers.len(), bins)?;
         Self::of(queue, queue.upload(&vectors(numbers))?, len, bins)
     }
 
-    /// Room for so many numbers, which kernels write.
+    /// Allocates memory for `len` numbers, which kernels write.
     pub fn room(queue: &Q, len: usize, bins: u32) -> Result<Self> {
         let checked = checked(len, bins)?;
         Self::of(queue, queue.zeros(len / VECTOR as usize + 1)?, checked, bins)
@@ -73,7 +73,7 @@ impl<Q: Queue> FromPairs<Q> {
 
     /// The numbers, for kernels to write.
     pub fn numbers(&mut self) -> DeviceSliceMut<u16> {
-        // SAFETY: eight numbers a vector, in their order.
+        // SAFETY: a vector is eight numbers in order.
         unsafe { self.pairs.view_mut().cast() }
     }
 
@@ -87,7 +87,7 @@ impl<Q: Queue> FromPairs<Q> {
         self.counters.view_mut()
     }
 
-    /// Queues adding the numbers to the counters.
+    /// Queues counting the numbers; adds to the counters.
     pub fn count(&mut self, queue: &Q) -> Result<()> {
         let params = params::FromPairs {
             pairs: self.pairs.view(),
@@ -101,19 +101,19 @@ impl<Q: Queue> FromPairs<Q> {
         unsafe { queue.launch(&self.counting.kernel, self.counting.shape, params) }
     }
 
-    /// The counters.
+    /// Downloads the counters.
     pub fn counts(&self, queue: &Q) -> Result<Vec<u32>> {
         queue.download(&self.counters, self.bins as usize)
     }
 
-    /// Seconds of a count, as the mean of `times` in a row; `None` where the device has no clock.
+    /// The mean time of a count over `times` in a row, in seconds; `None` if the device has no clock.
     pub fn seconds(&mut self, queue: &Q, times: u32) -> Result<Option<f64>> {
         let seconds = queue.seconds(|| (0..times).try_for_each(|_| self.count(queue)))?;
         Ok(seconds.filter(|_| times > 0).map(|seconds| seconds / f64::from(times)))
     }
 }
 
-/// How many numbers there are.
+/// Returns `len`, after checking that this many numbers can be counted in `bins` bins.
 fn checked(len: usize, bins: u32) -> Result<u32> {
     match (1..=1 << 16).contains(&bins) && len <= MOST {
         true => Ok(len as u32),
@@ -121,7 +121,7 @@ fn checked(len: usize, bins: u32) -> Result<u32> {
     }
 }
 
-/// Full vectors and one more for what is left.
+/// Packs numbers into vectors, with one more vector for the remainder.
 fn vectors(numbers: &[u16]) -> Vec<[u32; 4]> {
     let mut vectors = vec![[0; 4]; numbers.len() / VECTOR as usize + 1];
     for (vector, numbers) in vectors.iter_mut().zip(numbers.chunks(VECTOR as usize)) {
@@ -132,7 +132,8 @@ fn vectors(numbers: &[u16]) -> Vec<[u32; 4]> {
     vectors
 }
 
-/// How often each of the numbers below `bins` occurs, and the seconds of a count as the mean of `times`, if there are any.
+/// How often each of the numbers below `bins` occurs, and the mean time of a count over `times` more, in seconds;
+/// `None` if `times` is 0 or the device has no clock.
 pub fn count_pairs<Q: Queue>(queue: &Q, numbers: &[u16], bins: u32, times: u32) -> Result<(Vec<u32>, Option<f64>)> {
     let mut from_pairs = FromPairs::new(queue, numbers, bins)?;
     from_pairs.count(queue)?;
@@ -141,11 +142,11 @@ pub fn count_pairs<Q: Queue>(queue: &Q, numbers: &[u16], bins: u32, times: u32) 
 }
 
 impl Cuda {
-    /// How often each of the numbers below `bins`, 1 to 65536, occurs; others are not counted. Also the seconds that the device
-    /// spends on it, as the mean of `times` more in a row, if that is not 0.
+    /// How often each of the numbers below `bins`, 1 to 65536, occurs; others are not counted. Also the mean time that
+    /// the device spends on a count over `times` more in a row, in seconds, if `times` is not 0.
     ///
     /// # Errors
-    /// [`Error::Option`] for other `bins`, [`Error::Device`] where the numbers do not fit or the device gives up.
+    /// [`Error::Option`] for other `bins`, [`Error::Device`] if the numbers do not fit into memory or the device fails.
     pub fn count_pairs(&self, numbers: &[u16], bins: u32, times: u32) -> Result<(Vec<u32>, Option<f64>)> {
         count_pairs(&self.queue()?, numbers, bins, times)
     }
@@ -155,7 +156,7 @@ impl Emulated {
     /// How often each of the numbers below `bins`, 1 to 65536, occurs. Others are not counted.
     ///
     /// # Errors
-    /// [`Error::Option`] for other `bins`, [`Error::Device`] where the emulator finds a fault in the kernel.
+    /// [`Error::Option`] for other `bins`, [`Error::Device`] if the emulator finds a fault in the kernel.
     pub fn count_pairs(&self, numbers: &[u16], bins: u32) -> Result<Vec<u32>> {
         Ok(count_pairs(self, numbers, bins, 0)?.0)
     }

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::backend::queue::{Memory, Queue};
 use cuda_std::global::DeviceSliceMut;
 
-/// The fixed image's, then the moving image's.
+/// The marginal histogram of the fixed image, then that of the moving image.
 pub struct Marginals<Q: Queue> {
     memory: Q::Memory<u32>,
     bins: [u32; 2],
@@ -24,7 +24,7 @@ impl<Q: Queue> Marginals<Q> {
         self.memory.view_mut()
     }
 
-    /// The two, after what was queued before.
+    /// Downloads both, after all work queued before.
     pub fn download(&self, queue: &Q) -> Result<[Vec<u32>; 2]> {
         let mut fixed = queue.download(&self.memory, (self.bins[0] + self.bins[1]) as usize)?;
         let moving = fixed.split_off(self.bins[0] as usize);

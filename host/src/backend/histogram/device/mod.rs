@@ -1,4 +1,4 @@
-//! A pair of images on a device, and its evaluation: the launches of a method and one for the entropies.
+//! Joint histograms on a device: one of several methods counts, and one more launch computes the entropies.
 
 mod counter;
 mod entropy;
@@ -18,20 +18,20 @@ use entropy::Space;
 use gpu::math::entropy::Entropies;
 use gpu::params::Affine;
 
-/// A loaded pair.
+/// A pair of images that is loaded on a device.
 pub struct HistogramOnDevice<'a, Q: Queue> {
     queue: Q,
     bins: [u32; 2],
-    /// What a sample counts.
+    /// The count of one sample: see [`Pair::unit`].
     unit: u32,
     method: HistogramMethod,
     counter: Box<dyn Counter<Q> + 'a>,
-    /// Working space for as many transforms as have been asked for at once.
+    /// Memory for the largest number of transforms asked for at once so far.
     space: Space<Q>,
 }
 
 impl<'a, Q: Queue + 'a> HistogramOnDevice<'a, Q> {
-    /// Brings a pair to the device.
+    /// Uploads a pair to the device.
     pub fn new(queue: Q, shelf: &Shelf<Q>, pair: &Pair, method: HistogramMethod) -> Result<Self> {
         let method = method.resolve(&queue, pair);
         let counter = methods::load(&Images { queue: &queue, shelf }, pair, method)?;
@@ -39,7 +39,7 @@ impl<'a, Q: Queue + 'a> HistogramOnDevice<'a, Q> {
         Ok(Self { queue, bins: pair.bins, unit: pair.unit()?, method, counter, space })
     }
 
-    /// Makes room for the transforms and queues their joint histograms.
+    /// Makes memory for the transforms if there is too little, and queues counting their joint histograms.
     fn count(&mut self, transforms: &[Affine]) -> Result<()> {
         if self.space.batch < transforms.len() {
             self.space = Space::new(&self.queue, transforms.len(), self.bins)?;

@@ -11,13 +11,13 @@ kernels! {
     ADD_PARTIALS = partials::add_partials(params::Partials);
 }
 
-/// Threads of a block that adds.
+/// Threads per block of the kernel that adds.
 const THREADS: u32 = 256;
 
-/// Partial histograms that a thread adds up, as long as there are enough threads.
+/// Partial histograms that each thread adds up.
 const EACH: u32 = 16;
 
-/// Partial histograms, 0 between transforms.
+/// Partial histograms, whose counts are 0 between transforms.
 pub struct Partials<Q: Queue> {
     memory: Q::Memory<u32>,
     pairs: u32,
@@ -25,7 +25,7 @@ pub struct Partials<Q: Queue> {
 }
 
 impl<Q: Queue> Partials<Q> {
-    /// `len` of them.
+    /// Allocates `len` partial histograms.
     pub fn new(queue: &Q, pair: &Pair, len: u32) -> Result<Self> {
         let pairs = pair.bins[0] * pair.bins[1];
         Ok(Self { memory: queue.zeros(len as usize * pairs as usize)?, pairs, len })
@@ -35,7 +35,7 @@ impl<Q: Queue> Partials<Q> {
         self.memory.view_mut()
     }
 
-    /// Queues their sum onto the joint histogram of transform `number`.
+    /// Queues adding them to the joint histogram of transform `number`.
     pub fn add_up(&mut self, queue: &Q, counters: &mut Q::Memory<u32>, number: usize) -> Result<()> {
         let params = params::Partials {
             partials: self.memory.view_mut(),
@@ -52,8 +52,9 @@ impl<Q: Queue> Partials<Q> {
     }
 }
 
-/// How many partial histograms are worth having: no more than `useful`, than fit a quarter of the device's memory, and than have
-/// `a_voxel` counters for each voxel of the fixed image. With more, adding them up would take longer than counting.
+/// Returns the number of partial histograms to use: at most `useful`, at most as many as fit into a quarter of the
+/// device's memory, and at most as many as have `a_voxel` counters per voxel of the fixed image. With more, adding them
+/// up would take longer than counting.
 pub fn worth_having<Q: Queue>(queue: &Q, pair: &Pair, useful: u32, a_voxel: u64) -> u32 {
     let pairs = u64::from(pair.bins[0] * pair.bins[1]);
     let fit = queue.limits().memory / (4 * 4 * pairs);

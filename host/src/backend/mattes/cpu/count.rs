@@ -1,9 +1,10 @@
-//! The joint counts.
+//! Counts the joint histogram with B-spline windows.
 //!
-//! The four bins of a moving window get their weights as one vector: a vector for each first bin, and not each bin a counter of its
-//! own, so that a vector is loaded from where the last one was stored or from elsewhere, but never from across two.
+//! The weights of a moving window's four bins are added as one vector. Counters are kept as a vector for each first bin
+//! of a window, not as one counter per bin. Vectors in memory therefore never overlap, and no load spans parts of two
+//! vectors that were stored before.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::task::{MattesTask, values, windows};
@@ -19,13 +20,14 @@ use std::ops::Range;
 #[repr(align(16))]
 struct Weights([u32; 4]);
 
-/// What a thread counts.
+/// The counters of a thread.
 pub struct WindowCounters {
-    /// For each fixed bin, the moving windows by their first bin; then four fixed bins for samples that are not counted.
+    /// For each fixed bin, one vector for each first bin of a moving window. Four more fixed bins take the samples that
+    /// are not counted.
     windows: Vec<Weights>,
-    /// Samples in them, at most [`FILL`].
+    /// Samples added to `windows` since the last flush, at most [`FILL`].
     filled: usize,
-    /// What was in them when they were full.
+    /// The sums of flushed windows.
     sums: Vec<[u64; 4]>,
 }
 
@@ -35,7 +37,7 @@ impl WindowCounters {
         Self { windows: vec![Weights::default(); len], filled: 0, sums: vec![[0; 4]; len] }
     }
 
-    /// Adds the samples of some rows, at most [`FILL`].
+    /// Adds the samples of some rows. The rows have at most [`FILL`] samples.
     pub fn add_rows(&mut self, task: &MattesTask, rows: Range<usize>) {
         let samples = rows.len() * task.chunks() * CHUNK;
         if self.filled + samples > FILL as usize {
@@ -48,7 +50,7 @@ impl WindowCounters {
         }
     }
 
-    /// Both together.
+    /// Adds up the counts of both.
     pub fn add(mut self, mut other: Self) -> Self {
         self.flush();
         other.flush();
@@ -57,7 +59,7 @@ impl WindowCounters {
         self
     }
 
-    /// The counts of a pair of bins at `moving + moving_bins * fixed`.
+    /// The joint counts, with the pair of bins (f, m) at `m + moving_bins * f`.
     pub fn joint(mut self, task: &MattesTask) -> Vec<u64> {
         self.flush();
         let [fixed, moving] = task.bins.map(|n| n as usize);
@@ -136,7 +138,7 @@ fn add(Weights(sums): &mut Weights, weights: [u32; 4]) {
 fn weights(into: &[f32; CHUNK]) -> [[u32; 4]; CHUNK] {
     let mut weights = [[0; 4]; CHUNK];
     for l in 0..CHUNK {
-        // SAFETY: what `windows` found.
+        // SAFETY: `windows` found this fraction.
         weights[l] = unsafe { mattes::weights(into[l]) };
     }
     weights

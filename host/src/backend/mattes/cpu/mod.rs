@@ -1,4 +1,5 @@
-//! Mattes's mutual information on the CPU: see [`gpu::math::mattes`]. One pass counts; for the derivative a second one sums.
+//! Mattes mutual information on the CPU: see [`gpu::math::mattes`]. One pass counts the joint histogram. A second pass
+//! sums the derivative.
 
 mod count;
 mod slope;
@@ -17,7 +18,7 @@ use rayon::prelude::*;
 use table::JointTable;
 use task::MattesTask;
 
-/// A pair that was loaded.
+/// A pair of images that is loaded on the CPU.
 pub struct MattesOnCpu<'a> {
     fixed: &'a BinImage,
     moving: &'a StoredImage,
@@ -38,7 +39,7 @@ impl<'a> MattesOnCpu<'a> {
         MattesTask::new((self.fixed, self.moving), &self.pair, map)
     }
 
-    /// The joint counts at a map.
+    /// Counts the joint histogram for a map.
     fn count(&self, map: &Affine) -> JointTable {
         let task = self.task(map);
         let all = task.rows();

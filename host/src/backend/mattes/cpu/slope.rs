@@ -1,6 +1,6 @@
-//! The derivative by the map, in the order that [`gpu::math::mattes`] gives.
+//! The derivative of Mattes mutual information by the map. Sums are in the order that [`gpu::math::mattes`] defines.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::table::JointTable;
@@ -16,10 +16,10 @@ use gpu::math::mattes::{self, BLOCK, RowSums};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A sum's twelve numbers.
+/// The derivative by each of the map's twelve numbers.
 type ByMap = [[f64; 4]; 3];
 
-/// The derivative of the mutual information by the map's twelve numbers; 0 without samples.
+/// The derivative of the mutual information by the map's twelve numbers; 0 if there are no samples.
 pub fn by_map(task: &MattesTask, table: &JointTable) -> ByMap {
     let quadratics = table.quadratics();
     let all = task.rows();
@@ -90,7 +90,7 @@ fn sum_rows<const BOTH: bool>(
     }
 }
 
-/// The slope of each sample of a chunk, from its moving value; 0 for those that are not counted.
+/// The derivative of the metric by the moving value of each sample of a chunk; 0 for samples that are not counted.
 #[inline(always)]
 fn slopes<const BOTH: bool>(task: &MattesTask, quadratics: &[[f32; 3]], chunk: &Chunk, moving: &Lanes) -> Lanes {
     let (first, into) = windows(moving, task.bins[1]);
@@ -118,14 +118,15 @@ fn gather(quadratics: &[[f32; 3]], index: &[u32; CHUNK], offset: u32) -> [Lanes;
     for i in 0..3 {
         for l in 0..CHUNK {
             let at = 3 * (index[l] + offset) + i as u32;
-            // SAFETY: a window's first bin is one of the stride's, and fixed bins, or the four of a window, are all in the table.
+            // SAFETY: the first bin of a window is less than the stride, and fixed bins, or the four of a window, are
+            // all in the table.
             found[i][l] = unsafe { *quadratics.as_ptr().cast::<f32>().offset(at as i32 as isize) };
         }
     }
     found
 }
 
-/// The quadratics of a fixed window's four bins by its weights.
+/// The mean of the quadratics of a fixed window's four bins, weighted by the window.
 #[inline(always)]
 fn mixed(quadratics: [[Lanes; 3]; 4], into: &Lanes) -> [Lanes; 3] {
     let mut found = [[0.0; CHUNK]; 3];

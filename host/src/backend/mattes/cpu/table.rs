@@ -1,15 +1,15 @@
-//! What follows from the joint counts: the value, and each window's slope.
+//! The value of Mattes mutual information and the slope of each window, computed from the joint counts.
 
 use crate::backend::lanes::order::ordered;
 use crate::backend::lanes::simd::widest;
 use crate::backend::mattes::Smooth;
 use gpu::math::mattes::{self, UNIT};
 
-/// Joint counts with what the value and the slope are made of.
+/// Joint counts, and the logarithms that value and slope are computed from.
 pub struct JointTable {
     /// Moving bins vary fastest.
     joint: Vec<u64>,
-    /// ln(c / c_m) of each.
+    /// ln(c / c_m) of each joint count c, where c_m is the count of its moving bin.
     log_ratios: Vec<f64>,
     bins: [u32; 2],
 }
@@ -21,7 +21,7 @@ impl JointTable {
         Self { joint, log_ratios, bins }
     }
 
-    /// Counts of all pairs of bins.
+    /// The sum of all counts.
     fn all(&self) -> u64 {
         self.joint.iter().sum()
     }
@@ -43,7 +43,8 @@ impl JointTable {
     }
 }
 
-// Plain loops: what iterators call with a closure would be compiled for the baseline, where a fused product is a call.
+// Plain loops, because a closure called by an iterator would be compiled for the baseline, where a fused multiply-add
+// is a function call.
 widest! {
     fn log_ratios_of(joint: &[u64], moving_bins: usize, log_ratios: &mut [f64]) {
         let mut moving = vec![0; moving_bins];

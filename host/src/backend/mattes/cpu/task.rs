@@ -1,6 +1,6 @@
-//! A pair at a map, and where its samples fall.
+//! A pair of images and a map, prepared for counting on the CPU.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use crate::backend::lanes::{self, CHUNK, Lanes};
@@ -9,7 +9,7 @@ use crate::image::{BinImage, StoredImage};
 use gpu::math::{bin, mattes};
 use gpu::params::Affine;
 
-/// A pair of images and a map, ready to be counted.
+/// A pair of images and a map from voxels of the fixed to voxels of the moving image.
 pub struct MattesTask<'a> {
     fixed: &'a [u16],
     pub fixed_size: [usize; 3],
@@ -23,7 +23,7 @@ pub struct MattesTask<'a> {
 }
 
 impl<'a> MattesTask<'a> {
-    /// Both images of a pair, and a map.
+    /// Makes a task of both images of a pair, and a map.
     pub fn new((fixed, moving): (&'a BinImage, &'a StoredImage), pair: &MattesPair, map: &Affine) -> Self {
         Self {
             fixed: &fixed.bins,
@@ -37,7 +37,7 @@ impl<'a> MattesTask<'a> {
         }
     }
 
-    /// Rows of the fixed image, numbered with y fastest, then z.
+    /// The number of rows of the fixed image. They are numbered with y fastest, then z.
     pub fn rows(&self) -> usize {
         self.fixed_size[1] * self.fixed_size[2]
     }
@@ -48,19 +48,20 @@ impl<'a> MattesTask<'a> {
         [row % self.fixed_size[1], row / self.fixed_size[1]].map(|n| n as u32)
     }
 
-    /// Chunks of a row.
+    /// The number of chunks in a row.
     #[inline(always)]
     pub fn chunks(&self) -> usize {
         self.columns.len()
     }
 
-    /// Windows of the moving image by their first bin: from one fixed bin to the next.
+    /// The number of first bins that a moving window can have, which is the distance in tables from one fixed bin to
+    /// the next.
     #[inline(always)]
     pub fn stride(&self) -> u32 {
         self.bins[1] - 3
     }
 
-    /// The fixed image in a chunk of a row, with masked voxels after its end.
+    /// The fixed image in a chunk of a row, with masked voxels beyond the end of the row.
     #[inline(always)]
     fn fixed(&self, row: usize, chunk: usize) -> [u16; CHUNK] {
         let width = self.fixed_size[0];
@@ -79,7 +80,7 @@ impl<'a> MattesTask<'a> {
         let [y, z] = self.row(row);
         let fixed = self.fixed(row, chunk);
         let (positions, inside) = lanes::positions(&self.affine, self.moving_size, &self.columns[chunk], y, z);
-        // Of stored values all are bins but the masked one.
+        // All stored values count, except that of masked voxels.
         let end = if BOTH { u32::from(bin::MASKED) } else { self.bins[0] };
         let mut counted = [false; CHUNK];
         for l in 0..CHUNK {
@@ -89,16 +90,16 @@ impl<'a> MattesTask<'a> {
     }
 }
 
-/// Neighbouring samples.
+/// Neighbouring samples along x.
 pub struct Chunk {
-    /// In the moving image; all inside, whether they are to be counted or not.
+    /// Positions in the moving image. All are inside, also those of samples that are not counted.
     pub positions: [Lanes; 3],
-    /// Bins, or stored values where both images have windows.
+    /// Bins of the fixed image, or its stored values if both images have windows.
     pub fixed: [u16; CHUNK],
     pub counted: [bool; CHUNK],
 }
 
-/// [`mattes::window`] of stored values: first bins, and how far into the second.
+/// [`mattes::window`] of stored values: the first bin of each window, and the fraction into the second bin.
 #[inline(always)]
 pub fn windows(values: &Lanes, bins: u32) -> ([u32; CHUNK], Lanes) {
     let scale = mattes::scale(bins);
@@ -110,7 +111,7 @@ pub fn windows(values: &Lanes, bins: u32) -> ([u32; CHUNK], Lanes) {
     (first, into)
 }
 
-/// The fixed image's values as [`windows`] takes them.
+/// Values of the fixed image, as [`windows`] takes them.
 #[inline(always)]
 pub fn values(fixed: &[u16; CHUNK]) -> Lanes {
     fixed.map(f32::from)

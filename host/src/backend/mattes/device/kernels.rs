@@ -1,4 +1,4 @@
-//! The kernels of Mattes windows.
+//! The kernels of Mattes mutual information.
 
 use crate::backend::queue::kernels;
 use gpu::kernels::mattes::{histogram as mattes_histogram, slope as mattes_slope, value as mattes_value};

@@ -1,4 +1,4 @@
-//! The launches of a value and of its derivative, and their memory.
+//! Launches the kernels that compute Mattes mutual information and its derivative, and holds their memory.
 
 use super::kernels::{
     MATTES_FOLD, MATTES_HISTOGRAM, MATTES_HISTOGRAM_BOTH, MATTES_MARGINALS, MATTES_SLOPE, MATTES_SLOPE_BOTH,
@@ -17,14 +17,14 @@ use gpu::math::interpolate::Interpolator;
 use gpu::math::mattes::{BLOCK, UNIT};
 use gpu::params::{self, Affine};
 
-/// A pair in a device's memory.
+/// A pair of images in a device's memory.
 pub struct Launches<Q: Queue> {
     images: params::Images,
     windows: Windows,
     shapes: Shapes,
-    /// What `images` points to.
+    /// The memory that `images` points to.
     _memory: (Q::Memory<u16>, Q::Memory<u32>, Q::Memory<f32>),
-    /// Maps that are evaluated at once at most, and their coefficients.
+    /// The most maps that are evaluated at once.
     pub batch: usize,
     transforms: Q::Pinned<f32>,
     counts: Q::Memory<u64>,
@@ -35,18 +35,18 @@ pub struct Launches<Q: Queue> {
     table: Q::Memory<f32>,
     rows: Q::Memory<f32>,
     blocks: Q::Memory<f64>,
-    /// A value and its counts for each map of a batch, then a derivative.
+    /// For each map of a batch, a value and the sum of its counts; after these a derivative.
     results: Answers<Q>,
 }
 
-/// Counters of all maps that are evaluated at once, unless one map alone has more.
+/// The most counters of all maps that are evaluated at once. One map alone may have more.
 const COUNTERS: usize = 1 << 20;
 
-/// Where in the results the derivative begins.
+/// The index in the results at which the derivative begins.
 const DERIVATIVE: usize = RESULTS * BATCH;
 
 impl<Q: Queue> Launches<Q> {
-    /// Brings a pair to the device.
+    /// Uploads a pair to the device.
     pub fn new(images: &Images<Q>, pair: &MattesPair) -> Result<Self> {
         let queue = images.queue;
         let moving = match pair.moving {
@@ -90,7 +90,8 @@ impl<Q: Queue> Launches<Q> {
         })
     }
 
-    /// Queues the values at maps, no more than a batch, and the table for the derivative at the first.
+    /// Queues computing the values at the maps, of which there are at most a batch, and the table for the derivative at
+    /// the first map.
     pub fn values(&mut self, queue: &Q, maps: &[Affine]) -> Result<()> {
         self.results.forget(0..RESULTS * maps.len());
         if maps.len() > 1 {
@@ -133,7 +134,7 @@ impl<Q: Queue> Launches<Q> {
         }
     }
 
-    /// Queues the derivative at a map for which the table was made.
+    /// Queues computing the derivative at a map, for which the table has been made.
     pub fn derivative(&mut self, queue: &Q, map: &Affine) -> Result<()> {
         self.results.forget(DERIVATIVE..DERIVATIVE + NUMBERS);
         let slope = params::MattesSlope {
@@ -166,17 +167,17 @@ impl<Q: Queue> Launches<Q> {
         }
     }
 
-    /// Waits for the first `len` values that were queued.
+    /// Waits for the first `len` values that were queued, and returns them.
     pub fn wait(&self, queue: &Q, len: usize) -> Result<Vec<Smooth>> {
         let smooth = |n: &[f64]| Smooth { mi: n[0], overlap: n[1] as u64 / u64::from(UNIT) };
         Ok(self.results.wait(queue, 0..RESULTS * len)?.chunks_exact(RESULTS).map(smooth).collect())
     }
 
-    /// Waits for the derivative that was queued, with the first value.
+    /// Waits for the derivative that was queued, and returns it with the first value.
     pub fn wait_for_derivative(&self, queue: &Q) -> Result<SmoothSlope> {
         let numbers = self.results.wait(queue, DERIVATIVE..DERIVATIVE + NUMBERS)?;
         let at = self.wait(queue, 1)?[0];
-        // Without samples every sum is 0.
+        // Avoids a division by 0. Without samples every sum is 0.
         let samples = at.overlap.max(1) as f64;
         let number = |row: usize, column: usize| numbers[4 * row + column] / samples;
         Ok(SmoothSlope { at, by_map: [0, 1, 2].map(|row| [0, 1, 2, 3].map(|column| number(row, column))) })

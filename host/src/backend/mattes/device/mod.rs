@@ -1,4 +1,4 @@
-//! Mattes windows on a device.
+//! Mattes mutual information on a device.
 
 mod kernels;
 mod launches;
@@ -14,19 +14,19 @@ use gpu::params::Affine;
 pub use kernels::NAMES;
 use launches::Launches;
 
-/// A loaded pair.
+/// A pair of images that is loaded on a device.
 pub struct MattesOnDevice<Q: Queue> {
     queue: Q,
     launches: Launches<Q>,
 }
 
 impl<Q: Queue> MattesOnDevice<Q> {
-    /// Brings a pair to the device.
+    /// Uploads a pair to the device.
     pub fn new(queue: Q, shelf: &Shelf<Q>, pair: &MattesPair) -> Result<Self> {
         Ok(Self { launches: Launches::new(&Images { queue: &queue, shelf }, pair)?, queue })
     }
 
-    /// Mean seconds of `times` values in a row, with their derivatives or without.
+    /// The mean time of `times` values in a row, with or without the derivative, in seconds.
     fn mean_seconds(&mut self, map: &Affine, times: u32, derivative: bool) -> Result<Option<f64>> {
         let (queue, launches) = (&self.queue, &mut self.launches);
         let once = |_| {

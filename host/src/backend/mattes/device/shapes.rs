@@ -1,4 +1,4 @@
-//! The shapes of a pair's launches.
+//! Chooses the launch shapes of the kernels for a pair of images.
 
 use super::kernels::{MATTES_HISTOGRAM, MATTES_HISTOGRAM_BOTH, MATTES_SLOPE, MATTES_SLOPE_BOTH};
 use crate::Result;
@@ -8,27 +8,27 @@ use gpu::kernels::mattes::histogram::{COPIES, SHIFT, WIDTH};
 use gpu::math::mattes::FILL;
 use gpu::params::Images;
 
-/// Tiles a block that suffice to share the work evenly.
+/// Tiles per block that suffice to distribute the work evenly.
 const ENOUGH: u32 = 3;
 
-/// What does not change from map to map.
+/// The launch shapes, which are the same for all maps.
 pub struct Shapes {
     histogram: Shape,
-    /// Blocks that count at the same time for each range, and tiles.
+    /// Blocks that count at the same time for each range.
     resident: u32,
     tiles_len: u32,
-    /// Fixed bins that a block counts.
+    /// Fixed bins per block.
     pub range: u32,
-    /// Copies of a block's counters, and the words of each.
+    /// Copies of a block's counters. `stride` is the number of words of each.
     pub copies: u32,
     pub stride: u32,
-    /// Planes of a tile.
+    /// Planes per tile.
     pub depth: u32,
-    /// Tiles whose samples a block's counters can take.
+    /// Tiles that a block can count before its counters could overflow.
     pub tiles: u32,
-    /// With shared memory for the table where it fits.
+    /// The shape for the derivative, with shared memory for the table if it fits.
     pub slope: Shape,
-    /// Numbers of the table.
+    /// Numbers in the table.
     pub table: u32,
     /// Rows of the fixed image.
     pub rows: u32,
@@ -61,14 +61,14 @@ impl Shapes {
         Ok(Self { histogram, resident: blocks, tiles_len, range, copies, stride, depth, tiles, slope, table, rows })
     }
 
-    /// Of a launch that counts at so many maps.
+    /// The shape of a launch that counts for this many maps.
     pub fn histogram(&self, maps: u32) -> Shape {
         let [_, _, passes] = self.histogram.grid;
         Shape { grid: [self.resident.div_ceil(maps).min(self.tiles_len), maps, passes], ..self.histogram }
     }
 }
 
-/// A block's counters.
+/// The layout of a block's counters.
 #[derive(Debug, PartialEq)]
 struct CounterCopies {
     range: u32,
@@ -77,7 +77,8 @@ struct CounterCopies {
 }
 
 impl CounterCopies {
-    /// As many copies as fit into so many words; if not even one does, as many fixed bins as do.
+    /// Chooses as many copies of all counters as fit into this many words, of those tried. If none fits, there is one
+    /// copy for as many fixed bins as fit.
     fn new([fixed_bins, moving_bins]: [u32; 2], words: u32) -> Self {
         let stride = (fixed_bins * moving_bins).next_multiple_of(WIDTH) + SHIFT;
         let several = [COPIES, COPIES / 2, COPIES / 4].into_iter().find(|copies| copies * stride <= words);
@@ -90,7 +91,7 @@ impl CounterCopies {
     }
 }
 
-/// Planes of the deepest tiles of which there are `enough`, and their number.
+/// The number of planes per tile, as many as still leave `enough` tiles, and the number of tiles.
 fn tiles([width, height, depth]: [u32; 3], rows: u32, enough: u32) -> (u32, u32) {
     let tiles = |deep: u32| width.div_ceil(WIDTH) * height.div_ceil(rows) * depth.div_ceil(deep);
     let deep = [32, 16, 8].into_iter().find(|&deep| tiles(deep) >= enough).unwrap_or(4);

@@ -1,4 +1,4 @@
-//! The driver's calls that have no wrapper: memory, and its answers as results.
+//! Driver calls that `cust` does not wrap: allocation, and the conversion of return codes to results.
 
 use super::pool::Allocator;
 use crate::{Error, Result};
@@ -7,7 +7,7 @@ use cust::sys;
 use std::ffi::c_void;
 use std::ptr;
 
-/// A driver's answer as a result.
+/// Converts a return code of the driver to a result.
 pub fn check(code: sys::CUresult) -> Result<()> {
     match code {
         sys::CUresult::CUDA_SUCCESS => Ok(()),
@@ -28,9 +28,9 @@ impl Allocator for OfDevice {
     }
 
     fn free(&self, address: u64) {
-        // An error means that the device has given up, and the memory with it.
+        // Errors are ignored: they mean that the device has failed, and its memory is lost anyway.
         let _ = CurrentContext::set_current(&self.0);
-        // SAFETY: what `allocate` gave, once.
+        // SAFETY: `allocate` returned this address, and it is freed once.
         let _ = unsafe { sys::cuMemFree_v2(address) };
     }
 }
@@ -50,7 +50,7 @@ impl Allocator for OfHost {
     fn free(&self, address: u64) {
         // As above.
         let _ = CurrentContext::set_current(&self.0);
-        // SAFETY: what `allocate` gave, once.
+        // SAFETY: `allocate` returned this address, and it is freed once.
         let _ = unsafe { sys::cuMemFreeHost(address as *mut c_void) };
     }
 }

@@ -1,4 +1,4 @@
-//! Work that is recorded once and then launched as a whole: a short kernel takes less time than its launch.
+//! Work that is recorded once and then launched as a whole. Launching a short kernel takes longer than running it.
 
 use super::driver::check;
 use crate::Result;
@@ -13,9 +13,10 @@ impl Graph {
     /// Records what `work` queues on `stream`, without doing it.
     pub fn record(stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<Self> {
         let (mut graph, mut exec) = (ptr::null_mut(), ptr::null_mut());
-        // Relaxed, because a kernel that is first used here is loaded here.
+        // The mode is relaxed, because a kernel that is first used during the recording is loaded during it.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-        // SAFETY: a stream that is there, pointers to locals; a graph is destroyed once, after what is made from it.
+        // SAFETY: the stream is valid and pointers are those of locals. The graph is destroyed once, after it was
+        // instantiated.
         unsafe {
             check(sys::cuStreamBeginCapture_v2(stream.as_inner(), mode))?;
             let worked = work();
@@ -27,16 +28,16 @@ impl Graph {
         Ok(Self(exec))
     }
 
-    /// Queues it.
+    /// Queues the recorded work.
     pub fn launch(&self, stream: &Stream) -> Result<()> {
-        // SAFETY: both are there.
+        // SAFETY: both handles are valid.
         check(unsafe { sys::cuGraphLaunch(self.0, stream.as_inner()) })
     }
 }
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        // SAFETY: it is launched no more. What remains to be done of it is done all the same.
+        // SAFETY: it is never launched again. The driver still completes launches that are under way.
         unsafe { sys::cuGraphExecDestroy(self.0) };
     }
 }

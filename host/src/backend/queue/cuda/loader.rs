@@ -1,5 +1,5 @@
-//! The kernels of the PTX: each compiled by the driver when it is first used. A registration takes a tenth of them, and compiling all
-//! would take seconds.
+//! Loads the kernels of the PTX. The driver compiles each when it is first used: a registration uses a tenth of them,
+//! and compiling all would take seconds.
 
 use super::driver::check;
 use crate::Result;
@@ -15,23 +15,23 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 /// The PTX for each architecture, lowest first, as `(compute capability, text)`.
 const PTX: &[(u32, &str)] = include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 
-/// What the text of an entry point begins with.
+/// The text that an entry point begins with.
 const ENTRY: &str = ".visible .entry ";
 
-/// Registers a thread: what lets blocks of 1024 threads run on every GPU.
+/// The most registers per thread. With this limit, blocks of 1024 threads run on every GPU.
 const REGISTERS: u32 = 64;
 
-/// The entry points of a PTX, as texts and, once they are used, loaded.
+/// The entry points of a PTX: all as texts, and those that were used also compiled and loaded.
 pub struct Kernels {
-    /// What all of them need: version, target, static shared memory.
+    /// The text before the entry points, which all of them need: version, target, static shared memory.
     preamble: &'static str,
     texts: HashMap<&'static str, Text>,
-    /// Bytes of shared memory that a block may have.
+    /// The most bytes of shared memory that a block can have.
     shared: u32,
     loaded: Mutex<HashMap<&'static str, LoadedKernel>>,
 }
 
-/// The text of an entry point, and the bytes of its static shared memory once they were asked for.
+/// The text of an entry point, and the bytes of its static shared memory once they have been computed.
 struct Text {
     ptx: &'static str,
     shared: OnceLock<u32>,
@@ -44,8 +44,8 @@ struct LoadedKernel {
 }
 
 impl Kernels {
-    /// Those of the PTX made for the highest compute capability that a device of capability `capability` (90 for 9.0) can run, whose
-    /// blocks may have so many bytes of shared memory.
+    /// Selects the PTX of the highest compute capability that a device of capability `capability` (90 for 9.0) can run.
+    /// `shared` is the most bytes of shared memory per block.
     pub fn new(capability: u32, shared: u32) -> Self {
         let (_, text) = PTX.iter().rev().find(|(arch, _)| *arch <= capability).unwrap_or(&PTX[0]);
         let (preamble, texts) = split(text);
@@ -53,21 +53,23 @@ impl Kernels {
         Self { preamble, texts, shared, loaded: Mutex::default() }
     }
 
-    /// Dynamic shared memory that a block of a kernel may have: what its static shared memory leaves.
+    /// The most bytes of dynamic shared memory that a block of a kernel can have: what its static shared memory leaves
+    /// over.
     pub fn shared_bytes(&self, name: &str) -> u32 {
         let Text { ptx, shared } = &self.texts[name];
         self.shared - shared.get_or_init(|| static_shared(self.preamble, ptx))
     }
 
-    /// Entry points that were compiled.
+    /// The number of entry points that were compiled.
     pub fn compiled(&self) -> usize {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// The entry point of this name; the device's context is this thread's.
+    /// Returns the entry point of this name, after compiling it if it was not used before. The device's context must be
+    /// current in this thread.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where the driver cannot compile it.
+    /// [`crate::Error::Device`] if the driver cannot compile it.
     pub fn get(&self, name: &'static str) -> Result<Entry> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = loaded.get(name) {
@@ -81,7 +83,8 @@ impl Kernels {
     }
 }
 
-/// What comes before the first entry point of a PTX, without the comments on top, and the entry points by name.
+/// Splits a PTX into the text before the first entry point, without the comments at the top, and the entry points by
+/// name.
 fn split(ptx: &str) -> (&str, HashMap<&str, &str>) {
     let ptx = &ptx[ptx.find(".version").unwrap_or(0)..];
     let starts: Vec<usize> = ptx.match_indices(ENTRY).map(|(start, _)| start).collect();
@@ -94,7 +97,8 @@ fn split(ptx: &str) -> (&str, HashMap<&str, &str>) {
     (&ptx[..starts.first().copied().unwrap_or(ptx.len())], entries.collect())
 }
 
-/// Bytes of the static shared memory that an entry point names, of those that the preamble declares, each a multiple of 16.
+/// The bytes of static shared memory that an entry point uses: the arrays declared in the preamble whose name occurs in
+/// the entry point, each rounded up to a multiple of 16.
 fn static_shared(preamble: &str, entry: &str) -> u32 {
     let declared = preamble.lines().filter_map(|line| {
         let (name, bytes) = line.strip_prefix(".shared .align 16 .b8 ")?.strip_suffix("];")?.split_once('[')?;
@@ -111,13 +115,13 @@ fn static_shared(preamble: &str, entry: &str) -> u32 {
 #[derive(Clone, Copy)]
 pub struct Entry(sys::CUfunction);
 
-// SAFETY: a handle; the driver may be called from any thread.
+// SAFETY: this is a handle, and the driver can be called from any thread.
 unsafe impl Send for Entry {}
 // SAFETY: as above.
 unsafe impl Sync for Entry {}
 
 impl Entry {
-    /// The entry point of this name, whose blocks may have so many bytes of dynamic shared memory.
+    /// Finds the entry point of this name, and lets its blocks have this many bytes of dynamic shared memory.
     fn find(module: &Module, name: &str, shared_bytes: u32) -> Result<Self> {
         let function = module.get_function(name)?.to_raw();
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -126,7 +130,7 @@ impl Entry {
         Ok(Self(function))
     }
 
-    /// Blocks of `threads` threads and `shared` bytes that fit on a multiprocessor.
+    /// The number of blocks, of `threads` threads and `shared` bytes, that fit on a multiprocessor.
     pub fn blocks_per_multiprocessor(self, threads: u32, shared: u32) -> Result<u32> {
         let mut blocks = 0;
         // SAFETY: as above; the pointer is that of a local.
@@ -140,8 +144,8 @@ impl Entry {
     /// Queues a launch.
     ///
     /// # Safety
-    /// `params` is what the kernel takes, what it points to is there until the stream is done, and the shape is one that the kernel
-    /// allows.
+    /// `params` must be the parameters that the kernel takes. The memory it points to must live until the stream is
+    /// done. The kernel must allow the shape.
     pub unsafe fn launch<P>(self, stream: &Stream, shape: Shape, params: &P) -> Result<()> {
         let mut arguments = [std::ptr::from_ref(params).cast_mut().cast::<c_void>()];
         let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
@@ -164,7 +168,7 @@ impl Entry {
     }
 }
 
-/// Bytes of shared memory that a block may have when it asks for them.
+/// The most bytes of shared memory that a block can opt in to.
 pub fn shared_memory(device: &Device) -> Result<u32> {
     let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! Memory of the device and page-locked memory of the host, as kernels see it. What is dropped goes back to the pool that it is of.
+//! Device memory and page-locked host memory. Dropped memory returns to its pool.
 
 use super::driver::{OfDevice, OfHost};
 use super::pool::{Allocator, Block, Pool};
@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A block that a stream uses.
+/// A block of a pool that is used by a stream.
 pub struct Lease<'a, A: Allocator> {
     pool: &'a Pool<A>,
     stream: Arc<Stream>,
@@ -18,7 +18,7 @@ pub struct Lease<'a, A: Allocator> {
 }
 
 impl<'a, A: Allocator> Lease<'a, A> {
-    /// At least so many bytes, which hold anything.
+    /// Takes a block of at least this many bytes, with undefined contents.
     pub fn new(pool: &'a Pool<A>, stream: &Arc<Stream>, bytes: usize) -> Result<Self> {
         Ok(Self { pool, stream: stream.clone(), block: pool.take(bytes)? })
     }
@@ -30,14 +30,14 @@ impl<'a, A: Allocator> Lease<'a, A> {
 
 impl<A: Allocator> Drop for Lease<'_, A> {
     fn drop(&mut self) {
-        // Another stream may be the next to use the block, and knows nothing of what is queued here. An error means that the device has
-        // given up; whoever asks it next hears so.
+        // The next user of the block may be another stream, which does not wait for the work queued on this one. An
+        // error means that the device has failed, and the next call to it returns that error too.
         let _ = self.stream.synchronize();
         self.pool.give(self.block);
     }
 }
 
-/// Memory of the device.
+/// Elements in device memory.
 pub struct DeviceMemory<'a, T> {
     lease: Lease<'a, OfDevice>,
     len: usize,
@@ -45,7 +45,7 @@ pub struct DeviceMemory<'a, T> {
 }
 
 impl<'a, T: Element> DeviceMemory<'a, T> {
-    /// Room for so many elements, which hold anything.
+    /// Takes memory for this many elements, with undefined contents.
     pub fn new(pool: &'a Pool<OfDevice>, stream: &Arc<Stream>, len: usize) -> Result<Self> {
         Ok(Self { lease: Lease::new(pool, stream, len * size_of::<T>())?, len, of: PhantomData })
     }
@@ -71,7 +71,7 @@ impl<T: Element> Memory<T> for DeviceMemory<'_, T> {
     }
 }
 
-/// Page-locked memory.
+/// Elements in page-locked host memory.
 pub struct PinnedMemory<'a, T> {
     lease: Lease<'a, OfHost>,
     len: usize,
@@ -79,11 +79,11 @@ pub struct PinnedMemory<'a, T> {
 }
 
 impl<'a, T: Element> PinnedMemory<'a, T> {
-    /// So many default elements.
+    /// Takes memory for this many elements, set to their default.
     pub fn new(pool: &'a Pool<OfHost>, stream: &Arc<Stream>, len: usize) -> Result<Self> {
         let pinned = Self { lease: Lease::new(pool, stream, len * size_of::<T>())?, len, of: PhantomData };
         for i in 0..len {
-            // SAFETY: within the block, which is aligned to pages and nobody else's.
+            // SAFETY: within the block, which is aligned to pages and used by nothing else.
             unsafe { pinned.pointer().add(i).write(T::default()) };
         }
         Ok(pinned)
@@ -100,7 +100,7 @@ impl<T> Deref for PinnedMemory<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: so many elements, written when it was made.
+        // SAFETY: the block has `len` elements, all initialised in `new`.
         unsafe { std::slice::from_raw_parts(self.pointer(), self.len) }
     }
 }

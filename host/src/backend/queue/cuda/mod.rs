@@ -1,4 +1,4 @@
-//! An NVIDIA GPU, through the driver.
+//! NVIDIA GPUs, used through the CUDA driver.
 
 mod driver;
 mod graph;
@@ -21,19 +21,20 @@ pub use loader::entry_points;
 use pool::Pool;
 use stream::CudaQueue;
 
-/// Threads of a block that counts.
+/// The most threads per block.
 const THREADS: u32 = 1024;
 
-/// Memory that nothing uses is kept for later, up to the whole device's divided by this.
+/// Freed memory is kept for later, up to the device's total memory divided by this.
 const KEPT: usize = 2;
 
-/// Bytes of page-locked memory that are kept at most: it holds but a few numbers of each pair.
+/// The most bytes of freed page-locked memory that are kept. Little is needed, since it holds only a few numbers for
+/// each pair.
 const PINNED_KEPT: usize = 64 << 20;
 
-/// An NVIDIA GPU, for any number of threads at once: each works on queues of its own. A kernel is compiled once and memory that
-/// is no longer used is used again.
+/// An NVIDIA GPU, for any number of threads at once, each with queues of its own. Kernels are compiled once, and freed
+/// memory is reused.
 pub struct Cuda {
-    /// Declared before the context, so that they are gone first.
+    /// `kernels`, `memory` and `pinned` are declared before the context, so that they are dropped before it.
     kernels: Kernels,
     memory: Pool<OfDevice>,
     pinned: Pool<OfHost>,
@@ -44,23 +45,23 @@ pub struct Cuda {
     limits: Limits,
 }
 
-/// Whether there is a device; the error says in one line why not.
+/// Checks whether there is a device.
 ///
 /// # Errors
-/// [`Error::Device`]
+/// [`Error::Device`] says in one line why there is none.
 pub fn available() -> Result<()> {
     cuda_driver::available().map_err(|why| Error::device("cuda", why))
 }
 
-/// Whether there is a driver, and so perhaps a device; asking takes no time.
+/// Whether there is a driver, and so possibly a device. This check takes almost no time.
 pub(crate) fn has_driver() -> bool {
     cuda_driver::found()
 }
 
-/// Where each GPU of this machine sits on its PCI bus, as in `0000:1b:00`: of all that the driver shows, in its order.
+/// The PCI address of each GPU that the driver shows, as in `0000:1b:00`, in the driver's order.
 ///
 /// # Errors
-/// [`Error::Device`] where there is none.
+/// [`Error::Device`] if there is none.
 pub fn places() -> Result<Vec<String>> {
     available()?;
     cust::init(CudaFlags::empty())?;
@@ -78,7 +79,7 @@ impl Cuda {
     /// Opens the first device.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none.
+    /// [`Error::Device`] if there is none.
     pub fn open() -> Result<Self> {
         Self::numbered(0)
     }
@@ -86,7 +87,7 @@ impl Cuda {
     /// Opens the device of this number, from 0.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none.
+    /// [`Error::Device`] if there is none.
     pub fn numbered(number: usize) -> Result<Self> {
         available()?;
         cust::init(CudaFlags::empty())?;
@@ -118,14 +119,14 @@ impl Cuda {
         })
     }
 
-    /// How often memory was allocated and how many kernels were compiled since it was opened: as it is kept for later, running the same
-    /// once more adds nothing.
+    /// The numbers of allocations and of kernels compiled since the device was opened. Both are kept for later, so that
+    /// repeating the same run adds none.
     pub fn made(&self) -> (u64, usize) {
         (self.memory.allocations() + self.pinned.allocations(), self.kernels.compiled())
     }
 }
 
-/// A device's compute capability as one number: 90 for 9.0.
+/// The compute capability of a device as one number: 90 for 9.0.
 fn capability(device: &Device) -> Result<u32> {
     let major = device.get_attribute(DeviceAttribute::ComputeCapabilityMajor)?;
     let minor = device.get_attribute(DeviceAttribute::ComputeCapabilityMinor)?;
@@ -143,7 +144,7 @@ impl Opened for Cuda {
         self.name.clone()
     }
 
-    /// What the driver has, and what is kept.
+    /// The free memory that the driver reports, and the freed memory kept in the pool.
     fn free_bytes(&self) -> Option<u64> {
         CurrentContext::set_current(&self.context).ok()?;
         mem_get_info().ok().map(|(free, _)| (free + self.memory.bytes()) as u64)
@@ -163,7 +164,8 @@ impl Opened for Cuda {
 }
 
 impl Drop for Cuda {
-    /// The fields go after this: modules are unloaded in the context that is this thread's.
+    /// Makes the context current in this thread. The fields are dropped after this, and modules are unloaded in the
+    /// current context.
     fn drop(&mut self) {
         let _ = CurrentContext::set_current(&self.context);
     }

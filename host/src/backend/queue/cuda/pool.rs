@@ -1,27 +1,28 @@
-//! Freed allocations, kept for the next that are as large: the driver takes longer to allocate than a small kernel takes to run, and
-//! all that runs on the device waits for it to free.
+//! Keeps freed allocations and reuses them for others of the same size. The driver takes longer to allocate memory than
+//! a small kernel takes to run, and freeing memory makes all work on the device wait.
 
 use crate::Result;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Allocations of at most so many bytes are rounded up to powers of two.
+/// Allocations of up to this many bytes are rounded up to powers of two.
 const SMALL: usize = 1 << 20;
 
-/// The least allocation, and what larger ones are multiples of: the pages that the driver itself makes of them.
+/// The smallest allocation, in bytes. Allocations above [`SMALL`] are multiples of [`PAGE`], the page size that the
+/// driver itself uses.
 const LEAST: usize = 512;
 const PAGE: usize = 2 << 20;
 
-/// Where memory comes from.
+/// Allocates and frees one kind of memory.
 pub trait Allocator {
-    /// The address of so many bytes, more than 0.
+    /// Allocates this many bytes, more than 0, and returns their address.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short.
+    /// [`crate::Error::Device`] if there is not enough memory.
     fn allocate(&self, bytes: usize) -> Result<u64>;
 
-    /// Gives an allocation back, which nothing uses any more.
+    /// Frees an allocation, which nothing may use any more.
     fn free(&self, address: u64);
 }
 
@@ -32,17 +33,17 @@ pub struct Block {
     bytes: usize,
 }
 
-/// The allocations of one opened device, used and kept.
+/// The allocations of one kind of memory of an opened device.
 pub struct Pool<A: Allocator> {
     allocator: A,
-    /// Bytes that are kept at most.
+    /// The most freed bytes that are kept.
     most: usize,
     kept: Mutex<Kept>,
-    /// How often memory was allocated.
+    /// The number of allocations.
     allocations: AtomicU64,
 }
 
-/// Allocations that nothing uses, those that came last at the end.
+/// Freed allocations, the last freed at the end.
 #[derive(Default)]
 struct Kept {
     blocks: VecDeque<Block>,
@@ -50,7 +51,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// One of this size, that came last: what it held is likeliest still in caches.
+    /// Takes the last freed block of this size, whose contents are most likely still in a cache.
     fn take(&mut self, bytes: usize) -> Option<Block> {
         let place = self.blocks.iter().rposition(|block| block.bytes == bytes)?;
         self.bytes -= bytes;
@@ -62,7 +63,7 @@ impl Kept {
         self.blocks.push_back(block);
     }
 
-    /// The one that came first, while there are more bytes than these.
+    /// Removes the block that was freed first, if more than `most` bytes are kept.
     fn beyond(&mut self, most: usize) -> Option<Block> {
         let block = if self.bytes > most { self.blocks.pop_front() } else { None };
         self.bytes -= block.map_or(0, |block| block.bytes);
@@ -71,15 +72,16 @@ impl Kept {
 }
 
 impl<A: Allocator> Pool<A> {
-    /// Keeps at most so many bytes that nothing uses.
+    /// A pool that keeps at most this many freed bytes.
     pub fn new(allocator: A, most: usize) -> Self {
         Self { allocator, most, kept: Mutex::default(), allocations: AtomicU64::new(0) }
     }
 
-    /// At least so many bytes, which hold anything. Where memory is short, what is kept is freed first.
+    /// Takes a block of at least this many bytes, with undefined contents. If the allocation fails, all kept blocks are
+    /// freed and it is tried again.
     ///
     /// # Errors
-    /// [`crate::Error::Device`] where memory is short all the same.
+    /// [`crate::Error::Device`] if memory still does not suffice.
     pub fn take(&self, bytes: usize) -> Result<Block> {
         let bytes = rounded(bytes);
         if let Some(block) = self.kept().take(bytes) {
@@ -93,26 +95,26 @@ impl<A: Allocator> Pool<A> {
         Ok(Block { address, bytes })
     }
 
-    /// How often memory was allocated so far.
+    /// The number of allocations so far.
     pub fn allocations(&self) -> u64 {
         self.allocations.load(Relaxed)
     }
 
-    /// Takes back a block that nothing uses any more.
+    /// Takes back a block, which nothing may use any more.
     pub fn give(&self, block: Block) {
         self.kept().put(block);
         self.keep(self.most);
     }
 
-    /// Bytes that are kept.
+    /// The freed bytes that are kept.
     pub fn bytes(&self) -> usize {
         self.kept().bytes
     }
 
-    /// Frees what is kept beyond so many bytes, the oldest first.
+    /// Frees kept blocks, the oldest first, until at most this many bytes are kept.
     fn keep(&self, most: usize) {
         loop {
-            // The lock is not held while the driver frees, and so waits.
+            // The lock is not held while the driver frees, because freeing waits for the device.
             let block = self.kept().beyond(most);
             let Some(block) = block else { break };
             self.allocator.free(block.address);
@@ -130,7 +132,7 @@ impl<A: Allocator> Drop for Pool<A> {
     }
 }
 
-/// The size of the block for so many bytes.
+/// The size of the block for this many bytes.
 fn rounded(bytes: usize) -> usize {
     if bytes <= SMALL { bytes.next_power_of_two().max(LEAST) } else { bytes.next_multiple_of(PAGE) }
 }
@@ -143,7 +145,7 @@ mod tests {
 
     const MEGABYTE: usize = 1 << 20;
 
-    /// A device of so many bytes: what is allocated, by address, and how often.
+    /// A device with this many bytes. Keeps its allocations by address, and their number so far.
     struct FakeDevice {
         bytes: usize,
         state: Mutex<(HashMap<u64, usize>, u64)>,
@@ -222,7 +224,7 @@ mod tests {
         assert_eq!(device.used(), 6 * MEGABYTE);
         assert_eq!(pool.take(6 * MEGABYTE).unwrap(), blocks[2]);
         assert_eq!(pool.bytes(), 0);
-        // What is larger than all that may be kept is freed at once.
+        // A block larger than all that may be kept is freed at once.
         let large = pool.take(10 * MEGABYTE).unwrap();
         pool.give(large);
         assert_eq!(pool.bytes(), 0);

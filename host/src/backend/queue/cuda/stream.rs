@@ -1,4 +1,4 @@
-//! A stream of the device as a [`Queue`].
+//! Implements [`Queue`] by a CUDA stream.
 
 use super::Cuda;
 use super::driver::check;
@@ -14,16 +14,16 @@ use cust::stream::{Stream, StreamFlags};
 use cust::sys;
 use std::sync::Arc;
 
-/// How often the host looks for what the device is to write before it asks whether the device is still at work.
+/// How often the host polls for the device's results before it asks the driver whether the device is still busy.
 const SPINS: u32 = 1 << 12;
 
-/// The driver's `CU_STREAM_LEGACY`: the default stream, which DLPack calls 1.
+/// The driver's `CU_STREAM_LEGACY`: the default stream, which is stream 1 in DLPack.
 const LEGACY: usize = 1;
 
-/// A stream of its own, which waits for no other: none uses the one that all wait for.
+/// A queue with a stream of its own. It does not synchronise with the default stream.
 pub struct CudaQueue<'a> {
     cuda: &'a Cuda,
-    /// Its memory waits for it when it is dropped, which may be later than this.
+    /// Shared with the queue's memory, which waits for the stream when it is dropped and can outlive the queue.
     stream: Arc<Stream>,
 }
 
@@ -33,13 +33,13 @@ impl<'a> CudaQueue<'a> {
         Ok(Self { cuda, stream: Arc::new(Stream::new(StreamFlags::NON_BLOCKING, None)?) })
     }
 
-    /// Memory that holds anything.
+    /// Takes device memory with undefined contents.
     fn room<T: Element>(&self, len: usize) -> Result<DeviceMemory<'a, T>> {
         self.enter()?;
         DeviceMemory::new(&self.cuda.memory, &self.stream, len)
     }
 
-    /// Makes the device this thread's.
+    /// Makes the device's context current in this thread.
     fn enter(&self) -> Result<()> {
         Ok(CurrentContext::set_current(&self.cuda.context)?)
     }
@@ -68,12 +68,12 @@ impl<'a> Queue for CudaQueue<'a> {
         let memory = self.room(host.len())?;
         let bytes = size_of_val(host);
         if Pieces::pay(bytes) {
-            // SAFETY: elements are plain bytes, and there is room for as many.
+            // SAFETY: elements are plain bytes, and the memory has room for all of them.
             let host = unsafe { std::slice::from_raw_parts(host.as_ptr().cast(), bytes) };
             // SAFETY: as above.
             unsafe { Pieces::new(&self.cuda.pinned, &self.stream)?.upload(host, memory.address())? };
         } else if bytes > 0 {
-            // SAFETY: both ends are as long, and there until the copy is done.
+            // SAFETY: both ends have that length, and live until the copy is done.
             check(unsafe {
                 sys::cuMemcpyHtoDAsync_v2(memory.address(), host.as_ptr().cast(), bytes, self.stream.as_inner())
             })?;
@@ -88,7 +88,7 @@ impl<'a> Queue for CudaQueue<'a> {
 
     fn after_default(&self) -> Result<()> {
         self.enter()?;
-        // SAFETY: this number stands for the stream of the context that is this thread's.
+        // SAFETY: this number denotes the default stream of the current context.
         check(unsafe { sys::cuStreamSynchronize(LEGACY as sys::CUstream) })
     }
 
@@ -119,29 +119,29 @@ impl<'a> Queue for CudaQueue<'a> {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: both ends are as long, and there until the queue is done, as for launches.
+        // SAFETY: both ends have that length, and live until the queue is done, as for launches.
         check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, self.stream.as_inner()) })
     }
 
     fn download<T: Element>(&self, memory: &DeviceMemory<'a, T>, len: usize) -> Result<Vec<T>> {
         self.enter()?;
         assert!(len <= memory.len(), "{len} elements are more than {}", memory.len());
-        // Not cleared: that would take one thread as long as all take to copy.
+        // The memory is not cleared. Clearing it in one thread would take as long as copying takes in all threads.
         let mut host = Vec::<T>::with_capacity(len);
         let bytes = len * size_of::<T>();
         if Pieces::pay(bytes) {
-            // SAFETY: there is room for as many bytes.
+            // SAFETY: the vector has room for this many bytes.
             let host = unsafe { std::slice::from_raw_parts_mut(host.as_mut_ptr().cast(), bytes) };
-            // SAFETY: the memory has as many bytes.
+            // SAFETY: the memory has this many bytes.
             unsafe { Pieces::new(&self.cuda.pinned, &self.stream)?.download(memory.address(), host)? };
         } else if bytes > 0 {
-            // SAFETY: both ends are as long, and there until the copy is done.
+            // SAFETY: both ends have that length, and live until the copy is done.
             check(unsafe {
                 sys::cuMemcpyDtoHAsync_v2(host.as_mut_ptr().cast(), memory.address(), bytes, self.stream.as_inner())
             })?;
         }
         self.wait()?;
-        // SAFETY: all were copied, and elements are plain bytes, of which the device's make elements.
+        // SAFETY: all elements were copied. They are plain bytes, so any bytes from the device are valid.
         unsafe { host.set_len(len) };
         Ok(host)
     }
@@ -169,7 +169,7 @@ impl<'a> Queue for CudaQueue<'a> {
                 }
                 std::hint::spin_loop();
             }
-            // SAFETY: the stream is there.
+            // SAFETY: the stream is valid.
             match unsafe { sys::cuStreamQuery(self.stream.as_inner()) } {
                 sys::CUresult::CUDA_ERROR_NOT_READY => std::thread::yield_now(),
                 ended => return check(ended),

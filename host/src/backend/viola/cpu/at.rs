@@ -1,4 +1,4 @@
-//! Where samples fall in the moving image.
+//! Interpolates the moving image at samples.
 
 use crate::backend::lanes::simd::widest;
 use crate::backend::viola::Sample;
@@ -7,23 +7,23 @@ use gpu::math::{affine, bin, interpolate};
 use gpu::params::Affine;
 use rayon::prelude::*;
 
-/// Levels of the `quantised` mode.
+/// The number of levels of the `quantised` mode.
 pub const LEVELS: u32 = 256;
 
-/// Samples a piece of work has.
+/// Samples in a piece of work.
 const PIECE: usize = 1 << 12;
 
-/// A sample and what the moving image is there; all but the fixed intensity 0 where it is outside.
+/// A sample with the interpolated moving image. If it is outside that image, all but the fixed intensity is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct At {
     /// The fixed and the moving intensity, stored values.
     pub values: [f32; 2],
-    /// How the latter changes, stored values a voxel along x, y and z of the moving image.
+    /// The gradient of the moving intensity, in stored values per voxel along x, y and z of the moving image.
     pub slope: [f32; 3],
     pub inside: bool,
 }
 
-/// All samples through a map; where `quantised`, both intensities are rounded to [`LEVELS`] levels.
+/// Interpolates the moving image at all samples. If `quantised`, both intensities are rounded to [`LEVELS`] levels.
 pub fn at(samples: &[Sample], moving: &StoredImage, map: &Affine, quantised: bool) -> Vec<At> {
     let size = moving.size.map(|n| n as u32);
     assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(size));
@@ -50,7 +50,7 @@ fn one(sample: &Sample, values: &[u16], size: [u32; 3], map: &Affine) -> At {
     if !interpolate::inside(position, last) {
         return At { values: [sample.value, 0.0], ..At::default() };
     }
-    // SAFETY: inside.
+    // SAFETY: the position is inside.
     let place = unsafe { interpolate::place(position, size) };
     let [index, row, plane] = [place.index, size[0], size[0] * size[1]].map(|n| n as usize);
     let pair = |i: usize| u32::from(values[i]) | u32::from(values[i + 1]) << 16;
@@ -62,7 +62,7 @@ fn one(sample: &Sample, values: &[u16], size: [u32; 3], map: &Affine) -> At {
 /// The nearest level, as a stored value.
 #[inline(always)]
 fn to_level(value: f32) -> f32 {
-    // SAFETY: stored values, interpolated or not, are in range.
+    // SAFETY: stored and interpolated values are in range.
     let level = unsafe { bin::of(value, bin::scale(LEVELS, bin::FULL)) };
     level as f32 * (bin::FULL / (LEVELS - 1) as f32)
 }

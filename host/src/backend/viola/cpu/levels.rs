@@ -1,5 +1,6 @@
-//! Samples of [`LEVELS`] levels: the sums over all pairs of samples are convolutions of how often each pair of levels occurs with the
-//! windows. The joint window is separable, so that these run along the rows and then along the columns.
+//! Viola's mutual information of samples that are rounded to [`LEVELS`] levels. Sums over all pairs of samples are then
+//! convolutions of the counts of each pair of levels with the windows. The joint window is separable, so the
+//! convolution is done along the rows and then along the columns.
 
 use super::at::{At, LEVELS};
 use super::{Outer, Seen, add_in_order};
@@ -9,22 +10,22 @@ use gpu::math::viola::{Own, Product, Sums, scale};
 use gpu::math::{bin, gauss};
 use rayon::prelude::*;
 
-/// Levels per side.
+/// The number of levels, as a length of tables.
 const SIDE: usize = LEVELS as usize;
 
-/// From one level to the next, stored values.
+/// The distance between neighbouring levels, in stored values.
 const STEP: f32 = bin::FULL / (LEVELS - 1) as f32;
 
 /// One number per level.
 type Line = [f64; SIDE];
 
-/// A number for each pair of levels: the fixed one chooses the line.
+/// One number per pair of levels. The line is that of the fixed level.
 type Table = Vec<Line>;
 
-/// A number for each difference of levels, from 1 - [`SIDE`] to [`SIDE`] - 1.
+/// One number per difference of levels, from 1 - [`SIDE`] to [`SIDE`] - 1.
 type ByDifference = [f64; 2 * SIDE - 1];
 
-/// Compares a group's sets.
+/// Compares the sample sets A and B of a group.
 pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
     let kernels = WindowTables::new(sigmas);
     let counts = count(b);
@@ -47,7 +48,7 @@ fn levels(at: &At) -> [usize; 2] {
     at.values.map(|value| (value / STEP) as usize)
 }
 
-/// How often each pair of levels occurs inside.
+/// Counts the pairs of levels of the samples inside the moving image.
 fn count(set: &[At]) -> Table {
     let mut counts = vec![[0.0; SIDE]; SIDE];
     for [u, v] in set.iter().filter(|at| at.inside).map(levels) {
@@ -56,7 +57,7 @@ fn count(set: &[At]) -> Table {
     counts
 }
 
-/// The number of each sample's levels; 0 outside.
+/// Looks up the number for the levels of each sample; 0 for samples outside.
 fn look_up(set: &[At], table: &Table) -> Vec<f64> {
     let one = |at: &At| {
         let [u, v] = levels(at);
@@ -65,15 +66,16 @@ fn look_up(set: &[At], table: &Table) -> Vec<f64> {
     set.par_iter().with_min_len(1 << 12).map(one).collect()
 }
 
-/// Windows by the level that a density is looked at less that of a sample that it is made of.
+/// Windows as a function of the level at which a density is evaluated (B) minus the level of a sample of the density
+/// (A).
 struct WindowTables {
     u: ByDifference,
     v: ByDifference,
-    /// Times the difference, scaled.
+    /// `v` times the scaled difference.
     slope_v: ByDifference,
     /// The joint window along the fixed and the moving intensity.
     joint: [ByDifference; 2],
-    /// The latter times the difference, scaled as for `v`.
+    /// The joint window along the moving intensity times the difference, scaled as for `v`.
     slope_joint: ByDifference,
 }
 
@@ -89,7 +91,7 @@ impl WindowTables {
     }
 }
 
-/// What a sample of B comes to at each pair of levels that occurs, from the counts of A and B.
+/// Evaluates the densities of A at each pair of levels that occurs in B. `a` and `b` are the counts.
 fn see(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> Vec<[Seen; SIDE]> {
     let mut of_u = [0.0; SIDE];
     of_u.iter_mut().zip(a).for_each(|(sum, line)| *sum = line.iter().sum());
@@ -113,7 +115,7 @@ fn see(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> Vec<[S
 }
 
 widest! {
-    /// A line of pairs of levels that occur in B.
+    /// Evaluates the densities at the pairs of one line that occur in B.
     fn see_line(own: Option<Own>, sums: &[Sums<f64>; SIDE], counts: &Line, seen: &mut [Seen; SIDE]) {
         for ((seen, sums), _) in seen.iter_mut().zip(sums).zip(counts).filter(|(_, count)| **count > 0.0) {
             *seen = match own {
@@ -124,7 +126,8 @@ widest! {
     }
 }
 
-/// How the mutual information changes with v of a sample of A at each pair of levels: [`gpu::math::viola::pull`] over B.
+/// The derivative of the mutual information by v of a sample of A, for each pair of levels: [`gpu::math::viola::pull`]
+/// summed over B.
 fn pulls(b: &Table, seen: &[[Seen; SIDE]], kernels: &WindowTables) -> Table {
     let weigh = |weight: fn(&Seen) -> f32| -> Table {
         let line =
@@ -133,19 +136,20 @@ fn pulls(b: &Table, seen: &[[Seen; SIDE]], kernels: &WindowTables) -> Table {
     };
     let of_v = convolve(&along_u(&weigh(|seen| seen.weights.v)), &kernels.slope_v);
     let mut all = convolve_both(&weigh(|seen| seen.weights.joint), [&kernels.joint[0], &kernels.slope_joint]);
-    // The slopes have differences of a sample of B less one of A; the convolution took those of A less B.
+    // Slopes are defined with the difference of a sample of B minus one of A. The convolutions took A minus B, hence
+    // the opposite sign.
     all.iter_mut().for_each(|line| line.iter_mut().zip(&of_v).for_each(|(joint, v)| *joint = v - *joint));
     all
 }
 
-/// The sum of a table's lines.
+/// The sum of all lines of a table.
 fn along_u(table: &Table) -> Line {
     let mut sum = [0.0; SIDE];
     table.iter().for_each(|line| sum.iter_mut().zip(line).for_each(|(sum, n)| *sum += n));
     sum
 }
 
-/// Along the columns with the first and along the rows with the second kernel.
+/// Convolves a table with the first kernel along the columns and with the second along the rows.
 fn convolve_both(table: &Table, [u, v]: [&ByDifference; 2]) -> Table {
     let rows: Table = table.par_iter().map(|line| convolve(line, v)).collect();
     // Lines without counts add nothing.
@@ -159,7 +163,8 @@ fn convolve_both(table: &Table, [u, v]: [&ByDifference; 2]) -> Table {
 }
 
 widest! {
-    /// At each level, the sum over all levels of what is there times the kernel at the difference.
+    /// Convolves a line with a kernel: at each level, the sum over all levels of the number there times the kernel at
+    /// the difference.
     fn convolve(line: &Line, kernel: &ByDifference) -> Line {
         let mut sum = [0.0; SIDE];
         for (n, &there) in line.iter().enumerate().filter(|(_, there)| **there != 0.0) {
@@ -172,7 +177,7 @@ widest! {
 }
 
 widest! {
-    /// Adds a multiple of a line.
+    /// Adds `factor` times a line.
     fn add(sum: &mut Line, factor: f64, line: &Line) {
         for (sum, n) in sum.iter_mut().zip(line) {
             *sum = n.mul_add(factor, *sum);

@@ -1,4 +1,4 @@
-//! Viola's mutual information on the CPU; the order of all sums is that of [`gpu::math::viola`].
+//! Viola's mutual information on the CPU. Sums are in the order that [`gpu::math::viola`] defines.
 
 mod at;
 mod levels;
@@ -13,14 +13,14 @@ use gpu::math::viola::{Joint, Sums, Weights, by_map, derivative, finish};
 use gpu::params::Affine;
 use rayon::prelude::*;
 
-/// Pairs of samples from which on tables of levels cost less.
+/// The number of pairs of samples from which on convolutions of tables are faster than sums over pairs.
 const MANY: usize = 1 << 24;
 
-/// What a sample of B comes to; all 0 outside.
+/// The densities of A at a sample of B, and what follows from them. All 0 if the sample is outside the moving image.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     logarithms: [f64; 3],
-    /// How the mutual information changes with its v.
+    /// The derivative of the mutual information by the sample's moving intensity v.
     coefficient: f64,
     weights: Weights,
 }
@@ -32,20 +32,20 @@ impl Seen {
     }
 }
 
-/// What a group's samples sum up to.
+/// The sums over a group's samples.
 struct Outer {
-    /// Over B, of the logarithms of the densities of u, of v and of both.
+    /// Sums over B of the logarithms of the densities of u, of v and of both.
     logarithms: [f64; 3],
-    /// How the mutual information changes with v of each sample of A and of B; none where no slopes are wanted.
+    /// The derivative of the mutual information by v of each sample of A and of B; empty if no derivative is wanted.
     coefficients: [Vec<f64>; 2],
 }
 
-/// Samples ready to be compared.
+/// Samples that are loaded on the CPU.
 pub struct ViolaOnCpu<'a>(ViolaPair<'a>);
 
 impl<'a> ViolaOnCpu<'a> {
     /// # Errors
-    /// [`crate::Error::Option`] for standard deviations that windows cannot be made of.
+    /// [`crate::Error::Option`] for standard deviations that [`Sigmas::check`](super::Sigmas::check) refuses.
     pub fn new(pair: ViolaPair<'a>) -> Result<Self> {
         pair.sigmas.check()?;
         Ok(Self(pair))
@@ -95,14 +95,14 @@ impl ViolaEvaluator for ViolaOnCpu<'_> {
     }
 }
 
-/// Adds what a set adds to the derivative by the twelve numbers of its map.
+/// Adds the contribution of one sample set to the derivative by the map's twelve numbers.
 fn add_by_map(sums: &mut [f64; 12], coefficients: &[f64], set: &[At], samples: &[Sample]) {
     add_in_order(sums, set.len(), |i| {
         std::array::from_fn(|n| by_map(coefficients[i], set[i].slope, samples[i].voxel, n / 4, n % 4))
     });
 }
 
-/// Adds terms, 32 in a row folded.
+/// Adds up terms in a fixed order: each 32 in a row are folded, and the results added one after the other.
 fn add_in_order<const N: usize>(sums: &mut [f64; N], terms: usize, term: impl Fn(usize) -> [f64; N] + Sync) {
     let rows = (0..terms.div_ceil(LANES)).into_par_iter().with_min_len(256);
     let folded = rows.map(|row| {

@@ -1,6 +1,7 @@
-//! All pairs of a sample of A and a sample of B: 16 samples of one set together, those of the other one after the other.
+//! Viola's mutual information by sums over all pairs of a sample of A and a sample of B. 16 samples of one set are
+//! processed together, those of the other set one after the other.
 
-// Loops over lanes run along several arrays at once.
+// Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::{At, Outer, Seen, add_in_order};
@@ -11,10 +12,10 @@ use crate::threads::wanted;
 use gpu::math::viola::{self, CHUNK, Joint, Own, Product, SEGMENT, STRETCH, Scaled, Sums, Weights};
 use rayon::prelude::*;
 
-/// Pairs a piece of work has at least.
+/// The least number of pairs in a piece of work.
 const PIECE: usize = 1 << 16;
 
-/// Compares a group's sets.
+/// Compares the sample sets A and B of a group.
 pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
     let [scaled_a, scaled_b] = [a, b].map(|set| scaled(set, sigmas.scales()));
     let mut seen = vec![Seen::default(); scaled_b.len()];
@@ -35,7 +36,7 @@ pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
     Outer { logarithms, coefficients: [of_a, seen.iter().map(|seen| seen.coefficient).collect()] }
 }
 
-/// A set, filled up to whole chunks.
+/// Scales the samples of a set, and fills it up to whole chunks with samples that don't count.
 fn scaled(set: &[At], scales: Scaled) -> Vec<Scaled> {
     let one = |at: &At| viola::scaled(at.values, at.inside, scales);
     let fill = viola::scaled([0.0; 2], false, scales);
@@ -44,13 +45,13 @@ fn scaled(set: &[At], scales: Scaled) -> Vec<Scaled> {
     all
 }
 
-/// Tiles against a set of which a piece of work has at least so many.
+/// The least number of tiles in a piece of work that compares tiles with a set.
 fn least(set: &[Scaled]) -> usize {
     PIECE.div_ceil(LANES * set.len().max(1))
 }
 
 widest! {
-    /// What 16 samples of B come to.
+    /// Evaluates the densities of A at 16 samples of B.
     fn see(own: Option<Own>, a: &[Scaled], tile: &[Scaled], slopes: bool, seen: &mut [Seen]) {
         match (own, slopes) {
             (None, false) => see_by::<false, Product>(Product, a, tile, seen),
@@ -62,7 +63,7 @@ widest! {
 }
 
 widest! {
-    /// How the mutual information changes with v of 16 samples of A.
+    /// The derivative of the mutual information by v of 16 samples of A.
     fn pull(own: Option<Own>, b: &[(Scaled, Weights)], tile: &[Scaled], of_a: &mut [f64]) {
         let [lanes] = match own {
             None => in_order(&Pulls { joint: Product, b, tile: by_lane(tile) }),
@@ -87,16 +88,17 @@ fn by_lane(tile: &[Scaled]) -> [Lanes; 2] {
     [std::array::from_fn(|l| tile[l].u), std::array::from_fn(|l| tile[l].v)]
 }
 
-/// N sums of 16 samples over a set. A trait and not a closure, which would lose the caller's instruction set.
+/// N sums over a set for each of 16 samples. This is a trait and not a closure, because a closure would not be compiled
+/// for the caller's instruction set.
 trait Terms<const N: usize> {
-    /// Chunks of the set.
+    /// The number of chunks in the set.
     fn chunks(&self) -> usize;
 
-    /// The sums over one.
+    /// The sums over one chunk.
     fn chunk(&self, chunk: usize) -> [Lanes; N];
 }
 
-/// The sums over the whole set.
+/// The sums over the whole set, in the order that [`gpu::math::viola`] defines.
 #[inline(always)]
 fn in_order<const N: usize>(terms: &impl Terms<N>) -> [[f64; LANES]; N] {
     let (chunks, mut total) = (terms.chunks(), [[0.0; LANES]; N]);
@@ -128,7 +130,7 @@ fn add<const N: usize>(sums: &mut [[f64; LANES]; N], more: &[[f64; LANES]; N]) {
     }
 }
 
-/// Of 16 samples of B over A.
+/// The sums over A for 16 samples of B.
 struct OfB<'a, const SLOPE: bool, J> {
     joint: J,
     a: &'a [Scaled],
@@ -158,7 +160,7 @@ impl<const SLOPE: bool, J: Joint> Terms<5> for OfB<'_, SLOPE, J> {
     }
 }
 
-/// Of 16 samples of A over B.
+/// The sums over B for 16 samples of A.
 struct Pulls<'a, J> {
     joint: J,
     b: &'a [(Scaled, Weights)],

@@ -1,22 +1,22 @@
-//! Samples in slots: see [`gpu::kernels::viola`].
+//! Lays out samples in slots: see [`gpu::kernels::viola`].
 
 use crate::backend::viola::{Sample, ViolaPair};
 use gpu::kernels::viola::{BLOCK, EMPTY};
 use std::ops::Range;
 
-/// Slots that memory goes on for after the last set.
+/// Empty slots after the last set.
 pub const SLOTS_BEYOND: usize = 2 * BLOCK as usize;
 
-/// The sets of all groups, B before A.
+/// The sample sets of all groups: first B of all groups, then A.
 pub struct Layout {
     pub slots: Vec<[u32; 4]>,
-    /// The first slot and the samples of A, and of B.
+    /// For each group, the first slot and the number of samples of A, then of B.
     pub groups: Vec<[u32; 4]>,
-    /// Each block's first slot and group.
+    /// The first slot and the group of each block.
     pub blocks: Vec<[u32; 2]>,
-    /// Blocks of B.
+    /// The number of blocks of B.
     pub b_blocks: u32,
-    /// Samples of the largest set.
+    /// The number of samples in the largest set.
     pub largest: u32,
 }
 
@@ -35,12 +35,13 @@ impl Layout {
         layout
     }
 
-    /// Blocks of the larger of both kinds.
+    /// The larger of the numbers of blocks of A and of B.
     pub fn most_blocks(&self) -> u32 {
         self.b_blocks.max(self.blocks.len() as u32 - self.b_blocks).max(1)
     }
 
-    /// A set, and where it lies as numbers `at` and the next of its group. An empty one has a block too, so that its group is done.
+    /// Appends a set, and writes its first slot and length to positions `at` and `at + 1` of its group. An empty set
+    /// has a block too, so that its group gets a result.
     fn add(&mut self, group: usize, at: usize, samples: &[Sample], set: &Range<u32>) {
         let start = self.slots.len() as u32;
         let set = &samples[set.start as usize..set.end as usize];

@@ -1,4 +1,4 @@
-//! Viola's mutual information on a device: where samples lie in its memory, and the launches.
+//! Viola's mutual information on a device: the memory and the launches.
 
 mod kernels;
 mod layout;
@@ -17,10 +17,12 @@ pub use kernels::NAMES;
 use kernels::*;
 use layout::{Layout, SLOTS_BEYOND};
 
-/// Samples on a device; with tables of levels, which leave nothing to be done in parallel, on the CPU.
+/// Loads samples on a device. Quantised samples stay on the CPU, because convolving tables of levels leaves too little
+/// to be done in parallel.
 ///
 /// # Errors
-/// [`Error::Option`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+/// [`Error::Option`] for standard deviations that [`Sigmas::check`](super::Sigmas::check) refuses, [`Error::Device`] if
+/// the samples do not fit.
 pub fn load<'a, Q: Queue + 'a>(queue: Q, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
     Ok(match pair.exponentials {
         Exponentials::Quantised => Box::new(ViolaOnCpu::new(pair)?),
@@ -28,17 +30,18 @@ pub fn load<'a, Q: Queue + 'a>(queue: Q, pair: ViolaPair<'a>) -> Result<Box<dyn 
     })
 }
 
-/// Samples of the largest set from which on a lane takes several, and from which on a part is a whole stretch.
+/// The sizes of the largest set from which on a lane takes several samples ([`MANY`]), and above which a part is a
+/// whole stretch ([`LONG`]).
 const MANY: u32 = 1 << 15;
 const LONG: u32 = 1 << 14;
 
-/// Bytes of partial sums at most.
+/// The most bytes of partial sums.
 const PARTIALS: usize = 256 << 20;
 
-/// The kernels that sum over pairs, and a lane's samples.
+/// The kernels that sum over pairs, and the number of samples per lane.
 struct Pairs {
     samples: u32,
-    /// For values, and for values with derivatives.
+    /// The kernels for values, and for values with derivatives.
     sums: [Kernel<params::Viola>; 2],
     pull: Kernel<params::Viola>,
 }
@@ -58,34 +61,35 @@ impl Pairs {
     }
 }
 
-/// ViolaOnDevice samples.
+/// Samples that are loaded on a device.
 pub struct ViolaOnDevice<Q: Queue> {
-    /// Values, and values with slopes. Before the memory that they point to.
+    /// The recorded launches for values, and for values with derivatives. Declared before the memory they point to, so
+    /// that they are dropped first.
     graphs: [Option<Q::Graph>; 2],
     work: Work<Q>,
 }
 
-/// What is launched.
+/// The launches and their memory.
 struct Work<Q: Queue> {
     queue: Q,
     pairs: Pairs,
     finish_slope: Kernel<params::Viola>,
     groups: usize,
-    /// Blocks of B and of A.
+    /// The number of blocks of B and of A.
     blocks: [u32; 2],
-    /// Parts of the largest set, and the blocks whose partial sums have room.
+    /// The number of parts of the largest set (`parts`), and of blocks for whose partial sums there is memory (`room`).
     parts: u32,
     room: u32,
     scale_v: f32,
     norms: [f64; 3],
     maps: Q::Pinned<f32>,
     results: Q::Pinned<f64>,
-    /// What `params` points to, beside the last two.
+    /// The rest of the memory that `params` points to, besides `maps` and `results`.
     _held: Held<Q>,
     params: params::Viola,
 }
 
-/// Memory that kernels alone touch.
+/// Memory that only kernels access.
 struct Held<Q: Queue> {
     moving: Q::Memory<u32>,
     slots: Q::Memory<[u32; 4]>,
@@ -175,7 +179,7 @@ impl<Q: Queue> Work<Q> {
         })
     }
 
-    /// Queues everything for maps that are written.
+    /// Queues all launches for the maps that were written.
     fn enqueue(&self, slopes: bool) -> Result<()> {
         let [of_b, of_a] = self.blocks;
         self.launch(&VIOLA_SAMPLE, [of_b + of_a, 1], 0, 0)?;
@@ -188,7 +192,8 @@ impl<Q: Queue> Work<Q> {
         Ok(())
     }
 
-    /// Sums over pairs for some blocks, as many at a time as there is room for, and what is made of them.
+    /// Queues the sums over pairs for some blocks, and the kernel that finishes them, for as many blocks at a time as
+    /// there is memory for.
     fn over(
         &self,
         mut blocks: std::ops::Range<u32>,
@@ -226,7 +231,7 @@ impl<Q: Queue> Work<Q> {
         Ok(())
     }
 
-    /// From the numbers that the kernels write; the derivatives are of use only where they were asked for.
+    /// Converts the numbers that the kernels write. The derivative is valid only if it was computed.
     fn result(&self, n: &[f64]) -> (ViolaValue, [[f64; 4]; 3]) {
         let overlap = [n[3] as u32, n[4] as u32];
         let entropies = gpu::math::viola::finish([n[0], n[1], n[2]], overlap, self.norms);
@@ -238,7 +243,8 @@ impl<Q: Queue> Work<Q> {
 
 impl<Q: Queue> ViolaOnDevice<Q> {
     /// # Errors
-    /// [`Error::Option`] for standard deviations that windows cannot be made of, [`Error::Device`] where the samples do not fit.
+    /// [`Error::Option`] for standard deviations that [`Sigmas::check`](super::Sigmas::check) refuses,
+    /// [`Error::Device`] if the samples do not fit into memory.
     pub fn new(queue: Q, pair: &ViolaPair) -> Result<Self> {
         Ok(Self { graphs: [None, None], work: Work::new(queue, pair)? })
     }
@@ -256,7 +262,7 @@ impl<Q: Queue> ViolaOnDevice<Q> {
     }
 }
 
-/// Where both windows are at their least, scaled; a little more, for what rounding takes away.
+/// The scaled distance from which on both windows have their least value, with a small margin for rounding.
 fn far(own: Option<Own>) -> f32 {
     let joint = own.map_or(0.0, |own| (2.0 / own.u).sqrt() * 1.001);
     REACH * joint.max(1.0)

@@ -1,32 +1,32 @@
-//! The elements of a data set that matter here (PS3.5 7 and A.4), and where its pixels are.
+//! Reads the elements of a data set that mireg needs (PS3.5 7 and A.4), and finds its pixels.
 
 use std::collections::BTreeMap;
 
 use super::input::{Input, cut};
 use super::tags::{self, Tag};
 
-/// Longest value that is kept.
+/// The most bytes of a value that is kept.
 const MOST: u64 = 1 << 16;
-/// Sequences that may lie in each other.
+/// The deepest nesting of sequences.
 const DEEPEST: usize = 32;
 const ITEM: Tag = (0xfffe, 0xe000);
 const ITEM_END: Tag = (0xfffe, 0xe00d);
 const SEQUENCE_END: Tag = (0xfffe, 0xe0dd);
-/// A length that is not told.
+/// The length of an element of undefined length.
 const UNDEFINED: u32 = u32::MAX;
-/// Value representations with a length of four bytes behind two unused ones.
+/// Value representations that are followed by two unused bytes and a length of four bytes.
 const LONG: [&[u8; 2]; 13] =
     [b"OB", b"OD", b"OF", b"OL", b"OV", b"OW", b"SQ", b"SV", b"UC", b"UN", b"UR", b"UT", b"UV"];
 
-/// How elements are written.
+/// How elements are encoded.
 #[derive(Clone, Copy, Default, PartialEq)]
 pub struct Encoding {
-    /// Whether elements do not say their value representation.
+    /// Whether elements are written without their value representation.
     pub implicit: bool,
     pub big_endian: bool,
 }
 
-/// The elements of a data set, or of an item of a sequence, that [`tags`] lists.
+/// Those elements of a data set, or of an item of a sequence, that [`tags`] lists.
 #[derive(Default)]
 pub struct Elements {
     encoding: Encoding,
@@ -34,25 +34,26 @@ pub struct Elements {
     sequences: BTreeMap<Tag, Vec<Self>>,
 }
 
-/// Where the pixels of a data set are: bytes of the file, or of what it is inflated to.
+/// The position of the pixels of a data set, in bytes of the file or, if it is deflated, of the inflated data set.
 pub enum Pixels {
-    /// `words`: whether they are words of 16 bits, whatever a pixel takes.
+    /// Pixels without compression. `words` says whether they are stored as 16-bit words, whatever the size of a pixel.
     Native { start: u64, length: u64, words: bool },
-    /// Start and length of each fragment of compressed frames, and the table that says where in them frames start.
+    /// Compressed frames: the start and length of each fragment, and the table of offsets at which frames start in the
+    /// fragments.
     Fragments { offsets: Vec<u32>, fragments: Vec<(u64, u64)> },
 }
 
-/// What stands before a value.
+/// The part of an element before its value.
 struct Head {
     tag: Tag,
-    /// None where it is not written.
+    /// The value representation; `None` if it is not written.
     vr: Option<[u8; 2]>,
-    /// None where it is not told.
+    /// `None` if it is undefined.
     length: Option<u64>,
 }
 
 impl Elements {
-    /// Reads a data set to its pixels, or to its end where it has none.
+    /// Reads a data set up to its pixels, or to its end if it has none.
     pub fn read(input: &mut Input, encoding: Encoding) -> Result<(Self, Option<Pixels>), String> {
         let mut elements = Self { encoding, ..Self::default() };
         while let Some(head) = Head::read(input, encoding)? {
@@ -65,7 +66,7 @@ impl Elements {
         Ok((elements, None))
     }
 
-    /// Reads an item of this many bytes, or up to its end.
+    /// Reads an item of `length` bytes, or up to its end marker.
     fn item(input: &mut Input, encoding: Encoding, length: Option<u64>, depth: usize) -> Result<Self, String> {
         let mut elements = Self { encoding, ..Self::default() };
         let end = length.map(|length| input.position() + length);
@@ -79,15 +80,15 @@ impl Elements {
         Ok(elements)
     }
 
-    /// Adds the element whose value comes next, or passes over it.
+    /// Reads the element whose value comes next, and keeps it if it is needed.
     fn keep(&mut self, input: &mut Input, head: &Head, depth: usize) -> Result<(), String> {
-        // An icon has pixels of its own.
+        // An icon in a sequence has pixels of its own.
         if head.tag == tags::PIXEL_DATA && head.length.is_none() {
             return pixels(input, head, self.encoding).map(drop);
         }
         let sequence = tags::SEQUENCES.contains(&head.tag);
         if head.length.is_none() || sequence {
-            // The items of a sequence whose kind the writer did not know are implicit.
+            // The items of a sequence with the representation `UN` (unknown) are encoded as implicit.
             let unknown = head.vr == Some(*b"UN");
             let encoding = if unknown { Encoding { implicit: true, big_endian: false } } else { self.encoding };
             let items = items(input, encoding, head.length, sequence, depth + 1)?;
@@ -106,7 +107,7 @@ impl Elements {
         Ok(())
     }
 
-    /// Whether the element is there.
+    /// Whether there is an element with this tag.
     pub fn has(&self, tag: Tag) -> bool {
         self.values.contains_key(&tag) || self.sequences.contains_key(&tag)
     }
@@ -116,21 +117,21 @@ impl Elements {
         self.sequences.get(&tag).map_or(&[], Vec::as_slice)
     }
 
-    /// The value as text without its padding; none where it is not there or empty.
+    /// The value as text without padding; `None` if it is missing or empty.
     pub fn text(&self, tag: Tag) -> Option<String> {
         let text = String::from_utf8_lossy(self.values.get(&tag)?);
         let text = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
         (!text.is_empty()).then(|| text.replace(char::is_control, " "))
     }
 
-    /// The `N` numbers of a decimal or integer string; none where it is not there or empty.
+    /// The `N` numbers of a decimal or integer string; `None` if it is missing or empty.
     pub fn numbers<const N: usize>(&self, tag: Tag, name: &str) -> Result<Option<[f64; N]>, String> {
         let Some(list) = self.list(tag, name)? else { return Ok(None) };
         let wrong = |list: Vec<f64>| format!("its {name} has {} numbers, not {N}; correct it", list.len());
         list.try_into().map(Some).map_err(wrong)
     }
 
-    /// All numbers of a decimal or integer string; none where it is not there or empty.
+    /// All numbers of a decimal or integer string; `None` if it is missing or empty.
     pub fn list(&self, tag: Tag, name: &str) -> Result<Option<Vec<f64>>, String> {
         let Some(text) = self.text(tag) else { return Ok(None) };
         let number = |n: &str| n.trim().parse().ok().filter(|x: &f64| x.is_finite());
@@ -138,13 +139,13 @@ impl Elements {
         numbers.map(Some).ok_or_else(|| format!("its {name} is \"{text}\", which should be numbers; correct it"))
     }
 
-    /// An unsigned short; none where it is not there.
+    /// An unsigned short; `None` if it is missing.
     pub fn short(&self, tag: Tag) -> Option<u16> {
         let bytes = self.values.get(&tag)?.first_chunk()?;
         Some(if self.encoding.big_endian { u16::from_be_bytes(*bytes) } else { u16::from_le_bytes(*bytes) })
     }
 
-    /// An unsigned long; none where it is not there.
+    /// An unsigned long; `None` if it is missing.
     pub fn long(&self, tag: Tag) -> Option<u32> {
         let bytes = self.values.get(&tag)?.first_chunk()?;
         Some(if self.encoding.big_endian { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) })
@@ -152,7 +153,7 @@ impl Elements {
 }
 
 impl Head {
-    /// The next; none at the end.
+    /// Reads the next head; `None` at the end.
     fn read(input: &mut Input, encoding: Encoding) -> Result<Option<Self>, String> {
         let (short, long) = match encoding.big_endian {
             true => (u16::from_be_bytes as fn([u8; 2]) -> u16, u32::from_be_bytes as fn([u8; 4]) -> u32),
@@ -166,7 +167,7 @@ impl Head {
         let tag = (short([a, b]), short([c, d]));
         let next: [u8; 4] = input.array()?;
         let [a, b, c, d] = next;
-        // Some writers leave out the representation of an element in a file that says all others.
+        // Some writers leave out the representation of single elements in an explicit file.
         let told = !encoding.implicit && tag.0 != ITEM.0 && a.is_ascii_uppercase() && b.is_ascii_uppercase();
         let length = match told {
             true if LONG.contains(&&[a, b]) => long(input.array()?),
@@ -178,7 +179,7 @@ impl Head {
     }
 }
 
-/// Reads a sequence of this many bytes, or up to its end; returns its items if they are to be kept.
+/// Reads a sequence of `length` bytes, or up to its end marker. Returns its items if `keep`.
 fn items(
     input: &mut Input,
     encoding: Encoding,
@@ -209,7 +210,7 @@ fn items(
     Ok(items)
 }
 
-/// Where the pixels are that come next.
+/// The position of the pixels, which come next.
 fn pixels(input: &mut Input, head: &Head, encoding: Encoding) -> Result<Pixels, String> {
     if let Some(length) = head.length {
         return Ok(Pixels::Native { start: input.position(), length, words: head.vr != Some(*b"OB") });

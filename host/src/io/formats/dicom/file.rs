@@ -1,4 +1,4 @@
-//! A DICOM file: its meta information (PS3.10 7), its elements and its pixels.
+//! Opens a DICOM file: reads its meta information (PS3.10 7) and its elements, and finds its pixels.
 
 use std::path::{Path, PathBuf};
 
@@ -12,31 +12,31 @@ use crate::io::source::reason;
 const IMPLICIT: &str = "1.2.840.10008.1.2";
 const BIG_ENDIAN: &str = "1.2.840.10008.1.2.2";
 const DEFLATED: &str = "1.2.840.10008.1.2.1.99";
-/// Before the meta information.
+/// Bytes before the meta information.
 const PREAMBLE: u64 = 132;
-/// Group of the meta information.
+/// The group of the meta information.
 const META: [u8; 2] = [2, 0];
 
-/// All of a file but its pixels.
+/// An open DICOM file, of which all but the pixels is read.
 pub struct DicomFile {
     pub path: PathBuf,
     pub elements: Elements,
-    /// UID of the transfer syntax; empty where the file does not tell.
+    /// UID of the transfer syntax; empty if the file does not give it.
     pub syntax: String,
     pub encoding: Encoding,
     /// Bytes of the file.
     pub length: u64,
     pixels: Option<Pixels>,
-    /// Where the data set starts.
+    /// The offset of the data set.
     start: u64,
 }
 
-/// What a file is.
+/// What a file was found to be.
 pub enum Content {
     Dicom(DicomFile),
     /// Not DICOM at all.
     Other,
-    /// DICOM that cannot be read, and why.
+    /// DICOM that cannot be read, with the reason.
     Damaged(String),
 }
 
@@ -44,7 +44,7 @@ impl DicomFile {
     /// Reads all but the pixels of the file at `path`.
     ///
     /// # Errors
-    /// [`Error::File`] where the file cannot be opened.
+    /// [`Error::File`] if the file cannot be opened.
     pub fn open(path: &Path) -> crate::Result<Content> {
         let unreadable = |e: std::io::Error| Error::file(path, reason(&e));
         let length = std::fs::metadata(path).map_err(unreadable)?.len();
@@ -75,17 +75,17 @@ impl DicomFile {
         Ok(Self { path: path.to_owned(), elements, syntax, encoding, length, pixels, start })
     }
 
-    /// Where its pixels are; none where it has none.
+    /// The position of its pixels; `None` if it has none.
     pub fn pixels(&self) -> Option<&Pixels> {
         self.pixels.as_ref()
     }
 
-    /// Whether the bytes of the file are those of the data set.
+    /// Whether the data set is deflated.
     pub fn deflated(&self) -> bool {
         self.syntax == DEFLATED
     }
 
-    /// Opens the file where positions in [`Pixels`] are counted from.
+    /// Opens the file such that its positions are those of [`Pixels`].
     pub fn input(&self) -> Result<Input, String> {
         let mut input = Input::open(&self.path).map_err(|e| reason(&e))?;
         if self.deflated() {
@@ -111,15 +111,15 @@ pub fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether a file starts like DICOM.
+/// Whether a file starts with a DICOM preamble.
 pub fn is(path: &Path) -> std::io::Result<bool> {
     Ok(start(&mut Input::open(path)?).is_ok_and(|start| start == Some(PREAMBLE)))
 }
 
-/// Where the first element is; none where the file is not DICOM.
+/// The offset of the first element; `None` if the file is not DICOM.
 fn start(input: &mut Input) -> Result<Option<u64>, String> {
     let mut bytes = [0; PREAMBLE as usize];
-    // A file may be shorter.
+    // The file may be shorter than this.
     let whole = input.fill(&mut bytes);
     if whole.is_ok_and(|there| there) && bytes.ends_with(b"DICM") {
         return Ok(Some(PREAMBLE));
@@ -140,7 +140,7 @@ fn start(input: &mut Input) -> Result<Option<u64>, String> {
     Ok((known && short).then_some(0))
 }
 
-/// The transfer syntax from the meta information, if there is any, and where the data set starts.
+/// The transfer syntax from the meta information, empty if there is none, and the offset of the data set.
 fn syntax(input: &mut Input) -> Result<(String, u64), String> {
     let mut syntax = String::new();
     loop {
@@ -173,14 +173,14 @@ fn meta((group, element): Tag) -> [u8; 4] {
     [a, b, c, d]
 }
 
-/// How elements from `start` on are written, by the look of the first.
+/// Guesses the encoding of the elements from `start` on by the first element.
 fn guessed(input: &mut Input, start: u64) -> Result<Encoding, String> {
     let mut head = [0; 6];
     if !input.fill(&mut head)? {
         return Err(cut());
     }
     input.seek(start)?;
-    // Groups of images are below 256 but for their pixels, so the other byte of the first is 0.
+    // The groups of all elements but the pixels are below 256, so the high byte of the first group is 0.
     let big_endian = head[0] == 0 && head[1] != 0;
     Ok(Encoding { implicit: !head[4..].iter().all(u8::is_ascii_uppercase), big_endian })
 }

@@ -1,4 +1,4 @@
-//! What is in a folder: series, and files that are left out.
+//! Reads a folder: its DICOM images, and the files that are left out.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use crate::Error;
 use crate::error::{Message, message};
 use crate::io::source::reason;
 
-/// Most files that a message names.
+/// The most files that a message names.
 const NAMED: usize = 8;
 
-/// The files of a folder by what they are.
+/// The files of a folder.
 #[derive(Default)]
 pub struct Folder {
     pub images: Vec<ImageFile>,
@@ -21,14 +21,14 @@ pub struct Folder {
 /// Files that are not read.
 #[derive(Default)]
 pub struct LeftOut {
-    /// Name and what it is.
+    /// Files that do not belong to the series: the name, and what the file is.
     files: Vec<(String, String)>,
-    /// Those that might have been of the series.
+    /// Files that may belong to the series but cannot be read: the name, and the reason.
     damaged: Vec<(String, String)>,
 }
 
 impl Folder {
-    /// Reads all but the pixels of every file in `folder`, by name.
+    /// Reads all but the pixels of every file in `folder`, in the order of their names.
     pub fn read(folder: &Path) -> crate::Result<Self> {
         let unreadable = |e: std::io::Error| Error::file(folder, reason(&e));
         let entries = std::fs::read_dir(folder).map_err(unreadable)?.map(|entry| Ok(entry?.path()));
@@ -47,24 +47,24 @@ impl Folder {
 }
 
 impl LeftOut {
-    /// Adds a file that is no image of the series but `what`.
+    /// Adds a file that is not an image of the series. `what` says what it is.
     pub fn file(&mut self, path: &Path, what: String) {
         self.files.push((file::name(path), what));
     }
 
-    /// Adds a file that cannot be read, and why.
+    /// Adds a file that cannot be read. `why` is the reason.
     pub fn damaged(&mut self, path: &Path, why: &str) {
-        // What to do about it stands behind the semicolon.
+        // Leaves out what to do, which follows after the semicolon.
         let why = why.split("; ").next().unwrap_or_default();
         self.damaged.push((file::name(path), why.to_owned()));
     }
 
-    /// Forgets what is certainly not of the series.
+    /// Forgets the files that certainly do not belong to the series.
     pub fn only_damaged(self) -> Self {
         Self { files: Vec::new(), ..self }
     }
 
-    /// What is to be said of it.
+    /// A note for the user on the files that were left out.
     pub fn note(&self) -> Option<Message> {
         let list = self.damaged.iter().chain(&self.files);
         let count = self.damaged.len() + self.files.len();
@@ -73,7 +73,7 @@ impl LeftOut {
         (count > 0).then(|| message!("left out {count} {files}: {named}"))
     }
 
-    /// The error about the series, with what of it could not be read.
+    /// Adds to an error about the series which of its files could not be read.
     pub fn mentioned_in(&self, error: Error) -> Error {
         match error {
             Error::File { path, mut message } if !self.damaged.is_empty() => {
@@ -86,7 +86,7 @@ impl LeftOut {
     }
 }
 
-/// The first of `count` files, and what each is.
+/// Lists the first of `count` files, with what each is.
 fn named<'a>(files: impl Iterator<Item = &'a (String, String)>, count: usize) -> String {
     let first: Vec<String> = files.take(NAMED).map(|(name, what)| format!("{name} ({what})")).collect();
     match count.saturating_sub(NAMED) {

@@ -1,4 +1,4 @@
-//! A file with an image whose frames have places, and which series it is of.
+//! A DICOM file with an image: the series it belongs to, its frames and their bytes.
 
 use std::path::Path;
 
@@ -14,12 +14,12 @@ pub struct ImageFile {
     pub file: DicomFile,
 }
 
-/// What a file in a folder is.
+/// What a file in a folder was found to be.
 pub enum Found {
     Image(ImageFile),
-    /// No image, and what it is instead.
+    /// Not an image. The text says what it is.
     Other(String),
-    /// One that may be of a series but cannot be read, and why.
+    /// A file that may belong to a series but cannot be read, with the reason.
     Damaged(String),
 }
 
@@ -27,7 +27,7 @@ impl ImageFile {
     /// Reads all but the pixels of the file at `path`.
     ///
     /// # Errors
-    /// [`crate::Error::File`] where the file cannot be opened.
+    /// [`crate::Error::File`] if the file cannot be opened.
     pub fn open(path: &Path) -> crate::Result<Found> {
         Ok(match DicomFile::open(path)? {
             Content::Other => Found::Other("not DICOM".into()),
@@ -37,7 +37,7 @@ impl ImageFile {
         })
     }
 
-    /// What it is, being no image.
+    /// Describes a file that has no image.
     fn what(&self) -> String {
         let kind = self.modality().unwrap_or_else(|| "DICOM".into());
         match self.file.pixels() {
@@ -46,17 +46,17 @@ impl ImageFile {
         }
     }
 
-    /// What names its series.
+    /// The UID of its series; empty if it has none.
     pub fn series(&self) -> String {
         self.file.elements.text(tags::SERIES).unwrap_or_default()
     }
 
-    /// Where its series is in the order of the examination.
+    /// The number of its series in the examination.
     pub fn series_number(&self) -> i64 {
         self.whole(tags::SERIES_NUMBER)
     }
 
-    /// Where it is in the order of its series.
+    /// The number of the image in its series.
     pub fn instance_number(&self) -> i64 {
         self.whole(tags::INSTANCE_NUMBER)
     }
@@ -69,7 +69,7 @@ impl ImageFile {
         self.file.elements.text(tags::MODALITY)
     }
 
-    /// What people call its series.
+    /// The description of its series.
     pub fn description(&self) -> Option<String> {
         self.file.elements.text(tags::SERIES_DESCRIPTION)
     }
@@ -79,17 +79,17 @@ impl ImageFile {
         plane::size(&self.file.elements)
     }
 
-    /// How many frames it says that it has.
+    /// The number of frames that its header gives.
     pub fn count(&self) -> Result<usize, String> {
         let [count] = self.file.elements.numbers(tags::FRAMES, "NumberOfFrames")?.unwrap_or([1.0]);
-        // An empty file cannot have as many as it has bytes.
+        // A file cannot have more frames than bytes.
         match count.fract() == 0.0 && count >= 1.0 && count <= self.file.length as f64 {
             true => Ok(count as usize),
             false => Err(format!("its NumberOfFrames is {count}; correct it")),
         }
     }
 
-    /// Whether its pixels are all there, stored like this.
+    /// Checks that all its pixels can be there, stored as `layout` says.
     pub fn fits(&self, layout: &Layout) -> Result<(), String> {
         let [columns, rows] = self.size();
         layout.fits(&self.file, columns * rows, self.count()?)
@@ -100,7 +100,7 @@ impl ImageFile {
         plane::frames(&self.file.elements, self.count()?)
     }
 
-    /// Gives the bytes of each of `count` frames in the order of the file to `take`, until that fails.
+    /// Calls `take` with the number and the bytes of each of `count` frames, in the order of the file, until it fails.
     pub fn read(
         &self,
         count: usize,
@@ -134,7 +134,7 @@ impl ImageFile {
     }
 }
 
-/// Which fragments each of `count` frames has.
+/// The fragments of each of `count` frames.
 fn ranges(offsets: &[u32], fragments: &[(u64, u64)], count: usize) -> Result<Vec<std::ops::Range<usize>>, String> {
     if count == 1 {
         return Ok(std::iter::once(0..fragments.len()).collect());
@@ -142,7 +142,8 @@ fn ranges(offsets: &[u32], fragments: &[(u64, u64)], count: usize) -> Result<Vec
     if fragments.len() == count {
         return Ok((0..count).map(|n| n..n + 1).collect());
     }
-    // Offsets are counted from the head of the first fragment, of 8 bytes like all.
+    // Offsets are counted from the head of the first fragment. All heads have 8 bytes, so they are the same for starts
+    // of fragments.
     let first = fragments.first().map_or(0, |&(start, _)| start);
     let starting = |&offset: &u32| fragments.iter().position(|&(start, _)| start - first == u64::from(offset));
     let starts: Option<Vec<usize>> = offsets.iter().map(starting).collect();

@@ -1,4 +1,4 @@
-//! The bytes of a DICOM file, inflated where it is deflated.
+//! Reads the bytes of a DICOM file, and inflates them if the file is deflated.
 
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -8,7 +8,7 @@ use flate2::bufread::DeflateDecoder;
 
 use crate::io::source::reason;
 
-/// An open file, from whose bytes nothing is allocated that it does not hold.
+/// An open file. It never allocates more memory than the file has bytes to fill it, whatever lengths the file claims.
 pub struct Input {
     reader: Reader,
     position: u64,
@@ -26,7 +26,7 @@ impl Input {
         Ok(Self { reader: Reader::File { file: BufReader::new(file), length }, position: 0 })
     }
 
-    /// From here on the bytes are deflated. Positions are then counted from here.
+    /// Inflates all bytes from here on. Positions are then counted from here.
     pub fn inflated(self) -> Self {
         let reader = match self.reader {
             Reader::File { file, .. } => Reader::Inflated(BufReader::new(DeflateDecoder::new(file))),
@@ -35,12 +35,12 @@ impl Input {
         Self { reader, position: 0 }
     }
 
-    /// Bytes before the next.
+    /// The position of the next byte.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Goes to byte `position` of a file as it is.
+    /// Goes to byte `position` of a file that is not inflated.
     pub fn seek(&mut self, position: u64) -> Result<(), String> {
         if let Reader::File { file, .. } = &mut self.reader {
             file.seek(SeekFrom::Start(position)).map_err(|e| reason(&e))?;
@@ -58,7 +58,7 @@ impl Input {
         }
     }
 
-    /// Fills `bytes`; false where nothing is left.
+    /// Fills `bytes`. Returns `false` if nothing is left.
     pub fn fill(&mut self, bytes: &mut [u8]) -> Result<bool, String> {
         let mut filled = 0;
         while filled < bytes.len() {
@@ -78,7 +78,7 @@ impl Input {
         Ok(true)
     }
 
-    /// Passes over bytes up to the one numbered `position`, which lies ahead.
+    /// Skips forward to byte `position`.
     pub fn skip_to(&mut self, position: u64) -> Result<(), String> {
         let count = position.saturating_sub(self.position);
         let there = match &mut self.reader {
@@ -95,7 +95,7 @@ impl Input {
         if there == count { Ok(()) } else { Err(cut()) }
     }
 
-    /// Adds the next `count` bytes to `bytes`, as they come.
+    /// Appends the next `count` bytes to `bytes`.
     pub fn append(&mut self, count: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
         let read = match &mut self.reader {
             Reader::File { file, .. } => file.take(count).read_to_end(bytes),
@@ -107,7 +107,7 @@ impl Input {
     }
 }
 
-/// What is said of a file that ends inside of what it claims.
+/// The message for a file that is truncated.
 pub fn cut() -> String {
     reason(&ErrorKind::UnexpectedEof.into())
 }

@@ -1,4 +1,4 @@
-//! How a file stores its pixels (PS3.3 C.7.6.3), and frames of them as intensities.
+//! How a file stores its pixels (PS3.3 C.7.6.3), and the conversion of frames to intensities.
 
 use super::codecs::{self, Frame, Order};
 use super::elements::Pixels;
@@ -15,10 +15,10 @@ pub struct Layout {
     packing: Packing,
     colours: Option<Colours>,
     order: Order,
-    /// Whether bytes come in words of 16 bits with the most significant first.
+    /// Whether 8-bit pixels are stored in 16-bit big-endian words, so that each two bytes are swapped.
     swapped: bool,
     big_endian: bool,
-    /// Bits that each number takes and has, and the number of its most significant.
+    /// The bits allocated for each number, the bits that are used, and the index of the most significant used bit.
     allocated: u32,
     stored: u32,
     high: u32,
@@ -33,7 +33,7 @@ enum Packing {
     Jpeg2000,
 }
 
-/// What the three numbers of a pixel are.
+/// The colour space of a pixel's three numbers.
 #[derive(Clone, Copy, PartialEq)]
 enum Colours {
     Rgb,
@@ -80,7 +80,7 @@ impl Layout {
         Ok(Self { packing, colours, order, swapped, big_endian, allocated, stored, high, signed })
     }
 
-    /// Bytes of a frame of `count` pixels that are not compressed.
+    /// The bytes of an uncompressed frame of `count` pixels.
     pub fn frame_bytes(&self, count: usize) -> u64 {
         let numbers = match (self.colours, self.order) {
             (None, _) => count,
@@ -88,11 +88,11 @@ impl Layout {
             (Some(_), _) => 3 * count,
         };
         let bytes = numbers as u64 * u64::from(self.allocated / 8);
-        // Bytes in words come in pairs.
+        // Words hold two bytes each.
         if self.swapped { bytes.next_multiple_of(2) } else { bytes }
     }
 
-    /// Whether `frames` frames of `count` pixels can be in `file`.
+    /// Checks that `file` can hold `frames` frames of `count` pixels.
     pub fn fits(&self, file: &DicomFile, count: usize, frames: usize) -> Result<(), String> {
         let bytes = self.frame_bytes(count).saturating_mul(frames as u64);
         if self.swapped && frames > 1 && !count.is_multiple_of(2) {
@@ -127,12 +127,12 @@ impl Layout {
         }
     }
 
-    /// Numbers that a pixel has: those of a colour, or one.
+    /// The numbers per pixel: 3 for colours, else 1.
     pub fn channels(&self) -> usize {
         if self.colours.is_some() { 3 } else { 1 }
     }
 
-    /// The type that holds the pixels without rescale.
+    /// The type that holds the stored pixels, before rescaling.
     pub fn pixel(&self) -> PixelType {
         match (self.allocated, self.signed) {
             (8, false) => PixelType::U8,
@@ -144,7 +144,7 @@ impl Layout {
         }
     }
 
-    /// Writes the intensities of a frame, which is stored as `bytes`, to `voxels`: what is taken of colours, or rescaled numbers.
+    /// Converts a frame, stored as `bytes`, to intensities: rescaled numbers, or what `take` selects of colours.
     pub fn decode(
         &self,
         bytes: &[u8],
@@ -196,14 +196,14 @@ impl Layout {
         let Some(bytes) = frame.bytes.get(n * frame.width..(n + 1) * frame.width) else { return 0.0 };
         let push = |word: u32, &byte: &u8| word << 8 | u32::from(byte);
         let word = if frame.big_endian { bytes.iter().fold(0, push) } else { bytes.iter().rev().fold(0, push) };
-        // The bits above the pixel's own may hold something else.
+        // Bits outside the used ones may hold something else.
         let [up, down] = [31 - self.high, 32 - self.stored];
         if self.signed { f64::from(((word << up) as i32) >> down) } else { f64::from(word << up >> down) }
     }
 }
 
 impl Colours {
-    /// Red, green and blue of a pixel. `zero` is what stands for no chroma.
+    /// Red, green and blue of a pixel. `zero` is the number that stands for a chroma of 0.
     fn rgb(self, [a, b, c]: [f64; 3], zero: f64) -> [f64; 3] {
         match self {
             Self::Rgb => [a, b, c],
@@ -217,7 +217,7 @@ impl Colours {
     }
 }
 
-/// How pixels are packed by a transfer syntax.
+/// The compression of a transfer syntax.
 fn packing(syntax: &str) -> Result<Packing, String> {
     let name = match syntax.strip_prefix("1.2.840.10008.1.2").unwrap_or(syntax) {
         "" | ".1" | ".2" | ".1.99" => return Ok(Packing::Native),

@@ -1,4 +1,4 @@
-//! DICOM: the series in a folder, of slices or of files with many frames.
+//! Reads DICOM series from folders: of single slices, or of multi-frame files.
 
 mod codecs;
 mod elements;
@@ -23,7 +23,7 @@ use folder::{Folder, LeftOut};
 use image_file::{Found, ImageFile};
 use series::Series;
 
-/// A series in a folder, or that of one of its files.
+/// The DICOM format. A path is a folder with a series, or one file of the series.
 pub struct Dicom;
 
 impl ImageFormat for Dicom {
@@ -41,7 +41,7 @@ impl ImageFormat for Dicom {
     }
 }
 
-/// Reads the one series in `folder`, or the one that `options` choose.
+/// Reads the only series in `folder`, or the one that `options` choose.
 fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Image> {
     let Folder { images, mut left_out } = Folder::read(folder)?;
     let series = Series::of(images);
@@ -53,9 +53,9 @@ fn read_folder(folder: &Path, options: &ReadOptions) -> Result<Image> {
     read_series(folder, series.images, left_out, options)
 }
 
-/// Reads the series of the file at `path` from the folder that it is in.
+/// Reads the series to which the file at `path` belongs, from its folder.
 fn read_file(path: &Path, options: &ReadOptions) -> Result<Image> {
-    // A folder has its own message.
+    // `Source::open` has the error messages for files that cannot be opened.
     Source::open(path)?;
     let own = match ImageFile::open(path)? {
         Found::Image(own) => own,
@@ -72,7 +72,7 @@ fn read_file(path: &Path, options: &ReadOptions) -> Result<Image> {
     read_series(path, images, left_out.only_damaged(), options)
 }
 
-/// The volume of a series, with a note on what was left out.
+/// Reads the volume of a series, with a note on the files that were left out.
 fn read_series(path: &Path, images: Vec<ImageFile>, mut left_out: LeftOut, options: &ReadOptions) -> Result<Image> {
     let read = stack::read(path, images, &mut left_out, options);
     let mut image = read.map_err(|error| left_out.mentioned_in(error))?;

@@ -1,16 +1,16 @@
-//! Where frames lie (PS3.3 C.7.6.2, C.7.6.16.2), and what their pixels stand for.
+//! The positions of frames in space (PS3.3 C.7.6.2, C.7.6.16.2), and the rescaling of their pixels.
 
 use glam::DVec3;
 
 use super::elements::Elements;
 use super::tags::{self, Tag};
 
-/// Where the pixels of a frame lie.
+/// The grid of a frame in space.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Plane {
     /// Columns and rows.
     pub size: [usize; 2],
-    /// Distance of neighbouring columns, then of neighbouring rows, mm.
+    /// The distance of neighbouring columns, then of neighbouring rows, mm.
     pub spacing: Option<[f64; 2]>,
     /// Directions along a row and along a column, LPS.
     pub axes: Option<[DVec3; 2]>,
@@ -18,7 +18,7 @@ pub struct Plane {
     pub position: Option<DVec3>,
 }
 
-/// What stored values become: themselves times a slope, plus an intercept (PS3.3 C.11.1).
+/// The rescaling of stored values: times a slope, plus an intercept (PS3.3 C.11.1).
 #[derive(Clone, Copy, PartialEq)]
 pub struct Rescale {
     pub slope: f64,
@@ -26,7 +26,7 @@ pub struct Rescale {
 }
 
 impl Rescale {
-    /// Whether whole numbers stay whole.
+    /// Whether rescaled integers are integers.
     pub fn is_whole(&self) -> bool {
         self.slope.fract() == 0.0 && self.intercept.fract() == 0.0
     }
@@ -36,11 +36,11 @@ impl Rescale {
 pub struct Frame {
     pub plane: Plane,
     pub rescale: Rescale,
-    /// Its place in time among frames at its position.
+    /// Its index in time among the frames at the same position.
     pub time: u32,
 }
 
-/// What is said of a file of many frames that lie nowhere.
+/// The message for a multi-frame file without positions.
 const NOWHERE: &str = "frames whose positions it does not give, as a film has; convert it to NIfTI, for example with \
                        dcm2niix, or give a series of slices";
 
@@ -67,7 +67,8 @@ pub fn frames(elements: &Elements, count: usize) -> Result<Vec<Frame>, String> {
     per_frame.iter().map(frame).collect()
 }
 
-/// Frames without functional groups: a slice, or doses, whose frames lie above each other (PS3.3 C.8.8.3.2).
+/// Frames without functional groups: a single slice, or a dose grid, whose frames are stacked along the normal (PS3.3
+/// C.8.8.3.2).
 fn plain(elements: &Elements, count: usize) -> Result<Vec<Frame>, String> {
     let groups = Groups { own: elements, shared: None, all: elements };
     let (plane, rescale) = (groups.plane()?, groups.rescale()?);
@@ -79,12 +80,13 @@ fn plain(elements: &Elements, count: usize) -> Result<Vec<Frame>, String> {
     let (Some(offsets), Some([i, j]), Some(first)) = (offsets, plane.axes, plane.position) else {
         return Err(format!("has {count} {NOWHERE}"));
     };
-    // The first is 0, or the position itself.
+    // The first offset is 0, or the position of the first frame itself.
     let above = |offset: f64| Plane { position: Some(first + i.cross(j) * (offset - offsets[0])), ..plane };
     Ok(offsets.iter().map(|&offset| frame(above(offset))).collect())
 }
 
-/// Where the elements of a frame can be.
+/// The places where the elements of a frame can be: its own functional groups, those shared by all frames, and the data
+/// set.
 struct Groups<'a> {
     own: &'a Elements,
     shared: Option<&'a Elements>,
@@ -92,7 +94,8 @@ struct Groups<'a> {
 }
 
 impl<'a> Groups<'a> {
-    /// Who has `tag`: the functional group `group` of the frame, that of all frames, or the file itself.
+    /// The elements that hold `tag`: the functional group `group` of the frame, that of all frames, or the data set
+    /// itself.
     fn of(&self, group: Tag, tag: Tag) -> &'a Elements {
         let groups = [Some(self.own), self.shared].into_iter().flatten();
         let mut having = groups.filter_map(|groups| groups.items(group).first()).filter(|items| items.has(tag));
@@ -112,7 +115,7 @@ impl<'a> Groups<'a> {
         let position = self.of(tags::PLANE_POSITION, tags::POSITION);
         Ok(Plane {
             size,
-            // The file gives the distance of rows first.
+            // DICOM gives the distance of rows first.
             spacing: spacing.map(|[rows, columns]| [columns, rows]),
             axes: axes.map(|[a, b, c, d, e, f]| [DVec3::new(a, b, c), DVec3::new(d, e, f)]),
             position: position.numbers(tags::POSITION, "ImagePositionPatient")?.map(DVec3::from_array),

@@ -1,4 +1,4 @@
-//! The series in a folder, and which of them is read.
+//! Groups the images of a folder into series, and chooses the series to read.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,17 +9,17 @@ use crate::Error;
 use crate::error::{Message, message};
 use crate::io::reading::ReadOptions;
 
-/// Most series that a message lists.
+/// The most series that a message lists.
 const LISTED: usize = 20;
 
-/// The images of one series, of which there is at least one.
+/// The images of one series, at least one.
 pub struct Series {
     uid: String,
     pub images: Vec<ImageFile>,
 }
 
 impl Series {
-    /// All series of `images`, by number and UID.
+    /// Groups `images` into series, ordered by number and UID.
     pub fn of(images: Vec<ImageFile>) -> Vec<Self> {
         let mut series = BTreeMap::<(i64, String), Vec<ImageFile>>::new();
         for image in images {
@@ -28,7 +28,7 @@ impl Series {
         series.into_iter().map(|((_, uid), images)| Self { uid, images }).collect()
     }
 
-    /// Whether it can be a volume.
+    /// Whether it has several images or frames, and so can be a volume.
     fn is_deep(&self) -> bool {
         self.images.len() > 1 || self.images[0].frames().is_ok_and(|frames| frames.len() > 1)
     }
@@ -37,7 +37,7 @@ impl Series {
         self.images[0].description().unwrap_or_else(|| "without a description".into())
     }
 
-    /// Its line in a list.
+    /// Its description in a list.
     fn line(&self) -> String {
         let first = &self.images[0];
         let count: usize = self.images.iter().map(|image| image.count().unwrap_or(1)).sum();
@@ -56,8 +56,8 @@ impl Series {
     }
 }
 
-/// The one of `series` that `options` choose; without, the only one, or the only one of several images where the others are single
-/// ones. Those go to `left_out`.
+/// Returns the series that `options` choose. If they choose none, it is the only series, or the only one with several
+/// images. The files of all other series are then added to `left_out`.
 pub fn choose(
     folder: &Path,
     mut series: Vec<Series>,
@@ -69,7 +69,7 @@ pub fn choose(
         None => only(&series, options),
     };
     let chosen = series.swap_remove(chosen.map_err(|message| Error::file(folder, message))?);
-    // A series that was asked for needs no mention of the others.
+    // If the user chose the series, the others are not mentioned.
     for other in series.iter().filter(|_| options.series.is_none()) {
         for image in &other.images {
             let modality = image.modality().map_or_else(String::new, |modality| format!(" {modality}"));
@@ -79,7 +79,7 @@ pub fn choose(
     Ok(chosen)
 }
 
-/// The number of the series that is called `name`.
+/// The index of the series with the number, UID or description `name`.
 fn named(series: &[Series], name: &str) -> Result<usize, Message> {
     let numbered = name.parse().ok().filter(|n| (1..=series.len()).contains(n)).map(|n| n - 1);
     let named: Vec<usize> = (0..series.len()).filter(|&n| series[n].is(name)).collect();
@@ -93,7 +93,7 @@ fn named(series: &[Series], name: &str) -> Result<usize, Message> {
     }
 }
 
-/// The number of the series that is meant where none is named.
+/// The index of the series to read if none is chosen.
 fn only(series: &[Series], options: &ReadOptions) -> Result<usize, Message> {
     let deep: Vec<usize> = (0..series.len()).filter(|&n| series[n].is_deep()).collect();
     match (series.len(), &deep[..]) {
@@ -110,7 +110,7 @@ fn only(series: &[Series], options: &ReadOptions) -> Result<usize, Message> {
     })
 }
 
-/// How many series there are, and which.
+/// Lists the series and their number.
 fn list(series: &[Series]) -> String {
     let lines: Vec<String> =
         series.iter().take(LISTED).enumerate().map(|(n, series)| format!("{}: {}", n + 1, series.line())).collect();

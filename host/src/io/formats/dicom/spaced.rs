@@ -1,16 +1,16 @@
-//! How far apart slices are.
+//! Checks the distances between slices.
 
-/// Most by which a distance of neighbouring slices may differ from the usual one, relative to it.
+/// The largest relative deviation of a distance between neighbouring slices from the usual one.
 const UNEVEN: f64 = 0.05;
-/// Slices closer than this, mm, are at one place.
+/// Slices closer than this, in mm, are at the same position.
 const DOUBLE: f64 = 1e-3;
-/// Positions are printed to this, mm.
+/// The precision to which positions are printed in files, mm.
 pub const PRINTED: f64 = 0.02;
 
-/// Height along the normal, mm, and what messages call the slice.
+/// The position of a slice along the normal, mm, and its name in messages.
 type Height<'a> = (f64, &'a str);
 
-/// Whether no two of the ordered slices are at one place.
+/// Checks that no two of the ordered slices are at the same position.
 pub fn once(heights: &[Height]) -> Result<(), String> {
     let Some(pair) = heights.windows(2).find(|pair| step(pair) < DOUBLE) else { return Ok(()) };
     let places: Vec<_> = heights.chunk_by(|a, b| b.0 - a.0 < DOUBLE).map(<[_]>::len).collect();
@@ -27,7 +27,7 @@ pub fn once(heights: &[Height]) -> Result<(), String> {
     })
 }
 
-/// Whether neighbours among the ordered slices, each at its own place, are as far apart as most.
+/// Checks that the ordered slices, all at different positions, are evenly spaced.
 pub fn evenly(heights: &[Height]) -> Result<(), String> {
     let mut steps: Vec<f64> = heights.windows(2).map(step).collect();
     steps.sort_by(f64::total_cmp);

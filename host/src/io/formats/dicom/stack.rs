@@ -1,4 +1,5 @@
-//! Frames to a volume: ordered by position along their normal, never by name or number, and checked for what a series may hide.
+//! Stacks frames to a volume. They are ordered by position along their normal, never by name or number, and checked for
+//! missing, repeated, uneven and shifted slices.
 
 use std::path::Path;
 
@@ -15,33 +16,35 @@ use crate::io::voxels::Take;
 use crate::io::{check, voxels};
 use crate::{Error, Geometry, PixelType, Volume};
 
-/// Most by which a component of an axis, or a relative distance, may differ between slices.
+/// The largest difference between slices in a component of an axis, and the largest relative difference in pixel
+/// spacing.
 const SAME: f64 = 1e-3;
-/// Most shift of slices against their normal, per mm along it; more is a tilted gantry.
+/// The largest shift of slices perpendicular to their normal, per mm along it. A larger shift is due to a tilted
+/// gantry.
 const SHEAR: f64 = 1e-3;
 
-/// A file, and how its pixels are stored.
+/// A file, the layout of its pixels, and the number of its frames.
 struct Stored {
     image: ImageFile,
     layout: Layout,
     frames: usize,
 }
 
-/// A frame of a file, and where it lies.
+/// A frame of a file, and its position.
 struct Placed {
-    /// Numbers of the file and of its frame.
+    /// The indices of the file, and of the frame in it.
     file: usize,
     frame: usize,
-    /// What messages call it.
+    /// Its name in messages.
     name: String,
     plane: Plane,
     rescale: Rescale,
-    /// What tells frames at one place apart.
+    /// The order of frames at the same position: index in time, instance number, frame number.
     time: (u32, i64, usize),
 }
 
-/// The volume of `images`. Those of a longer series that are truncated go to `left_out`. `path` is what errors about all of them
-/// name.
+/// Reads the volume of `images`. If there are several, truncated files are added to `left_out`. Errors that concern all
+/// of them name `path`.
 pub fn read(
     path: &Path,
     images: Vec<ImageFile>,
@@ -59,7 +62,7 @@ pub fn read(
         }
     };
     let geometry = geometry.map_err(wrong)?;
-    // A series may have colours in some of its files.
+    // Some files of a series may have colours and others not.
     let (take, notes) = options
         .channel(files.iter().map(|stored| stored.layout.channels()).max().unwrap_or(1))
         .map_err(Error::at(path))?;
@@ -70,7 +73,7 @@ pub fn read(
     Ok(Image { notes, ..volume.into() })
 }
 
-/// Files that can be read, and all of their frames.
+/// The files that can be read, and all of their frames.
 fn place(path: &Path, images: Vec<ImageFile>, left_out: &mut LeftOut) -> crate::Result<(Vec<Stored>, Vec<Placed>)> {
     let (mut files, mut placed, several) = (Vec::new(), Vec::new(), images.len() > 1);
     for image in images {
@@ -105,7 +108,7 @@ fn flat(plane: &Plane) -> Result<Geometry, String> {
     check::geometry(size, DVec3::new(di, dj, 1.0), plane.position.unwrap_or(DVec3::ZERO), direction)
 }
 
-/// Whether all frames are parts of one grid, but for their positions.
+/// Checks that all frames have the same size, orientation and pixel spacing.
 fn alike(files: &[Stored], placed: &[Placed]) -> crate::Result<()> {
     let first = &placed[0];
     for other in placed {
@@ -117,7 +120,7 @@ fn alike(files: &[Stored], placed: &[Placed]) -> crate::Result<()> {
         };
         let differs = |what: &str| {
             let first = &first.name;
-            // Frames of one file cannot be moved apart.
+            // Frames of one file cannot be moved to different folders.
             error(match files[other.file].frames {
                 1 => format!(
                     "has {what} than {first} of the same series; move the files of one of the two to a folder of their own"
@@ -142,7 +145,7 @@ fn alike(files: &[Stored], placed: &[Placed]) -> crate::Result<()> {
     Ok(())
 }
 
-/// Orders at least two frames and gives the grid of them.
+/// Orders two or more frames, and returns their grid.
 fn stacked(placed: &mut [Placed]) -> Result<Geometry, String> {
     let plane = placed[0].plane;
     let ([i, j], [di, dj]) = (plane.axes.unwrap_or_default(), plane.spacing.unwrap_or_default());
@@ -170,19 +173,19 @@ fn stacked(placed: &mut [Placed]) -> Result<Geometry, String> {
     check::geometry(size, DVec3::new(di, dj, height / last as f64), origin, direction)
 }
 
-/// What a frame is rescaled by, and its place in the volume.
+/// The rescaling of a frame, and its slice of the volume to write.
 type Wanted<'a> = (Rescale, &'a mut [f32]);
 
-/// The intensities of all frames in order.
+/// Decodes the intensities of all frames, in order.
 fn decode(path: &Path, files: &[Stored], placed: &[Placed], size: [usize; 3], take: Take) -> crate::Result<Vec<f32>> {
     let mut voxels = Vec::new();
-    // Every file is long enough for its frames.
+    // `fits` has checked that every file is long enough for its frames, so this is not larger than the files can hold.
     let count = size.iter().product();
     if voxels.try_reserve_exact(count).is_err() {
         return Err(Error::file(path, "the series does not fit in memory; resample it to fewer voxels"));
     }
     voxels.resize(count, 0.0);
-    // Each frame has a place in the volume, whichever file it is from.
+    // Assigns to each frame of each file its slice of the volume.
     let mut wanted: Vec<Vec<Option<Wanted>>> =
         files.iter().map(|stored| (0..stored.frames).map(|_| None).collect()).collect();
     for (frame, slice) in placed.iter().zip(voxels.chunks_exact_mut(size[0] * size[1])) {
@@ -196,12 +199,12 @@ fn decode(path: &Path, files: &[Stored], placed: &[Placed], size: [usize; 3], ta
         });
         read.map_err(|message| stored.image.file.error(message))
     });
-    // The first of several errors is always the same.
+    // Collected in order, so that the same one of several errors is returned each time.
     read.collect::<Vec<_>>().into_iter().collect::<crate::Result<()>>()?;
     Ok(voxels)
 }
 
-/// The type that holds all intensities.
+/// The smallest type that holds all intensities.
 fn pixel(files: &[Stored], placed: &[Placed], volume: &Volume) -> PixelType {
     let same = Rescale { slope: 1.0, intercept: 0.0 };
     let first = files[placed[0].file].layout.pixel();

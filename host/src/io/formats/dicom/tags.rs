@@ -1,12 +1,12 @@
-//! The elements that are read (PS3.6).
+//! The tags of the elements that are read (PS3.6).
 
-/// Group and element.
+/// Group and element number.
 pub type Tag = (u16, u16);
 
 macro_rules! tags {
     ($($group:literal $element:literal $name:ident)*) => {
         $(pub const $name: Tag = ($group, $element);)*
-        /// All of them.
+        /// All tags whose values are read.
         pub const VALUES: &[Tag] = &[$($name),*];
     };
 }
@@ -49,7 +49,7 @@ pub const SEQUENCES: &[Tag] = &[
     PIXEL_MEASURES,
     PIXEL_VALUE_TRANSFORMATION,
 ];
-/// Functional groups (PS3.3 C.7.6.16): those of all frames, and an item for each frame.
+/// Functional groups (PS3.3 C.7.6.16): those shared by all frames, and those with an item for each frame.
 pub const SHARED_GROUPS: Tag = (0x5200, 0x9229);
 pub const FRAME_GROUPS: Tag = (0x5200, 0x9230);
 pub const FRAME_CONTENT: Tag = (0x0020, 0x9111);

@@ -1,4 +1,4 @@
-//! The header: `Key = value` lines, the last of which says where the voxels are.
+//! Reads and writes the header: lines of `Key = value`, the last of which says where the voxels are.
 
 use std::str::FromStr;
 
@@ -10,14 +10,14 @@ use crate::io::source::Source;
 use crate::io::voxels::{Coding, Shape};
 use crate::{Geometry, PixelType};
 
-/// Longest line, and most lines, of a header.
+/// The most bytes of a line, and the most lines, of a header.
 const MOST: u64 = 1 << 16;
 
 /// Where the voxels are.
 pub enum Data {
     /// After the header.
     Local,
-    /// In the file of this name beside the header.
+    /// In the file of this name, next to the header.
     File(String),
 }
 
@@ -27,7 +27,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads up to and with the line `ElementDataFile`.
+    /// Reads up to and including the line `ElementDataFile`.
     pub fn read(source: &mut Source) -> crate::Result<Self> {
         let mut fields = Vec::new();
         for _ in 0..MOST {
@@ -42,12 +42,12 @@ impl Header {
         Err(source.error("is not MetaImage: it has no line ElementDataFile; convert it to .mha or .nii.gz"))
     }
 
-    /// The value of the first of `keys` that is there.
+    /// The value of the first of `keys` that the header has.
     fn get(&self, keys: &[&str]) -> Option<&str> {
         keys.iter().find_map(|key| self.fields.iter().find(|(k, _)| k == key)).map(|(_, value)| value.as_str())
     }
 
-    /// The `count` numbers of the first of `keys` that is there.
+    /// The `count` numbers of the first of `keys` that the header has.
     fn numbers<T: FromStr>(&self, keys: &[&str], count: usize) -> Result<Option<Vec<T>>, String> {
         let Some(value) = self.get(keys) else { return Ok(None) };
         let numbers: Option<Vec<T>> = value.split_whitespace().map(|n| n.parse().ok()).collect();
@@ -78,14 +78,14 @@ impl Header {
         }
     }
 
-    /// Voxels along each axis of a volume, and how many volumes there are.
+    /// The number of voxels along each axis of a volume, and the number of volumes.
     pub fn volumes(&self) -> Result<([usize; 3], usize), String> {
         let dims = self.numbers(&["DimSize"], self.dimensions()?)?.ok_or("has no line DimSize; correct the header")?;
         let size = check::size(std::array::from_fn(|axis| dims.get(axis).copied().unwrap_or(1)))?;
         Ok((size, check::volumes(dims.get(3..).unwrap_or_default())?))
     }
 
-    /// Where the voxels lie. As ITK does, this ignores `AnatomicalOrientation` and `DistanceUnits`.
+    /// The grid of the voxels. As in ITK, `AnatomicalOrientation` and `DistanceUnits` are ignored.
     pub fn geometry(&self, size: [usize; 3]) -> Result<Geometry, String> {
         let n = self.dimensions()?;
         let vector = |keys: &[&str], missing: DVec3| {
@@ -101,7 +101,7 @@ impl Header {
         check::geometry(size, spacing, origin, direction)
     }
 
-    /// Numbers a voxel.
+    /// The numbers per voxel.
     pub fn channels(&self) -> Result<usize, String> {
         Ok(self.number("ElementNumberOfChannels")?.unwrap_or(1))
     }
@@ -114,7 +114,7 @@ impl Header {
         if self.flag(&["BinaryData"])? == Some(false) {
             return Err("holds its voxels as text (BinaryData = False); save it as binary".into());
         }
-        // Of several channels the type is also called an array.
+        // With several channels, the type may be called an array.
         let kind = self.get(&["ElementType"]).unwrap_or("missing");
         let pixel = match kind.strip_suffix("_ARRAY").unwrap_or(kind) {
             "MET_UCHAR" => PixelType::U8,
@@ -137,7 +137,7 @@ impl Header {
         Ok(Coding { pixel, big_endian, scale: None })
     }
 
-    /// Which file holds the voxels.
+    /// The file that holds the voxels.
     pub fn data(&self) -> Result<Data, String> {
         let name = self.get(&["ElementDataFile"]).unwrap_or_default();
         if name.eq_ignore_ascii_case("local") {
@@ -154,7 +154,7 @@ impl Header {
         Ok(self.flag(&["CompressedData"])?.unwrap_or(false))
     }
 
-    /// Bytes that the voxels take in their file, as far as the header tells.
+    /// The bytes of the voxels in their file, or 0 if the header does not tell.
     pub fn data_bytes(&self, shape: &Shape, coding: &Coding) -> Result<u64, String> {
         if self.compressed()? {
             return Ok(self.number("CompressedDataSize")?.unwrap_or(0));
@@ -162,11 +162,11 @@ impl Header {
         Ok(shape.bytes(coding))
     }
 
-    /// Where the voxels, `bytes` long, start in `source`, where that is not simply the next byte.
+    /// The position in `source` at which the voxels, `bytes` long, start; `None` for the next byte.
     pub fn start(&self, source: &Source, bytes: u64) -> Result<Option<u64>, String> {
         match self.number::<i64>("HeaderSize")?.unwrap_or(0) {
             0 => Ok(None),
-            // The voxels are what the file ends with.
+            // The voxels are at the end of the file.
             -1 => Ok(Some(source.position() + source.remaining().saturating_sub(bytes))),
             skip => match u64::try_from(skip) {
                 Ok(skip) => Ok(Some(skip)),
@@ -180,14 +180,14 @@ fn first_three(numbers: &[f64], missing: DVec3) -> DVec3 {
     DVec3::from_array(std::array::from_fn(|n| numbers.get(n).copied().unwrap_or(missing[n])))
 }
 
-/// What a voxel is made of.
+/// The type of a voxel.
 pub struct Element {
     pub pixel: PixelType,
-    /// Numbers a voxel.
+    /// The numbers per voxel.
     pub channels: usize,
 }
 
-/// The header of a file that holds its voxels in `data`, as a zlib stream of that many bytes or as they are.
+/// The text of a header. The voxels are in `data`, as a zlib stream of `compressed` bytes, or uncompressed.
 pub fn text(geometry: &Geometry, element: &Element, data: &str, compressed: Option<usize>) -> String {
     let channels = match element.channels {
         1 => String::new(),

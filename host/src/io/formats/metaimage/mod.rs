@@ -1,4 +1,4 @@
-//! MetaImage: `.mha`, and `.mhd` with the voxels in a file of their own.
+//! MetaImage: `.mha`, and `.mhd` with the voxels in a separate file.
 
 mod header;
 
@@ -16,7 +16,7 @@ use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
 use header::{Data, Element, Header};
 
-/// Why a file of vectors is no image.
+/// The error for a file of vectors that is read as an image.
 const SEVERAL: &str = "has several numbers per voxel (ElementNumberOfChannels)";
 
 /// `.mha` and `.mhd`.
@@ -73,7 +73,8 @@ impl ImageFormat for MetaImage {
     }
 }
 
-/// How the voxels are stored, where they lie, and what `wanted` takes from the header and of the voxels.
+/// Reads a file. `wanted` decides by the header which voxels to take. Returns its decision, the coding of the voxels,
+/// their grid, and the voxels.
 fn parts(
     path: &Path,
     wanted: impl Fn(&Header) -> Result<Wanted, Message>,
@@ -98,7 +99,7 @@ fn parts(
     Ok((wanted, coding, geometry, voxels))
 }
 
-/// Writes one file, or the voxels to a `.raw` file and then the header.
+/// Writes a single file, or for `.mhd` the voxels to a `.raw` file and then the header.
 fn write(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -> Result<()> {
     let write = if ends(path, &[".mhd"]) { mhd } else { mha };
     write(path, geometry, element, numbers)
@@ -106,7 +107,7 @@ fn write(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -
 
 fn mha(path: &Path, geometry: &Geometry, element: &Element, numbers: &[f32]) -> Result<()> {
     atomic::write_with(path, |file| {
-        // The header says how many bytes follow.
+        // The header gives the number of compressed bytes, so the voxels are compressed first.
         let mut data = Vec::new();
         deflate::compress(Wrap::Zlib, &[], numbers, |part| voxels::encode(part, element.pixel), &mut data)?;
         file.write_all(header::text(geometry, element, "LOCAL", Some(data.len())).as_bytes())?;

@@ -1,9 +1,9 @@
-//! Sform and qform: where a NIfTI header puts its voxels, in RAS, and the way to and from [`Geometry`].
+//! Sform and qform, by which a NIfTI header places its voxels in RAS, and their conversion to and from [`Geometry`].
 //!
-//! Reading follows ITK 5.4, except that it refuses an sform without an inverse even where there is a qform to fall back on,
-//! a voxel size that is not positive, and one that contradicts the sform. What it returns survives writing to the last bit:
-//! the matrix has f32 elements, and spacing and direction are the lengths and directions of its columns, so that their
-//! product rounds back to it.
+//! Reading follows ITK 5.4, except that three things are refused: an sform without an inverse, even if there is a qform
+//! to fall back on; a voxel size that is not positive; and one that contradicts the sform. A geometry that was read is
+//! written unchanged to the last bit: the matrix has f32 elements, and spacing and direction are the lengths and
+//! directions of its columns, so that their product rounds to the same matrix.
 
 use glam::{DMat3, DQuat, DVec3};
 
@@ -12,25 +12,27 @@ use crate::Geometry;
 use crate::io::check;
 use crate::io::ras::FLIP;
 
-/// Most by which the scalar products of an sform's axes may differ from the identity, as in ITK.
+/// The largest permitted deviation of the scalar products of an sform's axes from the identity, as in ITK.
 const ORTHONORMAL: f64 = 1e-4;
-/// Most by which sform and qform may differ, in each element and for each mm of its scale, to be called the same.
+/// The largest difference in any direction component, voxel size or origin coordinate (mm) with which sform and qform
+/// count as the same.
 const SAME: f64 = 1e-4;
-/// Relative error of a length that was rounded to f32, or whose three parts were.
+/// The relative error of a length that was rounded to f32, or whose three components were.
 const ROUNDING: f64 = 1e-6;
-/// Relative difference between the voxel size and the sform's columns beyond which one of them must be wrong.
+/// The relative difference between the voxel size and the length of the sform's columns beyond which one of them must
+/// be wrong.
 const CONTRADICTION: f64 = 1e-2;
 
-/// Index to RAS mm.
+/// Maps voxel indices to RAS mm.
 #[derive(Clone, Copy)]
 pub struct Form {
-    /// Columns: steps from voxel to voxel along i, j and k.
+    /// As columns, the steps from voxel to voxel along i, j and k.
     axes: DMat3,
-    /// Centre of the first voxel.
+    /// The centre of the first voxel.
     pub origin: DVec3,
 }
 
-/// Where the voxels lie, LPS mm.
+/// The grid of the voxels, in LPS mm.
 pub fn geometry(header: &Header, size: [usize; 3]) -> Result<Geometry, String> {
     let to_mm = |x: f32| f64::from((f64::from(x) * header.unit_mm) as f32);
     let mut spacing = DVec3::from_slice(&[1, 2, 3].map(|axis| to_mm(header.pixdim[axis])));
@@ -43,7 +45,7 @@ pub fn geometry(header: &Header, size: [usize; 3]) -> Result<Geometry, String> {
         return check::geometry(size, spacing, DVec3::ZERO, DMat3::IDENTITY);
     };
     if flat {
-        // Nothing is measured along the third axis, so there is nothing to contradict.
+        // The spacing along the third axis has no meaning, so it cannot contradict the form.
         spacing.z = lengths(form.axes).z;
     }
     let axes = FLIP * form.with_lengths(spacing)?.axes;
@@ -52,8 +54,8 @@ pub fn geometry(header: &Header, size: [usize; 3]) -> Result<Geometry, String> {
     check::geometry(size, spacing, FLIP * form.origin, direction)
 }
 
-/// The form that ITK takes: the sform where it has no shear and either there is no qform, or its code is 1 (scanner), or
-/// both say the same; otherwise the qform. None where the header has neither.
+/// Chooses the form that ITK uses: the sform if it has no shear, and if there is no qform, or the sform's code is 1
+/// (scanner), or both are the same; otherwise the qform. `None` if the header has neither.
 fn choose(header: &Header, spacing: DVec3, to_mm: impl Fn(f32) -> f64) -> Result<Option<Form>, String> {
     let sform = (header.sform_code > 0).then(|| Form::sform(header, &to_mm));
     let qform = (header.qform_code > 0).then(|| Form::qform(header, spacing, &to_mm));
@@ -79,7 +81,7 @@ impl Form {
     fn qform(header: &Header, spacing: DVec3, to_mm: impl Fn(f32) -> f64) -> Self {
         let [b, c, d] = header.quaternion.map(f64::from);
         let squares = b * b + c * c + d * d;
-        // As in the NIfTI library: no real part where rounding may have made it up.
+        // As in the NIfTI library, a real part that may be due to rounding is set to 0.
         let a = if 1.0 - squares < 1e-7 { 0.0 } else { (1.0 - squares).sqrt() };
         let rotation = DMat3::from_quat(DQuat::from_xyzw(b, c, d, a).normalize());
         let qfac = if header.pixdim[0] < 0.0 { -1.0 } else { 1.0 };
@@ -102,8 +104,8 @@ impl Form {
         })
     }
 
-    /// b, c and d of the qform, and the sign of its third axis. Near a half turn f32 keeps angles to 1e-3 only; that is
-    /// why readers that find the same sform with code 1 prefer it.
+    /// b, c and d of the qform, and the sign of its third axis. Near rotations of 180 degrees, f32 represents angles
+    /// only to 1e-3. Readers therefore prefer the same sform with code 1.
     pub fn quaternion(&self) -> ([f32; 3], f32) {
         let directions = self.directions();
         let qfac = directions.determinant().signum();
@@ -135,7 +137,7 @@ impl Form {
         axes.iter().all(|x| x.abs() <= SAME) && largest(lengths) <= SAME && largest(origin) <= SAME
     }
 
-    /// The same form with columns as long as `spacing`, whose elements are f32.
+    /// The form with its columns scaled to the lengths `spacing` and rounded to f32.
     fn with_lengths(&self, spacing: DVec3) -> Result<Self, String> {
         let own = lengths(self.axes);
         let off = ((own - spacing) / spacing).abs();
@@ -147,13 +149,14 @@ impl Form {
                 check::listed(own)
             ));
         }
-        // A column that has its length but for rounding is kept, so that what was written is read back unchanged.
+        // A column that already has its length, except for rounding, is kept, so that what was written is read back
+        // unchanged.
         let factors = DVec3::from_array([0, 1, 2].map(|n| if off[n] > ROUNDING { spacing[n] / own[n] } else { 1.0 }));
         Ok(Self { axes: (self.axes * DMat3::from_diagonal(factors)).as_mat3().as_dmat3(), ..*self })
     }
 }
 
-/// Lengths of the columns.
+/// The lengths of the columns.
 fn lengths(axes: DMat3) -> DVec3 {
     DVec3::new(axes.x_axis.length(), axes.y_axis.length(), axes.z_axis.length())
 }

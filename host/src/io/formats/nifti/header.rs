@@ -1,4 +1,4 @@
-//! What a header says, whichever version and byte order.
+//! Reads a header of either version and byte order.
 
 use crate::PixelType;
 use crate::io::check;
@@ -6,43 +6,43 @@ use crate::io::fields::Fields;
 use crate::io::source::Source;
 use crate::io::voxels::Coding;
 
-/// Bytes of a NIfTI-1 and of a NIfTI-2 header.
+/// The length in bytes of a NIfTI-1 and of a NIfTI-2 header.
 pub const LENGTHS: [usize; 2] = [348, 540];
-/// Intents of vectors, which ITK leaves in LPS, and of displacements, which it takes to be in RAS.
+/// The intent codes of vectors, which ITK reads as LPS, and of displacement vectors, which it reads as RAS.
 pub const VECTORS: i32 = 1007;
 const RAS_DISPLACEMENTS: i32 = 1006;
-/// The data type of whole numbers of a byte.
+/// The data type of 8-bit unsigned integers.
 const BYTES: i16 = 2;
-/// What is said of several of them per voxel: no displacements, but not surely colours either.
+/// The error for several bytes per voxel, which are not displacements and not certainly colours.
 const OF_BYTES: &str = "has several bytes per voxel, which are neither one intensity nor a displacement; save colours as RGB24, or extract \
                         one number per voxel";
-/// Data types of colours, a byte per channel.
+/// The data types of colours with a byte per channel.
 const RGB: i16 = 128;
 const RGBA: i16 = 2304;
 
-/// The fields that matter for reading, with floats as f32: other readers keep no more of a NIfTI-2 header either.
+/// The fields needed for reading. Floats are f32, to which other readers also round those of a NIfTI-2 header.
 pub struct Header {
     length: usize,
     big_endian: bool,
-    /// Whether the voxels are in a file of their own.
+    /// Whether the voxels are in a separate file.
     pub pair: bool,
     dim: [i64; 8],
     intent: i32,
     intent_name: Vec<u8>,
     datatype: i16,
-    /// Millimetres in a unit of length.
+    /// Millimetres per unit of length.
     pub unit_mm: f64,
-    /// Sign of the third axis of the qform, then the voxel size.
+    /// The sign of the third axis of the qform, then the voxel size.
     pub pixdim: [f32; 4],
     offset: f64,
     slope: f64,
     intercept: f64,
     pub qform_code: i32,
     pub sform_code: i32,
-    /// b, c and d.
+    /// b, c and d of the qform.
     pub quaternion: [f32; 3],
     pub qoffset: [f32; 3],
-    /// Rows.
+    /// The rows of the sform.
     pub sform: [[f32; 4]; 3],
 }
 
@@ -109,7 +109,7 @@ impl Header {
         })
     }
 
-    /// Voxels along each axis of a volume, and how many volumes there are.
+    /// The number of voxels along each axis of a volume, and the number of volumes.
     pub fn volumes(&self) -> Result<([usize; 3], usize), String> {
         let (size, beyond) = self.axes()?;
         if numbers(beyond).is_some_and(|n| n > 1) && [VECTORS, RAS_DISPLACEMENTS].contains(&self.intent) {
@@ -118,7 +118,7 @@ impl Header {
         Ok((size, check::volumes(beyond)?))
     }
 
-    /// Channels of a voxel's colour, where it has one.
+    /// The number of colour channels, if voxels are colours.
     pub fn colours(&self) -> Option<usize> {
         match self.datatype {
             RGB => Some(3),
@@ -127,8 +127,8 @@ impl Header {
         }
     }
 
-    /// Voxels along each axis of a displacement field, numbers per voxel, and whether these are in RAS, as only the intent that ITK takes for
-    /// that says.
+    /// The number of voxels along each axis of a displacement field, the numbers per voxel, and whether these are in
+    /// RAS, which only the intent 1006 implies.
     pub fn field(&self) -> Result<([usize; 3], usize, bool), String> {
         if self.intent_name.starts_with(b"NREG_TRANS") {
             return Err("is a transform of NiftyReg, whose vectors are in RAS or are no displacements; convert it to a field of ITK".into());
@@ -152,7 +152,7 @@ impl Header {
         }
     }
 
-    /// Voxels along each axis, and what the header says of the dimensions beyond the third.
+    /// The number of voxels along each axis, and the sizes of the dimensions beyond the third.
     fn axes(&self) -> Result<([usize; 3], &[i64]), String> {
         let dimensions = self.dim[0];
         let Some(used) = usize::try_from(dimensions).ok().and_then(|n| self.dim[1..].get(..n)) else {
@@ -177,28 +177,29 @@ impl Header {
             1024 => PixelType::I64,
             16 => PixelType::F32,
             64 => PixelType::F64,
-            // Each channel is a byte, and the scale is not for colours.
+            // Each channel is a byte, and the scale does not apply to colours.
             RGB | RGBA => return Ok(Coding { pixel: PixelType::U8, big_endian: false, scale: None }),
             other => return Err(unsupported(other)),
         };
-        // A slope that is not finite says what 0 says: there is no scale.
+        // A slope that is 0 or not finite means that there is no scale.
         let there = self.slope != 0.0 && self.slope.is_finite();
         let intercept = if self.intercept.is_finite() { self.intercept } else { 0.0 };
         let scale = (there && (self.slope, intercept) != (1.0, 0.0)).then_some((self.slope, intercept));
         Ok(Coding { pixel, big_endian: self.big_endian, scale })
     }
 
-    /// Where in its file the first voxel is.
+    /// The offset of the first voxel in its file.
     pub fn voxel_offset(&self) -> Result<u64, String> {
         if !(0.0..1e15).contains(&self.offset) {
             return Err(format!("its header puts the voxels at byte {}; the header is damaged", self.offset));
         }
-        // An offset inside the header stands for its end, as in the NIfTI library.
+        // As in the NIfTI library, an offset inside the header means the end of the header.
         Ok(if self.pair { self.offset as u64 } else { (self.offset as u64).max(self.length as u64) })
     }
 }
 
-/// Numbers a voxel of one volume, from its dimensions beyond the third, where they lie along the fifth.
+/// The numbers per voxel, which lie along the fifth dimension, from the dimensions beyond the third; `None` for
+/// dimensions of another kind.
 fn numbers(beyond: &[i64]) -> Option<usize> {
     let one = |dims: &[i64]| dims.iter().all(|&n| n == 1);
     match beyond {
@@ -207,7 +208,7 @@ fn numbers(beyond: &[i64]) -> Option<usize> {
     }
 }
 
-/// Whether the magic is that of a pair of files.
+/// Whether the magic bytes are those of a pair of files.
 fn is_pair(magic: &[u8], version: u8) -> Result<bool, String> {
     match magic {
         [b'n', b'+', v, 0] if *v == version => Ok(false),
@@ -218,7 +219,7 @@ fn is_pair(magic: &[u8], version: u8) -> Result<bool, String> {
     }
 }
 
-/// Millimetres in a unit of length.
+/// Millimetres per unit of length.
 fn unit(xyzt_units: u8) -> f64 {
     match xyzt_units & 7 {
         1 => 1e3,

@@ -1,4 +1,4 @@
-//! NIfTI-1 and NIfTI-2, read; NIfTI-1, written.
+//! Reads NIfTI-1 and NIfTI-2, and writes NIfTI-1.
 
 mod form;
 mod header;
@@ -61,7 +61,7 @@ impl ImageFormat for Nifti {
         })?;
         let ras = header.field().is_ok_and(|(.., ras)| ras);
         if ras {
-            // The x and y of all voxels come first.
+            // RAS to LPS: negates x and y, whose planes come first.
             let xy = 2 * geometry.voxels();
             numbers[..xy].iter_mut().for_each(|number| *number = -*number);
         }
@@ -73,12 +73,13 @@ impl ImageFormat for Nifti {
     }
 }
 
-/// The file of a pair that is read first.
+/// The file with the header. For a pair of files it is read first.
 fn header_file(path: &Path) -> PathBuf {
     if ends(path, &[".img"]) { path.with_extension("hdr") } else { path.to_owned() }
 }
 
-/// The header, where the voxels lie, and what `wanted` takes from the header and of the voxels.
+/// Reads a file. `wanted` decides by the header which voxels to take. Returns the header, this decision, the grid, and
+/// the voxels.
 fn parts(
     path: &Path,
     wanted: impl Fn(&Header) -> Result<Wanted, Message>,

@@ -1,14 +1,15 @@
-//! The header of a NIfTI-1 file that is written.
+//! Makes the header of a NIfTI-1 file to write.
 
 use super::form::Form;
 use super::header::{LENGTHS, VECTORS};
 use crate::io::check;
 use crate::{Geometry, PixelType};
 
-/// Where the voxels of a written file start: after the header and a word that says that no extension follows.
+/// The offset of the voxels in a written file: after the header and a word that says that there is no extension.
 const WRITTEN: usize = 352;
 
-/// The first bytes of a new file, up to the voxels of `numbers` each, which are vectors where that is more than 1.
+/// The bytes of a new file before the voxels. Each voxel has `numbers` numbers; if that is more than 1, they are
+/// vectors.
 pub fn header(geometry: &Geometry, pixel: PixelType, numbers: usize) -> Result<Vec<u8>, String> {
     let size = geometry.size;
     let [Ok(nx), Ok(ny), Ok(nz)] = size.map(i16::try_from) else {

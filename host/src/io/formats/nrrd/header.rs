@@ -1,4 +1,4 @@
-//! The header: `field: value` lines up to an empty one.
+//! Reads the header: lines of `field: value` up to an empty line.
 
 use std::str::FromStr;
 
@@ -7,17 +7,17 @@ use crate::io::check;
 use crate::io::source::Source;
 use crate::io::voxels::Coding;
 
-/// Longest line, and most lines, of a header.
+/// The most bytes of a line, and the most lines, of a header.
 const MOST: u64 = 1 << 16;
-/// Most axes that the format allows.
+/// The most axes that the format allows.
 const MOST_AXES: usize = 16;
 
-/// The fields of a header, their names in lower case and without spaces.
+/// The fields of a header, with names in lower case and without spaces.
 pub struct Header {
     fields: Vec<(String, String)>,
 }
 
-/// How the voxels are written down.
+/// The encoding of the voxels.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Encoding {
     Raw,
@@ -26,7 +26,7 @@ pub enum Encoding {
 }
 
 impl Header {
-    /// Reads up to and with the empty line, or to the end of a header in a file of its own.
+    /// Reads up to and including the empty line, or to the end of a file that holds only the header.
     pub fn read(source: &mut Source) -> crate::Result<Self> {
         if !source.line(MOST)?.is_some_and(|line| line.starts_with("NRRD000")) {
             return Err(source.error("does not start like NRRD; convert it to .nrrd or .nii.gz"));
@@ -35,7 +35,7 @@ impl Header {
         for _ in 0..MOST {
             let Some(line) = source.line(MOST)?.filter(|line| !line.is_empty()) else { break };
             let Some((name, value)) = line.split_once(':').filter(|_| !line.starts_with('#')) else { continue };
-            // `key:=value` is a note, not a field.
+            // `key:=value` is a comment, not a field.
             if !value.starts_with('=') {
                 fields.push((name.to_lowercase().replace(' ', ""), value.trim().to_owned()));
             }
@@ -43,7 +43,7 @@ impl Header {
         Ok(Self { fields })
     }
 
-    /// The value of the field `name`, in words as the format writes it.
+    /// The value of the field `name`, which is given with spaces, as in the format's definition.
     pub fn get(&self, name: &str) -> Option<&str> {
         let plain = name.replace(' ', "");
         self.fields.iter().find(|(key, _)| *key == plain).map(|(_, value)| value.as_str())
@@ -53,7 +53,7 @@ impl Header {
         self.get(name).ok_or_else(|| format!("has no field \"{name}\"; correct the header"))
     }
 
-    /// What the field `name` says of each axis, none where it is not there.
+    /// The value of the field `name` for each axis; `None` if there is no such field.
     pub fn of_axes<T: FromStr>(&self, name: &str) -> Result<Option<Vec<T>>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let items: Option<Vec<T>> = value.split_whitespace().map(|item| item.parse().ok()).collect();
@@ -64,7 +64,7 @@ impl Header {
         }
     }
 
-    /// The number of the field `name`, or 0.
+    /// The integer in the field `name`, or 0 if there is no such field.
     pub fn number(&self, name: &str) -> Result<i64, String> {
         let value = self.get(name).unwrap_or("0");
         value
@@ -72,14 +72,15 @@ impl Header {
             .map_err(|_| format!("its field \"{name}: {value}\" should hold a whole number; correct the header"))
     }
 
-    /// Number of axes, those that are not of space too.
+    /// The number of all axes, also of those that are not spatial.
     pub fn dimension(&self) -> Result<usize, String> {
         let value = self.needed("dimension")?;
         let known = value.parse().ok().filter(|n| (1..=MOST_AXES).contains(n));
         known.ok_or_else(|| format!("its header claims {value} dimensions; the header is damaged"))
     }
 
-    /// Voxels along the first three of the numbered axes, which are those of space, and how many volumes lie along the others.
+    /// The numbers of voxels along the first three of `axes`, the spatial axes, and the number of volumes along the
+    /// others.
     pub fn volumes(&self, axes: &[usize]) -> Result<([usize; 3], usize), String> {
         let sizes = self.sizes()?;
         let along: Vec<i64> = axes.iter().map(|&axis| sizes[axis]).collect();
@@ -87,13 +88,13 @@ impl Header {
         Ok((size, check::volumes(along.get(3..).unwrap_or_default())?))
     }
 
-    /// Voxels along every axis.
+    /// The numbers of voxels along all axes.
     pub fn sizes(&self) -> Result<Vec<i64>, String> {
         self.needed("sizes")?;
         Ok(self.of_axes("sizes")?.unwrap_or_default())
     }
 
-    /// How the voxels are stored, where they are not text.
+    /// How the voxels are stored, if they are not text.
     pub fn coding(&self) -> Result<Coding, String> {
         let pixel = match self.needed("type")?.to_lowercase().as_str() {
             "uchar" | "unsigned char" | "uint8" | "uint8_t" => PixelType::U8,
@@ -134,7 +135,7 @@ impl Header {
         }
     }
 
-    /// The file beside the header that holds the voxels; none where they follow the header.
+    /// The name of the file that holds the voxels, next to the header; `None` if they follow the header.
     pub fn data_file(&self) -> Result<Option<&str>, String> {
         let Some(name) = self.get("data file") else { return Ok(None) };
         if name.starts_with("LIST") || name.contains('%') {

@@ -1,4 +1,4 @@
-//! NRRD: `.nrrd`, and `.nhdr` with the voxels in a file of their own.
+//! NRRD: `.nrrd`, and `.nhdr` with the voxels in a separate file.
 
 mod header;
 mod space;
@@ -18,7 +18,7 @@ use crate::{Error, Geometry, PixelType, Result, Volume};
 use header::{Encoding, Header};
 use space::Inner;
 
-/// `.nrrd` and `.nhdr`, of which the first is written.
+/// `.nrrd`, and `.nhdr`, which is only read.
 pub struct Nrrd;
 
 impl ImageFormat for Nrrd {
@@ -69,7 +69,7 @@ impl ImageFormat for Nrrd {
         write_voxels(path, &volume.geometry, volume.pixel, &volume.voxels, 1)
     }
 
-    /// Vectors lie along the fastest or the slowest axis.
+    /// Reads a field whose vectors are along the fastest or the slowest axis.
     fn read_field(&self, path: &Path) -> Result<Field> {
         let (wanted, _, geometry, numbers) = parts(path, |header, axes, inner| {
             let (size, volumes) = header.volumes(axes)?;
@@ -92,7 +92,8 @@ impl ImageFormat for Nrrd {
     }
 }
 
-/// How the voxels are stored, where they lie, and what `wanted` takes from the header, its axes of space and the others, and of the voxels.
+/// Reads a file. `wanted` decides by the header, its spatial axes and its other axes which voxels to take. Returns its
+/// decision, the coding of the voxels, their grid, and the voxels.
 fn parts(
     path: &Path,
     wanted: impl Fn(&Header, &[usize], &[Inner]) -> Result<Wanted, Message>,
@@ -114,7 +115,7 @@ fn parts(
     }
     match header.number("byte skip").map_err(wrong)? {
         0 => {}
-        // The voxels are what the file ends with.
+        // The voxels are at the end of the file.
         -1 if encoding == Encoding::Raw => {
             source.skip_to(source.position() + source.remaining().saturating_sub(wanted.shape.bytes(&coding)))?
         }
@@ -132,7 +133,7 @@ fn parts(
     Ok((wanted, coding, geometry, voxels))
 }
 
-/// Writes one file of `channels` numbers per voxel, compressed.
+/// Writes a compressed file with `channels` numbers per voxel.
 fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, numbers: &[f32], channels: usize) -> Result<()> {
     let kind = match pixel {
         PixelType::U8 => "uint8",
@@ -147,7 +148,7 @@ fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, numbers: &[f
         PixelType::F64 => "double",
     };
     let n = geometry.dimensions();
-    // Vectors are an axis of their own, the fastest.
+    // Vectors have an axis of their own, the fastest.
     let (along, sizes, kinds) = match channels {
         1 => (0, String::new(), ""),
         _ => (1, format!("{channels} "), "vector "),

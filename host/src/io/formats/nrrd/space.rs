@@ -1,8 +1,8 @@
-//! Where the voxels lie: the axes of space, and the way to and from LPS.
+//! The grid of the voxels: the spatial axes, and the conversion to and from LPS.
 //!
-//! Reading follows ITK 5.4: right- and left-anterior-superior are turned to LPS, coordinates of a scanner and of an unnamed
-//! space are taken as they are. What ITK passes over in silence and would be wrong is refused: lengths in another unit than
-//! mm, and positions by `axis mins`.
+//! Reading follows ITK 5.4: right- and left-anterior-superior are converted to LPS; coordinates of a scanner and of an
+//! unnamed space are taken as they are. Two things that ITK silently ignores are refused, because the result would be
+//! wrong: lengths in other units than mm, and positions by `axis mins`.
 
 use glam::{DMat3, DVec3};
 
@@ -12,11 +12,11 @@ use crate::io::check;
 use crate::io::number::joined;
 use crate::io::voxels::Order;
 
-/// Units in which a number is not the one in mm.
+/// Units of length other than mm.
 const OTHER_UNITS: [&str; 9] =
     ["\"m\"", "\"cm\"", "\"um\"", "\"µm\"", "\"micron\"", "\"microns\"", "\"nm\"", "\"inch\"", "\"in\""];
 
-/// The numbers of the axes along which the voxels lie in space, slowest last, and of those along which a voxel has several numbers.
+/// The indices of the spatial axes, slowest last, and the other axes, along which a voxel has several numbers.
 pub fn axes(header: &Header) -> Result<(Vec<usize>, Vec<Inner>), String> {
     let kinds = header.of_axes::<String>("kinds")?.unwrap_or_default();
     let directions = directions(header)?;
@@ -34,7 +34,7 @@ pub fn axes(header: &Header) -> Result<(Vec<usize>, Vec<Inner>), String> {
     Ok((axes, inner))
 }
 
-/// An axis that is not of space.
+/// An axis that is not spatial.
 pub struct Inner {
     pub axis: usize,
     pub size: i64,
@@ -42,12 +42,12 @@ pub struct Inner {
 }
 
 impl Inner {
-    /// Whether what lies along it are vectors, as far as the header tells.
+    /// Whether its numbers are vectors, as far as the header tells.
     pub fn is_vector(&self) -> bool {
         ["", "vector", "covariant-vector", "2-vector", "3-vector"].contains(&self.kind.as_str())
     }
 
-    /// In which order the numbers along it and the voxels along the axes of space follow each other; none where it lies between these.
+    /// The order of its numbers relative to the voxels along the spatial axes; `None` if it is between these.
     pub fn order(&self, axes: &[usize]) -> Option<Order> {
         match self.axis {
             0 => Some(Order::Voxels),
@@ -55,18 +55,18 @@ impl Inner {
         }
     }
 
-    /// Whether volumes lie along it.
+    /// Whether its numbers are different volumes.
     pub fn is_list(&self) -> bool {
         ["list", "time"].contains(&self.kind.as_str())
     }
 
-    /// Whether the channels of colours lie along it, where they are bytes.
+    /// Whether its numbers, if they are bytes, are colour channels.
     pub fn is_colour(&self) -> bool {
         let of_colour = ["rgb-color", "3-color", "rgba-color", "4-color", "4-vector"].contains(&self.kind.as_str());
         [3, 4].contains(&self.size) && (of_colour || self.is_vector())
     }
 
-    /// Why a file with it is no image.
+    /// The error for an image with this axis.
     pub fn refusal(&self) -> String {
         let Self { axis, size, kind } = self;
         let kind = if kind.is_empty() { "not given" } else { kind };
@@ -75,7 +75,7 @@ impl Inner {
     }
 }
 
-/// Refuses a field whose vectors need not be in LPS.
+/// Refuses a field whose vectors may not be in LPS.
 pub fn vectors_in_lps(header: &Header) -> Result<(), String> {
     if to_lps(header)? != DMat3::IDENTITY {
         return Err("is in another space than left-posterior-superior, and programs differ in which its vectors are; \
@@ -90,7 +90,7 @@ pub fn vectors_in_lps(header: &Header) -> Result<(), String> {
     }
 }
 
-/// The grid over the numbered axes.
+/// The grid of the spatial axes.
 pub fn geometry(header: &Header, axes: &[usize], size: [usize; 3]) -> Result<Geometry, String> {
     for field in ["units", "space units"] {
         if let Some(units) = header.get(field).filter(|units| OTHER_UNITS.iter().any(|unit| units.contains(unit))) {
@@ -106,14 +106,14 @@ pub fn geometry(header: &Header, axes: &[usize], size: [usize; 3]) -> Result<Geo
     check::geometry(size, spacing, to_lps * origin, direction)
 }
 
-/// The steps from voxel to voxel along i, j and k, in the file's space.
+/// The steps from voxel to voxel along i, j and k, in the space of the file.
 fn steps(header: &Header, axes: &[usize]) -> Result<[DVec3; 3], String> {
     let unit = |n: usize| DMat3::IDENTITY.col(n);
     let given = |n: usize| axes.get(n).copied();
     if let Some(directions) = directions(header)? {
         let step = |n| given(n).and_then(|axis| directions[axis]);
         let [i, j] = [0, 1].map(|n| step(n).unwrap_or(unit(n)));
-        // Of a 2-D image the third axis is at right angles to the others.
+        // The third axis of a 2-D image is perpendicular to the others.
         return Ok([i, j, step(2).unwrap_or_else(|| i.cross(j).normalize_or(unit(2)))]);
     }
     for field in ["axis mins", "axis maxs"] {
@@ -126,10 +126,10 @@ fn steps(header: &Header, axes: &[usize]) -> Result<[DVec3; 3], String> {
     Ok([0, 1, 2].map(|n| unit(n) * spacing(n).unwrap_or(1.0)))
 }
 
-/// From the file's space to LPS.
+/// The matrix from the space of the file to LPS.
 fn to_lps(header: &Header) -> Result<DMat3, String> {
     let space = header.get("space").map(str::to_lowercase);
-    // With a fourth axis, which is that of time.
+    // A fourth axis, of time, is ignored.
     let signs = match space.as_deref().map(|space| space.strip_suffix("-time").unwrap_or(space)) {
         Some("right-anterior-superior" | "ras") => [-1.0, -1.0, 1.0],
         Some("left-anterior-superior" | "las") => [1.0, -1.0, 1.0],
@@ -145,7 +145,7 @@ fn to_lps(header: &Header) -> Result<DMat3, String> {
     Ok(DMat3::from_diagonal(signs.into()))
 }
 
-/// The vector of each axis, none of one that is not of space.
+/// The direction vector of each axis; `None` for an axis that is not spatial.
 fn directions(header: &Header) -> Result<Option<Vec<Option<DVec3>>>, String> {
     let Some(value) = header.get("space directions") else { return Ok(None) };
     let mut directions = Vec::new();
@@ -165,7 +165,7 @@ fn directions(header: &Header) -> Result<Option<Vec<Option<DVec3>>>, String> {
     Ok(Some(directions))
 }
 
-/// `(x,y,z)`, `(x,y)`, with a fourth axis `(x,y,z,t)`, or `none`.
+/// Parses `(x,y,z)`, `(x,y)`, `(x,y,z,t)` with a fourth axis, or `none`.
 fn vector(text: &str) -> Result<Option<DVec3>, String> {
     if text.trim() == "none" {
         return Ok(None);
@@ -179,7 +179,8 @@ fn vector(text: &str) -> Result<Option<DVec3>, String> {
     }
 }
 
-/// The fields of a new header that say where `geometry` lies, each step and the origin to the last bit, after `inner` axes that are not of space.
+/// The fields of a new header that give `geometry`, with steps and origin to the last bit, after `inner` axes that are
+/// not spatial.
 pub fn fields(geometry: &Geometry, inner: usize) -> String {
     let n = geometry.dimensions();
     let axes = geometry.index_to_world();

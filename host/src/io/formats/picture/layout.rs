@@ -1,4 +1,4 @@
-//! What the pixels of a TIFF page are, and how they become grey or red, green and blue.
+//! The pixel layout of a TIFF page, and the conversion of its pixels to grey or to red, green and blue.
 
 use tiff::ColorType;
 
@@ -9,24 +9,24 @@ use crate::io::reading::ReadOptions;
 use crate::io::voxels::Take;
 use crate::{Geometry, PixelType};
 
-/// What a page's pixels are.
+/// The layout of a page's pixels.
 pub struct Layout {
     pub size: [u32; 2],
-    /// Of a strip or tile, the last of which may go beyond the picture.
+    /// The size of a strip or tile. The last ones may extend beyond the image.
     pub unit: [u32; 2],
     pub colour: ColorType,
-    /// Numbers per pixel, and the bytes of each, as they come out.
+    /// Numbers per pixel, and bytes per number, after decompression.
     pub channels: usize,
     pub bytes: usize,
 }
 
 impl Layout {
-    /// Strips or tiles along each axis.
+    /// The number of strips or tiles along each axis.
     pub fn units(&self) -> [u32; 2] {
         [0, 1].map(|axis| self.size[axis].div_ceil(self.unit[axis]))
     }
 
-    /// Bytes of a row.
+    /// Bytes per row.
     pub fn stride(&self) -> usize {
         self.size[0] as usize * self.channels * self.bytes
     }
@@ -39,7 +39,7 @@ impl Layout {
         if self.bytes == 2 { PixelType::U16 } else { PixelType::U8 }
     }
 
-    /// What is taken of the channels, and what is said of it. Only colours have luma.
+    /// Which channels to take, with notes for the user. Only colours have luma.
     pub fn take(&self, options: &ReadOptions) -> Result<(Take, Vec<Message>), Message> {
         match (self.colour, options.channel) {
             (ColorType::Multiband { .. }, channel) if !channel.is_number() => {
@@ -51,7 +51,7 @@ impl Layout {
         }
     }
 
-    /// Pixels from their bytes; colours as red, green and blue.
+    /// Converts bytes to pixels, and colours to red, green and blue.
     pub fn rows(&self, bytes: Vec<u8>) -> Rows {
         let samples = match self.bytes {
             1 => Samples::Bytes(bytes),
@@ -72,18 +72,18 @@ impl Layout {
     }
 }
 
-/// What `pixel` makes of every pixel.
+/// Converts every pixel by `pixel`.
 fn mapped<T: Copy, const N: usize, const M: usize>(samples: &[T], pixel: impl Fn([T; N]) -> [T; M]) -> Vec<T> {
     samples.as_chunks::<N>().0.iter().flat_map(|&from| pixel(from)).collect()
 }
 
-/// Red, green and blue of JPEG's colours.
+/// Converts YCbCr, as in JPEG, to red, green and blue.
 fn rgb_of_chroma([y, blue, red]: [u8; 3]) -> [u8; 3] {
     let [y, blue, red] = [f32::from(y), f32::from(blue) - 128.0, f32::from(red) - 128.0];
     [y + 1.402 * red, y - 0.344_136 * blue - 0.714_136 * red, y + 1.772 * blue].map(|v| v.round() as u8)
 }
 
-/// Red, green and blue of cyan, magenta, yellow and black, which are whole at `full`.
+/// Converts cyan, magenta, yellow and black, from 0 to `full`, to red, green and blue.
 fn rgb_of_inks<T: Into<f32>>(inks: [T; 3], black: T, full: f32) -> [f32; 3] {
     let left = 1.0 - black.into() / full;
     inks.map(|ink| (full - ink.into()) * left)

@@ -1,4 +1,4 @@
-//! PNG, JPEG and TIFF as 2-D images: a pixel is 1 mm, the first at the origin, rows along x, columns along y.
+//! PNG, JPEG and TIFF as 2-D images. Pixels are 1 mm, with the first at the origin, rows along x and columns along y.
 
 mod layout;
 mod rows;
@@ -23,7 +23,7 @@ use rows::Rows;
 pub use rows::Samples;
 pub use whole::Whole;
 
-/// Bytes that a decoder may take whatever the file's length: its tables.
+/// Bytes that a decoder may allocate for its tables, whatever the length of the file.
 const TABLES: u64 = 1 << 20;
 
 /// PNG, JPEG and TIFF.
@@ -77,7 +77,8 @@ fn read(path: &Path, format: image::ImageFormat, options: &ReadOptions) -> Resul
     Ok(thinned.finish(notes))
 }
 
-/// Gives the rows of the PNG or JPEG at `path` to what `sink` makes for pixels of a grid and a type, and says what was taken.
+/// Passes the rows of the PNG or JPEG at `path` to a sink, which `sink` makes for a grid and a pixel type. Returns the
+/// sink, and notes on the channels taken.
 fn rows<S: Sink>(
     path: &Path,
     format: image::ImageFormat,
@@ -116,13 +117,13 @@ fn decoded(path: &Path, format: image::ImageFormat, options: &ReadOptions) -> Re
     Ok(Rows { samples, channels, width })
 }
 
-/// What becomes of a picture that comes row by row.
+/// A receiver of the rows of an image.
 trait Sink {
-    /// Takes the next rows, a number per pixel.
+    /// Receives the next rows, with one number per pixel.
     fn push(&mut self, rows: &[f32]);
 }
 
-/// A picture on its way from rows to a volume, thinned where the options say so.
+/// Makes a volume of rows, and subsamples it if the options limit the number of pixels.
 struct Thinning {
     whole: Geometry,
     pixel: PixelType,
@@ -154,29 +155,30 @@ impl Thinning {
     }
 }
 
-/// Bytes that a file of this length can hold when it is decoded.
+/// The most bytes that a file of this length can decode to.
 fn most_decoded(length: u64) -> u64 {
     length.saturating_mul(MOST_DEFLATED).saturating_add(TABLES)
 }
 
-/// Bytes that the pixels of a file of `length` bytes may take: they are kept as f32, so there is less to spare.
+/// The most bytes that the pixels of a file of `length` bytes may decode to. The allowance is smaller than in
+/// [`most_decoded`], because pixels are kept as f32.
 fn most_pixels(length: u64) -> u64 {
     length.saturating_mul(MOST_DEFLATED).saturating_add(TABLES / 4)
 }
 
-/// The grid of a picture of these pixels.
+/// The grid of an image of this many pixels.
 fn grid(width: u32, height: u32) -> Result<Geometry, String> {
     let size = check::size([width.into(), height.into(), 1])?;
     Ok(Geometry::axis_aligned(size, DVec3::ONE, DVec3::ZERO))
 }
 
-/// What is said of a file that a decoder refuses.
+/// The error for a file that a decoder refuses.
 fn refused(path: &Path, format: image::ImageFormat, says: &str) -> Error {
     let says = says.replace('\n', " ");
     Error::file(path, format!("is no {format:?} that mireg reads ({says}); save it again with 8 or 16 bits a pixel"))
 }
 
-/// What is said of pixels that are not read.
+/// The error for pixels of a type that is not read.
 fn other_pixels(kind: &str) -> Message {
     format!("its pixels are {kind}; save it with 8 or 16 bits a pixel").into()
 }

@@ -1,4 +1,4 @@
-//! Rows of pixels as they are stored, and the grey values that become of them.
+//! Rows of pixels as they are stored, and their conversion to grey values.
 
 use image::{DynamicImage, ImageBuffer};
 use rayon::prelude::*;
@@ -11,26 +11,26 @@ use crate::io::voxels::Take;
 use crate::io::wanted::colours_became_values;
 use crate::{Geometry, PixelType};
 
-/// Pixels whose luma is made at once, and those that are given on at once.
+/// Pixels whose luma is computed at once ([`PART`]), and pixels that are passed on at once ([`GIVEN`]).
 const PART: usize = 1 << 16;
 const GIVEN: usize = 1 << 22;
 
-/// Some whole rows of pixels one after the other, each pixel with its channels side by side.
+/// Consecutive whole rows of pixels, with the channels of a pixel side by side.
 pub struct Rows {
     pub samples: Samples,
     pub channels: usize,
-    /// Pixels of a row.
+    /// Pixels per row.
     pub width: usize,
 }
 
-/// Whole numbers of one type.
+/// Integers of one type.
 pub enum Samples {
     Bytes(Vec<u8>),
     Words(Vec<u16>),
 }
 
 impl Samples {
-    /// The type that holds each.
+    /// The type of a number.
     pub fn pixel(&self) -> PixelType {
         match self {
             Self::Bytes(_) => PixelType::U8,
@@ -38,7 +38,7 @@ impl Samples {
         }
     }
 
-    /// A grey picture of these pixels; none where they are not as many as it has.
+    /// Makes a grey image of these pixels; `None` if their number is not that of the image.
     pub fn image(self, width: u32, height: u32) -> Option<DynamicImage> {
         match self {
             Self::Bytes(bytes) => ImageBuffer::from_raw(width, height, bytes).map(DynamicImage::ImageLuma8),
@@ -48,12 +48,12 @@ impl Samples {
 }
 
 impl Rows {
-    /// Channels among which one can be chosen: what lies beside grey is alpha.
+    /// The number of channels to choose from. The second of two channels is alpha, and is not among them.
     pub fn colours(&self) -> usize {
         if self.channels == 2 { 1 } else { self.channels }
     }
 
-    /// The grid of these rows alone.
+    /// The grid of these rows.
     pub fn grid(&self) -> Result<Geometry, String> {
         let samples = match &self.samples {
             Samples::Bytes(bytes) => bytes.len(),
@@ -62,7 +62,7 @@ impl Rows {
         grid(self.width as u32, (samples / self.channels / self.width) as u32)
     }
 
-    /// These and those that follow them.
+    /// Appends the following rows.
     pub fn then(mut self, next: Self) -> Self {
         match (&mut self.samples, next.samples) {
             (Samples::Bytes(all), Samples::Bytes(next)) => all.extend(next),
@@ -72,10 +72,10 @@ impl Rows {
         self
     }
 
-    /// The values behind the colours of a colour map, if their luma was to be `taken` and nobody chose it; else these rows as they are. Beside
-    /// them what is to be taken of them, and what is said of it.
+    /// Replaces the colours of a colour map by their values, if luma was to be taken by default. Other rows are
+    /// returned as they are. Also returns what to take of the new rows, and notes for the user.
     pub fn behind_colours(self, options: &ReadOptions, taken: (Take, Vec<Message>)) -> (Self, Take, Vec<Message>) {
-        // Masks and labels are no measurements, and pages of several have a map each.
+        // Masks and labels are not measurements. Of several pages, each could have its own colour map.
         let measured = options.role != Role::Plain && options.volume != Some(Select::Mean);
         let asked = measured && taken.0 == Take::Luma && options.channel == Channel::Auto;
         let channels = self.channels;
@@ -89,7 +89,8 @@ impl Rows {
         }
     }
 
-    /// Gives a number per pixel, some rows at a time: what is taken of its channels, and the first of them where all are.
+    /// Passes on one number per pixel, some rows at a time: what `take` selects of the channels, or the first channel
+    /// if it selects all.
     pub fn give(&self, take: Take, given: &mut dyn FnMut(&[f32])) {
         let part = (GIVEN / self.width).max(1) * self.width * self.channels;
         match &self.samples {
@@ -108,7 +109,7 @@ impl Rows {
     }
 }
 
-/// The values behind the colours of a colour map, from 0 to `white`; none where they are not of one.
+/// The values of the colours of a colour map, from 0 to `white`; `None` if the colours are not those of one.
 fn values<T>(samples: &[T], channels: usize, white: f64, number: fn(f64) -> T) -> Option<Vec<T>>
 where
     T: Copy + Into<f64> + Send + Sync,
@@ -116,7 +117,7 @@ where
     ColourMap::of(samples, channels, white).map(|map| map.values(samples, channels, white, number))
 }
 
-/// Red, green and blue of pixels to their luma.
+/// Converts red, green and blue of pixels to luma.
 type Luma<T> = fn(Vec<T>) -> Option<Vec<T>>;
 
 fn of_bytes(colours: Vec<u8>) -> Option<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! TIFF: which page of a file is read, and what its strips and tiles hold.
+//! Reads TIFF: chooses the page, and decodes its strips or tiles.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -20,16 +20,16 @@ use crate::io::source;
 use crate::io::voxels::Take;
 use crate::{Error, Geometry, PixelType, Result, Volume};
 
-/// Bits of a page's NewSubfileType: it is a smaller copy of another, or its mask.
+/// Bits of a page's NewSubfileType for a smaller copy of another page, or its mask.
 const OF_ANOTHER: u32 = 1 | 4;
 
-/// Bytes of a strip beyond which it is read in parts.
+/// The size in bytes above which a strip is read in parts, and a page is decoded in parts.
 const LARGE: usize = 1 << 26;
 
-/// Rows of strips or tiles that a thread decodes at once of a large page.
+/// Rows of strips or tiles of a large page that a thread decodes at once.
 const EACH: usize = 4;
 
-/// Reads the page that `options` choose of the file at `path`, or the mean of all.
+/// Reads the page of the file at `path` that `options` choose, or the mean of all pages.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Image> {
     let mut tiff = Tiff::open(path)?;
     let (take, pages, mut notes) = tiff.choose(options)?;
@@ -45,7 +45,8 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Image> {
     Ok(Image { notes, ..image })
 }
 
-/// Gives the rows of the page that `options` choose, or of the first, to what `sink` makes for pixels of a grid and a type.
+/// Passes the rows of the page that `options` choose, or of the first, to a sink, which `sink` makes for a grid and a
+/// pixel type.
 pub fn rows<S: Sink>(
     path: &Path,
     options: &ReadOptions,
@@ -91,7 +92,7 @@ impl<'a> Tiff<'a> {
         while self.decoder.more_images() {
             let kind = match self.decoder.next_image() {
                 Ok(()) => self.decoder.find_tag_unsigned(Tag::NewSubfileType).map_err(wrong(self.path))?,
-                // One that cannot be read is one all the same.
+                // A page of an unsupported kind counts too.
                 Err(TiffError::UnsupportedError(_)) => None,
                 Err(error) => return Err(wrong(self.path)(error)),
             };
@@ -100,7 +101,8 @@ impl<'a> Tiff<'a> {
         Ok(others)
     }
 
-    /// Which of how many pages is taken, and what is said of it. Smaller copies and masks need no choice.
+    /// Which page to take, the number of pages, and notes for the user. If all other pages are smaller copies or masks
+    /// of the first, it is taken without a choice.
     fn choose(&mut self, options: &ReadOptions) -> Result<(Take, usize, Vec<Message>)> {
         let others = self.others()?;
         let pages = match options.volume {
@@ -117,7 +119,7 @@ impl<'a> Tiff<'a> {
         Ok(thinned.finish(notes))
     }
 
-    /// Gives the rows of a page to what `sink` makes, and says what was taken of its channels.
+    /// Passes the rows of a page to the sink that `sink` makes. Returns the sink, and notes on the channels taken.
     fn give<S: Sink>(
         &mut self,
         page: usize,
@@ -142,7 +144,7 @@ impl<'a> Tiff<'a> {
             rows.give(take, &mut given);
             return Ok((sink, notes));
         }
-        // Every thread decodes some rows by itself, and no more are kept than that.
+        // Each thread decodes some rows with its own decoder. Only these rows are in memory at a time.
         for rows in rows.chunks(EACH * rayon::current_num_threads()) {
             let decode = |rows: &[u32]| -> Result<Vec<Rows>> {
                 let mut own = Tiff::open(self.path)?;
@@ -157,7 +159,7 @@ impl<'a> Tiff<'a> {
         Ok((sink, notes))
     }
 
-    /// The mean of all pages, of which the first has been read.
+    /// The mean of all pages. `first` is page 0, which has been read already.
     fn mean(&mut self, first: Volume, pages: usize, options: &ReadOptions) -> Result<Volume> {
         let mut sums: Vec<f64> = first.voxels.iter().map(|&voxel| voxel.into()).collect();
         for page in 1..pages {
@@ -172,7 +174,7 @@ impl<'a> Tiff<'a> {
         Ok(Volume { voxels, pixel: PixelType::F32, ..first })
     }
 
-    /// Goes to a page, and says what its pixels are.
+    /// Goes to a page, and returns the layout of its pixels.
     fn seek(&mut self, page: usize) -> Result<Layout> {
         self.decoder.seek_to_image(page).map_err(wrong(self.path))?;
         let read = || -> TiffResult<(ColorType, Vec<u16>, (u32, u32))> {
@@ -210,7 +212,8 @@ impl<'a> Tiff<'a> {
         Ok(layout)
     }
 
-    /// Where strips start that are so large that they are read in parts, as they can be where the pixels are not compressed.
+    /// The offsets of the strips, if they are so large that they have to be read in parts, and not compressed, so that
+    /// they can be.
     fn large_strips(&mut self, layout: &Layout) -> TiffResult<Option<Vec<u64>>> {
         let [across, _] = layout.units();
         let bytes = layout.unit[1] as usize * layout.stride();
@@ -225,7 +228,7 @@ impl<'a> Tiff<'a> {
         }
     }
 
-    /// Reads strips that are not compressed, some rows at a time.
+    /// Reads uncompressed strips, some rows at a time.
     fn parts(&mut self, layout: &Layout, strips: &[u64], given: &mut dyn FnMut(Rows)) -> TiffResult<()> {
         let big_endian = self.decoder.byte_order() == ByteOrder::BigEndian;
         let mut left = layout.size[1] as usize * layout.stride();
@@ -265,7 +268,7 @@ impl<'a> Tiff<'a> {
         Ok(layout.rows(band))
     }
 
-    /// The bytes of a strip or tile of this width, the channels of a pixel side by side.
+    /// The bytes of a strip or tile of this width, with the channels of a pixel side by side.
     fn unit(&mut self, layout: &Layout, unit: u32, width: usize) -> TiffResult<Vec<u8>> {
         let planes =
             if self.decoder.find_tag_unsigned(Tag::PlanarConfiguration)? == Some(2) { layout.channels } else { 1 };
@@ -283,13 +286,13 @@ impl<'a> Tiff<'a> {
         }
         let numbers = (0..bytes.len()).step_by(layout.bytes);
         let planes = || std::iter::once(&bytes).chain(&others);
-        // A plane above may have rows that are not of the picture.
+        // The other planes can be longer, by rows outside the image.
         Ok(numbers
             .flat_map(|n| planes().flat_map(move |plane| plane[n..].iter().take(layout.bytes).copied()))
             .collect())
     }
 
-    /// The bytes of one of the pieces that the file is compressed in.
+    /// Decompresses one chunk of the file.
     fn chunk(&mut self, chunk: u32) -> TiffResult<Vec<u8>> {
         let length = self.decoder.image_chunk_buffer_layout(chunk)?.len;
         if length as u64 > most_decoded(self.length) {
@@ -301,13 +304,13 @@ impl<'a> Tiff<'a> {
     }
 }
 
-/// What is said of a file that the decoder refuses.
+/// The error for a file that the decoder refuses.
 fn wrong(path: &Path) -> impl Fn(TiffError) -> Error + '_ {
     |error| refused(path, ImageFormat::Tiff, &error.to_string())
 }
 
-/// Whether no entry of the first directory claims more values than there are bytes. The decoder allocates what they claim before it
-/// can be given a limit.
+/// Whether no entry of the first directory claims more values than the file has bytes. The decoder allocates the
+/// claimed size before it can be given a limit.
 fn entries_fit(file: &mut (impl Read + Seek), length: u64) -> std::io::Result<bool> {
     let mut head = Vec::new();
     file.take(16).read_to_end(&mut head)?;
@@ -316,8 +319,8 @@ fn entries_fit(file: &mut (impl Read + Seek), length: u64) -> std::io::Result<bo
         let of_it = bytes.get(at..at.checked_add(width)?)?;
         Some(if head.starts_with(b"II") { of_it.iter().rev().fold(0, push) } else { of_it.iter().fold(0, push) })
     };
-    // Of BigTIFF and of TIFF: where the directory's place is, and the bytes of that place, of the number of its entries, of an
-    // entry, and of a count in it.
+    // For BigTIFF and for TIFF: the position of the directory's offset, and the bytes of that offset, of the number of
+    // entries, of an entry, and of the count in an entry.
     let is_big = number(&head, 2, 2) == Some(43);
     let (at, offset, total, entry, count) = if is_big { (8, 8, 8, 20, 8) } else { (4, 4, 2, 12, 4) };
     let Some(start) = number(&head, at, offset).filter(|&start| start < length) else { return Ok(true) };

@@ -1,4 +1,4 @@
-//! All pixels of a large picture, in the numbers of 8 or 16 bits that its file holds.
+//! Reads all pixels of a large image, as the 8-bit or 16-bit numbers that its file holds.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use super::{Sink, format, rows, tiff, write};
 use crate::io::reading::ReadOptions;
 use crate::{Error, Geometry, PixelType, Result};
 
-/// A picture, a number per pixel.
+/// An image with one number per pixel.
 pub struct Whole {
     pub geometry: Geometry,
     pub samples: Samples,
 }
 
 impl Whole {
-    /// Reads the picture at `path`, with all pixels whatever `options` say of how many to read.
+    /// Reads the image at `path` with all its pixels, even if `options` limit their number.
     ///
     /// # Errors
     /// Those of [`read_with`](crate::io::read_with).
@@ -38,7 +38,7 @@ impl Whole {
         Self { geometry, samples }
     }
 
-    /// Writes it.
+    /// Writes the image.
     ///
     /// # Errors
     /// Those of [`write`](crate::io::write).

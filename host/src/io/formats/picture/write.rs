@@ -1,4 +1,4 @@
-//! Pictures as files.
+//! Writes PNG, JPEG and TIFF files.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::rows::Samples;
 use crate::io::atomic;
 use crate::{Error, PixelType, Result, Volume};
 
-/// Of JPEG, on its scale of 1 to 100.
+/// The quality of JPEG files, on a scale of 1 to 100.
 const QUALITY: u8 = 95;
 
 /// Writes the 2-D image `volume`.
@@ -26,7 +26,7 @@ pub fn write(path: &Path, volume: &Volume, format: ImageFormat) -> Result<()> {
     let (Ok(width), Ok(height)) = (u32::try_from(width), u32::try_from(height)) else {
         return Err(wrong(format!("{width} x {height} pixels are too many for {format:?}; write .mha")));
     };
-    // A cast from float to integer clamps.
+    // The casts below clamp.
     let rounded = volume.voxels.iter().map(|voxel| voxel.round_ties_even());
     let samples = match volume.pixel {
         PixelType::U8 => Samples::Bytes(rounded.map(|v| v as u8).collect()),
@@ -37,7 +37,7 @@ pub fn write(path: &Path, volume: &Volume, format: ImageFormat) -> Result<()> {
     encode(path, &image, format)
 }
 
-/// Writes grey pixels.
+/// Writes a grey image.
 pub fn encode(path: &Path, image: &DynamicImage, format: ImageFormat) -> Result<()> {
     let mut bytes = Cursor::new(Vec::new());
     let encoded = match format {

@@ -1,4 +1,5 @@
-//! `byte-lanes`: which marginals, and how the joint histogram is cut into ranges of counters.
+//! Launches `byte-lanes`: chooses the kernel by its counters for the marginals, and divides the joint histogram into
+//! ranges of counters.
 
 use crate::Result;
 use crate::backend::histogram::Pair;
@@ -15,16 +16,17 @@ kernels! {
     BYTE_LANES_256 = byte_lanes::byte_lanes_256(params::ByteLanes);
 }
 
-/// Threads of a block with a byte a thread and bin, at most: with more, these take the room of the joint histogram.
+/// The most threads per block of the kernel that has one byte counter per thread and bin. With more threads, these
+/// counters would take up the shared memory of the joint histogram.
 const LANES: u32 = 256;
 
-/// A pair and its launches.
+/// A pair of images and the launches that count it.
 pub struct ByteLanes<Q: Queue> {
     images: UploadedPair<Q>,
     marginals: Marginals<Q>,
     kernel: Kernel<params::ByteLanes>,
     shape: Shape,
-    /// Joint counters of a block.
+    /// Counters of the joint histogram per block.
     range: u32,
 }
 

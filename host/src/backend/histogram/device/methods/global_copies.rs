@@ -1,4 +1,5 @@
-//! `global-copies` and `global-copies-marginals`: the copies, and where the marginals come from.
+//! Launches `global-copies` and `global-copies-marginals`: decides on the number of copies and on how the marginals are
+//! made.
 
 use crate::Result;
 use crate::backend::histogram::Pair;
@@ -17,23 +18,23 @@ kernels! {
     PROJECT = global_copies::project(params::Projection);
 }
 
-/// Counters in copies for each voxel.
+/// The most counters in all copies, per voxel of the fixed image.
 const A_VOXEL: u64 = 16;
 
-/// A pair and its launches.
+/// A pair of images and the launches that count it.
 pub struct GlobalCopies<Q: Queue> {
     images: UploadedPair<Q>,
     copies: Partials<Q>,
     copies_len: u32,
     marginals: Marginals<Q>,
-    /// Whether they are summed from the joint histogram, version 2, and not counted beside it, version 1.
+    /// Whether the marginals are summed from the joint histogram (version 2), or counted along with it (version 1).
     projected: bool,
     kernel: Kernel<params::GlobalCopies>,
     shape: Shape,
 }
 
 impl<Q: Queue> GlobalCopies<Q> {
-    /// See [`Self::projected`].
+    /// `projected` is as the field of that name.
     pub fn new(images: &Images<Q>, pair: &Pair, projected: bool) -> Result<Self> {
         let queue = images.queue;
         let (kernel, shared_bytes) = match projected {
@@ -55,7 +56,7 @@ impl<Q: Queue> GlobalCopies<Q> {
         })
     }
 
-    /// Queues the marginals of the joint histogram of transform `number`.
+    /// Queues summing the marginals from the joint histogram of transform `number`.
     fn project(&mut self, queue: &Q, counters: &Q::Memory<u32>, number: usize) -> Result<()> {
         let bins = self.images.params.bins;
         let params = params::Projection {

@@ -91,7 +91,7 @@ impl HistogramMethod {
 /// Uploads a pair for a method, which is [resolved](HistogramMethod::resolve).
 ///
 /// # Errors
-/// [`crate::Error::Option`] where the method cannot count this pair, [`crate::Error::Device`] where it does not fit.
+/// [`crate::Error::Option`] if the method cannot count this pair, [`crate::Error::Device`] if it does not fit.
 pub fn load<'a, Q: Queue + 'a>(
     images: &Images<Q>,
     pair: &Pair,

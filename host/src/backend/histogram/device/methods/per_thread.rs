@@ -1,4 +1,4 @@
-//! `per-thread`: how many threads, and how many bits a counter.
+//! Launches `per-thread`: decides on the number of threads and on the bits per counter.
 
 use crate::Result;
 use crate::backend::histogram::Pair;
@@ -14,14 +14,14 @@ kernels! {
     HISTOGRAM_PER_THREAD = per_thread::histogram_per_thread(params::PerThread);
 }
 
-/// Blocks that are to share a multiprocessor's shared memory: each has but one warp.
+/// Blocks that should share the shared memory of a multiprocessor, since each has only one warp.
 const BLOCKS: u32 = 8;
 
-/// Counters in partial histograms for each voxel. A thread's voxels come one after the other, each a wait for memory, so that many threads
-/// pay, even at the price of a long sum.
+/// The most counters in all partial histograms, per voxel of the fixed image. A thread takes its voxels one after the
+/// other and waits for memory each time. This many threads pay off, although they make the final sum longer.
 const A_VOXEL: u64 = 16;
 
-/// A pair and its launches.
+/// A pair of images and the launches that count it.
 pub struct PerThread<Q: Queue> {
     images: UploadedPair<Q>,
     partials: Partials<Q>,
@@ -29,17 +29,18 @@ pub struct PerThread<Q: Queue> {
     shape: Shape,
 }
 
-/// How counters share words.
+/// How counters are packed into words.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Packing {
-    /// Words of a thread; 0 for no counters in shared memory.
+    /// Words per thread; 0 for no counters in shared memory.
     words: u32,
     /// log2 of the counters in a word.
     shift: u32,
 }
 
 impl Packing {
-    /// The widest counters, from 16 bits down, of which a block has one a pair and thread in `words` words (Shams 2009, eq. 10).
+    /// The widest counters, of 16 bits or fewer, of which one per pair of bins and thread of a block fit into `words`
+    /// words (Shams 2009, eq. 10).
     fn new(pairs: u32, words: u32) -> Self {
         let packings = (1..=5).map(|shift| Self { words: pairs.div_ceil(1 << shift), shift });
         packings.into_iter().find(|packing| packing.words * THREADS <= words).unwrap_or(Self { words: 0, shift: 5 })

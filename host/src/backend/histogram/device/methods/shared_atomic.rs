@@ -1,4 +1,4 @@
-//! `shared-atomic`: how the volume is cut into tiles and the histogram into ranges of counters.
+//! Launches `shared-atomic`: divides the volume into tiles and the histogram into ranges of counters.
 
 use crate::Result;
 use crate::backend::histogram::Pair;
@@ -18,10 +18,10 @@ kernels! {
     SHARED_ATOMIC_PARTIAL_VOLUME = shared_atomic::joint_histogram_partial_volume(params::Histogram);
 }
 
-/// Tiles a block that suffice to share the work evenly.
+/// Tiles per block that suffice to distribute the work evenly.
 const ENOUGH: u32 = 3;
 
-/// A pair and its launches.
+/// A pair of images and the launches that count it.
 pub struct SharedAtomic<Q: Queue> {
     images: UploadedPair<Q>,
     transforms: Q::Pinned<f32>,
@@ -29,16 +29,16 @@ pub struct SharedAtomic<Q: Queue> {
     cuts: Cuts,
 }
 
-/// The cuts.
+/// How volume and histogram are divided among blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cuts {
-    /// Warps of a block.
+    /// Warps per block.
     rows: u32,
-    /// Counters of a block.
+    /// Counters per block.
     range: u32,
-    /// Ranges, as the z of the grid.
+    /// The number of ranges, which is the z of the launch grid.
     passes: u32,
-    /// Planes of a tile.
+    /// Planes per tile.
     depth: u32,
     /// Tiles of the fixed image.
     tiles: u32,
@@ -47,7 +47,7 @@ struct Cuts {
 }
 
 impl Cuts {
-    /// The deepest tiles that still give every block some.
+    /// Chooses the deepest tiles of which there are still enough for every block.
     fn new(size: [u32; 3], pairs: u32, words: u32, rows: u32, resident: u32) -> Self {
         let passes = pairs.div_ceil(words);
         let [width, height, depth] = size;
@@ -56,8 +56,8 @@ impl Cuts {
         Self { rows, range: pairs.div_ceil(passes), passes, depth: deep, tiles: tiles(deep), resident }
     }
 
-    /// As many blocks as run at the same time, shared among batch and ranges; several times as many where the shares would not come
-    /// out even.
+    /// The launch shape for a batch of transforms. There are as many blocks as run at the same time, distributed over
+    /// the batch and the ranges, or several times as many if they cannot be distributed evenly.
     fn shape(&self, batch: u32) -> Shape {
         let parts = batch * self.passes;
         let share =
@@ -67,7 +67,8 @@ impl Cuts {
     }
 }
 
-/// Whether a block's shared memory holds all counters for cubic interpolation, so that every sample is made but once.
+/// Whether a block's shared memory holds all counters for cubic interpolation, so that each sample is interpolated only
+/// once.
 pub fn holds_cubic<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
     4 * u64::from(pair.bins[0]) * u64::from(pair.bins[1]) <= u64::from(queue.shared_bytes(&SHARED_ATOMIC_CUBIC))
 }

@@ -1,4 +1,4 @@
-//! `sort-count`: one partial histogram per block.
+//! Launches `sort-count`, with one partial histogram per block.
 
 use crate::Result;
 use crate::backend::histogram::Pair;
@@ -17,13 +17,13 @@ kernels! {
     SORT_COUNT_PARTIAL_VOLUME = sort_count::sort_count_partial_volume(params::SortCount);
 }
 
-/// Threads of a block at most: with more, a step has more barriers at which all wait.
+/// The most threads per block. With more, a step has more barriers at which all threads wait.
 const THREADS: u32 = 512;
 
-/// Counters in partial histograms for each voxel.
+/// The most counters in all partial histograms, per voxel of the fixed image.
 const A_VOXEL: u64 = 2;
 
-/// A pair and its launches.
+/// A pair of images and the launches that count it.
 pub struct SortCount<Q: Queue> {
     images: UploadedPair<Q>,
     partials: Partials<Q>,

@@ -1,4 +1,5 @@
-//! `warp-tagged`, `warp-tagged-direct`, `mbe`, `mbe-bc` and `mbe-stl`: which kernels are launched over which ranges of the histogram.
+//! Launches `warp-tagged`, `warp-tagged-direct`, `mbe`, `mbe-bc` and `mbe-stl`: decides which kernels count which
+//! ranges of the histogram.
 
 use crate::Result;
 use crate::backend::histogram::Pair;
@@ -19,16 +20,18 @@ kernels! {
     MBE_STL = mbe::mbe_stl(params::Tagged<u32>);
 }
 
-/// Warps of a block, as in Ledig's comparison II.
+/// Warps per block, as in Ledig's comparison II.
 const WARPS: u32 = 4;
 
-/// Shared memory of a block at most, for its warps' partial histograms: what every GPU has, and newer ones for several blocks at a time.
+/// The most shared memory per block for the partial histograms of its warps, in bytes. Every GPU has that much, and
+/// newer ones have it for several blocks at a time.
 const SHARED_BYTES: u32 = 48 << 10;
 
-/// Pairs of bins that have a number in 16 bits.
+/// Pairs of bins that can be numbered by 16 bits.
 const NUMBERS: u32 = 1 << 16;
 
-/// A pair and its launches. `T` is what a launch leaves for later ones, an element for two voxels.
+/// A pair of images and the launches that count it. Launches store elements of type `T` for later launches, one for two
+/// voxels.
 pub struct Tagged<Q: Queue, T: Element> {
     images: UploadedPair<Q>,
     stored: Q::Memory<T>,
@@ -43,23 +46,23 @@ struct Step<T> {
     range: u32,
 }
 
-/// What tells the methods apart.
+/// The differences between the methods.
 struct Method<T> {
-    /// What runs before any counting.
+    /// The kernel that runs before counting.
     prepare: Option<Kernel<params::Tagged<T>>>,
-    /// What counts the first range.
+    /// The kernel that counts the first range.
     first: Kernel<params::Tagged<T>>,
-    /// What counts the others.
+    /// The kernel that counts the other ranges.
     later: Kernel<params::Tagged<T>>,
-    /// Counters in a word of shared memory.
+    /// Counters per word of shared memory.
     packed: u32,
-    /// Pairs of bins that a range does not divide.
+    /// Every range is a multiple of this many pairs of bins.
     unit: u32,
-    /// Whether there is anything to leave for later launches.
+    /// Whether launches store anything for later launches.
     stores: bool,
 }
 
-/// `warp-tagged`, or `mbe` with two counters a word.
+/// `warp-tagged` with one counter per word, `mbe` with two.
 pub fn combined<Q: Queue>(images: &Images<Q>, pair: &Pair, packed: u32) -> Result<Tagged<Q, [u32; 2]>> {
     let count = if packed == 1 { TAGGED_COMBINED } else { MBE_COMBINED };
     let method = Method { prepare: Some(COMBINE), first: count, later: count, packed, unit: 1, stores: true };
@@ -112,7 +115,8 @@ impl<Q: Queue, T: Element> Tagged<Q, T> {
     }
 }
 
-/// The ranges of at most `most` pairs of bins, as first and number: as few as can be, about alike, and multiples of `unit`.
+/// Divides the pairs of bins into ranges, each given by its first pair and its length. A range has at most `most` pairs
+/// and is a multiple of `unit`. There are as few as possible, of about equal length.
 fn ranges(pairs: u32, unit: u32, most: u32) -> impl Iterator<Item = (u32, u32)> {
     let units = pairs / unit;
     let launches = units.div_ceil(most / unit);

@@ -1,4 +1,4 @@
-//! `tiled`: the bricks and cells of a pair, and the launches over them.
+//! Launches `tiled`: lays out the images in bricks, cells and strips, and counts over them.
 
 use crate::Result;
 use crate::backend::histogram::Pair;
@@ -25,28 +25,28 @@ kernels! {
     TILED_CUBIC_HALVES = tiled::tiled_cubic_halves(params::Tiled);
 }
 
-/// What the lengths of rows of counters leave when divided by the banks of shared memory: neighbouring pairs, which occur together, then
-/// lie in different banks.
+/// The remainder of the length of a row of counters when divided by the 32 banks of shared memory. With this value,
+/// neighbouring pairs of bins, which often occur together, lie in different banks.
 const SPREAD: u32 = 11;
 
-/// Threads of a block that prepares.
+/// Threads per block of the kernels that lay out the images.
 const PREPARING: u32 = 128;
 
-/// A pair in bricks and strips.
+/// A pair of images, laid out in bricks and strips.
 pub struct Tiled<Q: Queue> {
-    /// What kernels take; their transforms follow.
+    /// Kernel parameters, without transforms and counters.
     params: params::Tiled,
     transforms: Q::Pinned<f32>,
-    /// What `params` points to.
+    /// The memory that `params` points to.
     _memory: Laid<Q>,
     kernel: Kernel<params::Tiled>,
-    /// Threads of a block.
+    /// Threads per block.
     threads: u32,
     /// Blocks that run at the same time.
     resident: u32,
 }
 
-/// The memory of a pair in bricks and strips.
+/// The memory of a pair that is laid out in bricks and strips.
 struct Laid<Q: Queue> {
     bricks: Q::Memory<[u32; 4]>,
     bins: Q::Memory<u32>,
@@ -57,17 +57,18 @@ struct Laid<Q: Queue> {
     cubic: Q::Memory<f32>,
 }
 
-/// The counters of a block.
+/// The layout of a block's counters in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct PackedCounters {
     stride: u32,
     words: u32,
-    /// Two counters a word.
+    /// Whether a word holds two counters.
     halves: bool,
 }
 
 impl PackedCounters {
-    /// Whole words where they fit into `most`, else halves, with rows as long as fit.
+    /// Chooses one counter per word if that fits into `most` words, else two. Rows are padded to [`SPREAD`] if that
+    /// fits too.
     fn new([fixed, moving]: [u32; 2], most: u32) -> Option<Self> {
         let spread = fixed + (SPREAD + 32 - fixed % 32) % 32;
         let rows = [(spread, false), (fixed | 1, false), (fixed, false), (spread, true), (fixed, true)];
@@ -105,7 +106,7 @@ impl<Q: Queue> Tiled<Q> {
     }
 }
 
-/// Lays a pair out. What it was laid out from is given back.
+/// Lays out a pair on the device, and frees the images that it was made from.
 fn lay<Q: Queue>(images: &Images<Q>, pair: &Pair, counters: PackedCounters) -> Result<(params::Tiled, Laid<Q>)> {
     let queue = images.queue;
     let UploadedPair { memory: (fixed, moving, cubic), params: images } = UploadedPair::new(images, pair)?;
@@ -146,7 +147,7 @@ fn lay<Q: Queue>(images: &Images<Q>, pair: &Pair, counters: PackedCounters) -> R
     let launch = |kernel: &Kernel<params::Tiled>, threads: usize| {
         let blocks = threads.div_ceil(PREPARING as usize) as u32;
         let shape = Shape { grid: [blocks, 1, 1], block: [PREPARING, 1, 1], shared_bytes: 0 };
-        // SAFETY: the memory is as long as the sizes say; what is dropped below waits for the queue.
+        // SAFETY: the memory is as long as the sizes say. Memory that is dropped below waits for the queue first.
         if threads > 0 { unsafe { queue.launch(kernel, shape, params) } } else { Ok(()) }
     };
     launch(&LAY_BRICKS, 32 * 32 * groups_len)?;
@@ -162,8 +163,8 @@ fn lay<Q: Queue>(images: &Images<Q>, pair: &Pair, counters: PackedCounters) -> R
     Ok((params, laid))
 }
 
-/// The groups by what they have to be sampled of, most first: those that come one after the other, and have much the same, go to different
-/// blocks, so that no block gets much more than another.
+/// The order of the groups by their load, largest first. Neighbours in this order have similar loads and go to
+/// different blocks, so all blocks get about the same work.
 fn heaviest_first(loads: &[u32]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..loads.len() as u32).collect();
     order.sort_by_key(|&group| Reverse(loads[group as usize]));
@@ -184,10 +185,12 @@ impl<Q: Queue> Counter<Q> for Tiled<Q> {
     }
 }
 
-/// Voxels of a fixed image from which on this method is faster than `shared-atomic`, whose blocks start sooner.
+/// The number of voxels of the fixed image from which on this method is faster than `shared-atomic`, whose blocks start
+/// sooner.
 const WORTH_IT: usize = 1 << 20;
 
-/// Whether this method can count the pair and is the fastest: with cubic interpolation, where no bricks are skipped, it is not.
+/// Whether this method can count the pair and is the fastest. With cubic interpolation it is not, because no bricks are
+/// skipped.
 pub fn is_best<Q: Queue>(queue: &Q, pair: &Pair) -> bool {
     let known = matches!(pair.interpolator, Interpolator::Nearest | Interpolator::Linear)
         && !pair.bins.into_iter().any(bin::fine);
@@ -199,29 +202,29 @@ fn counters<Q: Queue>(queue: &Q, pair: &Pair) -> Option<PackedCounters> {
     PackedCounters::new(pair.bins, queue.shared_bytes(&whole).min(queue.shared_bytes(&halves)) / 4)
 }
 
-/// The kernels that count in words and in halves.
+/// The kernels that count with one counter per word, and with two.
 fn kernels(how: Interpolator) -> [Kernel<params::Tiled>; 2] {
     match how {
         Interpolator::Nearest => [TILED_NEAREST, TILED_NEAREST_HALVES],
         Interpolator::Linear => [TILED_LINEAR, TILED_LINEAR_HALVES],
-        // Partial volumes are refused before.
+        // `load` has refused partial volumes.
         _ => [TILED_CUBIC, TILED_CUBIC_HALVES],
     }
 }
 
-/// Whether lanes of bricks, and words of strips, can be numbered in 32 bits: both round the size of an image up.
+/// Whether 32 bits can number the lanes of all bricks and the words of all strips. Both round the size of an image up.
 fn can_be_numbered(pair: &Pair) -> bool {
     groups(pair).into_iter().map(u64::from).product::<u64>() < 1 << 22 && strips_len(pair) < 1 << 32
 }
 
-/// Words of the moving image in strips, with a plane more; none where cubics sample it.
+/// Words of the moving image in strips, with one more plane; 0 for cubic interpolators, which don't use strips.
 fn strips_len(pair: &Pair) -> usize {
     let [width, height, depth] = pair.moving.size();
     let plane = width.next_multiple_of(layout::WIDTH as usize) * height;
     if pair.interpolator.is_cubic() { 0 } else { plane * (depth + 1) }
 }
 
-/// The highest value of what kernels make of the moving image.
+/// The highest value that kernels interpolate in the moving image.
 fn full(how: Interpolator) -> f32 {
     if how == Interpolator::Linear { eight_bit::FULL } else { bin::FULL }
 }
@@ -231,7 +234,8 @@ fn groups(pair: &Pair) -> [u32; 3] {
     [0, 1, 2].map(|axis| (pair.fixed.size()[axis] as u32).div_ceil(SIZE[axis] * GROUP[axis]))
 }
 
-/// Cells along x, y and z. What a cubic interpolator makes of a cell may lie beyond its levels.
+/// Cells along x, y and z; none for cubic interpolators, whose values can lie outside the range of the levels in a
+/// cell.
 fn cells(pair: &Pair) -> [u32; 3] {
     if pair.interpolator.is_cubic() { [0; 3] } else { pair.moving.size().map(|n| (n as u32).div_ceil(CELL)) }
 }
@@ -242,7 +246,7 @@ mod tests {
 
     #[test]
     fn counters_are_words_while_they_fit() {
-        // An H200's 227 KB, less the list of bricks.
+        // The words of an H200's 227 KB of shared memory, less the list of bricks.
         let counters = |bins: u32| PackedCounters::new([bins; 2], 57_000).unwrap();
         for bins in [2, 50, 64, 100, 128, 200] {
             let PackedCounters { stride, words, halves } = counters(bins);

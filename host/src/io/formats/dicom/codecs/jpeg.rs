@@ -5,7 +5,7 @@ use jpeg_decoder::{ColorTransform, Decoder, Error, PixelFormat, UnsupportedFeatu
 use super::{DECOMPRESS, Frame, same_samples, same_size};
 use crate::io::source::MOST_DEFLATED;
 
-/// Unpacks a frame. `rgb`: whether its file calls colours red, green and blue.
+/// Decompresses a frame. `rgb` says whether its DICOM file declares the colours as red, green and blue.
 pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize, rgb: bool) -> Result<Frame<'static>, String> {
     let mut decoder = Decoder::new(packed);
     decoder.set_max_decoding_buffer_size(packed.len().saturating_mul(MOST_DEFLATED as usize));
@@ -20,7 +20,7 @@ pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize, rgb: bool) -> Res
     same_size("JPEG", [info.width, info.height].map(usize::from), size)?;
     same_samples("JPEG", there, samples)?;
     if samples == 3 {
-        // What the stream says of itself comes first.
+        // What the JPEG stream declares takes precedence.
         let rgb = adobe(packed).map_or(rgb, |transform| transform == 0);
         decoder.set_color_transform(if rgb { ColorTransform::RGB } else { ColorTransform::YCbCr });
     }
@@ -28,7 +28,7 @@ pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize, rgb: bool) -> Res
     Ok(Frame { big_endian: cfg!(target_endian = "big"), rgb: true, ..Frame::of(bytes, width) })
 }
 
-/// How Adobe's segment says in its last byte that colours were transformed: 0 is not at all.
+/// The colour transform, which is the last byte of Adobe's segment; 0 for none.
 fn adobe(packed: &[u8]) -> Option<u8> {
     let start = packed.windows(9).position(|bytes| bytes.starts_with(&[0xff, 0xee]) && bytes.ends_with(b"Adobe"))?;
     let length = u16::from_be_bytes([packed[start + 2], packed[start + 3]]);

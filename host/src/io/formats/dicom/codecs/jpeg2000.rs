@@ -4,15 +4,16 @@ use hayro_jpeg2000::{DecodeError, DecodeSettings, DecoderContext, Image};
 
 use super::{Frame, same_samples, same_size};
 
-/// Start of a codestream: its first marker, and that of its size.
+/// The start of a codestream: its first marker and the marker of the size segment.
 const START: [u8; 4] = [0xff, 0x4f, 0xff, 0x51];
-/// From its start to the precision of the first component, whose first bit says whether it has a sign.
+/// The offset of the first component's precision in a codestream. The first bit there says whether the component is
+/// signed.
 const PRECISION: usize = 42;
 
-/// Unpacks a frame.
+/// Decompresses a frame.
 pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize) -> Result<Frame<'static>, String> {
     let damaged = |e: DecodeError| format!("its JPEG 2000 pixels are damaged ({e}); copy or download it again");
-    // Some writers keep the boxes of a JP2 file around the codestream, which say nothing that the header does not.
+    // Some writers leave the boxes of a JP2 file around the codestream. The DICOM header has the same information.
     let packed = &packed[packed.windows(START.len()).position(|bytes| bytes == START).unwrap_or(0)..];
     let settings = DecodeSettings { resolve_palette_indices: false, strict: true, target_resolution: None };
     let image = Image::new(packed, &settings).map_err(damaged)?;
@@ -24,7 +25,7 @@ pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize) -> Result<Frame<'
     let mut bytes = vec![0; size[0] * size[1] * samples * 4];
     for (n, component) in components.iter().enumerate() {
         let range = (1i64 << component.bit_depth()) - 1;
-        // The decoder shifts numbers with a sign like those without.
+        // The decoder adds the same offset to signed numbers as to unsigned ones, so it is subtracted here.
         let shift = if is_signed(packed) { 1i64 << (component.bit_depth() - 1) } else { 0 };
         let numbers = bytes.as_chunks_mut::<4>().0.iter_mut().skip(n).step_by(samples);
         for (number, sample) in numbers.zip(component.samples()) {
@@ -35,7 +36,7 @@ pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize) -> Result<Frame<'
     Ok(Frame { rgb: true, ..Frame::of(bytes, 4) })
 }
 
-/// Whether the numbers of a codestream have a sign.
+/// Whether the numbers of a codestream are signed.
 fn is_signed(packed: &[u8]) -> bool {
     packed.get(PRECISION).is_some_and(|precision| precision & 0x80 != 0)
 }

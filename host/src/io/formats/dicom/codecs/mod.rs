@@ -1,4 +1,4 @@
-//! Compressed frames (PS3.5 8.2, A.4).
+//! Decompresses frames (PS3.5 8.2, A.4).
 
 pub mod jpeg;
 pub mod jpeg2000;
@@ -6,40 +6,40 @@ pub mod rle;
 
 use std::borrow::Cow;
 
-/// What is said of frames of a kind that is not read.
+/// What to do about compressed frames that mireg does not read.
 pub const DECOMPRESS: &str = "decompress it, for example with gdcmconv --raw, or convert it to NIfTI with dcm2niix";
 
-/// The numbers of a frame, unpacked.
+/// A decompressed frame.
 pub struct Frame<'a> {
     pub bytes: Cow<'a, [u8]>,
-    /// Bytes of a number.
+    /// Bytes per number.
     pub width: usize,
     pub big_endian: bool,
     pub order: Order,
-    /// Whether colours became red, green and blue.
+    /// Whether colours were converted to red, green and blue.
     pub rgb: bool,
 }
 
 impl<'a> Frame<'a> {
-    /// Numbers of `width` bytes, the least significant first.
+    /// A frame of little-endian numbers of `width` bytes.
     pub fn of(bytes: impl Into<Cow<'a, [u8]>>, width: usize) -> Self {
         Self { bytes: bytes.into(), width, big_endian: false, order: Order::Pixels, rgb: false }
     }
 }
 
-/// In which order the samples of coloured pixels are.
+/// The order of the samples of colour pixels.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Order {
-    /// All of a pixel, then all of the next.
+    /// All samples of a pixel, then all of the next pixel.
     Pixels,
-    /// The first of every pixel, then the second of every pixel.
+    /// The first sample of every pixel, then the second of every pixel, then the third.
     Planes,
-    /// The first of two pixels, then the second and third that both share.
+    /// The first samples of two pixels, then the second and the third sample, which both pixels share.
     Pairs,
 }
 
 impl Order {
-    /// Which numbers of a frame of `count` pixels are the three of pixel `n`.
+    /// The indices of the three samples of pixel `n` in a frame of `count` pixels.
     pub fn samples(self, n: usize, count: usize) -> [usize; 3] {
         match self {
             Self::Pixels => [3 * n, 3 * n + 1, 3 * n + 2],
@@ -49,7 +49,7 @@ impl Order {
     }
 }
 
-/// Whether a frame is as large as the header of its file says.
+/// Checks that a frame has the size that the header of its file says.
 fn same_size(kind: &str, frame: [usize; 2], header: [usize; 2]) -> Result<(), String> {
     match frame == header {
         true => Ok(()),
@@ -60,7 +60,7 @@ fn same_size(kind: &str, frame: [usize; 2], header: [usize; 2]) -> Result<(), St
     }
 }
 
-/// Whether a frame has as many samples per pixel as the header of its file says.
+/// Checks that a frame has as many samples per pixel as the header of its file says.
 fn same_samples(kind: &str, frame: usize, header: usize) -> Result<(), String> {
     match frame == header {
         true => Ok(()),

@@ -1,8 +1,9 @@
-//! Run-length coding (PS3.5 G).
+//! Run-length encoding (PS3.5 G).
 
 use super::{Frame, Order};
 
-/// Unpacks `count` pixels of `samples` numbers of `width` bytes: a segment for each byte of each sample, the most significant first.
+/// Decompresses `count` pixels of `samples` numbers of `width` bytes. There is a segment for each byte of each sample,
+/// the most significant byte first.
 pub fn unpack(packed: &[u8], count: usize, width: usize, samples: usize) -> Result<Frame<'static>, String> {
     let damaged = || "its RLE pixels are damaged; copy or download it again".to_owned();
     let word = |n: usize| packed.get(4 * n..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);
@@ -23,7 +24,7 @@ pub fn unpack(packed: &[u8], count: usize, width: usize, samples: usize) -> Resu
     Ok(Frame { big_endian: true, order: Order::Planes, ..Frame::of(bytes, width) })
 }
 
-/// The first `count` bytes of a PackBits stream, or fewer where it ends.
+/// The first `count` bytes of a PackBits stream, or fewer if it ends before.
 fn unpack_bits(mut packed: &[u8], count: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while bytes.len() < count
