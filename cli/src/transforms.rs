@@ -79,7 +79,8 @@ impl Chain {
     /// Refuses a displacement field if none of the points that `map` mapped fell inside its grid.
     pub fn met(&self, map: &TransformMap) -> Result<()> {
         map.missed().map_or(Ok(()), |part| {
-            let message = "no point falls inside its grid; check the headers, the order of the transforms, and whether they lead the other way";
+            let message =
+                "no point falls inside its grid; check the headers, the order of the transforms, and their direction";
             Err(Error::file(&self.files[part], message))
         })
     }

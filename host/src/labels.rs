@@ -70,7 +70,7 @@ impl<'a> Labels<'a> {
         let fixed = fixed.map(|map| Self::new(Setting::FixedLabels, map, images[0])).transpose()?;
         let moving = moving.map(|map| Self::new(Setting::MovingLabels, map, images[1])).transpose()?;
         if fixed.is_none() && moving.is_some() {
-            let text = message!("labels of the moving image alone say nothing"; "give ", FixedLabels, ", too");
+            let text = message!("labels of the moving image can only be compared with those of the fixed image"; "give ", FixedLabels, ", too");
             return Err(Error::option(Setting::MovingLabels, text));
         }
         Ok(fixed.map(|fixed| (fixed, moving)))

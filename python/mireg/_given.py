@@ -97,6 +97,8 @@ def points_of(points: Any, name: str, frame: str | None) -> list[list[float]]:
 def points_words(given: dict[str, Any], frame: str | None, held: dict[str, Any]) -> dict[str, Any]:
     """Return the words for points, and for their frame if there are files. Arrays are put into ``held``."""
     given = {name: points for name, points in given.items() if points is not None}
+    if frame and not given:
+        raise InputError("frame is that of points, and there are none; leave it out")
     said = any(map(is_path, given.values()))
     for name, points in given.items():
         if not is_path(points):

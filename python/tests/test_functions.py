@@ -107,6 +107,8 @@ def test_evaluate_is_that_of_the_command_line(pair, files, found, tmp_path):
     assert by_points["points"] == 2 and by_points["after"]["max_mm"] < 1e-9
     mask = mireg.Image((pair.arrays[0] > 0).astype(np.uint8), pair.affines[0], frame="LPS")
     assert mireg.evaluate(truth, truth=truth, mask=mask)["points"] == (pair.arrays[0] > 0).sum()
+    with pytest.raises(mireg.InputError, match="frame is that of points"):
+        mireg.evaluate(truth, fixed=pair.images()[0], frame="RAS")
     with pytest.raises(mireg.InputError, match="does not say its frame"):
         mireg.evaluate(truth, truth=truth, points=points)
 

@@ -115,7 +115,7 @@ fn finds_a_bend_and_writes_its_files() {
     let shown = stdout(&mut mireg(folder.path(), &DEFORM));
     for word in [
         "the headers",
-        "mutual information of intensities plus that of contrasts 1.",
+        "mutual information of intensities plus that of local contrast 1.",
         "Jacobian",
         "inverse consistency",
         "field.nii.gz",
@@ -233,7 +233,7 @@ fn takes_pictures() {
 fn every_force_climbs() {
     let folder = volumes();
     for (force, said, moving) in [
-        ("nmi", "mutual information of intensities plus that of contrasts 1.", "moving.nii"),
+        ("nmi", "mutual information of intensities plus that of local contrast 1.", "moving.nii"),
         ("lcc", "mean squared local cross-correlation 0.", "same.nii"),
         ("ssd", "negative mean squared difference -0.", "same.nii"),
     ] {
@@ -252,7 +252,8 @@ fn takes_forces_and_channels() {
     let folder = volumes();
     let extra = ["--fixed-extra", "fixed.nii", "--moving-extra", "same.nii", "--extra-weight", "0.5"];
     let shown = stdout(mireg(folder.path(), &DEFORM).args(["--force", "mi:2,lcc:0/1"]).args(extra));
-    let said = "weighted information, nats, of mutual information, mean squared local cross-correlation in 2 channels";
+    let said =
+        "weighted sum of information, nats, of mutual information, mean squared local cross-correlation in 2 channels";
     assert!(shown.contains(said), "{shown}");
     let report = report(&folder.path().join("out"));
     assert_eq!((&report["force"], &report["channels"]), (&"mi:2,lcc:0/1".into(), &2.into()));
@@ -290,8 +291,8 @@ fn says_so_where_the_start_is_no_use() {
         ["deform", "fixed.nii", "noise.nii", "--out", "out", "--levels", "6", "--iterations", "2", "--backend", "cpu"];
     let assert = mireg(folder.path(), &arguments).arg("--quiet").assert().stdout("");
     let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-    let words = "mireg: warning: the affine registration should not be used";
-    assert!(told.contains(words) && told.contains("starting as the headers"), "{told}");
+    let words = "mireg: warning: the affine registration failed its checks";
+    assert!(told.contains(words) && told.contains("starting from the alignment of the headers"), "{told}");
     let report = report(&folder.path().join("out"));
     assert_eq!((&report["start"], &report["warnings"][0]["name"]), (&"the headers".into(), &"start".into()));
     assert_eq!(report["transform"]["parameters"], serde_json::json!([0.0, 0.0, 0.0]));
@@ -354,9 +355,9 @@ fn refuses_in_a_line() {
         ("fixed.nii moving.nii --out out --fixed-labels fixed.nii", &["fixed label map", "whole numbers"]),
         ("fixed.nii moving.nii --out out --fixed-labels empty.nii", &["fixed label map", "every voxel is 0"]),
         ("fixed.nii moving.nii --out out --fixed-labels missing.nii", &["missing.nii"]),
-        ("fixed.nii moving.nii --out out --moving-labels constant.nii", &["moving image alone", "--fixed-labels"]),
+        ("fixed.nii moving.nii --out out --moving-labels constant.nii", &["can only be compared", "--fixed-labels"]),
         ("fixed.nii moving.nii --out out --fixed-points one.csv", &["--moving-points"]),
-        ("fixed.nii moving.nii --out out --points one.csv --moving-points two.csv", &["1 fixed and 2 moving", "pairs"]),
+        ("fixed.nii moving.nii --out out --points one.csv --moving-points two.csv", &["1 fixed and 2 moving landmarks", "as many of each"]),
         (
             "fixed.nii moving.nii --out out --points one.csv --moving-points far.csv",
             &["landmark 1", "moving", "--frame"],

@@ -202,7 +202,7 @@ fn those_of_the_plane_are_not_of_space() {
         assert!(code == Some(2) && told.starts_with("mireg: plane.tfm: is a transform of two-dim"), "{told}");
     }
     let (code, told) = apply(["flat.mha"; 2], &["a.tfm"]);
-    assert!(code == Some(2) && told.starts_with("mireg: a.tfm: leads out of the plane"), "{told}");
+    assert!(code == Some(2) && told.starts_with("mireg: a.tfm: leads out of the image plane"), "{told}");
     for transforms in [&["plane.tfm"][..], &["shift.tfm"], &["plane.tfm", "shift.tfm"]] {
         assert_eq!(apply(["flat.mha"; 2], transforms), (Some(0), String::new()), "{transforms:?}");
     }

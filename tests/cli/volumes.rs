@@ -141,7 +141,7 @@ fn colours_are_said() {
     picture.save(folder.path().join("a.png")).unwrap();
     let arguments = ["apply", "a.png", "--like", "a.png", "--out", "b.png"];
     let told = mireg(folder.path(), &arguments).assert().success().get_output().stderr.clone();
-    let said = "mireg: note: a.png: its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B\n";
+    let said = "mireg: note: a.png: its colours were converted to luma, 0.2126 R + 0.7152 G + 0.0722 B\n";
     assert_eq!(String::from_utf8(told).unwrap(), said);
 }
 

@@ -44,7 +44,7 @@ fn options_that_make_no_sense() {
     refused(&extra(&pair.fixed, &pair.moving, 0.0), "more than 0");
     refused(&extra(&pair.moving, &pair.moving, 1.0), "an extra fixed image is not on the fixed image's grid");
     refused(&extra(&pair.fixed, &pair.fixed, 1.0), "an extra moving image is not on the moving image's grid");
-    refused(&extra(&pair.fixed, &constant, 1.0), "of the extra images the moving image is constant");
+    refused(&extra(&pair.fixed, &constant, 1.0), "extra images: the moving image is constant");
     let flat = DAffine3::from_scale(DVec3::new(1.0, 0.0, 1.0));
     assert!(line(&pair, &Options { start: from(&flat), ..Options::default() }).contains("no inverse"));
 }

@@ -109,5 +109,5 @@ fn no_middle() {
     let over = DAffine3::from_rotation_z(std::f64::consts::PI);
     let options = symmetric(Options { start: from(&over), ..Options::default() });
     let line = CPU.deform(&fixed, &moving, &options, &Silent).unwrap_err().to_string();
-    assert!(line.contains("no middle") && !line.contains('\n'), "{line}");
+    assert!(line.contains("has no half") && !line.contains('\n'), "{line}");
 }

@@ -18,7 +18,7 @@ pub fn tests() -> Vec<Trial> {
     ]
 }
 
-const SAID: &str = "its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B";
+const SAID: &str = "its colours were converted to luma, 0.2126 R + 0.7152 G + 0.0722 B";
 /// Of a row of 4 voxels, which is repeated: white, red, a mixture, nearly black.
 const COLOURS: [[u8; 3]; 4] = [[255, 255, 255], [255, 0, 0], [200, 100, 50], [1, 1, 2]];
 const LUMA: [f32; 4] = [255.0, 54.0, 118.0, 1.0];
@@ -86,7 +86,7 @@ fn false_colours_become_the_values_behind_them() {
         picture.save(&path).unwrap();
         let image = io::read_with(&path, &ReadOptions::default()).unwrap();
         let said = image.notes.iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(said, ["its colours are those of a colour map, and became places along it"]);
+        assert_eq!(said, ["its colours come from a colour map and were converted to positions along it"]);
         let values = (0..height).flat_map(|y| (0..width).map(move |x| value(x, y)));
         let mut pairs: Vec<_> = values.zip(&image.volume.voxels).collect();
         pairs.sort_by_key(|(value, _)| *value);

@@ -251,7 +251,7 @@ fn colours_become_luma() {
     for image in [file("RGB", 0, pixels), file("RGB", 1, planes)] {
         assert_eq!((image.volume.voxels, image.volume.pixel), (luma.clone(), PixelType::U8));
         assert_eq!(image.notes.len(), 1);
-        assert!(image.notes[0].to_string().starts_with("its colours became luma"));
+        assert!(image.notes[0].to_string().starts_with("its colours were converted to luma"));
     }
     let green = taken("RGB", 0, colours.concat(), Channel::Number(1));
     let expected: Vec<f32> = colours.iter().map(|colour| f32::from(colour[1])).collect();

@@ -131,7 +131,7 @@ fn a_channel_is_taken() {
     assert_eq!(said(&green), ["its green channel was taken"]);
     assert_eq!(
         said(&with(&path, None, Channel::Luma).unwrap()),
-        ["its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B"]
+        ["its colours were converted to luma, 0.2126 R + 0.7152 G + 0.0722 B"]
     );
     let five = Page { channels: 5, bits: 16, ..Page::default() };
     let path = folder.file("b.tif", bytes(&[(five.clone(), five.units(number))]));

@@ -301,7 +301,7 @@ impl Deform {
                 true => (Setting::FixedExtra, "fixed"),
                 false => (Setting::MovingExtra, "moving"),
             };
-            let text = format!("{} fixed and {} moving extra images are no pairs", fixed.len(), moving.len());
+            let text = format!("there are {} fixed and {} moving extra images", fixed.len(), moving.len());
             return Err(Error::option(setting, format!("{text}; give as many {few} ones as others")));
         }
         let weight = |number: usize| self.extra_weight.get(number).or(self.extra_weight.last()).copied().unwrap_or(1.0);

@@ -138,6 +138,11 @@ impl Warning {
     fn new(doubt: &Doubt) -> Self {
         Self { check: doubt.check, text: flags::message(&doubt.message), grave: doubt.grave }
     }
+
+    /// Returns the text as a sentence.
+    fn sentence(&self) -> String {
+        format!("{}{}", self.text, if self.text.ends_with('?') { "" } else { "." })
+    }
 }
 
 /// The command, its images, and where it was computed.

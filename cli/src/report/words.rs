@@ -14,10 +14,10 @@ pub fn intensities(of: &Intensities) -> String {
 pub fn left_out(of: &Intensities) -> String {
     let clamped = of.below + of.above;
     let part = 100.0 * of.clamped_fraction();
-    let clamped = (clamped > 0).then(|| format!("{clamped} voxels beyond ({part:.2} %), which count as its ends"));
+    let clamped = (clamped > 0).then(|| format!("{clamped} voxels outside ({part:.2} %), clamped to the range"));
     let missing = (of.missing > 0).then(|| format!("{} voxels without data (NaN)", of.missing));
     let all: Vec<_> = clamped.into_iter().chain(missing).collect();
-    if all.is_empty() { "all voxels within".to_owned() } else { all.join("; ") }
+    if all.is_empty() { "no voxel outside".to_owned() } else { all.join("; ") }
 }
 
 /// Describes a linear transform: rotation in degrees, change of volume in percent, and translation in mm.
@@ -50,11 +50,11 @@ pub fn metric_of(Options { force, extra, .. }: &Options, compared: Compared) -> 
         if compared == Compared::Intensities { String::new() } else { format!(" of {}", self::compared(compared)) };
     match (force.all(), &extra[..]) {
         ([alone], []) if compared != Compared::Both => format!("{}{of}", metric(alone.force)),
-        ([_], []) => "mutual information of intensities plus that of contrasts".to_owned(),
+        ([_], []) => "mutual information of intensities plus that of local contrast".to_owned(),
         (forces, extra) => {
             let names: Vec<_> = forces.iter().map(|weighted| metric(weighted.force)).collect();
             let channels = if extra.is_empty() { String::new() } else { format!(" in {} channels", extra.len() + 1) };
-            format!("weighted information, nats, of {}{of}{channels}", names.join(", "))
+            format!("weighted sum of information, nats, of {}{of}{channels}", names.join(", "))
         }
     }
 }
@@ -63,8 +63,8 @@ pub fn metric_of(Options { force, extra, .. }: &Options, compared: Compared) -> 
 pub fn compared(compared: Compared) -> &'static str {
     match compared {
         Compared::Intensities => "intensities",
-        Compared::Contrasts => "contrasts",
-        Compared::Both => "intensities and contrasts",
+        Compared::Contrasts => "local contrast",
+        Compared::Both => "intensities and local contrast",
     }
 }
 

@@ -50,5 +50,5 @@ fn of_extra(error: Error) -> Error {
         Error::Option { setting: Setting::Moving, message } => (Setting::MovingExtra, message),
         other => return other,
     };
-    Error::Option { setting, message: Message::from("of the extra images ").then(&message) }
+    Error::Option { setting, message: Message::from("extra images: ").then(&message) }
 }

@@ -28,8 +28,8 @@ const UNMATCHED: [f64; 2] = [0.05, 0.1];
 pub fn of_parts(Unmatched { share, middle_mm }: Unmatched) -> Option<Doubt> {
     let [x, y, z] = middle_mm?;
     let text = format!(
-        "{:.0} % of what the images show tells nothing about what lies on it, around ({x:.0}, {y:.0}, {z:.0}) mm LPS: look there, and mask \
-         what only one of the images shows",
+        "{:.0} % of the foreground does not match what lies on it, around ({x:.0}, {y:.0}, {z:.0}) mm LPS: look there, \
+         and mask what only one of the images shows",
         100.0 * share
     );
     let [some, much] = UNMATCHED;
@@ -68,7 +68,8 @@ fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
     let times = after.max(0.0) / before;
     let text = || {
         message!(
-            "what the images show agrees less than at the start ({times:.2} times the contrasts' information): their brightness leads the field astray";
+            "structures match less than before the deformation ({times:.2} times the mutual information of local contrast): \
+             varying brightness misleads the field";
             "use ", Force, " lcc, or a larger ", SmoothMm
         )
     };
@@ -80,7 +81,8 @@ fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
 fn of_bending(gain: f64, bending: f64) -> Option<Doubt> {
     let text = || {
         message!(
-            "the images do not account for how the field bends space (their contrasts tell {gain:.2} nats more than at the start, and should tell {bending:.2})";
+            "the images do not justify so strong a deformation (the mutual information of local contrast rose by {gain:.2} \
+             nats; {bending:.2} are needed)";
             "use a larger ", SmoothMm, ", or a linear registration alone"
         )
     };
@@ -102,21 +104,23 @@ pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid:
     let [low, high] = jacobian;
     if low.is_nan() || low <= 0.0 {
         let message =
-            message!("the field folds space: its Jacobian is {low:.3} at its smallest"; "use a larger ", SmoothMm);
+            message!("the field folds: its smallest Jacobian determinant is {low:.3}"; "use a larger ", SmoothMm);
         doubts.push(Doubt::grave(Check::Folded, message));
     } else if low < UNUSUAL[0] || high > UNUSUAL[1] {
-        let message =
-            message!("volumes change by {low:.2} to {high:.1} times, more than tissue does: use a larger ", SmoothMm);
+        let message = message!(
+            "local volumes change by factors of {low:.2} to {high:.1}, more than tissue does: use a larger ",
+            SmoothMm
+        );
         doubts.push(Doubt::slight(Check::Stretched, message));
     }
     if !levels.iter().any(|level| level.ends()[1] > level.ends()[0]) {
-        let text = "the images do not agree better than at the start: see whether the start places them on each other";
+        let text = "the metric did not rise above its initial value: check the initial alignment";
         // The metric need not rise if the images were aligned from the beginning.
         doubts.push(Doubt { check: Check::NoRise, message: text.into(), grave: !agree });
     }
     let mm = consistency.mean_mm;
     if mm > POOR_INVERSE * super::smallest(grid) {
-        let message = message!("the way there and back misses by {mm:.2} mm on average: use a larger ", SmoothMm);
+        let message = message!("the field and its inverse disagree by {mm:.2} mm on average: use a larger ", SmoothMm);
         doubts.push(Doubt::slight(Check::Inverse, message));
     }
     doubts

@@ -76,7 +76,7 @@ impl Forces {
         let refused = |text: String| Err(Error::option(Setting::Force, text));
         for (number, Weighted { force, weights }) in all.iter().enumerate() {
             if all[..number].iter().any(|other| other.force == *force) {
-                return refused(format!("{force} is there twice"));
+                return refused(format!("{force} is given twice"));
             }
             if weights.is_empty() || weights.iter().any(|weight| !(weight.is_finite() && *weight >= 0.0)) {
                 return refused(format!("each weight of {force} is a number of 0 or more"));
@@ -84,7 +84,7 @@ impl Forces {
         }
         let levels = all.iter().map(|weighted| weighted.weights.len()).max().unwrap_or(1);
         match (0..levels).find(|&level| all.iter().all(|weighted| weighted.weight(level) == 0.0)) {
-            Some(level) => refused(format!("nothing pulls on level {}: every weight is 0", level + 1)),
+            Some(level) => refused(format!("no metric is used on level {}: every weight is 0", level + 1)),
             None => Ok(Self(all)),
         }
     }
@@ -172,8 +172,8 @@ mod tests {
             ("mi:inf", "0 or more"),
             ("mi:", "no weight"),
             ("mi:a", "no weight"),
-            ("mi:0", "nothing pulls on level 1"),
-            ("mi:1/0,lcc:1/0/1", "nothing pulls on level 2"),
+            ("mi:0", "no metric is used on level 1"),
+            ("mi:1/0,lcc:1/0/1", "no metric is used on level 2"),
         ] {
             let line = text.parse::<Forces>().unwrap_err().to_string();
             assert!(line.contains(says), "{text}: {line}");

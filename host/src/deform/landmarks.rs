@@ -46,7 +46,7 @@ impl Landmarks {
         let sides = [(Setting::FixedPoints, &self.fixed, "fixed"), (Setting::MovingPoints, &self.moving, "moving")];
         let [fixed, moving] = sides.map(|(_, points, _)| points.len());
         if fixed != moving || fixed == 0 {
-            let text = message!("{fixed} fixed and {moving} moving landmarks are no pairs"; "give as many of each");
+            let text = message!("there are {fixed} fixed and {moving} moving landmarks"; "give as many of each");
             return Err(Error::option(Setting::MovingPoints, text));
         }
         if self.error_mm.is_some_and(|mm| !(mm.is_finite() && mm > 0.0)) {
@@ -106,7 +106,7 @@ impl LandmarkErrors {
         let Self { error_mm, after: Tre { median_mm, .. }, .. } = self;
         let text = || {
             message!(
-                "the field misses half of the landmarks by {median_mm:.1} mm or more: see whether they are pairs, or use a smaller ",
+                "half of the landmarks end {median_mm:.1} mm or more from their targets: check that they are pairs, or use a smaller ",
                 SmoothMm
             )
         };
@@ -143,7 +143,7 @@ fn voxel(grid: &Geometry, point: DVec3) -> Option<u32> {
 
 fn outside(number: usize, point: DVec3, which: &str) -> Message {
     let (number, [x, y, z]) = (number + 1, point.to_array());
-    message!("landmark {number} at {x:.1}, {y:.1}, {z:.1} mm (LPS) lies outside the {which} image"; "see whether ", Frame, " is right")
+    message!("landmark {number} at {x:.1}, {y:.1}, {z:.1} mm (LPS) lies outside the {which} image"; "check ", Frame)
 }
 
 #[cfg(test)]
@@ -171,7 +171,7 @@ mod tests {
         let (inside, outside) = (DVec3::ONE, DVec3::new(-1.0, 1.0, 1.0));
         assert_eq!(told(&[inside], &[inside], Some(0.5)), "");
         assert!(told(&[inside], &[], None).contains("1 fixed and 0 moving"));
-        assert!(told(&[], &[], None).contains("no pairs"));
+        assert!(told(&[], &[], None).contains("0 fixed and 0 moving"));
         assert!(told(&[inside], &[inside], Some(0.0)).contains("more than 0"));
         let told = told(&[inside, inside], &[inside, outside], None);
         assert!(told.contains("landmark 2 at -1.0, 1.0, 1.0 mm") && told.contains("moving"), "{told}");

@@ -35,13 +35,13 @@ impl Middle {
     /// [`Error::Option`] for slices that lie askew in space, and for a start that has no half.
     pub fn new(images: [&Geometry; 2], start: &DAffine3, spacings: Option<&[f64]>) -> Result<Self> {
         if images.iter().any(|image| image.is_slice_in_space()) {
-            let text = "slices that lie askew in space have no grid in the middle; deform volumes, or pictures";
+            let text = "oblique single slices cannot be deformed symmetrically; use volumes or 2-D images";
             return Err(Error::option(Setting::Symmetric, text));
         }
         let half = half(start).ok_or_else(|| {
             Error::option(
                 Setting::Start,
-                "the start turns by about 180 degrees or mirrors, which has no middle; turn the axes of an image in its header",
+                "the initial transform rotates by about 180 degrees or mirrors, so it has no half; turn the axes of an image in its header",
             )
         })?;
         let to = [half.inverse(), half];

@@ -57,14 +57,14 @@ impl Run<'_> {
         }
         let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
         if !given && doubts::hardly_accounted(&found) {
-            self.observer.note("contrasts hardly account for how the field bends: trying fields that they account for");
+            self.observer.note("the images hardly justify so strong a deformation: trying weaker ones");
             let again = Attempt { starts: self.starts, account: Account::Contrasts };
             let again = self.found(levels, again, seconds)?;
             return Ok(if again.trusted() { again } else { found });
         }
         let unmatched = found.doubts.iter().any(|doubt| doubt.check == Check::Unmatched);
         let Some(starts) = self.other(levels, &found).filter(|_| unmatched) else { return Ok(found) };
-        self.observer.note("a part of the images tells nothing about what lies on it: trying the other start");
+        self.observer.note("a part of the images does not match: trying the other initial alignment");
         let again = self.found(levels, Attempt { starts, account: Account::Half }, seconds)?;
         let share = |made: &Deformation| made.unmatched.map_or(0.0, |of| of.share);
         let better = share(&again) < share(&found) && again.values[1] > found.values[1];

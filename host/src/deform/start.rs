@@ -12,9 +12,9 @@ use crate::{Error, Geometry, Observer, Result, Volume};
 use std::time::Instant;
 
 /// Ends of the sentence that says where a flow starts if the result of a registration should not be used.
-const HEADERS: &str = "as the headers place the images";
-const THERE_OR_HEADERS: &str = "there or as the headers place the images, as they agree better";
-const EXCHANGED: &str = "from what it finds with the images exchanged";
+const HEADERS: &str = "from the alignment of the headers";
+const THERE_OR_HEADERS: &str = "from it or from the headers, whichever matches better";
+const EXCHANGED: &str = "from the registration of the exchanged images";
 
 /// The linear transform that a flow starts from.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,14 +143,15 @@ impl Found {
 fn both_ways(kind: Kind, [fixed, moving]: &[Prepared; 2], chosen: Chosen, observer: &dyn Observer) -> Result<Found> {
     let there = registered(kind, [fixed, moving], chosen, observer)?;
     let back = registered(kind, [moving, fixed], chosen, observer)?;
-    Ok(met(kind, &fixed.image.geometry, [there, back]))
+    Ok(met(&fixed.image.geometry, [there, back]))
 }
 
 /// Combines the results of both ways: see [`both_ways`].
-fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
+fn met(grid: &Geometry, ways: [Found; 2]) -> Found {
     let sure = ways.iter().any(|way| way.sure);
-    let map = |way: &Found| way.start.as_ref().filter(|_| way.sure >= sure).map(Linear::to_affine);
-    let [there, back] = ways.each_ref().map(map);
+    let used = ways.each_ref().map(|way| way.start.as_ref().filter(|_| way.sure >= sure));
+    let kind = used.iter().flatten().map(|start| start.kind).max();
+    let [there, back] = used.map(|start| start.map(Linear::to_affine));
     let map = match (there, back.map(|back| back.inverse())) {
         (Some(there), Some(back)) => Some(middle::between(&there, &back).unwrap_or(there)),
         (there, back) => there.or(back),
@@ -163,7 +164,7 @@ fn met(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
         Some(_) => THERE_OR_HEADERS,
         None => HEADERS,
     };
-    let start = map.map(|map| Linear::new(kind, Dimension::of(grid), grid.centre(), &map));
+    let start = map.zip(kind).map(|(map, kind)| Linear::new(kind, Dimension::of(grid), grid.centre(), &map));
     let doubts = ways.map(|way| way.starting(at).doubts).concat();
     Found { start, sure, doubts }
 }
@@ -178,7 +179,7 @@ fn registered(kind: Kind, images: [&Prepared; 2], chosen: Chosen, observer: &dyn
         let doubts = messages.map(|message| Doubt::slight(Check::Start, of(message))).collect();
         return Ok(Found { start: Some(found.transform), sure: true, doubts });
     }
-    let begun = Message::from(format!("the {name} registration should not be used ("));
+    let begun = Message::from(format!("the {name} registration failed its checks ("));
     let why = messages.enumerate().fold(begun, |whole, (n, message)| {
         let whole = if n == 0 { whole } else { whole.then(&message!("; ")) };
         whole.then(message)
@@ -211,7 +212,7 @@ mod tests {
         let sure = || Found { start: start(), sure: true, doubts: Vec::new() };
         let (doubtful, useless) = (|| unsure(start()), || unsure(None));
         let says = |ways: [Found; 2]| {
-            let found = met(Kind::Affine, &grid, ways);
+            let found = met(&grid, ways);
             let messages = found.doubts.iter().map(|doubt| doubt.message.to_string()).collect::<Vec<_>>();
             (found.start.is_some(), found.sure, messages)
         };
@@ -222,6 +223,11 @@ mod tests {
         assert_eq!(says([doubtful(), doubtful()]), (true, false, vec![starting(THERE_OR_HEADERS); 2]));
         assert_eq!(says([useless(), doubtful()]), (true, false, vec![starting(THERE_OR_HEADERS); 2]));
         assert_eq!(says([useless(), useless()]), (false, false, vec![starting(HEADERS); 2]));
+        let rigid = || Some(Linear::identity(Kind::Rigid, Dimension::Three, grid.centre()));
+        for (start, kind) in [(start(), Kind::Affine), (rigid(), Kind::Rigid)] {
+            let ways = [Found { start, ..unsure(None) }, Found { start: rigid(), ..unsure(None) }];
+            assert_eq!(met(&grid, ways).start.map(|start| start.kind), Some(kind));
+        }
         let turned = || Found {
             start: Some(Linear::new(Kind::Affine, Dimension::Three, DVec3::ZERO, &DAffine3::from_rotation_z(3.1))),
             ..unsure(None)

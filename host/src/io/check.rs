@@ -12,7 +12,7 @@ const ORTHONORMAL: f64 = 1e-3;
 const MOST_VOXELS: usize = isize::MAX as usize / 4;
 
 /// The message if a displacement field is given as an image.
-pub const NO_IMAGE: &str = "is no image, but a displacement field; give it as a transform";
+pub const NO_IMAGE: &str = "is a displacement field, not an image; give it as a transform";
 /// The hint if a file may be a displacement field.
 pub const IF_FIELD: &str = "If it is a displacement field, give it as a transform";
 

@@ -27,12 +27,12 @@ impl Wanted {
 
 /// The note on an image whose colours were converted to luma.
 fn colours_became_luma() -> Message {
-    message!("its colours became luma, 0.2126 R + 0.7152 G + 0.0722 B")
+    message!("its colours were converted to luma, 0.2126 R + 0.7152 G + 0.0722 B")
 }
 
 /// The note on an image whose colours were converted to the values of a colour map.
 pub fn colours_became_values() -> Message {
-    message!("its colours are those of a colour map, and became places along it")
+    message!("its colours come from a colour map and were converted to positions along it")
 }
 
 impl ReadOptions {

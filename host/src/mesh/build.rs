@@ -50,7 +50,7 @@ impl Mesh {
         if moved.iter().any(|p| !p.is_finite() || p.z.abs() > 1e-6) {
             return Err(Error::option(
                 Setting::Start,
-                message!("the start of the mesh leads out of the plane"; "start from a 2-D transform"),
+                message!("the initial transform leads out of the image plane"; "start from a 2-D transform"),
             ));
         }
         let mesh = Self { fixed, moving: moved.iter().map(|p| p.truncate()).collect(), triangles };
@@ -58,7 +58,7 @@ impl Mesh {
             true => Ok(mesh),
             false => Err(Error::option(
                 Setting::Start,
-                message!("the start of the mesh mirrors the picture"; "flip one of the pictures first"),
+                message!("the initial transform mirrors the image"; "flip one of the images first"),
             )),
         }
     }
@@ -109,7 +109,7 @@ impl Lattice {
             return Err(Error::option(
                 Setting::Spacing,
                 message!(
-                    "a mesh of {spacing} pixels a side is too fine: triangles need {LEAST} pixels";
+                    "a mesh with cells of {spacing} pixels is too fine: triangles need {LEAST} pixels";
                     "use a ", Spacing, " of {least} or more"
                 ),
             ));

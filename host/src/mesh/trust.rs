@@ -36,12 +36,13 @@ pub fn doubts(found: &Found) -> Vec<Doubt> {
     let mean = found.mean_confidence();
     if mean < LITTLE_CONFIDENCE {
         let percent = 100.0 * mean;
-        let text = format!("most triangles tell nothing about where they lie (mean confidence {percent:.0} %)");
+        let text =
+            format!("most triangles match no better than at neighbouring positions (mean confidence {percent:.0} %)");
         doubts.push(Doubt::grave(Check::Information, text));
     }
     let part = found.climbed.patches as f64 / found.confidence.len() as f64;
     if part < SMALL_OVERLAP {
-        let text = format!("only {:.0} % of the triangles have pixels enough inside the moving picture", 100.0 * part);
+        let text = format!("only {:.0} % of the triangles have enough pixels inside the moving image", 100.0 * part);
         doubts.push(Doubt::slight(Check::Overlap, text));
     }
     doubts

@@ -70,7 +70,7 @@ impl Family for Mattes {
             true => Err(Error::option(
                 Setting::Bins,
                 format!(
-                    "{} bins: Mattes windows take {LEAST_BINS} to 1024, of which {PADDING} stay empty at either end",
+                    "{} bins: the Mattes metric takes {LEAST_BINS} to 1024, of which {PADDING} at each end stay empty",
                     self.bins
                 ),
             )),

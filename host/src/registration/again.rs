@@ -56,12 +56,12 @@ impl Again {
     /// Returns the note for the user that says why.
     pub fn why(&self) -> &'static str {
         match self {
-            Self::Search { lost: false } => {
-                "little speaks for where the images were placed: searching by their contrasts"
+            Self::Search { lost: false } => "the alignment is doubtful: searching again by local contrast",
+            Self::Contrasts(_) => {
+                "local contrast matches more clearly than intensities: continuing with local contrast"
             }
-            Self::Contrasts(_) => "contrasts tell more than intensities: going on by contrasts",
             Self::Search { .. } | Self::Foreground => {
-                "the images agree as well elsewhere as where they were placed: trying again"
+                "the images match as well at other positions: trying again by the foreground"
             }
         }
     }
@@ -124,7 +124,7 @@ impl Case<'_> {
         seconds: RegistrationSeconds,
         insides: Option<&Insides>,
     ) -> Result<Registration> {
-        self.observer.note("the smaller image agrees better elsewhere in the larger one: going on from there");
+        self.observer.note("the smaller image matches better elsewhere in the larger one: continuing from there");
         let options = Options { init: Init::Transform(place.to), ..options.clone() };
         let mut found = self.run([self.read; 2], &options, seconds, insides)?;
         found.started.from = "elsewhere";

@@ -34,7 +34,7 @@ pub(crate) fn linear<'b>(
         return Ok(found);
     }
     // Images that show too little for scales and shears may show enough for a rotation.
-    observer.note(&format!("the {} registration should not be used: trying a rigid one", kind.name()));
+    observer.note(&format!("the {} registration failed its checks: trying a rigid one", kind.name()));
     let rigid = unless_fatal(of_kind(Kind::Rigid, images, backend()?, observer))?;
     Ok(rigid.filter(Registration::trusted).unwrap_or(found))
 }

@@ -30,7 +30,7 @@ pub fn nearest(
     if flat || options.dof == Kind::Affine || options.init != Init::Auto || !is_replaceable(&found.doubts) {
         return Ok(None);
     }
-    observer.note(&format!("the {} registration should not be used: trying an affine one", options.dof.name()));
+    observer.note(&format!("the {} registration failed its checks: trying an affine one", options.dof.name()));
     let as_affine = Options { dof: Kind::Affine, moved: false, ..options.clone() };
     let affine = unless_fatal(alone(images, &as_affine, found.seconds.clone(), backend, observer))?;
     // After a wrong result, another wrong one must not pass by chance.
@@ -78,7 +78,7 @@ fn near(
 
 /// Rewords a doubt about the affine registration for the result that replaces it.
 fn by_affine(doubt: &Doubt) -> Doubt {
-    let message = format!("by the affine registration to which this is nearest, {}", doubt.message);
+    let message = format!("in the affine registration from which this transform was derived, {}", doubt.message);
     Doubt { message: message.into(), ..doubt.clone() }
 }
 

@@ -65,7 +65,7 @@ impl Evidence<'_> {
 
     fn information(&self) -> Option<Doubt> {
         let mi = self.end.mi - self.chance;
-        let text = format!("the images tell almost nothing about each other (MI {mi:.4} nats beyond chance)");
+        let text = format!("the images share almost no information (MI {mi:.4} nats beyond chance)");
         // At full resolution noise hides mutual information that the coarser images of `place` show.
         let told = self.place.is_some_and(tells_by_contrasts);
         (mi < LITTLE_INFORMATION && !told).then(|| Doubt::grave(Check::Information, text))
@@ -76,20 +76,20 @@ impl Evidence<'_> {
         let worse = after < before;
         // If the headers' alignment has little overlap, a higher metric there does not make it the better one.
         let grave = worse && 2 * self.start.overlap > self.end.overlap;
-        let text = "the metric is lower than where the headers place the images";
+        let text = "the metric is lower than with the alignment of the headers";
         worse.then(|| Doubt { check: Check::Metric, message: text.into(), grave })
     }
 
     fn rotation(&self) -> Option<Doubt> {
         let turn = angle(&self.to.matrix3).to_degrees();
-        let text = format!("the images are turned by {turn:.0} degrees against each other: are the headers right?");
+        let text = format!("the images are rotated by {turn:.0} degrees against each other: are the headers right?");
         (turn > LARGE_ROTATION).then(|| Doubt::slight(Check::Rotation, text))
     }
 
     fn volume(&self) -> Option<Doubt> {
         let scale = self.to.matrix3.determinant();
         let beyond = |limit: f64| scale > limit || scale < limit.recip();
-        let text = format!("volumes change by a factor of {scale:.2}");
+        let text = format!("the transform changes volumes by a factor of {scale:.2}");
         let grave = beyond(IMPOSSIBLE_VOLUME);
         beyond(UNUSUAL_VOLUME).then(|| Doubt { check: Check::Volume, message: text.into(), grave })
     }
@@ -97,7 +97,7 @@ impl Evidence<'_> {
     fn rival(&self) -> Option<Doubt> {
         let Rival { lead, distance_mm, .. } = self.rival.filter(|rival| rival.lead > AS_GOOD)?;
         let text =
-            format!("another start ended {distance_mm:.0} mm away with almost the same metric ({:.0} %)", 100.0 * lead);
+            format!("a second alignment, {distance_mm:.0} mm away, has almost the same metric ({:.0} %)", 100.0 * lead);
         Some(Doubt::grave(Check::Rival, text))
     }
 }
@@ -116,25 +116,29 @@ pub fn place(place: Place) -> impl Iterator<Item = Doubt> {
 /// Returns a doubt unless the images agree clearly better at the result than at poses around it, by one measure at
 /// least.
 fn no_better_than_around(place: Place) -> Option<Doubt> {
-    let Place { contrast, wide_contrast, intensities, .. } = place;
-    let others = match wide_contrast {
+    let others = match place.wide_contrast {
         Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities_agree(place),
-        None => intensities >= INTENSITIES_LEAD_IN_SPACE,
+        None => place.intensities >= INTENSITIES_LEAD_IN_SPACE,
     };
-    let wide = wide_contrast.map_or(String::new(), |lead| format!("{lead:.1} times that of wide contrasts, "));
-    let text = format!(
-        "what the images show agrees about as well at other places ({contrast:.1} times the contrasts' information there, {wide}\
-         {intensities:.1} times the intensities')"
-    );
+    let text = format!("the images match about as well at other positions nearby ({})", ratios(place));
     (!contrasts_agree(place) && !others).then(|| Doubt::grave(Check::Place, text))
+}
+
+/// Returns the measures of a place in words.
+fn ratios(Place { contrast, wide_contrast, intensities, .. }: Place) -> String {
+    let wide = wide_contrast.map_or(String::new(), |lead| format!("wide local contrast {lead:.1}, "));
+    format!(
+        "ratio of mutual information here to the best there: local contrast {contrast:.1}, {wide}intensities \
+         {intensities:.1}"
+    )
 }
 
 /// Returns a doubt unless a small image agrees clearly better at the result than at any other position in the large
 /// one.
 pub fn elsewhere(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doubt> {
     let text = format!(
-        "the smaller image agrees about as well {distance_mm:.0} mm away in the larger one \
-         ({times:.1} times the intensities' information there)"
+        "the smaller image matches the larger one about as well {distance_mm:.0} mm away \
+         (ratio of mutual information here to there: {times:.1})"
     );
     (times < ELSEWHERE_LEAD).then(|| Doubt::grave(Check::Place, text))
 }
@@ -190,10 +194,11 @@ pub fn both_agree(place: Place) -> bool {
 /// clearly better than at poses around, both by intensities and by local contrast, and local contrast has some mutual
 /// information. A deformation makes any two images agree somewhat, so that one measure is not enough.
 pub fn place_alone(place: Place) -> Option<Doubt> {
-    let Place { contrast, intensities, information, wide_contrast, .. } = place;
+    let Place { information, wide_contrast, .. } = place;
     let text = format!(
-        "what the images show hardly agrees more than at other places ({contrast:.1} times the contrasts' information there, \
-         {intensities:.1} times the intensities'), and their contrasts tell {information:.3} nats about each other"
+        "the images match hardly better than at other positions nearby ({}); the mutual information of local contrast \
+         is {information:.3} nats",
+        ratios(place)
     );
     let agrees = wide_contrast.is_some() || both_agree(place) && information >= LITTLE_INFORMATION;
     (!agrees).then(|| Doubt::grave(Check::Place, text))
@@ -203,14 +208,14 @@ pub fn place_alone(place: Place) -> Option<Doubt> {
 /// agree better through it than at poses around. A deformation also makes images agree that lie far apart or show
 /// different things. But then neither its start nor its affine part places them better than other linear maps do.
 pub fn linear_place(place: Place) -> Option<Doubt> {
-    let Place { contrast, intensities, wide_contrast, .. } = place;
-    let agrees = match wide_contrast {
+    let agrees = match place.wide_contrast {
         Some(_) => no_better_than_around(place).is_none(),
         None => both_lead(place),
     };
     let text = format!(
-        "without what bends it, the field places the images no better than elsewhere ({contrast:.1} times the contrasts' information there, \
-         {intensities:.1} times the intensities'): see whether the start places them on each other"
+        "the linear part of the field aligns the images no better than other positions nearby ({}): check the initial \
+         alignment",
+        ratios(place)
     );
     (!agrees).then(|| Doubt::grave(Check::Place, text))
 }
@@ -219,7 +224,8 @@ pub fn linear_place(place: Place) -> Option<Doubt> {
 fn mirrored(place: Place) -> Option<Doubt> {
     let times = place.mirrored?;
     let text = format!(
-        "the moving image agrees better mirrored ({times:.1} times the contrasts' information): are left and right exchanged?"
+        "the moving image matches better when mirrored ({times:.1} times the mutual information of local contrast): are \
+         left and right exchanged?"
     );
     Some(Doubt::grave(Check::Mirrored, text))
 }

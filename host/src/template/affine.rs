@@ -35,7 +35,7 @@ pub fn places(images: &[Volume], kept: &Kept, backend: &dyn Backend, observer: &
         })?;
         if !trusted {
             let text = format!(
-                "the affine registration of image {} to the first one should not be used: it starts as the headers place it",
+                "the affine registration of image {} to the first one failed its checks: it starts from the alignment of its header",
                 number + 1
             );
             doubts.push(Doubt::grave(Check::Start, text));

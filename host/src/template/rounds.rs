@@ -135,9 +135,8 @@ impl Run<'_> {
 fn doubts(images: &[Member]) -> Vec<Doubt> {
     let of = |(number, member): (usize, &Member)| {
         let (image, [low, _]) = (number + 1, member.jacobian_range);
-        let folds = || format!("the field of image {image} folds space: its Jacobian is {low:.3} at its smallest");
-        let no_rise =
-            || format!("image {image} does not agree better with the template than as its affine transform places it");
+        let folds = || format!("the field of image {image} folds: its smallest Jacobian determinant is {low:.3}");
+        let no_rise = || format!("the deformation of image {image} did not improve its match with the template");
         if low.is_nan() || low <= 0.0 {
             Some(Doubt::grave(Check::Folded, folds()))
         } else if member.values[1] <= member.values[0] {

@@ -54,8 +54,12 @@ fn refusals() -> Vec<Refusal> {
             &[0.0, 2.5, 5.0, 8.5],
             &["are 3.50 mm apart and others 2.50 mm (uneven); complete the series"],
         ),
-        series("doubled", &[0.0, 2.5, 2.5, 5.0], &["two slices at one place, at 2.50 mm (1.dcm) and 2.50 mm (2.dcm)"]),
-        series("all at one place", &[2.5; 3], &["two slices at one place"]),
+        series(
+            "doubled",
+            &[0.0, 2.5, 2.5, 5.0],
+            &["two slices at the same position, at 2.50 mm (1.dcm) and 2.50 mm (2.dcm)"],
+        ),
+        series("all at one place", &[2.5; 3], &["two slices at the same position"]),
         Refusal {
             what: "gantry tilt",
             slices: (0..4).map(tilted).collect(),
@@ -82,7 +86,7 @@ fn refusals() -> Vec<Refusal> {
         one(
             "a film",
             DicomFile { pixels: vec![0; 24], ..plain() }.with(FRAMES, VR::IS, "2"),
-            &["has 2 frames whose positions it does not give", "dcm2niix"],
+            &["has 2 frames without positions in space", "dcm2niix"],
         ),
         one(
             "two times",
@@ -97,7 +101,7 @@ fn refusals() -> Vec<Refusal> {
         one(
             "a palette",
             plain().with(PHOTOMETRIC, VR::CS, "PALETTE COLOR"),
-            &["are numbers of a palette's colours, which mireg does not read; convert it to RGB"],
+            &["are indices into a palette of colours, which mireg does not read; convert it to RGB"],
         ),
         one("one colour", plain().with(PHOTOMETRIC, VR::CS, "RGB"), &["its pixels have 1 samples and are RGB"]),
         one(

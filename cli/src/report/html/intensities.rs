@@ -80,7 +80,7 @@ mod tests {
         let drawn = Histogram::new(&image, &found);
         assert_eq!((drawn.low, drawn.high, drawn.left), (0.0, 100.0, 0.0));
         assert!((drawn.width / WIDTH - 100.0 / 115.0).abs() < 1e-9, "{}", drawn.width);
-        assert_eq!(left_out(&found), "1 voxels beyond (0.00 %), which count as its ends; 1 voxels without data (NaN)");
+        assert_eq!(left_out(&found), "1 voxels outside (0.00 %), clamped to the range; 1 voxels without data (NaN)");
         let all = Histogram::new(&image, &Intensities::of(&image, IntensityRange::Full));
         assert_eq!((all.left, all.width, all.high), (0.0, WIDTH, 30_000.0));
     }

@@ -23,6 +23,10 @@ impl Window {
     /// Creates the window from the 1st to the 99th percentile, or over all intensities if these two are equal.
     pub fn new(volume: &Volume) -> Self {
         let mut sample = sample(volume);
+        sample.retain(|voxel| !voxel.is_nan());
+        if sample.is_empty() {
+            return Self { black: 0.0, white: 1.0 };
+        }
         let mut percentile = |percent: usize| {
             let rank = sample.len().saturating_sub(1) * percent / 100;
             *sample.select_nth_unstable_by(rank, f32::total_cmp).1
@@ -164,6 +168,10 @@ mod tests {
         let volume =
             |voxel: fn(u16) -> f32| Volume { geometry, voxels: (0..1000).map(voxel).collect(), pixel: PixelType::F32 };
         assert_eq!(Window::new(&volume(f32::from)), Window { black: 9.0, white: 989.0 });
+        // One in eight is no data.
+        let gaps = volume(|n| if n % 8 == 0 { f32::NAN } else { f32::from(n) });
+        assert_eq!(Window::new(&gaps), Window { black: 10.0, white: 989.0 });
+        assert_eq!(Window::new(&volume(|_| f32::NAN)), Window { black: 0.0, white: 1.0 });
         let rare = volume(|n| if n == 500 { 7.0 } else { 0.0 });
         assert_eq!(Window::new(&rare), Window { black: 0.0, white: 7.0 });
     }

@@ -22,12 +22,9 @@ impl Verdict {
                 advice: "It is shown so that you can see what went wrong.",
             };
         }
-        let advice =
-            "Checks do not see everything: make sure below that edges and ventricles, vessels or other landmarks meet.";
+        let advice = "The checks do not find every error: look below whether edges, ventricles, vessels or other landmarks coincide.";
         match warnings {
-            [] => {
-                Self { class: "passed", mark: "✓", headline: "Passed: no check speaks against this result", advice }
-            }
+            [] => Self { class: "passed", mark: "✓", headline: "Passed: no check found anything wrong", advice },
             _ => Self { class: "warned", mark: "!", headline: "Passed with warnings: look before you use it", advice },
         }
     }
@@ -37,7 +34,7 @@ impl Verdict {
 pub fn advice(warning: &Warning) -> &'static str {
     match warning.check {
         Check::Overlap => {
-            "Check that both images show the same part of the body and that their headers are right; try --init search."
+            "Check that both images show the same part of the body and that their headers are right, or start from a rough alignment."
         }
         Check::Information => "Check that the images are of the same patient and not mostly empty; try a mask.",
         Check::Metric => "Try another start (--init search), or keep the headers' alignment.",
@@ -51,28 +48,28 @@ pub fn advice(warning: &Warning) -> &'static str {
             "More than one alignment explains the images: start from a rough alignment by hand (--init FILE) or use a mask."
         }
         Check::Place => {
-            "Look at the overlay. What surrounds the images may have agreed better than they did: give masks of what is image, or try mireg mesh."
+            "Look at the overlay. The background may have matched better than the anatomy: give masks of the foreground, or a rough alignment to start from."
         }
         Check::Mirrored => {
-            "See which side is the left one in both images, and correct the header of the image that has it wrong: no rigid or affine map does."
+            "Check which side is left in both images, and correct the header that has it wrong: no rigid or affine registration can."
         }
-        Check::Start => "Run mireg register, look at its report, and give what is right as --start.",
+        Check::Start => "Run mireg register, look at its report, and give a correct transform as --start.",
         Check::Folded => {
-            "Where the Jacobian is 0 or less, the field has no inverse and means nothing: see where that is below."
+            "Where the Jacobian determinant is 0 or less, the field has no inverse and means nothing: see below where that is."
         }
         Check::Stretched => {
             "See below where that is: it may be right where one image shows what the other does not, such as a resection."
         }
         Check::Bent => {
-            "See below where volumes change most. Ask for a stiffer field (--smooth), or take the linear registration alone: images with little in common, as PET and SPECT have with CT and MR, cannot guide a soft one."
+            "See below where volumes change most. Use a larger --smooth, or the linear registration alone: images with little in common, such as PET or SPECT with CT or MR, cannot guide a local deformation."
         }
         Check::Unmatched => {
-            "Look there at the overlay. It may be right where one image shows what the other does not, such as a resection; else a part slid along another by more than was found: landmarks (--fixed-points, --moving-points) lead it."
+            "Look there at the overlay. It may be right where one image shows what the other does not, such as a resection; otherwise a part moved further than was found: guide it by landmarks (--fixed-points, --moving-points)."
         }
-        Check::NoRise => "Check the start, and try another --force or coarser --levels to begin with.",
+        Check::NoRise => "Check the initial alignment; try another --force, or begin with coarser --levels.",
         Check::Landmarks => {
-            "See whether both files list the same landmarks in the same order and frame, and look where the images lead instead."
+            "Check that both files list the same landmarks in the same order and frame, and look where the images place them."
         }
-        Check::Inverse => "Do not take points or labels back through the inverse where a voxel matters.",
+        Check::Inverse => "Do not transform points or labels by the inverse if errors of a voxel matter.",
     }
 }

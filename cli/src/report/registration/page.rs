@@ -40,7 +40,7 @@ impl Pictures {
 
 /// What the joint histograms count, in the singular and the plural.
 const INTENSITIES: [&str; 2] = ["intensity", "intensities"];
-const CONTRASTS: [&str; 2] = ["contrast", "contrasts with the neighbourhood, in its standard deviations"];
+const CONTRASTS: [&str; 2] = ["contrast", "local contrast, standard deviations of the neighbourhood"];
 
 /// What page.html shows.
 #[derive(Template)]

@@ -19,7 +19,7 @@ pub const MATRICES: &str = "DICOM-to-DICOM";
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
     let (fixed, moving) = grids.both().ok_or_else(|| {
         message!(
-            "is one of AFNI, which counts mm as if no image were oblique";
+            "is an AFNI matrix, whose mm are counted as if no image were oblique";
             "name both images with ", Fixed, " and ", Moving, ", or convert it first"
         )
     })?;

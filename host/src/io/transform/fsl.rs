@@ -14,7 +14,7 @@ use crate::transform::Linear;
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
     let (fixed, moving) = grids.both().ok_or_else(|| {
         message!(
-            "is taken for one of FSL, which counts mm from a corner of each image";
+            "is read as an FSL matrix, whose mm are counted from a corner of each image";
             "name both images with ", Fixed, " and ", Moving, ", or convert it first"
         )
     })?;

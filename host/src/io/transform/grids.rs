@@ -48,7 +48,7 @@ impl<'a> Grids<'a> {
         let in_space = |part: &Transform| matches!(part, Transform::Field(field) if !field.geometry.is_flat());
         let out = || transform.parts().into_iter().any(in_space) || fixed.corners().into_iter().any(leaves);
         match both(|grid| grid.dimensions() == 2) && out() {
-            true => Err("leads out of the plane of the images; give a transform of two-dimensional images".into()),
+            true => Err("leads out of the image plane; give a transform of two-dimensional images".into()),
             false => Ok(()),
         }
     }

@@ -17,7 +17,7 @@ const TOLERANCE_MM: f64 = 0.01;
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
     let (fixed, moving) = grids.both().ok_or_else(|| {
         message!(
-            "is one of RIRE, which counts mm from the first voxel of each image";
+            "is a RIRE transform, whose mm are counted from the first voxel of each image";
             "name both images with ", Fixed, " and ", Moving, ", or convert it first"
         )
     })?;

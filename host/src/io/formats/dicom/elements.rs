@@ -188,9 +188,7 @@ fn items(
     depth: usize,
 ) -> Result<Vec<Elements>, String> {
     if depth > DEEPEST {
-        return Err(format!(
-            "is damaged DICOM (more than {DEEPEST} sequences in each other); copy or download it again"
-        ));
+        return Err(format!("is damaged DICOM (sequences nested more than {DEEPEST} deep); copy or download it again"));
     }
     let mut items = Vec::new();
     let end = length.map(|length| input.position() + length);

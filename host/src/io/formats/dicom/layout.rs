@@ -51,7 +51,7 @@ impl Layout {
             (3, "RGB") => Some(Colours::Rgb),
             (3, "YBR_FULL" | "YBR_FULL_422" | "YBR_RCT" | "YBR_ICT") => Some(Colours::Ybr),
             (1, "PALETTE COLOR") => {
-                let what = "its pixels are numbers of a palette's colours, which mireg does not read";
+                let what = "its pixels are indices into a palette of colours, which mireg does not read";
                 return Err(format!("{what}; convert it to RGB, for example with gdcmconv --apply-lut"));
             }
             _ => {

@@ -41,7 +41,7 @@ pub struct Frame {
 }
 
 /// The message for a multi-frame file without positions.
-const NOWHERE: &str = "frames whose positions it does not give, as a film has; convert it to NIfTI, for example with \
+const NOWHERE: &str = "frames without positions in space, such as a film; convert it to NIfTI, for example with \
                        dcm2niix, or give a series of slices";
 
 /// The frames of an image in the order of the file.

@@ -23,7 +23,9 @@ pub fn once(heights: &[Height]) -> Result<(), String> {
             places[0],
             places.len()
         ),
-        false => format!("has two slices at one place, {there}; move the files of one volume to a folder of their own"),
+        false => format!(
+            "has two slices at the same position, {there}; move the files of one volume to a folder of their own"
+        ),
     })
 }
 
