@@ -7,9 +7,9 @@ use super::levels::{self, Level};
 use super::{Force, Forces, place, smallest};
 use crate::error::Setting;
 use crate::image::{Geometry, Intensities, Prepared, Range};
-use crate::plane::contrast::REACH;
-use crate::plane::even::{Even, neighbourhood};
-use crate::registration::{Place, intensities_agree};
+use crate::plane::local_contrast::{LocalContrast, neighbourhood};
+use crate::plane::normalise::REACH;
+use crate::registration::{Place, intensities_lead};
 use crate::{Error, Observer, Result};
 use glam::DAffine3;
 
@@ -90,7 +90,8 @@ pub fn levels<'a>(
 /// Returns the local contrast of both images on a level, or `None` if one of them has none.
 fn contrasts(level: &Level, intensities: [Intensities; 2]) -> Result<Option<[Prepared<'static>; 2]>> {
     let [fixed, moving] = place::images(level, intensities);
-    let (fixed, moving) = rayon::join(|| even(Setting::Fixed, &fixed), || even(Setting::Moving, &moving));
+    let (fixed, moving) =
+        rayon::join(|| local_contrast(Setting::Fixed, &fixed), || local_contrast(Setting::Moving, &moving));
     match (fixed, moving) {
         (Err(Error::Option { .. }), _) | (_, Err(Error::Option { .. })) => Ok(None),
         (fixed, moving) => Ok(Some([fixed?, moving?])),
@@ -98,12 +99,14 @@ fn contrasts(level: &Level, intensities: [Intensities; 2]) -> Result<Option<[Pre
 }
 
 /// Computes an image's local contrast. What is not foreground is masked.
-fn even(which: Setting, image: &Prepared) -> Result<Prepared<'static>> {
+fn local_contrast(which: Setting, image: &Prepared) -> Result<Prepared<'static>> {
     let (mask, Prepared { image, intensities, .. }) = (image.mask(), image);
     let grid = &image.geometry;
     Ok(match grid.is_flat() {
-        true => Even::new(which, image, mask, reach(grid))?.prepared(intensities),
-        false => Even::whole(which, image, mask, reach(grid))?.prepared(intensities).without_masked(),
+        true => LocalContrast::new(which, image, mask, reach(grid))?.prepared(intensities),
+        false => {
+            LocalContrast::of_whole_volume(which, image, mask, reach(grid))?.prepared(intensities).without_masked()
+        }
     })
 }
 
@@ -118,7 +121,7 @@ pub fn compared(levels: &[Level], start: &DAffine3, intensities: [Intensities; 2
     if !finest.grids()[0].is_flat() {
         return Ok(Compared::Both);
     }
-    let agree = |places: [Place; 2]| places.into_iter().all(intensities_agree);
+    let agree = |places: [Place; 2]| places.into_iter().all(intensities_lead);
     Ok(match place::both_ways(levels, start, intensities)?.map(agree) {
         None => Compared::Intensities,
         Some(true) => Compared::Both,

@@ -5,7 +5,9 @@ use super::{Consistency, Deformation, Level};
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
-use crate::registration::{LITTLE_INFORMATION, Place, Unmatched, agrees, agrees_alone, agrees_linearly};
+use crate::registration::{
+    LITTLE_INFORMATION, Place, Unmatched, linear_place_doubt, place_doubts, unconfirmed_place_doubt,
+};
 
 /// The mean inverse consistency error, in voxels, above which the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
@@ -89,8 +91,8 @@ fn of_bending(gain: f64, bending: f64) -> Option<Doubt> {
 
 /// Returns doubts about where a deformation, and its linear part, place the images.
 pub fn of_place(place: Place, linear: Option<Place>, vouched: Vouched) -> Vec<Doubt> {
-    let doubts: Vec<Doubt> = agrees(place).collect();
-    let alone = || agrees_alone(place).or_else(|| agrees_linearly(linear?));
+    let doubts: Vec<Doubt> = place_doubts(place).collect();
+    let alone = || unconfirmed_place_doubt(place).or_else(|| linear_place_doubt(linear?));
     let alone = (vouched != Vouched::Checks && doubts.is_empty()).then(alone).flatten();
     doubts.into_iter().chain(alone).collect()
 }

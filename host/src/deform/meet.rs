@@ -3,7 +3,7 @@
 
 use super::course::Course;
 use super::flows::{self, Flows};
-use super::place::{enough, insides};
+use super::place::{enough, foregrounds};
 use super::vectors;
 use crate::Result;
 use crate::image::Prepared;
@@ -32,5 +32,5 @@ pub fn information(course: &Course, flows: &mut Flows, level: usize) -> Result<f
 /// Returns the mutual information of local contrast through a field; 0 if too little of the images is foreground.
 fn told(images: &[Prepared; 2], field: &Field) -> Result<f64> {
     let map = field.map();
-    Ok(insides(images, |point| map.transform_point3(point))?.map_or(0.0, |insides| insides.here()))
+    Ok(foregrounds(images, |point| map.transform_point3(point))?.map_or(0.0, |foregrounds| foregrounds.here()))
 }

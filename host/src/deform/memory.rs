@@ -7,7 +7,7 @@ use super::{Compared, Options, smallest};
 use crate::backend::{Backend, BackendKind, FlowLoad, cpu::Cpu, flow_bytes};
 use crate::error::message;
 use crate::image::Geometry;
-use crate::registration::memory::{self, Place};
+use crate::registration::memory::{self, MemoryOf};
 use crate::{Error, Observer, Result};
 
 /// The memory that a deformation needs.
@@ -51,7 +51,7 @@ impl Need {
 pub fn check(backend: &dyn Backend, need: &Need) -> Result<()> {
     let [here, on_device] = need.host;
     let need = if backend.free_memory().is_some() { on_device } else { here };
-    memory::enough(need, memory::free(), Place::Host)
+    memory::require_free(need, memory::free(), MemoryOf::Host)
 }
 
 /// Estimates the bytes of the host's memory that a deformation needs beside the images themselves, before its start is

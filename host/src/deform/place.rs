@@ -4,8 +4,8 @@
 use super::bending;
 use super::levels::{Channel, Level};
 use crate::image::{Intensities, Prepared};
-use crate::plane::even::longer_side;
-use crate::registration::{Insides, Place, Unmatched, agrees, agrees_alone, volume};
+use crate::plane::local_contrast::longer_side;
+use crate::registration::{Foregrounds, Place, Unmatched, place_doubts, unconfirmed_place_doubt, volume};
 use crate::resample::{Resampled, resample_through};
 use crate::transform::{Field, FieldMap, Kind};
 use crate::{Resampling, Result, Volume};
@@ -65,24 +65,24 @@ fn agreement(
     map: &FieldMap,
     start: &DAffine3,
 ) -> Result<Option<Agreement>> {
-    let Some(insides) = Insides::of([&images[0], through], [&[], &[]])? else {
+    let Some(foregrounds) = Foregrounds::of([&images[0], through], [&[], &[]])? else {
         // Each image has enough foreground, but not within the other one.
         let nowhere = Agreement { place: Place::NOWHERE, at_start: 0.0, bending: 0.0, unmatched: None };
-        return Ok(Insides::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
+        return Ok(Foregrounds::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
     };
-    let at_start = || insides.information(&moved(images, |point| start.transform_point3(point))?.0);
-    let others = || rayon::join(at_start, || bending_of(&insides, map, start));
-    let placed = || rayon::join(|| insides.place(&DAffine3::IDENTITY), || insides.unmatched());
+    let at_start = || foregrounds.information(&moved(images, |point| start.transform_point3(point))?.0);
+    let others = || rayon::join(at_start, || bending_of(&foregrounds, map, start));
+    let placed = || rayon::join(|| foregrounds.place(&DAffine3::IDENTITY), || foregrounds.unmatched());
     let ((place, unmatched), (at_start, bending)) = rayon::join(placed, others);
     Ok(Some(Agreement { place: place?, at_start: at_start?, bending, unmatched }))
 }
 
 /// Returns [`bending::nats`] of a map without its `start`, over the foreground of the fixed image.
-pub fn bending_of(insides: &Insides, map: &FieldMap, start: &DAffine3) -> f64 {
+pub fn bending_of(foregrounds: &Foregrounds, map: &FieldMap, start: &DAffine3) -> f64 {
     let back = start.inverse();
-    let apart = Field::of(&insides.image().geometry, |point| back.transform_point3(map.transform_point3(point)));
+    let apart = Field::of(&foregrounds.image().geometry, |point| back.transform_point3(map.transform_point3(point)));
     let determinants = apart.jacobians();
-    bending::nats(&insides.voxels().map(|n| determinants[n]).collect::<Vec<_>>())
+    bending::nats(&foregrounds.voxels().map(|n| determinants[n]).collect::<Vec<_>>())
 }
 
 /// Resamples the moving image through a map onto the fixed image's grid. Also returns how many voxels of that grid the
@@ -103,9 +103,9 @@ pub fn moved(
 
 /// Returns the foreground of the fixed image and of the moving one, resampled through a map. Returns `None` if that is
 /// too little.
-pub fn insides(images: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Option<Insides>> {
+pub fn foregrounds(images: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Option<Foregrounds>> {
     let (through, _) = moved(images, map)?;
-    Insides::of([&images[0], &through], [&[], &[]])
+    Foregrounds::of([&images[0], &through], [&[], &[]])
 }
 
 /// Measures how much better the images agree through the start of a field than around it or, if they do not agree
@@ -120,14 +120,14 @@ pub fn linear_place(
     intensities: [Intensities; 2],
 ) -> Result<Option<Place>> {
     let Some(images) = enough(levels, intensities) else { return Ok(None) };
-    let Some(insides) = Insides::of(images.each_ref(), [&[], &[]])? else { return Ok(None) };
-    let at_start = insides.place(start)?;
-    if agrees(at_start).chain(agrees_alone(at_start)).next().is_none() {
+    let Some(foregrounds) = Foregrounds::of(images.each_ref(), [&[], &[]])? else { return Ok(None) };
+    let at_start = foregrounds.place(start)?;
+    if place_doubts(at_start).chain(unconfirmed_place_doubt(at_start)).next().is_none() {
         return Ok(Some(at_start));
     }
     let map = field.map();
-    let nearest = insides.nearest(Kind::Affine, |point| map.transform_point3(point)).unwrap_or(*start);
-    insides.place(&nearest).map(Some)
+    let nearest = foregrounds.nearest(Kind::Affine, |point| map.transform_point3(point)).unwrap_or(*start);
+    foregrounds.place(&nearest).map(Some)
 }
 
 /// Measures how much better the images agree at a map than around it, for both orders of the images.

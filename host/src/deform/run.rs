@@ -12,7 +12,7 @@ use crate::backend::{Backend, Flow, cpu};
 use crate::doubt::Check;
 use crate::image::{Intensities, Range, StoredImage};
 use crate::observer::go_on;
-use crate::registration::{LinearStart, overlaps, timed};
+use crate::registration::{LinearStart, overlap_doubt, timed};
 use crate::transform::Field;
 use crate::{Observer, Result, Volume};
 use std::slice;
@@ -114,7 +114,7 @@ impl Run<'_> {
                 flow,
                 of_place.unwrap_or_default(),
                 doubts::of_gain(&made),
-                [made.overlap.and_then(overlaps), of_landmarks, made.unmatched.and_then(doubts::of_parts)]
+                [made.overlap.and_then(overlap_doubt), of_landmarks, made.unmatched.and_then(doubts::of_parts)]
                     .into_iter()
                     .flatten()
                     .collect(),

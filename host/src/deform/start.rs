@@ -88,7 +88,7 @@ impl Start {
                     Some(_) => Vouched::Place,
                     None => Vouched::Nothing,
                 };
-                let start = found.start.map(|start| (start.clone(), registration::from(start.kind), vouched));
+                let start = found.start.map(|start| (start.clone(), registration::kind_label(start.kind), vouched));
                 (start.into_iter().chain([headers(vouched)]).collect(), found.doubts)
             }
             Self::Headers => (vec![headers(Vouched::Nothing)], Vec::new()),
@@ -192,7 +192,7 @@ fn registered(kind: Kind, images: [&Prepared; 2], chosen: Chosen, observer: &dyn
 /// than an affine map can correct, but from such a place a flow has less far to go.
 fn will_do(found: &Registration) -> bool {
     let in_doubt = found.doubts.iter().filter(|doubt| doubt.grave).all(|doubt| doubt.check == Check::Place);
-    in_doubt && found.place.is_some_and(registration::both_lead)
+    in_doubt && found.place.is_some_and(registration::both_exceed_surroundings)
 }
 
 #[cfg(test)]

@@ -2,19 +2,19 @@
 //! see `bending`.
 
 use super::levels::Level;
-use super::place::{bending_of, enough, insides, moved};
+use super::place::{bending_of, enough, foregrounds, moved};
 use super::{doubts, vectors};
 use crate::Result;
 use crate::backend::cpu;
 use crate::image::{Geometry, Intensities, Prepared};
-use crate::registration::Insides;
+use crate::registration::Foregrounds;
 use crate::transform::Field;
 use glam::DAffine3;
 
 /// Measures the mutual information of the local contrast of two images over their foreground.
 pub struct Witness<'a> {
     images: [Prepared<'a>; 2],
-    insides: Insides,
+    foregrounds: Foregrounds,
     start: DAffine3,
     /// The mutual information through the start, nats beyond chance.
     at_start: f64,
@@ -27,9 +27,9 @@ impl<'a> Witness<'a> {
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn new(levels: &'a [Level], start: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<Self>> {
         let Some(images) = enough(levels, intensities) else { return Ok(None) };
-        let Some(insides) = insides(&images, |point| start.transform_point3(point))? else { return Ok(None) };
-        let at_start = insides.here();
-        Ok(Some(Self { images, insides, start: *start, at_start }))
+        let Some(foregrounds) = foregrounds(&images, |point| start.transform_point3(point))? else { return Ok(None) };
+        let at_start = foregrounds.here();
+        Ok(Some(Self { images, foregrounds, start: *start, at_start }))
     }
 
     /// Returns whether a field on a grid could pass the checks of a finished field. Its planes are in voxels.
@@ -42,8 +42,8 @@ impl<'a> Witness<'a> {
         let field = Field { geometry: *grid, vectors: flow.vectors(&maps)? };
         let map = field.map();
         let (through, _) = moved(&self.images, |point| map.transform_point3(point))?;
-        let told = [self.at_start, self.insides.information(&through)?];
-        Ok(doubts::accounted(told, bending_of(&self.insides, &map, &self.start)))
+        let told = [self.at_start, self.foregrounds.information(&through)?];
+        Ok(doubts::accounted(told, bending_of(&self.foregrounds, &map, &self.start)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! How sure the position of each triangle is.
 
-use super::search::around;
+use super::search::triangles_by_corner;
 use super::shifts::Shifts;
 use crate::Result;
 use crate::metric::NO_INFORMATION;
@@ -23,7 +23,7 @@ pub fn confidence(mesh: &Mesh, shifts: &Shifts) -> Result<Vec<f64>> {
     let all = along().flat_map(|y| along().map(move |x| IVec2::new(x, y)));
     let places: Vec<IVec2> =
         std::iter::once(IVec2::ZERO).chain(all.filter(|place| AWAY.contains(&place.length_squared()))).collect();
-    let around = around(mesh);
+    let around = triangles_by_corner(mesh);
     let one = |triangle: &[u32; 3]| {
         let mut near: Vec<usize> = triangle.iter().flat_map(|&corner| &around[corner as usize]).copied().collect();
         near.sort_unstable();

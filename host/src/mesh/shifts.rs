@@ -2,7 +2,7 @@
 
 use crate::Geometry;
 use crate::metric;
-use crate::plane::even::Even;
+use crate::plane::local_contrast::LocalContrast;
 use crate::threads::wanted;
 use crate::transform::Mesh;
 use crate::transform::mesh::{Locator, corners};
@@ -24,10 +24,16 @@ pub struct Binned {
 }
 
 impl Binned {
-    pub fn new(even: &Even) -> Self {
+    pub fn new(contrast: &LocalContrast) -> Self {
         let bin = |value: f32| (((value + ENDS) / (2.0 * ENDS) * BINS as f32).max(0.0) as u8).min(BINS as u8 - 1);
-        let bins = even.picture.voxels.iter().zip(&even.inner).map(|(&value, &is)| is.then(|| bin(value))).collect();
-        Self { geometry: even.picture.geometry, bins }
+        let bins = contrast
+            .picture
+            .voxels
+            .iter()
+            .zip(&contrast.foreground)
+            .map(|(&value, &is)| is.then(|| bin(value)))
+            .collect();
+        Self { geometry: contrast.picture.geometry, bins }
     }
 
     /// Returns the bin of a pixel; `None` in the background and outside of the picture.

@@ -98,7 +98,7 @@ impl Family for Counted {
         0.0
     }
 
-    fn nothing(&self) -> f64 {
+    fn independent_value(&self) -> f64 {
         if self.kind == CountedKind::Nmi { 1.0 } else { 0.0 }
     }
 

@@ -30,7 +30,7 @@ pub trait Family {
     }
 
     /// Returns the metric's value for independent images.
-    fn nothing(&self) -> f64 {
+    fn independent_value(&self) -> f64 {
         0.0
     }
 

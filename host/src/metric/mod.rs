@@ -103,8 +103,8 @@ impl Metric {
     }
 
     /// Returns the metric's value for independent images.
-    pub(crate) fn nothing(&self) -> f64 {
-        self.family().nothing()
+    pub(crate) fn independent_value(&self) -> f64 {
+        self.family().independent_value()
     }
 
     /// Returns the metric's value at full resolution; `None` if a joint histogram of whole samples does not give it.

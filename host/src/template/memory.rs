@@ -1,7 +1,7 @@
 //! Checks before a template starts whether it fits into memory.
 
 use crate::deform;
-use crate::registration::memory::{self, Place};
+use crate::registration::memory::{self, MemoryOf};
 use crate::{Geometry, Result, Volume};
 
 /// The program itself, and tables that do not grow with the images.
@@ -13,7 +13,7 @@ const PROGRAM: u64 = 16 << 20;
 /// [`Error::Device`](crate::Error::Device) names the memory that is needed and that is free.
 pub fn check(images: &[Volume], grid: &Geometry, options: &deform::Options, on_device: bool) -> Result<()> {
     let images = images.iter().map(|image| &image.geometry);
-    memory::enough(need(images, grid, options, on_device), memory::free(), Place::Host)
+    memory::require_free(need(images, grid, options, on_device), memory::free(), MemoryOf::Host)
 }
 
 /// Estimates the bytes that are needed beside the images themselves.
