@@ -36,7 +36,7 @@ impl<'a> Flows<'a> {
         })
     }
 
-    pub fn climb(&mut self) -> &mut dyn Climb {
+    pub fn as_climb(&mut self) -> &mut dyn Climb {
         match self {
             Self::One(flow) => &mut **flow,
             Self::Two(pair, _) => &mut **pair,
@@ -123,7 +123,7 @@ fn padding(size: [usize; 3]) -> usize {
 
 /// Composes the fields on the finest grid in the middle. Returns the field from the fixed to the moving image, and its
 /// inverse. Both are relaxed where they change volumes by factors outside their `limits`: see [`Climb::relax`].
-pub fn met(
+pub fn compose_pair(
     fields: [Vec<f32>; 2],
     middle: &Middle,
     finest: &Geometry,

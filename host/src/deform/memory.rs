@@ -1,6 +1,6 @@
 //! Checks before a deformation starts whether it fits into memory.
 
-use super::contrasts::may_be;
+use super::contrasts::may_compare_contrast;
 use super::levels::Level;
 use super::middle::Middle;
 use super::{Compared, Options, smallest};
@@ -57,7 +57,7 @@ pub fn check(backend: &dyn Backend, need: &Need) -> Result<()> {
 /// Estimates the bytes of the host's memory that a deformation needs beside the images themselves, before its start is
 /// known. In symmetric mode, the grid in the middle is taken to be that of the fixed image.
 pub fn expected(images: [&Geometry; 2], options: &Options, on_device: bool) -> u64 {
-    let compared = if may_be(images[0], &options.force) { Compared::Both } else { Compared::Intensities };
+    let compared = if may_compare_contrast(images[0], &options.force) { Compared::Both } else { Compared::Intensities };
     host_bytes(images, options.symmetric.then_some(images[0]), options.load(compared), on_device)
 }
 

@@ -18,7 +18,7 @@ const ENOUGH: [f64; 2] = [250.0, 64.0];
 
 /// What is measured of two images through a field.
 #[derive(Debug, Clone, Copy)]
-pub struct Looked {
+pub struct FieldMeasures {
     /// The fraction of the smaller image's volume that lies inside the other one: 0 to 1, or more if the field enlarges
     /// it.
     pub overlap: f64,
@@ -42,19 +42,19 @@ pub struct Agreement {
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
-pub fn look(
+pub fn measure(
     levels: &[Level],
     field: &Field,
     start: &DAffine3,
     intensities: [Intensities; 2],
-) -> Result<Option<Looked>> {
-    let Some(images) = enough(levels, intensities) else { return Ok(None) };
+) -> Result<Option<FieldMeasures>> {
+    let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
     let map = field.map();
     let (through, inside) = moved(&images, |point| map.transform_point3(point))?;
     let [fixed, moving] = images.each_ref().map(|image| &image.image.geometry);
     let overlap = inside as f64 * fixed.voxel_size() / volume(fixed).min(volume(moving));
     let agreement = agreement(&images, &through, &map, start)?;
-    Ok(Some(Looked { overlap, agreement }))
+    Ok(Some(FieldMeasures { overlap, agreement }))
 }
 
 /// Measures how well the images agree through a map; `through` is the moving image resampled through it. Returns `None`
@@ -119,7 +119,7 @@ pub fn linear_place(
     start: &DAffine3,
     intensities: [Intensities; 2],
 ) -> Result<Option<Place>> {
-    let Some(images) = enough(levels, intensities) else { return Ok(None) };
+    let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
     let Some(foregrounds) = Foregrounds::of(images.each_ref(), [&[], &[]])? else { return Ok(None) };
     let at_start = foregrounds.place(start)?;
     if place_doubts(at_start).chain(unconfirmed_place_doubt(at_start)).next().is_none() {
@@ -135,7 +135,7 @@ pub fn linear_place(
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
 pub fn both_ways(levels: &[Level], map: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<[Place; 2]>> {
-    let Some(images) = enough(levels, intensities) else { return Ok(None) };
+    let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
     let there = Place::of(&images, map)?;
     let [fixed, moving] = images;
     let back = Place::of(&[moving, fixed], &map.inverse())?;
@@ -143,8 +143,8 @@ pub fn both_ways(levels: &[Level], map: &DAffine3, intensities: [Intensities; 2]
 }
 
 /// Returns the images on the coarsest level with enough voxels, or on the finest one.
-pub fn enough<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
-    let level = levels.iter().find(|level| is_enough(level)).or(levels.last())?;
+pub fn images_for_checks<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
+    let level = levels.iter().find(|level| is_fine_enough(level)).or(levels.last())?;
     Some(images(level, intensities))
 }
 
@@ -155,7 +155,7 @@ pub fn images<'a>(level: &'a Level, intensities: [Intensities; 2]) -> [Prepared<
     [prepared(fixed, &masks[0], intensities[0]), prepared(moving, &masks[1], intensities[1])]
 }
 
-fn is_enough(level: &Level) -> bool {
+fn is_fine_enough(level: &Level) -> bool {
     let grid = level.grids()[0];
     longer_side(grid) >= ENOUGH[usize::from(!grid.is_flat())] * super::smallest(grid)
 }

@@ -50,7 +50,7 @@ pub fn evaluate(
 }
 
 /// A comparison before and after a registration.
-pub struct Compared {
+pub struct BeforeAfter {
     pub values: [Evaluation; 2],
     /// The pair (f, m) is at `f + bins * m`.
     pub histograms: [Vec<u32>; 2],
@@ -68,7 +68,7 @@ pub fn before_and_after(
     histogram: Histogram,
     backend: &dyn Backend,
     observer: &dyn Observer,
-) -> Result<Compared> {
+) -> Result<BeforeAfter> {
     let images = joint(prepared, histogram, transform, backend)?;
     let mut loaded = images.load(backend)?;
     go_on(observer)?;
@@ -81,7 +81,7 @@ pub fn before_and_after(
         let entropies = cpu::entropies(counts, [histogram.bins; 2], Wanted::Ratios);
         images.evaluation(&per_sample(entropies, unit))
     };
-    Ok(Compared { values: histograms.each_ref().map(value), histograms, method: loaded.method() })
+    Ok(BeforeAfter { values: histograms.each_ref().map(value), histograms, method: loaded.method() })
 }
 
 /// Prepares both images for a backend; `transform` places the mask of the moving image. A moving image with finer

@@ -23,7 +23,7 @@ mod trust;
 use crate::backend::Backend;
 use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
-use crate::metric::{self, Compared};
+use crate::metric::{self, BeforeAfter};
 use crate::observer::go_on;
 use crate::plane::sharpness;
 use crate::resample::{Resampling, with_gaps};
@@ -317,13 +317,13 @@ impl Run<'_> {
     }
 
     /// Compares both images, and resamples the moving one if the options ask for it.
-    fn compare_and_resample(&mut self, map: &DAffine3) -> Result<(Compared, Option<Volume>)> {
+    fn compare_and_resample(&mut self, map: &DAffine3) -> Result<(BeforeAfter, Option<Volume>)> {
         let compared = self.compare(map)?;
         Ok((compared, self.options.moved.then(|| self.resample(map)).transpose()?))
     }
 
     /// Compares both images at full resolution, before and after the registration.
-    fn compare(&mut self, map: &DAffine3) -> Result<Compared> {
+    fn compare(&mut self, map: &DAffine3) -> Result<BeforeAfter> {
         let histogram = self.options.metric.histogram();
         let compare = || metric::before_and_after(self.prepared, map, histogram, self.case.backend, self.case.observer);
         timed(&mut self.seconds.compare, compare)

@@ -2,7 +2,7 @@
 
 use super::Rise;
 use crate::backend::BATCH;
-use crate::metric::{At, Chain, GridPair, LoadedMetric};
+use crate::metric::{Chain, GridPair, LoadedMetric, MetricValue};
 use crate::observer::go_on;
 use crate::optimizer::{Maximum, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
@@ -64,7 +64,7 @@ impl<'a> LevelMetric<'a> {
         optimizer.maximise(&mut StepObjective { metric: self, base, steps }, problem)
     }
 
-    fn measured(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+    fn measured(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>> {
         let mut found = Vec::with_capacity(transforms.len());
         for batch in transforms.chunks(BATCH) {
             go_on(self.observer)?;
@@ -73,12 +73,12 @@ impl<'a> LevelMetric<'a> {
         Ok(found)
     }
 
-    fn overlaps(&self, at: &At) -> bool {
+    fn overlaps(&self, at: &MetricValue) -> bool {
         at.overlap >= self.least_overlap
     }
 
     /// Returns the values, counts them, and tells the observer and the trace about them.
-    fn values(&mut self, found: &[At]) -> Vec<f64> {
+    fn values(&mut self, found: &[MetricValue]) -> Vec<f64> {
         let values: Vec<f64> = found.iter().map(|at| if self.overlaps(at) { at.value } else { self.worst }).collect();
         self.evaluations += values.len();
         let before = self.trace.last().map_or(f64::NEG_INFINITY, |rise| rise.value);

@@ -205,7 +205,7 @@ fn distinct(mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> V
 mod tests {
     use super::*;
     use crate::Silent;
-    use crate::metric::{At, CountedKind, GridPair, LoadedMetric, Metric, Sampled};
+    use crate::metric::{CountedKind, GridPair, LoadedMetric, Metric, MetricValue, Sampled};
     use crate::transform::{Dimension, Kind};
     use glam::DVec3;
 
@@ -213,16 +213,16 @@ mod tests {
     struct Slab;
 
     impl LoadedMetric for Slab {
-        fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+        fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>> {
             let at = |map: &DAffine3| match map.translation.x {
-                x if x < 50.0 => At { value: 1.1, overlap: 1000 },
-                x if x < 200.0 => At { value: 1.04, overlap: 1000 },
-                _ => At { value: 0.0, overlap: 0 },
+                x if x < 50.0 => MetricValue { value: 1.1, overlap: 1000 },
+                x if x < 200.0 => MetricValue { value: 1.04, overlap: 1000 },
+                _ => MetricValue { value: 0.0, overlap: 0 },
             };
             Ok(transforms.iter().map(at).collect())
         }
 
-        fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
+        fn slope(&mut self, transform: &DAffine3) -> Result<(MetricValue, [[f64; 4]; 3])> {
             Ok((self.values(&[*transform])?[0], [[0.0; 4]; 3]))
         }
     }
