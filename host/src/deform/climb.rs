@@ -3,7 +3,7 @@
 use super::Force;
 use super::smoothing::Smoothing;
 use crate::backend::{Agreement, Climb, Compare, FlowStep, Half, Measured, Relation, Score, Table, WeightedScore};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::{Observer, Result};
 use gpu::math::log;
 
@@ -143,7 +143,7 @@ impl Plan {
             return Ok(trace);
         }
         loop {
-            go_on(observer)?;
+            ask_observer(observer)?;
             let measurement = self.measure(flow, Half::Both)?;
             if !record(&measurement.measured)? {
                 return Ok(trace);
@@ -166,7 +166,7 @@ impl Plan {
 impl LevelTrace {
     /// Records the value before a step, or at the end, and those of its terms. Returns whether a step is to be made.
     fn record(&mut self, value: f64, terms: Vec<f64>, most: usize, observer: &dyn Observer) -> Result<bool> {
-        go_on(observer)?;
+        ask_observer(observer)?;
         self.values.push(value);
         observer.evaluated(self.values.len(), value);
         let [before, after] = &mut self.terms;

@@ -8,7 +8,7 @@ use super::smoothing::Smoothing;
 use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
 use crate::backend::{Backend, Climb, Half, RELAXED_ROUNDS};
 use crate::image::{Geometry, Intensities, StoredImage};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::{Observer, Result};
 use glam::DAffine3;
 
@@ -141,7 +141,7 @@ impl Course<'_> {
 
     /// Moves a flow to a level, with the field that it begins with.
     pub fn enter(&self, flow: &mut Flows, number: usize, before: Before) -> Result<()> {
-        go_on(self.observer)?;
+        ask_observer(self.observer)?;
         let grid = self.grid(number);
         let from = match before {
             Before::Level(before) => Some(levels::between(self.grid(before), grid)),
@@ -194,14 +194,14 @@ impl Course<'_> {
         let plan = self.plan(number);
         let LevelTrace { values, terms, converged } =
             plan.climb(flow.as_climb(), Half::Both, smoothing, self.observer)?;
-        go_on(self.observer)?;
+        ask_observer(self.observer)?;
         self.relax(flow.as_climb())?;
         let mut jacobian_range = flow.as_climb().jacobian_range()?;
         let mut mm = 0.5 * smallest(grid);
         while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             flow.as_climb().smooth(mm)?;
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             jacobian_range = flow.as_climb().jacobian_range()?;
             mm *= 2.0;
         }

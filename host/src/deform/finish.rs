@@ -5,7 +5,7 @@ use super::{Compared, Consistency, Deformation, Seconds, vectors};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::voxel_map;
 use crate::image::{Geometry, Intensities};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::registration::LinearStart;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::Field;
@@ -40,16 +40,16 @@ pub fn deformation(
     // While the device makes the next result, other threads work on the one before.
     rayon::in_place_scope(|scope| {
         scope.spawn(move |_| *slot = measure(field));
-        go_on(observer)?;
+        ask_observer(observer)?;
         let inverse = inverse.map_or_else(|| flow.inverse(back_to.size, [&there, &back], &of_inverse), Ok)?;
         made.consistency = Consistency { mean_mm: inverse.mean_mm, worst_mm: inverse.worst_mm };
         made.inverse.vectors = inverse.vectors;
-        go_on(observer)?;
+        ask_observer(observer)?;
         jacobian.voxels = flow.jacobians()?;
         scope.spawn(move |_| {
             jacobian.voxels.par_iter_mut().for_each(|volume| *volume = (f64::from(*volume) * stretch) as f32);
         });
-        go_on(observer)?;
+        ask_observer(observer)?;
         made.moved = moved.then(|| image_through(flow, fixed, moving, &there)).transpose()?;
         Ok::<_, Error>(())
     })?;

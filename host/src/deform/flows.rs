@@ -4,7 +4,7 @@ use super::levels::Level;
 use super::middle::Middle;
 use super::vectors;
 use crate::Result;
-use crate::backend::cpu::{Met, Side};
+use crate::backend::cpu::{MiddleFields, Side};
 use crate::backend::{Backend, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair};
 use crate::image::{Geometry, StoredImage, voxel_map};
 use glam::DAffine3;
@@ -143,5 +143,5 @@ pub fn compose_pair(
         Side { size: fixed.size, maps: [&from_fixed, &to_fixed], limits: limits[0] },
         Side { size: moving.size, maps: [&from_moving, &to_moving], limits: limits[1] },
     ];
-    Met::new(fields, finest.size).whole(sides, fixed.spacing.to_array(), ([&there, &back], &vectors))
+    MiddleFields::new(fields, finest.size).combine(sides, fixed.spacing.to_array(), ([&there, &back], &vectors))
 }

@@ -43,7 +43,7 @@ pub use start::Start;
 use crate::backend::Chosen;
 use crate::image::{Geometry, Prepared};
 use crate::metric;
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::registration::timed;
 use crate::{Observer, Result, Volume};
 use middle::Middle;
@@ -75,7 +75,7 @@ pub(crate) fn deform(
     let (StartCandidates { candidates: mut starts, doubts }, levels) = (start?, levels?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
-    go_on(observer)?;
+    ask_observer(observer)?;
     let intensities = images.each_ref().map(|image| image.intensities);
     let range = |images: &[Prepared; 2]| images.each_ref().map(|image| image.intensities.range);
     let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
@@ -93,7 +93,7 @@ pub(crate) fn deform(
     let ranges = compared.ranges(ranges);
     let middles = starts.iter().filter_map(|start| start.middle.as_ref());
     let need = memory::Need::new(grids, levels.last(), middles, options.load(compared));
-    let backend = memory::choose(chosen.soonest(observer)?, chosen.asked(), &need, observer)?;
+    let backend = memory::choose(chosen.fastest(observer)?, chosen.requested(), &need, observer)?;
     memory::check(backend, &need)?;
     let (starts, ranges) = (&*starts, &*ranges);
     let run = Run { fixed, moving, intensities, starts, options, compared, ranges, observer, backend };

@@ -11,7 +11,7 @@ use super::{doubts, finish, levels, memory, place, smallest};
 use crate::backend::{Backend, Flow, cpu};
 use crate::doubt::Check;
 use crate::image::{Intensities, Range, StoredImage};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::registration::{LinearStart, overlap_doubt, timed};
 use crate::transform::Field;
 use crate::{Observer, Result, Volume};
@@ -175,7 +175,7 @@ impl Run<'_> {
     fn assemble(&self, flows: Flows, course: &Course, start: LinearStart) -> Result<Deformation> {
         let (fixed, moving) = (&self.fixed.geometry, &self.moving.geometry);
         let finest = course.grid(course.finest());
-        go_on(self.observer)?;
+        ask_observer(self.observer)?;
         let (mut flow, inverse) = match flows {
             Flows::One(flow) => (self.on_fixed(flow, course)?, None),
             Flows::Two(mut pair, middle) => {

@@ -68,7 +68,7 @@ impl Start {
         observer: &dyn Observer,
     ) -> Result<StartCandidates> {
         // A device that was asked for is waited for before the clock runs: that does not count as finding a start.
-        chosen.at_once()?;
+        chosen.first_ready()?;
         let clock = Instant::now();
         let headers = |support| (headers(&images[0].image), "the headers", support);
         let (starts, doubts) = match self {
@@ -171,7 +171,7 @@ fn combine_both_ways(kind: Kind, grid: &Geometry, ways: [Found; 2]) -> Found {
 /// Registers the images. What speaks against the result becomes doubts about the start.
 fn registered(kind: Kind, images: [&Prepared; 2], chosen: Chosen, observer: &dyn Observer) -> Result<Found> {
     // A GPU that is being opened meanwhile is used as soon as it is ready.
-    let found = registration::linear(kind, images, || chosen.at_once(), observer)?;
+    let found = registration::linear(kind, images, || chosen.first_ready(), observer)?;
     let (name, messages) = (found.transform.kind.name(), found.doubts.iter().map(|doubt| &doubt.message));
     if found.trusted() {
         let of = |message: &Message| Message::from(format!("of the {name} registration: ")).then(message);

@@ -4,7 +4,7 @@ use super::search::triangles_by_corner;
 use super::shifts::Shifts;
 use crate::Result;
 use crate::metric::NO_INFORMATION;
-use crate::threads::{still_wanted, wanted};
+use crate::threads::{check_stopped, should_continue};
 use crate::transform::Mesh;
 use glam::IVec2;
 use rayon::prelude::*;
@@ -28,10 +28,10 @@ pub fn confidence(mesh: &Mesh, shifts: &Shifts) -> Result<Vec<f64>> {
         let mut near: Vec<usize> = triangle.iter().flat_map(|&corner| &around[corner as usize]).copied().collect();
         near.sort_unstable();
         near.dedup();
-        if wanted() { lost(&shifts.information(&near, &places)) } else { 0.0 }
+        if should_continue() { lost(&shifts.information(&near, &places)) } else { 0.0 }
     };
     let found = mesh.triangles.par_iter().map(one).collect();
-    still_wanted().map(|()| found)
+    check_stopped().map(|()| found)
 }
 
 /// Returns the fraction of the first value that is lost at the largest of the others.

@@ -15,7 +15,7 @@ use crate::doubt::Doubt;
 use crate::error::{Setting, message};
 use crate::image::Prepared;
 use crate::metric;
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::plane::local_contrast;
 use crate::registration::{self, Init, LinearStart};
 use crate::transform::Mesh;
@@ -191,7 +191,7 @@ impl Run<'_> {
         let links = Links::new(mesh);
         let before = mesh.moving.clone();
         for _ in 0..SEARCHES {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             let away = |(&at, &from): (&DVec2, &DVec2)| to_pixels.transform_vector3((at - from).extend(0.0)).truncate();
             let away: Vec<DVec2> = mesh.moving.iter().zip(&start.moving).map(away).collect();
             let moved = search(mesh, &links, &Shifts::new(mesh, &pictures), &away)?;

@@ -8,7 +8,7 @@
 use super::links::Links;
 use super::shifts::Shifts;
 use crate::Result;
-use crate::threads::{still_wanted, wanted};
+use crate::threads::{check_stopped, should_continue};
 use crate::transform::Mesh;
 use glam::{DVec2, IVec2};
 use rayon::prelude::*;
@@ -32,14 +32,15 @@ pub fn search(mesh: &Mesh, links: &Links, shifts: &Shifts, away: &[DVec2]) -> Re
     let along = || -REACH..=REACH;
     let places: Vec<IVec2> = along().flat_map(|y| along().map(move |x| IVec2::new(x, y))).collect();
     let around = triangles_by_corner(mesh);
-    let gains =
-        |triangles: &Vec<usize>| if wanted() { gains(&shifts.information(triangles, &places)) } else { Vec::new() };
+    let gains = |triangles: &Vec<usize>| {
+        if should_continue() { gains(&shifts.information(triangles, &places)) } else { Vec::new() }
+    };
     let gains: Vec<Vec<f64>> = around.par_iter().map(gains).collect();
-    still_wanted()?;
+    check_stopped()?;
     let places: Vec<DVec2> = places.iter().map(IVec2::as_dvec2).collect();
     let mut moved = vec![DVec2::ZERO; away.len()];
     for _ in 0..ROUNDS {
-        still_wanted()?;
+        check_stopped()?;
         let whole: Vec<DVec2> = moved.iter().zip(away).map(|(&moved, &away)| moved + away).collect();
         let neighbours = links.means(&whole);
         let next = |corner: usize| {

@@ -3,7 +3,7 @@
 use crate::Geometry;
 use crate::metric;
 use crate::plane::local_contrast::LocalContrast;
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use crate::transform::Mesh;
 use crate::transform::mesh::{Locator, corners};
 use glam::{DVec2, DVec3, IVec2};
@@ -59,7 +59,7 @@ impl<'a> Shifts<'a> {
             mesh.moving.iter().map(|p| to_pixels.transform_point3(p.extend(0.0)).truncate()).collect();
         let width = fixed.geometry.size[0];
         let mut members = vec![Vec::new(); mesh.triangles.len()];
-        for (pixel, bin) in fixed.bins.iter().enumerate().take_while(|_| wanted()) {
+        for (pixel, bin) in fixed.bins.iter().enumerate().take_while(|_| should_continue()) {
             let Some(bin) = *bin else { continue };
             let at = DVec3::new((pixel % width) as f64, (pixel / width) as f64, 0.0);
             let Some(place) = locator.find(to_mm.transform_point3(at).truncate()) else { continue };

@@ -7,7 +7,7 @@ use super::{check, sampling};
 use crate::backend::{Backend, Wanted, cpu, per_sample};
 use crate::error::message;
 use crate::image::{IntensityRange, Prepared, pyramid};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::{Error, Observer, Result, Volume};
 use glam::DAffine3;
 use std::borrow::Cow;
@@ -71,11 +71,11 @@ pub fn before_and_after(
 ) -> Result<BeforeAfter> {
     let images = joint(prepared, histogram, transform, backend)?;
     let mut loaded = images.load(backend)?;
-    go_on(observer)?;
+    ask_observer(observer)?;
     let before = loaded.counts(&DAffine3::IDENTITY)?;
-    go_on(observer)?;
+    ask_observer(observer)?;
     let histograms = [before, loaded.counts(transform)?];
-    go_on(observer)?;
+    ask_observer(observer)?;
     let unit = images.unit()?;
     let value = |counts: &Vec<u32>| {
         let entropies = cpu::entropies(counts, [histogram.bins; 2], Wanted::Ratios);

@@ -5,7 +5,7 @@
 
 use crate::backend::cpu;
 use crate::error::Setting;
-use crate::threads::still_wanted;
+use crate::threads::check_stopped;
 use crate::{Error, Result, Volume};
 use rayon::prelude::*;
 
@@ -80,7 +80,7 @@ fn each(numbers: &mut [f32], of: impl Fn(usize, f32) -> f32 + Sync) {
 fn smoothed(picture: Volume, mm: f64) -> Result<Vec<f32>> {
     let Volume { geometry, mut voxels, .. } = picture;
     cpu::smooth(&mut voxels, geometry.size, (mm / geometry.spacing).to_array());
-    still_wanted().map(|()| voxels)
+    check_stopped().map(|()| voxels)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::canvas::Canvas;
 use super::local_contrast::{LocalContrast, longer_side};
 use super::tones::{Information, Tones, limits};
-use crate::threads::{still_wanted, wanted};
+use crate::threads::{check_stopped, should_continue};
 use crate::transform::{Kind, distance, plane};
 use crate::{Geometry, Result, Volume};
 use glam::{DAffine3, DMat3, DVec3};
@@ -73,8 +73,8 @@ pub fn search(pictures: &[LocalContrast; 2], kind: Kind) -> Result<Vec<DAffine3>
     sizes.dedup();
     let views: Vec<_> = sizes.into_par_iter().filter_map(|size| View::new(pictures, size, LARGER)).collect();
     let finer = |candidate: Candidate| candidate.finer(&views, kind, information);
-    let found = kept.into_par_iter().take_any_while(|_| wanted()).filter_map(finer).collect();
-    still_wanted()?;
+    let found = kept.into_par_iter().take_any_while(|_| should_continue()).filter_map(finer).collect();
+    check_stopped()?;
     Ok(distinct(found, FOUND, &grids).into_iter().map(|candidate| candidate.map).collect())
 }
 
@@ -93,7 +93,7 @@ fn everywhere(pictures: &[LocalContrast; 2], kind: Kind, information: &Informati
         let pose = move |n: u32| Pose { angle: (f64::from(n) * TURNED).to_radians(), size };
         let at_turn = move |n| {
             let best = |view: &View| view.best(pose(n), [fixed.centre(), moving.centre()], window, information);
-            view.as_ref().filter(|_| wanted()).map_or(Vec::new(), best)
+            view.as_ref().filter(|_| should_continue()).map_or(Vec::new(), best)
         };
         (0..turns).into_par_iter().flat_map_iter(at_turn)
     };

@@ -24,7 +24,7 @@ use crate::backend::Backend;
 use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
 use crate::metric::{self, BeforeAfter};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::plane::sharpness;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
@@ -215,7 +215,7 @@ impl Run<'_> {
         let transform =
             Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
-        go_on(self.case.observer)?;
+        ask_observer(self.case.observer)?;
         let place = || foregrounds.map(|foregrounds| foregrounds.place(&map)).transpose();
         let places = || rayon::join(place, || elsewhere(self.case.read.each_ref(), &map));
         let (seen, (place, elsewhere)) = rayon::join(|| self.compare_and_resample(&map), places);
@@ -273,7 +273,7 @@ impl Run<'_> {
     fn level(&mut self, levels: &Levels, level: usize, race: &mut Race) -> Result<()> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map(|pose| pose.transform).or(self.options.init.known());
-        go_on(self.case.observer)?;
+        ask_observer(self.case.observer)?;
         let prepare = || self.options.metric.prepare(levels.images(level, at)?);
         let images = timed(&mut self.seconds.pyramid, prepare)?;
         let loaded = timed(&mut self.seconds.upload, || images.load(self.case.backend))?;
@@ -331,7 +331,7 @@ impl Run<'_> {
 
     /// Resamples the moving image onto the fixed image's grid.
     fn resample(&mut self, map: &DAffine3) -> Result<Volume> {
-        go_on(self.case.observer)?;
+        ask_observer(self.case.observer)?;
         let map = voxel_map(&self.case.fixed.geometry, &self.case.moving.geometry, map);
         let size = self.case.fixed.geometry.size;
         let resample =

@@ -3,7 +3,7 @@
 use super::Rise;
 use crate::backend::BATCH;
 use crate::metric::{Chain, GridPair, LoadedMetric, MetricValue};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::optimizer::{Maximum, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
 use crate::{Observer, Result};
@@ -67,7 +67,7 @@ impl<'a> LevelMetric<'a> {
     fn measured(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>> {
         let mut found = Vec::with_capacity(transforms.len());
         for batch in transforms.chunks(BATCH) {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             found.extend(self.loaded.values(batch)?);
         }
         Ok(found)
@@ -112,7 +112,7 @@ impl Objective for StepObjective<'_, '_> {
     }
 
     fn slope(&mut self, point: &[f64]) -> Result<Slope> {
-        go_on(self.metric.observer)?;
+        ask_observer(self.metric.observer)?;
         let (at, by_map) = self.metric.loaded.slope(&(self.base * self.steps.map(point)))?;
         let value = self.metric.values(&[at])[0];
         let by = match self.metric.overlaps(&at) {

@@ -9,7 +9,7 @@ use crate::image::Range;
 use crate::metric;
 use crate::optimizer::{Batch, Objective, Optimizer, Problem};
 use crate::plane::canvas::{CHUNK, Source};
-use crate::threads::still_wanted;
+use crate::threads::check_stopped;
 use crate::transform::{Dimension, Kind, Steps};
 use crate::{Geometry, Result};
 use glam::{DAffine3, DVec3};
@@ -128,7 +128,7 @@ struct StepObjective<'a> {
 
 impl Objective for StepObjective<'_> {
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
-        still_wanted()?;
+        check_stopped()?;
         let value = |mm: &Vec<f64>| self.samples.information(&(self.from * self.steps.map(mm)));
         Ok(points.par_iter().with_min_len(TOGETHER).map(value).collect())
     }

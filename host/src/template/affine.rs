@@ -3,7 +3,7 @@
 use super::checkpoints::Checkpoints;
 use crate::backend::Backend;
 use crate::doubt::{Check, Doubt};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::registration::{self, register};
 use crate::transform::{Dimension, Kind, Linear, nearest};
 use crate::{Observer, Result, Volume};
@@ -30,7 +30,7 @@ pub fn places(
     let mut found = vec![DAffine3::IDENTITY];
     let mut doubts = Vec::new();
     for (number, image) in images.iter().enumerate().skip(1) {
-        go_on(observer)?;
+        ask_observer(observer)?;
         observer.stage(&format!("affine registration of image {} of {}", number + 1, images.len()));
         let (linear, trusted) = checkpoints.affine(number, || {
             let options = registration::Options { dof: Kind::Affine, moved: false, ..Default::default() };

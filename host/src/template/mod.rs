@@ -116,7 +116,7 @@ pub(crate) fn template(
     let range = options.deform.moving_range;
     let intensities: Vec<_> =
         images.iter().enumerate().map(|(number, image)| Intensity::of(number, image, range)).collect::<Result<_>>()?;
-    let (backend, asked) = (chosen.soonest(observer)?, chosen.asked());
+    let (backend, asked) = (chosen.fastest(observer)?, chosen.requested());
     memory::check(images, &grid, &options.deform, backend.free_memory().is_some())?;
     let checkpoints = Checkpoints::open(folder, checkpoints::fingerprint(images, options), grid)?;
     let (intensities, checkpoints) = (&intensities[..], &checkpoints);

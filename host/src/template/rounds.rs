@@ -7,7 +7,7 @@ use super::shape;
 use super::{Fit, Member, Options, Round, Template};
 use crate::backend::{Backend, BackendKind, Chosen};
 use crate::doubt::{Check, Doubt};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::resample::{Resampling, resample};
 use crate::transform::{Field, Linear, Transform};
 use crate::{Geometry, Observer, PixelType, Result, Volume, deform};
@@ -33,7 +33,7 @@ impl Run<'_> {
         let (mut before, mut mean) = (affine_mean.clone(), None);
         let mut rounds = Vec::new();
         for round in 1..=self.options.rounds {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             let (made, facts) = self.checkpoints.mean(round, || self.round(round, &before, &places))?;
             rounds.push(facts);
             if round == self.options.rounds {
@@ -67,7 +67,7 @@ impl Run<'_> {
         let (round, (back, _)) =
             (self.options.rounds, self.inverse_mean_displacement(self.options.rounds, before, places)?);
         let member = |(number, affine): (usize, &Linear)| {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             let (field, Fit { values }) = self.field(round, number, before, places)?;
             let field = back.then(&field);
             let jacobians = Volume { geometry: self.grid, voxels: field.jacobians(), pixel: PixelType::F32 };
@@ -99,7 +99,7 @@ impl Run<'_> {
             displacement.add(&self.field(round, image, before, places)?.0, rigid);
         }
         let (displacement, lengths) = displacement.field();
-        go_on(self.observer)?;
+        ask_observer(self.observer)?;
         Ok((displacement.inverse(&self.grid), lengths))
     }
 
@@ -114,7 +114,7 @@ impl Run<'_> {
         let how = Resampling { outside: f32::NAN, ..Default::default() };
         let mut mean = intensity::Mean::new(self.grid);
         for ((image, transform), &of) in self.images.iter().zip(transforms).zip(self.intensities) {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             let transform = transform?;
             mean.add(&resample(image, &self.grid, &transform.map(), &how, self.backend)?.volume.voxels, of);
         }

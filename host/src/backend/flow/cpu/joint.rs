@@ -7,7 +7,7 @@ use super::task::{FlowTask, Share, put, rows, take};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::bin;
 use gpu::math::flow::{self, Pull};
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ pub fn count(task: &FlowTask, bins: u32) -> Vec<u32> {
     let len = (bins * bins) as usize;
     // The last counter takes the voxels that don't count.
     let empty = || vec![0; len + 1];
-    let pieces = (0..task.rows().div_ceil(rows)).into_par_iter().take_any_while(|_| wanted());
+    let pieces = (0..task.rows().div_ceil(rows)).into_par_iter().take_any_while(|_| should_continue());
     let mut counts = pieces
         .fold(empty, |mut counts, piece| {
             count_rows(task, bins, piece * rows..task.rows().min((piece + 1) * rows), &mut counts);

@@ -6,7 +6,7 @@
 
 use crate::backend::flow::Half;
 use crate::backend::lanes::{CHUNK, Lanes};
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::flow::{self, Pull};
 use gpu::math::{bin, interpolate};
 use gpu::params::Affine;
@@ -129,7 +129,7 @@ pub fn pieces<const N: usize>(planes: &mut [f32], width: usize, work: impl Fn(us
     let mut whole = planes.chunks_exact_mut(planes.len() / N);
     let planes: [_; N] = std::array::from_fn(|_| whole.next().expect("there are N planes").chunks_mut(rows * width));
     let pieces: Vec<_> = together(planes).collect();
-    let pieces = pieces.into_par_iter().enumerate().take_any_while(|_| wanted());
+    let pieces = pieces.into_par_iter().enumerate().take_any_while(|_| should_continue());
     pieces.for_each(|(piece, planes)| work(piece * rows, planes));
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::elements::Pixels;
 use super::file::{Content, DicomFile};
 use super::layout::Layout;
-use super::plane::{self, Frame};
+use super::plane::{self, FrameInfo};
 use super::tags;
 use crate::io::source::reason;
 
@@ -96,7 +96,7 @@ impl ImageFile {
     }
 
     /// Its frames in the order of the file.
-    pub fn frames(&self) -> Result<Vec<Frame>, String> {
+    pub fn frames(&self) -> Result<Vec<FrameInfo>, String> {
         plane::frames(&self.file.elements, self.count()?)
     }
 

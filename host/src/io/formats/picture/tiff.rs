@@ -13,7 +13,7 @@ use tiff::{TiffError, TiffResult};
 
 use super::layout::Layout;
 use super::rows::Rows;
-use super::{Sink, Thinning, grid, most_decoded, most_pixels, other_pixels, refused};
+use super::{Sink, SubsamplingSink, grid, most_decoded, most_pixels, other_pixels, refused};
 use crate::error::Message;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source;
@@ -115,8 +115,8 @@ impl<'a> Tiff<'a> {
 
     /// Reads a page.
     fn page(&mut self, page: usize, options: &ReadOptions) -> Result<Image> {
-        let (thinned, notes) = self.give(page, options, |whole, pixel| Thinning::new(whole, pixel, options))?;
-        Ok(thinned.finish(notes))
+        let (sink, notes) = self.give(page, options, |whole, pixel| SubsamplingSink::new(whole, pixel, options))?;
+        Ok(sink.finish(notes))
     }
 
     /// Passes the rows of a page to the sink that `sink` makes. Returns the sink, and notes on the channels taken.
