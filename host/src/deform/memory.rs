@@ -140,11 +140,11 @@ mod tests {
         let large = need(8_000_000_000, false);
         let note = short(&large, 1_000_000_000, BackendKind::Auto).unwrap().unwrap();
         assert!(note.contains("8.00 GB") && note.contains("1.00 GB") && note.contains("CPU"), "{note}");
-        let told = |need: &Need| short(need, 1_000_000_000, BackendKind::Cuda).unwrap_err().to_string();
-        let of_large = told(&large);
+        let refusal = |need: &Need| short(need, 1_000_000_000, BackendKind::Cuda).unwrap_err().to_string();
+        let of_large = refusal(&large);
         assert!(of_large.contains("end at 2 mm or more") && of_large.contains("`backend` cpu"), "{of_large}");
         // Pixels twice as wide are a quarter as many.
-        let of_picture = told(&need(4_000_000_000, true));
+        let of_picture = refusal(&need(4_000_000_000, true));
         assert!(of_picture.contains("end at 2 mm or more"), "{of_picture}");
     }
 

@@ -20,7 +20,7 @@ const WORSE: usize = 2;
 /// Finds the smoothing of the coarse levels with which the images agree best, among the fields that are accounted for
 /// (see [`bending`](super::bending)), or the stiffest if no field is. Also returns the result of its trial. If the
 /// smoothing for another start is `known`, fields that are stiffer by more than a step are left out.
-pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing, TrialResult)> {
+pub fn find(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing, TrialResult)> {
     let all = match known {
         Some(Smoothing::Found(voxels)) => fields(RATIO * voxels),
         _ => fields(f64::INFINITY),

@@ -39,7 +39,7 @@ impl Strategy {
         let mut trials = Trials::new(course, bending_check)?;
         let (smoothing, tried) = match given {
             Some(given) => (given, trials.try_one(given, None)?),
-            None => stiffness::found(&mut trials, known.map(|strategy| strategy.smoothing))?,
+            None => stiffness::find(&mut trials, known.map(|strategy| strategy.smoothing))?,
         };
         let (nats, further, at_once) = (tried.score(), course.searches_further(), trials.at_once());
         let after = |searched: &Searched| {

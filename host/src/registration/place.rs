@@ -288,7 +288,7 @@ fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
     let voxels = grid.world_to_index().matrix3 * to.matrix3.inverse();
     let around: Vec<DVec3> = around(grid).into_iter().map(|part| voxels * (side * part)).collect();
     let nearest = around.iter().map(|shift| shift.length()).fold(f64::INFINITY, f64::min);
-    around.iter().map(|shift| whole(*shift * (FEWEST / nearest).max(1.0), grid)).collect()
+    around.iter().map(|shift| rounded_to_voxels(*shift * (FEWEST / nearest).max(1.0), grid)).collect()
 }
 
 /// Returns the maps that rotate the fixed image about `middle`, LPS mm, before they apply `to`.
@@ -324,7 +324,7 @@ fn in_space() -> Vec<DVec3> {
 }
 
 /// Rounds a shift to whole voxels, and limits it to the longest side of the grid.
-fn whole(voxels: DVec3, grid: &Geometry) -> [isize; 3] {
+fn rounded_to_voxels(voxels: DVec3, grid: &Geometry) -> [isize; 3] {
     let most = grid.size.into_iter().max().unwrap_or(0) as f64;
     voxels.to_array().map(|n| n.round().clamp(-most, most) as isize)
 }

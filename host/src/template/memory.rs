@@ -74,8 +74,8 @@ mod tests {
         let kept = folder.path().join("kept");
         let engine = Engine::open(BackendKind::Cpu, 1, &Silent).unwrap();
         let made = engine.template(&[image.clone(), image], &options, &kept, &mut |_, _| Ok(()), &Silent);
-        let told = made.unwrap_err().to_string();
-        assert!(told.contains("GB of memory, and") && told.contains("GB are free"), "{told}");
+        let message = made.unwrap_err().to_string();
+        assert!(message.contains("GB of memory, and") && message.contains("GB are free"), "{message}");
         assert!(!kept.exists());
     }
 }

@@ -3,7 +3,7 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, Share, put, rows, take};
+use super::task::{FlowTask, Share, put, rows, write_pulls};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
@@ -79,7 +79,7 @@ widest! {
         let width = task.grid.size[0] as usize;
         for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
-                take(&mut planes, x, &pull_chunk(task, tables, share.per_square, (first + row, x)), share);
+                write_pulls(&mut planes, x, &pull_chunk(task, tables, share.per_square, (first + row, x)), share);
             }
         }
     }

@@ -3,7 +3,7 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, Share, chunk, fractions, put, rows, store, take};
+use super::task::{FlowTask, Share, chunk, fractions, put, rows, store, write_pulls};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
@@ -122,7 +122,7 @@ widest! {
                     None => chunk(planes[plane], width, 0, x),
                 };
                 let means = [of(of_fixed, 0), of(of_fixed, 1), moving(0), moving(1), moving(2)];
-                take(&mut planes, x, &pull_chunk(task, &means, share.per_square, (first + row, x)), share);
+                write_pulls(&mut planes, x, &pull_chunk(task, &means, share.per_square, (first + row, x)), share);
             }
         }
     }

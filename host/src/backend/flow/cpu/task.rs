@@ -112,7 +112,7 @@ pub struct Share {
 /// Writes or adds a chunk of forces and precisions to a row of each plane, as [`Pull::added`] does, and leaves out what
 /// is beyond the end of the row.
 #[inline(always)]
-pub fn take(planes: &mut [&mut [f32]; 4], x: usize, pulls: &[Lanes; 4], share: Share) {
+pub fn write_pulls(planes: &mut [&mut [f32]; 4], x: usize, pulls: &[Lanes; 4], share: Share) {
     for (row, pull) in planes.iter_mut().zip(pulls) {
         let mut sum = if share.adds { chunk(row, row.len(), 0, x) } else { [0.0; CHUNK] };
         for l in 0..CHUNK {

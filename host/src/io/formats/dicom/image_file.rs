@@ -53,15 +53,15 @@ impl ImageFile {
 
     /// The number of its series in the examination.
     pub fn series_number(&self) -> i64 {
-        self.whole(tags::SERIES_NUMBER)
+        self.integer(tags::SERIES_NUMBER)
     }
 
     /// The number of the image in its series.
     pub fn instance_number(&self) -> i64 {
-        self.whole(tags::INSTANCE_NUMBER)
+        self.integer(tags::INSTANCE_NUMBER)
     }
 
-    fn whole(&self, tag: tags::Tag) -> i64 {
+    fn integer(&self, tag: tags::Tag) -> i64 {
         self.file.elements.text(tag).and_then(|text| text.parse().ok()).unwrap_or(i64::MAX)
     }
 

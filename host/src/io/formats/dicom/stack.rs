@@ -57,7 +57,7 @@ pub fn read(
         [] => return Err(wrong("holds no image of the series".to_owned())),
         [single] => flat(&single.plane),
         _ => {
-            alike(&files, &placed)?;
+            check_same_grid(&files, &placed)?;
             stacked(&mut placed)
         }
     };
@@ -109,7 +109,7 @@ fn flat(plane: &Plane) -> Result<Geometry, String> {
 }
 
 /// Checks that all frames have the same size, orientation and pixel spacing.
-fn alike(files: &[Stored], placed: &[Placed]) -> crate::Result<()> {
+fn check_same_grid(files: &[Stored], placed: &[Placed]) -> crate::Result<()> {
     let first = &placed[0];
     for other in placed {
         let error = |message: String| Err(files[other.file].image.file.error(message));

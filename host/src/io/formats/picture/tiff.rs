@@ -87,7 +87,7 @@ impl<'a> Tiff<'a> {
     }
 
     /// The NewSubfileType of every page but the first.
-    fn others(&mut self) -> Result<Vec<u32>> {
+    fn subfile_types(&mut self) -> Result<Vec<u32>> {
         let mut others = Vec::new();
         while self.decoder.more_images() {
             let kind = match self.decoder.next_image() {
@@ -104,7 +104,7 @@ impl<'a> Tiff<'a> {
     /// Which page to take, the number of pages, and notes for the user. If all other pages are smaller copies or masks
     /// of the first, it is taken without a choice.
     fn choose(&mut self, options: &ReadOptions) -> Result<(Take, usize, Vec<Message>)> {
-        let others = self.others()?;
+        let others = self.subfile_types()?;
         let pages = match options.volume {
             None if others.iter().all(|kind| kind & OF_ANOTHER != 0) => 1,
             _ => 1 + others.len(),
@@ -128,7 +128,7 @@ impl<'a> Tiff<'a> {
     ) -> Result<(S, Vec<Message>)> {
         let wrong = wrong(self.path);
         let layout = self.seek(page)?;
-        let (take, notes) = layout.take(options).map_err(Error::at(self.path))?;
+        let (take, notes) = layout.channels_to_take(options).map_err(Error::at(self.path))?;
         let mut sink = sink(layout.grid().map_err(Error::at(self.path))?, layout.pixel());
         let mut given = |rows: &[f32]| sink.push(rows);
         if let Some(strips) = self.large_strips(&layout).map_err(&wrong)? {
