@@ -14,7 +14,7 @@ use crate::{flags, terminal};
 /// read: registration is accurate to a tenth of the pixels that remain, so nothing is lost.
 pub const MOST_PIXELS: usize = 1 << 26;
 
-/// Reads the fixed and the moving image in parallel, unless they are held. Pictures of more than `most_pixels` are
+/// Reads the fixed and the moving image in parallel, unless they are in memory. Pictures of more than `most_pixels` are
 /// subsampled. Returns the images, and notes on how they were read, one line each.
 ///
 /// # Errors

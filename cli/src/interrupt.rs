@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 
 /// How often the thread that watches a folder checks for a signal.
-const LOOK: Duration = Duration::from_millis(10);
+const CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 struct Signals {
     /// Whether the next signal ends the process.
@@ -50,9 +50,9 @@ fn folder() -> MutexGuard<'static, Option<PathBuf>> {
 
 /// While this lives, the first signal ends the command at its next step instead of the process at once. Declare it
 /// before what has to be removed, so that it is dropped later.
-pub struct Held(());
+pub struct SignalGuard(());
 
-impl Held {
+impl SignalGuard {
     pub fn new() -> Self {
         SIGNALS.at_once.store(false, Ordering::SeqCst);
         Self(())
@@ -65,7 +65,7 @@ impl Held {
         // If the operating system refuses the thread, the command ends at its next step.
         let _ = thread::Builder::new().spawn(move || {
             loop {
-                thread::sleep(LOOK);
+                thread::sleep(CHECK_INTERVAL);
                 let folder = folder();
                 let Some(temporary) = &*folder else { return };
                 // Other threads may still write to the folder, so removing it may take several attempts.
@@ -83,7 +83,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for SignalGuard {
     fn drop(&mut self) {
         self.release();
         SIGNALS.at_once.store(true, Ordering::SeqCst);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::arguments::compute::Compute;
 use crate::arguments::pair::Pair;
 use crate::files;
-use crate::interrupt::{self, Held};
+use crate::interrupt::{self, SignalGuard};
 use crate::invocation::Invocation;
 use crate::loaded::Loaded;
 use crate::opening::Opening;
@@ -25,16 +25,16 @@ use crate::terminal::{self, line};
 ///
 /// # Errors
 /// [`Error::File`] for a folder that cannot be made.
-pub fn begin(out: &Path, quiet: bool) -> Result<(Held, OutputFolder, Progress)> {
-    let held = Held::new();
+pub fn begin(out: &Path, quiet: bool) -> Result<(SignalGuard, OutputFolder, Progress)> {
+    let guard = SignalGuard::new();
     let folder = OutputFolder::create(out)?;
     let progress = Progress::new(quiet);
     let clear = progress.clearing();
-    held.watch(folder.temporary().to_owned(), move || {
+    guard.watch(folder.temporary().to_owned(), move || {
         clear();
         terminal::say(&crate::line_of(&Error::Stopped));
     });
-    Ok((held, folder, progress))
+    Ok((guard, folder, progress))
 }
 
 /// A run under way. Its results are in a temporary folder, and are moved to the output folder at the end.
@@ -47,7 +47,7 @@ pub struct Job<'a> {
     outputs: Outputs,
     /// `None` for a row of a table, where `mireg batch` handles signals. Declared after `folder`, which must be dropped
     /// first.
-    held: Option<Held>,
+    guard: Option<SignalGuard>,
     /// The device that is being opened; `None` for a row of a table, whose device is open.
     _opening: Option<Opening>,
 }
@@ -73,12 +73,12 @@ impl<'a> Job<'a> {
         if let Some(row) = invocation.row {
             let folder = OutputFolder::create_in(out, row.temporary())?;
             let (engine, progress) = (row.engine(), Progress::Quiet);
-            return Ok(Self { engine, progress, folder, invocation, pair, outputs, held: None, _opening: None });
+            return Ok(Self { engine, progress, folder, invocation, pair, outputs, guard: None, _opening: None });
         }
-        let (held, folder, progress) = begin(out, *quiet)?;
+        let (guard, folder, progress) = begin(out, *quiet)?;
         let opening = Opening::begin(compute, &progress)?;
-        let (engine, held) = (opening.engine, Some(held));
-        Ok(Self { engine, progress, folder, invocation, pair, outputs, held, _opening: Some(opening) })
+        let (engine, guard) = (opening.engine, Some(guard));
+        Ok(Self { engine, progress, folder, invocation, pair, outputs, guard, _opening: Some(opening) })
     }
 
     /// Reads the images, and then the options. `options` gets the grids of both images, which some formats of
@@ -128,7 +128,7 @@ impl<'a> Job<'a> {
             notes: &loaded.notes,
             read: loaded.seconds,
             // Rows of a table do not wait for a device to be opened.
-            open: self.held.as_ref().map_or(0.0, |_| self.engine.opening_seconds()),
+            open: self.guard.as_ref().map_or(0.0, |_| self.engine.opening_seconds()),
         };
         let moved = |path: &Path| match (&loaded.whole, map) {
             (Some([fixed, _]), Some(map)) => self.write_moved(&loaded.moving, fixed, map, path),
@@ -163,7 +163,7 @@ impl<'a> Job<'a> {
             let report = serde_json::to_value(report).map_err(|e| Error::file(REPORT, e.to_string()))?;
             return row.place(self.folder, report);
         }
-        self.held.iter().for_each(Held::release);
+        self.guard.iter().for_each(SignalGuard::release);
         interrupt::proceed()?;
         self.folder.commit()?;
         self.progress.finish();

@@ -8,7 +8,7 @@ pub mod demo;
 pub mod fault;
 mod files;
 mod flags;
-pub mod held;
+pub mod in_memory;
 mod interrupt;
 mod invocation;
 mod job;

@@ -4,7 +4,7 @@
 
 mod template;
 
-pub use template::Averaged;
+pub use template::FinishedTemplate;
 
 use std::ffi::OsString;
 use std::mem::take;
@@ -26,7 +26,7 @@ use crate::commands::mesh::Mesh;
 use crate::commands::register::Register;
 use crate::commands::{Arguments, Command};
 use crate::flags;
-use crate::held::{Held, OnDevice, lending};
+use crate::in_memory::{InMemory, OnDevice, lending};
 use crate::invocation::Invocation;
 use crate::loaded::Loaded;
 use crate::report::deform::Deformed;
@@ -38,7 +38,7 @@ use crate::report::{Kind, Run, Spent};
 const OUT: [&str; 5] = ["register", "deform", "mesh", "template", "apply"];
 
 /// A command that was parsed.
-pub struct Asked {
+pub struct ParsedCommand {
     command: Command,
     invocation: Invocation<'static>,
 }
@@ -48,7 +48,7 @@ pub fn line(error: &Error) -> String {
     flags::error(error)
 }
 
-impl Asked {
+impl ParsedCommand {
     /// Parses a command line, the program's name first. Images, transforms and points that are in memory are named by
     /// placeholders; only masks, label maps and initial transforms that are in memory are left out. `--out` is left
     /// out, too.
@@ -82,34 +82,41 @@ impl Asked {
     ///
     /// # Errors
     /// Those of the command; [`Error::Option`] for a command that takes no images from memory.
-    pub fn run(self, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Done> {
+    pub fn run(self, in_memory: InMemory, engine: &Engine, observer: &dyn Observer) -> Result<Done> {
         let registered = |finished| Done::Registered(Box::new(finished));
         match &self.command {
-            Command::Register(register) => self.register(register, held, engine, observer).map(registered),
-            Command::Deform(deform) => self.deform(deform, held, engine, observer).map(registered),
-            Command::Mesh(mesh) => self.mesh(mesh, held, engine, observer).map(registered),
+            Command::Register(register) => self.register(register, in_memory, engine, observer).map(registered),
+            Command::Deform(deform) => self.deform(deform, in_memory, engine, observer).map(registered),
+            Command::Mesh(mesh) => self.mesh(mesh, in_memory, engine, observer).map(registered),
             Command::Template(template) => {
-                Ok(Done::Averaged(Box::new(self.template(template, held, engine, observer)?)))
+                Ok(Done::Averaged(Box::new(self.template(template, in_memory, engine, observer)?)))
             }
             Command::Apply(apply) => {
-                let read = apply.read(held, engine)?;
+                let read = apply.read(in_memory, engine)?;
                 let (resampled, doubt) = apply.resample(&read, engine)?;
                 Ok(Done::Resampled(resampled.volume, read.notes.into_iter().chain(doubt).collect()))
             }
             Command::Metric(metric) => {
-                let found = metric.compare(held, engine)?;
+                let found = metric.compare(in_memory, engine)?;
                 Ok(Done::Measured(found.json(), found.notes))
             }
             Command::Evaluate(evaluate) => {
-                let found = engine.install(|| evaluate.measure(held))?;
+                let found = engine.install(|| evaluate.measure(in_memory))?;
                 Ok(Done::Measured(found.json(), Vec::new()))
             }
             _ => Err(Error::option(Setting::Fixed, "this command takes no images from memory; type it")),
         }
     }
 
-    fn register(&self, of: &Register, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded, on_device) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
+    fn register(
+        &self,
+        of: &Register,
+        in_memory: InMemory,
+        engine: &Engine,
+        observer: &dyn Observer,
+    ) -> Result<Finished> {
+        let (origin, loaded, on_device) =
+            self.load(&of.pair, in_memory, engine, |grids, in_memory| of.options(grids, in_memory))?;
         let Loaded { fixed, moving, whole, options, .. } = loaded;
         let images = [fixed, moving];
         let register = || engine.register(&images[0], &images[1], &options, observer);
@@ -122,17 +129,18 @@ impl Asked {
                 engine.resample(&images[1], &grid, &map, &Resampling::default())?.volume
             }
         };
-        let report = told.report(&Registered { found: &found, options: &options }, &images, &self.invocation)?;
-        Ok(self.finished(Found::Linear(Box::new(found), options), moved, images, told, report))
+        let report = origin.report(&Registered { found: &found, options: &options }, &images, &self.invocation)?;
+        Ok(self.finished(Found::Linear(Box::new(found), options), moved, images, origin, report))
     }
 
-    fn deform(&self, of: &Deform, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded, on_device) = self.load(&of.pair, held, engine, |grids, held| of.asked(grids, held))?;
-        let Loaded { fixed, moving, options: asked, .. } = loaded;
+    fn deform(&self, of: &Deform, in_memory: InMemory, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
+        let (origin, loaded, on_device) =
+            self.load(&of.pair, in_memory, engine, |grids, in_memory| of.request(grids, in_memory))?;
+        let Loaded { fixed, moving, options: request, .. } = loaded;
         let images = [fixed, moving];
-        let run = || asked.run(images.each_ref(), engine, observer);
+        let run = || request.run(images.each_ref(), engine, observer);
         let (found, regions) = lending(&on_device, images.each_ref(), run)?;
-        let options = asked.options;
+        let options = request.options;
         let moved = match &found.moved {
             Some(moved) => moved.clone(),
             None => {
@@ -141,24 +149,25 @@ impl Asked {
                 engine.resample_through(&images[1], &images[0].geometry, through, &Resampling::default())?.volume
             }
         };
-        let start = told.start.as_deref();
+        let start = origin.start.as_deref();
         let report = engine.install(|| {
-            told.report(&Deformed::new(&found, &options, start, regions.as_ref()), &images, &self.invocation)
+            origin.report(&Deformed::new(&found, &options, start, regions.as_ref()), &images, &self.invocation)
         })?;
-        Ok(self.finished(Found::Deformed(Box::new(found), options, regions), moved, images, told, report))
+        Ok(self.finished(Found::Deformed(Box::new(found), options, regions), moved, images, origin, report))
     }
 
-    fn mesh(&self, of: &Mesh, held: Held, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
-        let (told, loaded, on_device) = self.load(&of.pair, held, engine, |grids, held| of.options(grids, held))?;
+    fn mesh(&self, of: &Mesh, in_memory: InMemory, engine: &Engine, observer: &dyn Observer) -> Result<Finished> {
+        let (origin, loaded, on_device) =
+            self.load(&of.pair, in_memory, engine, |grids, in_memory| of.options(grids, in_memory))?;
         let Loaded { fixed, moving, options, .. } = loaded;
         let images = [fixed, moving];
         let mesh = || engine.mesh(&images[0], &images[1], &options, observer);
         let found = lending(&on_device, images.each_ref(), mesh)?;
         let (moved, report) = engine.install(|| {
-            let meshed = Meshed::new(&found, told.start.as_deref(), images.each_ref())?;
-            Ok((meshed.moved.clone(), told.report(&meshed, &images, &self.invocation)?))
+            let meshed = Meshed::new(&found, origin.start.as_deref(), images.each_ref())?;
+            Ok((meshed.moved.clone(), origin.report(&meshed, &images, &self.invocation)?))
         })?;
-        Ok(self.finished(Found::Meshed(Box::new(found)), moved, images, told, report))
+        Ok(self.finished(Found::Meshed(Box::new(found)), moved, images, origin, report))
     }
 
     fn finished(
@@ -166,10 +175,10 @@ impl Asked {
         found: Found,
         moved: Volume,
         images: [Volume; 2],
-        told: Told,
+        origin: Origin,
         (report, spent): (String, Spent),
     ) -> Finished {
-        Finished { found, moved, report, images, told, command: self.invocation.words.clone(), spent }
+        Finished { found, moved, report, images, origin, command: self.invocation.words.clone(), spent }
     }
 
     /// Returns the file of the initial transform of a deformation or a mesh, if one was given.
@@ -181,29 +190,29 @@ impl Asked {
         }
     }
 
-    /// Reads the images that are not held, and then the options, for which `options` gets the grids of both images.
+    /// Reads the images that are not in memory, and then the options, for which `options` gets the grids of both images.
     /// Also returns what the report says about the origin of the images, and their voxels that are already on the
     /// device.
     fn load<'e, O: Send>(
         &self,
         pair: &Pair,
-        mut held: Held<'e>,
+        mut in_memory: InMemory<'e>,
         engine: &Engine,
-        options: impl FnOnce(&Grids, Held) -> Result<O> + Send,
-    ) -> Result<(Told, Loaded<O>, OnDevice<'e>)> {
-        let (volumes, on_device) = ([held.fixed.take(), held.moving.take()], take(&mut held.on_device));
+        options: impl FnOnce(&Grids, InMemory) -> Result<O> + Send,
+    ) -> Result<(Origin, Loaded<O>, OnDevice<'e>)> {
+        let (volumes, on_device) = ([in_memory.fixed.take(), in_memory.moving.take()], take(&mut in_memory.on_device));
         let Pair { fixed, moving, images, .. } = pair;
-        let read = || Loaded::read([fixed, moving], images, volumes, |grids| options(grids, held));
+        let read = || Loaded::read([fixed, moving], images, volumes, |grids| options(grids, in_memory));
         let mut loaded = engine.install(read)?;
         let (fixed, moving, start) = (fixed.clone(), moving.clone(), self.start().cloned());
         let notes = take(&mut loaded.notes);
-        let told = Told { fixed, moving, start, notes, read: loaded.seconds, open: engine.opening_seconds() };
-        Ok((told, loaded, on_device))
+        let origin = Origin { fixed, moving, start, notes, read: loaded.seconds, open: engine.opening_seconds() };
+        Ok((origin, loaded, on_device))
     }
 }
 
 /// What a report says about the origin of the images.
-struct Told {
+struct Origin {
     fixed: PathBuf,
     moving: PathBuf,
     /// The file of the initial transform of a deformation or a mesh, if one was given.
@@ -218,7 +227,7 @@ struct Told {
 /// What a command returns.
 pub enum Done {
     Registered(Box<Finished>),
-    Averaged(Box<Averaged>),
+    Averaged(Box<FinishedTemplate>),
     /// A volume, and notes on how the image was read, one line each.
     Resampled(Volume, Vec<String>),
     /// JSON, and notes on how the images were read, one line each.
@@ -240,7 +249,7 @@ pub struct Finished {
     /// The content of report.json.
     pub report: String,
     images: [Volume; 2],
-    told: Told,
+    origin: Origin,
     command: Vec<OsString>,
     spent: Spent,
 }
@@ -258,8 +267,8 @@ impl Finished {
     /// [`Error::File`] where a picture or the page cannot be made.
     pub fn page(&self) -> Result<String> {
         let invocation = Invocation::new(Instant::now(), self.command.clone());
-        let run = self.told.run(&invocation, &self.images);
-        let start = self.told.start.as_deref();
+        let run = self.origin.run(&invocation, &self.images);
+        let start = self.origin.start.as_deref();
         match &self.found {
             Found::Linear(found, options) => run.page(&Registered { found, options }, &self.spent),
             Found::Deformed(found, options, regions) => {
@@ -270,7 +279,7 @@ impl Finished {
     }
 }
 
-impl Told {
+impl Origin {
     /// Returns the content of report.json, and the seconds that are in it.
     fn report<K: Kind>(&self, found: &K, images: &[Volume; 2], invocation: &Invocation) -> Result<(String, Spent)> {
         let run = self.run(invocation, images);

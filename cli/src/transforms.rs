@@ -38,7 +38,8 @@ impl Chain {
     /// ends of the chain. The grids between several transforms are not known, so formats that need grids are refused
     /// there.
     pub fn read(paths: &[PathBuf], format: Option<Format>, grids: &Grids) -> Result<Self> {
-        Self::read_each(paths, format, &if paths.len() == 1 { *grids } else { Grids::default() })?.suits(grids)
+        Self::read_each(paths, format, &if paths.len() == 1 { *grids } else { Grids::default() })?
+            .checked_against(grids)
     }
 
     /// As [`Chain::read`], with the same `grids` for each of the files.
@@ -61,11 +62,11 @@ impl Chain {
     ) -> Result<Self> {
         let Some(transform) = held else { return Self::read(paths, format, grids) };
         let files = vec![paths.first().cloned().unwrap_or_default(); transform.parts().len()];
-        Self { transform, files }.suits(grids)
+        Self { transform, files }.checked_against(grids)
     }
 
     /// Refuses a chain that cannot map between images on these grids.
-    fn suits(self, grids: &Grids) -> Result<Self> {
+    fn checked_against(self, grids: &Grids) -> Result<Self> {
         let path = || self.files.first().map_or(Path::new("the transform"), PathBuf::as_path);
         grids.suit(&self.transform).map_err(|message| Error::file(path(), message))?;
         Ok(self)
@@ -77,7 +78,7 @@ impl Chain {
     }
 
     /// Refuses a displacement field if none of the points that `map` mapped fell inside its grid.
-    pub fn met(&self, map: &TransformMap) -> Result<()> {
+    pub fn check_grids_reached(&self, map: &TransformMap) -> Result<()> {
         map.missed().map_or(Ok(()), |part| {
             let message =
                 "no point falls inside its grid; check the headers, the order of the transforms, and their direction";
@@ -101,7 +102,7 @@ impl Chain {
         };
         let map = self.map(invert);
         let field = Field::of(grid, |point: DVec3| map.transform_point3(point));
-        self.met(&map)?;
+        self.check_grids_reached(&map)?;
         Ok((field, self.doubt(invert)))
     }
 }

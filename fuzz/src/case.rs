@@ -10,7 +10,7 @@ use mireg::{Error, Geometry, Result};
 use crate::allocator::{Asked, noted};
 use crate::damage;
 use crate::random::Random;
-use crate::samples::{self, Door, Sample};
+use crate::samples::{self, Reader, Sample};
 
 /// The largest allocation, bytes, that is allowed however short the files are: decoders have buffers and tables.
 const FREE: usize = 16 << 20;
@@ -95,7 +95,7 @@ impl Cases {
         modest(length, asked)?;
         match read {
             Ok(()) => Ok("read".into()),
-            Err(error) => told(&error, path.parent().unwrap_or(&path)),
+            Err(error) => error_line(&error, path.parent().unwrap_or(&path)),
         }
     }
 
@@ -103,18 +103,18 @@ impl Cases {
     fn read(&self, sample: &Sample, path: &Path, choose: &mut dyn FnMut(usize) -> usize) -> Result<()> {
         let [fixed, moving] = &self.grids;
         let grids = Grids::of(fixed, moving);
-        match sample.door {
-            Door::Image => image(path, choose(8)),
-            Door::Field => io::field::read(path).map(|field| whole(&field.geometry, field.vectors.len())),
-            Door::Transform(format) => {
+        match sample.reader {
+            Reader::Image => image(path, choose(8)),
+            Reader::Field => io::field::read(path).map(|field| whole(&field.geometry, field.vectors.len())),
+            Reader::Transform(format) => {
                 transform::read(path, format.filter(|_| choose(3) < 2), &grids).map(drop)?;
                 Ok(())
             }
-            Door::Points => {
+            Reader::Points => {
                 let landmarks = Landmarks::read(path, None, None)?;
                 landmarks.write(&path.with_file_name(format!("out-{}", sample.files[0].0)))
             }
-            Door::Mesh => io::mesh::read(path).map(drop),
+            Reader::Mesh => io::mesh::read(path).map(drop),
         }
     }
 }
@@ -161,7 +161,7 @@ fn modest(length: usize, Asked { largest, peak }: Asked) -> Result<(), String> {
 }
 
 /// Returns the error as text, if it is one line about a file in `folder`.
-fn told(error: &Error, folder: &Path) -> Result<String, String> {
+fn error_line(error: &Error, folder: &Path) -> Result<String, String> {
     let line = error.to_string();
     let Error::File { path, message } = error else { return Err(format!("an error about no file: {line}")) };
     if !path.starts_with(folder) {

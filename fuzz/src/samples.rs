@@ -19,12 +19,12 @@ use crate::tree::{Node, Packing};
 pub struct Sample {
     pub name: String,
     pub files: Vec<(String, Node)>,
-    pub door: Door,
+    pub reader: Reader,
 }
 
 /// The function that reads a sample.
 #[derive(Clone, Copy)]
-pub enum Door {
+pub enum Reader {
     Image,
     Field,
     /// A transform, of this format if one is given.
@@ -47,9 +47,9 @@ pub fn grids() -> [Geometry; 2] {
 
 type File = (&'static str, Vec<u8>);
 
-fn sample(name: &str, door: Door, files: impl IntoIterator<Item = File>) -> Sample {
+fn sample(name: &str, reader: Reader, files: impl IntoIterator<Item = File>) -> Sample {
     let files = files.into_iter().map(|(name, bytes)| (name.to_owned(), parse::any(&bytes)));
-    Sample { name: name.to_owned(), files: files.collect(), door }
+    Sample { name: name.to_owned(), files: files.collect(), reader }
 }
 
 /// Reads a file in `tests/fixtures`.
@@ -93,7 +93,7 @@ impl Maker<'_> {
         let mha = "ObjectType = Image\nNDims = 3\nDimSize = 2 2 2\nElementSpacing = 1 2 3\nOffset = 4 5 6\n\
                    TransformMatrix = 1 0 0 0 1 0 0 0 1\nElementNumberOfChannels = 3\nElementType = MET_UCHAR\n\
                    HeaderSize = -1\nElementDataFile = LOCAL\n";
-        let image = |name: &str, file: File| sample(name, Door::Image, [file]);
+        let image = |name: &str, file: File| sample(name, Reader::Image, [file]);
         let raw = |count: usize| ("a.raw", (0..count).map(|n| b"\n1"[n % 2]).collect());
         vec![
             image("nifti", self.volume("a.nii", SOLID, PixelType::I16)),
@@ -101,14 +101,14 @@ impl Maker<'_> {
             image("nifti-gz", self.volume("a.nii.gz", SOLID, PixelType::F32)),
             image("nifti-4d", ("a.nii", many.bytes())),
             image("nifti-colours", ("a.nii", colours.bytes())),
-            sample("nifti-pair", Door::Image, [("a.hdr", pair.header()), ("a.img", pair.voxels.clone())]),
+            sample("nifti-pair", Reader::Image, [("a.hdr", pair.header()), ("a.img", pair.voxels.clone())]),
             image("metaimage", self.volume("a.mha", SOLID, PixelType::U16)),
-            sample("metaimage-pair", Door::Image, [self.volume("b.mhd", SOLID, PixelType::F64), self.read("b.raw")]),
+            sample("metaimage-pair", Reader::Image, [self.volume("b.mhd", SOLID, PixelType::F64), self.read("b.raw")]),
             image("metaimage-colours", ("a.mha", [mha.as_bytes(), &[7; 24]].concat())),
             image("nrrd", self.volume("a.nrrd", SOLID, PixelType::I8)),
             image("nrrd-oblique", fixture("oblique.nrrd")),
             image("nrrd-text", ("a.nrrd", text.into())),
-            sample("nrrd-pair", Door::Image, [("a.nhdr", detached.into()), raw(124)]),
+            sample("nrrd-pair", Reader::Image, [("a.nhdr", detached.into()), raw(124)]),
             image("mgh", self.volume("a.mgh", SOLID, PixelType::I16)),
             image("mgz", self.volume("a.mgz", SOLID, PixelType::F32)),
             image("mgz-4d", fixture("oblique.mgz")),
@@ -141,7 +141,7 @@ impl Maker<'_> {
 
     fn dicom(&self) -> Vec<Sample> {
         let file = |name: &'static str, slice: &DicomFile| self.file(name, |path| drop(slice.write(path)));
-        let one = |name: &str, slice: DicomFile| sample(name, Door::Image, [file("a.dcm", &slice)]);
+        let one = |name: &str, slice: DicomFile| sample(name, Reader::Image, [file("a.dcm", &slice)]);
         let plain = DicomFile::default;
         let syntax = |syntax| DicomFile { syntax, ..plain() };
         let frames = [0.0, 1.0, 2.0].map(|height| Frame { height, slope: 1.0, time: 1 }).to_vec();
@@ -164,7 +164,7 @@ impl Maker<'_> {
         let series = [("0.dcm", 0.0), ("1.dcm", 1.0), ("2.dcm", 2.0)].map(|(name, z)| file(name, &DicomFile::at(z, 0)));
         let beside = ["dicom/a.dcm", "dicom/b.dcm", "dicom/c.dcm", "dicom/d.dcm"];
         let middle = |name: &str, middle| {
-            sample(name, Door::Image, std::iter::once(middle).chain(beside).map(fixture).collect::<Vec<_>>())
+            sample(name, Reader::Image, std::iter::once(middle).chain(beside).map(fixture).collect::<Vec<_>>())
         };
         vec![
             one("dicom", plain()),
@@ -174,7 +174,7 @@ impl Maker<'_> {
             one("dicom-doses", doses),
             one("dicom-colours", colours),
             one("dicom-jpeg", jpeg),
-            sample("dicom-series", Door::Image, series),
+            sample("dicom-series", Reader::Image, series),
             middle("dicom-lossless-jpeg", "lossless.dcm"),
             middle("dicom-jpeg-2000", "jpeg2000.dcm"),
             middle("dicom-rle", "rle.dcm"),
@@ -191,7 +191,7 @@ impl Maker<'_> {
             let write = |path: &Path| {
                 io::transform::write_linear(path, Some(format), &linear, &Grids::of(&fixed, &moving)).expect("written")
             };
-            sample(&format!("transform-{format}"), Door::Transform(Some(format)), [self.file(name, write)])
+            sample(&format!("transform-{format}"), Reader::Transform(Some(format)), [self.file(name, write)])
         };
         let grid = Geometry::axis_aligned([3, 4, 2], DVec3::splat(2.0), DVec3::ZERO);
         let field = Field::of(&grid, |p| p + DVec3::new(0.5, 0.25, -1.0));
@@ -207,7 +207,7 @@ impl Maker<'_> {
             "fields/space.mha",
             "fields/space.nrrd",
         ];
-        let fields = fields.map(|name| sample(name, Door::Field, [fixture(name)]));
+        let fields = fields.map(|name| sample(name, Reader::Field, [fixture(name)]));
         let others = [
             "fields/chain.h5",
             "fields/old.h5",
@@ -218,10 +218,10 @@ impl Maker<'_> {
             "transforms/ants_plane.mat",
             "transforms/similarity2.0.txt",
         ];
-        let others = others.map(|name| sample(&format!("transform-{name}"), Door::Transform(None), [fixture(name)]));
+        let others = others.map(|name| sample(&format!("transform-{name}"), Reader::Transform(None), [fixture(name)]));
         let names = ["transforms/chain3.1.txt", "transforms/chain3.0.txt"];
-        let elastix = sample("transform-elastix-chain", Door::Transform(None), names.map(fixture));
-        let own = sample("transform-h5-chain", Door::Transform(None), [chain]);
+        let elastix = sample("transform-elastix-chain", Reader::Transform(None), names.map(fixture));
+        let own = sample("transform-h5-chain", Reader::Transform(None), [chain]);
         Format::VARIANTS.iter().map(written).chain(fields).chain(others).chain([elastix, own]).collect()
     }
 
@@ -229,12 +229,12 @@ impl Maker<'_> {
         let markups = landmarks::MARKUPS.replace("SYSTEM", "RAS").replace("POSITION", "[1, 2, 3]");
         let points = landmarks::FILES.iter().map(|&(name, text)| (name, text.into()));
         let points = points.chain([("a.mrk.json", markups.into())]);
-        let points = points.map(|file| sample(&format!("points-{}", file.0), Door::Points, [file]));
+        let points = points.map(|file| sample(&format!("points-{}", file.0), Reader::Points, [file]));
         let corners = [[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]].map(DVec2::from).to_vec();
         let moving = corners.iter().map(|&corner| corner + 0.5).collect();
         let mesh = Mesh { fixed: corners, moving, triangles: vec![[0, 1, 2], [1, 3, 2]] };
         let mesh = self.file("mesh.json", |path| io::mesh::write(path, &mesh).expect("it can be written"));
-        points.chain([sample("mesh", Door::Mesh, [mesh])]).collect()
+        points.chain([sample("mesh", Reader::Mesh, [mesh])]).collect()
     }
 }
 

@@ -125,8 +125,8 @@ impl Length {
     }
 
     fn written(&self, body: usize) -> Vec<u8> {
-        let told = self.lie.unwrap_or((body as i64 + self.plus) as u64);
-        let mut bytes = told.to_le_bytes()[..self.width].to_vec();
+        let claimed = self.lie.unwrap_or((body as i64 + self.plus) as u64);
+        let mut bytes = claimed.to_le_bytes()[..self.width].to_vec();
         if self.big_endian {
             bytes.reverse();
         }

@@ -80,7 +80,7 @@ pub fn template(images: &[Volume], rounds: usize, threads: usize) -> Work {
 }
 
 /// The duration of one pass over both images, such as a comparison at full resolution.
-pub fn look(grids: [&Geometry; 2], threads: usize) -> Work {
+pub fn single_pass(grids: [&Geometry; 2], threads: usize) -> Work {
     let all = voxels(grids);
     work(VOXEL / 2.0 * all, threads, GPU_VOXEL * all)
 }

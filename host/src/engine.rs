@@ -8,7 +8,7 @@ use crate::metric::{self, Comparison, Evaluation};
 use crate::registration::{self, Options, Registration};
 use crate::slices::{self, Slices};
 use crate::template::{self, Template};
-use crate::threads::{Threads, Width};
+use crate::threads::{ThreadShare, Threads};
 use crate::transform::{Field, TransformMap};
 use crate::{Geometry, Observer, Resampled, Resampling, Result, Silent, Volume, resample};
 use glam::{DAffine3, DVec3};
@@ -152,7 +152,7 @@ impl Engine {
     /// [`Error::Device`](crate::Error::Device) if the device's memory does not suffice.
     pub fn gathered(&self, tensor: &Tensor) -> Result<Option<(Vec<f32>, Resident<'_>)>> {
         let backend = match &self.device {
-            Device::Auto(auto) => Chosen::Auto { auto, waits: false }.at_once()?,
+            Device::Auto(auto) => Chosen::Auto { auto, waits: false }.first_ready()?,
             _ => self.backend()?,
         };
         self.install(|| backend.gathered(tensor))
@@ -173,8 +173,8 @@ impl Engine {
         observer: &dyn Observer,
     ) -> Result<Registration> {
         let chosen = self.run(|threads| cost::registration([fixed, moving], options, threads));
-        self.threads.run_watched(Width::Shared, observer, |observer| {
-            let backend = chosen.soonest(observer)?;
+        self.threads.run_watched(ThreadShare::Shared, observer, |observer| {
+            let backend = chosen.fastest(observer)?;
             let register = |fixed: &Volume, moving: &Volume, options: &Options| {
                 registration::register(fixed, moving, options, backend, observer)
             };
@@ -200,8 +200,8 @@ impl Engine {
     ) -> Result<Deformation> {
         slices::refuse("a deformation", &fixed.geometry, &moving.geometry)?;
         let chosen = self.run(|threads| cost::deformation([&fixed.geometry, &moving.geometry], threads));
-        chosen.beside(|| {
-            self.threads.run_watched(Width::Whole, observer, |observer| {
+        chosen.while_opening(|| {
+            self.threads.run_watched(ThreadShare::All, observer, |observer| {
                 deform::deform(fixed, moving, options, chosen, observer)
             })
         })
@@ -222,8 +222,8 @@ impl Engine {
     ) -> Result<Found> {
         slices::refuse("a mesh", &fixed.geometry, &moving.geometry)?;
         let chosen = self.run(|threads| cost::mesh([&fixed.geometry, &moving.geometry], threads));
-        self.threads.run_watched(Width::Whole, observer, |observer| {
-            mesh::mesh(fixed, moving, options, chosen.soonest(observer)?, observer)
+        self.threads.run_watched(ThreadShare::All, observer, |observer| {
+            mesh::mesh(fixed, moving, options, chosen.fastest(observer)?, observer)
         })
     }
 
@@ -246,7 +246,7 @@ impl Engine {
             slices::refuse("a template", &image.geometry, &options.grid.unwrap_or(image.geometry))?;
         }
         let chosen = self.run(|threads| cost::template(images, options.rounds, threads));
-        self.threads.run_watched(Width::Whole, observer, |observer| {
+        self.threads.run_watched(ThreadShare::All, observer, |observer| {
             template::template(images, options, folder, each, chosen, observer)
         })
     }
@@ -262,7 +262,8 @@ impl Engine {
         transform: &DAffine3,
         comparison: &Comparison,
     ) -> Result<Evaluation> {
-        let backend = self.run(|threads| cost::look([&fixed.geometry, &moving.geometry], threads)).at_once()?;
+        let backend =
+            self.run(|threads| cost::single_pass([&fixed.geometry, &moving.geometry], threads)).first_ready()?;
         self.install(|| metric::evaluate(fixed, moving, transform, comparison, backend))
     }
 
@@ -271,7 +272,7 @@ impl Engine {
     /// # Errors
     /// Those of [`resample::resample`].
     pub fn resample(&self, image: &Volume, grid: &Geometry, map: &TransformMap, how: &Resampling) -> Result<Resampled> {
-        let backend = self.run(|threads| cost::look([&image.geometry, grid], threads)).at_once()?;
+        let backend = self.run(|threads| cost::single_pass([&image.geometry, grid], threads)).first_ready()?;
         self.install(|| resample::resample(image, grid, map, how, backend))
     }
 

@@ -35,19 +35,19 @@ impl Observer for Silent {}
 
 /// Wraps an observer such that, after it has once stopped a run, it never lets the run continue. Incomplete work is
 /// therefore never taken for complete.
-pub(crate) struct Steady<'a> {
+pub(crate) struct LatchedObserver<'a> {
     observer: &'a dyn Observer,
     stopped: &'a AtomicBool,
 }
 
-impl<'a> Steady<'a> {
+impl<'a> LatchedObserver<'a> {
     /// `stopped` is set when the observer stops the run.
     pub fn new(observer: &'a dyn Observer, stopped: &'a AtomicBool) -> Self {
         Self { observer, stopped }
     }
 }
 
-impl Observer for Steady<'_> {
+impl Observer for LatchedObserver<'_> {
     fn stage(&self, name: &str) {
         self.observer.stage(name);
     }
@@ -96,7 +96,7 @@ pub(crate) fn watched<T>(observer: &dyn Observer, work: impl FnOnce() -> T) -> T
 ///
 /// # Errors
 /// [`Error::Stopped`] if the observer stops the run.
-pub(crate) fn go_on(observer: &dyn Observer) -> Result<()> {
+pub(crate) fn ask_observer(observer: &dyn Observer) -> Result<()> {
     match observer.proceed() {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Stopped),

@@ -185,15 +185,15 @@ pub fn move_picture(path: &Path, options: &ReadOptions, grid: &Geometry, map: &D
     check(&whole.geometry, grid)?;
     let map = voxel_map(grid, &whole.geometry, map);
     let samples = match &whole.samples {
-        Samples::Bytes(_) => Samples::Bytes(taken(&whole, grid, &map, |v| v as u8)),
-        Samples::Words(_) => Samples::Words(taken(&whole, grid, &map, |v| v as u16)),
+        Samples::Bytes(_) => Samples::Bytes(stored_samples(&whole, grid, &map, |v| v as u8)),
+        Samples::Words(_) => Samples::Words(stored_samples(&whole, grid, &map, |v| v as u16)),
     };
     drop(whole);
     Whole { geometry: *grid, samples }.write(out)
 }
 
 /// The intensities of a 2-D image at each pixel of `grid`, rounded and converted by `as_stored`.
-fn taken<T: Copy + Default + Send>(
+fn stored_samples<T: Copy + Default + Send>(
     whole: &Whole,
     grid: &Geometry,
     map: &Affine,
@@ -203,7 +203,7 @@ fn taken<T: Copy + Default + Send>(
     let mut samples = vec![T::default(); grid.voxels()];
     samples.par_chunks_mut(width).enumerate().for_each(|(y, samples)| {
         let mut row = vec![0.0_f32; width];
-        take_row(whole, map, y as u32, &mut row);
+        resample_row(whole, map, y as u32, &mut row);
         samples.iter_mut().zip(row).for_each(|(sample, v)| *sample = as_stored(v.round_ties_even()));
     });
     samples
@@ -211,7 +211,7 @@ fn taken<T: Copy + Default + Send>(
 
 widest! {
     /// Interpolates a 2-D image at the pixels of row `y` of a grid.
-    fn take_row(whole: &Whole, map: &Affine, y: u32, row: &mut [f32]) {
+    fn resample_row(whole: &Whole, map: &Affine, y: u32, row: &mut [f32]) {
         let size = whole.geometry.size.map(|n| n as u32);
         for (x, pixel) in row.iter_mut().enumerate() {
             let position = affine::position(map, [x as u32, y, 0]);

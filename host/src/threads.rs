@@ -1,6 +1,6 @@
 //! Thread pools for parallel work, and the flags that stop it. Results never depend on the number of threads.
 
-use crate::observer::{Steady, watched};
+use crate::observer::{LatchedObserver, watched};
 use crate::{Error, Observer, Result};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -31,9 +31,9 @@ struct Pools {
 
 /// The number of threads of a run that starts while others are under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Width {
+pub(crate) enum ThreadShare {
     /// All threads, for a run that takes much longer than others.
-    Whole,
+    All,
     /// An equal share for each run that is under way when it starts. Runs with many short loops would spend more time
     /// on waking threads than on work if each had one thread per core.
     Shared,
@@ -54,22 +54,22 @@ thread_local! {
 
 /// Whether the result of this thread's work is still wanted. Loops ask before each piece of at most a few milliseconds,
 /// and skip the rest if it is not. The run then ends with [`Error::Stopped`], whatever the result.
-pub(crate) fn wanted() -> bool {
+pub(crate) fn should_continue() -> bool {
     STOP.with(|stop| stop.get().is_none_or(|stop| !stop.load(Ordering::Relaxed)))
 }
 
-/// Does the check of [`wanted`] for a sequence of short steps without parallel loops.
+/// Does the check of [`should_continue`] for a sequence of short steps without parallel loops.
 ///
 /// # Errors
 /// [`Error::Stopped`] if the result is no longer wanted.
-pub(crate) fn still_wanted() -> Result<()> {
-    if wanted() { Ok(()) } else { Err(Error::Stopped) }
+pub(crate) fn check_stopped() -> Result<()> {
+    if should_continue() { Ok(()) } else { Err(Error::Stopped) }
 }
 
 /// Numbers in a piece of [`mapped`].
 const PIECE: usize = 1 << 14;
 
-/// Maps each number by `map`, and appends `zeros` zeros. If the result is no longer [`wanted`], the rest is zeros.
+/// Maps each number by `map`, and appends `zeros` zeros. Unless the run [`should_continue`], the rest is zeros.
 pub(crate) fn mapped<A: Sync, B: Copy + Default + Send + Sync>(
     from: &[A],
     zeros: usize,
@@ -105,7 +105,7 @@ pub fn made_by_piece<T: Copy + Default + Send + Sync>(
         piece.fill(MaybeUninit::new(T::default()));
         // SAFETY: the piece was just filled.
         let piece = unsafe { piece.assume_init_mut() };
-        if wanted() {
+        if should_continue() {
             work(number, piece);
         }
     });
@@ -133,7 +133,7 @@ impl Threads {
     /// # Errors
     /// [`Error::Device`] if the operating system refuses threads, and the errors of `work`.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-        self.on_pool(Width::Shared, |pool| pool.threads.install(work))
+        self.on_pool(ThreadShare::Shared, |pool| pool.threads.install(work))
     }
 
     /// Runs `work`, which the observer can stop. The observer that `work` gets never continues after it has stopped
@@ -143,22 +143,22 @@ impl Threads {
     /// As [`Threads::run`], and [`Error::Stopped`] if the observer stopped it, even just before its end.
     pub(crate) fn run_watched<T: Send>(
         &self,
-        width: Width,
+        share: ThreadShare,
         observer: &dyn Observer,
         work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
     ) -> Result<T> {
-        self.on_pool(width, |pool| {
-            let steady = Steady::new(observer, &pool.stop);
-            let done = watched(&steady, || pool.threads.install(|| work(&steady)));
+        self.on_pool(share, |pool| {
+            let latched = LatchedObserver::new(observer, &pool.stop);
+            let done = watched(&latched, || pool.threads.install(|| work(&latched)));
             if pool.stop.swap(false, Ordering::Relaxed) { Err(Error::Stopped) } else { done }
         })
     }
 
-    fn on_pool<T>(&self, width: Width, work: impl FnOnce(&Pool) -> Result<T>) -> Result<T> {
+    fn on_pool<T>(&self, share: ThreadShare, work: impl FnOnce(&Pool) -> Result<T>) -> Result<T> {
         let busy = Busy::new(self);
-        let count = match width {
-            Width::Whole => self.count(),
-            Width::Shared => self.count().div_ceil(busy.now),
+        let count = match share {
+            ThreadShare::All => self.count(),
+            ThreadShare::Shared => self.count().div_ceil(busy.now),
         };
         let waiting = {
             let idle = &mut self.pools().idle;
@@ -248,7 +248,7 @@ mod tests {
         let beside =
             |work: fn(&Threads) -> usize| thread::scope(|scope| scope.spawn(|| work(&threads)).join().unwrap());
         let shared = |threads: &Threads| threads.run(now).unwrap();
-        let whole = |threads: &Threads| threads.run_watched(Width::Whole, &Silent, |_| now()).unwrap();
+        let whole = |threads: &Threads| threads.run_watched(ThreadShare::All, &Silent, |_| now()).unwrap();
         assert_eq!(shared(&threads), 8);
         let both = threads.run(|| Ok((beside(shared), beside(whole), now()?))).unwrap();
         assert_eq!(both, (4, 8, 8));

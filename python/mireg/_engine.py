@@ -7,7 +7,7 @@ from typing import Any
 
 from mireg import _mireg
 from mireg._errors import InputError
-from mireg._told import Told
+from mireg._listener import RunListener
 from mireg._words import whole
 
 
@@ -30,17 +30,17 @@ class Engine:
         if count < 0:
             raise InputError(f"{threads} threads are too few; 0 stands for one per core")
         self._asked = backend, count
-        self._engine = _mireg.Engine(str(backend), count, Told())
+        self._engine = _mireg.Engine(str(backend), count, RunListener())
 
     @property
     def backend(self) -> str:
         """The backend of long runs: cpu, cuda or emulated. With auto, a GPU is opened to find out, if there is one."""
-        return self._engine.backend(Told())
+        return self._engine.backend(RunListener())
 
     @property
     def device(self) -> str:
         """The device of this backend: the name of the GPU, or the number of threads."""
-        return self._engine.device(Told())
+        return self._engine.device(RunListener())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._asked

@@ -10,14 +10,14 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from mireg import _mireg
+from mireg._arguments import checked, engine_of, extra_words, files_alone, listed, log_notes, name_of, placed, points_words
 from mireg._engine import Engine
 from mireg._errors import InputError
-from mireg._given import checked, engine_of, extra_words, files_alone, listed, log_notes, name_of, placed, points_words
 from mireg._grid import array_of
 from mireg._image import Frame
 from mireg._kinds import is_path, like as like_of, voxels_of
+from mireg._listener import Progress, RunListener
 from mireg._results import Deformation, Mesh, Registration
-from mireg._told import Progress, Told
 from mireg._transform import Transform, of
 from mireg._types import Returned
 from mireg._words import words
@@ -219,7 +219,7 @@ def apply(
         given = ["--transform=transform"]
     opened = engine_of(engine, options)
     line = words("apply", names, options)
-    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, Told(), False)
+    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, RunListener(), False)
     log_notes(found[3])
     assert found[1] is not None
     array, grid = array_of(found[1])
@@ -276,7 +276,7 @@ def metric(
     images lie where their headers place them.
     """
     options = dict(locals())
-    found = _run("metric", options, "transform", Told())
+    found = _run("metric", options, "transform", RunListener())
     assert found[2] is not None
     values: dict[str, Any] = json.loads(found[2])
     return values
@@ -314,7 +314,7 @@ def evaluate(
     if not is_path(transform):
         held["transform"] = of(transform, "transform")._core
     names = [os.fspath(transform) if is_path(transform) else "transform"]
-    found = _mireg.run(words("evaluate", names, options), held, None, Told(), False)
+    found = _mireg.run(words("evaluate", names, options), held, None, RunListener(), False)
     assert found[2] is not None
     values: dict[str, Any] = json.loads(found[2])
     return values
@@ -329,13 +329,13 @@ def devices() -> list[dict[str, Any]]:
 def _registered(made: type[Found], command: str, options: dict[str, Any], start: str) -> Found:
     """Run a command that registers; ``start`` is the option that also takes a transform."""
     fixed, check, progress = options["fixed"], options.pop("check"), options.pop("progress")
-    with Told(progress) as told:
-        finished, moved, *_ = _run(command, options, start, told)
+    with RunListener(progress) as listener:
+        finished, moved, *_ = _run(command, options, start, listener)
     assert finished is not None and moved is not None
     return checked(made(finished, moved, fixed), check)
 
 
-def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Returned:
+def _run(command: str, options: dict[str, Any], start: str, listener: RunListener) -> Returned:
     """Run a command on two images; ``start`` is the option that also takes a transform."""
     held: dict[str, Any] = {}
     engine = options.pop("engine")
@@ -357,6 +357,6 @@ def _run(command: str, options: dict[str, Any], start: str, told: Told) -> Retur
         of(options[start], start)  # Raises an error that says what it should be.
     opened = engine_of(engine, options)
     line = words(command, names, options)
-    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, told, told.values)
+    found = _mireg.run([*line[:2], *given, *line[2:]], held, opened, listener, listener.values)
     log_notes(found[3])
     return found

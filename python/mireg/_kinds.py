@@ -60,7 +60,7 @@ def voxels_of(image: Any, name: str) -> Voxels:
     return voxels._replace(dtype="float32") if scaled else voxels
 
 
-def lying(image: Any, name: str) -> Voxels | OnGpu:
+def voxels_in_place(image: Any, name: str) -> Voxels | OnGpu:
     """Return the voxels of an image in memory. Those on a GPU stay there."""
     if not isinstance(image, Image) or image._tensor is None:
         return voxels_of(image, name)

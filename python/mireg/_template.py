@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mireg import _mireg
+from mireg._arguments import checked, engine_of, files_alone, listed, placed
 from mireg._engine import Engine
-from mireg._given import checked, engine_of, files_alone, listed, placed
 from mireg._kinds import is_path, voxels_of
+from mireg._listener import Progress, RunListener
 from mireg._results import Template
-from mireg._told import Progress, Told
 from mireg._types import Path
 from mireg._words import words
 
@@ -64,7 +64,7 @@ def template(
     if unfinished is not None:
         held["unfinished"] = unfinished
     opened = engine_of(engine, options)
-    with Told(progress) as told:
-        found = _mireg.run(words("template", names, options), held, opened, told, told.values)[4]
+    with RunListener(progress) as listener:
+        found = _mireg.run(words("template", names, options), held, opened, listener, listener.values)[4]
     assert found is not None
     return checked(Template(*found, given[0] if like is None else like), check)

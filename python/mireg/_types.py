@@ -21,5 +21,5 @@ Numbers = tuple[np.ndarray[Any, Any], str, Placed]
 #: A registration, the moved or resampled image, JSON, notes, and a template with its transforms.
 Returned = tuple["Finished | None", Numbers | None, str | None, list[str], "tuple[Averaged, list[Transform]] | None"]
 #: Called with the kind of what a run reports, and with what it reports.
-Hears = Callable[..., object]
+Listener = Callable[..., object]
 Path = str | os.PathLike[str]

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use mireg::Volume;
 use mireg::backend::Resident;
-use mireg_cli::held::Held;
-use mireg_cli::memory::{self, Asked, Done, Found};
+use mireg_cli::in_memory::InMemory;
+use mireg_cli::memory::{self, Done, Found, ParsedCommand};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -22,7 +22,7 @@ pub struct Finished(Box<memory::Finished>);
 
 /// A template.
 #[pyclass(frozen, module = "mireg._mireg")]
-pub struct Averaged(Box<memory::Averaged>);
+pub struct Averaged(Box<memory::FinishedTemplate>);
 
 /// What a command returns to Python: a registration, the moved or resampled image, JSON, notes, and a template with its
 /// transforms. What a command does not have is `None` or empty.
@@ -30,26 +30,26 @@ type Returned<'py> =
     (Option<Finished>, Option<Image<'py>>, Option<String>, Vec<String>, Option<(Averaged, Vec<Transform>)>);
 
 /// Runs a command. `words` is its command line; `held` has the images, transforms and points that are in memory.
-/// Without an `engine`, a shared one is used that suits the words. `told` is called with the progress and the notes of
-/// the run, and with each value of the metric only if `values` is true.
+/// Without an `engine`, a shared one is used that suits the words. `listener` is called with the progress and the notes
+/// of the run, and with each value of the metric only if `values` is true.
 #[pyfunction]
 pub fn run<'py>(
     py: Python<'py>,
     words: Vec<String>,
     held: &Bound<'py, PyDict>,
     engine: Option<&Engine>,
-    told: &Bound<'py, PyAny>,
+    listener: &Bound<'py, PyAny>,
     values: bool,
 ) -> PyResult<Returned<'py>> {
     let words = words.into_iter().map(Into::into).collect();
-    let asked = Asked::parse(words).map_err(|line| errors::input(py, &line))?;
-    let (kind, threads) = asked.compute();
+    let command = ParsedCommand::parse(words).map_err(|line| errors::input(py, &line))?;
+    let (kind, threads) = command.compute();
     let engine = match engine {
-        Some(engine) => engine.get(py, Some(told)),
-        None => Engine::shared(py, kind, threads)?.get().get(py, Some(told)),
+        Some(engine) => engine.get(py, Some(listener)),
+        None => Engine::shared(py, kind, threads)?.get().get(py, Some(listener)),
     }?;
     let held = of_python(py, held, &engine)?;
-    Ok(match watch::run(py, Some(told), values, |observer| asked.run(held, &engine, observer))? {
+    Ok(match watch::run(py, Some(listener), values, |observer| command.run(held, &engine, observer))? {
         Done::Registered(mut finished) => {
             let moved = finished.take_moved();
             (Some(Finished(finished)), Some(image(py, moved)?), None, Vec::new(), None)
@@ -79,7 +79,7 @@ fn of_pair<'e>(
 }
 
 /// Converts the images, transforms and points in a dict, by their names.
-fn of_python<'e>(py: Python<'_>, held: &Bound<'_, PyDict>, engine: &'e mireg::Engine) -> PyResult<Held<'e>> {
+fn of_python<'e>(py: Python<'_>, held: &Bound<'_, PyDict>, engine: &'e mireg::Engine) -> PyResult<InMemory<'e>> {
     let volume = |name: &str| {
         let voxels = held.get_item(name)?;
         voxels.map(|voxels| voxels.extract::<Voxels>()?.volume(py)).transpose()
@@ -100,7 +100,7 @@ fn of_python<'e>(py: Python<'_>, held: &Bound<'_, PyDict>, engine: &'e mireg::En
     let [(fixed, fixed_there), (moving, moving_there)] =
         [of_pair(py, held.get_item("fixed")?, engine)?, of_pair(py, held.get_item("moving")?, engine)?];
     let grid = held.get_item("grid")?.map(|grid| grid.extract::<Grid>()?.geometry(py)).transpose()?;
-    Ok(Held {
+    Ok(InMemory {
         fixed,
         moving,
         on_device: [fixed_there, moving_there],

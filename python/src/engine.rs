@@ -34,8 +34,8 @@ static SHARED: Mutex<Vec<(BackendKind, usize, Py<Engine>)>> = Mutex::new(Vec::ne
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (backend, threads, told))]
-    fn new(py: Python<'_>, backend: &str, threads: usize, told: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (backend, threads, listener))]
+    fn new(py: Python<'_>, backend: &str, threads: usize, listener: &Bound<'_, PyAny>) -> PyResult<Self> {
         let kind = backend.parse().map_err(|_| {
             errors::input(py, &format!("{backend} is no backend; auto, cpu, cuda and emulated are possible"))
         })?;
@@ -43,19 +43,19 @@ impl Engine {
             return Err(errors::input(py, &format!("{threads} threads are too many; at most 1024 are possible")));
         }
         let engine = Self::unopened(kind, threads);
-        engine.get(py, Some(told))?;
+        engine.get(py, Some(listener))?;
         Ok(engine)
     }
 
     /// The backend that is used: `cpu`, `cuda` or `emulated`.
-    fn backend(&self, py: Python<'_>, told: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-        let engine = self.get(py, Some(told))?;
+    fn backend(&self, py: Python<'_>, listener: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+        let engine = self.get(py, Some(listener))?;
         engine.backend().map(|backend| backend.name()).map_err(|error| errors::raise(py, &error))
     }
 
     /// The device's own name.
-    fn device(&self, py: Python<'_>, told: &Bound<'_, PyAny>) -> PyResult<String> {
-        let engine = self.get(py, Some(told))?;
+    fn device(&self, py: Python<'_>, listener: &Bound<'_, PyAny>) -> PyResult<String> {
+        let engine = self.get(py, Some(listener))?;
         watch::run(py, None, false, |_| engine.install(|| Ok(engine.backend()?.device())))
     }
 }
@@ -77,7 +77,7 @@ impl Engine {
     }
 
     /// Returns the library's engine, and opens it if this process has not done so.
-    pub fn get(&self, py: Python<'_>, told: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<mireg::Engine>> {
+    pub fn get(&self, py: Python<'_>, listener: Option<&Bound<'_, PyAny>>) -> PyResult<Arc<mireg::Engine>> {
         let (mut kind, by) = (self.kind, process::id());
         match &*self.locked() {
             Some(opened) if opened.by == by => return Ok(Arc::clone(&opened.engine)),
@@ -93,7 +93,7 @@ impl Engine {
         }
         let threads = self.threads;
         let open = |observer: &dyn Observer| mireg::Engine::open(kind, threads, observer).map(Arc::new);
-        let engine = watch::run(py, told, false, open)?;
+        let engine = watch::run(py, listener, false, open)?;
         let mut opened = self.locked();
         // Another thread may have been quicker.
         if let Some(opened) = opened.as_ref().filter(|opened| opened.by == by) {

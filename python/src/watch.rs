@@ -26,37 +26,37 @@ enum Event {
 }
 
 /// Passes on what a run reports.
-struct Listener<'a> {
+struct Forwarder<'a> {
     events: Sender<Event>,
     /// Whether each value of the metric is passed on.
     values: bool,
     stop: &'a AtomicBool,
 }
 
-impl Listener<'_> {
-    fn tell(&self, event: Event) {
+impl Forwarder<'_> {
+    fn send(&self, event: Event) {
         // This fails only if the receiver is gone, and then the run was stopped.
         let _ = self.events.send(event);
     }
 }
 
-impl Observer for Listener<'_> {
+impl Observer for Forwarder<'_> {
     fn stage(&self, name: &str) {
-        self.tell(Event::Stage(name.to_owned()));
+        self.send(Event::Stage(name.to_owned()));
     }
 
     fn level(&self, number: usize, of: usize, spacing_mm: [f64; 3]) {
-        self.tell(Event::Level(number, of, spacing_mm));
+        self.send(Event::Level(number, of, spacing_mm));
     }
 
     fn evaluated(&self, evaluations: usize, best: f64) {
         if self.values {
-            self.tell(Event::Evaluated(evaluations, best));
+            self.send(Event::Evaluated(evaluations, best));
         }
     }
 
     fn note(&self, text: &str) {
-        self.tell(Event::Note(text.to_owned()));
+        self.send(Event::Note(text.to_owned()));
     }
 
     fn proceed(&self) -> ControlFlow<()> {
@@ -64,26 +64,26 @@ impl Observer for Listener<'_> {
     }
 }
 
-/// Runs `work` on another thread, without holding the interpreter. What it reports is passed to `told` on the calling
-/// thread, as `told(kind, ...)`; values of the metric only if `values` is true. An exception in `told`, or a signal
-/// such as Ctrl-C, stops the work and is raised once the work has ended. If the interpreter ends, a daemon thread does
-/// not return from here: see [`crate::ending`].
+/// Runs `work` on another thread, without holding the interpreter. What it reports is passed to `listener` on the
+/// calling thread, as `listener(kind, ...)`; values of the metric only if `values` is true. An exception in `listener`,
+/// or a signal such as Ctrl-C, stops the work and is raised once the work has ended. If the interpreter ends, a daemon
+/// thread does not return from here: see [`crate::ending`].
 pub fn run<T: Send>(
     py: Python<'_>,
-    told: Option<&Bound<'_, PyAny>>,
+    listener: Option<&Bound<'_, PyAny>>,
     values: bool,
     work: impl FnOnce(&dyn Observer) -> Result<T> + Send,
 ) -> PyResult<T> {
-    let told = told.map(|told| told.clone().unbind());
+    let listener = listener.map(|listener| listener.clone().unbind());
     let stop = &AtomicBool::new(false);
     let (events, heard) = mpsc::channel();
-    let listener = Listener { events, values, stop };
+    let forwarder = Forwarder { events, values, stop };
     let (ended, attaching) = py.detach(move || {
         let ended = thread::scope(|scope| {
-            // The listener is dropped with the thread, so the channel closes when the work is done.
+            // The forwarder is dropped with the thread, so the channel closes when the work is done.
             let work = move || {
-                let listener = listener;
-                catch_unwind(AssertUnwindSafe(|| work(&listener)))
+                let forwarder = forwarder;
+                catch_unwind(AssertUnwindSafe(|| work(&forwarder)))
             };
             let worker = thread::Builder::new()
                 .spawn_scoped(scope, work)
@@ -98,8 +98,8 @@ pub fn run<T: Send>(
                 let _attaching = Attaching::new();
                 let answer = Python::try_attach(|py| {
                     py.check_signals()?;
-                    first.into_iter().chain(heard.try_iter()).try_for_each(|event| match &told {
-                        Some(told) => event.tell(py, told),
+                    first.into_iter().chain(heard.try_iter()).try_for_each(|event| match &listener {
+                        Some(listener) => event.notify(py, listener),
                         None => Ok(()),
                     })
                 });
@@ -133,12 +133,12 @@ enum Ended {
 }
 
 impl Event {
-    fn tell(self, py: Python<'_>, told: &Py<PyAny>) -> PyResult<()> {
+    fn notify(self, py: Python<'_>, listener: &Py<PyAny>) -> PyResult<()> {
         match self {
-            Self::Stage(name) => told.call1(py, ("stage", name)),
-            Self::Level(number, of, spacing) => told.call1(py, ("level", number, of, spacing)),
-            Self::Evaluated(evaluations, best) => told.call1(py, ("value", evaluations, best)),
-            Self::Note(text) => told.call1(py, ("note", text)),
+            Self::Stage(name) => listener.call1(py, ("stage", name)),
+            Self::Level(number, of, spacing) => listener.call1(py, ("level", number, of, spacing)),
+            Self::Evaluated(evaluations, best) => listener.call1(py, ("value", evaluations, best)),
+            Self::Note(text) => listener.call1(py, ("note", text)),
         }
         .map(drop)
     }

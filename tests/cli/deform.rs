@@ -357,7 +357,10 @@ fn refuses_in_a_line() {
         ("fixed.nii moving.nii --out out --fixed-labels missing.nii", &["missing.nii"]),
         ("fixed.nii moving.nii --out out --moving-labels constant.nii", &["can only be compared", "--fixed-labels"]),
         ("fixed.nii moving.nii --out out --fixed-points one.csv", &["--moving-points"]),
-        ("fixed.nii moving.nii --out out --points one.csv --moving-points two.csv", &["1 fixed and 2 moving landmarks", "as many of each"]),
+        (
+            "fixed.nii moving.nii --out out --points one.csv --moving-points two.csv",
+            &["1 fixed and 2 moving landmarks", "as many of each"],
+        ),
         (
             "fixed.nii moving.nii --out out --points one.csv --moving-points far.csv",
             &["landmark 1", "moving", "--frame"],

@@ -10,7 +10,7 @@ use mireg::metric::{self, HistogramMethod};
 use super::choice::choice;
 use super::interpolation::Interpolation;
 use super::number::whole;
-use crate::held::or_read;
+use crate::in_memory::or_read;
 
 #[derive(Args)]
 pub struct Histogram {
@@ -38,7 +38,8 @@ impl Histogram {
         metric::Histogram { bins: self.bins, interpolator: self.interpolation.into(), method: self.histogram }
     }
 
-    /// Reads the masks of FIXED and MOVING, unless they are held. Pictures of more than `most_pixels` are subsampled.
+    /// Reads the masks of FIXED and MOVING, unless they are in memory. Pictures of more than `most_pixels` are
+    /// subsampled.
     pub fn masks(
         &self,
         most_pixels: Option<usize>,

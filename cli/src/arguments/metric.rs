@@ -25,9 +25,9 @@ impl Maximised {
     /// Returns the metric with its settings. Refuses arguments that it does not use.
     pub fn metric(&self, search: &Search) -> Result<Metric> {
         let metric::Histogram { bins, interpolator, method } = self.histogram.counted();
-        let asked = self.metric.unwrap_or_else(|| self.usual());
+        let asked = self.metric.unwrap_or_else(|| self.default_metric());
         if asked.has_gradient() {
-            self.allow(asked.name())?;
+            self.refuse_unused(asked.name())?;
         }
         match asked {
             Metric::Viola(_) => (),
@@ -45,7 +45,7 @@ impl Maximised {
 
     /// Returns the default metric: Mattes mutual information, or NMI if an argument is given that only joint histograms
     /// of counts use.
-    fn usual(&self) -> Metric {
+    fn default_metric(&self) -> Metric {
         let metric::Histogram { bins, interpolator, method } = self.histogram.counted();
         let plain = interpolator == Interpolator::Linear && method == HistogramMethod::Auto;
         match plain && bins >= Mattes::LEAST_BINS {
@@ -55,7 +55,7 @@ impl Maximised {
     }
 
     /// Refuses arguments that a metric with a gradient does not use.
-    fn allow(&self, name: &str) -> Result<()> {
+    fn refuse_unused(&self, name: &str) -> Result<()> {
         let metric::Histogram { interpolator, method, .. } = self.histogram.counted();
         if interpolator != Interpolator::Linear {
             let text = format!("{name} takes --interpolation linear alone, of which it has the gradient");

@@ -42,8 +42,8 @@ pub struct Search {
     #[arg(long, value_name = "MM,...", value_delimiter = ',', value_parser = millimetres, allow_negative_numbers = true)]
     pub levels: Vec<f64>,
     /// Sampling of the fixed image at each level: every voxel, a regular grid, or random voxels
-    #[arg(long, value_enum, value_name = "HOW", default_value_t = How::Grid)]
-    pub sampling: How,
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = SamplingKind::Grid)]
+    pub sampling: SamplingKind,
     /// Approximate number of samples per level for grid and random sampling [default: 2097152]. For viola it is the number of
     /// samples at the finest level; coarser levels use fewer [default: 8000]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -71,9 +71,9 @@ impl Search {
             optimizer: self.optimizer,
             levels: Some(self.levels.clone()).filter(|levels| !levels.is_empty()),
             sampling: match self.sampling {
-                How::Full => Sampling::Full,
-                How::Grid => Sampling::Grid { samples },
-                How::Random => Sampling::Random { samples, seed: self.seed },
+                SamplingKind::Full => Sampling::Full,
+                SamplingKind::Grid => Sampling::Grid { samples },
+                SamplingKind::Random => Sampling::Random { samples, seed: self.seed },
             },
             ..others
         })
@@ -115,7 +115,7 @@ impl Start {
 
 /// How the samples are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum How {
+pub enum SamplingKind {
     Full,
     Grid,
     Random,

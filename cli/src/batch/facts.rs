@@ -10,7 +10,7 @@ use serde_json::Value;
 pub struct Facts {
     /// `passed`, or `failed` for a result that should not be used.
     pub trust: String,
-    pub warnings: Vec<Said>,
+    pub warnings: Vec<Warning>,
     /// The metric before and after.
     pub metric: Option<[f64; 2]>,
     /// The angle of the linear transform.
@@ -26,7 +26,7 @@ pub struct Facts {
 
 /// A warning.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Said {
+pub struct Warning {
     pub name: String,
     pub text: String,
 }
@@ -71,10 +71,10 @@ impl Facts {
     }
 }
 
-fn warnings(report: &Value) -> Vec<Said> {
+fn warnings(report: &Value) -> Vec<Warning> {
     let all = report["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
     let text = |of: &Value| of.as_str().unwrap_or_default().to_owned();
-    all.iter().map(|warning| Said { name: text(&warning["name"]), text: text(&warning["text"]) }).collect()
+    all.iter().map(|warning| Warning { name: text(&warning["name"]), text: text(&warning["text"]) }).collect()
 }
 
 /// Returns the angle of the linear transform in degrees, and its translation in mm.

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use mireg::io::OutputFolder;
 use mireg::{Engine, Error, Observer, Result};
 
-use crate::interrupt::{self, Held};
+use crate::interrupt::{self, SignalGuard};
 use crate::terminal;
 use bids::{Datasets, SIDECAR};
 use names::{GALLERY, SUMMARY};
@@ -36,7 +36,7 @@ use queue::Shared;
 use record::{RECORD, Record};
 use row::Row;
 use shard::Shard;
-use unfinished::{Unfinished, of_its_place};
+use unfinished::{Unfinished, with_final_path};
 
 /// How often the summary is written while rows are registered.
 const WRITTEN: Duration = Duration::from_secs(30);
@@ -69,7 +69,7 @@ impl Study<'_> {
     /// that is not there, [`Error::File`] where nothing can be written.
     pub fn run(&self, rows: &[Row]) -> Result<()> {
         // While this lives, the first signal ends rows at their next step, so that none is left half written.
-        let held = Held::new();
+        let guard = SignalGuard::new();
         let unfinished = Unfinished::open(self.out, self.shard)?;
         let mut records: Vec<_> = rows.iter().map(|row| self.kept(row)).collect();
         self.describe(rows, &mut records, unfinished.folder())?;
@@ -96,9 +96,9 @@ impl Study<'_> {
             });
         }
         progress.finish();
-        write(&records).map_err(|error| of_its_place(error, unfinished.folder(), self.out))?;
+        write(&records).map_err(|error| with_final_path(error, unfinished.folder(), self.out))?;
         let stopped = interrupt::proceed();
-        drop((unfinished, held));
+        drop((unfinished, guard));
         self.tell(&records, waiting.len());
         stopped?;
         self.verdict(&records)

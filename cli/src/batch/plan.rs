@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 
 use super::options::Known;
-use super::row::{Asked, Column, Maker, Parse, Row};
+use super::row::{Column, Maker, Parse, Row, RowContext};
 use super::table::{Line, Table};
 
 const NEEDED: [&str; 3] = ["id", "fixed", "moving"];
 
 /// Checks all rows of a table. Returns them, or all that is wrong with them, one line each.
-pub fn check(table: Table, asked: &Asked, parse: Parse) -> Result<Vec<Row>, Vec<String>> {
+pub fn check(table: Table, context: &RowContext, parse: Parse) -> Result<Vec<Row>, Vec<String>> {
     let Table { columns, rows, mut faults } = table;
-    let (known, command) = (Known::all(asked.command), asked.command.get_name());
-    let typed = Known::typed(&known, asked.options, command).unwrap_or_else(|fault| {
+    let (known, command) = (Known::all(context.command), context.command.get_name());
+    let typed = Known::typed(&known, context.options, command).unwrap_or_else(|fault| {
         faults.push(format!("after --: {fault}"));
         Vec::new()
     });
@@ -22,7 +22,7 @@ pub fn check(table: Table, asked: &Asked, parse: Parse) -> Result<Vec<Row>, Vec<
         return Err(faults);
     }
     let mut checked = Vec::with_capacity(rows.len());
-    let maker = Maker { asked, columns: &columns, typed: &typed };
+    let maker = Maker { context, columns: &columns, typed: &typed };
     for line in &rows {
         match maker.row(line, parse) {
             Ok(row) => checked.push(row),

@@ -18,7 +18,7 @@ use super::bids::Datasets;
 use super::facts::Facts;
 use super::record::{self, End, RECORD, Record};
 use super::row;
-use super::unfinished::of_its_place;
+use super::unfinished::with_final_path;
 use crate::interrupt;
 use crate::invocation::{Invocation, Row};
 
@@ -35,15 +35,15 @@ pub struct Shared<'a> {
 }
 
 /// How often the caller is called while no row ends.
-const WHILE: Duration = Duration::from_secs(1);
+const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs rows, `jobs` at once, until all are done or there is a signal. Calls `told` with the index and the record of
+/// Runs rows, `jobs` at once, until all are done or there is a signal. Calls `notify` with the index and the record of
 /// each row that ended, and from time to time with `None`.
-pub fn run(rows: &[&row::Row], jobs: usize, shared: &Shared, mut told: impl FnMut(Option<(usize, Record)>)) {
+pub fn run(rows: &[&row::Row], jobs: usize, shared: &Shared, mut notify: impl FnMut(Option<(usize, Record)>)) {
     let all: Vec<usize> = (0..rows.len()).collect();
-    let again = pass(rows, &all, jobs, shared, &mut told);
+    let again = pass(rows, &all, jobs, shared, &mut notify);
     // A row for which memory was too short while others ran may have enough when it runs alone.
-    pass(rows, &again, 1, shared, &mut told);
+    pass(rows, &again, 1, shared, &mut notify);
 }
 
 /// Runs the rows of these indices once. Returns the indices of those for which the device failed while others ran.
@@ -52,7 +52,7 @@ fn pass(
     places: &[usize],
     jobs: usize,
     shared: &Shared,
-    told: &mut impl FnMut(Option<(usize, Record)>),
+    notify: &mut impl FnMut(Option<(usize, Record)>),
 ) -> Vec<usize> {
     let jobs = jobs.min(places.len());
     let (next, again) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -63,10 +63,10 @@ fn pass(
             scope.spawn(move || {
                 while interrupt::proceed().is_ok() {
                     let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                    match Turn::new(rows[place], shared, engine).run(jobs == 1) {
+                    match RowRun::new(rows[place], shared, engine).run(jobs == 1) {
                         // The receiver lives as long as this scope.
                         Outcome::Ended(record) => drop(sender.send((place, *record))),
-                        Outcome::Short => again.lock().unwrap_or_else(PoisonError::into_inner).push(place),
+                        Outcome::DeviceFailed => again.lock().unwrap_or_else(PoisonError::into_inner).push(place),
                         Outcome::Stopped => return,
                     }
                 }
@@ -74,9 +74,9 @@ fn pass(
         }
         drop(sender);
         loop {
-            match receiver.recv_timeout(WHILE) {
-                Ok(ended) => told(Some(ended)),
-                Err(RecvTimeoutError::Timeout) => told(None),
+            match receiver.recv_timeout(IDLE_INTERVAL) {
+                Ok(ended) => notify(Some(ended)),
+                Err(RecvTimeoutError::Timeout) => notify(None),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -88,13 +88,13 @@ fn pass(
 enum Outcome {
     Ended(Box<Record>),
     /// The device failed while other rows ran, such as for lack of memory.
-    Short,
+    DeviceFailed,
     /// A signal came first.
     Stopped,
 }
 
 /// A row that is being registered.
-struct Turn<'a> {
+struct RowRun<'a> {
     row: &'a row::Row,
     shared: &'a Shared<'a>,
     engine: &'a Engine,
@@ -102,7 +102,7 @@ struct Turn<'a> {
     placed: Mutex<Option<Record>>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> RowRun<'a> {
     fn new(row: &'a row::Row, shared: &'a Shared<'a>, engine: &'a Engine) -> Self {
         Self { row, shared, engine, placed: Mutex::new(None) }
     }
@@ -118,8 +118,8 @@ impl<'a> Turn<'a> {
         }
         let error = match ended {
             Ok(Err(Error::Stopped)) => return Outcome::Stopped,
-            Ok(Err(Error::Device { .. })) if !alone => return Outcome::Short,
-            Ok(Err(error)) => crate::flags::error(&of_its_place(error, self.shared.unfinished, &folder)),
+            Ok(Err(Error::Device { .. })) if !alone => return Outcome::DeviceFailed,
+            Ok(Err(error)) => crate::flags::error(&with_final_path(error, self.shared.unfinished, &folder)),
             Ok(Ok(())) => "nothing was written".to_owned(),
             Err(_) => "a fault in mireg itself; please report the line on stderr and the command".to_owned(),
         };
@@ -142,7 +142,7 @@ impl<'a> Turn<'a> {
     }
 }
 
-impl Row for Turn<'_> {
+impl Row for RowRun<'_> {
     fn engine(&self) -> &Engine {
         self.engine
     }

@@ -39,7 +39,7 @@ impl Row {
 }
 
 /// What is needed to make rows of a table.
-pub struct Asked<'a> {
+pub struct RowContext<'a> {
     /// The folder that files in the table are relative to.
     pub folder: &'a Path,
     /// The folder in which the rows have their folders.
@@ -64,7 +64,7 @@ pub enum Column<'a> {
 
 /// Makes rows of the cells of a table.
 pub struct Maker<'a> {
-    pub asked: &'a Asked<'a>,
+    pub context: &'a RowContext<'a>,
     pub columns: &'a [Column<'a>],
     /// Options for all rows.
     pub typed: &'a [Given<'a>],
@@ -74,7 +74,7 @@ impl Maker<'_> {
     /// Returns the row, or all that is wrong with it.
     pub fn row(&self, line: &Line, parse: Parse) -> Result<Row, Vec<String>> {
         let mut faults = Vec::new();
-        let Asked { folder, out, command, program, all, .. } = self.asked;
+        let RowContext { folder, out, command, program, all, .. } = self.context;
         let [id, fixed, moving] = self.names(line);
         faults.extend(unusable(id));
         let options = self.options(line, folder, &mut faults);
@@ -95,8 +95,8 @@ impl Maker<'_> {
         });
         match run {
             Ok(run) if faults.is_empty() => {
-                let asked = [command.get_name(), fixed, moving].map(str::to_owned);
-                let command = asked.into_iter().chain(options.iter().map(Given::text)).collect();
+                let words_given = [command.get_name(), fixed, moving].map(str::to_owned);
+                let command = words_given.into_iter().chain(options.iter().map(Given::text)).collect();
                 let key = Key { version: env!("CARGO_PKG_VERSION").to_owned(), command, inputs };
                 let words = words(&options).into_iter().chain(all.iter().map(OsString::from)).collect();
                 Ok(Row { id: id.to_owned(), words, images, key, run })

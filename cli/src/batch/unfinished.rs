@@ -50,7 +50,7 @@ impl Unfinished {
 
 /// Returns an error about a temporary file in `unfinished` as one about the file that it would have become in `folder`,
 /// since the temporary file is soon removed.
-pub fn of_its_place(error: Error, unfinished: &Path, folder: &Path) -> Error {
+pub fn with_final_path(error: Error, unfinished: &Path, folder: &Path) -> Error {
     let unfinished = absolute(unfinished).unwrap_or_default();
     match error {
         Error::File { path, message } if path.starts_with(&unfinished) => {

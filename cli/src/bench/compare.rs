@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::cases::LEDIG_BINS;
 use super::choices::Data;
-use super::rows::Counted;
+use super::rows::HistogramRow;
 use crate::arguments::interpolation::Interpolation;
 
 /// The average of 1 - new / old over some cases, next to what the paper prints.
@@ -46,7 +46,7 @@ const TABLE_3: [(Data, Over, Printed); 5] = [
 ];
 
 /// Returns the reductions of the table for which `rows` has at least two cases.
-pub fn reductions(rows: &[Counted]) -> Vec<Reduction> {
+pub fn reductions(rows: &[HistogramRow]) -> Vec<Reduction> {
     let mut found = Vec::new();
     for (data, over, printed) in TABLE_3 {
         for ([new, old], printed) in PAIRS.into_iter().zip(printed) {
@@ -56,8 +56,9 @@ pub fn reductions(rows: &[Counted]) -> Vec<Reduction> {
                 (Interpolation::BSpline, printed[1]),
             ];
             for (interpolation, paper) in columns {
-                let of_row =
-                    |row: &&Counted| row.data == data && row.interpolation == interpolation && over.holds(row, rows);
+                let of_row = |row: &&HistogramRow| {
+                    row.data == data && row.interpolation == interpolation && over.holds(row, rows)
+                };
                 let saved = saved(rows.iter().filter(of_row), new, old);
                 let (cases, sum) = (saved.len(), saved.iter().sum::<f64>());
                 let percent = 100.0 * sum / cases as f64;
@@ -73,8 +74,8 @@ pub fn reductions(rows: &[Counted]) -> Vec<Reduction> {
 impl Over {
     /// Returns whether a row is one of the cases: those of the largest size, or those with as many bins as in the
     /// paper.
-    fn holds(self, row: &Counted, rows: &[Counted]) -> bool {
-        let voxels = |row: &Counted| row.fixed_size.iter().product::<usize>();
+    fn holds(self, row: &HistogramRow, rows: &[HistogramRow]) -> bool {
+        let voxels = |row: &HistogramRow| row.fixed_size.iter().product::<usize>();
         match self {
             Self::Bins => rows.iter().filter(|other| other.data == row.data).all(|other| voxels(other) <= voxels(row)),
             Self::Size => row.bins == LEDIG_BINS,
@@ -83,10 +84,11 @@ impl Over {
 }
 
 /// Returns 1 - new / old for each case that both methods can do.
-fn saved<'a>(rows: impl Iterator<Item = &'a Counted>, new: &str, old: &str) -> Vec<f64> {
-    let rows: Vec<&Counted> = rows.collect();
-    let time = |method: &str, of: &Counted| {
-        let same = |row: &&&Counted| row.method == method && (row.bins, row.fixed_size) == (of.bins, of.fixed_size);
+fn saved<'a>(rows: impl Iterator<Item = &'a HistogramRow>, new: &str, old: &str) -> Vec<f64> {
+    let rows: Vec<&HistogramRow> = rows.collect();
+    let time = |method: &str, of: &HistogramRow| {
+        let same =
+            |row: &&&HistogramRow| row.method == method && (row.bins, row.fixed_size) == (of.bins, of.fixed_size);
         Some(rows.iter().find(same)?.timing?.seconds)
     };
     let olds = rows.iter().filter(|row| row.method == old);

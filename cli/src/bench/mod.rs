@@ -16,7 +16,7 @@ use crate::demo::picture;
 use mireg::io::OutputFolder;
 use mireg::{Error, Result};
 
-use crate::interrupt::{self, Held};
+use crate::interrupt::{self, SignalGuard};
 use crate::progress::Progress;
 use crate::terminal;
 use arguments::Bench;
@@ -25,7 +25,7 @@ use results::Results;
 
 /// Measures, prints a table or JSON, and writes the plots.
 pub fn run(arguments: &Bench) -> Result<()> {
-    let _held = arguments.out.as_ref().map(|_| Held::new());
+    let _guard = arguments.out.as_ref().map(|_| SignalGuard::new());
     let folder = arguments.out.as_deref().map(OutputFolder::create).transpose()?;
     let progress = Progress::new(arguments.json);
     let engine = arguments.compute.engine(&progress)?;

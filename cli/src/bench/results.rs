@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::choices::Axis;
 use super::compare::Reduction;
 use super::papers::Quote;
-use super::rows::{Counted, Mattes, Numbers, Pairs, Registered, Smoothed};
+use super::rows::{HistogramRow, Mattes, Numbers, Registered, Smoothed, ViolaRow};
 
 /// Everything.
 #[derive(Debug, Serialize)]
@@ -22,11 +22,11 @@ pub struct Results {
     pub batch: usize,
     /// Whether only what users wait for was measured.
     pub overview: bool,
-    pub rows: Vec<Counted>,
+    pub rows: Vec<HistogramRow>,
     pub mattes: Vec<Mattes>,
     /// Counting alone, where the device has a clock.
     pub numbers: Option<Numbers>,
-    pub viola: Vec<Pairs>,
+    pub viola: Vec<ViolaRow>,
     pub gaussian: Vec<Smoothed>,
     /// The registration of an overview.
     pub registration: Option<Registered>,
@@ -40,7 +40,7 @@ pub mod tests {
     use crate::bench::choices::{BATCH, Paper, TURN};
     use crate::bench::{compare, papers};
 
-    pub fn results(rows: Vec<Counted>) -> Results {
+    pub fn results(rows: Vec<HistogramRow>) -> Results {
         Results {
             version: "0",
             backend: "cpu",

@@ -23,7 +23,7 @@ pub struct Timing {
 
 /// One method on one pair of images.
 #[derive(Debug, Clone, Serialize)]
-pub struct Counted {
+pub struct HistogramRow {
     /// The method that was asked for.
     pub method: &'static str,
     /// The method that counted, which is another one for `auto`; `None` if the method cannot do this case.
@@ -40,7 +40,7 @@ pub struct Counted {
     pub reason: Option<String>,
 }
 
-impl Counted {
+impl HistogramRow {
     /// Returns the name of the method in a table. The CPU has only one method, which is called by its own name.
     pub fn label(&self) -> &'static str {
         self.counted_by.filter(|&name| name == "rows").unwrap_or(self.method)
@@ -73,7 +73,7 @@ pub struct Mattes {
 
 /// Viola's mutual information of two sets of samples, computed in one way.
 #[derive(Debug, Clone, Serialize)]
-pub struct Pairs {
+pub struct ViolaRow {
     /// A backend's name, or `one core` of the CPU.
     pub place: &'static str,
     pub exponentials: Exponentials,
@@ -87,7 +87,7 @@ pub struct Pairs {
     pub device_seconds: Option<f64>,
 }
 
-impl Pairs {
+impl ViolaRow {
     /// Returns the pairs of samples per second, for the seconds of either clock.
     pub fn rate(&self, seconds: f64) -> f64 {
         f64::from(self.samples) * f64::from(self.samples) / seconds
@@ -139,7 +139,7 @@ pub mod tests {
     use super::*;
 
     /// Returns a row of random images with linear interpolation, as if it had been measured.
-    pub fn row(method: &'static str, bins: u32, seconds: Option<f64>) -> Counted {
+    pub fn row(method: &'static str, bins: u32, seconds: Option<f64>) -> HistogramRow {
         let timing = |seconds| Timing {
             seconds,
             repeats: 3,
@@ -147,7 +147,7 @@ pub mod tests {
             histogram_seconds: (method != "rows").then_some(0.25 * seconds),
             nmi: 1.0,
         };
-        Counted {
+        HistogramRow {
             method,
             counted_by: seconds.map(|_| method),
             bins,

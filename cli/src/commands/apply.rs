@@ -13,10 +13,10 @@ use crate::arguments::choice::choice;
 use crate::arguments::compute::Compute;
 use crate::arguments::images::Single;
 use crate::arguments::interpolation::Interpolation;
-use crate::interrupt::Held;
+use crate::interrupt::SignalGuard;
 use crate::terminal::{self, line};
 use crate::transforms::{Chain, verdict};
-use crate::{files, held};
+use crate::{files, in_memory};
 
 pub const EXAMPLES: &str = "\
 Transforms map points of LIKE to points of IMAGE, like the one that `mireg register LIKE IMAGE`
@@ -80,10 +80,10 @@ pub fn run(arguments: &Apply) -> Result<()> {
     files::keep_inputs(out, [image, like])?;
     // A GPU resamples by linear transforms only. Whether it is needed is known once the transforms are read.
     let engine = arguments.compute.engine_on(BackendKind::Cpu, &Silent)?;
-    let read = arguments.read(held::Held::default(), &engine)?;
+    let read = arguments.read(in_memory::InMemory::default(), &engine)?;
     let engine = if read.is_linear() { engine.on(arguments.compute.backend, &Silent)? } else { engine };
     let (resampled, doubt) = arguments.resample(&read, &engine)?;
-    let _held = Held::new();
+    let _guard = SignalGuard::new();
     engine.install(|| io::write(out, &resampled.volume))?;
     let grid = resampled.volume.geometry;
     let ([i, j, k], spacing) = (grid.size, grid.spacing);
@@ -112,12 +112,12 @@ impl Read {
 }
 
 impl Apply {
-    /// Reads the inputs that are not held.
+    /// Reads the inputs that are not in memory.
     ///
     /// # Errors
     /// Those of files that cannot be read.
-    pub fn read(&self, held: held::Held, engine: &Engine) -> Result<Read> {
-        let held::Held { image, grid, transform, .. } = held;
+    pub fn read(&self, in_memory: in_memory::InMemory, engine: &Engine) -> Result<Read> {
+        let in_memory::InMemory { image, grid, transform, .. } = in_memory;
         let like = || grid.map_or_else(|| io::geometry(&self.like), Ok);
         let image = || image.map_or_else(|| io::read_with(&self.image, &self.single.options()), |held| Ok(held.into()));
         engine.install(|| {
@@ -145,7 +145,7 @@ impl Apply {
         }
         let how = Resampling { interpolator, outside: self.outside };
         let resampled = engine.resample(&read.volume, &grid, &map, &how)?;
-        read.chain.met(&map)?;
+        read.chain.check_grids_reached(&map)?;
         if resampled.inside == 0 {
             return Err(Error::untrusted(format!(
                 "no voxel of the grid falls inside {}; check the headers, and whether the transform leads the other way (--invert)",

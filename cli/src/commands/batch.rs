@@ -15,7 +15,7 @@ use crate::arguments::compute::Compute;
 use crate::arguments::number::whole;
 use crate::batch::bids::Datasets;
 use crate::batch::devices::Devices;
-use crate::batch::row::{self, Asked, Run};
+use crate::batch::row::{self, RowContext, Run};
 use crate::batch::shard::Shard;
 use crate::batch::table::{self, Table};
 use crate::batch::{Study, patterns, plan};
@@ -95,8 +95,8 @@ pub struct Batch {
     #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
     /// Command for all pairs
-    #[arg(long, value_enum, default_value_t = Which::Register)]
-    pub command: Which,
+    #[arg(long, value_enum, default_value_t = PairCommand::Register)]
+    pub command: PairCommand,
     /// Write what BIDS asks of derivatives: dataset_description.json, and moved.json beside each moved image, which says where it is from
     #[arg(long, help_heading = "Output")]
     pub bids: bool,
@@ -127,13 +127,13 @@ pub struct Batch {
 
 /// A command that registers the pairs of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Which {
+pub enum PairCommand {
     Register,
     Deform,
     Mesh,
 }
 
-impl Which {
+impl PairCommand {
     fn name(self) -> &'static str {
         match self {
             Self::Register => "register",
@@ -239,7 +239,7 @@ impl Batch {
         parser.build();
         let nothing = OsString::from("mireg");
         let Some(command) = parser.find_subcommand(self.command.name()).cloned() else { return Ok(Vec::new()) };
-        let asked = Asked {
+        let context = RowContext {
             folder: self.table.as_ref().and_then(|table| table.parent()).unwrap_or(Path::new("")),
             out: &self.out,
             command: &command,
@@ -247,7 +247,7 @@ impl Batch {
             options: &self.options,
             all: &self.all(),
         };
-        plan::check(table, &asked, &mut |words| {
+        plan::check(table, &context, &mut |words| {
             let row = parser.try_get_matches_from_mut(words).and_then(|matches| Row::from_arg_matches(&matches));
             match row {
                 Ok(Row { command }) => Ok(Box::new(move |invocation: &Invocation| command.run(invocation)) as Run),

@@ -7,7 +7,7 @@ use mireg::io::transform::{self, Grids};
 use mireg::{Result, io};
 
 use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
-use crate::interrupt::Held;
+use crate::interrupt::SignalGuard;
 use crate::transforms::Chain;
 
 pub const EXAMPLES: &str = "\
@@ -44,7 +44,7 @@ pub fn run(arguments: &Compose) -> Result<()> {
     // The grids between the first and the last transform are not known, so formats that need both grids are refused.
     let grids = Grids { moving: None, ..images.grids() };
     let chain = Chain::read_each(inputs, files.reading.from, &grids)?;
-    let _held = Held::new();
+    let _guard = SignalGuard::new();
     match chain.transform.to_linear() {
         Some(whole) => transform::write_linear(out, files.to, &whole, &images.grids()),
         None if transform::holds_chains(out, files.to) => {

@@ -8,7 +8,7 @@ use mireg::transform::Transform;
 use mireg::{Error, Result};
 
 use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
-use crate::interrupt::Held;
+use crate::interrupt::SignalGuard;
 
 pub const EXAMPLES: &str = "\
 In every format the transform maps points of FIXED to points of MOVING. Files of FLIRT,
@@ -42,7 +42,7 @@ pub fn run(arguments: &Convert) -> Result<()> {
     keep_inputs(out, std::slice::from_ref(input), &files.reading)?;
     let images = ImageGrids::read(&files.reading)?;
     let grids = images.grids();
-    let _held = Held::new();
+    let _guard = SignalGuard::new();
     match transform::read(input, files.reading.from, &grids)? {
         // A chain of linear transforms is read again as one linear transform. A mesh is refused there.
         read if read.to_linear().is_some() || matches!(read, Transform::Mesh(_)) => {

@@ -19,10 +19,10 @@ use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::{millimetres, millimetres_or_none};
 use crate::files;
-use crate::held::{Held, or_read};
+use crate::in_memory::{InMemory, or_read};
 use crate::invocation::Invocation;
 use crate::job::Job;
-use crate::report::deform::{Also, Deformed};
+use crate::report::deform::{Deformed, OptionalFiles};
 use crate::report::outputs::{Output, Outputs};
 use crate::transforms;
 
@@ -86,8 +86,8 @@ pub struct Deform {
     #[arg(help_heading = "Initialisation")]
     pub from: Option<Format>,
     /// Linear registration that comes first; none starts from the positions in the headers
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = First::Affine, help_heading = "Initialisation")]
-    pub linear: First,
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = LinearStage::Affine, help_heading = "Initialisation")]
+    pub linear: LinearStage,
     /// Metric whose gradient drives the deformation: mi, nmi, lcc or ssd. Several have weights, mi,lcc:0.5, which may differ by level,
     /// coarse to fine: mi:1/0.5,lcc:0/1
     #[arg(long, value_name = "METRIC[:WEIGHT],...", value_parser = forces, default_value_t = Forces::default())]
@@ -180,7 +180,7 @@ pub struct Deform {
 
 /// The linear registration before the deformation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum First {
+pub enum LinearStage {
     Affine,
     Rigid,
     None,
@@ -188,23 +188,23 @@ pub enum First {
 
 /// Reads two images, deforms the moving one, writes the results and prints a summary.
 pub fn run(arguments: &Deform, invocation: &Invocation) -> Result<()> {
-    let also = arguments.also();
+    let optional_files = arguments.optional_files();
     let outputs = Outputs::new(&arguments.write);
-    let job = Job::open::<Deformed>(&arguments.pair, outputs, &also.files(), &arguments.compute, invocation)?;
-    let loaded = job.read(|grids| arguments.asked(grids, Held::default()))?;
+    let job = Job::open::<Deformed>(&arguments.pair, outputs, &optional_files.files(), &arguments.compute, invocation)?;
+    let loaded = job.read(|grids| arguments.request(grids, InMemory::default()))?;
     let (found, regions) = loaded.options.run([&loaded.fixed, &loaded.moving], job.engine, &job.progress)?;
     let (options, start) = (&loaded.options.options, arguments.start.as_deref());
-    job.finish(&loaded, &Deformed { found: &found, options, start, regions: regions.as_ref(), also })
+    job.finish(&loaded, &Deformed { found: &found, options, start, regions: regions.as_ref(), optional_files })
 }
 
 /// What a deformation of two images needs to know.
-pub struct Asked {
+pub struct DeformRequest {
     pub options: Options,
     /// The label maps of the fixed and of the moving image.
     labels: [Option<Volume>; 2],
 }
 
-impl Asked {
+impl DeformRequest {
     /// Deforms the moving image onto the fixed one, and measures what that does to the labels.
     ///
     /// # Errors
@@ -227,36 +227,36 @@ impl Asked {
 
 impl Deform {
     /// Returns which of the optional files are written.
-    pub fn also(&self) -> Also {
-        Also { composite: self.composite, log_jacobian: self.log_jacobian }
+    pub fn optional_files(&self) -> OptionalFiles {
+        OptionalFiles { composite: self.composite, log_jacobian: self.log_jacobian }
     }
 
-    /// Returns the options, and the label maps. Reads those that are not held.
+    /// Returns the options, and the label maps. Reads those that are not in memory.
     ///
     /// # Errors
     /// Those of files that cannot be read.
-    pub fn asked(&self, grids: &Grids, mut held: Held) -> Result<Asked> {
+    pub fn request(&self, grids: &Grids, mut in_memory: InMemory) -> Result<DeformRequest> {
         let labels = [
-            or_read(held.fixed_labels.take(), self.fixed_labels.as_deref(), io::read)?,
-            or_read(held.moving_labels.take(), self.moving_labels.as_deref(), io::read)?,
+            or_read(in_memory.fixed_labels.take(), self.fixed_labels.as_deref(), io::read)?,
+            or_read(in_memory.moving_labels.take(), self.moving_labels.as_deref(), io::read)?,
         ];
-        Ok(Asked { options: self.options(grids, held)?, labels })
+        Ok(DeformRequest { options: self.options(grids, in_memory)?, labels })
     }
 
     /// Returns the options for the library. Reads extra images, landmarks, masks and the initial transform that are not
-    /// held; `grids` are those of the two images.
+    /// in memory; `grids` are those of the two images.
     ///
     /// # Errors
     /// Those of files that cannot be read.
-    fn options(&self, grids: &Grids, mut held: Held) -> Result<Options> {
-        let extra = self.extra(std::mem::take(&mut held.extra))?;
-        let landmarks = self.landmarks([held.points.take(), held.moving_points.take()])?;
+    fn options(&self, grids: &Grids, mut in_memory: InMemory) -> Result<Options> {
+        let extra = self.extra(std::mem::take(&mut in_memory.extra))?;
+        let landmarks = self.landmarks([in_memory.points.take(), in_memory.moving_points.take()])?;
         let start = match (&self.start, self.linear) {
-            _ if held.transform.is_some() => held.linear()?.map_or(Start::Headers, Start::Transform),
+            _ if in_memory.transform.is_some() => in_memory.linear()?.map_or(Start::Headers, Start::Transform),
             (Some(path), _) => Start::Transform(transforms::read_linear(path, self.from, grids)?),
-            (None, First::Affine) => Start::Register(Kind::Affine),
-            (None, First::Rigid) => Start::Register(Kind::Rigid),
-            (None, First::None) => Start::Headers,
+            (None, LinearStage::Affine) => Start::Register(Kind::Affine),
+            (None, LinearStage::Rigid) => Start::Register(Kind::Rigid),
+            (None, LinearStage::None) => Start::Headers,
         };
         let iterations = self.iterations.iter().map(|&n| n as usize).collect();
         Ok(Options {
@@ -269,8 +269,8 @@ impl Deform {
             smooth_mm: self.smooth,
             smooth_field_mm: self.smooth_field,
             bins: self.bins,
-            fixed_mask: or_read(held.fixed_mask, self.fixed_mask.as_deref(), files::on_grid)?,
-            moving_mask: or_read(held.moving_mask, self.moving_mask.as_deref(), files::on_grid)?,
+            fixed_mask: or_read(in_memory.fixed_mask, self.fixed_mask.as_deref(), files::on_grid)?,
+            moving_mask: or_read(in_memory.moving_mask, self.moving_mask.as_deref(), files::on_grid)?,
             landmarks,
             fixed_range: self.ranges.fixed_range,
             moving_range: self.ranges.moving_range,
@@ -278,7 +278,7 @@ impl Deform {
         })
     }
 
-    /// Returns the landmarks, if there are any. Reads those that are not held.
+    /// Returns the landmarks, if there are any. Reads those that are not in memory.
     fn landmarks(&self, [fixed, moving]: [Option<Vec<DVec3>>; 2]) -> Result<Option<Landmarks>> {
         let read = |path: &Path| files::points(path, self.frame);
         let fixed = or_read(fixed, self.fixed_points.as_deref(), read)?;
@@ -287,7 +287,7 @@ impl Deform {
         Ok(fixed.zip(moving).map(|(fixed, moving)| Landmarks { fixed, moving, error_mm }))
     }
 
-    /// Returns the extra images. Reads those that are not held.
+    /// Returns the extra images. Reads those that are not in memory.
     fn extra(&self, held: [Vec<Option<Volume>>; 2]) -> Result<Vec<Channel>> {
         let mut held = held.into_iter();
         let mut read = |paths: &[PathBuf]| {

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::arguments::choice::choice;
 use crate::files;
-use crate::held::{Held, or_read};
+use crate::in_memory::{InMemory, or_read};
 use crate::terminal::{self, line};
 use crate::transforms::Chain;
 
@@ -70,7 +70,7 @@ pub struct Evaluate {
 
 /// Measures the error of a transform, and prints it for the identity and for the transform.
 pub fn run(arguments: &Evaluate) -> Result<()> {
-    let found = arguments.measure(Held::default())?;
+    let found = arguments.measure(InMemory::default())?;
     let Measured { over, before, after, .. } = &found;
     terminal::answer(&match arguments.json {
         true => found.json(),
@@ -101,22 +101,22 @@ impl Measured {
 }
 
 impl Evaluate {
-    /// Measures the error of the transform. Reads what is not held.
+    /// Measures the error of the transform. Reads what is not in memory.
     ///
     /// # Errors
     /// Those of files that cannot be read, and of lists of points that do not correspond.
-    pub fn measure(&self, mut held: Held) -> Result<Measured> {
+    pub fn measure(&self, mut in_memory: InMemory) -> Result<Measured> {
         let moving = self.moving.as_deref().map(io::geometry).transpose()?;
-        let Over { what: over, points, grid } = over(self, &mut held)?;
+        let Over { what: over, points, grid } = over(self, &mut in_memory)?;
         let grids = Grids { fixed: grid.as_ref(), moving: moving.as_ref() };
         let transform = std::slice::from_ref(&self.transform);
-        let chain = Chain::held_or_read(held.transform.take(), transform, self.from, &grids)?;
+        let chain = Chain::held_or_read(in_memory.transform.take(), transform, self.from, &grids)?;
         let map = chain.map(false);
-        let targets = targets(self, &points, &grids, held)?;
+        let targets = targets(self, &points, &grids, in_memory)?;
         let nothing = || Error::option(Setting::FixedMask, format!("{over}: nothing to measure"));
         let before = Tre::of(|point| point, &points, &targets).ok_or_else(nothing)?;
         let after = Tre::of(|point| map.transform_point3(point), &points, &targets).ok_or_else(nothing)?;
-        chain.met(&map)?;
+        chain.check_grids_reached(&map)?;
         Ok(Measured { over, points: points.len(), before, after })
     }
 }
@@ -130,15 +130,15 @@ struct Over {
     grid: Option<Geometry>,
 }
 
-fn over(arguments: &Evaluate, held: &mut Held) -> Result<Over> {
+fn over(arguments: &Evaluate, in_memory: &mut InMemory) -> Result<Over> {
     let Evaluate { fixed, mask, points, .. } = arguments;
-    let fixed_grid = or_read(held.grid, fixed.as_deref(), io::geometry)?;
+    let fixed_grid = or_read(in_memory.grid, fixed.as_deref(), io::geometry)?;
     let (kind, path, points, grid) = match (fixed, mask, points) {
         (_, Some(path), _) => {
-            let mask = held.fixed_mask.take().map_or_else(|| io::read(path), Ok)?;
+            let mask = in_memory.fixed_mask.take().map_or_else(|| io::read(path), Ok)?;
             ("voxels", path, tre::mask_points(&mask), fixed_grid.or(Some(mask.geometry)))
         }
-        (_, _, Some(path)) => ("points", path, landmarks(path, arguments, held.points.take())?, fixed_grid),
+        (_, _, Some(path)) => ("points", path, landmarks(path, arguments, in_memory.points.take())?, fixed_grid),
         (Some(path), ..) => ("corners", path, fixed_grid.iter().flat_map(Geometry::corners).collect(), fixed_grid),
         _ => return Err(Error::option(Setting::Fixed, "give --fixed, --mask or --points")),
     };
@@ -146,15 +146,15 @@ fn over(arguments: &Evaluate, held: &mut Held) -> Result<Over> {
 }
 
 /// Returns the true positions of the points in the moving image, LPS mm.
-fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids, held: Held) -> Result<Vec<DVec3>> {
+fn targets(arguments: &Evaluate, points: &[DVec3], grids: &Grids, in_memory: InMemory) -> Result<Vec<DVec3>> {
     let Some(path) = &arguments.moving_points else {
-        let truth = Chain::held_or_read(held.truth, arguments.truth.as_slice(), None, grids)?;
+        let truth = Chain::held_or_read(in_memory.truth, arguments.truth.as_slice(), None, grids)?;
         let map = truth.map(false);
         let targets = points.par_iter().map(|&point| map.transform_point3(point)).collect();
-        truth.met(&map)?;
+        truth.check_grids_reached(&map)?;
         return Ok(targets);
     };
-    let targets = landmarks(path, arguments, held.moving_points)?;
+    let targets = landmarks(path, arguments, in_memory.moving_points)?;
     match targets.len() == points.len() {
         true => Ok(targets),
         false => Err(Error::file(path, format!("has {} points, not {}", targets.len(), points.len()))),

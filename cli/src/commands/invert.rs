@@ -7,7 +7,7 @@ use mireg::Result;
 use mireg::io::transform;
 
 use crate::arguments::grids::{Files, ImageGrids, keep_inputs};
-use crate::interrupt::Held;
+use crate::interrupt::SignalGuard;
 use crate::transforms::{Chain, verdict};
 
 pub const EXAMPLES: &str = "\
@@ -40,7 +40,7 @@ pub fn run(arguments: &Invert) -> Result<()> {
     let images = ImageGrids::read(&files.reading)?;
     let grids = images.grids();
     let chain = Chain::read(std::slice::from_ref(input), files.reading.from, &grids)?;
-    let _held = Held::new();
+    let _guard = SignalGuard::new();
     match chain.transform.to_linear() {
         Some(linear) => transform::write_linear(out, files.to, &linear.inverse(), &grids.swapped()),
         None => {

@@ -14,7 +14,7 @@ use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Start;
 use crate::files;
-use crate::held::{Held, or_read};
+use crate::in_memory::{InMemory, or_read};
 use crate::invocation::Invocation;
 use crate::job::Job;
 use crate::report::mesh::Meshed;
@@ -88,7 +88,7 @@ pub struct Mesh {
 pub fn run(arguments: &Mesh, invocation: &Invocation) -> Result<()> {
     let outputs = Outputs::new(&arguments.write);
     let job = Job::open::<Meshed>(&arguments.pair, outputs, &[], &arguments.compute, invocation)?;
-    let loaded = job.read(|grids| arguments.options(grids, Held::default()))?;
+    let loaded = job.read(|grids| arguments.options(grids, InMemory::default()))?;
     let (fixed, moving) = (&loaded.fixed, &loaded.moving);
     let found = job.engine.mesh(fixed, moving, &loaded.options, &job.progress)?;
     let meshed = job.engine.install(|| Meshed::new(&found, arguments.start.as_deref(), [fixed, moving]))?;
@@ -96,14 +96,14 @@ pub fn run(arguments: &Mesh, invocation: &Invocation) -> Result<()> {
 }
 
 impl Mesh {
-    /// Returns the options for the library. Reads the mask and the initial transform that are not held; `grids` are
-    /// those of the two images.
+    /// Returns the options for the library. Reads the mask and the initial transform that are not in memory; `grids`
+    /// are those of the two images.
     ///
     /// # Errors
     /// Those of files that cannot be read.
-    pub fn options(&self, grids: &Grids, held: Held) -> Result<mesh::Options> {
-        let held_start = held.linear()?;
-        let fixed_mask = or_read(held.fixed_mask, self.fixed_mask.as_deref(), files::on_grid)?;
+    pub fn options(&self, grids: &Grids, in_memory: InMemory) -> Result<mesh::Options> {
+        let held_start = in_memory.linear()?;
+        let fixed_mask = or_read(in_memory.fixed_mask, self.fixed_mask.as_deref(), files::on_grid)?;
         let start = match (&self.start, held_start) {
             (_, Some(start)) => mesh::Start::Transform(start),
             (Some(path), None) => mesh::Start::Transform(transforms::read_linear(path, self.from, grids)?),

@@ -15,7 +15,7 @@ use crate::arguments::histogram::Histogram;
 use crate::arguments::images::Images;
 use crate::arguments::ranges::Ranges;
 use crate::files;
-use crate::held::{Held, lending};
+use crate::in_memory::{InMemory, lending};
 use crate::report;
 use crate::terminal::{self, line};
 use crate::transforms;
@@ -70,20 +70,20 @@ pub struct Compared {
 /// Reads two images, compares them in one position and prints the values.
 pub fn run(arguments: &Metric) -> Result<()> {
     let engine = arguments.compute.engine(&Silent)?;
-    let found = arguments.compare(Held::default(), &engine)?;
+    let found = arguments.compare(InMemory::default(), &engine)?;
     files::say(&found.notes);
     let text = if arguments.json { found.json() } else { text(&found.value, &found.intensities) };
     terminal::answer(&text)
 }
 
 impl Metric {
-    /// Compares the images. Reads those that are not held.
+    /// Compares the images. Reads those that are not in memory.
     ///
     /// # Errors
     /// As [`files::read`] and [`Engine::evaluate`].
-    pub fn compare(&self, held: Held, engine: &Engine) -> Result<Compared> {
-        let transform = held.linear()?;
-        let Held { fixed, moving, on_device, fixed_mask, moving_mask, .. } = held;
+    pub fn compare(&self, in_memory: InMemory, engine: &Engine) -> Result<Compared> {
+        let transform = in_memory.linear()?;
+        let InMemory { fixed, moving, on_device, fixed_mask, moving_mask, .. } = in_memory;
         let read = || files::read([&self.fixed, &self.moving], &self.images, None, [fixed, moving]);
         let (images, notes) = engine.install(read)?;
         let [fixed, moving] = images.map(|image| image.volume);

@@ -9,7 +9,7 @@ use mireg::io::points::{Frame, Landmarks, PointsFormat};
 use crate::arguments::choice::choice;
 use crate::arguments::grids::{ImageGrids, Reading};
 use crate::files;
-use crate::interrupt::Held;
+use crate::interrupt::SignalGuard;
 use crate::terminal::{self, line};
 use crate::transforms::{Chain, verdict};
 
@@ -62,8 +62,8 @@ pub fn run(arguments: &Points) -> Result<()> {
     let mut landmarks = Landmarks::read(&arguments.points, arguments.format, arguments.frame)?;
     let map = chain.map(*invert);
     landmarks.transform(|point| map.transform_point3(point));
-    chain.met(&map)?;
-    let _held = Held::new();
+    chain.check_grids_reached(&map)?;
+    let _guard = SignalGuard::new();
     landmarks.write(&arguments.out)?;
     terminal::print(&line("wrote", &format!("{} points, {}", landmarks.points().len(), arguments.out.display())));
     verdict(chain.doubt(*invert))

@@ -12,7 +12,7 @@ use crate::arguments::pair::Pair;
 use crate::arguments::ranges::Ranges;
 use crate::arguments::search::Search;
 use crate::files::MOST_PIXELS;
-use crate::held::Held;
+use crate::in_memory::InMemory;
 use crate::invocation::Invocation;
 use crate::job::Job;
 use crate::report::outputs::{Output, Outputs};
@@ -58,27 +58,28 @@ pub struct Register {
 pub fn run(arguments: &Register, invocation: &Invocation) -> Result<()> {
     let outputs = Outputs::new(&arguments.write);
     let job = Job::open::<Registered>(&arguments.pair, outputs, &[], &arguments.compute, invocation)?;
-    let loaded = job.read(|grids| arguments.options(grids, Held::default()))?;
+    let loaded = job.read(|grids| arguments.options(grids, InMemory::default()))?;
     let options = &loaded.options;
     let found = &job.engine.register(&loaded.fixed, &loaded.moving, options, &job.progress)?;
     job.finish_moved(&loaded, &Registered { found, options }, Some(&found.transform.to_affine()))
 }
 
 impl Register {
-    /// Returns the options for the library. Reads masks and an initial transform that are not held; `grids` are those
-    /// of the two images.
+    /// Returns the options for the library. Reads masks and an initial transform that are not in memory; `grids` are
+    /// those of the two images.
     ///
     /// # Errors
     /// Those of files that cannot be read, and of options that contradict each other.
-    pub fn options(&self, grids: &Grids, held: Held) -> Result<Options> {
-        let start = held.linear()?;
-        let masks = [held.fixed_mask, held.moving_mask];
+    pub fn options(&self, grids: &Grids, in_memory: InMemory) -> Result<Options> {
+        let start = in_memory.linear()?;
+        let masks = [in_memory.fixed_mask, in_memory.moving_mask];
         let [fixed_mask, moving_mask] = self.maximised.histogram.masks(Some(MOST_PIXELS), masks)?;
         let metric = self.maximised.metric(&self.search)?;
         let Ranges { fixed_range, moving_range } = self.ranges;
         let moved = Outputs::new(&self.write).has(Output::Moved);
-        let asked = Options { metric, fixed_mask, moving_mask, fixed_range, moving_range, moved, ..Options::default() };
-        let options = self.search.options(asked, grids)?;
+        let others =
+            Options { metric, fixed_mask, moving_mask, fixed_range, moving_range, moved, ..Options::default() };
+        let options = self.search.options(others, grids)?;
         let init = start.map_or(options.init, |start| Init::Transform(start.to_affine()));
         Ok(Options { init, ..options })
     }

@@ -16,7 +16,7 @@ use crate::arguments::number::whole;
 use crate::arguments::search::millimetres;
 use crate::commands::deform::forces;
 use crate::files;
-use crate::held::{Held, or_read};
+use crate::in_memory::{InMemory, or_read};
 use crate::interrupt;
 use crate::invocation::Invocation;
 use crate::job;
@@ -102,12 +102,12 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
     for name in names {
         files::keep_inputs(&out.join(name), images.iter().chain(&arguments.like))?;
     }
-    let (held, folder, progress) = job::begin(out, *quiet)?;
+    let (guard, folder, progress) = job::begin(out, *quiet)?;
     let opening = Opening::begin(&arguments.compute, &progress)?;
     let engine = opening.engine;
     progress.step("reading");
     let reading = Instant::now();
-    let (volumes, options, notes) = engine.install(|| arguments.read(Held::default()))?;
+    let (volumes, options, notes) = engine.install(|| arguments.read(InMemory::default()))?;
     let read = reading.elapsed().as_secs_f64();
 
     let unfinished = unfinished(out);
@@ -120,7 +120,7 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
     progress.step("writing");
     let report = engine.install(|| made.write(&folder))?;
 
-    held.release();
+    guard.release();
     interrupt::proceed()?;
     folder.commit()?;
     removed(&unfinished)?;
@@ -141,12 +141,12 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
 
 impl Template {
     /// Returns the images, the options, and notes on how the images were read, one line each. Reads the images that are
-    /// not held.
+    /// not in memory.
     ///
     /// # Errors
     /// Those of files that cannot be read.
-    pub fn read(&self, held: Held) -> Result<(Vec<Volume>, Options, Vec<String>)> {
-        let (mut notes, mut images) = (Vec::new(), held.images.into_iter());
+    pub fn read(&self, in_memory: InMemory) -> Result<(Vec<Volume>, Options, Vec<String>)> {
+        let (mut notes, mut images) = (Vec::new(), in_memory.images.into_iter());
         let mut read = |path: &PathBuf| {
             if let Some(image) = images.next().flatten() {
                 return Ok(image);
@@ -158,7 +158,7 @@ impl Template {
         let volumes = self.images.iter().map(&mut read).collect::<Result<_>>()?;
         let listed = |all: &[u32]| (!all.is_empty()).then(|| all.iter().map(|&n| n as usize).collect());
         let options = Options {
-            grid: or_read(held.grid, self.like.as_deref(), io::geometry)?,
+            grid: or_read(in_memory.grid, self.like.as_deref(), io::geometry)?,
             rounds: self.rounds as usize,
             deform: deform::Options {
                 force: self.force.clone(),

@@ -7,37 +7,37 @@ use mireg::transform::Field;
 use mireg::{Engine, Error, Observer, Result, Volume};
 use tempfile::TempDir;
 
-use super::Asked;
+use super::ParsedCommand;
 use crate::commands::template::{Template, UNFINISHED, removed};
-use crate::held::Held;
+use crate::in_memory::InMemory;
 use crate::report::template::{Made, Report};
 
 /// A template with all that its report needs.
-pub struct Averaged {
+pub struct FinishedTemplate {
     /// From points of the template to points of each image.
     pub fields: Vec<Field>,
     /// The content of report.json.
     pub report: String,
-    told: Report,
+    facts: Report,
     template: mireg::template::Template,
 }
 
-impl Asked {
+impl ParsedCommand {
     pub(super) fn template(
         &self,
         of: &Template,
-        mut held: Held,
+        mut in_memory: InMemory,
         engine: &Engine,
         observer: &dyn Observer,
-    ) -> Result<Averaged> {
+    ) -> Result<FinishedTemplate> {
         // Removed when this function returns.
         let mut temporary = None;
-        let unfinished = match held.unfinished.take() {
+        let unfinished = match in_memory.unfinished.take() {
             Some(folder) => named(folder)?,
             None => temporary.insert(new_folder()?).path().to_owned(),
         };
         let reading = Instant::now();
-        let (volumes, options, notes) = engine.install(|| of.read(held))?;
+        let (volumes, options, notes) = engine.install(|| of.read(in_memory))?;
         let read = reading.elapsed().as_secs_f64();
         if of.fresh {
             removed(&unfinished)?;
@@ -49,14 +49,14 @@ impl Asked {
         };
         let template = engine.template(&volumes, &options, &unfinished, &mut keep, observer)?;
         let (invocation, files) = (&self.invocation, &of.images[..]);
-        let told = Made { template: &template, options: &options, files, notes: &notes, invocation, read }.report(0.0);
-        let report = told.text()?;
+        let facts = Made { template: &template, options: &options, files, notes: &notes, invocation, read }.report(0.0);
+        let report = facts.text()?;
         removed(&unfinished)?;
-        Ok(Averaged { fields, report, told, template })
+        Ok(FinishedTemplate { fields, report, facts, template })
     }
 }
 
-impl Averaged {
+impl FinishedTemplate {
     /// Returns the template, and the mean of the images after their affine registration alone.
     pub fn means(&self) -> [&Volume; 2] {
         [&self.template.mean, &self.template.affine_mean]
@@ -67,7 +67,7 @@ impl Averaged {
     /// # Errors
     /// [`Error::File`] where a picture or the page cannot be made.
     pub fn page(&self) -> Result<String> {
-        self.told.page(&self.template)
+        self.facts.page(&self.template)
     }
 }
 

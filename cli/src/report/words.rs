@@ -78,7 +78,7 @@ fn metric(force: Force) -> &'static str {
 }
 
 /// Describes an initial transform: where it is from and, unless it is the identity, its motion.
-pub fn began(from: &str, start: &Linear) -> String {
+pub fn initial_transform(from: &str, start: &Linear) -> String {
     if start.to_affine() == DAffine3::IDENTITY { from.to_owned() } else { format!("{from}: {}", motion(start)) }
 }
 

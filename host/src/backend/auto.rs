@@ -36,15 +36,15 @@ pub(crate) struct Auto {
     /// Seconds that a GPU would have saved so far, had it been open.
     missed: Mutex<f64>,
     /// Whether an observer was already told why there is no GPU.
-    told: AtomicBool,
+    noted: AtomicBool,
 }
 
 impl Auto {
     /// Opens nothing yet. Notifies the observer if there is no driver.
     pub fn new(observer: &dyn Observer) -> Self {
-        let auto = Self { gpu: Gpu::default(), missed: Mutex::default(), told: AtomicBool::new(false) };
+        let auto = Self { gpu: Gpu::default(), missed: Mutex::default(), noted: AtomicBool::new(false) };
         if !cuda::has_driver() {
-            auto.told(observer);
+            auto.best_with_note(observer);
         }
         auto
     }
@@ -66,9 +66,9 @@ impl Auto {
     }
 
     /// Does what [`Auto::best`] does, and if that is the CPU, tells the reason to the first observer.
-    fn told(&self, observer: &dyn Observer) -> &dyn Backend {
+    fn best_with_note(&self, observer: &dyn Observer) -> &dyn Backend {
         if let Err(reason) = self.gpu.open()
-            && !self.told.swap(true, Relaxed)
+            && !self.noted.swap(true, Relaxed)
         {
             observer.note(&format!("{reason}: using the CPU"));
         }
@@ -105,7 +105,7 @@ impl<'a> Chosen<'a> {
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if a GPU was asked for and there is none.
-    pub fn at_once(self) -> Result<&'a dyn Backend> {
+    pub fn first_ready(self) -> Result<&'a dyn Backend> {
         Ok(match self {
             Self::One(backend, _) => backend,
             Self::Gpu(gpu) => gpu.open()?,
@@ -115,9 +115,9 @@ impl<'a> Chosen<'a> {
 
     /// Does `work` while a GPU is being opened, if the run is to wait for one. The thread that opens it has ended when
     /// this returns, because a process must not end while a driver starts.
-    pub fn beside<T>(self, work: impl FnOnce() -> T) -> T {
+    pub fn while_opening<T>(self, work: impl FnOnce() -> T) -> T {
         match self {
-            Self::Auto { auto, waits: true } if !auto.gpu.is_known() => thread::scope(|scope| {
+            Self::Auto { auto, waits: true } if !auto.gpu.was_tried() => thread::scope(|scope| {
                 // If no thread can be started, the GPU is opened later, by whoever waits for it.
                 let _ = thread::Builder::new().spawn_scoped(scope, || auto.gpu.open().is_ok());
                 work()
@@ -130,16 +130,16 @@ impl<'a> Chosen<'a> {
     /// none.
     ///
     /// # Errors
-    /// As [`Chosen::at_once`].
-    pub fn soonest(self, observer: &dyn Observer) -> Result<&'a dyn Backend> {
+    /// As [`Chosen::first_ready`].
+    pub fn fastest(self, observer: &dyn Observer) -> Result<&'a dyn Backend> {
         match self {
-            Self::Auto { auto, waits: true } => Ok(auto.told(observer)),
-            _ => self.at_once(),
+            Self::Auto { auto, waits: true } => Ok(auto.best_with_note(observer)),
+            _ => self.first_ready(),
         }
     }
 
     /// The backend that the caller asked for.
-    pub fn asked(self) -> BackendKind {
+    pub fn requested(self) -> BackendKind {
         match self {
             Self::One(_, asked) => asked,
             Self::Gpu(_) => BackendKind::Cuda,
@@ -179,19 +179,19 @@ mod tests {
     fn work_beside_the_opening_is_done_and_the_opening_too() {
         let auto = Auto::new(&Silent);
         let chosen = auto.run(LONG);
-        let name = || chosen.at_once().unwrap().name();
-        assert_eq!(chosen.beside(|| name().len()), name().len());
-        assert!(auto.gpu.is_known());
+        let name = || chosen.first_ready().unwrap().name();
+        assert_eq!(chosen.while_opening(|| name().len()), name().len());
+        assert!(auto.gpu.was_tried());
     }
 
     #[test]
     fn a_run_is_on_the_cpu_until_a_gpu_is_open() {
         let auto = Auto::new(&Silent);
         let chosen = auto.run(SHORT);
-        let at_once = chosen.at_once().unwrap().name();
-        assert_eq!(at_once, if auto.has_gpu() { "cuda" } else { "cpu" });
-        assert_eq!(chosen.soonest(&Silent).unwrap().name(), at_once);
-        let opened = auto.run(LONG).soonest(&Silent).unwrap().name();
+        let first_ready = chosen.first_ready().unwrap().name();
+        assert_eq!(first_ready, if auto.has_gpu() { "cuda" } else { "cpu" });
+        assert_eq!(chosen.fastest(&Silent).unwrap().name(), first_ready);
+        let opened = auto.run(LONG).fastest(&Silent).unwrap().name();
         assert_eq!(opened, if auto.has_gpu() { "cuda" } else { "cpu" });
         assert_eq!(auto.best().name(), opened);
     }

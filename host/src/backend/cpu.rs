@@ -1,6 +1,6 @@
 //! The CPU backend.
 
-pub(crate) use super::flow::cpu::{Met, Side, of as flow_of};
+pub(crate) use super::flow::cpu::{MiddleFields, Side, of as flow_of};
 pub use super::gaussian::cpu::smooth;
 pub use super::histogram::cpu::entropies;
 

@@ -7,7 +7,7 @@ use super::gaussian::SmoothingSeconds;
 use super::histogram::device::{HistogramOnDevice, from_pairs};
 use super::histogram::{Evaluator, HistogramMethod, Pair};
 use super::image::device::{Images, gathered};
-use super::image::{Shelf, Tensor, Voxels};
+use super::image::{ImageCache, Tensor, Voxels};
 use super::interface::Backend;
 use super::mattes::device::MattesOnDevice;
 use super::mattes::{MattesPair, SmoothEvaluator};
@@ -38,11 +38,11 @@ impl<D: Opened> Backend for D {
     }
 
     fn load<'a>(&'a self, pair: Pair<'a>, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
-        Keeping::nothing(self).histogram(&pair, method)
+        CachingDevice::without_images(self).histogram(&pair, method)
     }
 
     fn load_mattes<'a>(&'a self, pair: MattesPair<'a>) -> Result<Box<dyn SmoothEvaluator + 'a>> {
-        Keeping::nothing(self).mattes(&pair)
+        CachingDevice::without_images(self).mattes(&pair)
     }
 
     fn load_viola<'a>(&'a self, pair: ViolaPair<'a>) -> Result<Box<dyn ViolaEvaluator + 'a>> {
@@ -70,11 +70,11 @@ impl<D: Opened> Backend for D {
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
-        Keeping::nothing(self).resample(moving, size, affine, how)
+        CachingDevice::without_images(self).resample(moving, size, affine, how)
     }
 
     fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Volume> {
-        Keeping::nothing(self).filtered(volume, filters)
+        CachingDevice::without_images(self).filtered(volume, filters)
     }
 
     fn gathered(&self, tensor: &Tensor) -> Result<Option<(Vec<f32>, Resident<'_>)>> {
@@ -88,7 +88,7 @@ impl<D: Opened> Backend for D {
     }
 
     fn keeping<'a>(&'a self, images: &[&'a Volume]) -> Box<dyn Backend + 'a> {
-        Box::new(Keeping { device: self, shelf: Shelf::new(images) })
+        Box::new(CachingDevice { device: self, cache: ImageCache::new(images) })
     }
 
     fn smooth(&self, planes: &mut [f32], size: [usize; 3], sigmas: [f64; 3]) -> Result<()> {
@@ -111,27 +111,27 @@ impl<D: Opened> Backend for D {
 }
 
 /// A device that keeps the images of a run in its memory.
-struct Keeping<'a, D: Opened> {
+struct CachingDevice<'a, D: Opened> {
     device: &'a D,
-    shelf: Shelf<'a, D::Queue<'a>>,
+    cache: ImageCache<'a, D::Queue<'a>>,
 }
 
-impl<'a, D: Opened> Keeping<'a, D> {
-    fn nothing(device: &'a D) -> Self {
-        Self { device, shelf: Shelf::new(&[]) }
+impl<'a, D: Opened> CachingDevice<'a, D> {
+    fn without_images(device: &'a D) -> Self {
+        Self { device, cache: ImageCache::new(&[]) }
     }
 
     fn histogram(&self, pair: &Pair, method: HistogramMethod) -> Result<Box<dyn Evaluator + 'a>> {
-        Ok(Box::new(HistogramOnDevice::new(self.device.queue()?, &self.shelf, pair, method)?))
+        Ok(Box::new(HistogramOnDevice::new(self.device.queue()?, &self.cache, pair, method)?))
     }
 
     fn mattes(&self, pair: &MattesPair) -> Result<Box<dyn SmoothEvaluator + 'a>> {
-        Ok(Box::new(MattesOnDevice::new(self.device.queue()?, &self.shelf, pair)?))
+        Ok(Box::new(MattesOnDevice::new(self.device.queue()?, &self.cache, pair)?))
     }
 }
 
 /// Methods that don't use the kept images call the device.
-impl<D: Opened> Backend for Keeping<'_, D> {
+impl<D: Opened> Backend for CachingDevice<'_, D> {
     fn name(&self) -> &'static str {
         self.device.name()
     }
@@ -173,17 +173,17 @@ impl<D: Opened> Backend for Keeping<'_, D> {
     }
 
     fn resample(&self, moving: &Volume, size: [usize; 3], affine: &Affine, how: Interpolator) -> Result<Vec<f32>> {
-        let images = Images { queue: &self.device.queue()?, shelf: &self.shelf };
+        let images = Images { queue: &self.device.queue()?, cache: &self.cache };
         resample::device::resample(&images, moving, size, affine, how)
     }
 
     fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Volume> {
         let queue = self.device.queue()?;
-        let made = Images { queue: &queue, shelf: &self.shelf }.filtered(volume, filters)?;
-        let geometry = pyramid::left(volume.geometry, filters);
+        let made = Images { queue: &queue, cache: &self.cache }.filtered(volume, filters)?;
+        let geometry = pyramid::filtered_grid(volume.geometry, filters);
         let voxels = match made {
-            Voxels::Own(memory) => queue.download(&memory, geometry.voxels())?,
-            Voxels::Kept(_) => volume.voxels.clone(),
+            Voxels::Owned(memory) => queue.download(&memory, geometry.voxels())?,
+            Voxels::Borrowed(_) => volume.voxels.clone(),
         };
         Ok(Volume { geometry, voxels, pixel: volume.pixel })
     }

@@ -29,7 +29,7 @@ impl Gpu {
     }
 
     /// Whether opening it has succeeded or failed already.
-    pub fn is_known(&self) -> bool {
+    pub fn was_tried(&self) -> bool {
         self.0.get().is_some()
     }
 

@@ -3,7 +3,7 @@
 use super::Force;
 use super::smoothing::Smoothing;
 use crate::backend::{Agreement, Climb, Compare, FlowStep, Half, Measured, Relation, Score, Table, WeightedScore};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::{Observer, Result};
 use gpu::math::log;
 
@@ -40,14 +40,14 @@ pub struct Plan {
 }
 
 /// How well the images agree, and the scores that drive the next step.
-struct Look {
+struct Measurement {
     /// One for each term.
     measured: Vec<Measured>,
     scores: Vec<WeightedScore>,
 }
 
 /// The result of climbing a level.
-pub struct Climbed {
+pub struct LevelTrace {
     /// The value before each iteration and at the end.
     pub values: Vec<f64>,
     /// The value of each term before the first iteration and at the end.
@@ -64,7 +64,7 @@ impl Plan {
         joint.into_iter().chain(by_means).collect()
     }
 
-    fn look(&self, flow: &mut dyn Climb, half: Half) -> Result<Look> {
+    fn measure(&self, flow: &mut dyn Climb, half: Half) -> Result<Measurement> {
         let mut values = vec![0.0; self.terms.len()];
         let mut nats = values.clone();
         let mut scores = Vec::new();
@@ -99,7 +99,7 @@ impl Plan {
         let values = values.into_iter().zip(nats);
         let measured: Vec<_> =
             values.map(|(value, nats)| Measured { value: value / sides, nats: nats / sides }).collect();
-        Ok(Look { measured, scores })
+        Ok(Measurement { measured, scores })
     }
 
     /// Returns the value of the level: that of a single term, or the weighted sum of the information of several, nats.
@@ -116,7 +116,7 @@ impl Plan {
 
     /// Returns the weighted sum of the information of all terms over the voxels of a half, nats.
     pub fn nats(&self, flow: &mut dyn Climb, half: Half) -> Result<f64> {
-        self.look(flow, half).map(|look| self.sum(&look.measured))
+        self.measure(flow, half).map(|look| self.sum(&look.measured))
     }
 
     /// Climbs the level. The voxels of `half` drive the field; the values are those over all voxels.
@@ -126,29 +126,29 @@ impl Plan {
         half: Half,
         smoothing: Smoothing,
         observer: &dyn Observer,
-    ) -> Result<Climbed> {
+    ) -> Result<LevelTrace> {
         // In symmetric mode, both flows estimate the same displacement, and each makes half of it.
         let share = 1.0 / f64::from(self.flows);
         let prior_mm = self.mm / share.sqrt();
         let smooth_mm = smoothing.sigmas_mm(self.mm);
         let step = FlowStep { half, prior_mm, smooth_mm, limit: LIMIT, share: share as f32 };
-        let mut climbed = Climbed { values: Vec::new(), terms: [Vec::new(), Vec::new()], converged: false };
-        let mut hear = |measured: &[Measured]| {
+        let mut trace = LevelTrace { values: Vec::new(), terms: [Vec::new(), Vec::new()], converged: false };
+        let mut record = |measured: &[Measured]| {
             let of_terms = measured.iter().map(|of_term| of_term.value).collect();
-            climbed.goes_on(self.together(measured), of_terms, self.iterations, observer)
+            trace.record(self.together(measured), of_terms, self.iterations, observer)
         };
         if let Some(relations) = self.relations()
-            && flow.climb(&relations, &step, self.iterations, &mut hear)?
+            && flow.climb(&relations, &step, self.iterations, &mut record)?
         {
-            return Ok(climbed);
+            return Ok(trace);
         }
         loop {
-            go_on(observer)?;
-            let look = self.look(flow, Half::Both)?;
-            if !hear(&look.measured)? {
-                return Ok(climbed);
+            ask_observer(observer)?;
+            let measurement = self.measure(flow, Half::Both)?;
+            if !record(&measurement.measured)? {
+                return Ok(trace);
             }
-            flow.step(&look.scores, &step)?;
+            flow.step(&measurement.scores, &step)?;
         }
     }
 
@@ -163,10 +163,10 @@ impl Plan {
     }
 }
 
-impl Climbed {
+impl LevelTrace {
     /// Records the value before a step, or at the end, and those of its terms. Returns whether a step is to be made.
-    fn goes_on(&mut self, value: f64, terms: Vec<f64>, most: usize, observer: &dyn Observer) -> Result<bool> {
-        go_on(observer)?;
+    fn record(&mut self, value: f64, terms: Vec<f64>, most: usize, observer: &dyn Observer) -> Result<bool> {
+        ask_observer(observer)?;
         self.values.push(value);
         observer.evaluated(self.values.len(), value);
         let [before, after] = &mut self.terms;

@@ -19,8 +19,8 @@ type Extent = [[usize; 3]; 2];
 /// nothing to crop.
 pub fn without_background<'a>(channels: &'a [[Prepared<'a>; 2]], coarsest_mm: f64) -> Option<Vec<[Prepared<'a>; 2]>> {
     let grid = channels.first()?[0].image.geometry;
-    let shown = channels.iter().filter_map(|[fixed, _]| shown(fixed)).reduce(both)?;
-    let extent = widened(shown, &grid, MARGIN * coarsest_mm);
+    let extent = channels.iter().filter_map(|[fixed, _]| content_extent(fixed)).reduce(both)?;
+    let extent = widened(extent, &grid, MARGIN * coarsest_mm);
     if extent == [[0; 3], grid.size.map(|n| n - 1)] {
         return None;
     }
@@ -34,7 +34,7 @@ pub fn without_background<'a>(channels: &'a [[Prepared<'a>; 2]], coarsest_mm: f6
 
 /// Returns the box around an image's content: voxels within its mask whose value differs from that of the background,
 /// the first voxel.
-fn shown(Prepared { image, mask, .. }: &Prepared) -> Option<Extent> {
+fn content_extent(Prepared { image, mask, .. }: &Prepared) -> Option<Extent> {
     let [width, height, _] = image.geometry.size;
     let row = |row: usize| {
         let first = row * width;

@@ -7,9 +7,9 @@ use super::levels::{self, Level};
 use super::{Force, Forces, place, smallest};
 use crate::error::Setting;
 use crate::image::{Geometry, Intensities, Prepared, Range};
-use crate::plane::contrast::REACH;
-use crate::plane::even::{Even, neighbourhood};
-use crate::registration::{Place, intensities_agree};
+use crate::plane::local_contrast::{LocalContrast, neighbourhood};
+use crate::plane::normalise::REACH;
+use crate::registration::{Place, intensities_lead};
 use crate::{Error, Observer, Result};
 use glam::DAffine3;
 
@@ -18,7 +18,7 @@ const LEAST: f64 = 2.0;
 
 /// The distance from a voxel, in sigmas of its neighbourhood, beyond which other voxels hardly influence its local
 /// contrast.
-const FAR: f64 = 2.0;
+const INFLUENCE: f64 = 2.0;
 
 /// What a flow compares of the fixed and the moving image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, serde::Serialize)]
@@ -37,8 +37,8 @@ pub enum Compared {
 impl Compared {
     /// Returns how far from a voxel others influence what is compared there, mm. The blocks of the fitted and of the
     /// held-out half must be at least as wide.
-    pub(super) fn far_mm(self, grid: &Geometry) -> f64 {
-        if self == Self::Intensities { 0.0 } else { FAR * reach(grid) }
+    pub(super) fn influence_mm(self, grid: &Geometry) -> f64 {
+        if self == Self::Intensities { 0.0 } else { INFLUENCE * neighbourhood_mm(grid) }
     }
 
     /// Returns the value ranges of all channels that are compared; `all` are those of the intensities of each channel.
@@ -54,14 +54,14 @@ impl Compared {
 }
 
 /// Returns the sigma of the neighbourhoods of local contrast on an image's grid, mm.
-fn reach(grid: &Geometry) -> f64 {
+fn neighbourhood_mm(grid: &Geometry) -> f64 {
     let least = if grid.is_flat() { 0.0 } else { LEAST * smallest(grid) };
     neighbourhood(grid).max(least)
 }
 
 /// Returns whether local contrast may be compared, as far as that is known before the start. In volumes it is not worth
 /// its time beside local correlation, which follows structures itself.
-pub fn may_be(grid: &Geometry, forces: &Forces) -> bool {
+pub fn may_compare_contrast(grid: &Geometry, forces: &Forces) -> bool {
     let joint = forces.has(Force::Mi) || forces.has(Force::Nmi);
     joint && !forces.has(Force::Ssd) && (grid.is_flat() || !forces.has(Force::Lcc))
 }
@@ -78,8 +78,10 @@ pub fn levels<'a>(
 ) -> Result<Vec<Level<'a>>> {
     let mut levels = levels::levels(channels, spacings, observer)?;
     let intensities = channels[0].each_ref().map(|image| image.intensities);
-    let contrasts =
-        levels.last().filter(|finest| may_be(finest.grids()[0], forces)).map(|finest| contrasts(finest, intensities));
+    let contrasts = levels
+        .last()
+        .filter(|finest| may_compare_contrast(finest.grids()[0], forces))
+        .map(|finest| contrasts(finest, intensities));
     if let Some(contrasts) = contrasts.transpose()?.flatten() {
         let contrasts = levels::channel(contrasts, spacings, observer)?;
         levels.iter_mut().zip(contrasts).for_each(|(level, contrasts)| level.contrasts = Some(contrasts));
@@ -90,7 +92,8 @@ pub fn levels<'a>(
 /// Returns the local contrast of both images on a level, or `None` if one of them has none.
 fn contrasts(level: &Level, intensities: [Intensities; 2]) -> Result<Option<[Prepared<'static>; 2]>> {
     let [fixed, moving] = place::images(level, intensities);
-    let (fixed, moving) = rayon::join(|| even(Setting::Fixed, &fixed), || even(Setting::Moving, &moving));
+    let (fixed, moving) =
+        rayon::join(|| local_contrast(Setting::Fixed, &fixed), || local_contrast(Setting::Moving, &moving));
     match (fixed, moving) {
         (Err(Error::Option { .. }), _) | (_, Err(Error::Option { .. })) => Ok(None),
         (fixed, moving) => Ok(Some([fixed?, moving?])),
@@ -98,12 +101,14 @@ fn contrasts(level: &Level, intensities: [Intensities; 2]) -> Result<Option<[Pre
 }
 
 /// Computes an image's local contrast. What is not foreground is masked.
-fn even(which: Setting, image: &Prepared) -> Result<Prepared<'static>> {
+fn local_contrast(which: Setting, image: &Prepared) -> Result<Prepared<'static>> {
     let (mask, Prepared { image, intensities, .. }) = (image.mask(), image);
     let grid = &image.geometry;
     Ok(match grid.is_flat() {
-        true => Even::new(which, image, mask, reach(grid))?.prepared(intensities),
-        false => Even::whole(which, image, mask, reach(grid))?.prepared(intensities).without_masked(),
+        true => LocalContrast::new(which, image, mask, neighbourhood_mm(grid))?.prepared(intensities),
+        false => LocalContrast::of_whole_volume(which, image, mask, neighbourhood_mm(grid))?
+            .prepared(intensities)
+            .without_masked(),
     })
 }
 
@@ -118,7 +123,7 @@ pub fn compared(levels: &[Level], start: &DAffine3, intensities: [Intensities; 2
     if !finest.grids()[0].is_flat() {
         return Ok(Compared::Both);
     }
-    let agree = |places: [Place; 2]| places.into_iter().all(intensities_agree);
+    let agree = |places: [Place; 2]| places.into_iter().all(intensities_lead);
     Ok(match place::both_ways(levels, start, intensities)?.map(agree) {
         None => Compared::Intensities,
         Some(true) => Compared::Both,
@@ -128,7 +133,7 @@ pub fn compared(levels: &[Level], start: &DAffine3, intensities: [Intensities; 2
 
 /// Moves local contrast to the channels of the levels if it is compared: in place of intensities, or as the last
 /// channel.
-pub fn take(levels: &mut [Level], compared: Compared) {
+pub fn add_to_channels(levels: &mut [Level], compared: Compared) {
     for level in levels {
         match (compared, level.contrasts.take()) {
             (Compared::Contrasts, Some(contrasts)) => {

@@ -1,6 +1,6 @@
 //! The levels that a flow passes from one start, and how each of them is climbed.
 
-use super::climb::{Climbed, Plan, Term};
+use super::climb::{LevelTrace, Plan, Term};
 use super::flows::{Flows, Shared};
 use super::middle::Middle;
 use super::searched::Searched;
@@ -8,7 +8,7 @@ use super::smoothing::Smoothing;
 use super::{Compared, Level, Options, TermValues, doubts, levels, smallest};
 use crate::backend::{Backend, Climb, Half, RELAXED_ROUNDS};
 use crate::image::{Geometry, Intensities, StoredImage};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::{Observer, Result};
 use glam::DAffine3;
 
@@ -21,11 +21,11 @@ const BLOCK: f64 = 4.0;
 
 /// A level of a volume with no more voxels than this is a coarse level, unless it is the finest. A head has 90,000
 /// voxels at 4 mm.
-const FEW: usize = 1 << 17;
+const MOST_TRIAL_VOXELS: usize = 1 << 17;
 
 /// The most voxels of the level after the coarse ones for it to be searched, too: for as many, two threads take three
 /// seconds.
-const MOST: usize = 1 << 20;
+const MOST_SEARCH_VOXELS: usize = 1 << 20;
 
 /// The margin, as a factor, by which relaxed fields are kept within the limits of volume change.
 const MARGIN: f64 = 1.01;
@@ -65,8 +65,8 @@ impl Course<'_> {
     /// so little of them that the stiffest field looks best.
     pub fn coarse(&self) -> usize {
         let grids = (0..self.finest()).map(|number| self.grid(number));
-        let few = grids.take_while(|grid| !grid.is_flat() && grid.voxels() <= FEW).count();
-        few.max(self.levels.len().saturating_sub(2)).max(1)
+        let small = grids.take_while(|grid| !grid.is_flat() && grid.voxels() <= MOST_TRIAL_VOXELS).count();
+        small.max(self.levels.len().saturating_sub(2)).max(1)
     }
 
     /// Returns whether the level after the coarse ones is searched, too. It is for volumes, unless it is the finest
@@ -75,7 +75,7 @@ impl Course<'_> {
         let number = self.coarse();
         self.middle.is_none() && number < self.finest() && {
             let grid = self.grid(number);
-            !grid.is_flat() && grid.voxels() <= MOST
+            !grid.is_flat() && grid.voxels() <= MOST_SEARCH_VOXELS
         }
     }
 
@@ -141,7 +141,7 @@ impl Course<'_> {
 
     /// Moves a flow to a level, with the field that it begins with.
     pub fn enter(&self, flow: &mut Flows, number: usize, before: Before) -> Result<()> {
-        go_on(self.observer)?;
+        ask_observer(self.observer)?;
         let grid = self.grid(number);
         let from = match before {
             Before::Level(before) => Some(levels::between(self.grid(before), grid)),
@@ -151,7 +151,7 @@ impl Course<'_> {
         let landmarks = self.options.landmarks.as_ref();
         let landmarks = landmarks.map(|landmarks| landmarks.on(grid, self.finest_mm(), &self.start, self.middle));
         let landmarks = landmarks.unwrap_or_default();
-        let block_mm = (BLOCK * self.mm(self.coarse() - 1)).max(self.compared.far_mm(self.grid(self.finest())));
+        let block_mm = (BLOCK * self.mm(self.coarse() - 1)).max(self.compared.influence_mm(self.grid(self.finest())));
         let shared =
             Shared { from, compare: &plan.compare(), block_mm, landmarks: landmarks.each_ref().map(Vec::as_slice) };
         flow.enter(&shared, (&self.levels[number], &self.stored[number]), grid, &self.start)?;
@@ -192,16 +192,17 @@ impl Course<'_> {
         self.observer.level(number, self.levels.len(), spacing_mm);
         self.enter(flow, number, before)?;
         let plan = self.plan(number);
-        let Climbed { values, terms, converged } = plan.climb(flow.climb(), Half::Both, smoothing, self.observer)?;
-        go_on(self.observer)?;
-        self.relax(flow.climb())?;
-        let mut jacobian_range = flow.climb().jacobian_range()?;
+        let LevelTrace { values, terms, converged } =
+            plan.climb(flow.as_climb(), Half::Both, smoothing, self.observer)?;
+        ask_observer(self.observer)?;
+        self.relax(flow.as_climb())?;
+        let mut jacobian_range = flow.as_climb().jacobian_range()?;
         let mut mm = 0.5 * smallest(grid);
         while jacobian_range[0] <= 0.0 && mm < 64.0 * smallest(grid) {
-            go_on(self.observer)?;
-            flow.climb().smooth(mm)?;
-            go_on(self.observer)?;
-            jacobian_range = flow.climb().jacobian_range()?;
+            ask_observer(self.observer)?;
+            flow.as_climb().smooth(mm)?;
+            ask_observer(self.observer)?;
+            jacobian_range = flow.as_climb().jacobian_range()?;
             mm *= 2.0;
         }
         let stopped = if converged { "converged" } else { "iterations" };

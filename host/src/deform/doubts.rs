@@ -1,11 +1,13 @@
 //! The checks of a deformation, and the doubts that they raise.
 
-use super::start::Vouched;
+use super::start::Support;
 use super::{Consistency, Deformation, Level};
 use crate::doubt::{Check, Doubt};
 use crate::error::message;
 use crate::image::Geometry;
-use crate::registration::{LITTLE_INFORMATION, Place, Unmatched, agrees, agrees_alone, agrees_linearly};
+use crate::registration::{
+    LITTLE_INFORMATION, Place, Unmatched, linear_place_doubt, place_doubts, unconfirmed_place_doubt,
+};
 
 /// The mean inverse consistency error, in voxels, above which the inverse is poor.
 const POOR_INVERSE: f64 = 0.5;
@@ -14,10 +16,10 @@ pub const UNUSUAL: [f64; 2] = [0.1, 10.0];
 
 /// The mutual information of local contrast should rise as structures are aligned. Below this fraction of its value at
 /// the start, the field has led structures apart. A little is lost if they were aligned from the beginning.
-const KEPT: f64 = 0.6;
+const LEAST_KEPT: f64 = 0.6;
 
 /// The cost of bending that need not be accounted for, nats: that of volumes that change by a factor of 1.18.
-const LITTLE_BENT: f64 = 0.03;
+const BENDING_TOLERANCE: f64 = 0.03;
 
 /// The fractions of the images above which an unmatched part is a slight doubt (it may have been cut out of one of
 /// them), and above which it is a grave one (it is misplaced).
@@ -25,7 +27,7 @@ const UNMATCHED: [f64; 2] = [0.05, 0.1];
 
 /// Returns a doubt if the local contrast of a part of volumes has hardly any mutual information with what the field
 /// places on it.
-pub fn of_parts(Unmatched { share, middle_mm }: Unmatched) -> Option<Doubt> {
+pub fn unmatched_doubt(Unmatched { share, middle_mm }: Unmatched) -> Option<Doubt> {
     let [x, y, z] = middle_mm?;
     let text = format!(
         "{:.0} % of the foreground does not match what lies on it, around ({x:.0}, {y:.0}, {z:.0}) mm LPS: look there, \
@@ -37,34 +39,34 @@ pub fn of_parts(Unmatched { share, middle_mm }: Unmatched) -> Option<Doubt> {
 }
 
 /// Returns doubts if the mutual information of local contrast does not rise enough from the start to the field.
-pub fn of_gain(made: &Deformation) -> Vec<Doubt> {
-    let Some(([before, after], bending)) = told(made) else { return Vec::new() };
-    of_contrasts(before, after).into_iter().chain(of_bending(after - before, bending)).collect()
+pub fn gain_doubts(made: &Deformation) -> Vec<Doubt> {
+    let Some(([before, after], bending)) = contrast_gain(made) else { return Vec::new() };
+    contrast_loss_doubt(before, after).into_iter().chain(bending_doubt(after - before, bending)).collect()
 }
 
 /// Returns the mutual information of local contrast through the start and through the field, nats, and by how much it
 /// must rise to account for the bending.
-fn told(made: &Deformation) -> Option<([f64; 2], f64)> {
+fn contrast_gain(made: &Deformation) -> Option<([f64; 2], f64)> {
     Some(([made.start_information?, made.place?.information], made.bending?))
 }
 
 /// Returns whether a field that is only tried could pass when it is finished, from the mutual information of local
-/// contrast before and after, nats. A field that already loses more than [`LITTLE_BENT`] leads structures apart, and
-/// would go on to.
-pub fn accounted([before, after]: [f64; 2], bending: f64) -> bool {
-    of_contrasts(before, after).is_none() && bending <= after - before + LITTLE_BENT
+/// contrast before and after, nats. A field that already loses more than [`BENDING_TOLERANCE`] leads structures
+/// apart, and would go on to.
+pub fn is_accounted_for([before, after]: [f64; 2], bending: f64) -> bool {
+    contrast_loss_doubt(before, after).is_none() && bending <= after - before + BENDING_TOLERANCE
 }
 
-/// Returns whether a finished field fails the checks by local contrast, or bends by more than [`LITTLE_BENT`] and
+/// Returns whether a finished field fails the checks by local contrast, or bends by more than [`BENDING_TOLERANCE`] and
 /// passes only because of that tolerance.
-pub fn hardly_accounted(made: &Deformation) -> bool {
-    told(made).is_some_and(|([before, after], bending)| {
-        of_contrasts(before, after).is_some() || bending > LITTLE_BENT && bending > after - before
+pub fn is_barely_accounted_for(made: &Deformation) -> bool {
+    contrast_gain(made).is_some_and(|([before, after], bending)| {
+        contrast_loss_doubt(before, after).is_some() || bending > BENDING_TOLERANCE && bending > after - before
     })
 }
 
 /// Returns a doubt if the mutual information of local contrast, nats, falls too far from the start to the field.
-fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
+fn contrast_loss_doubt(before: f64, after: f64) -> Option<Doubt> {
     let times = after.max(0.0) / before;
     let text = || {
         message!(
@@ -73,12 +75,12 @@ fn of_contrasts(before: f64, after: f64) -> Option<Doubt> {
             "use ", Force, " lcc, or a larger ", SmoothMm
         )
     };
-    (before >= LITTLE_INFORMATION && times < KEPT).then(|| Doubt::grave(Check::NoRise, text()))
+    (before >= LITTLE_INFORMATION && times < LEAST_KEPT).then(|| Doubt::grave(Check::NoRise, text()))
 }
 
 /// Returns a doubt if a field is less likely than its start by `bending`, while the mutual information of local
 /// contrast rises only by `gain`, both in nats.
-fn of_bending(gain: f64, bending: f64) -> Option<Doubt> {
+fn bending_doubt(gain: f64, bending: f64) -> Option<Doubt> {
     let text = || {
         message!(
             "the images do not justify so strong a deformation (the mutual information of local contrast rose by {gain:.2} \
@@ -86,20 +88,26 @@ fn of_bending(gain: f64, bending: f64) -> Option<Doubt> {
             "use a larger ", SmoothMm, ", or a linear registration alone"
         )
     };
-    (bending > gain.max(0.0) + LITTLE_BENT).then(|| Doubt::grave(Check::Bent, text()))
+    (bending > gain.max(0.0) + BENDING_TOLERANCE).then(|| Doubt::grave(Check::Bent, text()))
 }
 
 /// Returns doubts about where a deformation, and its linear part, place the images.
-pub fn of_place(place: Place, linear: Option<Place>, vouched: Vouched) -> Vec<Doubt> {
-    let doubts: Vec<Doubt> = agrees(place).collect();
-    let alone = || agrees_alone(place).or_else(|| agrees_linearly(linear?));
-    let alone = (vouched != Vouched::Checks && doubts.is_empty()).then(alone).flatten();
+pub fn deformed_place_doubts(place: Place, linear: Option<Place>, support: Support) -> Vec<Doubt> {
+    let doubts: Vec<Doubt> = place_doubts(place).collect();
+    let alone = || unconfirmed_place_doubt(place).or_else(|| linear_place_doubt(linear?));
+    let alone = (support != Support::PassedChecks && doubts.is_empty()).then(alone).flatten();
     doubts.into_iter().chain(alone).collect()
 }
 
 /// Returns doubts about folds, volumes, the metric and the inverse. `agree` is whether the images agree better through
 /// the field than around it.
-pub fn of(levels: &[Level], jacobian: [f64; 2], consistency: &Consistency, grid: &Geometry, agree: bool) -> Vec<Doubt> {
+pub fn field_doubts(
+    levels: &[Level],
+    jacobian: [f64; 2],
+    consistency: &Consistency,
+    grid: &Geometry,
+    agree: bool,
+) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let [low, high] = jacobian;
     if low.is_nan() || low <= 0.0 {
@@ -133,7 +141,7 @@ mod tests {
     #[test]
     fn bending_must_be_accounted_for() {
         for (gain, bending, told) in [(0.05, 0.3, true), (-0.2, 0.1, true), (0.5, 0.3, false), (-0.1, 0.02, false)] {
-            let doubt = of_bending(gain, bending);
+            let doubt = bending_doubt(gain, bending);
             assert_eq!(doubt.is_some_and(|doubt| doubt.grave && doubt.check == Check::Bent), told, "{gain} {bending}");
         }
     }
@@ -147,7 +155,7 @@ mod tests {
             ([0.02, 0.15], 0.1, true),
             ([0.05, 0.025], 0.0, false),
         ] {
-            assert_eq!(accounted(told, bending), may, "{told:?} {bending}");
+            assert_eq!(is_accounted_for(told, bending), may, "{told:?} {bending}");
         }
     }
 
@@ -156,7 +164,7 @@ mod tests {
         for (before, after, told) in
             [(0.14, 0.035, true), (0.14, -0.01, true), (0.44, 0.43, false), (0.1, 0.3, false), (0.01, 0.001, false)]
         {
-            let doubt = of_contrasts(before, after);
+            let doubt = contrast_loss_doubt(before, after);
             assert_eq!(
                 doubt.is_some_and(|doubt| doubt.grave && doubt.check == Check::NoRise),
                 told,

@@ -1,11 +1,11 @@
 //! Makes the result of a finished flow: fields, Jacobian determinants and images.
 
-use super::place::Looked;
+use super::place::FieldMeasures;
 use super::{Compared, Consistency, Deformation, Seconds, vectors};
 use crate::backend::{Backend, Flow, FlowInverse};
 use crate::image::voxel_map;
 use crate::image::{Geometry, Intensities};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::registration::LinearStart;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::Field;
@@ -15,45 +15,45 @@ use rayon::prelude::*;
 
 /// Makes the result of a flow on the fixed image's grid; `inverse` is its inverse, if that is known already. The caller
 /// still has to fill in the levels and what follows from them, and the seconds. `moved` is whether the moving image is
-/// wanted on the fixed image's grid; `look` measures how well the images agree through the field.
+/// wanted on the fixed image's grid; `measure` measures how well the images agree through the field.
 pub fn deformation(
     flow: &mut dyn Flow,
     backend: &dyn Backend,
     (fixed, moving, moved): (&Geometry, &Volume, bool),
-    begin: LinearStart,
+    linear_start: LinearStart,
     inverse: Option<FlowInverse>,
-    look: &(dyn Fn(&Field) -> Result<Option<Looked>> + Sync),
+    measure: &(dyn Fn(&Field) -> Result<Option<FieldMeasures>> + Sync),
     observer: &dyn Observer,
 ) -> Result<Deformation> {
-    let start = begin.transform.to_affine();
+    let start = linear_start.transform.to_affine();
     let back_to = &moving.geometry;
     let there = voxel_map(fixed, back_to, &start);
     let back = voxel_map(back_to, fixed, &start.inverse());
     let [of_field, of_inverse] = vectors::maps([fixed, back_to], &start);
     let stretch = start.matrix3.determinant().abs();
 
-    let mut made = nothing_yet([fixed, back_to], begin, backend);
+    let mut made = nothing_yet([fixed, back_to], linear_start, backend);
     made.field.vectors = flow.vectors(&of_field)?;
     let (field, jacobian) = (&made.field, &mut made.jacobian);
-    let mut looked = Ok(None);
-    let place = &mut looked;
+    let mut measured = Ok(None);
+    let slot = &mut measured;
     // While the device makes the next result, other threads work on the one before.
     rayon::in_place_scope(|scope| {
-        scope.spawn(move |_| *place = look(field));
-        go_on(observer)?;
+        scope.spawn(move |_| *slot = measure(field));
+        ask_observer(observer)?;
         let inverse = inverse.map_or_else(|| flow.inverse(back_to.size, [&there, &back], &of_inverse), Ok)?;
         made.consistency = Consistency { mean_mm: inverse.mean_mm, worst_mm: inverse.worst_mm };
         made.inverse.vectors = inverse.vectors;
-        go_on(observer)?;
+        ask_observer(observer)?;
         jacobian.voxels = flow.jacobians()?;
         scope.spawn(move |_| {
             jacobian.voxels.par_iter_mut().for_each(|volume| *volume = (f64::from(*volume) * stretch) as f32);
         });
-        go_on(observer)?;
+        ask_observer(observer)?;
         made.moved = moved.then(|| image_through(flow, fixed, moving, &there)).transpose()?;
         Ok::<_, Error>(())
     })?;
-    if let Some(Looked { overlap, agreement }) = looked? {
+    if let Some(FieldMeasures { overlap, agreement }) = measured? {
         made.overlap = Some(overlap);
         made.place = agreement.map(|of| of.place);
         made.start_information = agreement.map(|of| of.at_start);

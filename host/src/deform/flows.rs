@@ -4,7 +4,7 @@ use super::levels::Level;
 use super::middle::Middle;
 use super::vectors;
 use crate::Result;
-use crate::backend::cpu::{Met, Side};
+use crate::backend::cpu::{MiddleFields, Side};
 use crate::backend::{Backend, Climb, Compare, Flow, FlowChannel, FlowInverse, FlowLandmark, FlowLevel, FlowPair};
 use crate::image::{Geometry, StoredImage, voxel_map};
 use glam::DAffine3;
@@ -36,7 +36,7 @@ impl<'a> Flows<'a> {
         })
     }
 
-    pub fn climb(&mut self) -> &mut dyn Climb {
+    pub fn as_climb(&mut self) -> &mut dyn Climb {
         match self {
             Self::One(flow) => &mut **flow,
             Self::Two(pair, _) => &mut **pair,
@@ -123,7 +123,7 @@ fn padding(size: [usize; 3]) -> usize {
 
 /// Composes the fields on the finest grid in the middle. Returns the field from the fixed to the moving image, and its
 /// inverse. Both are relaxed where they change volumes by factors outside their `limits`: see [`Climb::relax`].
-pub fn met(
+pub fn compose_pair(
     fields: [Vec<f32>; 2],
     middle: &Middle,
     finest: &Geometry,
@@ -143,5 +143,5 @@ pub fn met(
         Side { size: fixed.size, maps: [&from_fixed, &to_fixed], limits: limits[0] },
         Side { size: moving.size, maps: [&from_moving, &to_moving], limits: limits[1] },
     ];
-    Met::new(fields, finest.size).whole(sides, fixed.spacing.to_array(), ([&there, &back], &vectors))
+    MiddleFields::new(fields, finest.size).combine(sides, fixed.spacing.to_array(), ([&there, &back], &vectors))
 }

@@ -164,16 +164,16 @@ mod tests {
     #[test]
     fn what_is_no_pair_or_lies_outside_is_refused() {
         let grid = Geometry::axis_aligned([4, 3, 2], DVec3::ONE, DVec3::ZERO);
-        let told = |fixed: &[DVec3], moving: &[DVec3], error_mm| {
+        let refusal = |fixed: &[DVec3], moving: &[DVec3], error_mm| {
             let landmarks = Landmarks { fixed: fixed.to_vec(), moving: moving.to_vec(), error_mm };
             landmarks.check([&grid; 2]).map_err(|error| error.to_string()).err().unwrap_or_default()
         };
         let (inside, outside) = (DVec3::ONE, DVec3::new(-1.0, 1.0, 1.0));
-        assert_eq!(told(&[inside], &[inside], Some(0.5)), "");
-        assert!(told(&[inside], &[], None).contains("1 fixed and 0 moving"));
-        assert!(told(&[], &[], None).contains("0 fixed and 0 moving"));
-        assert!(told(&[inside], &[inside], Some(0.0)).contains("more than 0"));
-        let told = told(&[inside, inside], &[inside, outside], None);
-        assert!(told.contains("landmark 2 at -1.0, 1.0, 1.0 mm") && told.contains("moving"), "{told}");
+        assert_eq!(refusal(&[inside], &[inside], Some(0.5)), "");
+        assert!(refusal(&[inside], &[], None).contains("1 fixed and 0 moving"));
+        assert!(refusal(&[], &[], None).contains("0 fixed and 0 moving"));
+        assert!(refusal(&[inside], &[inside], Some(0.0)).contains("more than 0"));
+        let refusal = refusal(&[inside, inside], &[inside, outside], None);
+        assert!(refusal.contains("landmark 2 at -1.0, 1.0, 1.0 mm") && refusal.contains("moving"), "{refusal}");
     }
 }

@@ -4,7 +4,7 @@ use super::respaced::respaced;
 use super::{Force, Forces, smallest};
 use crate::error::{Setting, message};
 use crate::image::{Geometry, Prepared, Range, StoredImage};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::{Error, Observer, Result, Volume};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -102,11 +102,11 @@ fn pyramid<'a>(volume: Cow<'a, Volume>, spacings: &[f64], observer: &dyn Observe
         Cow::Owned(coarser) => Some(Cow::Owned(coarser)),
         Cow::Borrowed(_) => None,
     };
-    go_on(observer)?;
+    ask_observer(observer)?;
     let mut finer = made(&volume, finest).unwrap_or(volume);
     let mut levels = Vec::with_capacity(spacings.len());
     for &mm in coarser.iter().rev() {
-        go_on(observer)?;
+        ask_observer(observer)?;
         let level = made(&finer, mm).unwrap_or_else(|| finer.clone());
         levels.push(std::mem::replace(&mut finer, level));
     }

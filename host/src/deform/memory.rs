@@ -1,13 +1,13 @@
 //! Checks before a deformation starts whether it fits into memory.
 
-use super::contrasts::may_be;
+use super::contrasts::may_compare_contrast;
 use super::levels::Level;
 use super::middle::Middle;
 use super::{Compared, Options, smallest};
 use crate::backend::{Backend, BackendKind, FlowLoad, cpu::Cpu, flow_bytes};
 use crate::error::message;
 use crate::image::Geometry;
-use crate::registration::memory::{self, Place};
+use crate::registration::memory::{self, MemoryOf};
 use crate::{Error, Observer, Result};
 
 /// The memory that a deformation needs.
@@ -51,13 +51,13 @@ impl Need {
 pub fn check(backend: &dyn Backend, need: &Need) -> Result<()> {
     let [here, on_device] = need.host;
     let need = if backend.free_memory().is_some() { on_device } else { here };
-    memory::enough(need, memory::free(), Place::Host)
+    memory::require_free(need, memory::free(), MemoryOf::Host)
 }
 
 /// Estimates the bytes of the host's memory that a deformation needs beside the images themselves, before its start is
 /// known. In symmetric mode, the grid in the middle is taken to be that of the fixed image.
 pub fn expected(images: [&Geometry; 2], options: &Options, on_device: bool) -> u64 {
-    let compared = if may_be(images[0], &options.force) { Compared::Both } else { Compared::Intensities };
+    let compared = if may_compare_contrast(images[0], &options.force) { Compared::Both } else { Compared::Intensities };
     host_bytes(images, options.symmetric.then_some(images[0]), options.load(compared), on_device)
 }
 
@@ -140,11 +140,11 @@ mod tests {
         let large = need(8_000_000_000, false);
         let note = short(&large, 1_000_000_000, BackendKind::Auto).unwrap().unwrap();
         assert!(note.contains("8.00 GB") && note.contains("1.00 GB") && note.contains("CPU"), "{note}");
-        let told = |need: &Need| short(need, 1_000_000_000, BackendKind::Cuda).unwrap_err().to_string();
-        let of_large = told(&large);
+        let refusal = |need: &Need| short(need, 1_000_000_000, BackendKind::Cuda).unwrap_err().to_string();
+        let of_large = refusal(&large);
         assert!(of_large.contains("end at 2 mm or more") && of_large.contains("`backend` cpu"), "{of_large}");
         // Pixels twice as wide are a quarter as many.
-        let of_picture = told(&need(4_000_000_000, true));
+        let of_picture = refusal(&need(4_000_000_000, true));
         assert!(of_picture.contains("end at 2 mm or more"), "{of_picture}");
     }
 

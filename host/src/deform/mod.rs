@@ -6,6 +6,7 @@ mod bending;
 mod channels;
 mod climb;
 mod content;
+mod contrast_check;
 mod contrasts;
 mod course;
 mod doubts;
@@ -15,7 +16,6 @@ mod forces;
 mod found;
 mod landmarks;
 mod levels;
-mod meet;
 pub(crate) mod memory;
 mod middle;
 mod options;
@@ -27,10 +27,10 @@ mod searched;
 mod smoothing;
 mod start;
 mod stiffness;
+mod strategy;
+mod symmetric_contrast;
 mod trials;
 mod vectors;
-mod way;
-mod witness;
 
 pub use channels::Channel;
 pub use contrasts::Compared;
@@ -43,12 +43,12 @@ pub use start::Start;
 use crate::backend::Chosen;
 use crate::image::{Geometry, Prepared};
 use crate::metric;
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::registration::timed;
 use crate::{Observer, Result, Volume};
 use middle::Middle;
 use run::Run;
-use start::{Begin, Starts};
+use start::{StartCandidate, StartCandidates};
 use std::time::Instant;
 
 /// Deforms the moving image onto the fixed one: see [`Engine::deform`](crate::Engine::deform). The search for the
@@ -63,19 +63,19 @@ pub(crate) fn deform(
     // Images that cannot be deformed are refused before the linear registration, not after it.
     let prepared = options.prepare(fixed, moving)?;
     let images = &prepared[0];
-    metric::check::tell(images, observer);
+    metric::check::note_missing_voxels(images, observer);
     let start = || options.start.find(images, options.symmetric, chosen, observer);
     let spacings = || options.levels.clone().unwrap_or_else(|| levels::automatic(&fixed.geometry));
     // In symmetric mode the levels depend on the start, and their grid is the box that both images share: see `middle`.
-    let shown = if options.symmetric { None } else { content::without_background(&prepared, spacings()[0]) };
-    let shown = shown.as_deref().unwrap_or(&prepared);
+    let cropped = if options.symmetric { None } else { content::without_background(&prepared, spacings()[0]) };
+    let channels = cropped.as_deref().unwrap_or(&prepared);
     let levels_of = |channels, spacings: &[f64]| contrasts::levels(channels, spacings, &options.force, observer);
-    let levels = || (!options.symmetric).then(|| levels_of(shown, &spacings())).transpose();
+    let levels = || (!options.symmetric).then(|| levels_of(channels, &spacings())).transpose();
     let (start, levels) = rayon::join(start, levels);
-    let (Starts { mut starts, doubts }, levels) = (start?, levels?);
+    let (StartCandidates { candidates: mut starts, doubts }, levels) = (start?, levels?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
-    go_on(observer)?;
+    ask_observer(observer)?;
     let intensities = images.each_ref().map(|image| image.intensities);
     let range = |images: &[Prepared; 2]| images.each_ref().map(|image| image.intensities.range);
     let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
@@ -87,13 +87,13 @@ pub(crate) fn deform(
             timed(&mut seconds.pyramid, || levels_of(&prepared, &spacings))?
         }
     };
-    let likely = starts[0].linear.transform.to_affine();
-    let compared = timed(&mut seconds.pyramid, || contrasts::compared(&levels, &likely, intensities))?;
-    contrasts::take(&mut levels, compared);
+    let likelier_start = starts[0].linear.transform.to_affine();
+    let compared = timed(&mut seconds.pyramid, || contrasts::compared(&levels, &likelier_start, intensities))?;
+    contrasts::add_to_channels(&mut levels, compared);
     let ranges = compared.ranges(ranges);
     let middles = starts.iter().filter_map(|start| start.middle.as_ref());
     let need = memory::Need::new(grids, levels.last(), middles, options.load(compared));
-    let backend = memory::choose(chosen.soonest(observer)?, chosen.asked(), &need, observer)?;
+    let backend = memory::choose(chosen.fastest(observer)?, chosen.requested(), &need, observer)?;
     memory::check(backend, &need)?;
     let (starts, ranges) = (&*starts, &*ranges);
     let run = Run { fixed, moving, intensities, starts, options, compared, ranges, observer, backend };
@@ -104,12 +104,12 @@ pub(crate) fn deform(
 
 /// Gives each start the grid in the middle between the images, where the two flows of symmetric mode meet. Returns the
 /// spacings of the levels, mm: those in `asked`, but no finer than that grid, or else the first start's own.
-fn meet_between(images: [&Geometry; 2], starts: &mut [Begin], asked: Option<&[f64]>) -> Result<Vec<f64>> {
+fn meet_between(images: [&Geometry; 2], starts: &mut [StartCandidate], asked: Option<&[f64]>) -> Result<Vec<f64>> {
     let mut spacings = asked.map(<[f64]>::to_vec);
-    for begin in starts {
-        let middle = Middle::new(images, &begin.linear.transform.to_affine(), spacings.as_deref())?;
+    for start in starts {
+        let middle = Middle::new(images, &start.linear.transform.to_affine(), spacings.as_deref())?;
         spacings = Some(middle.spacings());
-        begin.middle = Some(middle);
+        start.middle = Some(middle);
     }
     Ok(spacings.unwrap_or_default())
 }

@@ -4,8 +4,8 @@
 use super::bending;
 use super::levels::{Channel, Level};
 use crate::image::{Intensities, Prepared};
-use crate::plane::even::longer_side;
-use crate::registration::{Insides, Place, Unmatched, agrees, agrees_alone, volume};
+use crate::plane::local_contrast::longer_side;
+use crate::registration::{Foregrounds, Place, Unmatched, place_doubts, unconfirmed_place_doubt, volume};
 use crate::resample::{Resampled, resample_through};
 use crate::transform::{Field, FieldMap, Kind};
 use crate::{Resampling, Result, Volume};
@@ -18,7 +18,7 @@ const ENOUGH: [f64; 2] = [250.0, 64.0];
 
 /// What is measured of two images through a field.
 #[derive(Debug, Clone, Copy)]
-pub struct Looked {
+pub struct FieldMeasures {
     /// The fraction of the smaller image's volume that lies inside the other one: 0 to 1, or more if the field enlarges
     /// it.
     pub overlap: f64,
@@ -42,19 +42,19 @@ pub struct Agreement {
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
-pub fn look(
+pub fn measure(
     levels: &[Level],
     field: &Field,
     start: &DAffine3,
     intensities: [Intensities; 2],
-) -> Result<Option<Looked>> {
-    let Some(images) = enough(levels, intensities) else { return Ok(None) };
+) -> Result<Option<FieldMeasures>> {
+    let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
     let map = field.map();
     let (through, inside) = moved(&images, |point| map.transform_point3(point))?;
     let [fixed, moving] = images.each_ref().map(|image| &image.image.geometry);
     let overlap = inside as f64 * fixed.voxel_size() / volume(fixed).min(volume(moving));
     let agreement = agreement(&images, &through, &map, start)?;
-    Ok(Some(Looked { overlap, agreement }))
+    Ok(Some(FieldMeasures { overlap, agreement }))
 }
 
 /// Measures how well the images agree through a map; `through` is the moving image resampled through it. Returns `None`
@@ -65,24 +65,24 @@ fn agreement(
     map: &FieldMap,
     start: &DAffine3,
 ) -> Result<Option<Agreement>> {
-    let Some(insides) = Insides::of([&images[0], through], [&[], &[]])? else {
+    let Some(foregrounds) = Foregrounds::of([&images[0], through], [&[], &[]])? else {
         // Each image has enough foreground, but not within the other one.
         let nowhere = Agreement { place: Place::NOWHERE, at_start: 0.0, bending: 0.0, unmatched: None };
-        return Ok(Insides::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
+        return Ok(Foregrounds::of(images.each_ref(), [&[], &[]])?.map(|_| nowhere));
     };
-    let at_start = || insides.information(&moved(images, |point| start.transform_point3(point))?.0);
-    let others = || rayon::join(at_start, || bending_of(&insides, map, start));
-    let placed = || rayon::join(|| insides.place(&DAffine3::IDENTITY), || insides.unmatched());
+    let at_start = || foregrounds.information(&moved(images, |point| start.transform_point3(point))?.0);
+    let others = || rayon::join(at_start, || bending_of(&foregrounds, map, start));
+    let placed = || rayon::join(|| foregrounds.place(&DAffine3::IDENTITY), || foregrounds.unmatched());
     let ((place, unmatched), (at_start, bending)) = rayon::join(placed, others);
     Ok(Some(Agreement { place: place?, at_start: at_start?, bending, unmatched }))
 }
 
 /// Returns [`bending::nats`] of a map without its `start`, over the foreground of the fixed image.
-pub fn bending_of(insides: &Insides, map: &FieldMap, start: &DAffine3) -> f64 {
+pub fn bending_of(foregrounds: &Foregrounds, map: &FieldMap, start: &DAffine3) -> f64 {
     let back = start.inverse();
-    let apart = Field::of(&insides.image().geometry, |point| back.transform_point3(map.transform_point3(point)));
+    let apart = Field::of(&foregrounds.image().geometry, |point| back.transform_point3(map.transform_point3(point)));
     let determinants = apart.jacobians();
-    bending::nats(&insides.voxels().map(|n| determinants[n]).collect::<Vec<_>>())
+    bending::nats(&foregrounds.voxels().map(|n| determinants[n]).collect::<Vec<_>>())
 }
 
 /// Resamples the moving image through a map onto the fixed image's grid. Also returns how many voxels of that grid the
@@ -103,9 +103,9 @@ pub fn moved(
 
 /// Returns the foreground of the fixed image and of the moving one, resampled through a map. Returns `None` if that is
 /// too little.
-pub fn insides(images: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Option<Insides>> {
+pub fn foregrounds(images: &[Prepared; 2], map: impl Fn(DVec3) -> DVec3 + Sync) -> Result<Option<Foregrounds>> {
     let (through, _) = moved(images, map)?;
-    Insides::of([&images[0], &through], [&[], &[]])
+    Foregrounds::of([&images[0], &through], [&[], &[]])
 }
 
 /// Measures how much better the images agree through the start of a field than around it or, if they do not agree
@@ -119,15 +119,15 @@ pub fn linear_place(
     start: &DAffine3,
     intensities: [Intensities; 2],
 ) -> Result<Option<Place>> {
-    let Some(images) = enough(levels, intensities) else { return Ok(None) };
-    let Some(insides) = Insides::of(images.each_ref(), [&[], &[]])? else { return Ok(None) };
-    let at_start = insides.place(start)?;
-    if agrees(at_start).chain(agrees_alone(at_start)).next().is_none() {
+    let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
+    let Some(foregrounds) = Foregrounds::of(images.each_ref(), [&[], &[]])? else { return Ok(None) };
+    let at_start = foregrounds.place(start)?;
+    if place_doubts(at_start).chain(unconfirmed_place_doubt(at_start)).next().is_none() {
         return Ok(Some(at_start));
     }
     let map = field.map();
-    let nearest = insides.nearest(Kind::Affine, |point| map.transform_point3(point)).unwrap_or(*start);
-    insides.place(&nearest).map(Some)
+    let nearest = foregrounds.nearest(Kind::Affine, |point| map.transform_point3(point)).unwrap_or(*start);
+    foregrounds.place(&nearest).map(Some)
 }
 
 /// Measures how much better the images agree at a map than around it, for both orders of the images.
@@ -135,7 +135,7 @@ pub fn linear_place(
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
 pub fn both_ways(levels: &[Level], map: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<[Place; 2]>> {
-    let Some(images) = enough(levels, intensities) else { return Ok(None) };
+    let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
     let there = Place::of(&images, map)?;
     let [fixed, moving] = images;
     let back = Place::of(&[moving, fixed], &map.inverse())?;
@@ -143,8 +143,8 @@ pub fn both_ways(levels: &[Level], map: &DAffine3, intensities: [Intensities; 2]
 }
 
 /// Returns the images on the coarsest level with enough voxels, or on the finest one.
-pub fn enough<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
-    let level = levels.iter().find(|level| is_enough(level)).or(levels.last())?;
+pub fn images_for_checks<'a>(levels: &'a [Level], intensities: [Intensities; 2]) -> Option<[Prepared<'a>; 2]> {
+    let level = levels.iter().find(|level| is_fine_enough(level)).or(levels.last())?;
     Some(images(level, intensities))
 }
 
@@ -155,7 +155,7 @@ pub fn images<'a>(level: &'a Level, intensities: [Intensities; 2]) -> [Prepared<
     [prepared(fixed, &masks[0], intensities[0]), prepared(moving, &masks[1], intensities[1])]
 }
 
-fn is_enough(level: &Level) -> bool {
+fn is_fine_enough(level: &Level) -> bool {
     let grid = level.grids()[0];
     longer_side(grid) >= ENOUGH[usize::from(!grid.is_flat())] * super::smallest(grid)
 }

@@ -2,7 +2,7 @@
 
 use crate::Volume;
 use crate::backend::cpu::smooth;
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use glam::DVec3;
 use gpu::math::interpolate::lerp;
 use rayon::prelude::*;
@@ -25,7 +25,7 @@ pub fn respaced(volume: &Volume, mm: f64) -> Cow<'_, Volume> {
     smooth(&mut finer, old.size, factors.map(|factor| 0.5 * (factor * factor - 1.0).max(0.0).sqrt()));
     let [columns, rows, planes] = [0, 1, 2].map(|axis| neighbours(old.size[axis], geometry.size[axis], factors[axis]));
     let mut voxels = vec![0.0; geometry.voxels()];
-    let new = voxels.par_chunks_mut(geometry.size[0]).enumerate().take_any_while(|_| wanted());
+    let new = voxels.par_chunks_mut(geometry.size[0]).enumerate().take_any_while(|_| should_continue());
     new.for_each(|(row, out)| {
         let (y, z) = (&rows[row % rows.len()], &planes[row / rows.len()]);
         let row = |y: usize, z: usize| &finer[(y + old.size[1] * z) * old.size[0]..][..old.size[0]];

@@ -1,18 +1,18 @@
-//! Runs a deformation: chooses a start and a way through the levels, runs the flow, and checks the result.
+//! Runs a deformation: chooses a start and a strategy, runs the flow, and checks the result.
 
 use super::course::Course;
 use super::flows::{self, Flows};
 use super::smoothing::Smoothing;
-use super::start::{Begin, Vouched};
-use super::trials::Account;
-use super::way::Way;
+use super::start::{StartCandidate, Support};
+use super::strategy::Strategy;
+use super::trials::BendingCheck;
 use super::{Compared, Deformation, LandmarkErrors, Landmarks, Level, Options, Seconds};
 use super::{doubts, finish, levels, memory, place, smallest};
 use crate::backend::{Backend, Flow, cpu};
 use crate::doubt::Check;
 use crate::image::{Intensities, Range, StoredImage};
-use crate::observer::go_on;
-use crate::registration::{LinearStart, overlaps, timed};
+use crate::observer::ask_observer;
+use crate::registration::{LinearStart, overlap_doubt, timed};
 use crate::transform::Field;
 use crate::{Observer, Result, Volume};
 use std::slice;
@@ -21,9 +21,9 @@ use std::slice;
 #[derive(Clone, Copy)]
 struct Attempt<'a> {
     /// One start, or two from which the better one is chosen.
-    starts: &'a [Begin],
+    starts: &'a [StartCandidate],
     /// What must account for a candidate field.
-    account: Account,
+    bending_check: BendingCheck,
 }
 
 /// The levels, and the stored images, fixed and moving, of each level's channels.
@@ -35,7 +35,7 @@ pub struct Run<'a> {
     pub moving: &'a Volume,
     pub intensities: [Intensities; 2],
     /// One start, or two from which the better one is chosen.
-    pub starts: &'a [Begin],
+    pub starts: &'a [StartCandidate],
     pub options: &'a Options,
     pub compared: Compared,
     /// The value ranges of both images of each channel.
@@ -51,123 +51,143 @@ impl Run<'_> {
         let stored: Vec<_> =
             timed(&mut seconds.pyramid, || levels.iter().map(|level| level.stored(self.ranges)).collect());
         let levels = (levels, &*stored);
-        let found = self.found(levels, Attempt { starts: self.starts, account: Account::Half }, seconds)?;
+        let found =
+            self.attempt(levels, Attempt { starts: self.starts, bending_check: BendingCheck::HeldOut }, seconds)?;
         if self.options.symmetric {
             return Ok(found);
         }
         let given = Smoothing::given(self.options, smallest(&self.fixed.geometry)).is_some();
-        if !given && doubts::hardly_accounted(&found) {
+        if !given && doubts::is_barely_accounted_for(&found) {
             self.observer.note("the images hardly justify so strong a deformation: trying weaker ones");
-            let again = Attempt { starts: self.starts, account: Account::Contrasts };
-            let again = self.found(levels, again, seconds)?;
-            return Ok(if again.trusted() { again } else { found });
+            let second = Attempt { starts: self.starts, bending_check: BendingCheck::LocalContrast };
+            let second = self.attempt(levels, second, seconds)?;
+            return Ok(if second.trusted() { second } else { found });
         }
         let unmatched = found.doubts.iter().any(|doubt| doubt.check == Check::Unmatched);
-        let Some(starts) = self.other(levels, &found).filter(|_| unmatched) else { return Ok(found) };
+        let Some(starts) = self.untaken_start(levels, &found).filter(|_| unmatched) else { return Ok(found) };
         self.observer.note("a part of the images does not match: trying the other initial alignment");
-        let again = self.found(levels, Attempt { starts, account: Account::Half }, seconds)?;
+        let second = self.attempt(levels, Attempt { starts, bending_check: BendingCheck::HeldOut }, seconds)?;
         let share = |made: &Deformation| made.unmatched.map_or(0.0, |of| of.share);
-        let better = share(&again) < share(&found) && again.values[1] > found.values[1];
-        Ok(if better && again.trusted() { again } else { found })
+        let better = share(&second) < share(&found) && second.values[1] > found.values[1];
+        Ok(if better && second.trusted() { second } else { found })
     }
 
     /// Returns the start that was not taken, if a registration that passed its checks is one of two starts, and the
     /// search for large displacements reaches from it to the other one.
-    fn other(&self, levels: Levels, found: &Deformation) -> Option<&[Begin]> {
+    fn untaken_start(&self, levels: Levels, found: &Deformation) -> Option<&[StartCandidate]> {
         let [first, second] = self.starts else { return None };
-        let reached = first.vouched == Vouched::Checks
+        let reached = first.support == Support::PassedChecks
             && self.course(levels, first).reaches(&second.linear.transform.to_affine());
         let other = if found.start.from == first.linear.from { second } else { first };
         reached.then(|| slice::from_ref(other))
     }
 
     /// Returns the course of a flow through the levels from a start.
-    fn course<'s>(&'s self, (levels, stored): Levels<'s>, begin: &'s Begin) -> Course<'s> {
+    fn course<'s>(&'s self, (levels, stored): Levels<'s>, candidate: &'s StartCandidate) -> Course<'s> {
         let Self { intensities, options, compared, observer, backend, .. } = *self;
-        let middle = begin.middle.as_ref();
-        let start = begin.linear.transform.to_affine();
+        let middle = candidate.middle.as_ref();
+        let start = candidate.linear.transform.to_affine();
         Course { levels, stored, start, intensities, middle, options, compared, observer, backend }
     }
 
     /// Makes an attempt, and checks its result.
-    fn found(&self, levels: Levels, attempt: Attempt, seconds: &mut Seconds) -> Result<Deformation> {
-        let (begin, course, way) = &timed(&mut seconds.flow, || self.best(levels, attempt))?;
+    fn attempt(&self, levels: Levels, attempt: Attempt, seconds: &mut Seconds) -> Result<Deformation> {
+        let (candidate, course, strategy) = &timed(&mut seconds.flow, || self.best_start(levels, attempt))?;
         let mut flow = Flows::new(self.backend, course.middle)?;
-        let climbed = timed(&mut seconds.flow, || way.climbed(course, &mut flow))?;
-        let made = timed(&mut seconds.finish, || self.made(flow, course, begin.linear.clone()))?;
-        let vouched = begin.vouched;
-        let alone = vouched == Vouched::Nothing;
+        let level_results = timed(&mut seconds.flow, || strategy.run(course, &mut flow))?;
+        let made = timed(&mut seconds.finish, || self.assemble(flow, course, candidate.linear.clone()))?;
+        let support = candidate.support;
+        let unconfirmed = support == Support::Unconfirmed;
         let start = made.start.transform.to_affine();
-        let look =
-            || alone.then(|| place::linear_place(course.levels, &made.field, &start, self.intensities)).transpose();
+        let look = || {
+            unconfirmed.then(|| place::linear_place(course.levels, &made.field, &start, self.intensities)).transpose()
+        };
         let linear_place = timed(&mut seconds.finish, look)?.flatten();
-        let of_place = made.place.map(|place| doubts::of_place(place, linear_place, vouched));
-        let agree = of_place.as_ref().is_some_and(Vec::is_empty);
+        let place_doubts = made.place.map(|place| doubts::deformed_place_doubts(place, linear_place, support));
+        let place_passes = place_doubts.as_ref().is_some_and(Vec::is_empty);
         let errors = |landmarks: &Landmarks| landmarks.errors(&start, &made.field, course.finest_mm());
         let landmarks = self.options.landmarks.as_ref().and_then(errors);
-        let of_landmarks = landmarks.as_ref().and_then(LandmarkErrors::doubt);
-        let flow = doubts::of(&climbed, made.jacobian_range, &made.consistency, &self.fixed.geometry, agree);
+        let landmark_doubt = landmarks.as_ref().and_then(LandmarkErrors::doubt);
+        let flow = doubts::field_doubts(
+            &level_results,
+            made.jacobian_range,
+            &made.consistency,
+            &self.fixed.geometry,
+            place_passes,
+        );
         Ok(Deformation {
             intensities: self.intensities,
             compared: self.compared,
             doubts: [
                 flow,
-                of_place.unwrap_or_default(),
-                doubts::of_gain(&made),
-                [made.overlap.and_then(overlaps), of_landmarks, made.unmatched.and_then(doubts::of_parts)]
-                    .into_iter()
-                    .flatten()
-                    .collect(),
+                place_doubts.unwrap_or_default(),
+                doubts::gain_doubts(&made),
+                [
+                    made.overlap.and_then(overlap_doubt),
+                    landmark_doubt,
+                    made.unmatched.and_then(doubts::unmatched_doubt),
+                ]
+                .into_iter()
+                .flatten()
+                .collect(),
             ]
             .concat(),
             linear_place,
             landmarks,
-            values: climbed.last().map_or([0.0; 2], Level::ends),
-            levels: climbed,
+            values: level_results.last().map_or([0.0; 2], Level::ends),
+            levels: level_results,
             ..made
         })
     }
 
-    /// Returns the start from which the images agree best, with its course and the way through it.
-    fn best<'s>(
+    /// Returns the start from which the images agree best, with its course and the strategy for it.
+    fn best_start<'s>(
         &'s self,
         levels: Levels<'s>,
-        Attempt { starts, account }: Attempt<'s>,
-    ) -> Result<(&'s Begin, Course<'s>, Way)> {
+        Attempt { starts, bending_check }: Attempt<'s>,
+    ) -> Result<(&'s StartCandidate, Course<'s>, Strategy)> {
         // After a registration that passed its checks, the second start is tried only if it may lead to another result.
-        let sure = starts[0].vouched == Vouched::Checks;
-        let alone = sure || starts.len() == 1;
-        let mut ways: Vec<(&Begin, Course, Way)> = Vec::new();
-        for begin in starts {
-            let course = self.course(levels, begin);
-            let known = ways.first().filter(|_| sure);
-            if known.is_some_and(|(_, known, way)| !way.leads_to(known, &course.start)) {
+        let passed = starts[0].support == Support::PassedChecks;
+        let alone = passed || starts.len() == 1;
+        let mut strategies: Vec<(&StartCandidate, Course, Strategy)> = Vec::new();
+        for candidate in starts {
+            let course = self.course(levels, candidate);
+            let known = strategies.first().filter(|_| passed);
+            if known.is_some_and(|(_, known, strategy)| !strategy.leads_to(known, &course.start)) {
                 break;
             }
-            let way = Way::through(&course, account, alone && ways.is_empty(), known.map(|(.., way)| way))?;
-            ways.push((begin, course, way));
+            let strategy = Strategy::choose(
+                &course,
+                bending_check,
+                alone && strategies.is_empty(),
+                known.map(|(.., strategy)| strategy),
+            )?;
+            strategies.push((candidate, course, strategy));
         }
-        let best = (0..ways.len()).rev().max_by(|&a, &b| ways[a].2.nats.total_cmp(&ways[b].2.nats)).unwrap_or(0);
-        Ok(ways.swap_remove(best))
+        let best = (0..strategies.len())
+            .rev()
+            .max_by(|&a, &b| strategies[a].2.nats.total_cmp(&strategies[b].2.nats))
+            .unwrap_or(0);
+        Ok(strategies.swap_remove(best))
     }
 
     /// Makes the deformation from flows that have ended on the grid of the finest level.
-    fn made(&self, flows: Flows, course: &Course, start: LinearStart) -> Result<Deformation> {
+    fn assemble(&self, flows: Flows, course: &Course, start: LinearStart) -> Result<Deformation> {
         let (fixed, moving) = (&self.fixed.geometry, &self.moving.geometry);
         let finest = course.grid(course.finest());
-        go_on(self.observer)?;
+        ask_observer(self.observer)?;
         let (mut flow, inverse) = match flows {
             Flows::One(flow) => (self.on_fixed(flow, course)?, None),
             Flows::Two(mut pair, middle) => {
                 let fields = pair.fields()?;
                 let (flow, inverse) =
-                    flows::met(fields, middle, finest, [fixed, moving], &course.start, course.limits());
+                    flows::compose_pair(fields, middle, finest, [fixed, moving], &course.start, course.limits());
                 (flow, Some(inverse))
             }
         };
         let images = (fixed, self.moving, self.options.moved);
-        let look = |field: &Field| place::look(course.levels, field, &course.start, self.intensities);
-        finish::deformation(&mut *flow, self.backend, images, start, inverse, &look, self.observer)
+        let measure = |field: &Field| place::measure(course.levels, field, &course.start, self.intensities);
+        finish::deformation(&mut *flow, self.backend, images, start, inverse, &measure, self.observer)
     }
 
     /// Brings a flow from the grid of the finest level to that of the fixed image; on the CPU, if that does not fit
@@ -203,7 +223,11 @@ mod tests {
         let start = |x| {
             let map = DAffine3::from_translation(DVec3::new(x, 0.0, 0.0));
             let transform = Linear::new(Kind::Translation, Dimension::Three, geometry.centre(), &map);
-            Begin { linear: LinearStart { transform, from: "", seconds: 0.0 }, vouched: Vouched::Nothing, middle: None }
+            StartCandidate {
+                linear: LinearStart { transform, from: "", seconds: 0.0 },
+                support: Support::Unconfirmed,
+                middle: None,
+            }
         };
         let (levels, iterations) = (Some(vec![2.0]), Some(vec![2]));
         let options = Options { levels, iterations, smooth_mm: Some(6.0), moved: false, ..Options::default() };

@@ -37,7 +37,7 @@ impl Course<'_> {
     pub fn searched(&self) -> Result<Searched> {
         let level = self.coarse() - 1;
         let Some(middle) = self.middle else {
-            let (planes, grid) = self.more(level, |_| [0.0; 3], REACH)?;
+            let (planes, grid) = self.search_level(level, |_| [0.0; 3], REACH)?;
             return Ok(Searched { planes, grid, level });
         };
         let (grid, images) = (self.grid(level), &self.stored[level][0]);
@@ -55,19 +55,19 @@ impl Course<'_> {
     /// distance between where both starts take the corners of the grid.
     pub fn reaches(&self, other: &DAffine3) -> bool {
         let reach = self.reach(self.grid(self.coarse() - 1), REACH).map(|n| n as f64);
-        self.apart(other).cmple(DVec3::from_array(reach)).all()
+        self.start_distance_voxels(other).cmple(DVec3::from_array(reach)).all()
     }
 
     /// Returns whether another start takes the corners of a volume's grid more than a voxel away along any axis, on
     /// average.
-    pub fn is_away(&self, other: &DAffine3) -> bool {
-        !self.grid(0).is_flat() && self.apart(other).max_element() > 1.0
+    pub fn start_differs_from(&self, other: &DAffine3) -> bool {
+        !self.grid(0).is_flat() && self.start_distance_voxels(other).max_element() > 1.0
     }
 
     /// Returns how far apart the start and another one take the corners of the grid along each axis, on average, in
     /// voxels of the level that is searched. In symmetric mode, it is the mean of both ways, so that it is the same for
     /// exchanged images.
-    fn apart(&self, other: &DAffine3) -> DVec3 {
+    fn start_distance_voxels(&self, other: &DAffine3) -> DVec3 {
         let grid = self.grid(self.coarse() - 1);
         let to_voxels = grid.world_to_index();
         let [there, back] = match self.middle {
@@ -87,7 +87,7 @@ impl Course<'_> {
     pub fn searched_from(&self, found: &Searched) -> Result<Searched> {
         let level = found.level + 1;
         let way = found.on_positions(self.grid(level));
-        let (more, cells) = self.more(level, |voxel| way(voxel.map(|n| n as f32)), FINER_REACH)?;
+        let (more, cells) = self.search_level(level, |voxel| way(voxel.map(|n| n as f32)), FINER_REACH)?;
         let (way, number) = (found.on_positions(&cells), cells.voxels());
         let whole = |cell: usize| {
             let (at, more) =
@@ -102,7 +102,12 @@ impl Course<'_> {
 
     /// Searches a level for displacements of up to `most` voxels that a single flow makes before those of `way` and
     /// before the start. Returns the planes of the displacements, in cells, and the grid of the cells.
-    fn more(&self, level: usize, way: impl Fn([u32; 3]) -> [f32; 3] + Sync, most: f64) -> Result<(Vec<f32>, Geometry)> {
+    fn search_level(
+        &self,
+        level: usize,
+        way: impl Fn([u32; 3]) -> [f32; 3] + Sync,
+        most: f64,
+    ) -> Result<(Vec<f32>, Geometry)> {
         let (grid, [fixed, moving]) = (self.grid(level), &self.stored[level][0]);
         let map = voxel_map(grid, self.levels[level].grids()[1], &self.start);
         self.displacements(grid, [fixed.voxels(), &moved(moving, grid, &map, way)], most)

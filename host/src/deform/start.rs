@@ -31,31 +31,31 @@ pub enum Start {
 }
 
 /// The candidates for the start of a flow.
-pub(super) struct Starts {
+pub(super) struct StartCandidates {
     /// One or two, the likelier first. If the first one is registered, the second is the headers' alignment: in one
     /// session of a scanner, it is right for whatever does not move.
-    pub starts: Vec<Begin>,
+    pub candidates: Vec<StartCandidate>,
     /// Doubts about the registration.
     pub doubts: Vec<Doubt>,
 }
 
 /// A candidate for the start of a flow.
-pub(super) struct Begin {
+pub(super) struct StartCandidate {
     pub linear: LinearStart,
-    pub vouched: Vouched,
+    pub support: Support,
     /// In symmetric mode, the middle between the images, where the two flows meet.
     pub middle: Option<Middle>,
 }
 
 /// How reliable a start is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Vouched {
+pub(super) enum Support {
     /// A registration that passed its checks.
-    Checks,
+    PassedChecks,
     /// A registration that failed `place` alone, although the images agree better there than around.
-    Place,
+    FailedPlaceOnly,
     /// No registration supports it: the transform was given, or the headers' alignment is used alone.
-    Nothing,
+    Unconfirmed,
 }
 
 impl Start {
@@ -66,11 +66,11 @@ impl Start {
         symmetric: bool,
         chosen: Chosen,
         observer: &dyn Observer,
-    ) -> Result<Starts> {
+    ) -> Result<StartCandidates> {
         // A device that was asked for is waited for before the clock runs: that does not count as finding a start.
-        chosen.at_once()?;
+        chosen.first_ready()?;
         let clock = Instant::now();
-        let headers = |vouched| (headers(&images[0].image), "the headers", vouched);
+        let headers = |support| (headers(&images[0].image), "the headers", support);
         let (starts, doubts) = match self {
             Self::Register(kind) => {
                 let found = match symmetric {
@@ -78,30 +78,30 @@ impl Start {
                     false => {
                         let found = registered(*kind, images.each_ref(), chosen, observer)?;
                         let at = if found.start.is_some() { THERE_OR_HEADERS } else { HEADERS };
-                        found.starting(at)
+                        found.complete_doubts(at)
                     }
                 };
                 // The headers' alignment is taken only if the images agree better by it, so it is as reliable as the
                 // registration.
-                let vouched = match &found.start {
-                    Some(_) if found.sure => Vouched::Checks,
-                    Some(_) => Vouched::Place,
-                    None => Vouched::Nothing,
+                let support = match &found.start {
+                    Some(_) if found.passed => Support::PassedChecks,
+                    Some(_) => Support::FailedPlaceOnly,
+                    None => Support::Unconfirmed,
                 };
-                let start = found.start.map(|start| (start.clone(), registration::from(start.kind), vouched));
-                (start.into_iter().chain([headers(vouched)]).collect(), found.doubts)
+                let start = found.start.map(|start| (start.clone(), registration::kind_label(start.kind), support));
+                (start.into_iter().chain([headers(support)]).collect(), found.doubts)
             }
-            Self::Headers => (vec![headers(Vouched::Nothing)], Vec::new()),
-            Self::Transform(transform) => (vec![(transform.clone(), "a transform", Vouched::Nothing)], Vec::new()),
+            Self::Headers => (vec![headers(Support::Unconfirmed)], Vec::new()),
+            Self::Transform(transform) => (vec![(transform.clone(), "a transform", Support::Unconfirmed)], Vec::new()),
         };
         starts.iter().try_for_each(|(start, ..)| check_start(&images[0].image, start))?;
         let seconds = clock.elapsed().as_secs_f64();
-        let begin = |(transform, from, vouched)| Begin {
+        let candidate = |(transform, from, support)| StartCandidate {
             linear: LinearStart { transform, from, seconds },
-            vouched,
+            support,
             middle: None,
         };
-        Ok(Starts { starts: starts.into_iter().map(begin).collect(), doubts })
+        Ok(StartCandidates { candidates: starts.into_iter().map(candidate).collect(), doubts })
     }
 }
 
@@ -123,17 +123,17 @@ struct Found {
     /// `None` if the registration is of no use as a start.
     start: Option<Linear>,
     /// Whether the registration passed its checks.
-    sure: bool,
-    /// Doubts about the registration. If it is not `sure`, their message is unfinished: [`Found::starting`] completes
-    /// it.
+    passed: bool,
+    /// Doubts about the registration. If it has not `passed`, their message is unfinished:
+    /// [`Found::complete_doubts`] completes it.
     doubts: Vec<Doubt>,
 }
 
 impl Found {
-    /// Completes the doubts about a registration that is not `sure` by where the flow starts instead.
-    fn starting(mut self, at: &str) -> Self {
-        let unsure = self.doubts.iter_mut().filter(|_| !self.sure);
-        unsure.for_each(|doubt| doubt.message = doubt.message.clone().then(&format!("): starting {at}").into()));
+    /// Completes the doubts about a registration that has not `passed` by where the flow starts instead.
+    fn complete_doubts(mut self, at: &str) -> Self {
+        let in_doubt = self.doubts.iter_mut().filter(|_| !self.passed);
+        in_doubt.for_each(|doubt| doubt.message = doubt.message.clone().then(&format!("): starting {at}").into()));
         self
     }
 }
@@ -143,13 +143,13 @@ impl Found {
 fn both_ways(kind: Kind, [fixed, moving]: &[Prepared; 2], chosen: Chosen, observer: &dyn Observer) -> Result<Found> {
     let there = registered(kind, [fixed, moving], chosen, observer)?;
     let back = registered(kind, [moving, fixed], chosen, observer)?;
-    Ok(met(&fixed.image.geometry, [there, back]))
+    Ok(combine_both_ways(&fixed.image.geometry, [there, back]))
 }
 
 /// Combines the results of both ways: see [`both_ways`].
-fn met(grid: &Geometry, ways: [Found; 2]) -> Found {
-    let sure = ways.iter().any(|way| way.sure);
-    let used = ways.each_ref().map(|way| way.start.as_ref().filter(|_| way.sure >= sure));
+fn combine_both_ways(grid: &Geometry, ways: [Found; 2]) -> Found {
+    let passed = ways.iter().any(|way| way.passed);
+    let used = ways.each_ref().map(|way| way.start.as_ref().filter(|_| way.passed >= passed));
     let kind = used.iter().flatten().map(|start| start.kind).max();
     let [there, back] = used.map(|start| start.map(Linear::to_affine));
     let map = match (there, back.map(|back| back.inverse())) {
@@ -158,42 +158,42 @@ fn met(grid: &Geometry, ways: [Found; 2]) -> Found {
     };
     // A registration in doubt that has no half is dropped. One that passed its checks is kept, and refused with an
     // error later.
-    let map = map.filter(|map| sure || middle::half(map).is_some());
+    let map = map.filter(|map| passed || middle::half(map).is_some());
     let at = match map {
-        Some(_) if sure => EXCHANGED,
+        Some(_) if passed => EXCHANGED,
         Some(_) => THERE_OR_HEADERS,
         None => HEADERS,
     };
     let start = map.zip(kind).map(|(map, kind)| Linear::new(kind, Dimension::of(grid), grid.centre(), &map));
-    let doubts = ways.map(|way| way.starting(at).doubts).concat();
-    Found { start, sure, doubts }
+    let doubts = ways.map(|way| way.complete_doubts(at).doubts).concat();
+    Found { start, passed, doubts }
 }
 
 /// Registers the images. What speaks against the result becomes doubts about the start.
 fn registered(kind: Kind, images: [&Prepared; 2], chosen: Chosen, observer: &dyn Observer) -> Result<Found> {
     // A GPU that is being opened meanwhile is used as soon as it is ready.
-    let found = registration::linear(kind, images, || chosen.at_once(), observer)?;
+    let found = registration::linear(kind, images, || chosen.first_ready(), observer)?;
     let (name, messages) = (found.transform.kind.name(), found.doubts.iter().map(|doubt| &doubt.message));
     if found.trusted() {
         let of = |message: &Message| Message::from(format!("of the {name} registration: ")).then(message);
         let doubts = messages.map(|message| Doubt::slight(Check::Start, of(message))).collect();
-        return Ok(Found { start: Some(found.transform), sure: true, doubts });
+        return Ok(Found { start: Some(found.transform), passed: true, doubts });
     }
     let begun = Message::from(format!("the {name} registration failed its checks ("));
     let why = messages.enumerate().fold(begun, |whole, (n, message)| {
         let whole = if n == 0 { whole } else { whole.then(&message!("; ")) };
         whole.then(message)
     });
-    let start = will_do(&found).then_some(found.transform);
-    Ok(Found { start, sure: false, doubts: vec![Doubt::slight(Check::Start, why)] })
+    let start = is_usable_as_start(&found).then_some(found.transform);
+    Ok(Found { start, passed: false, doubts: vec![Doubt::slight(Check::Start, why)] })
 }
 
 /// Returns whether a flow may start from a result that failed its checks: if it failed `place` alone, and intensities
 /// and local contrast still agree better there than at any place around. People's chests, for instance, differ by more
 /// than an affine map can correct, but from such a place a flow has less far to go.
-fn will_do(found: &Registration) -> bool {
+fn is_usable_as_start(found: &Registration) -> bool {
     let in_doubt = found.doubts.iter().filter(|doubt| doubt.grave).all(|doubt| doubt.check == Check::Place);
-    in_doubt && found.place.is_some_and(registration::both_lead)
+    in_doubt && found.place.is_some_and(registration::both_exceed_surroundings)
 }
 
 #[cfg(test)]
@@ -207,14 +207,14 @@ mod tests {
         let start = || Some(Linear::identity(Kind::Affine, Dimension::Three, grid.centre()));
         let unsure = |start| {
             let doubts = vec![Doubt::slight(Check::Start, "of no use (place")];
-            Found { start, sure: false, doubts }
+            Found { start, passed: false, doubts }
         };
-        let sure = || Found { start: start(), sure: true, doubts: Vec::new() };
+        let sure = || Found { start: start(), passed: true, doubts: Vec::new() };
         let (doubtful, useless) = (|| unsure(start()), || unsure(None));
         let says = |ways: [Found; 2]| {
-            let found = met(&grid, ways);
+            let found = combine_both_ways(&grid, ways);
             let messages = found.doubts.iter().map(|doubt| doubt.message.to_string()).collect::<Vec<_>>();
-            (found.start.is_some(), found.sure, messages)
+            (found.start.is_some(), found.passed, messages)
         };
         let starting = |at: &str| format!("of no use (place): starting {at}");
         assert_eq!(says([sure(), sure()]), (true, true, Vec::new()));
@@ -226,7 +226,7 @@ mod tests {
         let rigid = || Some(Linear::identity(Kind::Rigid, Dimension::Three, grid.centre()));
         for (start, kind) in [(start(), Kind::Affine), (rigid(), Kind::Rigid)] {
             let ways = [Found { start, ..unsure(None) }, Found { start: rigid(), ..unsure(None) }];
-            assert_eq!(met(&grid, ways).start.map(|start| start.kind), Some(kind));
+            assert_eq!(combine_both_ways(&grid, ways).start.map(|start| start.kind), Some(kind));
         }
         let turned = || Found {
             start: Some(Linear::new(Kind::Affine, Dimension::Three, DVec3::ZERO, &DAffine3::from_rotation_z(3.1))),

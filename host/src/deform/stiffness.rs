@@ -5,7 +5,7 @@
 //! again and again, from stiff to soft.
 
 use super::smoothing::{SOFTEST, Smoothing};
-use super::trials::{Trials, Tried};
+use super::trials::{TrialResult, Trials};
 use crate::Result;
 
 /// The sigma of a field that is tried over that of the next one.
@@ -20,21 +20,21 @@ const WORSE: usize = 2;
 /// Finds the smoothing of the coarse levels with which the images agree best, among the fields that are accounted for
 /// (see [`bending`](super::bending)), or the stiffest if no field is. Also returns the result of its trial. If the
 /// smoothing for another start is `known`, fields that are stiffer by more than a step are left out.
-pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing, Tried)> {
+pub fn find(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing, TrialResult)> {
     let all = match known {
         Some(Smoothing::Found(voxels)) => fields(RATIO * voxels),
         _ => fields(f64::INFINITY),
     };
-    let (mut stiffest, mut best): (_, Option<(Smoothing, Tried)>) = (None, None);
+    let (mut stiffest, mut best): (_, Option<(Smoothing, TrialResult)>) = (None, None);
     let mut worse = 0;
     'all: for some in all.chunks(trials.at_once()) {
         // Results are looked at in order, so that it does not matter how many are tried at once.
-        for (&smoothing, tried) in some.iter().zip(trials.all(some, None)?) {
-            let Tried { nats, accounts, .. } = tried;
+        for (&smoothing, tried) in some.iter().zip(trials.try_all(some, None)?) {
+            let TrialResult { nats, accounted_for, .. } = tried;
             stiffest.get_or_insert((smoothing, tried));
             match best {
-                Some((_, most)) if !accounts || nats <= most.nats => worse += 1,
-                _ if accounts => (best, worse) = (Some((smoothing, tried)), 0),
+                Some((_, most)) if !accounted_for || nats <= most.nats => worse += 1,
+                _ if accounted_for => (best, worse) = (Some((smoothing, tried)), 0),
                 _ => {}
             }
             if worse >= WORSE {
@@ -42,7 +42,7 @@ pub fn found(trials: &mut Trials, known: Option<Smoothing>) -> Result<(Smoothing
             }
         }
     }
-    Ok(best.or(stiffest).unwrap_or((Smoothing::Found(SOFTEST), Tried::default())))
+    Ok(best.or(stiffest).unwrap_or((Smoothing::Found(SOFTEST), TrialResult::default())))
 }
 
 /// Finds the smoothing of the last coarse level if that begins with searched displacements, and how well the images
@@ -54,7 +54,7 @@ pub fn from_searched(
     nats: f64,
     softer: bool,
     at_once: usize,
-    mut tried: impl FnMut(&[Smoothing]) -> Result<Vec<Tried>>,
+    mut tried: impl FnMut(&[Smoothing]) -> Result<Vec<TrialResult>>,
 ) -> Result<Option<(Smoothing, f64)>> {
     let all = match smoothing {
         Smoothing::Found(voxels) if softer => fields(voxels),
@@ -63,9 +63,9 @@ pub fn from_searched(
     let (mut best, mut most, mut worse) = (None, nats, 0);
     for some in all.chunks(at_once.min(WORSE)) {
         for (&next, tried) in some.iter().zip(tried(some)?) {
-            let better = tried.accounts && tried.told() > most;
+            let better = tried.accounted_for && tried.score() > most;
             if better {
-                (best, most) = (Some((next, tried.told())), tried.told());
+                (best, most) = (Some((next, tried.score())), tried.score());
             } else {
                 worse += 1;
             }
@@ -92,13 +92,13 @@ mod tests {
 
     /// Returns what is found for a field of twice the softest sigma, if climbing reaches 1 nat and trials with this and
     /// softer fields reach `nats`; and how many fields were tried.
-    fn searched(softer: bool, at_once: usize, nats: [f64; 3], accounts: bool) -> (Option<Smoothing>, usize) {
+    fn searched(softer: bool, at_once: usize, nats: [f64; 3], accounted_for: bool) -> (Option<Smoothing>, usize) {
         let all = fields(2.0 * SOFTEST);
         let mut number = 0;
         let tried = |some: &[Smoothing]| {
             number += some.len();
             let nats = |one: &Smoothing| nats[all.iter().position(|field| field == one).unwrap()];
-            Ok(some.iter().map(|one| Tried { nats: nats(one), contrasts: 0.0, accounts }).collect())
+            Ok(some.iter().map(|one| TrialResult { nats: nats(one), contrast_nats: 0.0, accounted_for }).collect())
         };
         let found = from_searched(all[0], 1.0, softer, at_once, tried).unwrap();
         (found.map(|(smoothing, _)| smoothing), number)
@@ -121,8 +121,10 @@ mod tests {
 
     #[test]
     fn contrasts_count_beside_the_half() {
-        let found = |contrasts| {
-            let tried = |some: &[Smoothing]| Ok(vec![Tried { nats: 0.9, contrasts, accounts: true }; some.len()]);
+        let found = |contrast_nats| {
+            let tried = |some: &[Smoothing]| {
+                Ok(vec![TrialResult { nats: 0.9, contrast_nats, accounted_for: true }; some.len()])
+            };
             from_searched(Smoothing::Found(SOFTEST), 1.0, false, 1, tried).unwrap()
         };
         assert!(found(0.2).is_some() && found(0.0).is_none());

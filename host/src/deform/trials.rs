@@ -2,13 +2,13 @@
 //! half measures on the finest level how well the images agree.
 
 use super::bending;
+use super::contrast_check::ContrastCheck;
 use super::course::{Before, Course};
 use super::flows::Flows;
 use super::levels;
-use super::meet;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
-use super::witness::Witness;
+use super::symmetric_contrast;
 use crate::backend::Half;
 use crate::{Observer, Result};
 use rayon::prelude::*;
@@ -19,33 +19,33 @@ const SHORT: usize = 12;
 
 /// How well the images agree after a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Tried {
+pub struct TrialResult {
     /// The information of the metrics over the held-out half, nats per voxel.
     pub nats: f64,
     /// In symmetric mode, the mutual information of local contrast on the grids of both images: see
-    /// [`meet::information`]. Else 0.
-    pub contrasts: f64,
+    /// [`symmetric_contrast::information`]. Else 0.
+    pub contrast_nats: f64,
     /// Whether the information has risen enough since the start to account for how the field bends space: see
     /// [`bending`].
-    pub accounts: bool,
+    pub accounted_for: bool,
 }
 
-impl Tried {
+impl TrialResult {
     /// Returns the value by which a start is chosen, and by which searched displacements are accepted. In symmetric
     /// mode, the held-out half alone misleads: both images are squeezed until intensities agree that do not belong
     /// together, and each start has its own grid in the middle.
-    pub fn told(&self) -> f64 {
-        self.nats + self.contrasts
+    pub fn score(&self) -> f64 {
+        self.nats + self.contrast_nats
     }
 }
 
 /// What must account for how a field bends space: see [`bending`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Account {
+pub enum BendingCheck {
     /// The information over the held-out half.
-    Half,
+    HeldOut,
     /// The mutual information of local contrast, as is required of the finished field.
-    Contrasts,
+    LocalContrast,
 }
 
 /// Runs trials from one start.
@@ -53,7 +53,7 @@ pub struct Trials<'a> {
     course: &'a Course<'a>,
     judge: Judge<'a>,
     /// Decides instead of the held-out half whether a field is accounted for.
-    witness: Option<Witness<'a>>,
+    contrast_check: Option<ContrastCheck<'a>>,
 }
 
 impl<'a> Trials<'a> {
@@ -61,10 +61,10 @@ impl<'a> Trials<'a> {
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn new(course: &'a Course<'a>, account: Account) -> Result<Self> {
-        let witness = || Witness::new(course.levels, &course.start, course.intensities);
-        let witness = (account == Account::Contrasts).then(witness).transpose()?.flatten();
-        Ok(Self { course, judge: Judge { course, flow: None, start: None }, witness })
+    pub fn new(course: &'a Course<'a>, check: BendingCheck) -> Result<Self> {
+        let contrast_check = || ContrastCheck::new(course.levels, &course.start, course.intensities);
+        let contrast_check = (check == BendingCheck::LocalContrast).then(contrast_check).transpose()?.flatten();
+        Ok(Self { course, judge: Judge { course, flow: None, start: None }, contrast_check })
     }
 
     /// Returns how many fields are [tried](Trials::all) in about the time of one.
@@ -74,56 +74,56 @@ impl<'a> Trials<'a> {
     }
 
     /// Tries the coarse levels with each of these smoothings: see [`Self::one`].
-    pub fn all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<Tried>> {
-        let Self { course, judge, witness } = self;
+    pub fn try_all(&mut self, smoothings: &[Smoothing], searched: Option<&Searched>) -> Result<Vec<TrialResult>> {
+        let Self { course, judge, contrast_check } = self;
         if course.middle.is_some() {
-            return smoothings.iter().map(|&smoothing| self.one(smoothing, searched)).collect();
+            return smoothings.iter().map(|&smoothing| self.try_one(smoothing, searched)).collect();
         }
         let last = course.coarse() - 1;
-        let climbed = |&smoothing| Field::of(course, last, smoothing, searched, witness.as_ref());
+        let trial_field = |&smoothing| Field::of(course, last, smoothing, searched, contrast_check.as_ref());
         let mut fields = Ok(Vec::new());
         // While the fields climb, the images of the finest level are loaded.
         rayon::in_place_scope(|scope| {
-            scope.spawn(|_| fields = smoothings.par_iter().with_max_len(1).map(climbed).collect());
-            judge.ready().map(drop)
+            scope.spawn(|_| fields = smoothings.par_iter().with_max_len(1).map(trial_field).collect());
+            judge.flow_and_start().map(drop)
         })?;
-        fields?.iter().map(|field| judge.tried(field)).collect()
+        fields?.iter().map(|field| judge.evaluate(field)).collect()
     }
 
     /// Tries the coarse levels or, if the field begins with searched displacements, the last of them.
-    pub fn one(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
+    pub fn try_one(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
         let course = self.course;
         let last = course.coarse() - 1;
         if course.middle.is_none() {
-            return self.after(last, smoothing, searched);
+            return self.try_up_to(last, smoothing, searched);
         }
         // This is measured before the flows of the trial take memory.
         let start = match self.judge.start {
             Some(start) => start,
-            None => *self.judge.start.insert(told(course, &mut at_start(course)?)?),
+            None => *self.judge.start.insert(held_out_nats(course, &mut at_start(course)?)?),
         };
-        let mut flows = climbed(course, last, smoothing, searched)?;
+        let mut flows = run_trial(course, last, smoothing, searched)?;
         let bending = bending::of_two(&flows.field()?, course.grid(last).size);
-        let contrasts = meet::information(course, &mut flows, last)?;
+        let contrast_nats = symmetric_contrast::information(course, &mut flows, last)?;
         if last < course.finest() {
             course.enter(&mut flows, course.finest(), Before::Level(last))?;
         }
-        let nats = told(course, &mut flows)?;
-        Ok(Tried { nats, contrasts, accounts: nats - start > bending })
+        let nats = held_out_nats(course, &mut flows)?;
+        Ok(TrialResult { nats, contrast_nats, accounted_for: nats - start > bending })
     }
 
     /// Tries the coarse levels with a smoothing, and a few iterations of the level after them.
-    pub fn beyond(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
-        self.after(self.course.coarse(), smoothing, searched)
+    pub fn try_next_level(&mut self, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
+        self.try_up_to(self.course.coarse(), smoothing, searched)
     }
 
     /// Tries a single flow up to this level.
-    fn after(&mut self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<Tried> {
-        self.judge.tried(&Field::of(self.course, level, smoothing, searched, self.witness.as_ref())?)
+    fn try_up_to(&mut self, level: usize, smoothing: Smoothing, searched: Option<&Searched>) -> Result<TrialResult> {
+        self.judge.evaluate(&Field::of(self.course, level, smoothing, searched, self.contrast_check.as_ref())?)
     }
 
     /// Frees the memory of the flow on the finest level.
-    pub fn rest(&mut self) {
+    pub fn free_memory(&mut self) {
         self.judge.flow = None;
     }
 }
@@ -139,25 +139,29 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn tried(&mut self, field: &Field) -> Result<Tried> {
+    fn evaluate(&mut self, field: &Field) -> Result<TrialResult> {
         let course = self.course;
         let [from, to] = [field.level, course.finest()].map(|number| course.grid(number));
-        let (flow, start) = self.ready()?;
+        let (flow, start) = self.flow_and_start()?;
         flow.take(&field.planes, from.size, levels::between(from, to))?;
-        let nats = told(course, flow)?;
-        Ok(Tried { nats, contrasts: 0.0, accounts: field.accounts.unwrap_or(nats - start > field.bending) })
+        let nats = held_out_nats(course, flow)?;
+        Ok(TrialResult {
+            nats,
+            contrast_nats: 0.0,
+            accounted_for: field.accounted_for.unwrap_or(nats - start > field.bending),
+        })
     }
 
     /// Returns the flow on the finest level, and the information over the held-out half at the start, nats per voxel. A
     /// new flow has a field of 0.
-    fn ready(&mut self) -> Result<(&mut Flows<'a>, f64)> {
+    fn flow_and_start(&mut self) -> Result<(&mut Flows<'a>, f64)> {
         let mut flow = match self.flow.take() {
             Some(flow) => flow,
             None => at_start(self.course)?,
         };
         let start = match self.start {
             Some(start) => start,
-            None => *self.start.insert(told(self.course, &mut flow)?),
+            None => *self.start.insert(held_out_nats(self.course, &mut flow)?),
         };
         Ok((self.flow.insert(flow), start))
     }
@@ -170,8 +174,8 @@ struct Field {
     level: usize,
     /// See [`bending::of_planes`].
     bending: f64,
-    /// Whether a [`Witness`] says that it is accounted for, if there is one.
-    accounts: Option<bool>,
+    /// Whether a [`ContrastCheck`] says that it is accounted for, if there is one.
+    accounted_for: Option<bool>,
 }
 
 impl Field {
@@ -181,13 +185,13 @@ impl Field {
         level: usize,
         smoothing: Smoothing,
         searched: Option<&Searched>,
-        witness: Option<&Witness>,
+        contrast_check: Option<&ContrastCheck>,
     ) -> Result<Self> {
-        let planes = climbed(course, level, smoothing, searched)?.field()?;
+        let planes = run_trial(course, level, smoothing, searched)?.field()?;
         let grid = course.grid(level);
         let bending = bending::of_planes(&planes, grid.size);
-        let accounts = witness.map(|witness| witness.accounts(&planes, grid)).transpose()?;
-        Ok(Self { planes, level, bending, accounts })
+        let accounted_for = contrast_check.map(|check| check.accounts_for(&planes, grid)).transpose()?;
+        Ok(Self { planes, level, bending, accounted_for })
     }
 }
 
@@ -199,7 +203,7 @@ fn at_start<'a>(course: &Course<'a>) -> Result<Flows<'a>> {
 }
 
 /// Climbs to the end of the level `last`, driven by one half of the voxels; `smoothing` is that of the coarse levels.
-fn climbed<'a>(
+fn run_trial<'a>(
     course: &Course<'a>,
     last: usize,
     smoothing: Smoothing,
@@ -212,14 +216,14 @@ fn climbed<'a>(
         if number >= course.coarse() {
             plan.iterations = plan.iterations.min(SHORT);
         }
-        plan.climb(flows.climb(), Half::First, course.smoothing(number, smoothing), &Quiet(course.observer))?;
+        plan.climb(flows.as_climb(), Half::First, course.smoothing(number, smoothing), &Quiet(course.observer))?;
     }
     Ok(flows)
 }
 
 /// Returns the information over the held-out half on the finest level, nats per voxel.
-fn told(course: &Course, flows: &mut Flows) -> Result<f64> {
-    course.plan(course.finest()).nats(flows.climb(), Half::Second)
+fn held_out_nats(course: &Course, flows: &mut Flows) -> Result<f64> {
+    course.plan(course.finest()).nats(flows.as_climb(), Half::Second)
 }
 
 /// An observer that reports nothing, but through which a run can be stopped.

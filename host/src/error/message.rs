@@ -42,7 +42,7 @@ impl Message {
             };
             pieces.iter().map(piece).collect()
         };
-        match (shown(&sentence(&self.wrong)), shown(&sentence(&self.advice))) {
+        match (printable_line(&sentence(&self.wrong)), printable_line(&sentence(&self.advice))) {
             (wrong, advice) if advice.is_empty() => wrong,
             (wrong, advice) => format!("{wrong}; {advice}"),
         }
@@ -51,7 +51,7 @@ impl Message {
 
 /// Makes a text printable on one line: shortens it and replaces control characters, which may come from a file or its
 /// name.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn printable_line(text: &str) -> String {
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     match text.char_indices().nth(LONGEST) {
         None => text.chars().map(printable).collect(),

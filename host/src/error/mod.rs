@@ -68,7 +68,7 @@ impl Error {
     pub fn line(&self, name: impl Fn(Setting) -> String) -> String {
         let message = self.message().map_or_else(|| "stopped before the end".to_owned(), |message| message.line(name));
         match self {
-            Self::File { path, .. } => format!("{}: {message}", message::shown(&path.display().to_string())),
+            Self::File { path, .. } => format!("{}: {message}", message::printable_line(&path.display().to_string())),
             _ => message,
         }
     }

@@ -77,7 +77,9 @@ impl Intensities {
         };
         let cut = found.below + found.above > 0;
         match range {
-            IntensityRange::Auto if cut && labels(volume) => Counts::of(&volume.voxels, alike(volume)).snapped(),
+            IntensityRange::Auto if cut && labels(volume) => {
+                Counts::of(&volume.voxels, range_shared_by_neighbours(volume)).snapped()
+            }
             IntensityRange::Auto if found.range.0 >= found.range.1 => Counts::of(&volume.voxels, wide).snapped(),
             _ => found,
         }
@@ -255,7 +257,7 @@ fn labels(volume: &Volume) -> bool {
 }
 
 /// The range of the values that at least two neighbours share, which excludes isolated outliers.
-fn alike(volume: &Volume) -> (f64, f64) {
+fn range_shared_by_neighbours(volume: &Volume) -> (f64, f64) {
     let none = (f64::INFINITY, f64::NEG_INFINITY);
     let rows = volume.voxels.par_chunks_exact(volume.geometry.size[0]).map(|row| {
         let pairs = row.windows(2).filter(|pair| pair[0] == pair[1]);

@@ -5,7 +5,7 @@
 //! ends, by a forward and a backward filter. The filters use f64 along a line and round to f32 after each axis. The
 //! order of operations is fixed, so results do not depend on the threads or the machine.
 
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis};
 use rayon::prelude::*;
 
@@ -24,7 +24,7 @@ pub fn filter(voxels: &mut [f32], [width, height, depth]: [usize; 3]) {
         let slabs: Vec<_> = volume.axis_iter_mut(Axis(across)).collect();
         slabs
             .into_par_iter()
-            .take_any_while(|_| wanted())
+            .take_any_while(|_| should_continue())
             .for_each(|slab| lines(if axis == 2 { slab.reversed_axes() } else { slab }));
     }
 }

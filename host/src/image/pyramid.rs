@@ -1,7 +1,7 @@
 //! Resolution levels: smoothed and subsampled versions of a volume, with spacings in millimetres.
 
 use super::{Geometry, PixelType, Volume};
-use crate::threads::{made_by_piece, wanted};
+use crate::threads::{made_by_piece, should_continue};
 use glam::DVec3;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -104,7 +104,7 @@ fn by_steps(grid: &Geometry, steps: [usize; 3]) -> Option<Filters> {
 }
 
 /// The grid after filtering.
-pub(crate) fn left(grid: Geometry, filters: &Filters) -> Geometry {
+pub(crate) fn filtered_grid(grid: Geometry, filters: &Filters) -> Geometry {
     let all = filters.iter().enumerate().rev().filter_map(|(axis, filter)| Some((axis, filter.as_ref()?)));
     all.fold(grid, |grid, (axis, filter)| filter.grid(axis, grid))
 }
@@ -116,7 +116,7 @@ fn coarser(volume: &Volume, steps: [usize; 3]) -> Option<Volume> {
 
 /// Subsamples a 2-D image while its rows are read. Rows are subsampled as they arrive, so that the full image is never
 /// in memory; the other axis follows at the end.
-pub(crate) struct Thinned {
+pub(crate) struct RowSubsampler {
     /// The filters along both axes; `None` if the image stays as it is.
     filters: Option<[Filter; 2]>,
     /// Pixels per row that is read.
@@ -125,7 +125,7 @@ pub(crate) struct Thinned {
     voxels: Vec<f32>,
 }
 
-impl Thinned {
+impl RowSubsampler {
     /// `geometry` is the grid of the full image, of which every `step`-th pixel is kept along each axis.
     pub fn new(geometry: Geometry, step: usize) -> Self {
         let filters = (step > 1).then(|| [0, 1].map(|axis| Filter::thinning(geometry.size[axis], step)));
@@ -165,7 +165,7 @@ pub struct Filter {
     step: usize,
     kernel: Vec<f32>,
     /// Twice the old index of the centre of new voxel 0. Doubled, because the index can be half a voxel.
-    twice: usize,
+    doubled_start: usize,
 }
 
 impl Filter {
@@ -176,15 +176,15 @@ impl Filter {
 
     /// The filter for `size` voxels that smooths by `sigma` voxels and keeps every `step`-th voxel.
     fn new(size: usize, step: usize, sigma: f64) -> Self {
-        let thinned = size / step;
-        let twice = (size - 1) - (thinned - 1) * step;
-        Self { sizes: [size, thinned], step, kernel: kernel(sigma, twice % 2 == 1), twice }
+        let filtered = size / step;
+        let doubled_start = (size - 1) - (filtered - 1) * step;
+        Self { sizes: [size, filtered], step, kernel: kernel(sigma, doubled_start % 2 == 1), doubled_start }
     }
 
     /// The grid after subsampling this axis.
     fn grid(&self, axis: usize, old: Geometry) -> Geometry {
         let mut middle = DVec3::ZERO;
-        middle[axis] = self.twice as f64 / 2.0;
+        middle[axis] = self.doubled_start as f64 / 2.0;
         let mut grid = Geometry { origin: old.index_to_world().transform_point3(middle), ..old };
         grid.size[axis] = self.sizes[1];
         grid.spacing[axis] *= self.step as f64;
@@ -192,7 +192,7 @@ impl Filter {
     }
 
     /// The number of voxels along the axis after subsampling.
-    pub(crate) fn left(&self) -> usize {
+    pub(crate) fn filtered_len(&self) -> usize {
         self.sizes[1]
     }
 
@@ -208,7 +208,7 @@ impl Filter {
 
     /// The old index of the first tap of new voxel 0. It is negative if the tap is outside the border.
     pub(crate) fn first(&self) -> isize {
-        (self.twice / 2) as isize - ((self.kernel.len() - 1) / 2) as isize
+        (self.doubled_start / 2) as isize - ((self.kernel.len() - 1) / 2) as isize
     }
 
     /// The old index of a tap of new voxel 0, clamped to the border.
@@ -245,14 +245,15 @@ impl Filter {
 /// less work for the other axes. Each new slice is filtered along all three axes at once, so that no intermediate
 /// volume is needed.
 pub(crate) fn filtered(volume: &Volume, filters: &Filters) -> Volume {
-    let (old, geometry) = (volume.geometry, left(volume.geometry, filters));
+    let (old, geometry) = (volume.geometry, filtered_grid(volume.geometry, filters));
     let [width, area] = [old.size[0], old.size[0] * old.size[1]];
     let [along, across, through] = filters;
     let slice = |k: usize| &volume.voxels[k * area..][..area];
     let voxels = made_by_piece(geometry.voxels(), geometry.size[0] * geometry.size[1], |k, out| {
         let slice = through.as_ref().map_or(Cow::Borrowed(slice(k)), |filter| filter.across(k, slice).into());
         let row = |j: usize| &slice[j * width..][..width];
-        let rows = out.par_chunks_mut(geometry.size[0]).with_min_len(64).enumerate().take_any_while(|_| wanted());
+        let rows =
+            out.par_chunks_mut(geometry.size[0]).with_min_len(64).enumerate().take_any_while(|_| should_continue());
         rows.for_each(|(j, out)| {
             let row = across.as_ref().map_or(Cow::Borrowed(row(j)), |filter| filter.across(j, row).into());
             match along {
@@ -345,9 +346,9 @@ mod tests {
         for size in [[50, 41, 1], [48, 36, 1]] {
             let fine = ramp(size, DVec3::ONE);
             for step in [1, 2, 3] {
-                let mut thinned = Thinned::new(fine.geometry, step);
-                fine.voxels.chunks(7 * size[0]).for_each(|rows| thinned.push(rows));
-                let (found, level) = (thinned.finish(fine.pixel), &levels(&fine, &[step as f64])[0]);
+                let mut subsampler = RowSubsampler::new(fine.geometry, step);
+                fine.voxels.chunks(7 * size[0]).for_each(|rows| subsampler.push(rows));
+                let (found, level) = (subsampler.finish(fine.pixel), &levels(&fine, &[step as f64])[0]);
                 assert_eq!(found.geometry, level.geometry);
                 let apart = found.voxels.iter().zip(&level.voxels).map(|(a, b)| (a - b).abs());
                 assert!(apart.fold(0.0, f32::max) < 1e-3 && found.voxels.len() == level.voxels.len());

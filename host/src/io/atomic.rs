@@ -93,7 +93,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let _socket = UnixListener::bind(&path).unwrap();
-        let told = write(&path, &[b"1"]).unwrap_err().to_string();
-        assert!(told.contains("no file") && !path.is_file(), "{told}");
+        let message = write(&path, &[b"1"]).unwrap_err().to_string();
+        assert!(message.contains("no file") && !path.is_file(), "{message}");
     }
 }

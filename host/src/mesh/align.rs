@@ -3,7 +3,7 @@
 use crate::backend::Backend;
 use crate::image::Prepared;
 use crate::metric::{Counted, Metric};
-use crate::plane::even::Even;
+use crate::plane::local_contrast::LocalContrast;
 use crate::registration::{self, Init, Registration};
 use crate::transform::Kind;
 use crate::{Observer, Result};
@@ -24,7 +24,7 @@ pub fn align(
     if *init == Init::Auto {
         return registration::linear(Kind::Affine, images.each_ref(), || Ok(backend), observer);
     }
-    let [fixed, moving] = Even::pair(images)?;
+    let [fixed, moving] = LocalContrast::pair(images)?;
     let options = registration::Options {
         dof: Kind::Affine,
         init: init.clone(),
@@ -34,5 +34,5 @@ pub fn align(
         moved: false,
         ..registration::Options::default()
     };
-    registration::once([&fixed.picture, &moving.picture], &options, backend, observer)
+    registration::register_once([&fixed.picture, &moving.picture], &options, backend, observer)
 }

@@ -1,7 +1,7 @@
 //! Builds a regular mesh over the foreground of a picture.
 
 use crate::error::{Setting, message};
-use crate::plane::even::bright;
+use crate::plane::local_contrast::foreground_mask;
 use crate::transform::Mesh;
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec2, DVec3};
@@ -34,7 +34,7 @@ impl Mesh {
         let lattice = Lattice::new(&fixed.geometry, spacing)?;
         let full = match mask {
             Some(mask) => lattice.full(&masked(fixed, mask)?),
-            None => lattice.full(&bright(&fixed.voxels)),
+            None => lattice.full(&foreground_mask(&fixed.voxels)),
         };
         if !full.contains(&true) {
             let message = message!(

@@ -1,7 +1,7 @@
 //! Moves a mesh's corners by gradient ascent: Lin & Medioni, sections 4 and 5.
 
 use super::objective::Objective;
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::optimizer::Stopped;
 use crate::transform::mesh::{corners as corners_of, twice_area};
 use crate::{Observer, Result};
@@ -49,7 +49,7 @@ pub fn climb(
     let mut trace = vec![mean];
     let mut stopped = Stopped::Exhausted;
     while trace.len() <= iterations {
-        go_on(observer)?;
+        ask_observer(observer)?;
         let Some(direction) = direction(objective, slope) else { return Ok(end(corners, trace, Stopped::Converged)) };
         let Some(better) = search(objective, guard, &corners, &direction, value)? else {
             stopped = Stopped::Converged;

@@ -1,10 +1,10 @@
 //! How sure the position of each triangle is.
 
-use super::search::around;
+use super::search::triangles_by_corner;
 use super::shifts::Shifts;
 use crate::Result;
 use crate::metric::NO_INFORMATION;
-use crate::threads::{still_wanted, wanted};
+use crate::threads::{check_stopped, should_continue};
 use crate::transform::Mesh;
 use glam::IVec2;
 use rayon::prelude::*;
@@ -23,15 +23,15 @@ pub fn confidence(mesh: &Mesh, shifts: &Shifts) -> Result<Vec<f64>> {
     let all = along().flat_map(|y| along().map(move |x| IVec2::new(x, y)));
     let places: Vec<IVec2> =
         std::iter::once(IVec2::ZERO).chain(all.filter(|place| AWAY.contains(&place.length_squared()))).collect();
-    let around = around(mesh);
+    let around = triangles_by_corner(mesh);
     let one = |triangle: &[u32; 3]| {
         let mut near: Vec<usize> = triangle.iter().flat_map(|&corner| &around[corner as usize]).copied().collect();
         near.sort_unstable();
         near.dedup();
-        if wanted() { lost(&shifts.information(&near, &places)) } else { 0.0 }
+        if should_continue() { lost(&shifts.information(&near, &places)) } else { 0.0 }
     };
     let found = mesh.triangles.par_iter().map(one).collect();
-    still_wanted().map(|()| found)
+    check_stopped().map(|()| found)
 }
 
 /// Returns the fraction of the first value that is lost at the largest of the others.

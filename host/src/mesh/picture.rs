@@ -2,8 +2,8 @@
 
 use crate::error::Setting;
 use crate::image::{self, Geometry, StoredImage, pyramid};
-use crate::plane::contrast::REACH;
-use crate::plane::even::Even;
+use crate::plane::local_contrast::LocalContrast;
+use crate::plane::normalise::REACH;
 use crate::{Result, Volume};
 use glam::DVec2;
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub struct Packed {
     pub stored: StoredImage,
     pub geometry: Geometry,
     /// Which pixels are foreground.
-    pub inner: Vec<bool>,
+    pub foreground: Vec<bool>,
 }
 
 /// One local standard deviation in stored values.
@@ -39,21 +39,21 @@ impl<'a> Picture<'a> {
     /// Computes the local contrast on a level.
     ///
     /// # Errors
-    /// Those of [`Even::new`].
-    pub fn even(&self, level: usize) -> Result<Even> {
+    /// Those of [`LocalContrast::new`].
+    pub fn local_contrast(&self, level: usize) -> Result<LocalContrast> {
         let mask = self.masks.as_ref().map(|masks| &*masks[level]);
-        Even::new(self.which, &self.levels[level], mask, self.neighbourhood)
+        LocalContrast::new(self.which, &self.levels[level], mask, self.neighbourhood)
     }
 
     /// Computes the local contrast on a level, and packs it for a backend.
     ///
     /// # Errors
-    /// Those of [`Even::new`].
+    /// Those of [`LocalContrast::new`].
     pub fn prepared(&self, level: usize) -> Result<Packed> {
-        let Even { picture, inner } = self.even(level)?;
+        let LocalContrast { picture, foreground } = self.local_contrast(level)?;
         // With the largest number of bins, all 16 bits are kept.
         let stored = StoredImage::new(&picture, (-REACH, REACH), 1024);
-        Ok(Packed { stored, geometry: picture.geometry, inner })
+        Ok(Packed { stored, geometry: picture.geometry, foreground })
     }
 }
 
@@ -69,6 +69,6 @@ impl Packed {
         let nearest = (place + 0.5).floor();
         let inside = nearest.min_element() >= 0.0 && nearest.x < width as f64 && nearest.y < height as f64;
         let number = inside.then(|| nearest.x as usize + width * nearest.y as usize)?;
-        self.inner[number].then_some(number)
+        self.foreground[number].then_some(number)
     }
 }

@@ -15,8 +15,8 @@ use crate::doubt::Doubt;
 use crate::error::{Setting, message};
 use crate::image::Prepared;
 use crate::metric;
-use crate::observer::go_on;
-use crate::plane::even;
+use crate::observer::ask_observer;
+use crate::plane::local_contrast;
 use crate::registration::{self, Init, LinearStart};
 use crate::transform::Mesh;
 use crate::transform::mesh::{corners, twice_area};
@@ -49,11 +49,11 @@ pub(crate) fn mesh(
     }
     let ranges = [options.fixed_range, options.moving_range];
     let images = metric::check::images([fixed, moving], [options.fixed_mask.as_ref(), None], ranges)?;
-    metric::check::tell(&images, observer);
+    metric::check::note_missing_voxels(&images, observer);
     let build = |start: &DAffine3| Mesh::build(&images[0].image, start, options.spacing, images[0].mask());
     // Checks that the mesh can be built before the affine registration is run.
     build(&DAffine3::IDENTITY)?;
-    let (linear, mut doubts) = begin(&images, options, backend, observer)?;
+    let (linear, mut doubts) = find_start(&images, options, backend, observer)?;
     observer.stage("mesh");
     let clock = Instant::now();
     let start = linear.transform.to_affine();
@@ -66,7 +66,7 @@ pub(crate) fn mesh(
     let climbed = run.climb(&before, &mut after)?;
     let confidence = confidence(&after, &Shifts::new(&after, &run.binned(0)?))?;
     let place = trust::place(&images, &after)?;
-    doubts.retain(|doubt| trust::stays(doubt, place));
+    doubts.retain(|doubt| trust::start_doubt_remains(doubt, place));
     let mut found = Found {
         intensities: images.each_ref().map(|image| image.intensities),
         start: linear,
@@ -89,7 +89,7 @@ pub(crate) fn mesh(
 /// Reduces both pictures to grids of these spacings, mm of the fixed one.
 fn pictures<'a>(images: &'a [Prepared; 2], start: &DAffine3, spacings: &[f64]) -> [Picture<'a>; 2] {
     let scale = start.matrix3.determinant().abs().sqrt();
-    let neighbourhood = even::neighbourhood(&images[0].image.geometry);
+    let neighbourhood = local_contrast::neighbourhood(&images[0].image.geometry);
     let scaled: Vec<f64> = spacings.iter().map(|mm| mm * scale).collect();
     [
         Picture::new(Setting::Fixed, &images[0], spacings, neighbourhood),
@@ -98,7 +98,7 @@ fn pictures<'a>(images: &'a [Prepared; 2], start: &DAffine3, spacings: &[f64]) -
 }
 
 /// Returns the transform that the mesh starts from, and the checks that it did not pass.
-fn begin(
+fn find_start(
     images: &[Prepared; 2],
     options: &Options,
     backend: &dyn Backend,
@@ -109,7 +109,8 @@ fn begin(
         Start::Transform(transform) => (transform.clone(), "a transform", Vec::new()),
         Start::Register(init) => {
             let found = align(images, init, backend, observer)?;
-            let from = if *init == Init::Auto { registration::from(found.transform.kind) } else { found.started.from };
+            let from =
+                if *init == Init::Auto { registration::kind_label(found.transform.kind) } else { found.started.from };
             (found.transform, from, found.doubts)
         }
     };
@@ -190,7 +191,7 @@ impl Run<'_> {
         let links = Links::new(mesh);
         let before = mesh.moving.clone();
         for _ in 0..SEARCHES {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             let away = |(&at, &from): (&DVec2, &DVec2)| to_pixels.transform_vector3((at - from).extend(0.0)).truncate();
             let away: Vec<DVec2> = mesh.moving.iter().zip(&start.moving).map(away).collect();
             let moved = search(mesh, &links, &Shifts::new(mesh, &pictures), &away)?;
@@ -211,7 +212,10 @@ impl Run<'_> {
 
     /// Returns the pictures that a level is searched on.
     fn binned(&self, level: usize) -> Result<[Binned; 2]> {
-        Ok([Binned::new(&self.searched[0].even(level)?), Binned::new(&self.searched[1].even(level)?)])
+        Ok([
+            Binned::new(&self.searched[0].local_contrast(level)?),
+            Binned::new(&self.searched[1].local_contrast(level)?),
+        ])
     }
 
     /// Moves the corners of the finest mesh by gradient ascent; `start` is the same mesh at the start of the
@@ -221,7 +225,7 @@ impl Run<'_> {
         let [fixed, moving] = [self.climbed[0].prepared(0)?, self.climbed[1].prepared(0)?];
         let values = |pixel: usize, at: DVec2| {
             let there = moving.nearest(moving.pixel(at))?;
-            fixed.inner[pixel].then(|| [fixed.stored.values[pixel], moving.stored.values[there]].map(f32::from))
+            fixed.foreground[pixel].then(|| [fixed.stored.values[pixel], moving.stored.values[there]].map(f32::from))
         };
         let samples = Samples::new(mesh, &fixed.geometry, values);
         if samples.samples.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::Geometry;
 use crate::backend::{Group, Sample};
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use crate::transform::Mesh;
 use crate::transform::mesh::{Locator, corners};
 use glam::{DVec2, DVec3};
@@ -29,7 +29,7 @@ impl Samples {
         let to_mm = grid.index_to_world();
         let [width, height, _] = grid.size;
         let mut members: Vec<Vec<(Sample, f32)>> = vec![Vec::new(); mesh.triangles.len()];
-        for pixel in (0..width * height).take_while(|_| wanted()) {
+        for pixel in (0..width * height).take_while(|_| should_continue()) {
             let [x, y] = [pixel % width, pixel / width];
             let point = to_mm.transform_point3(DVec3::new(x as f64, y as f64, 0.0)).truncate();
             let Some(place) = locator.find(point) else { continue };

@@ -8,7 +8,7 @@
 use super::links::Links;
 use super::shifts::Shifts;
 use crate::Result;
-use crate::threads::{still_wanted, wanted};
+use crate::threads::{check_stopped, should_continue};
 use crate::transform::Mesh;
 use glam::{DVec2, IVec2};
 use rayon::prelude::*;
@@ -31,15 +31,16 @@ const ROUNDS: usize = 40;
 pub fn search(mesh: &Mesh, links: &Links, shifts: &Shifts, away: &[DVec2]) -> Result<Vec<DVec2>> {
     let along = || -REACH..=REACH;
     let places: Vec<IVec2> = along().flat_map(|y| along().map(move |x| IVec2::new(x, y))).collect();
-    let around = around(mesh);
-    let gains =
-        |triangles: &Vec<usize>| if wanted() { gains(&shifts.information(triangles, &places)) } else { Vec::new() };
+    let around = triangles_by_corner(mesh);
+    let gains = |triangles: &Vec<usize>| {
+        if should_continue() { gains(&shifts.information(triangles, &places)) } else { Vec::new() }
+    };
     let gains: Vec<Vec<f64>> = around.par_iter().map(gains).collect();
-    still_wanted()?;
+    check_stopped()?;
     let places: Vec<DVec2> = places.iter().map(IVec2::as_dvec2).collect();
     let mut moved = vec![DVec2::ZERO; away.len()];
     for _ in 0..ROUNDS {
-        still_wanted()?;
+        check_stopped()?;
         let whole: Vec<DVec2> = moved.iter().zip(away).map(|(&moved, &away)| moved + away).collect();
         let neighbours = links.means(&whole);
         let next = |corner: usize| {
@@ -52,12 +53,12 @@ pub fn search(mesh: &Mesh, links: &Links, shifts: &Shifts, away: &[DVec2]) -> Re
 }
 
 /// Returns the triangles that meet in each corner.
-pub fn around(mesh: &Mesh) -> Vec<Vec<usize>> {
-    let mut around = vec![Vec::new(); mesh.fixed.len()];
+pub fn triangles_by_corner(mesh: &Mesh) -> Vec<Vec<usize>> {
+    let mut triangles = vec![Vec::new(); mesh.fixed.len()];
     for (number, triangle) in mesh.triangles.iter().enumerate() {
-        triangle.iter().for_each(|&corner| around[corner as usize].push(number));
+        triangle.iter().for_each(|&corner| triangles[corner as usize].push(number));
     }
-    around
+    triangles
 }
 
 /// Returns what mutual information adds to the logarithm of each shift's probability. The unit of information is a
@@ -93,7 +94,7 @@ mod tests {
     use super::super::shifts::Binned;
     use super::*;
     use crate::error::Setting;
-    use crate::plane::even::Even;
+    use crate::plane::local_contrast::LocalContrast;
     use crate::random::uniform;
     use crate::{Geometry, PixelType, Volume};
     use glam::{DAffine3, DVec3};
@@ -118,8 +119,8 @@ mod tests {
         let pictures = [picture(1, |wave| wave, DVec2::ZERO), picture(2, |wave| -wave * wave.abs(), by)];
         let mesh = Mesh::build(&pictures[0], &DAffine3::IDENTITY, Some(16.0), None).unwrap();
         let all = pictures[0].with(|_| 1.0);
-        let binned =
-            pictures.map(|picture| Binned::new(&Even::new(Setting::Fixed, &picture, Some(&all), 8.0).unwrap()));
+        let binned = pictures
+            .map(|picture| Binned::new(&LocalContrast::new(Setting::Fixed, &picture, Some(&all), 8.0).unwrap()));
         let shifts = Shifts::new(&mesh, &binned);
         let links = Links::new(&mesh);
         let moved = search(&mesh, &links, &shifts, &vec![DVec2::ZERO; mesh.fixed.len()]).unwrap();

@@ -2,8 +2,8 @@
 
 use crate::Geometry;
 use crate::metric;
-use crate::plane::even::Even;
-use crate::threads::wanted;
+use crate::plane::local_contrast::LocalContrast;
+use crate::threads::should_continue;
 use crate::transform::Mesh;
 use crate::transform::mesh::{Locator, corners};
 use glam::{DVec2, DVec3, IVec2};
@@ -24,10 +24,16 @@ pub struct Binned {
 }
 
 impl Binned {
-    pub fn new(even: &Even) -> Self {
+    pub fn new(contrast: &LocalContrast) -> Self {
         let bin = |value: f32| (((value + ENDS) / (2.0 * ENDS) * BINS as f32).max(0.0) as u8).min(BINS as u8 - 1);
-        let bins = even.picture.voxels.iter().zip(&even.inner).map(|(&value, &is)| is.then(|| bin(value))).collect();
-        Self { geometry: even.picture.geometry, bins }
+        let bins = contrast
+            .picture
+            .voxels
+            .iter()
+            .zip(&contrast.foreground)
+            .map(|(&value, &is)| is.then(|| bin(value)))
+            .collect();
+        Self { geometry: contrast.picture.geometry, bins }
     }
 
     /// Returns the bin of a pixel; `None` in the background and outside of the picture.
@@ -53,7 +59,7 @@ impl<'a> Shifts<'a> {
             mesh.moving.iter().map(|p| to_pixels.transform_point3(p.extend(0.0)).truncate()).collect();
         let width = fixed.geometry.size[0];
         let mut members = vec![Vec::new(); mesh.triangles.len()];
-        for (pixel, bin) in fixed.bins.iter().enumerate().take_while(|_| wanted()) {
+        for (pixel, bin) in fixed.bins.iter().enumerate().take_while(|_| should_continue()) {
             let Some(bin) = *bin else { continue };
             let at = DVec3::new((pixel % width) as f64, (pixel / width) as f64, 0.0);
             let Some(place) = locator.find(to_mm.transform_point3(at).truncate()) else { continue };

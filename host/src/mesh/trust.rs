@@ -3,7 +3,7 @@
 use super::Found;
 use crate::doubt::{Check, Doubt};
 use crate::image::Prepared;
-use crate::registration::{Insides, Place, agrees, tells_by_contrasts};
+use crate::registration::{Foregrounds, Place, contrast_confirms, place_doubts};
 use crate::resample::resample_through;
 use crate::transform::Mesh;
 use crate::{Resampling, Result};
@@ -27,12 +27,12 @@ pub fn place(images: &[Prepared; 2], mesh: &Mesh) -> Result<Option<Place>> {
     let moved =
         resample_through(&moving.image, &fixed.image.geometry, |point| map.transform_point3(point), &how)?.volume;
     let moved = Prepared { image: Cow::Owned(moved), mask: None, intensities: moving.intensities };
-    Insides::of([fixed, &moved], [&[], &[]])?.map(|insides| insides.place(&DAffine3::IDENTITY)).transpose()
+    Foregrounds::of([fixed, &moved], [&[], &[]])?.map(|foregrounds| foregrounds.place(&DAffine3::IDENTITY)).transpose()
 }
 
 /// Returns the checks that the mesh did not pass. Those of its start are not repeated.
 pub fn doubts(found: &Found) -> Vec<Doubt> {
-    let mut doubts: Vec<Doubt> = found.place.into_iter().flat_map(agrees).collect();
+    let mut doubts: Vec<Doubt> = found.place.into_iter().flat_map(place_doubts).collect();
     let mean = found.mean_confidence();
     if mean < LITTLE_CONFIDENCE {
         let percent = 100.0 * mean;
@@ -50,7 +50,7 @@ pub fn doubts(found: &Found) -> Vec<Doubt> {
 
 /// Whether a doubt about the linear start also applies to the mesh, which agrees by `place`. It does not if the mesh
 /// agrees by local contrast although its start did not, or if the mesh itself has failed the check.
-pub fn stays(doubt: &Doubt, place: Option<Place>) -> bool {
-    let told = || place.is_some_and(|place| tells_by_contrasts(place) || agrees(place).next().is_some());
-    !matches!(doubt.check, Check::Information | Check::Place) || !told()
+pub fn start_doubt_remains(doubt: &Doubt, place: Option<Place>) -> bool {
+    let decided = || place.is_some_and(|place| contrast_confirms(place) || place_doubts(place).next().is_some());
+    !matches!(doubt.check, Check::Information | Check::Place) || !decided()
 }

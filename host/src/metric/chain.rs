@@ -15,7 +15,7 @@ pub struct Chain<'a> {
 impl Chain<'_> {
     /// Converts derivatives by the elements of the voxel map to derivatives by the parameters, at the parameters `mm`.
     pub fn by_parameters(&self, by_map: &[[f64; 4]; 3], mm: &[f64]) -> Vec<f64> {
-        let (outer, inner) = self.around(mm);
+        let (outer, inner) = self.outer_and_inner(mm);
         let along = |change: &DAffine3| {
             let turned = outer * change.matrix3 * inner.matrix3;
             let shifted = outer * change.transform_point3(inner.translation);
@@ -29,7 +29,7 @@ impl Chain<'_> {
     }
 
     /// Returns the maps that come after and before the change of the step's map in the change of the voxel map.
-    fn around(&self, mm: &[f64]) -> (DMat3, DAffine3) {
+    fn outer_and_inner(&self, mm: &[f64]) -> (DMat3, DAffine3) {
         let GridPair { which, sampled, interpolated } = self.grids;
         let (first, last) = (sampled.index_to_world(), interpolated.world_to_index().matrix3);
         match which {

@@ -105,7 +105,7 @@ fn shape(which: Setting, volume: &Volume) -> Result<()> {
 }
 
 /// Notifies an observer of voxels without data.
-pub fn tell(images: &[Prepared; 2], observer: &dyn Observer) {
+pub fn note_missing_voxels(images: &[Prepared; 2], observer: &dyn Observer) {
     for (name, image) in ["fixed", "moving"].into_iter().zip(images) {
         let Intensities { missing, voxels, .. } = image.intensities;
         if missing > 0 {

@@ -7,7 +7,7 @@ use super::{check, sampling};
 use crate::backend::{Backend, Wanted, cpu, per_sample};
 use crate::error::message;
 use crate::image::{IntensityRange, Prepared, pyramid};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::{Error, Observer, Result, Volume};
 use glam::DAffine3;
 use std::borrow::Cow;
@@ -50,7 +50,7 @@ pub fn evaluate(
 }
 
 /// A comparison before and after a registration.
-pub struct Compared {
+pub struct BeforeAfter {
     pub values: [Evaluation; 2],
     /// The pair (f, m) is at `f + bins * m`.
     pub histograms: [Vec<u32>; 2],
@@ -68,20 +68,20 @@ pub fn before_and_after(
     histogram: Histogram,
     backend: &dyn Backend,
     observer: &dyn Observer,
-) -> Result<Compared> {
+) -> Result<BeforeAfter> {
     let images = joint(prepared, histogram, transform, backend)?;
     let mut loaded = images.load(backend)?;
-    go_on(observer)?;
+    ask_observer(observer)?;
     let before = loaded.counts(&DAffine3::IDENTITY)?;
-    go_on(observer)?;
+    ask_observer(observer)?;
     let histograms = [before, loaded.counts(transform)?];
-    go_on(observer)?;
+    ask_observer(observer)?;
     let unit = images.unit()?;
     let value = |counts: &Vec<u32>| {
         let entropies = cpu::entropies(counts, [histogram.bins; 2], Wanted::Ratios);
         images.evaluation(&per_sample(entropies, unit))
     };
-    Ok(Compared { values: histograms.each_ref().map(value), histograms, method: loaded.method() })
+    Ok(BeforeAfter { values: histograms.each_ref().map(value), histograms, method: loaded.method() })
 }
 
 /// Prepares both images for a backend; `transform` places the mask of the moving image. A moving image with finer

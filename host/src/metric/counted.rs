@@ -1,7 +1,7 @@
 //! Metrics that are computed from the counts of a joint histogram.
 
 use super::evaluation::Evaluation;
-use super::family::{At, Family, LoadedMetric, MetricImages};
+use super::family::{LoadedMetric, MetricFamily, MetricImages, MetricValue};
 use super::joint::{Histogram, JointHistograms, JointImages};
 use super::pair::{GridPair, ImagePair};
 use crate::backend::{Backend, HistogramMethod, Wanted};
@@ -12,7 +12,7 @@ use gpu::math::interpolate::Interpolator;
 use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 /// The fewest samples per cell of the joint histogram, on average, and the fewest bins per side.
-const SAMPLES_A_BIN: f64 = 4.0;
+const SAMPLES_PER_CELL: f64 = 4.0;
 const LEAST_BINS: u32 = 8;
 
 /// Which metric is computed from a joint histogram.
@@ -77,7 +77,7 @@ impl Default for Counted {
     }
 }
 
-impl Family for Counted {
+impl MetricFamily for Counted {
     fn name(&self) -> &'static str {
         self.kind.name()
     }
@@ -98,7 +98,7 @@ impl Family for Counted {
         0.0
     }
 
-    fn nothing(&self) -> f64 {
+    fn independent_value(&self) -> f64 {
         if self.kind == CountedKind::Nmi { 1.0 } else { 0.0 }
     }
 
@@ -115,7 +115,7 @@ impl Family for Counted {
     }
 
     fn prepare<'v>(&self, pair: ImagePair<'v>) -> Result<Box<dyn MetricImages + 'v>> {
-        let bins = pair.filled_bins(self.bins, SAMPLES_A_BIN, LEAST_BINS);
+        let bins = pair.filled_bins(self.bins, SAMPLES_PER_CELL, LEAST_BINS);
         let images = JointImages::new(pair, Histogram { bins, ..self.histogram() });
         Ok(Box::new(CountedImages { images, kind: self.kind }))
     }
@@ -146,12 +146,12 @@ struct LoadedCounts<'a> {
 }
 
 impl LoadedMetric for LoadedCounts<'_> {
-    fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+    fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>> {
         let found = self.histograms.evaluate(transforms, self.kind.wanted())?;
-        Ok(found.iter().map(|found| At { value: self.kind.of(found), overlap: found.overlap }).collect())
+        Ok(found.iter().map(|found| MetricValue { value: self.kind.of(found), overlap: found.overlap }).collect())
     }
 
-    fn slope(&mut self, _transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
+    fn slope(&mut self, _transform: &DAffine3) -> Result<(MetricValue, [[f64; 4]; 3])> {
         Err(Error::option(Setting::Metric, format!("{} has no gradient", self.kind.name())))
     }
 }

@@ -8,7 +8,7 @@ use crate::backend::Backend;
 use glam::DAffine3;
 
 /// A metric, or several that are evaluated alike. The default methods are those of a smooth one.
-pub trait Family {
+pub trait MetricFamily {
     /// Returns the name in text, such as `NMI`.
     fn name(&self) -> &'static str;
 
@@ -30,7 +30,7 @@ pub trait Family {
     }
 
     /// Returns the metric's value for independent images.
-    fn nothing(&self) -> f64 {
+    fn independent_value(&self) -> f64 {
         0.0
     }
 
@@ -83,7 +83,7 @@ pub trait MetricImages {
 
 /// The metric at a transform.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct At {
+pub struct MetricValue {
     pub value: f64,
     /// Samples inside the interpolated image.
     pub overlap: u64,
@@ -95,11 +95,11 @@ pub trait LoadedMetric {
     ///
     /// # Errors
     /// Those of the backend.
-    fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>>;
+    fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>>;
 
     /// Returns the metric at a map, and its derivatives by the elements of [`GridPair::map`].
     ///
     /// # Errors
     /// Those of the backend; [`crate::Error::Option`] for a metric without a gradient.
-    fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])>;
+    fn slope(&mut self, transform: &DAffine3) -> Result<(MetricValue, [[f64; 4]; 3])>;
 }

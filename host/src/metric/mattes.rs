@@ -1,6 +1,6 @@
 //! Mutual information by B-spline windows over bins (Mattes and others 2003).
 
-use super::family::{At, Family, LoadedMetric, MetricImages};
+use super::family::{LoadedMetric, MetricFamily, MetricImages, MetricValue};
 use super::joint::Histogram;
 use super::pair::{GridPair, ImagePair};
 use crate::backend::{Backend, Counted, Interpolated, MattesPair, Smooth, SmoothEvaluator, Windows};
@@ -12,7 +12,7 @@ use gpu::math::mattes::{LEAST_BINS, PADDING};
 
 /// The fewest samples per cell of the joint histogram, on average. Mutual information is not normalised: on slices of
 /// 57,000 voxels, heads that were registered with 64 bins ended 0.3 degrees off.
-const SAMPLES_A_BIN: f64 = 48.0;
+const SAMPLES_PER_CELL: f64 = 48.0;
 /// The fewest bins per side that a level has beside the padding: with 8 a slice ended upside down.
 const LEAST_FILLED: u32 = 24;
 
@@ -37,7 +37,7 @@ impl Mattes {
     pub const LEAST_BINS: u32 = LEAST_BINS;
 }
 
-impl Family for Mattes {
+impl MetricFamily for Mattes {
     fn name(&self) -> &'static str {
         match self.windows {
             Windows::Moving => "Mattes MI",
@@ -86,7 +86,7 @@ impl Family for Mattes {
 
     fn prepare<'v>(&self, pair: ImagePair<'v>) -> Result<Box<dyn MetricImages + 'v>> {
         let wanted = self.bins.saturating_sub(2 * PADDING);
-        let bins = pair.filled_bins(wanted, SAMPLES_A_BIN, LEAST_FILLED) + 2 * PADDING;
+        let bins = pair.filled_bins(wanted, SAMPLES_PER_CELL, LEAST_FILLED) + 2 * PADDING;
         let (grids, samples, windows) = (pair.grids(), pair.samples() as u64, self.windows);
         let fixed = ToBins::new(pair.sampled, windows.binning(pair.ranges[0], bins), pair.keep);
         let moving = ToValues::fine(pair.interpolated, pair.sigmas, pair.ranges[1]);
@@ -126,17 +126,17 @@ struct LoadedWindows<'a> {
 }
 
 impl LoadedMetric for LoadedWindows<'_> {
-    fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
-        Ok(self.evaluator.values(&self.grids.maps(transforms))?.iter().map(At::from).collect())
+    fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>> {
+        Ok(self.evaluator.values(&self.grids.maps(transforms))?.iter().map(MetricValue::from).collect())
     }
 
-    fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
+    fn slope(&mut self, transform: &DAffine3) -> Result<(MetricValue, [[f64; 4]; 3])> {
         let slope = self.evaluator.slope(&self.grids.map(transform))?;
-        Ok((At::from(&slope.at), slope.by_map))
+        Ok((MetricValue::from(&slope.at), slope.by_map))
     }
 }
 
-impl From<&Smooth> for At {
+impl From<&Smooth> for MetricValue {
     fn from(smooth: &Smooth) -> Self {
         Self { value: smooth.mi, overlap: smooth.overlap }
     }

@@ -15,12 +15,12 @@ mod sigmas;
 mod viola;
 
 pub(crate) use chain::Chain;
-pub(crate) use compare::{Compared, before_and_after};
+pub(crate) use compare::{BeforeAfter, before_and_after};
 pub use compare::{Comparison, evaluate};
 pub use counted::{Counted, CountedKind};
 pub use evaluation::Evaluation;
-use family::Family;
-pub(crate) use family::{At, LoadedMetric, MetricImages};
+use family::MetricFamily;
+pub(crate) use family::{LoadedMetric, MetricImages, MetricValue};
 pub use joint::Histogram;
 pub(crate) use joint::{NO_INFORMATION, chance, information};
 pub use mattes::Mattes;
@@ -64,7 +64,7 @@ impl Metric {
     }
 
     /// Returns the metric as its family. This is the only place that distinguishes the metrics.
-    fn family(&self) -> &dyn Family {
+    fn family(&self) -> &dyn MetricFamily {
         match self {
             Self::Counted(counted) => counted,
             Self::Mattes(mattes) => mattes,
@@ -97,14 +97,14 @@ impl Metric {
         self.family().histogram()
     }
 
-    /// Returns the value that counts as the worst: see [`Family::worst`].
+    /// Returns the value that counts as the worst: see [`MetricFamily::worst`].
     pub(crate) fn worst(&self) -> f64 {
         self.family().worst()
     }
 
     /// Returns the metric's value for independent images.
-    pub(crate) fn nothing(&self) -> f64 {
-        self.family().nothing()
+    pub(crate) fn independent_value(&self) -> f64 {
+        self.family().independent_value()
     }
 
     /// Returns the metric's value at full resolution; `None` if a joint histogram of whole samples does not give it.

@@ -1,7 +1,7 @@
 //! Which voxels of the sampled image are counted.
 
 use crate::random::{GOLDEN, mix};
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use crate::{Geometry, Volume};
 use glam::{DAffine3, DVec3};
 use rayon::prelude::*;
@@ -96,7 +96,7 @@ pub fn within(grid: &Geometry, mask: &Volume, map: &DAffine3) -> Vec<bool> {
         inside && mask.voxels[x + mask_width * (y + mask_height * z)] >= 0.5
     };
     let mut out = vec![false; grid.voxels()];
-    let rows = out.par_chunks_mut(width).enumerate().take_any_while(|_| wanted());
+    let rows = out.par_chunks_mut(width).enumerate().take_any_while(|_| should_continue());
     rows.for_each(|(row, out)| {
         let [y, z] = [row % height, row / height].map(|n| n as f64);
         out.iter_mut().enumerate().for_each(|(x, out)| *out = lies(DVec3::new(x as f64, y, z)));

@@ -7,7 +7,7 @@
 use crate::backend::Sigmas;
 use crate::backend::simd::widest;
 use crate::error::{Setting, message};
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use crate::{Error, Result};
 use gpu::math::viola::scale;
 use gpu::math::{gauss, log};
@@ -112,7 +112,9 @@ fn likelihood(samples: &[[f32; 2]], sigmas: [Option<f64>; 2]) -> f64 {
     let scales = sigmas.map(|sigma| sigma.map_or(0.0, scale));
     let mut densities = vec![0.0; samples.len()];
     let tiles = densities.par_chunks_mut(LANES).zip(samples.par_chunks(LANES));
-    tiles.take_any_while(|_| wanted()).for_each(|(densities, tile)| sum_windows(samples, tile, scales, densities));
+    tiles
+        .take_any_while(|_| should_continue())
+        .for_each(|(densities, tile)| sum_windows(samples, tile, scales, densities));
     // No density is 0: not all samples are the same, and no window is 0.
     let mean = densities.iter().map(|&density| log::of(f64::from(density))).sum::<f64>() / samples.len() as f64;
     mean - sigmas.iter().flatten().map(|&sigma| log::of(sigma)).sum::<f64>()

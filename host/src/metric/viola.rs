@@ -1,6 +1,6 @@
 //! Mutual information by Gaussian windows over two sets of scattered samples (Viola & Wells 1997; Lin & Medioni 2008).
 
-use super::family::{At, Family, LoadedMetric, MetricImages};
+use super::family::{LoadedMetric, MetricFamily, MetricImages, MetricValue};
 use super::joint::Histogram;
 use super::pair::{GridPair, ImagePair, Sampled};
 use super::sampling;
@@ -51,7 +51,7 @@ impl Default for Viola {
     }
 }
 
-impl Family for Viola {
+impl MetricFamily for Viola {
     fn name(&self) -> &'static str {
         "Viola MI"
     }
@@ -164,18 +164,18 @@ struct LoadedSamples<'a> {
 
 impl LoadedMetric for LoadedSamples<'_> {
     /// Evaluates the maps one after the other: a group of samples has one map at a time.
-    fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+    fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>> {
         let maps = self.grids.maps(transforms);
-        maps.chunks(1).map(|map| Ok(At::from(&self.evaluator.values(map)?[0]))).collect()
+        maps.chunks(1).map(|map| Ok(MetricValue::from(&self.evaluator.values(map)?[0]))).collect()
     }
 
-    fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
+    fn slope(&mut self, transform: &DAffine3) -> Result<(MetricValue, [[f64; 4]; 3])> {
         let (viola, by_map) = self.evaluator.slopes(&[self.grids.map(transform)])?[0];
-        Ok((At::from(&viola), by_map))
+        Ok((MetricValue::from(&viola), by_map))
     }
 }
 
-impl From<&ViolaValue> for At {
+impl From<&ViolaValue> for MetricValue {
     fn from(viola: &ViolaValue) -> Self {
         Self { value: viola.mi, overlap: viola.overlap.map(u64::from).iter().sum() }
     }

@@ -9,7 +9,7 @@
 
 use super::quadratic::Quadratic;
 use super::search::{Halt, Point, Search};
-use super::uphill::{along, distance};
+use super::vectors::{along, distance};
 use super::{Maximum, Objective, Optimizer, Problem};
 use crate::Result;
 

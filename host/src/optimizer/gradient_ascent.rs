@@ -5,7 +5,7 @@
 //! the value does not rise by the first step, shorter steps are tried, down to the resolution.
 
 use super::search::{Halt, Search};
-use super::{Maximum, Objective, Optimizer, Problem, uphill};
+use super::{Maximum, Objective, Optimizer, Problem, vectors};
 use crate::Result;
 
 /// The first step along a gradient, in units of [`Problem::step`].
@@ -28,7 +28,7 @@ impl Optimizer for GradientAscent {
 
 fn climb(search: &mut Search, mut gradient: Vec<f64>, problem: &Problem) -> Result<(), Halt> {
     for _ in 0..ITERATIONS {
-        let Some(direction) = uphill::direction(&gradient) else { return Ok(()) };
+        let Some(direction) = vectors::direction(&gradient) else { return Ok(()) };
         if !follow(search, &direction, problem)? {
             return Ok(());
         }
@@ -43,7 +43,7 @@ fn follow(search: &mut Search, direction: &[f64], problem: &Problem) -> Result<b
     let start = search.best().parameters.clone();
     let mut rises = |distance: f64| {
         let before = search.best().value;
-        Ok(search.value(uphill::along(&start, direction, distance))?.value > before)
+        Ok(search.value(vectors::along(&start, direction, distance))?.value > before)
     };
     let mut distance = (FIRST * problem.step).max(problem.resolution);
     while !rises(distance)? {

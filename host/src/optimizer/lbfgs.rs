@@ -7,7 +7,7 @@
 //! point, without memory and with a first step of half the length.
 
 use super::search::{Halt, Search};
-use super::{Maximum, Objective, Optimizer, Problem, Slope, uphill};
+use super::{Maximum, Objective, Optimizer, Problem, Slope, vectors};
 use crate::Result;
 use argmin::core::{CostFunction, Gradient, IterState, KV, LineSearch, Problem as Counted, Solver, State as _};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
@@ -100,7 +100,7 @@ fn run(descent: &Descent, first: f64, problem: &Problem) -> Result<bool, argmin:
         }
         let begun = state.get_iter() == 0;
         let Some(next) = state.get_param().filter(|_| state.get_cost() < cost).cloned() else { return Ok(begun) };
-        if !begun && uphill::distance(&point, &next) < problem.resolution {
+        if !begun && vectors::distance(&point, &next) < problem.resolution {
             return Ok(true);
         }
         (point, cost) = (next, state.get_cost());
@@ -148,10 +148,10 @@ impl Line {
 
 impl LineSearch<Vec<f64>, f64> for Line {
     fn search_direction(&mut self, direction: Vec<f64>) {
-        let length = self.first.take().unwrap_or_else(|| uphill::norm(&direction)).min(self.longest);
+        let length = self.first.take().unwrap_or_else(|| vectors::norm(&direction)).min(self.longest);
         // Only a length of 0 is refused, and then the direction is refused too.
         let _ = self.search.initial_step_length(length);
-        self.search.search_direction(uphill::direction(&direction).unwrap_or(direction));
+        self.search.search_direction(vectors::direction(&direction).unwrap_or(direction));
     }
 
     fn initial_step_length(&mut self, length: f64) -> Result<(), argmin::core::Error> {

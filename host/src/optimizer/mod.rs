@@ -16,7 +16,7 @@ mod simplex;
 mod standard_powell;
 #[cfg(test)]
 mod tests;
-mod uphill;
+mod vectors;
 
 pub use batch::Batch;
 pub use gradient_ascent::GradientAscent;

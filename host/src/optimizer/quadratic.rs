@@ -1,26 +1,26 @@
 //! A quadratic model of the objective, and the step to its maximum.
 
-use super::uphill::{dot, norm};
+use super::vectors::{dot, norm};
 
-/// A model of the value near a point x0, relative to the value there: gradient . (x - x0) - (x - x0)' bend (x - x0) /
-/// 2.
+/// A model of the value near a point x0, relative to the value there: gradient . (x - x0) - (x - x0)' curvature
+/// (x - x0) / 2.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quadratic {
     gradient: Vec<f64>,
     /// Minus the matrix of second derivatives, by rows; symmetric.
-    bend: Vec<Vec<f64>>,
+    curvature: Vec<Vec<f64>>,
 }
 
 impl Quadratic {
     /// Makes a model of the gradient, the second derivatives by one parameter, and the mixed second derivatives.
     pub fn new(gradient: Vec<f64>, diagonal: Vec<f64>, mixed: impl IntoIterator<Item = ((usize, usize), f64)>) -> Self {
         let count = gradient.len();
-        let mut bend = vec![vec![0.0; count]; count];
-        diagonal.iter().enumerate().for_each(|(i, second)| bend[i][i] = -second);
+        let mut curvature = vec![vec![0.0; count]; count];
+        diagonal.iter().enumerate().for_each(|(i, second)| curvature[i][i] = -second);
         for ((i, j), second) in mixed {
-            (bend[i][j], bend[j][i]) = (-second, -second);
+            (curvature[i][j], curvature[j][i]) = (-second, -second);
         }
-        Self { gradient, bend }
+        Self { gradient, curvature }
     }
 
     /// The number of parameters.
@@ -32,24 +32,24 @@ impl Quadratic {
     /// accordingly.
     pub fn renewed(&self, gradient: Vec<f64>, diagonal: Vec<f64>) -> Self {
         let factor = |i: usize| {
-            let ratio = -diagonal[i] / self.bend[i][i];
+            let ratio = -diagonal[i] / self.curvature[i][i];
             if ratio > 0.0 { ratio.sqrt() } else { 0.0 }
         };
         let factors: Vec<f64> = (0..gradient.len()).map(factor).collect();
-        let mut bend = self.bend.clone();
-        for (i, row) in bend.iter_mut().enumerate() {
+        let mut curvature = self.curvature.clone();
+        for (i, row) in curvature.iter_mut().enumerate() {
             for (j, entry) in row.iter_mut().enumerate() {
                 *entry = if i == j { -diagonal[i] } else { *entry * factors[i] * factors[j] };
             }
         }
-        Self { gradient, bend }
+        Self { gradient, curvature }
     }
 
     /// Updates the model by the change of the gradient over the last `step`, from `before` to the present one. This is
     /// the update of Broyden, Fletcher, Goldfarb and Shanno, with Powell's damping, so that a concave model stays
     /// concave.
     pub fn learnt(mut self, before: &[f64], step: &[f64]) -> Self {
-        let bent: Vec<f64> = self.bend.iter().map(|row| dot(row, step)).collect();
+        let bent: Vec<f64> = self.curvature.iter().map(|row| dot(row, step)).collect();
         let fall: Vec<f64> = before.iter().zip(&self.gradient).map(|(before, now)| before - now).collect();
         let (expected, seen) = (dot(step, &bent), dot(step, &fall));
         if expected <= 0.0 {
@@ -58,7 +58,7 @@ impl Quadratic {
         let part = if seen >= 0.2 * expected { 1.0 } else { 0.8 * expected / (expected - seen) };
         let fall: Vec<f64> = fall.iter().zip(&bent).map(|(fall, bent)| part * fall + (1.0 - part) * bent).collect();
         let seen = dot(step, &fall);
-        for (i, row) in self.bend.iter_mut().enumerate() {
+        for (i, row) in self.curvature.iter_mut().enumerate() {
             for (j, entry) in row.iter_mut().enumerate() {
                 *entry += fall[i] * fall[j] / seen - bent[i] * bent[j] / expected;
             }
@@ -71,17 +71,18 @@ impl Quadratic {
         &self.gradient
     }
 
-    /// The step to the maximum, at most `longest` long. It solves (bend + damping) step = gradient with the least
+    /// The step to the maximum, at most `longest` long. It solves (curvature + damping) step = gradient with the least
     /// damping, of those tried, for which the model is concave and the step is short enough (Levenberg and Marquardt).
     pub fn step(&self, longest: f64) -> Vec<f64> {
-        let mean = self.bend.iter().enumerate().map(|(i, row)| row[i].abs()).sum::<f64>() / self.bend.len() as f64;
+        let mean =
+            self.curvature.iter().enumerate().map(|(i, row)| row[i].abs()).sum::<f64>() / self.curvature.len() as f64;
         let steepest = norm(&self.gradient);
         if steepest == 0.0 {
             return vec![0.0; self.gradient.len()];
         }
         let mut damping = 0.0;
         for _ in 0..60 {
-            let step = solve(&self.bend, damping, &self.gradient).filter(|step| norm(step) <= longest);
+            let step = solve(&self.curvature, damping, &self.gradient).filter(|step| norm(step) <= longest);
             if let Some(step) = step {
                 return step;
             }
@@ -131,8 +132,8 @@ mod tests {
     fn one_step_leads_to_the_top() {
         let step = hill().step(10.0);
         assert!((step[0] - 3.285_714_285_714_285_7).abs() < 1e-12 && (step[1] + 2.571_428_571_428_571).abs() < 1e-12);
-        let bend = [[2.0, 1.0], [1.0, 4.0]];
-        let back = bend.map(|row| row[0] * step[0] + row[1] * step[1]);
+        let curvature = [[2.0, 1.0], [1.0, 4.0]];
+        let back = curvature.map(|row| row[0] * step[0] + row[1] * step[1]);
         assert!((back[0] - 4.0).abs() < 1e-12 && (back[1] + 7.0).abs() < 1e-12);
     }
 
@@ -152,13 +153,13 @@ mod tests {
         // The true gradient after the step, in a model without the correlations.
         let ignorant = Quadratic::new(vec![4.0 - 2.5, -7.0 - 3.0], vec![-2.0, -4.0], []);
         let learnt = ignorant.learnt(&[4.0, -7.0], &step);
-        let bent = learnt.bend.iter().map(|row| dot(row, &step)).collect::<Vec<_>>();
+        let bent = learnt.curvature.iter().map(|row| dot(row, &step)).collect::<Vec<_>>();
         assert!((bent[0] - 2.5).abs() < 1e-12 && (bent[1] - 3.0).abs() < 1e-12, "{bent:?}");
     }
 
     #[test]
     fn a_newer_diagonal_keeps_the_correlations() {
         let newer = hill().renewed(vec![0.0; 2], vec![-8.0, -16.0]);
-        assert_eq!(newer.bend, [[8.0, 4.0], [4.0, 16.0]]);
+        assert_eq!(newer.curvature, [[8.0, 4.0], [4.0, 16.0]]);
     }
 }

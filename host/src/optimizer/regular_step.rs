@@ -2,7 +2,7 @@
 //! gradient, which are halved when the gradient reverses.
 
 use super::search::{Halt, Search};
-use super::{Maximum, Objective, Optimizer, Problem, uphill};
+use super::{Maximum, Objective, Optimizer, Problem, vectors};
 use crate::Result;
 
 /// The factor of the step when the gradient reverses. This is ITK's default.
@@ -24,10 +24,10 @@ impl Optimizer for RegularStep {
 fn climb(search: &mut Search, mut gradient: Vec<f64>, problem: &Problem) -> Result<(), Halt> {
     let mut point = problem.start.clone();
     let mut step = problem.step;
-    while let Some(direction) = uphill::direction(&gradient) {
-        point = uphill::along(&point, &direction, step);
+    while let Some(direction) = vectors::direction(&gradient) {
+        point = vectors::along(&point, &direction, step);
         let next = search.slope(&point)?.by;
-        if uphill::dot(&gradient, &next) < 0.0 {
+        if vectors::dot(&gradient, &next) < 0.0 {
             step *= RELAXATION;
         }
         if step < problem.resolution {

@@ -2,8 +2,8 @@
 //! and a search for how one lies on another.
 
 pub(crate) mod canvas;
-pub(crate) mod contrast;
-pub(crate) mod even;
+pub(crate) mod local_contrast;
+pub(crate) mod normalise;
 pub(crate) mod search;
 pub(crate) mod sharpness;
 mod tones;

@@ -2,9 +2,9 @@
 //! among the best of these on larger ones.
 
 use super::canvas::Canvas;
-use super::even::{Even, longer_side};
+use super::local_contrast::{LocalContrast, longer_side};
 use super::tones::{Information, Tones, limits};
-use crate::threads::{still_wanted, wanted};
+use crate::threads::{check_stopped, should_continue};
 use crate::transform::{Kind, distance, plane};
 use crate::{Geometry, Result, Volume};
 use glam::{DAffine3, DMat3, DVec3};
@@ -62,24 +62,25 @@ struct Candidate {
 ///
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
-pub fn search(pictures: &[Even; 2], kind: Kind) -> Result<Vec<DAffine3>> {
-    let pictures = &pictures.each_ref().map(|even| even.thinned(longer_side(&even.picture.geometry) / LARGEST));
+pub fn search(pictures: &[LocalContrast; 2], kind: Kind) -> Result<Vec<DAffine3>> {
+    let pictures =
+        &pictures.each_ref().map(|contrast| contrast.thinned(longer_side(&contrast.picture.geometry) / LARGEST));
     let information = &Information::new((4.0 * LARGER * LARGER) as usize);
-    let grids = pictures.each_ref().map(|even| even.picture.geometry);
+    let grids = pictures.each_ref().map(|contrast| contrast.picture.geometry);
     let kept = distinct(everywhere(pictures, kind, information), KEPT, &grids);
     let mut sizes: Vec<f64> = kept.iter().map(|candidate| candidate.pose.size).collect();
     sizes.sort_by(f64::total_cmp);
     sizes.dedup();
     let views: Vec<_> = sizes.into_par_iter().filter_map(|size| View::new(pictures, size, LARGER)).collect();
     let finer = |candidate: Candidate| candidate.finer(&views, kind, information);
-    let found = kept.into_par_iter().take_any_while(|_| wanted()).filter_map(finer).collect();
-    still_wanted()?;
+    let found = kept.into_par_iter().take_any_while(|_| should_continue()).filter_map(finer).collect();
+    check_stopped()?;
     Ok(distinct(found, FOUND, &grids).into_iter().map(|candidate| candidate.map).collect())
 }
 
 /// Returns the best shifts of all rotations and magnifications.
-fn everywhere(pictures: &[Even; 2], kind: Kind, information: &Information) -> Vec<Candidate> {
-    let [fixed, moving] = pictures.each_ref().map(|even| even.picture.geometry);
+fn everywhere(pictures: &[LocalContrast; 2], kind: Kind, information: &Information) -> Vec<Candidate> {
+    let [fixed, moving] = pictures.each_ref().map(|contrast| contrast.picture.geometry);
     let same = longer_side(&moving) / longer_side(&fixed);
     let sizes: Vec<f64> = match kind {
         Kind::Translation | Kind::Rigid => vec![1.0],
@@ -92,7 +93,7 @@ fn everywhere(pictures: &[Even; 2], kind: Kind, information: &Information) -> Ve
         let pose = move |n: u32| Pose { angle: (f64::from(n) * TURNED).to_radians(), size };
         let at_turn = move |n| {
             let best = |view: &View| view.best(pose(n), [fixed.centre(), moving.centre()], window, information);
-            view.as_ref().filter(|_| wanted()).map_or(Vec::new(), best)
+            view.as_ref().filter(|_| should_continue()).map_or(Vec::new(), best)
         };
         (0..turns).into_par_iter().flat_map_iter(at_turn)
     };
@@ -155,10 +156,10 @@ struct View {
 impl View {
     /// Reduces both so that the longer side of the picture that shows more has `pixels` pixels. Returns `None` if
     /// either has no foreground.
-    fn new([fixed, moving]: &[Even; 2], size: f64, pixels: f64) -> Option<Self> {
-        let sides = [fixed, moving].map(|even| longer_side(&even.picture.geometry));
+    fn new([fixed, moving]: &[LocalContrast; 2], size: f64, pixels: f64) -> Option<Self> {
+        let sides = [fixed, moving].map(|contrast| longer_side(&contrast.picture.geometry));
         let mm = sides[0].max(sides[1] / size) / pixels;
-        let [fixed, moving] = [fixed.thinned(mm), moving.thinned(mm * size)].map(Even::or_nan);
+        let [fixed, moving] = [fixed.thinned(mm), moving.thinned(mm * size)].map(LocalContrast::nan_outside);
         let image =
             |picture: &Volume| -> Vec<f32> { picture.voxels.iter().copied().filter(|pixel| !pixel.is_nan()).collect() };
         let (these, those) = (image(&fixed), image(&moving));
@@ -214,14 +215,14 @@ mod tests {
     use super::*;
     use crate::PixelType;
     use crate::error::Setting;
-    use crate::plane::even::neighbourhood;
+    use crate::plane::local_contrast::neighbourhood;
     use crate::random::uniform;
     use glam::DVec2;
 
     const SIDE: usize = 200;
 
     /// A picture of blobs at random, seen through the map `to`.
-    fn picture(to: &DAffine3, sign: f32) -> Even {
+    fn picture(to: &DAffine3, sign: f32) -> LocalContrast {
         let blob = |n: u64| DVec2::new(uniform(1, 2 * n), uniform(1, 2 * n + 1)) * SIDE as f64;
         let blobs: Vec<DVec2> = (0..80).map(blob).collect();
         let pixel = |n: usize| {
@@ -232,7 +233,7 @@ mod tests {
         let geometry = Geometry::axis_aligned([SIDE, SIDE, 1], DVec3::ONE, DVec3::ZERO);
         let picture = Volume { geometry, voxels: (0..SIDE * SIDE).map(pixel).collect(), pixel: PixelType::F32 };
         let mask = picture.with(|_| 1.0);
-        Even::new(Setting::Fixed, &picture, Some(&mask), neighbourhood(&geometry)).unwrap()
+        LocalContrast::new(Setting::Fixed, &picture, Some(&mask), neighbourhood(&geometry)).unwrap()
     }
 
     /// Returns by how many pixels the search misses a rotation, a magnification and a shift of the centre. The dark

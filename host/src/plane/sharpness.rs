@@ -18,14 +18,14 @@ const LARGE: usize = 1 << 22;
 
 /// Smooths the sharper of two pictures towards the other one if that is much more blurred. What only the sharper one
 /// shows, such as noise, or gyri beside SPECT, matches nothing and can draw a registration to a wrong place.
-pub fn alike<'a>([fixed, moving]: &'a [Prepared<'a>; 2]) -> [Prepared<'a>; 2] {
+pub fn match_blur<'a>([fixed, moving]: &'a [Prepared<'a>; 2]) -> [Prepared<'a>; 2] {
     let large = [fixed, moving].into_iter().any(|picture| picture.image.voxels.len() > LARGE);
     let [of_fixed, of_moving] = [fixed, moving].map(|picture| if large { 0.0 } else { blur(&picture.image) });
-    [softened(fixed, of_fixed, of_moving), softened(moving, of_moving, of_fixed)]
+    [smoothed_towards(fixed, of_fixed, of_moving), smoothed_towards(moving, of_moving, of_fixed)]
 }
 
 /// Smooths a picture that is blurred by a Gaussian of sigma `from` towards a blur of sigma `to`, mm.
-fn softened<'a>(picture: &'a Prepared<'a>, from: f64, to: f64) -> Prepared<'a> {
+fn smoothed_towards<'a>(picture: &'a Prepared<'a>, from: f64, to: f64) -> Prepared<'a> {
     let mm = if to > BLURRED * from { (AS_BLURRED * (to * to - from * from)).sqrt() } else { 0.0 };
     let spacing = picture.image.geometry.spacing;
     let image = pyramid::smoothed(&picture.image, [mm / spacing.x, mm / spacing.y, 0.0]);
@@ -83,7 +83,7 @@ mod tests {
         let pair = |a: f64, b: f64| [cells(a, 1.0), cells(b, 1.0)];
         let changed = |pair: &[Volume; 2]| {
             let prepared = pair.each_ref().map(|image| Prepared::new(image, None, IntensityRange::Full));
-            alike(&prepared).map(|picture| matches!(picture.image, Cow::Owned(_)))
+            match_blur(&prepared).map(|picture| matches!(picture.image, Cow::Owned(_)))
         };
         assert_eq!(changed(&pair(0.0, 2.0)), [true, false]);
         assert_eq!(changed(&pair(2.0, 0.0)), [false, true]);

@@ -9,7 +9,7 @@ use super::samples::Samples;
 use crate::Result;
 use crate::image::{Prepared, pyramid};
 use crate::metric::NO_INFORMATION;
-use crate::plane::even::{bright, longer_side};
+use crate::plane::local_contrast::{foreground_mask, longer_side};
 use glam::{DAffine3, DMat3, DVec3};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -28,7 +28,7 @@ const STEP: f64 = 0.5;
 const PLACES: f64 = 20_000.0;
 /// Positions that are optimised, and the least distance between them, in steps along the axis on which steps are
 /// shortest.
-const CLIMB: usize = 16;
+const OPTIMISED: usize = 16;
 const APART: f64 = 1.5;
 /// First step and resolution of an optimisation, voxels.
 const BY_INTENSITIES: (f64, f64) = (2.0, 0.25);
@@ -64,9 +64,9 @@ pub fn elsewhere([fixed, moving]: [&Prepared; 2], to: &DAffine3) -> Result<Optio
 
 /// Does the same for a small and a large volume; `to` maps the small one to the large one.
 fn best([small, large]: [&Prepared; 2], to: &DAffine3) -> Result<Option<Elsewhere>> {
-    let small = shown(small, longer_side(&small.image.geometry) / SIDE);
+    let small = foreground_on_grid(small, longer_side(&small.image.geometry) / SIDE);
     let mm = small.0.geometry.spacing.min_element().max(longer_side(&large.image.geometry) / LARGE_SIDE);
-    let images = [small, shown(large, mm)];
+    let images = [small, foreground_on_grid(large, mm)];
     let samples = Samples::of(&images, to, SAMPLES);
     let distance = |a: &DAffine3, b: &DAffine3| {
         let there = b.transform_point3(samples.middle);
@@ -80,12 +80,12 @@ fn best([small, large]: [&Prepared; 2], to: &DAffine3) -> Result<Option<Elsewher
     };
     // The result is not quite at its own maximum either, so it is optimised in the same way.
     let (first, _) = BY_INTENSITIES;
-    consider(samples.climbed(*to, BY_INTENSITIES)?, first * samples.grid.spacing.max_element());
+    consider(samples.optimised(*to, BY_INTENSITIES)?, first * samples.grid.spacing.max_element());
     let mut tried: Vec<DAffine3> = Vec::new();
     for map in maps {
-        if tried.len() < CLIMB && tried.iter().all(|other| distance(other, &map) >= APART * step_mm) {
+        if tried.len() < OPTIMISED && tried.iter().all(|other| distance(other, &map) >= APART * step_mm) {
             tried.push(map);
-            consider(samples.climbed(map, BY_INTENSITIES)?, STEP * step_mm);
+            consider(samples.optimised(map, BY_INTENSITIES)?, STEP * step_mm);
         }
     }
     let found = |(end, most): (DAffine3, f64)| {
@@ -96,11 +96,11 @@ fn best([small, large]: [&Prepared; 2], to: &DAffine3) -> Result<Option<Elsewher
 }
 
 /// Returns the foreground of an image inside its mask on a grid of about `mm`, NaN elsewhere, with its intensity range.
-fn shown(image: &Prepared, mm: f64) -> Ranged {
+fn foreground_on_grid(image: &Prepared, mm: f64) -> Ranged {
     let picture = pyramid::level(&image.image, mm);
     let mask = image.mask().map(|mask| pyramid::level(mask, mm));
-    let bright = bright(&picture.voxels);
-    let counts = |n: usize| bright[n] && mask.as_ref().is_none_or(|mask| mask.voxels[n] >= 0.5);
+    let foreground = foreground_mask(&picture.voxels);
+    let counts = |n: usize| foreground[n] && mask.as_ref().is_none_or(|mask| mask.voxels[n] >= 0.5);
     (picture.only(counts), image.intensities.range)
 }
 
@@ -117,10 +117,10 @@ fn places(samples: &Samples, to: &DAffine3) -> (Vec<DAffine3>, f64) {
     };
     let shifted = |n: DVec3| DAffine3::from_translation(large.index_to_world().matrix3 * (steps * n)) * *to;
     let maps: Vec<_> = lattice(steps.inverse().abs() * size).filter(inside).map(shifted).collect();
-    let told = |map: DAffine3| (samples.information(&map), map);
-    let mut told: Vec<_> = maps.into_par_iter().map(told).filter(|(information, _)| *information > 0.0).collect();
-    told.sort_by(|a, b| b.0.total_cmp(&a.0));
-    (told.into_iter().map(|(_, map)| map).collect(), step_mm)
+    let ranked = |map: DAffine3| (samples.information(&map), map);
+    let mut ranked: Vec<_> = maps.into_par_iter().map(ranked).filter(|(information, _)| *information > 0.0).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    (ranked.into_iter().map(|(_, map)| map).collect(), step_mm)
 }
 
 /// Returns the steps between positions along the small volume's axes, in voxels of the large one, and the shortest of

@@ -6,7 +6,7 @@ use crate::error::{Setting, message};
 use crate::image::{Geometry, Prepared, Range, pyramid};
 use crate::metric::sampling::{self, count};
 use crate::metric::{ImagePair, Sampled};
-use crate::plane::even::longer_side;
+use crate::plane::local_contrast::longer_side;
 use crate::plane::search;
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
@@ -118,7 +118,7 @@ impl<'a> Levels<'a> {
             }
         };
         let interpolated = Cow::Borrowed(&*self.interpolated[level]);
-        let sigmas = self.as_thick(&interpolated.geometry, &self.sampled[level].geometry, transform);
+        let sigmas = self.slice_smoothing_sigmas(&interpolated.geometry, &self.sampled[level].geometry, transform);
         let pair = ImagePair { which: self.which, sampled, interpolated, sigmas, ranges: self.ranges, keep, level };
         match pair.samples() {
             0 => Err(Error::option(
@@ -131,7 +131,7 @@ impl<'a> Levels<'a> {
 
     /// Returns the sigmas, voxels, of the Gaussians that smooth the interpolated image along the axes on which the
     /// slices of the sampled one are thicker.
-    fn as_thick(&self, interpolated: &Geometry, sampled: &Geometry, transform: &DAffine3) -> [f64; 3] {
+    fn slice_smoothing_sigmas(&self, interpolated: &Geometry, sampled: &Geometry, transform: &DAffine3) -> [f64; 3] {
         let rotation = self.which.from_sampled(transform).matrix3;
         let mut sigmas = [0.0; 3];
         for axis in 0..3 {

@@ -1,7 +1,7 @@
 //! The linear registration that a deformation or a mesh starts from.
 
-use super::again::unless_fatal;
-use super::{Options, Registration, RegistrationSeconds, alone};
+use super::retry::unless_fatal;
+use super::{Options, Registration, RegistrationSeconds, register_kind};
 use crate::backend::Backend;
 use crate::image::{IntensityRange, Prepared};
 use crate::transform::{Kind, Linear};
@@ -55,11 +55,11 @@ fn of_kind(
         moved: false,
         ..Options::default()
     };
-    alone([&fixed.image, &moving.image], &options, RegistrationSeconds::default(), backend, observer)
+    register_kind([&fixed.image, &moving.image], &options, RegistrationSeconds::default(), backend, observer)
 }
 
 /// Returns what [`LinearStart::from`] says of a registration of this kind.
-pub(crate) fn from(kind: Kind) -> &'static str {
+pub(crate) fn kind_label(kind: Kind) -> &'static str {
     match kind {
         Kind::Translation => "a translation registration",
         Kind::Rigid => "a rigid registration",

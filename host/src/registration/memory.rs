@@ -24,8 +24,8 @@ struct Need {
 /// [`Error::Device`] names what is needed and what is free.
 pub fn check(fixed: &Geometry, moving: &Geometry, options: &Options, on_device: Option<u64>) -> Result<()> {
     let need = need(fixed, moving, options);
-    enough(need.host, free(), Place::Host)?;
-    enough(need.device, on_device, Place::Device)
+    require_free(need.host, free(), MemoryOf::Host)?;
+    require_free(need.device, on_device, MemoryOf::Device)
 }
 
 /// Estimates the most that is needed at one time: the pyramids and the images of one level, then the images of the
@@ -64,18 +64,18 @@ fn need(fixed: &Geometry, moving: &Geometry, options: &Options) -> Need {
 ///
 /// # Errors
 /// [`Error::Device`] names what is needed and what is free.
-pub fn enough(need: u64, free: Option<u64>, place: Place) -> Result<()> {
+pub fn require_free(need: u64, free: Option<u64>, memory_of: MemoryOf) -> Result<()> {
     let Some(free) = free.filter(|&free| free < need) else { return Ok(()) };
     let [need, free] = [need, free].map(|bytes| bytes as f64 / 1e9);
-    Err(match place {
-        Place::Host => Error::device(
+    Err(match memory_of {
+        MemoryOf::Host => Error::device(
             "cpu",
             message!(
                 "registering these images needs about {need:.2} GB of memory, and {free:.2} GB are free";
                 "crop the images, make them coarser, or end other programs"
             ),
         ),
-        Place::Device => Error::device(
+        MemoryOf::Device => Error::device(
             "cuda",
             message!(
                 "registering these images needs about {need:.2} GB of the GPU's memory, and {free:.2} GB are free";
@@ -87,7 +87,7 @@ pub fn enough(need: u64, free: Option<u64>, place: Place) -> Result<()> {
 
 /// Whose memory is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum MemoryOf {
     Host,
     /// A GPU.
     Device,
@@ -149,14 +149,14 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_numbers() {
-        assert!(enough(2_000_000_000, None, Place::Host).is_ok());
-        assert!(enough(2_000_000_000, Some(2_000_000_000), Place::Host).is_ok());
-        let refused = enough(3_100_000_000, Some(2_000_000_000), Place::Host).unwrap_err();
+        assert!(require_free(2_000_000_000, None, MemoryOf::Host).is_ok());
+        assert!(require_free(2_000_000_000, Some(2_000_000_000), MemoryOf::Host).is_ok());
+        let refused = require_free(3_100_000_000, Some(2_000_000_000), MemoryOf::Host).unwrap_err();
         assert!(matches!(refused, Error::Device { backend: "cpu", .. }));
-        let told = refused.to_string();
+        let message = refused.to_string();
         assert!(
-            told.contains("3.10 GB of memory") && told.contains("2.00 GB") && told.contains("crop the images"),
-            "{told}"
+            message.contains("3.10 GB of memory") && message.contains("2.00 GB") && message.contains("crop the images"),
+            "{message}"
         );
     }
 
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_gpu_is_asked_too() {
         let small = grid([16; 3], [1.0; 3]);
-        let told = check(&small, &small, &Options::default(), Some(1000)).unwrap_err().to_string();
-        assert!(told.contains("GPU") && told.contains("`backend` cpu"), "{told}");
+        let message = check(&small, &small, &Options::default(), Some(1000)).unwrap_err().to_string();
+        assert!(message.contains("GPU") && message.contains("`backend` cpu"), "{message}");
     }
 }

@@ -17,7 +17,7 @@ const TILT: f64 = 0.268;
 /// Mirror lines that are tried in 2-D.
 const LINES: u32 = 16;
 /// How many of these are optimised by intensities. The best one is then optimised by local contrast.
-const CLIMB: usize = 2;
+const OPTIMISED: usize = 2;
 /// First step and resolution of an optimisation by intensities and of one by local contrast, voxels.
 const BY_INTENSITIES: (f64, f64) = (2.0, 0.5);
 const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
@@ -32,28 +32,28 @@ const BY_CONTRASTS: (f64, f64) = (1.0, 0.1);
 /// [`Error::Stopped`](crate::Error::Stopped)
 pub fn mirrored(
     intensities: &[Ranged; 2],
-    contrasts: &[Ranged; 2],
+    local_contrast: &[Ranged; 2],
     to: &DAffine3,
     least: f64,
 ) -> Result<(DAffine3, f64)> {
     let samples = |pair| Samples::of(pair, to, SAMPLES);
-    let (by_intensities, by_contrasts) = rayon::join(|| samples(intensities), || samples(contrasts));
+    let (by_intensities, by_contrasts) = rayon::join(|| samples(intensities), || samples(local_contrast));
     let starts: Vec<_> = reflections(&by_intensities).into_iter().map(|reflection| *to * reflection).collect();
     let values: Vec<_> = starts.par_iter().with_min_len(TOGETHER).map(|map| by_intensities.information(map)).collect();
     let mut order: Vec<_> = (0..starts.len()).collect();
     order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
-    let climbs: Result<Vec<_>> =
-        order[..CLIMB].par_iter().map(|&start| by_intensities.climbed(starts[start], BY_INTENSITIES)).collect();
+    let optimised: Result<Vec<_>> =
+        order[..OPTIMISED].par_iter().map(|&start| by_intensities.optimised(starts[start], BY_INTENSITIES)).collect();
     // `max_by` returns the last of equals; the first one is wanted.
-    let best = climbs?.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(starts[order[0]], |end| end.0);
-    let (map, information) = by_contrasts.climbed(best, BY_CONTRASTS)?;
+    let best = optimised?.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(starts[order[0]], |end| end.0);
+    let (map, information) = by_contrasts.optimised(best, BY_CONTRASTS)?;
     let times = |as_it_is: f64| information.max(0.0) / as_it_is.max(NO_INFORMATION);
     let at_once = times(by_contrasts.information(to));
     if at_once < least {
         return Ok((map, at_once));
     }
     // The result is not quite at its own maximum either, so it is optimised in the same way.
-    Ok((map, times(by_contrasts.climbed(*to, BY_CONTRASTS)?.1)))
+    Ok((map, times(by_contrasts.optimised(*to, BY_CONTRASTS)?.1)))
 }
 
 /// Returns the reflections through the centre of the samples.

@@ -1,6 +1,5 @@
 //! Linear registration: finds poses to start from, optimises them from coarse to fine levels, and checks the result.
 
-mod again;
 mod binned;
 pub(crate) mod check;
 mod elsewhere;
@@ -16,6 +15,7 @@ mod options;
 mod parts;
 mod place;
 mod race;
+mod retry;
 mod samples;
 mod start;
 mod trust;
@@ -23,21 +23,21 @@ mod trust;
 use crate::backend::Backend;
 use crate::doubt::Check;
 use crate::image::{Prepared, voxel_map};
-use crate::metric::{self, Compared};
-use crate::observer::go_on;
+use crate::metric::{self, BeforeAfter};
+use crate::observer::ask_observer;
 use crate::plane::sharpness;
 use crate::resample::{Resampling, with_gaps};
 use crate::transform::{Dimension, Kind, Linear, Steps, distance};
 use crate::{Geometry, Observer, Result, Volume};
-use again::{Again, lost, unless_fatal};
 use elsewhere::elsewhere;
 use glam::DAffine3;
 use levels::Levels;
-pub(crate) use linear::{from, linear};
+pub(crate) use linear::{kind_label, linear};
 use nearest::nearest;
 use objective::LevelMetric;
-pub(crate) use place::Insides;
+pub(crate) use place::Foregrounds;
 use race::{Race, Rival};
+use retry::{Retry, fails_place, unless_fatal};
 use start::searched;
 use std::time::Instant;
 use trust::Evidence;
@@ -51,8 +51,8 @@ pub use options::{Init, Options};
 pub use parts::Unmatched;
 pub use place::Place;
 pub(crate) use trust::{
-    LITTLE_INFORMATION, both_lead, intensities_agree, linear_place as agrees_linearly, overlap as overlaps,
-    place as agrees, place_alone as agrees_alone, tells_by_contrasts,
+    LITTLE_INFORMATION, both_exceed_surroundings, contrast_confirms, intensities_lead, linear_place_doubt,
+    overlap_doubt, place_doubts, unconfirmed_place_doubt,
 };
 
 /// Finds the transform that maximises the metric: see [`Engine::register`](crate::Engine::register).
@@ -63,86 +63,86 @@ pub(crate) fn register(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let found = alone([fixed, moving], options, RegistrationSeconds::default(), backend, observer)?;
+    let found = register_kind([fixed, moving], options, RegistrationSeconds::default(), backend, observer)?;
     Ok(nearest(&found, [fixed, moving], options, backend, observer)?.unwrap_or(found))
 }
 
 /// Registers with transforms of the requested kind only. [`register`] may then fall back on an affine registration.
-fn alone(
+fn register_kind(
     [fixed, moving]: [&Volume; 2],
     options: &Options,
     mut seconds: RegistrationSeconds,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
-    let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
+    let read = timed(&mut seconds.pyramid, || check_and_prepare([fixed, moving], options, backend, observer))?;
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
     // The blurs of both images are compared in mm. That makes no sense if the scale between them is still to be found.
-    let alike = (fixed.geometry.is_flat() && options.dof <= Kind::Rigid).then(|| sharpness::alike(&read));
-    let registered = alike.as_ref().unwrap_or(&read);
+    let matched = (fixed.geometry.is_flat() && options.dof <= Kind::Rigid).then(|| sharpness::match_blur(&read));
+    let registered = matched.as_ref().unwrap_or(&read);
     let levels = timed(&mut seconds.pyramid, || Levels::new(registered, options, backend))?;
     let case = Case { fixed, moving, read: &read, backend, observer };
-    let mut run = case.under_way(&read, options, seconds);
-    let (insides, race) =
-        rayon::join(|| Insides::of(registered.each_ref(), levels.pyramids()), || run.through_levels(&levels));
-    let (insides, race) = (insides?, race?);
+    let mut run = case.new_run(&read, options, seconds);
+    let (foregrounds, race) =
+        rayon::join(|| Foregrounds::of(registered.each_ref(), levels.pyramids()), || run.through_levels(&levels));
+    let (foregrounds, race) = (foregrounds?, race?);
     // Frees the pyramids: half a gigabyte for whole-body volumes.
     drop(levels);
-    let mut found = run.finish(&race, insides.as_ref())?;
+    let mut found = run.finish(&race, foregrounds.as_ref())?;
     if options.init != Init::Auto {
         return Ok(found);
     }
-    let insides = insides.as_ref();
+    let foregrounds = foregrounds.as_ref();
     if let Some(place) = found.elsewhere.filter(|place| place.times < 1.0) {
-        match unless_fatal(case.from(place, options, found.seconds.clone(), insides))? {
-            Some(again) if again.trusted() => return Ok(again),
-            Some(again) => found.seconds = again.seconds,
+        match unless_fatal(case.starting_elsewhere(place, options, found.seconds.clone(), foregrounds))? {
+            Some(retried) if retried.trusted() => return Ok(retried),
+            Some(retried) => found.seconds = retried.seconds,
             None => {}
         }
     }
-    let Some(other) = Again::after(&found, &fixed.geometry) else { return Ok(found) };
-    observer.note(other.why());
-    if let Some(again) = unless_fatal(case.again(&other, options, found.seconds.clone(), insides))? {
-        if other.takes(&again, &found) {
-            return Ok(again);
+    let Some(retry) = Retry::after(&found, &fixed.geometry) else { return Ok(found) };
+    observer.note(retry.reason());
+    if let Some(retried) = unless_fatal(case.retry(&retry, options, found.seconds.clone(), foregrounds))? {
+        if retry.accepts(&retried, &found) {
+            return Ok(retried);
         }
-        found.seconds = again.seconds;
+        found.seconds = retried.seconds;
     }
-    if !lost(&found) {
+    if !fails_place(&found) {
         return Ok(found);
     }
     // If the images do not show how they lie on each other, the headers are all that is known.
     let options = Options { init: Init::Header, ..options.clone() };
-    match unless_fatal(case.run([registered, &read], &options, found.seconds.clone(), insides))? {
-        Some(again) if !again.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(again),
-        Some(again) => Ok(Registration { seconds: again.seconds, ..found }),
+    match unless_fatal(case.run([registered, &read], &options, found.seconds.clone(), foregrounds))? {
+        Some(retried) if !retried.doubts.iter().any(|doubt| doubt.grave && doubt.check != Check::Place) => Ok(retried),
+        Some(retried) => Ok(Registration { seconds: retried.seconds, ..found }),
         None => Ok(found),
     }
 }
 
 /// Registers once, from the initialisation in `options`: makes no further attempts and leaves [`Registration::place`]
 /// out.
-pub(crate) fn once(
+pub(crate) fn register_once(
     [fixed, moving]: [&Volume; 2],
     options: &Options,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Registration> {
     let mut seconds = RegistrationSeconds::default();
-    let read = timed(&mut seconds.pyramid, || ready([fixed, moving], options, backend, observer))?;
+    let read = timed(&mut seconds.pyramid, || check_and_prepare([fixed, moving], options, backend, observer))?;
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
     Case { fixed, moving, read: &read, backend, observer }.run([&read; 2], options, seconds, None)
 }
 
 /// Checks options, images and free memory, and prepares both images. Fails if they cannot be registered.
-fn ready<'a>(
+fn check_and_prepare<'a>(
     [fixed, moving]: [&'a Volume; 2],
     options: &'a Options,
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<[Prepared<'a>; 2]> {
     let read = check(fixed, moving, options)?;
-    metric::check::tell(&read, observer);
+    metric::check::note_missing_voxels(&read, observer);
     memory::check(&fixed.geometry, &moving.geometry, options, backend.free_memory())?;
     Ok(read)
 }
@@ -160,29 +160,24 @@ struct Case<'a> {
 
 impl<'a> Case<'a> {
     /// Registers the pair `registered` and compares the pair `compared` at full resolution at the end. Either is the
-    /// pair that was read or one derived from it, such as its local contrast. `insides` is the foreground of both, for
-    /// the `place` check.
+    /// pair that was read or one derived from it, such as its local contrast. `foregrounds` are those of both, for the
+    /// `place` check.
     fn run(
         &self,
         [registered, compared]: [&[Prepared; 2]; 2],
         options: &Options,
         mut seconds: RegistrationSeconds,
-        insides: Option<&Insides>,
+        foregrounds: Option<&Foregrounds>,
     ) -> Result<Registration> {
         let levels = timed(&mut seconds.pyramid, || Levels::new(registered, options, self.backend))?;
-        let mut run = self.under_way(compared, options, seconds);
+        let mut run = self.new_run(compared, options, seconds);
         let race = run.through_levels(&levels)?;
         drop(levels);
-        run.finish(&race, insides)
+        run.finish(&race, foregrounds)
     }
 
     /// Sets up a run that has not begun. `prepared` is the pair that it compares at its end.
-    fn under_way<'r>(
-        self,
-        prepared: &'r [Prepared<'r>; 2],
-        options: &'r Options,
-        seconds: RegistrationSeconds,
-    ) -> Run<'r>
+    fn new_run<'r>(self, prepared: &'r [Prepared<'r>; 2], options: &'r Options, seconds: RegistrationSeconds) -> Run<'r>
     where
         'a: 'r,
     {
@@ -207,7 +202,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Optimises on all levels, coarse to fine.
     fn through_levels(&mut self, levels: &Levels) -> Result<Race> {
-        let mut race = Race::new(self.options.metric.nothing());
+        let mut race = Race::new(self.options.metric.independent_value());
         for level in (0..levels.spacings.len()).rev() {
             self.level(levels, level, &mut race)?;
         }
@@ -215,18 +210,20 @@ impl Run<'_> {
     }
 
     /// Compares the images at the best pose, runs the checks, and puts the result together.
-    fn finish(mut self, race: &Race, insides: Option<&Insides>) -> Result<Registration> {
+    fn finish(mut self, race: &Race, foregrounds: Option<&Foregrounds>) -> Result<Registration> {
         let best = race.best()?;
         let transform =
             Linear::new(self.options.dof, self.dimension, self.case.fixed.geometry.centre(), &best.transform);
         let map = transform.to_affine();
-        go_on(self.case.observer)?;
-        let place = || insides.map(|insides| insides.place(&map)).transpose();
+        ask_observer(self.case.observer)?;
+        let place = || foregrounds.map(|foregrounds| foregrounds.place(&map)).transpose();
         let places = || rayon::join(place, || elsewhere(self.case.read.each_ref(), &map));
-        let (seen, (place, elsewhere)) = rayon::join(|| self.seen(&map), places);
+        let (seen, (place, elsewhere)) = rayon::join(|| self.compare_and_resample(&map), places);
         let ((compared, moved), place, elsewhere) = (seen?, place?, elsewhere?);
         let beaten = |rival: &Rival| {
-            insides.zip(place).is_some_and(|(insides, place)| trust::tells(insides.against(place, &map, &rival.to)))
+            foregrounds.zip(place).is_some_and(|(foregrounds, place)| {
+                trust::foreground_confirms(foregrounds.including_rival(place, &map, &rival.to))
+            })
         };
         let metric = &self.options.metric;
         let values = [0, 1].map(|n| metric.of(&compared.values[n]).unwrap_or(self.values[n]));
@@ -244,7 +241,8 @@ impl Run<'_> {
             rival: race.rival.filter(|rival| !beaten(rival)),
             place,
         };
-        let of_place = place.into_iter().flat_map(trust::place).chain(elsewhere.and_then(trust::elsewhere));
+        let of_place =
+            place.into_iter().flat_map(trust::place_doubts).chain(elsewhere.and_then(trust::elsewhere_doubt));
         let doubts = evidence.doubts().into_iter().chain(of_place).collect();
         Ok(Registration {
             moved,
@@ -275,7 +273,7 @@ impl Run<'_> {
     fn level(&mut self, levels: &Levels, level: usize, race: &mut Race) -> Result<()> {
         let (count, mm) = (levels.spacings.len(), levels.spacings[level]);
         let at = race.poses.first().map(|pose| pose.transform).or(self.options.init.known());
-        go_on(self.case.observer)?;
+        ask_observer(self.case.observer)?;
         let prepare = || self.options.metric.prepare(levels.images(level, at)?);
         let images = timed(&mut self.seconds.pyramid, prepare)?;
         let loaded = timed(&mut self.seconds.upload, || images.load(self.case.backend))?;
@@ -293,7 +291,7 @@ impl Run<'_> {
         let steps = Steps::new(self.options.dof, self.dimension, grid);
         // The coarsest of several levels cannot tell apart starts that are nearly as good as each other.
         let decides = level == 0 || level + 1 < count;
-        race.go_on(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, decides), grid)?;
+        race.refine(&mut metric, &*self.options.optimizer().optimizer(), &steps, (mm, decides), grid)?;
         let best = race.best()?;
         if level == 0 && self.options.metric.has_gradient() {
             self.values = [metric.at(&DAffine3::IDENTITY)?, best.value];
@@ -307,7 +305,7 @@ impl Run<'_> {
     }
 
     /// Evaluates the metric on the finest level, with the headers' alignment and at `to`, for `values`.
-    fn look(&mut self, levels: &Levels, to: &DAffine3) -> Result<()> {
+    fn evaluate_on_finest(&mut self, levels: &Levels, to: &DAffine3) -> Result<()> {
         if !self.options.metric.has_gradient() {
             return Ok(());
         }
@@ -319,13 +317,13 @@ impl Run<'_> {
     }
 
     /// Compares both images, and resamples the moving one if the options ask for it.
-    fn seen(&mut self, map: &DAffine3) -> Result<(Compared, Option<Volume>)> {
+    fn compare_and_resample(&mut self, map: &DAffine3) -> Result<(BeforeAfter, Option<Volume>)> {
         let compared = self.compare(map)?;
         Ok((compared, self.options.moved.then(|| self.resample(map)).transpose()?))
     }
 
     /// Compares both images at full resolution, before and after the registration.
-    fn compare(&mut self, map: &DAffine3) -> Result<Compared> {
+    fn compare(&mut self, map: &DAffine3) -> Result<BeforeAfter> {
         let histogram = self.options.metric.histogram();
         let compare = || metric::before_and_after(self.prepared, map, histogram, self.case.backend, self.case.observer);
         timed(&mut self.seconds.compare, compare)
@@ -333,7 +331,7 @@ impl Run<'_> {
 
     /// Resamples the moving image onto the fixed image's grid.
     fn resample(&mut self, map: &DAffine3) -> Result<Volume> {
-        go_on(self.case.observer)?;
+        ask_observer(self.case.observer)?;
         let map = voxel_map(&self.case.fixed.geometry, &self.case.moving.geometry, map);
         let size = self.case.fixed.geometry.size;
         let resample =

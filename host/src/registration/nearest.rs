@@ -4,11 +4,11 @@
 //! inside, or aligns nothing clearly, while an affine transform fits. The result is then the transform of the requested
 //! kind that is nearest to the affine one.
 
-use super::again::unless_fatal;
 use super::levels::Levels;
-use super::place::Insides;
+use super::place::Foregrounds;
 use super::race::Race;
-use super::{Case, Init, Options, Registration, alone, ready, timed, trust};
+use super::retry::unless_fatal;
+use super::{Case, Init, Options, Registration, check_and_prepare, register_kind, timed, trust};
 use crate::doubt::{Check, Doubt};
 use crate::observer::Observer;
 use crate::transform::Kind;
@@ -32,9 +32,9 @@ pub fn nearest(
     }
     observer.note(&format!("the {} registration failed its checks: trying an affine one", options.dof.name()));
     let as_affine = Options { dof: Kind::Affine, moved: false, ..options.clone() };
-    let affine = unless_fatal(alone(images, &as_affine, found.seconds.clone(), backend, observer))?;
+    let affine = unless_fatal(register_kind(images, &as_affine, found.seconds.clone(), backend, observer))?;
     // After a wrong result, another wrong one must not pass by chance.
-    let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(trust::both_agree);
+    let stands = |affine: &Registration| affine.trusted() && affine.place.is_some_and(trust::both_lead_clearly);
     let Some(affine) = affine.filter(stands) else { return Ok(None) };
     let near = unless_fatal(near(affine, images, options, backend, observer))?.flatten();
     if near.is_some() {
@@ -57,17 +57,17 @@ fn near(
     backend: &dyn Backend,
     observer: &dyn Observer,
 ) -> Result<Option<Registration>> {
-    let read = ready([fixed, moving], options, backend, observer)?;
+    let read = check_and_prepare([fixed, moving], options, backend, observer)?;
     let map = affine.transform.to_affine();
-    let Some(insides) = Insides::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
-    let Some(to) = insides.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
+    let Some(foregrounds) = Foregrounds::of(read.each_ref(), [&[], &[]])? else { return Ok(None) };
+    let Some(to) = foregrounds.nearest(options.dof, |point| map.transform_point3(point)) else { return Ok(None) };
     let backend = &*backend.keeping(&[&read[0].image, &read[1].image, moving]);
     let mut seconds = affine.seconds;
     let levels = timed(&mut seconds.pyramid, || Levels::new(&read, options, backend))?;
-    let mut run = Case { fixed, moving, read: &read, backend, observer }.under_way(&read, options, seconds);
-    run.look(&levels, &to)?;
+    let mut run = Case { fixed, moving, read: &read, backend, observer }.new_run(&read, options, seconds);
+    run.evaluate_on_finest(&levels, &to)?;
     run.levels = affine.levels;
-    let race = Race::over("affine", map, to, affine.started.candidates);
+    let race = Race::decided("affine", map, to, affine.started.candidates);
     let mut near = run.finish(&race, None)?;
     // The affine registration has passed the check of the place, and its change of volume shows how much sizes differ.
     near.doubts.retain(|doubt| doubt.check != Check::Place);

@@ -2,8 +2,8 @@
 
 use super::Rise;
 use crate::backend::BATCH;
-use crate::metric::{At, Chain, GridPair, LoadedMetric};
-use crate::observer::go_on;
+use crate::metric::{Chain, GridPair, LoadedMetric, MetricValue};
+use crate::observer::ask_observer;
 use crate::optimizer::{Maximum, Objective, Optimizer, Problem, Slope};
 use crate::transform::Steps;
 use crate::{Observer, Result};
@@ -54,31 +54,31 @@ impl<'a> LevelMetric<'a> {
     }
 
     /// Optimises steps away from the transform `base`.
-    pub fn climb(
+    pub fn optimise(
         &mut self,
         optimizer: &dyn Optimizer,
         base: DAffine3,
         steps: &Steps,
         problem: &Problem,
     ) -> Result<Maximum> {
-        optimizer.maximise(&mut Away { metric: self, base, steps }, problem)
+        optimizer.maximise(&mut StepObjective { metric: self, base, steps }, problem)
     }
 
-    fn measured(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+    fn measured(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>> {
         let mut found = Vec::with_capacity(transforms.len());
         for batch in transforms.chunks(BATCH) {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             found.extend(self.loaded.values(batch)?);
         }
         Ok(found)
     }
 
-    fn overlaps(&self, at: &At) -> bool {
+    fn overlaps(&self, at: &MetricValue) -> bool {
         at.overlap >= self.least_overlap
     }
 
     /// Returns the values, counts them, and tells the observer and the trace about them.
-    fn values(&mut self, found: &[At]) -> Vec<f64> {
+    fn values(&mut self, found: &[MetricValue]) -> Vec<f64> {
         let values: Vec<f64> = found.iter().map(|at| if self.overlaps(at) { at.value } else { self.worst }).collect();
         self.evaluations += values.len();
         let before = self.trace.last().map_or(f64::NEG_INFINITY, |rise| rise.value);
@@ -92,19 +92,19 @@ impl<'a> LevelMetric<'a> {
 }
 
 /// The metric as the optimizer sees it: a function of steps, mm, away from the transform `base`.
-struct Away<'m, 'a> {
+struct StepObjective<'m, 'a> {
     metric: &'m mut LevelMetric<'a>,
     base: DAffine3,
     steps: &'m Steps,
 }
 
-impl Away<'_, '_> {
+impl StepObjective<'_, '_> {
     fn chain(&self) -> Chain<'_> {
         Chain { grids: self.metric.grids, base: &self.base, steps: self.steps }
     }
 }
 
-impl Objective for Away<'_, '_> {
+impl Objective for StepObjective<'_, '_> {
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
         let transforms: Vec<_> = points.iter().map(|mm| self.base * self.steps.map(mm)).collect();
         let found = self.metric.measured(&transforms)?;
@@ -112,7 +112,7 @@ impl Objective for Away<'_, '_> {
     }
 
     fn slope(&mut self, point: &[f64]) -> Result<Slope> {
-        go_on(self.metric.observer)?;
+        ask_observer(self.metric.observer)?;
         let (at, by_map) = self.metric.loaded.slope(&(self.base * self.steps.map(point)))?;
         let value = self.metric.values(&[at])[0];
         let by = match self.metric.overlaps(&at) {
@@ -153,7 +153,7 @@ mod tests {
         let tilt = if flat { DMat3::IDENTITY } else { DMat3::from_rotation_x(0.13) * DMat3::from_rotation_y(0.07) };
         let turn = DMat3::from_rotation_z(0.1) * tilt;
         let base = DAffine3::from_mat3_translation(turn, DVec3::new(1.3, -0.9, 0.0));
-        let mut away = Away { metric, base, steps };
+        let mut away = StepObjective { metric, base, steps };
         let mm: Vec<f64> = (0..steps.count()).map(|n| 0.6 - 0.23 * n as f64).collect();
         let neighbours = (0..2 * steps.count()).map(|n| {
             let mut mm = mm.clone();

@@ -4,7 +4,7 @@
 //! the organ or the wall may be matched, and the other one be off by one structure. So the mutual information of local
 //! contrast is taken block by block, as the volumes lie and at shifts around that.
 
-use super::place::Insides;
+use super::place::Foregrounds;
 use crate::{Geometry, Volume, metric};
 use glam::DVec3;
 use rayon::prelude::*;
@@ -28,12 +28,12 @@ pub struct Unmatched {
     pub middle_mm: Option<[f64; 3]>,
 }
 
-impl Insides {
+impl Foregrounds {
     /// Finds the blocks of two volumes on one grid whose mutual information is much less than that of the median block,
     /// and no more than it is at the best shift away. Returns `None` for 2-D images, volumes on different grids, and if
     /// no block has enough voxels.
     pub fn unmatched(&self) -> Option<Unmatched> {
-        let [fixed, moving] = self.contrasts();
+        let [fixed, moving] = self.local_contrast();
         let grid = &fixed.geometry;
         if grid.is_flat() || grid.size != moving.geometry.size {
             return None;
@@ -41,22 +41,22 @@ impl Insides {
         let bins = bins([fixed, moving]);
         let around = self.around();
         let blocks: Vec<_> =
-            blocks(grid).into_par_iter().filter_map(|block| told(&bins, grid, block, &around)).collect();
+            blocks(grid).into_par_iter().filter_map(|block| block_information(&bins, grid, block, &around)).collect();
         let mut here: Vec<_> = blocks.iter().map(|block| block.here).collect();
         here.sort_by(f64::total_cmp);
         let typical = here.get(here.len() / 2)?;
-        let tells = |block: &&Told| block.here > block.around || block.here >= LITTLE * typical;
-        let nothing: Vec<_> = blocks.iter().filter(|block| !tells(block)).collect();
+        let is_informative = |block: &&BlockInformation| block.here > block.around || block.here >= LITTLE * typical;
+        let uninformative: Vec<_> = blocks.iter().filter(|block| !is_informative(block)).collect();
         let all: f64 = blocks.iter().map(|block| block.voxels).sum();
-        let voxels: f64 = nothing.iter().map(|block| block.voxels).sum();
-        let middle = nothing.iter().map(|block| block.voxels * block.middle).sum::<DVec3>() / voxels;
+        let voxels: f64 = uninformative.iter().map(|block| block.voxels).sum();
+        let middle = uninformative.iter().map(|block| block.voxels * block.middle).sum::<DVec3>() / voxels;
         let middle_mm = grid.index_to_world().transform_point3(middle).to_array();
-        Some(Unmatched { share: voxels / all, middle_mm: (!nothing.is_empty()).then_some(middle_mm) })
+        Some(Unmatched { share: voxels / all, middle_mm: (!uninformative.is_empty()).then_some(middle_mm) })
     }
 }
 
 /// The mutual information of a block's local contrast, nats beyond chance.
-struct Told {
+struct BlockInformation {
     here: f64,
     /// The largest at the shifts away, at least 0.
     around: f64,
@@ -74,12 +74,17 @@ fn blocks(grid: &Geometry) -> Vec<[usize; 3]> {
 }
 
 /// Evaluates a block; `None` if less than half of it is foreground in both images.
-fn told(bins: &[Vec<u8>; 2], grid: &Geometry, first: [usize; 3], around: &[[isize; 3]]) -> Option<Told> {
+fn block_information(
+    bins: &[Vec<u8>; 2],
+    grid: &Geometry,
+    first: [usize; 3],
+    around: &[[isize; 3]],
+) -> Option<BlockInformation> {
     let (here, voxels) = information(bins, grid, first, [0; 3])?;
     let places = around.iter().filter_map(|&shift| information(bins, grid, first, shift));
-    let around = places.map(|(told, _)| told).fold(0.0, f64::max);
+    let around = places.map(|(information, _)| information).fold(0.0, f64::max);
     let middle = DVec3::from_array(first.map(|n| n as f64)) + 0.5 * (SIDE as f64 - 1.0);
-    Some(Told { here, around, voxels, middle })
+    Some(BlockInformation { here, around, voxels, middle })
 }
 
 /// Returns the mutual information, nats beyond chance, of a block of the fixed image and the voxels of the moving image
@@ -153,8 +158,8 @@ mod tests {
     #[test]
     fn a_part_that_lies_elsewhere_is_told_and_where_it_is() {
         let unmatched = |by| {
-            let insides = Insides::of([&volume(0.0), &volume(by)], [&[], &[]]).unwrap().unwrap();
-            insides.unmatched().unwrap()
+            let foregrounds = Foregrounds::of([&volume(0.0), &volume(by)], [&[], &[]]).unwrap().unwrap();
+            foregrounds.unmatched().unwrap()
         };
         assert_eq!(unmatched(0.0).share, 0.0);
         let Unmatched { share, middle_mm } = unmatched(9.0);

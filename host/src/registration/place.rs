@@ -11,8 +11,8 @@ use crate::error::Setting;
 use crate::image::Prepared;
 use crate::metric::{self, NO_INFORMATION};
 use crate::plane::canvas::Canvas;
-use crate::plane::contrast::{self, REACH};
-use crate::plane::even::{Even, longer_side, neighbourhood};
+use crate::plane::local_contrast::{LocalContrast, longer_side, neighbourhood};
+use crate::plane::normalise::{self, REACH};
 use crate::transform::{Kind, nearest_linear};
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DMat3, DVec3};
@@ -73,14 +73,14 @@ impl Place {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn of(images: &[Prepared; 2], to: &DAffine3) -> Result<Option<Self>> {
-        Insides::of(images.each_ref(), [&[], &[]])?.map(|insides| insides.place(to)).transpose()
+        Foregrounds::of(images.each_ref(), [&[], &[]])?.map(|foregrounds| foregrounds.place(to)).transpose()
     }
 }
 
 /// The foreground of two images, by every measure that is compared.
-pub struct Insides {
-    contrasts: Pair,
-    wide_contrasts: Option<Pair>,
+pub struct Foregrounds {
+    local_contrast: Pair,
+    wide_contrast: Option<Pair>,
     intensities: Pair,
     /// The longest side of the moving image, mm.
     side: f64,
@@ -90,33 +90,34 @@ pub struct Insides {
 struct Pair([Ranged; 2]);
 
 /// The mutual information of two images, nats beyond chance.
-struct Told {
+struct PoseInformation {
     /// Where they were placed.
     here: f64,
     /// The largest at the poses around.
     around: f64,
 }
 
-impl Told {
+impl PoseInformation {
     fn lead(&self) -> f64 {
         self.here.max(0.0) / self.around.max(NO_INFORMATION)
     }
 }
 
-impl Insides {
+impl Foregrounds {
     /// Finds the foreground of two images; `None` if there is too little. Levels of their pyramids, if given, save
     /// time.
     ///
     /// # Errors
     /// [`Error::Stopped`]
     pub fn of([fixed, moving]: [&Prepared; 2], [a, b]: [&[Cow<Volume>]; 2]) -> Result<Option<Self>> {
-        match rayon::join(|| inside(Setting::Fixed, fixed, a), || inside(Setting::Moving, moving, b)) {
-            (Ok(fixed), Ok(inside)) => {
+        match rayon::join(|| foreground(Setting::Fixed, fixed, a), || foreground(Setting::Moving, moving, b)) {
+            (Ok(fixed_foreground), Ok(moving_foreground)) => {
                 let side = longer_side(&moving.image.geometry);
-                let wide_contrasts = fixed.wide_contrasts.zip(inside.wide_contrasts).map(|(a, b)| Pair([a, b]));
-                let contrasts = Pair([fixed.contrasts, inside.contrasts]);
-                let intensities = Pair([fixed.intensities, inside.intensities]);
-                Ok(Some(Self { contrasts, wide_contrasts, intensities, side }))
+                let wide_contrast =
+                    fixed_foreground.wide_contrast.zip(moving_foreground.wide_contrast).map(|(a, b)| Pair([a, b]));
+                let local_contrast = Pair([fixed_foreground.local_contrast, moving_foreground.local_contrast]);
+                let intensities = Pair([fixed_foreground.intensities, moving_foreground.intensities]);
+                Ok(Some(Self { local_contrast, wide_contrast, intensities, side }))
             }
             (Err(Error::Option { .. }), _) | (_, Err(Error::Option { .. })) => Ok(None),
             (Err(error), _) | (_, Err(error)) => Err(error),
@@ -128,14 +129,14 @@ impl Insides {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn place(&self, to: &DAffine3) -> Result<Place> {
-        let told = |pair: &Pair| pair.told(to, self.side);
-        let wide = || self.wide_contrasts.as_ref().map(told);
-        let others = || rayon::join(wide, || told(&self.intensities));
-        let all = || rayon::join(|| told(&self.contrasts), others);
-        let ((contrast, (wide, intensities)), mirrored) = rayon::join(all, || self.mirrored(to));
+        let pose_information = |pair: &Pair| pair.pose_information(to, self.side);
+        let wide = || self.wide_contrast.as_ref().map(pose_information);
+        let others = || rayon::join(wide, || pose_information(&self.intensities));
+        let all = || rayon::join(|| pose_information(&self.local_contrast), others);
+        let ((contrast, (wide, intensities)), mirrored) = rayon::join(all, || self.mirrored_factor(to));
         Ok(Place {
             contrast: contrast.lead(),
-            wide_contrast: wide.as_ref().map(Told::lead),
+            wide_contrast: wide.as_ref().map(PoseInformation::lead),
             intensities: intensities.lead(),
             information: contrast.here,
             mirrored: mirrored?,
@@ -143,11 +144,11 @@ impl Insides {
     }
 
     /// Lowers the ratios of `place`, which were found at `to`, as if the map `rival` were one more of the poses around.
-    pub fn against(&self, place: Place, to: &DAffine3, rival: &DAffine3) -> Place {
-        let lead = |pair: &Pair| Told { here: pair.here(to), around: pair.here(rival) }.lead();
-        let wide = place.wide_contrast.zip(self.wide_contrasts.as_ref());
+    pub fn including_rival(&self, place: Place, to: &DAffine3, rival: &DAffine3) -> Place {
+        let lead = |pair: &Pair| PoseInformation { here: pair.here(to), around: pair.here(rival) }.lead();
+        let wide = place.wide_contrast.zip(self.wide_contrast.as_ref());
         Place {
-            contrast: place.contrast.min(lead(&self.contrasts)),
+            contrast: place.contrast.min(lead(&self.local_contrast)),
             wide_contrast: wide.map(|(around, pair)| around.min(lead(pair))),
             intensities: place.intensities.min(lead(&self.intensities)),
             ..place
@@ -156,7 +157,7 @@ impl Insides {
 
     /// Returns the mutual information of local contrast at the identity, nats beyond chance.
     pub fn here(&self) -> f64 {
-        self.contrasts.here(&DAffine3::IDENTITY)
+        self.local_contrast.here(&DAffine3::IDENTITY)
     }
 
     /// Returns the mutual information of the fixed image's local contrast and that of another moving image, at the
@@ -165,9 +166,9 @@ impl Insides {
     /// # Errors
     /// [`Error::Stopped`]
     pub fn information(&self, moving: &Prepared) -> Result<f64> {
-        let Pair([fixed, _]) = &self.contrasts;
-        match inside(Setting::Moving, moving, &[]) {
-            Ok(moving) => Ok(Pair([fixed.clone(), moving.contrasts]).here(&DAffine3::IDENTITY)),
+        let Pair([fixed, _]) = &self.local_contrast;
+        match foreground(Setting::Moving, moving, &[]) {
+            Ok(moving) => Ok(Pair([fixed.clone(), moving.local_contrast]).here(&DAffine3::IDENTITY)),
             Err(Error::Option { .. }) => Ok(0.0),
             Err(error) => Err(error),
         }
@@ -184,14 +185,14 @@ impl Insides {
     }
 
     /// Returns the local contrast of both images as it is compared, NaN in the background.
-    pub fn contrasts(&self) -> [&Volume; 2] {
-        let Pair([(fixed, _), (moving, _)]) = &self.contrasts;
+    pub fn local_contrast(&self) -> [&Volume; 2] {
+        let Pair([(fixed, _), (moving, _)]) = &self.local_contrast;
         [fixed, moving]
     }
 
     /// Returns the shifts of the poses around the identity, voxels.
     pub fn around(&self) -> Vec<[isize; 3]> {
-        let [fixed, _] = self.contrasts();
+        let [fixed, _] = self.local_contrast();
         shifts(&fixed.geometry, &DAffine3::IDENTITY, self.side)
     }
 
@@ -201,37 +202,41 @@ impl Insides {
         fixed
     }
 
-    /// Iterates over the foreground voxels of [`Insides::image`].
+    /// Iterates over the foreground voxels of [`Foregrounds::image`].
     pub fn voxels(&self) -> impl Iterator<Item = usize> {
         let voxels = &self.image().voxels;
         (0..voxels.len()).filter(|&n| !voxels[n].is_nan())
     }
 
-    fn mirrored(&self, to: &DAffine3) -> Result<Option<f64>> {
-        let (map, times) = mirrored(&self.intensities.0, &self.contrasts.0, to, MIRRORED)?;
-        let better = times >= MIRRORED && self.contrasts.told(&map, self.side).lead() >= CONTRAST_LEAD;
+    fn mirrored_factor(&self, to: &DAffine3) -> Result<Option<f64>> {
+        let (map, times) = mirrored(&self.intensities.0, &self.local_contrast.0, to, MIRRORED)?;
+        let better = times >= MIRRORED && self.local_contrast.pose_information(&map, self.side).lead() >= CONTRAST_LEAD;
         Ok(better.then_some(times))
     }
 }
 
 /// The foreground of one image.
-struct Inside {
-    contrasts: Ranged,
-    wide_contrasts: Option<Ranged>,
+struct Foreground {
+    local_contrast: Ranged,
+    wide_contrast: Option<Ranged>,
     intensities: Ranged,
 }
 
-fn inside(which: Setting, picture: &Prepared, levels: &[Cow<Volume>]) -> Result<Inside> {
+fn foreground(which: Setting, picture: &Prepared, levels: &[Cow<Volume>]) -> Result<Foreground> {
     let flat = picture.image.geometry.is_flat();
-    let (even, image) = Even::of(which, picture, levels, if flat { SIDE } else { SIDE_IN_SPACE })?;
+    let (contrast, image) = LocalContrast::of(which, picture, levels, if flat { SIDE } else { SIDE_IN_SPACE })?;
     let mm = neighbourhood(&picture.image.geometry);
     let only = |image: Volume, keep: &[bool]| image.only(|n| keep[n]);
-    let wide = || contrast::normalised(&image, &even.inner, WIDE * mm, which);
-    let wide = flat.then(wide).transpose()?.map(|wide| (only(wide, &even.inner), (-REACH, REACH)));
+    let wide = || normalise::locally(&image, &contrast.foreground, WIDE * mm, which);
+    let wide = flat.then(wide).transpose()?.map(|wide| (only(wide, &contrast.foreground), (-REACH, REACH)));
     // Near the rim a neighbourhood is one-sided, so that shading remains.
-    let whole = contrast::inner(&image, &even.inner, WHOLE * mm)?;
-    let intensities = (only(image, &even.inner), picture.intensities.range);
-    Ok(Inside { contrasts: (only(even.picture, &whole), (-REACH, REACH)), wide_contrasts: wide, intensities })
+    let whole = normalise::without_rim(&image, &contrast.foreground, WHOLE * mm)?;
+    let intensities = (only(image, &contrast.foreground), picture.intensities.range);
+    Ok(Foreground {
+        local_contrast: (only(contrast.picture, &whole), (-REACH, REACH)),
+        wide_contrast: wide,
+        intensities,
+    })
 }
 
 impl Pair {
@@ -258,7 +263,7 @@ impl Pair {
     }
 
     /// Compares the images at `to` and at the poses around it. `side` is the longest side of the moving image, mm.
-    fn told(&self, to: &DAffine3, side: f64) -> Told {
+    fn pose_information(&self, to: &DAffine3, side: f64) -> PoseInformation {
         let Self([(fixed, _), _]) = self;
         let grid = &fixed.geometry;
         let shifts = shifts(grid, to, side);
@@ -274,7 +279,7 @@ impl Pair {
         let turned = |map: &DAffine3| most(&lay(map).0, &places);
         let turns = if grid.is_flat() { turns(to, fixed.middle(&here, grid)) } else { Vec::new() };
         let most_turned = turns.par_iter().map(turned).reduce(|| f64::NEG_INFINITY, f64::max);
-        Told { here: information(&here, [0; 3]), around: most(&here, &shifts).max(most_turned) }
+        PoseInformation { here: information(&here, [0; 3]), around: most(&here, &shifts).max(most_turned) }
     }
 }
 
@@ -283,7 +288,7 @@ fn shifts(grid: &Geometry, to: &DAffine3, side: f64) -> Vec<[isize; 3]> {
     let voxels = grid.world_to_index().matrix3 * to.matrix3.inverse();
     let around: Vec<DVec3> = around(grid).into_iter().map(|part| voxels * (side * part)).collect();
     let nearest = around.iter().map(|shift| shift.length()).fold(f64::INFINITY, f64::min);
-    around.iter().map(|shift| whole(*shift * (FEWEST / nearest).max(1.0), grid)).collect()
+    around.iter().map(|shift| rounded_to_voxels(*shift * (FEWEST / nearest).max(1.0), grid)).collect()
 }
 
 /// Returns the maps that rotate the fixed image about `middle`, LPS mm, before they apply `to`.
@@ -319,7 +324,7 @@ fn in_space() -> Vec<DVec3> {
 }
 
 /// Rounds a shift to whole voxels, and limits it to the longest side of the grid.
-fn whole(voxels: DVec3, grid: &Geometry) -> [isize; 3] {
+fn rounded_to_voxels(voxels: DVec3, grid: &Geometry) -> [isize; 3] {
     let most = grid.size.into_iter().max().unwrap_or(0) as f64;
     voxels.to_array().map(|n| n.round().clamp(-most, most) as isize)
 }

@@ -10,8 +10,8 @@ use crate::{Error, Geometry, Result};
 use glam::DAffine3;
 
 /// Poses that are optimised on the coarsest level, and how many of them go on to the next level at most.
-const CLIMB: usize = 8;
-const GO_ON: usize = 3;
+const OPTIMISED: usize = 8;
+const KEPT: usize = 3;
 /// The fraction of the best pose's lead over the median of all starts that a pose needs to go on.
 const LEAD: f64 = 0.7;
 /// On every level: the first step and the resolution of an optimisation, in spacings of the level, and its evaluations
@@ -58,21 +58,22 @@ pub struct Race {
     /// Starts that were evaluated.
     pub candidates: usize,
     /// The median of their values.
-    middle: f64,
+    median: f64,
     /// The value that is taken for starts at which the images hardly overlap.
-    nothing: f64,
+    independent_value: f64,
     pub rival: Option<Rival>,
 }
 
 impl Race {
-    /// Creates a race without poses. `nothing` is the value of the metric for unrelated images.
-    pub fn new(nothing: f64) -> Self {
-        Self { nothing, ..Self::default() }
+    /// Creates a race without poses. `independent_value` is the value of the metric for independent
+    /// images.
+    pub fn new(independent_value: f64) -> Self {
+        Self { independent_value, ..Self::default() }
     }
 
     /// Creates a race that is over, for a pose that was found in another way: it started at `start` and ended at
     /// `transform`.
-    pub fn over(from: &'static str, start: DAffine3, transform: DAffine3, candidates: usize) -> Self {
+    pub fn decided(from: &'static str, start: DAffine3, transform: DAffine3, candidates: usize) -> Self {
         let pose = Pose { from, start, transform, value: 0.0, stopped: Stopped::Converged, shape: None };
         Self { poses: vec![pose], candidates, ..Self::default() }
     }
@@ -112,21 +113,21 @@ impl Race {
                 shape: None,
             })
         });
-        self.poses = distinct(poses.collect(), CLIMB, 2.0 * mm, grid);
+        self.poses = distinct(poses.collect(), OPTIMISED, 2.0 * mm, grid);
         self.candidates = starts.len();
-        self.middle = middle(values.into_iter().map(|value| value.unwrap_or(self.nothing)).collect());
+        self.median = median(values.into_iter().map(|value| value.unwrap_or(self.independent_value)).collect());
         if self.poses.len() > 1 {
             let start = vec![0.0; steps.count()];
             let (step, resolution, evaluations) = (FIRST_STEP * mm, FIRST_RESOLUTION * mm, FIRST_EVALUATIONS);
-            self.climb(metric, &Batch, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
-            self.keep(GO_ON, mm, grid);
+            self.optimise(metric, &Batch, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
+            self.keep(KEPT, mm, grid);
         }
         Ok(())
     }
 
     /// Optimises every pose on a level with a spacing of `mm`. If the level `decides`, keeps the best pose alone, and
     /// the second one as the rival.
-    pub fn go_on(
+    pub fn refine(
         &mut self,
         metric: &mut LevelMetric,
         optimizer: &dyn Optimizer,
@@ -136,8 +137,8 @@ impl Race {
     ) -> Result<()> {
         let start = vec![0.0; steps.count()];
         let (step, resolution, evaluations) = (STEP * mm, RESOLUTION * mm, EVALUATIONS);
-        self.climb(metric, optimizer, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
-        self.keep(GO_ON, mm, grid);
+        self.optimise(metric, optimizer, steps, &Problem { start, step, resolution, evaluations, shape: None })?;
+        self.keep(KEPT, mm, grid);
         if !decides {
             return Ok(());
         }
@@ -149,7 +150,7 @@ impl Race {
         Ok(())
     }
 
-    fn climb(
+    fn optimise(
         &mut self,
         metric: &mut LevelMetric,
         optimizer: &dyn Optimizer,
@@ -158,7 +159,7 @@ impl Race {
     ) -> Result<()> {
         for pose in &mut self.poses {
             let shape = pose.shape.take().filter(|shape| shape.count() == steps.count());
-            let found = metric.climb(optimizer, pose.transform, steps, &Problem { shape, ..problem.clone() })?;
+            let found = metric.optimise(optimizer, pose.transform, steps, &Problem { shape, ..problem.clone() })?;
             pose.transform *= steps.map(&found.parameters);
             (pose.value, pose.stopped, pose.shape) = (found.value, found.stopped, found.shape);
         }
@@ -167,19 +168,19 @@ impl Race {
 
     /// Keeps the best poses, `most` at most: those with a lead near that of the first, and no two closer than `mm`.
     fn keep(&mut self, most: usize, mm: f64, grid: &Geometry) {
-        self.poses = distinct(std::mem::take(&mut self.poses), CLIMB, mm, grid);
+        self.poses = distinct(std::mem::take(&mut self.poses), OPTIMISED, mm, grid);
         let ahead = self.poses.iter().take_while(|pose| self.lead(pose) >= LEAD).count();
         self.poses.truncate(ahead.clamp(1, most));
     }
 
     /// Returns a pose's lead over the median of all starts as a fraction of the best pose's.
     fn lead(&self, pose: &Pose) -> f64 {
-        let best = self.poses.first().map_or(0.0, |best| best.value - self.middle);
-        if best > 0.0 { (pose.value - self.middle) / best } else { 0.0 }
+        let best = self.poses.first().map_or(0.0, |best| best.value - self.median);
+        if best > 0.0 { (pose.value - self.median) / best } else { 0.0 }
     }
 }
 
-fn middle(mut values: Vec<f64>) -> f64 {
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
@@ -204,7 +205,7 @@ fn distinct(mut poses: Vec<Pose>, most: usize, apart: f64, grid: &Geometry) -> V
 mod tests {
     use super::*;
     use crate::Silent;
-    use crate::metric::{At, CountedKind, GridPair, LoadedMetric, Metric, Sampled};
+    use crate::metric::{CountedKind, GridPair, LoadedMetric, Metric, MetricValue, Sampled};
     use crate::transform::{Dimension, Kind};
     use glam::DVec3;
 
@@ -212,16 +213,16 @@ mod tests {
     struct Slab;
 
     impl LoadedMetric for Slab {
-        fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<At>> {
+        fn values(&mut self, transforms: &[DAffine3]) -> Result<Vec<MetricValue>> {
             let at = |map: &DAffine3| match map.translation.x {
-                x if x < 50.0 => At { value: 1.1, overlap: 1000 },
-                x if x < 200.0 => At { value: 1.04, overlap: 1000 },
-                _ => At { value: 0.0, overlap: 0 },
+                x if x < 50.0 => MetricValue { value: 1.1, overlap: 1000 },
+                x if x < 200.0 => MetricValue { value: 1.04, overlap: 1000 },
+                _ => MetricValue { value: 0.0, overlap: 0 },
             };
             Ok(transforms.iter().map(at).collect())
         }
 
-        fn slope(&mut self, transform: &DAffine3) -> Result<(At, [[f64; 4]; 3])> {
+        fn slope(&mut self, transform: &DAffine3) -> Result<(MetricValue, [[f64; 4]; 3])> {
             Ok((self.values(&[*transform])?[0], [[0.0; 4]; 3]))
         }
     }
@@ -236,10 +237,10 @@ mod tests {
         let starts =
             starts.map(|x| Start { from: "search", transform: DAffine3::from_translation(DVec3::new(x, 0.0, 0.0)) });
         let steps = Steps::new(Kind::Translation, Dimension::Three, &grid);
-        let mut race = Race::new(metric.nothing());
+        let mut race = Race::new(metric.independent_value());
         race.begin(&mut level, &starts, &steps, 1.0, &grid).unwrap();
         assert_eq!(race.poses.len(), 1, "the second start has 0.4 of the lead");
-        race.go_on(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
+        race.refine(&mut level, &Batch, &steps, (1.0, true), &grid).unwrap();
         assert_eq!(race.rival, None);
     }
 }

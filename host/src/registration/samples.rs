@@ -9,7 +9,7 @@ use crate::image::Range;
 use crate::metric;
 use crate::optimizer::{Batch, Objective, Optimizer, Problem};
 use crate::plane::canvas::{CHUNK, Source};
-use crate::threads::still_wanted;
+use crate::threads::check_stopped;
 use crate::transform::{Dimension, Kind, Steps};
 use crate::{Geometry, Result};
 use glam::{DAffine3, DVec3};
@@ -54,9 +54,9 @@ impl<'a> Samples<'a> {
         bins.resize(whole, BINS as u8);
         let mut samples = Self { at, bins, grid, moving, middle: DVec3::ZERO, least: 0 };
         let there = samples.moving_bins(to);
-        let met = || points.iter().zip(&there).filter(|(_, there)| usize::from(**there) < BINS).map(|(at, _)| at);
-        let count = met().count();
-        samples.middle = met().sum::<DVec3>() / count.max(1) as f64;
+        let inside = || points.iter().zip(&there).filter(|(_, there)| usize::from(**there) < BINS).map(|(at, _)| at);
+        let count = inside().count();
+        samples.middle = inside().sum::<DVec3>() / count.max(1) as f64;
         samples.least = (LEAST * count as f64) as usize;
         samples
     }
@@ -85,19 +85,19 @@ impl<'a> Samples<'a> {
         let mut table = Table::new();
         table.count(&self.bins, &self.moving_bins(map));
         let counts = table.counts();
-        let met: u32 = counts.iter().sum();
-        if (met as usize) < self.least { 0.0 } else { metric::information(&counts, BINS) }
+        let count: u32 = counts.iter().sum();
+        if (count as usize) < self.least { 0.0 } else { metric::information(&counts, BINS) }
     }
 
     /// Optimises a map by rigid steps, with a first step and a resolution in voxels. Returns the map at which that
     /// ends, and the mutual information there.
-    pub fn climbed(&self, from: DAffine3, (step, resolution): (f64, f64)) -> Result<(DAffine3, f64)> {
+    pub fn optimised(&self, from: DAffine3, (step, resolution): (f64, f64)) -> Result<(DAffine3, f64)> {
         let steps = Steps::new(Kind::Rigid, Dimension::of(self.grid), self.grid);
         let [_, mm] = self.grid.spacing_range();
         let start = vec![0.0; steps.count()];
         let (step, resolution) = (step * mm, resolution * mm);
         let problem = Problem { start, step, resolution, evaluations: EVALUATIONS, shape: None };
-        let found = Batch.maximise(&mut Climb { samples: self, from, steps: &steps }, &problem)?;
+        let found = Batch.maximise(&mut StepObjective { samples: self, from, steps: &steps }, &problem)?;
         Ok((from * steps.map(&found.parameters), found.value))
     }
 }
@@ -120,15 +120,15 @@ widest! {
 }
 
 /// The mutual information of samples as a function of steps, mm, away from a map.
-struct Climb<'a> {
+struct StepObjective<'a> {
     samples: &'a Samples<'a>,
     from: DAffine3,
     steps: &'a Steps,
 }
 
-impl Objective for Climb<'_> {
+impl Objective for StepObjective<'_> {
     fn values(&mut self, points: &[Vec<f64>]) -> Result<Vec<f64>> {
-        still_wanted()?;
+        check_stopped()?;
         let value = |mm: &Vec<f64>| self.samples.information(&(self.from * self.steps.map(mm)));
         Ok(points.par_iter().with_min_len(TOGETHER).map(value).collect())
     }

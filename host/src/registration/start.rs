@@ -3,7 +3,7 @@
 use super::Init;
 use super::levels::after_search;
 use super::moments::Moments;
-use crate::plane::even::Even;
+use crate::plane::local_contrast::LocalContrast;
 use crate::plane::search::search;
 use crate::transform::{Dimension, Kind};
 use crate::{Result, Volume};
@@ -55,8 +55,8 @@ pub fn candidates(init: &Init, dof: Kind, dimension: Dimension, fixed: &Volume, 
 ///
 /// # Errors
 /// Those of [`search`].
-pub fn searched(pair: &[Even; 2], dof: Kind) -> Result<(Init, Vec<f64>)> {
-    let levels = after_search(pair.each_ref().map(|even| &even.picture.geometry));
+pub fn searched(pair: &[LocalContrast; 2], dof: Kind) -> Result<(Init, Vec<f64>)> {
+    let levels = after_search(pair.each_ref().map(|contrast| &contrast.picture.geometry));
     Ok((Init::Among(search(pair, dof)?), levels))
 }
 

@@ -34,7 +34,7 @@ fn a_single_level_has_the_starts_of_several_however_far_away_a_mask_lies() {
             moved: false,
             ..Options::default()
         };
-        let found = once([&fixed, &moving], &options, &Cpu, &Silent).unwrap();
+        let found = register_once([&fixed, &moving], &options, &Cpu, &Silent).unwrap();
         let shift = found.transform.to_affine().translation;
         assert!(shift.distance(DVec3::splat(300.0)) < 0.5, "{:?}: {shift}", options.levels);
     }
@@ -58,11 +58,11 @@ fn a_rival_where_nothing_agrees_takes_nothing_away() {
     let grid = Geometry::axis_aligned([48; 3], DVec3::splat(2.0), DVec3::ZERO);
     let image = blobs(grid);
     let prepared = || Prepared::new(&image, None, IntensityRange::Full);
-    let insides = Insides::of([&prepared(), &prepared()], [&[], &[]]).unwrap().unwrap();
-    let place = insides.place(&DAffine3::IDENTITY).unwrap();
+    let foregrounds = Foregrounds::of([&prepared(), &prepared()], [&[], &[]]).unwrap().unwrap();
+    let place = foregrounds.place(&DAffine3::IDENTITY).unwrap();
     for by in [500.0, 60.0] {
         let rival = DAffine3::from_translation(DVec3::splat(by));
-        assert_eq!(insides.against(place, &DAffine3::IDENTITY, &rival), place);
+        assert_eq!(foregrounds.including_rival(place, &DAffine3::IDENTITY, &rival), place);
     }
-    assert_eq!(insides.against(place, &DAffine3::IDENTITY, &DAffine3::IDENTITY).contrast, 1.0);
+    assert_eq!(foregrounds.including_rival(place, &DAffine3::IDENTITY, &DAffine3::IDENTITY).contrast, 1.0);
 }

@@ -54,24 +54,31 @@ pub struct Evidence<'a> {
 impl Evidence<'_> {
     /// Returns the checks that failed.
     pub fn doubts(&self) -> Vec<Doubt> {
-        let checks = [self.overlap(), self.information(), self.metric(), self.rotation(), self.volume(), self.rival()];
+        let checks = [
+            self.overlap_doubt(),
+            self.information_doubt(),
+            self.metric_doubt(),
+            self.rotation_doubt(),
+            self.volume_doubt(),
+            self.rival_doubt(),
+        ];
         checks.into_iter().flatten().collect()
     }
 
     /// Returns a doubt if too little of the smaller image lies inside the other one.
-    fn overlap(&self) -> Option<Doubt> {
-        overlap(self.end.overlap_fraction() * self.volumes.max(1.0))
+    fn overlap_doubt(&self) -> Option<Doubt> {
+        overlap_doubt(self.end.overlap_fraction() * self.volumes.max(1.0))
     }
 
-    fn information(&self) -> Option<Doubt> {
+    fn information_doubt(&self) -> Option<Doubt> {
         let mi = self.end.mi - self.chance;
         let text = format!("the images share almost no information (MI {mi:.4} nats beyond chance)");
         // At full resolution noise hides mutual information that the coarser images of `place` show.
-        let told = self.place.is_some_and(tells_by_contrasts);
-        (mi < LITTLE_INFORMATION && !told).then(|| Doubt::grave(Check::Information, text))
+        let confirmed = self.place.is_some_and(contrast_confirms);
+        (mi < LITTLE_INFORMATION && !confirmed).then(|| Doubt::grave(Check::Information, text))
     }
 
-    fn metric(&self) -> Option<Doubt> {
+    fn metric_doubt(&self) -> Option<Doubt> {
         let [before, after] = self.values;
         let worse = after < before;
         // If the headers' alignment has little overlap, a higher metric there does not make it the better one.
@@ -80,13 +87,13 @@ impl Evidence<'_> {
         worse.then(|| Doubt { check: Check::Metric, message: text.into(), grave })
     }
 
-    fn rotation(&self) -> Option<Doubt> {
+    fn rotation_doubt(&self) -> Option<Doubt> {
         let turn = angle(&self.to.matrix3).to_degrees();
         let text = format!("the images are rotated by {turn:.0} degrees against each other: are the headers right?");
         (turn > LARGE_ROTATION).then(|| Doubt::slight(Check::Rotation, text))
     }
 
-    fn volume(&self) -> Option<Doubt> {
+    fn volume_doubt(&self) -> Option<Doubt> {
         let scale = self.to.matrix3.determinant();
         let beyond = |limit: f64| scale > limit || scale < limit.recip();
         let text = format!("the transform changes volumes by a factor of {scale:.2}");
@@ -94,7 +101,7 @@ impl Evidence<'_> {
         beyond(UNUSUAL_VOLUME).then(|| Doubt { check: Check::Volume, message: text.into(), grave })
     }
 
-    fn rival(&self) -> Option<Doubt> {
+    fn rival_doubt(&self) -> Option<Doubt> {
         let Rival { lead, distance_mm, .. } = self.rival.filter(|rival| rival.lead > AS_GOOD)?;
         let text =
             format!("a second alignment, {distance_mm:.0} mm away, has almost the same metric ({:.0} %)", 100.0 * lead);
@@ -103,25 +110,25 @@ impl Evidence<'_> {
 }
 
 /// Returns a doubt if `part`, the fraction of the smaller image that lies inside the other one, is too small.
-pub fn overlap(part: f64) -> Option<Doubt> {
+pub fn overlap_doubt(part: f64) -> Option<Doubt> {
     let text = format!("only {:.0} % of the smaller image lies inside the other", 100.0 * part);
     (part < SMALL_OVERLAP).then(|| Doubt { check: Check::Overlap, message: text.into(), grave: part < NO_OVERLAP })
 }
 
 /// Returns the doubts about a place: [`Check::Place`] and [`Check::Mirrored`].
-pub fn place(place: Place) -> impl Iterator<Item = Doubt> {
-    [no_better_than_around(place), mirrored(place)].into_iter().flatten()
+pub fn place_doubts(place: Place) -> impl Iterator<Item = Doubt> {
+    [lead_doubt(place), mirrored_doubt(place)].into_iter().flatten()
 }
 
 /// Returns a doubt unless the images agree clearly better at the result than at poses around it, by one measure at
 /// least.
-fn no_better_than_around(place: Place) -> Option<Doubt> {
+fn lead_doubt(place: Place) -> Option<Doubt> {
     let others = match place.wide_contrast {
-        Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities_agree(place),
+        Some(wide) => wide >= WIDE_CONTRAST_LEAD || intensities_lead(place),
         None => place.intensities >= INTENSITIES_LEAD_IN_SPACE,
     };
     let text = format!("the images match about as well at other positions nearby ({})", ratios(place));
-    (!contrasts_agree(place) && !others).then(|| Doubt::grave(Check::Place, text))
+    (!contrast_leads(place) && !others).then(|| Doubt::grave(Check::Place, text))
 }
 
 /// Returns the measures of a place in words.
@@ -135,7 +142,7 @@ fn ratios(Place { contrast, wide_contrast, intensities, .. }: Place) -> String {
 
 /// Returns a doubt unless a small image agrees clearly better at the result than at any other position in the large
 /// one.
-pub fn elsewhere(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doubt> {
+pub fn elsewhere_doubt(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doubt> {
     let text = format!(
         "the smaller image matches the larger one about as well {distance_mm:.0} mm away \
          (ratio of mutual information here to there: {times:.1})"
@@ -144,73 +151,73 @@ pub fn elsewhere(Elsewhere { times, distance_mm, .. }: Elsewhere) -> Option<Doub
 }
 
 /// Whether local contrast agrees much better at the result than at poses around it.
-pub fn contrasts_agree(place: Place) -> bool {
+pub fn contrast_leads(place: Place) -> bool {
     place.contrast >= CONTRAST_LEAD
 }
 
 /// The same, with enough mutual information of local contrast to rely on.
-pub fn tells_by_contrasts(place: Place) -> bool {
-    contrasts_agree(place) && place.information >= LITTLE_INFORMATION
+pub fn contrast_confirms(place: Place) -> bool {
+    contrast_leads(place) && place.information >= LITTLE_INFORMATION
 }
 
 /// Whether the foreground shows that a place is right: of 2-D images by any measure, of volumes by local contrast
 /// alone.
-pub fn tells(place: Place) -> bool {
+pub fn foreground_confirms(place: Place) -> bool {
     match place.wide_contrast {
-        Some(_) => no_better_than_around(place).is_none(),
-        None => contrasts_agree(place),
+        Some(_) => lead_doubt(place).is_none(),
+        None => contrast_leads(place),
     }
 }
 
 /// Whether 2-D images agree much better at the result than at poses around it, by any measure.
-pub fn clear(place: Place) -> bool {
+pub fn any_leads_much(place: Place) -> bool {
     let Place { contrast, wide_contrast, intensities, .. } = place;
     contrast.max(wide_contrast.unwrap_or(0.0)).max(intensities) >= CONTRAST_LEAD
 }
 
 /// Whether local contrast of 2-D images is the measure that agrees most clearly.
-pub fn contrasts_lead_most(place: Place) -> bool {
+pub fn contrast_leads_most(place: Place) -> bool {
     let Place { contrast, wide_contrast, intensities, .. } = place;
     contrast > intensities.max(wide_contrast.unwrap_or(0.0))
 }
 
 /// Whether the intensities of 2-D images agree clearly better at the result than at poses around it.
-pub fn intensities_agree(place: Place) -> bool {
+pub fn intensities_lead(place: Place) -> bool {
     place.intensities >= INTENSITIES_LEAD
 }
 
 /// Whether local contrast and intensities both agree better at the result than at poses around it, by however little.
-pub fn both_lead(place: Place) -> bool {
+pub fn both_exceed_surroundings(place: Place) -> bool {
     place.contrast.min(place.intensities) > 1.0
 }
 
 /// Whether local contrast and intensities of volumes both agree clearly better at the result than at poses around it.
 /// One of them is not enough where a first result was wrong: a second wrong one must not pass by chance.
-pub fn both_agree(place: Place) -> bool {
+pub fn both_lead_clearly(place: Place) -> bool {
     place.contrast.min(place.intensities) >= INTENSITIES_LEAD_IN_SPACE
 }
 
 /// Returns a doubt about volumes that were deformed from a start that no registration confirms, unless they agree
 /// clearly better than at poses around, both by intensities and by local contrast, and local contrast has some mutual
 /// information. A deformation makes any two images agree somewhat, so that one measure is not enough.
-pub fn place_alone(place: Place) -> Option<Doubt> {
+pub fn unconfirmed_place_doubt(place: Place) -> Option<Doubt> {
     let Place { information, wide_contrast, .. } = place;
     let text = format!(
         "the images match hardly better than at other positions nearby ({}); the mutual information of local contrast \
          is {information:.3} nats",
         ratios(place)
     );
-    let agrees = wide_contrast.is_some() || both_agree(place) && information >= LITTLE_INFORMATION;
+    let agrees = wide_contrast.is_some() || both_lead_clearly(place) && information >= LITTLE_INFORMATION;
     (!agrees).then(|| Doubt::grave(Check::Place, text))
 }
 
 /// Returns a doubt about the linear part of a deformation from a start that no registration confirms, unless the images
 /// agree better through it than at poses around. A deformation also makes images agree that lie far apart or show
 /// different things. But then neither its start nor its affine part places them better than other linear maps do.
-pub fn linear_place(place: Place) -> Option<Doubt> {
+pub fn linear_place_doubt(place: Place) -> Option<Doubt> {
     let agrees = match place.wide_contrast {
-        Some(_) => no_better_than_around(place).is_none(),
-        None => both_lead(place),
+        Some(_) => lead_doubt(place).is_none(),
+        None => both_exceed_surroundings(place),
     };
     let text = format!(
         "the linear part of the field aligns the images no better than other positions nearby ({}): check the initial \
@@ -221,7 +228,7 @@ pub fn linear_place(place: Place) -> Option<Doubt> {
 }
 
 /// Returns a doubt if the moving image agrees better when it is mirrored.
-fn mirrored(place: Place) -> Option<Doubt> {
+fn mirrored_doubt(place: Place) -> Option<Doubt> {
     let times = place.mirrored?;
     let text = format!(
         "the moving image matches better when mirrored ({times:.1} times the mutual information of local contrast): are \
@@ -293,19 +300,18 @@ mod tests {
     fn only_contrasts_tell_where_volumes_lie() {
         let place =
             |contrast, wide_contrast, intensities| Place { contrast, wide_contrast, intensities, ..Place::NOWHERE };
-        assert!(tells(place(3.5, None, 0.0)) && !tells(place(3.4, None, 9.0)));
+        assert!(foreground_confirms(place(3.5, None, 0.0)) && !foreground_confirms(place(3.4, None, 9.0)));
         assert!(
-            tells(place(0.0, Some(1.4), 0.0))
-                && tells(place(0.0, Some(0.0), 1.2))
-                && !tells(place(3.4, Some(1.3), 1.1))
+            foreground_confirms(place(0.0, Some(1.4), 0.0))
+                && foreground_confirms(place(0.0, Some(0.0), 1.2))
+                && !foreground_confirms(place(3.4, Some(1.3), 1.1))
         );
     }
 
     #[test]
     fn one_measure_of_three_is_enough() {
         let believed = |contrast, wide_contrast, intensities| {
-            no_better_than_around(Place { contrast, wide_contrast, intensities, information: 1.0, mirrored: None })
-                .is_none()
+            lead_doubt(Place { contrast, wide_contrast, intensities, information: 1.0, mirrored: None }).is_none()
         };
         assert!(!believed(3.4, Some(1.3), 1.1) && !believed(3.4, None, 1.3));
         assert!(believed(3.5, None, 0.0) && believed(0.0, Some(1.4), 0.0) && believed(0.0, Some(0.0), 1.2));

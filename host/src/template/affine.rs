@@ -1,9 +1,9 @@
 //! The affine step of a template: registers the images to the first one, and centres the transforms about their mean.
 
-use super::kept::Kept;
+use super::checkpoints::Checkpoints;
 use crate::backend::Backend;
 use crate::doubt::{Check, Doubt};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::registration::{self, register};
 use crate::transform::{Dimension, Kind, Linear, nearest};
 use crate::{Observer, Result, Volume};
@@ -19,15 +19,20 @@ pub struct Places {
 }
 
 /// Registers all images to the first one, and removes the mean of the transforms.
-pub fn places(images: &[Volume], kept: &Kept, backend: &dyn Backend, observer: &dyn Observer) -> Result<Places> {
+pub fn places(
+    images: &[Volume],
+    checkpoints: &Checkpoints,
+    backend: &dyn Backend,
+    observer: &dyn Observer,
+) -> Result<Places> {
     let dimension = Dimension::of(&images[0].geometry);
     let centre = images[0].geometry.centre();
     let mut found = vec![DAffine3::IDENTITY];
     let mut doubts = Vec::new();
     for (number, image) in images.iter().enumerate().skip(1) {
-        go_on(observer)?;
+        ask_observer(observer)?;
         observer.stage(&format!("affine registration of image {} of {}", number + 1, images.len()));
-        let (linear, trusted) = kept.affine(number, || {
+        let (linear, trusted) = checkpoints.affine(number, || {
             let options = registration::Options { dof: Kind::Affine, moved: false, ..Default::default() };
             let found = register(&images[0], image, &options, backend, observer)?;
             let none = Linear::identity(Kind::Affine, dimension, centre);

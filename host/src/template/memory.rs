@@ -1,7 +1,7 @@
 //! Checks before a template starts whether it fits into memory.
 
 use crate::deform;
-use crate::registration::memory::{self, Place};
+use crate::registration::memory::{self, MemoryOf};
 use crate::{Geometry, Result, Volume};
 
 /// The program itself, and tables that do not grow with the images.
@@ -13,7 +13,7 @@ const PROGRAM: u64 = 16 << 20;
 /// [`Error::Device`](crate::Error::Device) names the memory that is needed and that is free.
 pub fn check(images: &[Volume], grid: &Geometry, options: &deform::Options, on_device: bool) -> Result<()> {
     let images = images.iter().map(|image| &image.geometry);
-    memory::enough(need(images, grid, options, on_device), memory::free(), Place::Host)
+    memory::require_free(need(images, grid, options, on_device), memory::free(), MemoryOf::Host)
 }
 
 /// Estimates the bytes that are needed beside the images themselves.
@@ -74,8 +74,8 @@ mod tests {
         let kept = folder.path().join("kept");
         let engine = Engine::open(BackendKind::Cpu, 1, &Silent).unwrap();
         let made = engine.template(&[image.clone(), image], &options, &kept, &mut |_, _| Ok(()), &Silent);
-        let told = made.unwrap_err().to_string();
-        assert!(told.contains("GB of memory, and") && told.contains("GB are free"), "{told}");
+        let message = made.unwrap_err().to_string();
+        assert!(message.contains("GB of memory, and") && message.contains("GB are free"), "{message}");
         assert!(!kept.exists());
     }
 }

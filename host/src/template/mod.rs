@@ -6,8 +6,8 @@
 //! translation, the place.
 
 mod affine;
+mod checkpoints;
 mod intensity;
-mod kept;
 mod memory;
 mod rounds;
 mod shape;
@@ -18,8 +18,8 @@ use crate::backend::Chosen;
 use crate::error::Setting;
 use crate::transform::{Field, Linear};
 use crate::{Doubt, Error, Geometry, Observer, Result, Volume, deform};
+use checkpoints::Checkpoints;
 use intensity::Intensity;
-use kept::Kept;
 use serde::{Deserialize, Serialize};
 
 /// Options of [`Engine::template`](crate::Engine::template).
@@ -116,9 +116,9 @@ pub(crate) fn template(
     let range = options.deform.moving_range;
     let intensities: Vec<_> =
         images.iter().enumerate().map(|(number, image)| Intensity::of(number, image, range)).collect::<Result<_>>()?;
-    let (backend, asked) = (chosen.soonest(observer)?, chosen.asked());
+    let (backend, asked) = (chosen.fastest(observer)?, chosen.requested());
     memory::check(images, &grid, &options.deform, backend.free_memory().is_some())?;
-    let kept = Kept::open(folder, kept::key(images, options), grid)?;
-    let (intensities, kept) = (&intensities[..], &kept);
-    rounds::Run { images, intensities, grid, options, kept, backend, asked, observer }.template(each)
+    let checkpoints = Checkpoints::open(folder, checkpoints::fingerprint(images, options), grid)?;
+    let (intensities, checkpoints) = (&intensities[..], &checkpoints);
+    rounds::Run { images, intensities, grid, options, checkpoints, backend, asked, observer }.template(each)
 }

@@ -1,13 +1,13 @@
 //! Runs the rounds of a template.
 
 use super::affine::{Places, places};
+use super::checkpoints::Checkpoints;
 use super::intensity::{self, Intensity};
-use super::kept::Kept;
 use super::shape;
 use super::{Fit, Member, Options, Round, Template};
 use crate::backend::{Backend, BackendKind, Chosen};
 use crate::doubt::{Check, Doubt};
-use crate::observer::go_on;
+use crate::observer::ask_observer;
 use crate::resample::{Resampling, resample};
 use crate::transform::{Field, Linear, Transform};
 use crate::{Geometry, Observer, PixelType, Result, Volume, deform};
@@ -18,7 +18,7 @@ pub struct Run<'a> {
     pub intensities: &'a [Intensity],
     pub grid: Geometry,
     pub options: &'a Options,
-    pub kept: &'a Kept,
+    pub checkpoints: &'a Checkpoints,
     pub backend: &'a dyn Backend,
     pub asked: BackendKind,
     pub observer: &'a dyn Observer,
@@ -28,18 +28,18 @@ impl Run<'_> {
     /// Makes the template. `each` gets the number of every image and its field, from the template to the image, in
     /// their order.
     pub fn template(&self, each: &mut dyn FnMut(usize, &Field) -> Result<()>) -> Result<Template> {
-        let places = places(self.images, self.kept, self.backend, self.observer)?;
-        let (affine_mean, start) = self.kept.mean(0, || self.affine_mean(&places))?;
+        let places = places(self.images, self.checkpoints, self.backend, self.observer)?;
+        let (affine_mean, start) = self.checkpoints.mean(0, || self.affine_mean(&places))?;
         let (mut before, mut mean) = (affine_mean.clone(), None);
         let mut rounds = Vec::new();
         for round in 1..=self.options.rounds {
-            go_on(self.observer)?;
-            let (made, facts) = self.kept.mean(round, || self.round(round, &before, &places))?;
+            ask_observer(self.observer)?;
+            let (made, facts) = self.checkpoints.mean(round, || self.round(round, &before, &places))?;
             rounds.push(facts);
             if round == self.options.rounds {
                 mean = Some(made);
             } else {
-                self.kept.drop_fields(round, self.images.len());
+                self.checkpoints.drop_fields(round, self.images.len());
                 before = made;
             }
         }
@@ -51,7 +51,7 @@ impl Run<'_> {
             images,
             rounds,
             affine_sharpness: start.sharpness,
-            resumed: self.kept.found(),
+            resumed: self.checkpoints.resumed(),
             backend: self.backend.name(),
             device: self.backend.device(),
         })
@@ -64,9 +64,10 @@ impl Run<'_> {
         places: &Places,
         each: &mut dyn FnMut(usize, &Field) -> Result<()>,
     ) -> Result<Vec<Member>> {
-        let (round, (back, _)) = (self.options.rounds, self.back(self.options.rounds, before, places)?);
+        let (round, (back, _)) =
+            (self.options.rounds, self.inverse_mean_displacement(self.options.rounds, before, places)?);
         let member = |(number, affine): (usize, &Linear)| {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             let (field, Fit { values }) = self.field(round, number, before, places)?;
             let field = back.then(&field);
             let jacobians = Volume { geometry: self.grid, voxels: field.jacobians(), pixel: PixelType::F32 };
@@ -79,7 +80,7 @@ impl Run<'_> {
 
     /// Reads or makes the field of an image in a round, start included.
     fn field(&self, round: usize, image: usize, before: &Volume, places: &Places) -> Result<(Field, Fit)> {
-        self.kept.field(round, image, || {
+        self.checkpoints.field(round, image, || {
             let (rounds, images) = (self.options.rounds, self.images.len());
             self.observer.stage(&format!("round {round} of {rounds}, image {} of {images}", image + 1));
             let start = deform::Start::Transform(places.affine[image].clone());
@@ -92,13 +93,13 @@ impl Run<'_> {
 
     /// Returns the field that removes the mean displacement of a round, and the mean and the largest length of that
     /// displacement, mm.
-    fn back(&self, round: usize, before: &Volume, places: &Places) -> Result<(Field, [f64; 2])> {
+    fn inverse_mean_displacement(&self, round: usize, before: &Volume, places: &Places) -> Result<(Field, [f64; 2])> {
         let mut displacement = shape::Mean::new(self.grid);
         for (image, rigid) in places.rigid.iter().enumerate() {
             displacement.add(&self.field(round, image, before, places)?.0, rigid);
         }
         let (displacement, lengths) = displacement.field();
-        go_on(self.observer)?;
+        ask_observer(self.observer)?;
         Ok((displacement.inverse(&self.grid), lengths))
     }
 
@@ -113,7 +114,7 @@ impl Run<'_> {
         let how = Resampling { outside: f32::NAN, ..Default::default() };
         let mut mean = intensity::Mean::new(self.grid);
         for ((image, transform), &of) in self.images.iter().zip(transforms).zip(self.intensities) {
-            go_on(self.observer)?;
+            ask_observer(self.observer)?;
             let transform = transform?;
             mean.add(&resample(image, &self.grid, &transform.map(), &how, self.backend)?.volume.voxels, of);
         }
@@ -122,7 +123,8 @@ impl Run<'_> {
 
     /// Deforms every image to the mean of the round before, and averages the images with the mean displacement removed.
     fn round(&self, round: usize, before: &Volume, places: &Places) -> Result<(Volume, Round)> {
-        let (back, [mean_displacement_mm, largest_displacement_mm]) = self.back(round, before, places)?;
+        let (back, [mean_displacement_mm, largest_displacement_mm]) =
+            self.inverse_mean_displacement(round, before, places)?;
         let fields = (0..self.images.len()).map(|image| {
             let (field, _) = self.field(round, image, before, places)?;
             Ok(Transform::from(back.then(&field)))

@@ -71,7 +71,7 @@ impl<'a> TransformMap<'a> {
     /// Returns the number, in [`Transform::parts`], of the first field whose grid contained none of the points mapped
     /// so far. Beyond its grid a field continues as at its border, so what it did to the points means little.
     pub fn missed(&self) -> Option<usize> {
-        self.parts.iter().position(|part| matches!(part, Part::Field(_, met) if !met.load(Ordering::Relaxed)))
+        self.parts.iter().position(|part| matches!(part, Part::Field(_, reached) if !reached.load(Ordering::Relaxed)))
     }
 }
 
@@ -88,12 +88,12 @@ impl Part<'_> {
             Self::Linear(map) => map.transform_point3(point),
             Self::Mesh(mesh) if back => mesh.back(point),
             Self::Mesh(mesh) => mesh.transform_point3(point),
-            Self::Field(map, met) => {
+            Self::Field(map, reached) => {
                 let other = if back { map.back(point) } else { map.transform_point3(point) };
                 let of_field = if back { other } else { point };
                 // Reading first keeps threads from all writing the same flag.
-                if !met.load(Ordering::Relaxed) && map.holds(of_field) {
-                    met.store(true, Ordering::Relaxed);
+                if !reached.load(Ordering::Relaxed) && map.holds(of_field) {
+                    reached.store(true, Ordering::Relaxed);
                 }
                 other
             }

@@ -51,7 +51,7 @@ impl Steps {
         let (shift, rest) = mm.split_at(self.dimension.axes());
         let shifts = DVec3::AXES.into_iter().map(|axis| DAffine3 { matrix3: DMat3::ZERO, translation: axis });
         let about_centre = |matrix3| DAffine3 { matrix3, translation: -(matrix3 * self.centre) };
-        shifts.take(shift.len()).chain(self.bends(rest).into_iter().map(about_centre)).collect()
+        shifts.take(shift.len()).chain(self.matrix_derivatives(rest).into_iter().map(about_centre)).collect()
     }
 
     fn matrix(&self, mm: &[f64]) -> DMat3 {
@@ -99,7 +99,7 @@ impl Steps {
     }
 
     /// Returns the derivatives of the matrix, which is a rotation times a stretch, by its parameters.
-    fn bends(&self, mm: &[f64]) -> Vec<DMat3> {
+    fn matrix_derivatives(&self, mm: &[f64]) -> Vec<DMat3> {
         if self.kind == Kind::Translation {
             return Vec::new();
         }

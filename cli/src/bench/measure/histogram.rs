@@ -6,12 +6,12 @@ use mireg::{Error, Result};
 use super::clock::{median, repeat};
 use crate::arguments::interpolation::Interpolation;
 use crate::bench::choices::Data;
-use crate::bench::rows::{Counted, Numbers, Timing};
+use crate::bench::rows::{HistogramRow, Numbers, Timing};
 use crate::flags;
 
 /// Returns the row of a case that has not been measured yet.
-pub fn row(method: HistogramMethod, data: Data, interpolation: Interpolation, pair: &Pair) -> Counted {
-    Counted {
+pub fn row(method: HistogramMethod, data: Data, interpolation: Interpolation, pair: &Pair) -> HistogramRow {
+    HistogramRow {
         method: method.name(),
         counted_by: None,
         bins: pair.bins[0],
@@ -26,20 +26,20 @@ pub fn row(method: HistogramMethod, data: Data, interpolation: Interpolation, pa
 
 /// Measures a case. The row of a case that the method cannot do has no timing.
 pub fn measure(
-    row: Counted,
+    row: HistogramRow,
     backend: &dyn Backend,
     pair: Pair,
     method: HistogramMethod,
     transforms: &[Affine],
     budget: f64,
-) -> Result<Counted> {
+) -> Result<HistogramRow> {
     match backend.load(pair, method) {
-        Ok(mut evaluator) => Ok(Counted {
+        Ok(mut evaluator) => Ok(HistogramRow {
             counted_by: Some(evaluator.method()),
             timing: Some(timing(&mut *evaluator, transforms, budget)?),
             ..row
         }),
-        Err(Error::Option { message, .. }) => Ok(Counted { reason: Some(flags::message(&message)), ..row }),
+        Err(Error::Option { message, .. }) => Ok(HistogramRow { reason: Some(flags::message(&message)), ..row }),
         Err(error) => Err(error),
     }
 }
@@ -62,7 +62,7 @@ fn timing(evaluator: &mut dyn Evaluator, transforms: &[Affine], budget: f64) -> 
 }
 
 /// Checks that all methods that counted a pair gave the same bits.
-pub fn agree(rows: &[Counted], backend: &'static str) -> Result<()> {
+pub fn agree(rows: &[HistogramRow], backend: &'static str) -> Result<()> {
     let mut timed = rows.iter().filter_map(|row| Some((row, row.timing?.nmi)));
     let Some((first, nmi)) = timed.next() else { return Ok(()) };
     match timed.find(|(_, other)| other.to_bits() != nmi.to_bits()) {

@@ -15,7 +15,7 @@ use super::arguments::Bench;
 use super::cases::{Group, Plan};
 use super::choices::{BATCH, Estimator, TURN};
 use super::results::Results;
-use super::rows::{Counted, Mattes};
+use super::rows::{HistogramRow, Mattes};
 use super::{compare, papers};
 use crate::progress::Progress;
 use subject::Subject;
@@ -62,7 +62,7 @@ struct Session<'a> {
     backend: &'a dyn Backend,
     arguments: &'a Bench,
     progress: &'a Progress,
-    rows: Vec<Counted>,
+    rows: Vec<HistogramRow>,
     mattes: Vec<Mattes>,
 }
 

@@ -8,7 +8,7 @@ use super::subject::Subject;
 use crate::bench::arguments::Bench;
 use crate::bench::cases;
 use crate::bench::choices::Data;
-use crate::bench::rows::{Pairs, mode_name};
+use crate::bench::rows::{ViolaRow, mode_name};
 use crate::progress::Progress;
 
 /// Voxels per side of the images. Their middle half has enough voxels for the two largest sets of samples.
@@ -23,7 +23,7 @@ const MODES: [Exponentials; 3] = [Exponentials::Exact, Exponentials::Fast, Expon
 ///
 /// # Errors
 /// Those of the device. What it cannot do has no rows.
-pub fn measure(backend: &dyn Backend, arguments: &Bench, progress: &Progress) -> Result<Vec<Pairs>> {
+pub fn measure(backend: &dyn Backend, arguments: &Bench, progress: &Progress) -> Result<Vec<ViolaRow>> {
     let images = Images::new(arguments)?;
     let sizes = if arguments.samples.is_empty() { sizes(backend.name()) } else { &arguments.samples };
     let mut rows = Vec::new();
@@ -87,7 +87,7 @@ impl Images {
         samples: u32,
         exponentials: Exponentials,
         budget: f64,
-    ) -> Result<Vec<Pairs>> {
+    ) -> Result<Vec<ViolaRow>> {
         let mut sets = self.samples(samples);
         let groups = [Group { a: 0..samples, b: samples..2 * samples }];
         groups[0].sort(&mut sets);
@@ -102,7 +102,7 @@ impl Images {
             let seconds = median(&repeat(0.5 * budget, 3, || self.evaluate(&mut *evaluator, derivative))?);
             let times = (0.5 * budget / seconds).clamp(1.0, 1000.0) as u32;
             let device_seconds = evaluator.seconds(&[self.map], derivative, times)?;
-            Ok(Pairs { place, exponentials, derivative, samples, seconds, device_seconds })
+            Ok(ViolaRow { place, exponentials, derivative, samples, seconds, device_seconds })
         };
         [false, true].into_iter().map(row).collect()
     }

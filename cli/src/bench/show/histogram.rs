@@ -2,7 +2,7 @@
 //! per method.
 
 use super::layout::{dimensions, groups, line};
-use crate::bench::rows::{Counted, Numbers, Timing};
+use crate::bench::rows::{HistogramRow, Numbers, Timing};
 
 /// A quantity of a block: its name, and how it is taken from a timing.
 type Quantity = (&'static str, fn(&Timing) -> Option<f64>);
@@ -14,12 +14,12 @@ const QUANTITIES: [Quantity; 3] = [
 ];
 
 /// Returns all blocks.
-pub fn blocks(rows: &[Counted]) -> Vec<String> {
+pub fn blocks(rows: &[HistogramRow]) -> Vec<String> {
     let of = groups(rows.iter(), |row| (row.data.name(), row.interpolation.name()));
     of.into_iter().map(|rows| block(&rows)).collect()
 }
 
-fn block(rows: &[&Counted]) -> String {
+fn block(rows: &[&HistogramRow]) -> String {
     let columns = groups(rows.iter().copied(), |row| (row.fixed_size, row.bins));
     let first = rows[0];
     let one_size = rows.iter().all(|row| row.fixed_size == first.fixed_size);
@@ -28,7 +28,7 @@ fn block(rows: &[&Counted]) -> String {
 
     let size = if one_size { format!(", {} voxels", dimensions(first.fixed_size)) } else { String::new() };
     let mut text = format!("{}{size}, {}: {unit}\n", first.data.name(), first.interpolation.name());
-    let heading = |name, of: fn(&Counted) -> String| line(name, "", columns.iter().map(|column| of(column[0])));
+    let heading = |name, of: fn(&HistogramRow) -> String| line(name, "", columns.iter().map(|column| of(column[0])));
     if !one_size {
         text += &heading("voxels", |row| dimensions(row.fixed_size));
     }
@@ -41,7 +41,7 @@ fn block(rows: &[&Counted]) -> String {
             continue;
         }
         for (line_number, method) in methods.iter().enumerate() {
-            let value = |column: &Vec<&Counted>| {
+            let value = |column: &Vec<&HistogramRow>| {
                 read(column.iter().find(|row| row.label() == method[0].label())?.timing.as_ref()?)
             };
             let shown = |column| value(column).map_or("-".into(), |seconds| format!("{:.1}", seconds * scale));
@@ -52,7 +52,7 @@ fn block(rows: &[&Counted]) -> String {
 }
 
 /// Returns a line with the methods that `auto` took.
-fn chosen(rows: &[&Counted]) -> String {
+fn chosen(rows: &[&HistogramRow]) -> String {
     let auto = rows.iter().filter(|row| row.label() == "auto");
     let names: Vec<String> = auto.filter_map(|row| Some(format!("{} at {}", row.counted_by?, row.bins))).collect();
     if names.is_empty() { String::new() } else { format!("  auto took {} bins\n", names.join(", ")) }

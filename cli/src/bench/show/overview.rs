@@ -2,12 +2,12 @@
 
 use super::layout::{dimensions, line};
 use crate::bench::results::Results;
-use crate::bench::rows::{Counted, Mattes};
+use crate::bench::rows::{HistogramRow, Mattes};
 
 /// Returns the table, with a column per size and a line per metric, and the time of a registration.
 pub fn text(results: &Results) -> String {
     let Results { rows, mattes, .. } = results;
-    let counted = |row: &Counted| row.timing.map_or(f64::NAN, |timing| timing.seconds);
+    let counted = |row: &HistogramRow| row.timing.map_or(f64::NAN, |timing| timing.seconds);
     let value = |row: &Mattes| row.seconds[0];
     let gradient = |row: &Mattes| row.seconds[1];
     let shown = |seconds: f64| format!("{:.2}", 1e3 * seconds);

@@ -6,7 +6,7 @@ use plotters::style::register_font;
 
 use super::layout::groups;
 use crate::bench::results::Results;
-use crate::bench::rows::Counted;
+use crate::bench::rows::HistogramRow;
 
 /// The font, reduced to ASCII, so that no font of the system is needed. See font-licence.txt.
 const FONT: &[u8] = include_bytes!("font.ttf");
@@ -45,22 +45,22 @@ impl Plot {
 struct Page<'a> {
     /// Rows of the same images and interpolation. If some of these have several numbers of bins, those with a single
     /// one are left out.
-    panels: Vec<Vec<&'a Counted>>,
+    panels: Vec<Vec<&'a HistogramRow>>,
     methods: Vec<&'static str>,
     /// The ends of the axes, bins and milliseconds, which are the same in all panels.
     axes: [[f64; 2]; 2],
 }
 
 impl<'a> Page<'a> {
-    fn new(rows: &'a [Counted]) -> Self {
+    fn new(rows: &'a [HistogramRow]) -> Self {
         let timed = || rows.iter().filter(|row| row.timing.is_some());
         let mut panels = groups(timed(), |row| (row.data.name(), row.interpolation.name(), row.fixed_size));
-        let curve = |panel: &Vec<&Counted>| panel.iter().any(|row| row.bins != panel[0].bins);
+        let curve = |panel: &Vec<&HistogramRow>| panel.iter().any(|row| row.bins != panel[0].bins);
         if panels.iter().any(curve) {
             panels.retain(curve);
         }
         let methods = groups(timed(), |row| row.label()).iter().map(|rows| rows[0].label()).collect();
-        let ends = |value: fn(&Counted) -> f64, margin: f64| {
+        let ends = |value: fn(&HistogramRow) -> f64, margin: f64| {
             let values = || panels.iter().flatten().map(|row| value(row));
             [values().fold(f64::INFINITY, f64::min) / margin, values().fold(0.0, f64::max) * margin]
         };
@@ -92,7 +92,7 @@ impl<'a> Page<'a> {
         Ok(page.present()?)
     }
 
-    fn panel<B: DrawingBackend>(&self, place: &DrawingArea<B, Shift>, rows: &[&Counted]) -> Result<(), Failed>
+    fn panel<B: DrawingBackend>(&self, place: &DrawingArea<B, Shift>, rows: &[&HistogramRow]) -> Result<(), Failed>
     where
         B::ErrorType: 'static,
     {
@@ -147,7 +147,7 @@ fn ticks(bottom: f64, top: f64) -> Vec<f64> {
     if fine.len() <= 8 { fine } else { of(&[1.0]) }
 }
 
-fn milliseconds(row: &Counted) -> f64 {
+fn milliseconds(row: &HistogramRow) -> f64 {
     row.timing.map_or(f64::NAN, |timing| 1e3 * timing.seconds)
 }
 

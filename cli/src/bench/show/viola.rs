@@ -1,10 +1,10 @@
 //! The table of Viola's mutual information: pairs of samples per second.
 
 use super::layout::groups;
-use crate::bench::rows::{Pairs, mode_name};
+use crate::bench::rows::{ViolaRow, mode_name};
 
 /// Returns the table, with a line per place, mode and clock and a column per number of samples.
-pub fn text(rows: &[Pairs]) -> String {
+pub fn text(rows: &[ViolaRow]) -> String {
     if rows.is_empty() {
         return String::new();
     }
@@ -34,7 +34,7 @@ pub fn text(rows: &[Pairs]) -> String {
 }
 
 /// How the lines of a clock are marked, and how its seconds are read.
-type Clock = (&'static str, fn(&Pairs) -> Option<f64>);
+type Clock = (&'static str, fn(&ViolaRow) -> Option<f64>);
 
 const CLOCKS: [Clock; 2] = [("", |row| Some(row.seconds)), (" itself", |row| row.device_seconds)];
 
@@ -52,7 +52,7 @@ mod tests {
     fn a_line_has_the_pairs_a_second_of_each_size_and_a_dash_where_there_are_none() {
         let row = |place, samples, derivative, device_seconds| {
             let exponentials = Exponentials::Exact;
-            Pairs { place, exponentials, derivative, samples, seconds: 1e-3, device_seconds }
+            ViolaRow { place, exponentials, derivative, samples, seconds: 1e-3, device_seconds }
         };
         let rows = [
             row("one core", 1000, false, None),

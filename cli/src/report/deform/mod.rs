@@ -39,7 +39,7 @@ pub struct Deformed<'a> {
     pub start: Option<&'a Path>,
     /// What the deformation does to each label, if there are label maps.
     pub regions: Option<&'a Regions>,
-    pub also: Also,
+    pub optional_files: OptionalFiles,
 }
 
 impl<'a> Deformed<'a> {
@@ -50,20 +50,20 @@ impl<'a> Deformed<'a> {
         start: Option<&'a Path>,
         regions: Option<&'a Regions>,
     ) -> Self {
-        Self { found, options, start, regions, also: Also::default() }
+        Self { found, options, start, regions, optional_files: OptionalFiles::default() }
     }
 }
 
 /// Which of the optional files are written.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Also {
+pub struct OptionalFiles {
     /// The field without the initial transform, and the composite of both.
     pub composite: bool,
     /// The logarithm of the Jacobian determinant, with and without the initial transform.
     pub log_jacobian: bool,
 }
 
-impl Also {
+impl OptionalFiles {
     pub fn files(self) -> Vec<&'static str> {
         let composite = [WARP, COMPOSITE].into_iter().filter(|_| self.composite);
         composite.chain(LOG_JACOBIANS.into_iter().filter(|_| self.log_jacobian)).collect()
@@ -181,7 +181,7 @@ impl Kind for Deformed<'_> {
     ];
 
     fn more_files(&self) -> Vec<&'static str> {
-        self.also.files()
+        self.optional_files.files()
     }
 
     fn device(&self) -> (&'static str, &str) {
@@ -271,7 +271,7 @@ impl Kind for Deformed<'_> {
             ("landmarks", format!("mean {:.2} -> {:.2} mm over {points} points", before.mean_mm, after.mean_mm))
         });
         let lines = [
-            ("initial", words::began(&facts.start, &self.found.start.transform)),
+            ("initial", words::initial_transform(&facts.start, &self.found.start.transform)),
             ("displacement", lengths),
             ("metric", format!("{metric} {:.5} -> {:.5} at the finest level", values.before, values.after)),
             ("Jacobian", format!("determinant {low:.3} to {high:.3}; {error}")),

@@ -104,7 +104,7 @@ pub fn page(
             "iterations",
         ),
         metric: words::metric_of(of.options, of.found.compared),
-        began: words::began(&facts.start, &of.found.start.transform),
+        began: words::initial_transform(&facts.start, &of.found.start.transform),
     };
     page.render()
 }

@@ -146,7 +146,7 @@ impl FlowStep {
 
     /// The factor of a landmark's precision on a grid of this size. After forces and precisions are smoothed, a
     /// landmark thereby counts at its voxel as if all voxels in the window had it.
-    fn of_landmark(&self, size: [u32; 3], spacing_mm: [f64; 3]) -> f32 {
+    fn landmark_weight(&self, size: [u32; 3], spacing_mm: [f64; 3]) -> f32 {
         let axes = (0..3).filter(|&axis| size[axis] > 1);
         // The inverse of the Gaussian's largest weight, at its centre.
         let voxels = axes.map(|axis| (TAU.sqrt() * self.smooth_mm[0] / spacing_mm[axis]).max(1.0));

@@ -4,13 +4,13 @@ use super::{Agreement, Climb, Flow, FlowLevel, FlowPair, FlowStep, Half, Weighte
 use crate::Result;
 
 /// A flow whose resampled images can serve as the fixed images of another flow on the same grid.
-pub trait Shows: Flow {
+pub trait ResamplesInto: Flow {
     /// Resamples the moving images through the field, and makes the results the fixed images of the other flow. The
     /// masks of those keep the voxels that lie inside the moving image and its mask.
     ///
     /// # Errors
     /// [`crate::Error::Device`] if the device fails.
-    fn show(&mut self, other: &mut Self) -> Result<()>;
+    fn resample_into(&mut self, other: &mut Self) -> Result<()>;
 }
 
 /// Two flows on one grid.
@@ -18,17 +18,17 @@ pub struct Pair<F> {
     flows: [F; 2],
 }
 
-impl<F: Shows> Pair<F> {
+impl<F: ResamplesInto> Pair<F> {
     pub fn new(flows: [F; 2]) -> Self {
         Self { flows }
     }
 }
 
-impl<F: Shows> Climb for Pair<F> {
+impl<F: ResamplesInto> Climb for Pair<F> {
     fn agreement(&mut self, half: Half) -> Result<Vec<Agreement>> {
         let [one, two] = &mut self.flows;
-        one.show(two)?;
-        two.show(one)?;
+        one.resample_into(two)?;
+        two.resample_into(one)?;
         Ok([one.agreement(half)?, two.agreement(half)?].concat())
     }
 
@@ -57,7 +57,7 @@ impl<F: Shows> Climb for Pair<F> {
     }
 }
 
-impl<F: Shows> FlowPair for Pair<F> {
+impl<F: ResamplesInto> FlowPair for Pair<F> {
     fn level(&mut self, levels: [&FlowLevel; 2]) -> Result<()> {
         self.flows.iter_mut().zip(levels).try_for_each(|(flow, level)| flow.level(level))
     }

@@ -6,7 +6,7 @@
 use super::{Pass, passes};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK, Lanes};
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::recursive::{Coefficients, ORDER};
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis};
 use rayon::prelude::*;
@@ -43,7 +43,7 @@ fn along(planes: &mut [f32], pass: &Pass) {
     // The axes of a slab: the sample along a line, the line.
     let mut slabs: Vec<ArrayViewMut2<f32>> = volume.outer_iter_mut().collect();
     let tiles: Vec<_> = slabs.iter_mut().flat_map(|slab| slab.axis_chunks_iter_mut(Axis(1), TILE)).collect();
-    tiles.into_par_iter().take_any_while(|_| wanted()).for_each_init(Vec::new, |chunks, mut tile| {
+    tiles.into_par_iter().take_any_while(|_| should_continue()).for_each_init(Vec::new, |chunks, mut tile| {
         chunks.resize(len * tile.ncols().div_ceil(CHUNK), [0.0; CHUNK]);
         read(&tile, chunks);
         chunks.chunks_exact_mut(len).for_each(|chunk| filter(chunk, &coefficients));

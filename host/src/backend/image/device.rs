@@ -1,6 +1,6 @@
 //! Gathers, filters and packs images on a device.
 
-use super::{Shelf, Tensor, Voxels};
+use super::{ImageCache, Tensor, Voxels};
 use crate::backend::histogram::{Counted, Interpolated, Pair};
 use crate::backend::queue::{Kernel, Memory, Queue, Shape, kernels};
 use crate::image::pyramid::Filters;
@@ -48,10 +48,10 @@ pub fn gathered<Q: Queue>(queue: &Q, tensor: &Tensor) -> Result<Q::Memory<f32>> 
     Ok(voxels)
 }
 
-/// Brings images to a device: `queue` does the work, and `shelf` holds those that are there already.
+/// Brings images to a device: `queue` does the work, and `cache` holds those that are there already.
 pub struct Images<'s, 'v, Q: Queue> {
     pub queue: &'s Q,
-    pub shelf: &'s Shelf<'v, Q>,
+    pub cache: &'s ImageCache<'v, Q>,
 }
 
 impl<Q: Queue> Images<'_, '_, Q> {
@@ -61,12 +61,12 @@ impl<Q: Queue> Images<'_, '_, Q> {
     /// [`crate::Error::Device`] if there is not enough memory.
     pub fn filtered(&self, volume: &Volume, filters: &Filters) -> Result<Voxels<Q>> {
         let (queue, mut size) = (self.queue, volume.geometry.size);
-        let mut voxels = self.shelf.voxels(queue, volume)?;
+        let mut voxels = self.cache.voxels(queue, volume)?;
         for axis in [2, 1, 0] {
             let Some(filter) = &filters[axis] else { continue };
             let stride = size[..axis].iter().product::<usize>();
             let len = size[axis];
-            size[axis] = filter.left();
+            size[axis] = filter.filtered_len();
             let mut to = queue.zeros::<f32>(size.iter().product())?;
             let weights = queue.upload(filter.weights())?;
             let params = Filter {
@@ -74,7 +74,7 @@ impl<Q: Queue> Images<'_, '_, Q> {
                 to: to.view_mut(),
                 weights: weights.view(),
                 len: len as u32,
-                new_len: filter.left() as u32,
+                new_len: filter.filtered_len() as u32,
                 stride: stride as u32,
                 step: filter.step() as u32,
                 first: filter.first() as i32,
@@ -82,7 +82,7 @@ impl<Q: Queue> Images<'_, '_, Q> {
             };
             // SAFETY: the memory is as long as the sizes say. Memory that is dropped here waits for the queue first.
             unsafe { over(queue, &FILTER_AXIS, size.iter().product(), params)? };
-            voxels = Voxels::Own(to);
+            voxels = Voxels::Owned(to);
         }
         Ok(voxels)
     }
@@ -100,7 +100,7 @@ impl<Q: Queue> Images<'_, '_, Q> {
 
     fn bins(&self, image: &ToBins) -> Result<Q::Memory<u16>> {
         let queue = self.queue;
-        let voxels = self.shelf.voxels(queue, &image.image)?;
+        let voxels = self.cache.voxels(queue, &image.image)?;
         let keep = queue.upload(image.keep.as_deref().unwrap_or(&[1]))?;
         let mut out = queue.zeros::<u16>(image.image.voxels.len())?;
         let params = PackBins {

@@ -1,8 +1,8 @@
 //! Images on a device: gathered from a caller's tensor, kept during a run, filtered, and packed.
 
+mod cache;
 pub(super) mod device;
-mod shelf;
 mod tensor;
 
-pub use shelf::{Shelf, Voxels};
+pub use cache::{ImageCache, Voxels};
 pub use tensor::Tensor;

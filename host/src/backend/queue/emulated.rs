@@ -139,7 +139,7 @@ impl Queue for Emulated {
         run(kernel.name, &launch, || unsafe { (kernel.run)(params) }).map_err(fault)
     }
 
-    fn again(&self, _: &mut Option<()>, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn record_or_replay(&self, _: &mut Option<()>, work: impl FnOnce() -> Result<()>) -> Result<()> {
         work()
     }
 

@@ -1,13 +1,13 @@
 //! Queues: memory of a device, and launches that run on it in order. The launchers of all families are written against
 //! this interface, once for the GPU and the emulator.
 
-mod answers;
 pub mod cuda;
 pub mod emulated;
+mod host_results;
 mod kernel;
 mod loans;
 
-pub use answers::Answers;
+pub use host_results::HostResults;
 pub(crate) use kernel::kernels;
 pub use kernel::{Kernel, Shape};
 pub use loans::{Loans, Resident};
@@ -152,7 +152,7 @@ pub trait Queue {
     ///
     /// # Errors
     /// Those of `work`.
-    fn again(&self, graph: &mut Option<Self::Graph>, work: impl FnOnce() -> Result<()>) -> Result<()>;
+    fn record_or_replay(&self, graph: &mut Option<Self::Graph>, work: impl FnOnce() -> Result<()>) -> Result<()>;
 
     /// Waits until `seen` returns `true`, which polls something that a kernel writes to [`Queue::Pinned`] memory. The
     /// device may continue with later work meanwhile. Returns at the latest when all queued work is done.

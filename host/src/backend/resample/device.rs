@@ -15,15 +15,15 @@ kernels! {
 
 /// See [`crate::backend::Backend::resample`].
 pub fn resample<Q: Queue>(
-    Images { queue, shelf }: &Images<Q>,
+    Images { queue, cache }: &Images<Q>,
     moving: &Volume,
     size: [usize; 3],
     affine: &Affine,
     how: Interpolator,
 ) -> Result<Vec<f32>> {
     let samples = match how.is_cubic() {
-        true => Voxels::Own(queue.upload(&CubicImage::samples(moving, how)?)?),
-        false => shelf.voxels(queue, moving)?,
+        true => Voxels::Owned(queue.upload(&CubicImage::samples(moving, how)?)?),
+        false => cache.voxels(queue, moving)?,
     };
     let mut out = queue.zeros::<f32>(size.iter().product())?;
     let params = params::Resample {

@@ -3,7 +3,7 @@
 use super::{ROUNDS, Search, WEIGHTS};
 use crate::backend::lanes::simd::widest;
 use crate::image::voxel;
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::{field, interpolate, search};
 use rayon::prelude::*;
 
@@ -22,7 +22,7 @@ pub fn displacements(search: &Search) -> Vec<f32> {
 
 fn descriptors(values: &[u16], size: [usize; 3]) -> Vec<u64> {
     let mut descriptors = vec![0; values.len()];
-    let rows = descriptors.par_chunks_mut(size[0]).enumerate().take_any_while(|_| wanted());
+    let rows = descriptors.par_chunks_mut(size[0]).enumerate().take_any_while(|_| should_continue());
     rows.for_each(|(row, out)| descriptors_of(values, size, row, out));
     descriptors
 }
@@ -47,7 +47,8 @@ fn one_way(search: &Search, from: &[u64], to: &[u64]) -> Vec<f32> {
     let (cells, padded) = (Cells::of(search), Padded::new(search, to));
     let (all, rows) = (search.displacements(), search.displacements() / (2 * search.reach[0] + 1));
     let (mut costs, mut least) = (vec![0_u16; cells.len() * all], vec![0_u16; cells.len() * rows]);
-    let pieces = costs.par_chunks_mut(all).zip(least.par_chunks_mut(rows)).enumerate().take_any_while(|_| wanted());
+    let pieces =
+        costs.par_chunks_mut(all).zip(least.par_chunks_mut(rows)).enumerate().take_any_while(|_| should_continue());
     pieces.for_each(|(cell, (costs, least))| {
         costs_of(search, from, &padded, cells.cell(cell), costs);
         for (least, row) in least.iter_mut().zip(costs.chunks_exact(all / rows)) {
@@ -175,7 +176,7 @@ impl Cells {
     /// Makes a field on the cells: three planes and their padding.
     fn planes(&self, displacement: impl Fn(usize) -> [f32; 3] + Sync + Send) -> Vec<f32> {
         // The result of a stopped search is never used.
-        let unless_stopped = |number| if wanted() { displacement(number) } else { [0.0; 3] };
+        let unless_stopped = |number| if should_continue() { displacement(number) } else { [0.0; 3] };
         let found: Vec<_> = (0..self.len()).into_par_iter().map(unless_stopped).collect();
         let mut planes: Vec<_> = (0..3).flat_map(|axis| found.iter().map(move |found| found[axis])).collect();
         planes.resize(planes.len() + interpolate::padding(self.0), 0.0);

@@ -5,8 +5,8 @@ use std::path::Path;
 use glam::{DMat3, DVec3};
 
 use crate::io::deflate::{self, Wrap};
-use crate::io::fields::Fields;
 use crate::io::format::{ImageFormat, Names, ends};
+use crate::io::header_bytes::HeaderBytes;
 use crate::io::ras::FLIP;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
@@ -37,9 +37,9 @@ impl ImageFormat for Mgh {
         let (size, volumes) = header.volumes().map_err(&wrong)?;
         let geometry = header.geometry(size).map_err(&wrong)?;
         let coding = header.coding().map_err(&wrong)?;
-        let wanted = options.choose(Shape { size, numbers: volumes, order: Order::Planes }).map_err(Error::at(path))?;
-        let voxels = voxels::read(source, &wanted.shape, &coding, wanted.take)?;
-        Ok(wanted.image(geometry, &coding, voxels))
+        let plan = options.choose(Shape { size, numbers: volumes, order: Order::Planes }).map_err(Error::at(path))?;
+        let voxels = voxels::read(source, &plan.shape, &coding, plan.take)?;
+        Ok(plan.image(geometry, &coding, voxels))
     }
 
     fn geometry(&self, path: &Path) -> Result<Geometry> {
@@ -73,7 +73,7 @@ impl Header {
     fn read(source: &mut Source) -> Result<Self> {
         let mut bytes = [0; HEADER];
         source.read_exact(&mut bytes)?;
-        let fields = Fields { bytes: &bytes, big_endian: true };
+        let fields = HeaderBytes { bytes: &bytes, big_endian: true };
         if fields.i32(0) != 1 {
             return Err(
                 source.error("does not start like a volume of FreeSurfer (version 1); convert it with mri_convert")

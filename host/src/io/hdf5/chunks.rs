@@ -33,7 +33,7 @@ impl Chunks {
         }
         let chunked = self.length.checked_mul(stored.len()).ok_or_else(damaged)?;
         // In a damaged file chunks could share bytes, and so hold more than the file.
-        if all > file.len() || filters.most(all) < length || chunked < length {
+        if all > file.len() || filters.most_bytes(all) < length || chunked < length {
             return Err(damaged());
         }
         if let [(bytes, mask)] = stored[..] {

@@ -41,7 +41,7 @@ impl Filters {
     }
 
     /// The most bytes that this many stored bytes can hold.
-    pub fn most(&self, stored: usize) -> usize {
+    pub fn most_bytes(&self, stored: usize) -> usize {
         if self.0.contains(&DEFLATE) { stored.saturating_mul(MOST_DEFLATED as usize) } else { stored }
     }
 

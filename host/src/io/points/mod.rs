@@ -59,7 +59,7 @@ impl Frame {
             "LPS" | "1" => Ok(Self::Lps),
             "RAS" | "0" => Ok(Self::Ras),
             other => {
-                let other = shown(other);
+                let other = printable_line(other);
                 Err(message!("has coordinates in the system {other}"; "save them in LPS or RAS"))
             }
         }
@@ -193,14 +193,14 @@ impl Landmarks {
 fn coordinate(word: &str, line: u64) -> Result<f64, Message> {
     let number = word.trim().parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| {
-        let word = shown(word);
+        let word = printable_line(word);
         let correct = if word.contains(',') { "write it with a point" } else { "correct it" };
         message!("has \"{word}\" on line {line}, which is no finite number"; "{correct}")
     })
 }
 
 /// The start of a text from a file, made printable on one line.
-fn shown(text: &str) -> String {
+fn printable_line(text: &str) -> String {
     text.trim().chars().filter(|c| !c.is_control()).take(40).collect()
 }
 
@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn what_a_file_holds_is_shown_on_one_short_line() {
-        let told = coordinate(&["1\n2\u{1b}", &"x".repeat(1000)].concat(), 7).unwrap_err().to_string();
-        assert!(told.starts_with("has \"12xx") && told.contains("line 7") && told.len() < 110, "{told}");
+        let message = coordinate(&["1\n2\u{1b}", &"x".repeat(1000)].concat(), 7).unwrap_err().to_string();
+        assert!(message.starts_with("has \"12xx") && message.contains("line 7") && message.len() < 110, "{message}");
         assert_eq!(coordinate(" 1e-3 ", 1), Ok(1e-3));
         assert!(coordinate("inf", 1).is_err());
     }

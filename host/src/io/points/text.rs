@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use glam::DVec3;
 
-use super::{Document, Frame, Parsed, coordinate, shortest, shown};
+use super::{Document, Frame, Parsed, coordinate, printable_line, shortest};
 
 /// A text, and the positions of the coordinates in it, point by point.
 struct Text {
@@ -66,11 +66,11 @@ pub fn vtk(text: String) -> Result<Parsed, Message> {
     let header = header.ok_or_else(|| message!("has no POINTS"; "save the landmarks as points"))?;
     let (count, kind) = header[7..].trim().split_once(char::is_whitespace).unwrap_or_default();
     let Ok(count) = count.parse::<usize>() else {
-        let header = shown(header);
+        let header = printable_line(header);
         return Err(message!("has \"{header}\", not how many POINTS there are and of what type"; "correct it"));
     };
     if !["float", "double"].contains(&kind.trim().to_lowercase().as_str()) {
-        let kind = shown(kind);
+        let kind = printable_line(kind);
         return Err(message!("has POINTS of type {kind}"; "save them as float or double"));
     }
     let start = offset(&text, header) + header.len();

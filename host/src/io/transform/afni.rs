@@ -9,7 +9,7 @@ use glam::{DAffine3, DMat3, DVec3};
 use super::super::number::joined;
 use super::grids::Grids;
 use super::matrix::{map, rows_of};
-use super::text::{numbers, whole};
+use super::text::{check_last_line, numbers};
 use crate::Geometry;
 use crate::transform::Linear;
 
@@ -23,7 +23,7 @@ pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
             "name both images with ", Fixed, " and ", Moving, ", or convert it first"
         )
     })?;
-    whole(text)?;
+    check_last_line(text)?;
     let (comments, lines): (Vec<_>, Vec<_>) =
         text.lines().map(str::trim).filter(|line| !line.is_empty()).partition(|line| line.starts_with('#'));
     if comments.iter().any(|comment| comment.contains("parameters")) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::number::joined;
 use super::grids::Grids;
 use super::parameters::linear;
-use super::text::{content, numbers, shown};
+use super::text::{content, numbers, printable_line};
 use crate::transform::{Dimension, Kind, Linear};
 use crate::{Error, Geometry, Result};
 
@@ -83,7 +83,7 @@ impl Entries {
         let kind =
             self.get("Transform").ok_or("has no line (Transform ...), so it is not elastix's; name another format")?;
         let unread = || {
-            let kind = shown(kind);
+            let kind = printable_line(kind);
             format!(
                 "holds a {kind}, which mireg does not read; it reads Translation, Euler, Similarity and AffineTransform"
             )

@@ -3,7 +3,7 @@
 use super::super::field;
 use super::super::number::joined;
 use super::parameters::{linear, named};
-use super::text::{numbers, whole};
+use super::text::{check_last_line, numbers};
 use crate::transform::{Linear, Transform};
 
 pub const COMPOSITE: &str = "CompositeTransform_";
@@ -23,7 +23,7 @@ pub fn whole_of(parts: Vec<Transform>) -> Result<Linear, String> {
         _ => Err("holds a displacement field, where a linear transform is needed".to_owned()),
     };
     let linears = parts.into_iter().map(linear).collect::<Result<Vec<_>, _>>()?;
-    linears.into_iter().reduce(|first, next| first.then(&next)).ok_or_else(nothing)
+    linears.into_iter().reduce(|first, next| first.then(&next)).ok_or_else(empty_composite)
 }
 
 /// Reads one transform, linear or a displacement field, or the parts of a composite. Parts are in the order in which
@@ -32,7 +32,7 @@ pub fn parts(text: &str) -> Result<Vec<Transform>, String> {
     if !text.starts_with(MAGIC) {
         return Err("is not an ITK transform text file; save the transform as .tfm or .txt with ITK".into());
     }
-    whole(text)?;
+    check_last_line(text)?;
     let (mut names, mut values) = (Vec::new(), Vec::new());
     for line in text.lines() {
         match line.split_once(':').map(|(key, value)| (key.trim(), value.trim())) {
@@ -68,10 +68,10 @@ pub fn one_or_composite(names: usize, composite: bool) -> Result<(), String> {
 /// Puts transforms in the order of a file into the order in which they are applied to a point.
 pub fn in_turn(mut parts: Vec<Transform>) -> Result<Vec<Transform>, String> {
     parts.reverse();
-    if parts.is_empty() { Err(nothing()) } else { Ok(parts) }
+    if parts.is_empty() { Err(empty_composite()) } else { Ok(parts) }
 }
 
-fn nothing() -> String {
+fn empty_composite() -> String {
     "is a CompositeTransform of nothing; save one with transforms in it".into()
 }
 

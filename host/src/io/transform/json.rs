@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::grids::Grids;
 use super::matrix;
-use super::text::shown;
+use super::text::printable_line;
 use crate::transform::{Dimension, Kind, Linear};
 
 /// The largest permitted difference between the matrix and that of the parameters, in any number.
@@ -58,15 +58,16 @@ impl Motion {
 }
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|e| format!("is not JSON ({}); correct the file", shown(&e.to_string())))?;
+    let value: Value = serde_json::from_str(text)
+        .map_err(|e| format!("is not JSON ({}); correct the file", printable_line(&e.to_string())))?;
     if value.get("triangles").is_some() {
         return Err(
             "is a mesh, which is no linear transform; apply it to points or images, or use a linear transform".into()
         );
     }
     let value = value.get("transform").unwrap_or(&value);
-    let wrong = |e: serde_json::Error| format!("is not a transform ({}); correct the file", shown(&e.to_string()));
+    let wrong =
+        |e: serde_json::Error| format!("is not a transform ({}); correct the file", printable_line(&e.to_string()));
     let rows = |key: &str| value.get(key).map(|rows| <[[f64; 4]; 4]>::deserialize(rows).map_err(wrong)).transpose();
     if let Some(rows) = rows("lps")? {
         return Ok(grids.about(&matrix::map(rows)?));

@@ -9,7 +9,7 @@ use super::super::number::joined;
 use super::super::ras::FLIP;
 use super::grids::Grids;
 use super::matrix::{flipped, map, rows_of};
-use super::text::{numbers, shown, whole};
+use super::text::{check_last_line, numbers, printable_line};
 use crate::Geometry;
 use crate::transform::Linear;
 
@@ -21,7 +21,7 @@ const RAS: f64 = 1.0;
 pub const SOURCE: &str = "src volume info";
 
 pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
-    whole(text)?;
+    check_last_line(text)?;
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
     if value(&lines, "nxforms")? != [1.0] {
@@ -57,7 +57,7 @@ fn place(lines: &[&str], line: &str) -> Result<usize, String> {
 /// The numbers on the first line `key = ...`.
 fn value(lines: &[&str], key: &str) -> Result<Vec<f64>, String> {
     let value = lines.iter().filter_map(|line| line.split_once('=')).find(|(k, _)| k.trim() == key);
-    let missing = || format!("has no line \"{} = ...\", so it is truncated; copy it again", shown(key));
+    let missing = || format!("has no line \"{} = ...\", so it is truncated; copy it again", printable_line(key));
     numbers(value.ok_or_else(missing)?.1)
 }
 

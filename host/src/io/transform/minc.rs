@@ -7,7 +7,7 @@ use glam::DAffine3;
 use super::super::number::joined;
 use super::grids::Grids;
 use super::matrix::{flipped, map, rows_of};
-use super::text::{numbers, shown};
+use super::text::{numbers, printable_line};
 use crate::transform::Linear;
 
 /// The text at the start of a file of this format.
@@ -32,11 +32,15 @@ pub fn read(text: &str, grids: &Grids) -> Result<Linear, String> {
     let mut parts: Vec<Part> = Vec::new();
     for statement in statements.split(';') {
         let words = statement.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
-        let unread = || format!("holds \"{}\", which mireg does not read; correct the file", shown(statement.trim()));
+        let unread =
+            || format!("holds \"{}\", which mireg does not read; correct the file", printable_line(statement.trim()));
         match (words.ok_or_else(unread)?, parts.last_mut()) {
             (("Transform_Type", "Linear"), _) => parts.push(Part::default()),
             (("Transform_Type", kind), _) => {
-                return Err(format!("holds a {}, which mireg does not read; of .xfm it reads Linear", shown(kind)));
+                return Err(format!(
+                    "holds a {}, which mireg does not read; of .xfm it reads Linear",
+                    printable_line(kind)
+                ));
             }
             (("Invert_Flag", flag @ ("True" | "False")), Some(part)) => part.inverted = flag == "True",
             (("Linear_Transform", rows), Some(part)) => part.map = Some(affine(rows)?),

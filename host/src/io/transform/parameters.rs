@@ -2,7 +2,7 @@
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use super::text::shown;
+use super::text::printable_line;
 use crate::transform::{Dimension, Kind, Linear, rotation};
 
 /// The largest permitted excess of a versor's length over 1.
@@ -11,7 +11,7 @@ const LONG: f64 = 1e-6;
 /// Makes a transform of the parameters of an ITK transform of type `name`, such as `Euler3DTransform_double_3_3`.
 pub fn linear(name: &str, parameters: &[f64], fixed: &[f64]) -> Result<Linear, String> {
     let unread = || {
-        let name = shown(name);
+        let name = printable_line(name);
         format!("holds a {name}, which mireg does not read; save it as an AffineTransform_double_3_3")
     };
     let parts: Vec<_> = name.split('_').collect();

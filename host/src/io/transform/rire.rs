@@ -7,7 +7,7 @@ use std::fmt::Write;
 use glam::{DAffine3, DMat3, DVec3};
 
 use super::grids::Grids;
-use super::text::{numbers, whole};
+use super::text::{check_last_line, numbers};
 use crate::Geometry;
 use crate::transform::Linear;
 
@@ -21,7 +21,7 @@ pub fn read(text: &str, grids: &Grids) -> Result<Linear, Message> {
             "name both images with ", Fixed, " and ", Moving, ", or convert it first"
         )
     })?;
-    whole(text)?;
+    check_last_line(text)?;
     let points: Vec<[DVec3; 2]> = text.lines().filter_map(row).collect();
     if points.len() != 8 {
         let rows = points.len();

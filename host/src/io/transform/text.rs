@@ -12,13 +12,13 @@ const MOST: u64 = 1 << 20;
 pub fn numbers(text: &str) -> Result<Vec<f64>, String> {
     let number = |n: &str| {
         let finite = n.parse().ok().filter(|n: &f64| n.is_finite());
-        finite.ok_or_else(|| format!("\"{}\" in it is no number; correct the file", shown(n)))
+        finite.ok_or_else(|| format!("\"{}\" in it is no number; correct the file", printable_line(n)))
     };
     text.split_whitespace().map(number).collect()
 }
 
 /// Checks that the last line is terminated. If it is not, the file may be truncated.
-pub fn whole(text: &str) -> Result<(), String> {
+pub fn check_last_line(text: &str) -> Result<(), String> {
     match text.ends_with('\n') {
         true => Ok(()),
         false => Err("ends inside a line, so it is truncated; copy it again, or end its last line".into()),
@@ -26,7 +26,7 @@ pub fn whole(text: &str) -> Result<(), String> {
 }
 
 /// The start of a word from a file, made printable on one line.
-pub fn shown(word: &str) -> String {
+pub fn printable_line(word: &str) -> String {
     word.chars().filter(|c| !c.is_control()).take(80).collect()
 }
 

@@ -9,7 +9,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use crate::Geometry;
-use crate::threads::wanted;
+use crate::threads::should_continue;
 pub use map::FieldMap;
 
 /// A point p of the fixed image goes to p + u(p) in the moving image, LPS mm, with u known at the voxels of a grid.
@@ -39,7 +39,7 @@ impl Field {
         let to_mm = grid.index_to_world();
         let [width, height, _] = grid.size;
         let mut vectors = vec![[0.0; 3]; grid.voxels()];
-        let rows = vectors.par_chunks_mut(width).enumerate().take_any_while(|_| wanted());
+        let rows = vectors.par_chunks_mut(width).enumerate().take_any_while(|_| should_continue());
         rows.for_each(|(row, vectors)| {
             let (y, z) = ((row % height) as f64, (row / height) as f64);
             for (x, vector) in vectors.iter_mut().enumerate() {

@@ -43,17 +43,17 @@ mod tests {
         let points: Vec<_> = [(0.0, 0.0), (2.0, 0.0), (0.0, 2.0), (2.0, 2.0)].map(DVec2::from).into();
         let good = Mesh { fixed: points.clone(), moving: points, triangles: vec![[0, 1, 2], [1, 3, 2]] };
         assert_eq!(good.check(), Ok(()));
-        let told = |change: &dyn Fn(&mut Mesh)| {
+        let refusal = |change: &dyn Fn(&mut Mesh)| {
             let mut bad = good.clone();
             change(&mut bad);
             bad.check().unwrap_err()
         };
-        assert!(told(&|mesh| mesh.triangles.clear()).contains("without"));
-        assert!(told(&|mesh| mesh.triangles[1][0] = 4).contains("corner 4 of 4"));
-        assert!(told(&|mesh| mesh.moving.truncate(3)).contains("4 corners"));
-        assert!(told(&|mesh| mesh.moving[3].x = f64::NAN).contains("finite"));
-        assert!(told(&|mesh| mesh.triangles[1].reverse()).contains("senses"));
-        assert!(told(&|mesh| mesh.triangles[1] = [1, 1, 2]).contains("flat"));
-        assert!(told(&|mesh| mesh.moving[3] = DVec2::splat(0.5)).contains("folded"));
+        assert!(refusal(&|mesh| mesh.triangles.clear()).contains("without"));
+        assert!(refusal(&|mesh| mesh.triangles[1][0] = 4).contains("corner 4 of 4"));
+        assert!(refusal(&|mesh| mesh.moving.truncate(3)).contains("4 corners"));
+        assert!(refusal(&|mesh| mesh.moving[3].x = f64::NAN).contains("finite"));
+        assert!(refusal(&|mesh| mesh.triangles[1].reverse()).contains("senses"));
+        assert!(refusal(&|mesh| mesh.triangles[1] = [1, 1, 2]).contains("flat"));
+        assert!(refusal(&|mesh| mesh.moving[3] = DVec2::splat(0.5)).contains("folded"));
     }
 }

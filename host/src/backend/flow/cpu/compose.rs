@@ -66,7 +66,7 @@ widest! {
                 }
                 let voxel = [x as u32, y as u32, z as u32];
                 let inner = inner && x >= 1 && x + CHUNK < width;
-                let moved = if inner { beside(grid, &step, voxel) } else { anywhere(grid, &step, voxel) };
+                let moved = if inner { within_a_voxel(grid, &step, voxel) } else { anywhere(grid, &step, voxel) };
                 store(&mut planes, x, &moved);
             }
         }
@@ -91,7 +91,7 @@ fn anywhere(grid: &FieldView, step: &[Lanes; 3], [x, y, z]: [u32; 3]) -> [Lanes;
 /// the eight cells around the voxel. Instead of gathering the numbers at the corners of that cell, this reads the rows
 /// of all 27 neighbours and selects between the lower and the upper cell along each axis.
 #[inline(always)]
-fn beside(grid: &FieldView, step: &[Lanes; 3], voxel: [u32; 3]) -> [Lanes; 3] {
+fn within_a_voxel(grid: &FieldView, step: &[Lanes; 3], voxel: [u32; 3]) -> [Lanes; 3] {
     let (mut fraction, mut below) = ([[0.0; CHUNK]; 3], [[false; CHUNK]; 3]);
     for axis in 0..3 {
         for l in 0..CHUNK {

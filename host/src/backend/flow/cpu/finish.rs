@@ -5,7 +5,7 @@ use crate::Volume;
 use crate::backend::flow::FlowInverse;
 use crate::backend::lanes::simd::widest;
 use crate::image::voxel;
-use crate::threads::{made_by_piece, wanted};
+use crate::threads::{made_by_piece, should_continue};
 use gpu::math::interpolate::{self, Interpolator};
 use gpu::math::{field, flow, vectors};
 use gpu::params::{Affine, VectorMaps};
@@ -98,7 +98,7 @@ pub fn known_inverse(
 ) -> FlowInverse {
     planes.resize(planes.len() + interpolate::padding(size), 0.0);
     let ways = FieldView { size, field: &planes };
-    let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter().take_any_while(|_| wanted());
+    let pieces = (0..grid.voxels().div_ceil(PIECE)).into_par_iter().take_any_while(|_| should_continue());
     let misses = pieces.map(|piece| {
         let end = grid.voxels().min((piece + 1) * PIECE);
         misses(grid, &ways, maps, spacing_mm, piece * PIECE..end)

@@ -3,11 +3,11 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, Share, put, rows, take};
+use super::task::{FlowTask, Share, put, rows, write_pulls};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::bin;
 use gpu::math::flow::{self, Pull};
 use rayon::prelude::*;
@@ -22,7 +22,7 @@ pub fn count(task: &FlowTask, bins: u32) -> Vec<u32> {
     let len = (bins * bins) as usize;
     // The last counter takes the voxels that don't count.
     let empty = || vec![0; len + 1];
-    let pieces = (0..task.rows().div_ceil(rows)).into_par_iter().take_any_while(|_| wanted());
+    let pieces = (0..task.rows().div_ceil(rows)).into_par_iter().take_any_while(|_| should_continue());
     let mut counts = pieces
         .fold(empty, |mut counts, piece| {
             count_rows(task, bins, piece * rows..task.rows().min((piece + 1) * rows), &mut counts);
@@ -79,7 +79,7 @@ widest! {
         let width = task.grid.size[0] as usize;
         for (row, mut planes) in rows(planes, width).enumerate() {
             for x in (0..width).step_by(CHUNK) {
-                take(&mut planes, x, &pull_chunk(task, tables, share.per_square, (first + row, x)), share);
+                write_pulls(&mut planes, x, &pull_chunk(task, tables, share.per_square, (first + row, x)), share);
             }
         }
     }

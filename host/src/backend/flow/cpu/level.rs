@@ -103,7 +103,7 @@ impl LevelOnCpu {
 impl LevelOnCpu {
     /// Resamples the moving images through the field, and replaces the fixed images and masks of another level on the
     /// same grid by the result.
-    pub fn show(&self, grid: FieldView, other: &mut Self) {
+    pub fn resample_into(&self, grid: FieldView, other: &mut Self) {
         for (channel, other) in self.channels.iter().zip(&mut other.channels) {
             let task = channel.images.task(grid, Half::Both, (self.map, self.blocks));
             let Images { fixed, masks: [mask, _], .. } = &mut other.images;

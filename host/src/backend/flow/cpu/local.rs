@@ -3,12 +3,12 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::task::{FlowTask, Share, chunk, fractions, put, rows, store, take};
+use super::task::{FlowTask, Share, chunk, fractions, put, rows, store, write_pulls};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::{fine_linear, linear_slope};
 use crate::backend::lanes::{CHUNK, Lanes};
-use crate::threads::{mapped, wanted};
+use crate::threads::{mapped, should_continue};
 use gpu::math::bin;
 use gpu::math::flow::{self, Moments, Pull};
 use rayon::prelude::*;
@@ -68,7 +68,7 @@ impl Means<'_> {
 /// The sum of the squared local correlation, in units of 1 / [`flow::CORRELATION_UNIT`], and the number of voxels that
 /// count.
 pub fn correlation(task: &FlowTask, means: &Means) -> (u64, u64) {
-    let rows = (0..task.rows()).into_par_iter().with_min_len(64).take_any_while(|_| wanted());
+    let rows = (0..task.rows()).into_par_iter().with_min_len(64).take_any_while(|_| should_continue());
     rows.map(|row| correlation_of(task, means, row)).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
 }
 
@@ -122,7 +122,7 @@ widest! {
                     None => chunk(planes[plane], width, 0, x),
                 };
                 let means = [of(of_fixed, 0), of(of_fixed, 1), moving(0), moving(1), moving(2)];
-                take(&mut planes, x, &pull_chunk(task, &means, share.per_square, (first + row, x)), share);
+                write_pulls(&mut planes, x, &pull_chunk(task, &means, share.per_square, (first + row, x)), share);
             }
         }
     }

@@ -1,12 +1,12 @@
 //! The optimisation of a displacement field on the CPU: see [`gpu::math::flow`].
 
+mod combine;
 mod compose;
 mod finish;
 mod joint;
 mod landmarks;
 mod level;
 mod local;
-mod meet;
 mod relax;
 mod show;
 mod task;
@@ -14,13 +14,13 @@ mod task;
 use super::{
     Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, padded, size_of, squares,
 };
-use crate::backend::flow::pair::{Pair, Shows};
+use crate::backend::flow::pair::{Pair, ResamplesInto};
 use crate::backend::gaussian::cpu as gaussian;
 use crate::{Result, Volume};
+pub use combine::{MiddleFields, Side};
 use gpu::math::interpolate;
 use gpu::params::{Affine, VectorMaps};
 use level::LevelOnCpu;
-pub use meet::{Met, Side};
 use task::FieldView;
 
 /// A displacement field that is being optimised.
@@ -95,9 +95,9 @@ impl Climb for FlowOnCpu {
         let grid = FieldView { size: self.size, field: &self.field };
         let level = self.level.as_mut().ok_or_else(no_level)?;
         level.pull(grid, step.half, scores, &mut self.step)?;
-        let of_landmark = step.of_landmark(self.size, self.spacing_mm);
+        let landmark_weight = step.landmark_weight(self.size, self.spacing_mm);
         let squares = squares(self.spacing_mm);
-        landmarks::lead(&level.landmarks, &grid, squares, (of_landmark, step.limit), &mut self.step);
+        landmarks::lead(&level.landmarks, &grid, squares, (landmark_weight, step.limit), &mut self.step);
         let (size, planes) = (self.sizes(), 3 * self.voxels());
         let [of_step, of_field] = step.smooth_mm.map(|mm| self.sigmas(mm));
         gaussian::smooth(&mut self.step, size, of_step);
@@ -168,14 +168,14 @@ impl Flow for FlowOnCpu {
     }
 }
 
-impl Shows for FlowOnCpu {
-    fn show(&mut self, other: &mut Self) -> Result<()> {
+impl ResamplesInto for FlowOnCpu {
+    fn resample_into(&mut self, other: &mut Self) -> Result<()> {
         let grid = FieldView { size: self.size, field: &self.field };
         let (Some(level), Some(shown)) = (&self.level, &mut other.level) else { return Err(no_level()) };
         if self.size != other.size {
             return Err(no_level());
         }
-        level.show(grid, shown);
+        level.resample_into(grid, shown);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 
 use super::task::FieldView;
 use crate::image::voxel;
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::{field, flow};
 use rayon::prelude::*;
 
@@ -13,7 +13,7 @@ pub fn relax(size: [u32; 3], planes: &mut [f32], limits: [f32; 2], rounds: u32) 
     let mut near = Near { size, marks: vec![false; voxels] };
     let mut unusual = unusual(&FieldView { size, field: planes }, 0..voxels as u32, limits);
     for _ in 0..rounds {
-        if unusual.is_empty() || !wanted() {
+        if unusual.is_empty() || !should_continue() {
             break;
         }
         let marked = near.of(&unusual);

@@ -7,7 +7,7 @@ use super::task::FlowTask;
 use crate::backend::lanes::CHUNK;
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::fine_linear;
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::flow;
 use rayon::prelude::*;
 
@@ -20,7 +20,8 @@ pub fn show(task: &FlowTask, shown: &mut [u16], seen: &mut [u8]) {
     let task = FlowTask { masks: [&[], task.masks[1]], ..*task };
     let (width, voxels) = (task.grid.size[0] as usize, task.grid.voxels());
     let rows = shown[..voxels].par_chunks_mut(ROWS * width).zip(seen.par_chunks_mut(ROWS * width)).enumerate();
-    rows.take_any_while(|_| wanted()).for_each(|(piece, (shown, seen))| show_rows(&task, piece * ROWS, shown, seen));
+    rows.take_any_while(|_| should_continue())
+        .for_each(|(piece, (shown, seen))| show_rows(&task, piece * ROWS, shown, seen));
 }
 
 widest! {

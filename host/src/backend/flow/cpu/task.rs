@@ -6,7 +6,7 @@
 
 use crate::backend::flow::Half;
 use crate::backend::lanes::{CHUNK, Lanes};
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::flow::{self, Pull};
 use gpu::math::{bin, interpolate};
 use gpu::params::Affine;
@@ -112,7 +112,7 @@ pub struct Share {
 /// Writes or adds a chunk of forces and precisions to a row of each plane, as [`Pull::added`] does, and leaves out what
 /// is beyond the end of the row.
 #[inline(always)]
-pub fn take(planes: &mut [&mut [f32]; 4], x: usize, pulls: &[Lanes; 4], share: Share) {
+pub fn write_pulls(planes: &mut [&mut [f32]; 4], x: usize, pulls: &[Lanes; 4], share: Share) {
     for (row, pull) in planes.iter_mut().zip(pulls) {
         let mut sum = if share.adds { chunk(row, row.len(), 0, x) } else { [0.0; CHUNK] };
         for l in 0..CHUNK {
@@ -129,7 +129,7 @@ pub fn pieces<const N: usize>(planes: &mut [f32], width: usize, work: impl Fn(us
     let mut whole = planes.chunks_exact_mut(planes.len() / N);
     let planes: [_; N] = std::array::from_fn(|_| whole.next().expect("there are N planes").chunks_mut(rows * width));
     let pieces: Vec<_> = together(planes).collect();
-    let pieces = pieces.into_par_iter().enumerate().take_any_while(|_| wanted());
+    let pieces = pieces.into_par_iter().enumerate().take_any_while(|_| should_continue());
     pieces.for_each(|(piece, planes)| work(piece * rows, planes));
 }
 

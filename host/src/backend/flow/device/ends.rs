@@ -1,7 +1,7 @@
 //! Results that a device computes from a finished field: displacement vectors, Jacobians, the moved image, the inverse
 //! field.
 
-use super::grid::{FieldOnDevice, room};
+use super::grid::{FieldOnDevice, allocate_field};
 use super::kernels::{FLOW_INVERSE, FLOW_JACOBIAN, FLOW_MISSES, FLOW_MOVED, FLOW_VECTORS};
 use super::launch;
 use crate::backend::flow::FlowInverse;
@@ -33,7 +33,7 @@ pub fn jacobian<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<[f32
     let mut range = queue.zeros(2)?;
     let params = params::FlowJacobian {
         field: grid.field.view(),
-        determinants: grid.other.view_mut(),
+        determinants: grid.scratch.view_mut(),
         range: range.view_mut(),
         size: grid.size,
         unused: 0,
@@ -50,14 +50,14 @@ pub fn moved<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, image: &Volume, m
     let params = params::FlowMoved {
         field: grid.field.view(),
         image: voxels.view(),
-        moved: grid.other.view_mut(),
+        moved: grid.scratch.view_mut(),
         map: *map,
         size: grid.size,
         image_size: image.geometry.size.map(|n| n as u32),
     };
     // SAFETY: as above.
     unsafe { launch::each(queue, &FLOW_MOVED, grid.size, params)? };
-    queue.download(&grid.other, grid.voxels())
+    queue.download(&grid.scratch, grid.voxels())
 }
 
 /// The inverse field on a grid of `size`; see [`crate::backend::Flow::inverse`].
@@ -68,7 +68,7 @@ pub fn inverse<Q: Queue>(
     ([there, back], maps): ([&Affine; 2], &VectorMaps),
 ) -> Result<FlowInverse> {
     let inverse_size = size.map(|n| n as u32);
-    let mut inverse = room(queue, inverse_size)?;
+    let mut inverse = allocate_field(queue, inverse_size)?;
     let (mut totals, mut largest) = (queue.zeros(2)?, queue.zeros(1)?);
     let params = params::FlowInverse {
         field: grid.field.view(),

@@ -17,26 +17,26 @@ pub struct FieldOnDevice<Q: Queue> {
     pub field: Q::Memory<f32>,
     /// A second memory of the size of the field. It holds the forces, then the update field, then the field after the
     /// step.
-    pub other: Q::Memory<f32>,
+    pub scratch: Q::Memory<f32>,
     /// One precision per voxel: see [`gpu::math::flow::Pull`].
     pub precision: Q::Memory<f32>,
     /// The bits of the square of the update field's largest displacement. Steps use the two in turn, selected by
     /// `exchanged`; a step sets the one of the next step to 0.
     largest: [Q::Memory<u32>; 2],
     gaussians: Gaussians,
-    /// Whether `field` and `other` have been exchanged an odd number of times.
+    /// Whether `field` and `scratch` have been exchanged an odd number of times.
     pub exchanged: bool,
 }
 
 /// A field on the grid of the level before, and how that grid lies on the next: see
 /// [`crate::backend::FlowLevel::from`].
-pub struct Old<Q: Queue> {
+pub struct PreviousField<Q: Queue> {
     size: [u32; 3],
     field: Q::Memory<f32>,
     from: [[f32; 3]; 2],
 }
 
-impl<Q: Queue> Old<Q> {
+impl<Q: Queue> PreviousField<Q> {
     /// Resamples it on a grid of `size`.
     fn refine(&self, queue: &Q, size: [u32; 3], field: &mut Q::Memory<f32>) -> Result<()> {
         let params = params::FlowRefine {
@@ -53,7 +53,7 @@ impl<Q: Queue> Old<Q> {
 }
 
 /// Allocates a field of 0, with padding.
-pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
+pub fn allocate_field<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
     let numbers = 3 * size.iter().map(|&n| u64::from(n)).product::<u64>() + interpolate::padding(size) as u64;
     // Kernels index the numbers by 32 bits.
     if numbers > u64::from(u32::MAX) {
@@ -67,20 +67,20 @@ pub fn room<Q: Queue>(queue: &Q, size: [u32; 3]) -> Result<Q::Memory<f32>> {
 }
 
 impl<Q: Queue> FieldOnDevice<Q> {
-    /// A field of 0, or resampled from an old one.
-    pub fn new(queue: &Q, size: [usize; 3], spacing_mm: [f64; 3], old: Option<Old<Q>>) -> Result<Self> {
+    /// A field of 0, or resampled from the previous one.
+    pub fn new(queue: &Q, size: [usize; 3], spacing_mm: [f64; 3], previous: Option<PreviousField<Q>>) -> Result<Self> {
         let gaussians = Gaussians { size, spacing_mm, found: Vec::new() };
         let size = size.map(|n| n as u32);
-        let mut field = room(queue, size)?;
-        if let Some(old) = old {
-            old.refine(queue, size, &mut field)?;
+        let mut field = allocate_field(queue, size)?;
+        if let Some(previous) = previous {
+            previous.refine(queue, size, &mut field)?;
         }
         let voxels = size.iter().map(|&n| n as usize).product();
         Ok(Self {
             size,
             spacing_mm,
             field,
-            other: room(queue, size)?,
+            scratch: allocate_field(queue, size)?,
             precision: queue.zeros(voxels)?,
             largest: [queue.zeros(1)?, queue.zeros(1)?],
             gaussians,
@@ -89,14 +89,14 @@ impl<Q: Queue> FieldOnDevice<Q> {
     }
 
     /// Keeps the field alone, to resample it on another grid.
-    pub fn old(self, from: [[f32; 3]; 2]) -> Old<Q> {
-        Old { size: self.size, field: self.field, from }
+    pub fn into_previous(self, from: [[f32; 3]; 2]) -> PreviousField<Q> {
+        PreviousField { size: self.size, field: self.field, from }
     }
 
     /// See [`crate::backend::Flow::take`].
     pub fn take(&mut self, queue: &Q, planes: &[f32], size: [usize; 3], from: [[f32; 3]; 2]) -> Result<()> {
         let field = queue.upload(&padded(planes, size))?;
-        Old { size: size.map(|n| n as u32), field, from }.refine(queue, self.size, &mut self.field)
+        PreviousField { size: size.map(|n| n as u32), field, from }.refine(queue, self.size, &mut self.field)
     }
 
     pub fn voxels(&self) -> usize {
@@ -107,7 +107,7 @@ impl<Q: Queue> FieldOnDevice<Q> {
     /// With `adds` they are added to those already there.
     pub fn pull(&mut self, weight: f64, adds: bool) -> FlowPull {
         FlowPull {
-            force: self.other.view_mut(),
+            force: self.scratch.view_mut(),
             precision: self.precision.view_mut(),
             per_square: self.spacing_mm.map(|mm| (1.0 / (mm * mm)) as f32),
             weight: weight as f32,
@@ -123,12 +123,12 @@ impl<Q: Queue> FieldOnDevice<Q> {
 
     /// Smooths the first planes of `memory`, or of the field's second memory.
     pub fn smooth(&mut self, queue: &Q, mm: f64, memory: Option<&mut Q::Memory<f32>>, planes: usize) -> Result<()> {
-        self.gaussians.of(mm).smooth(queue, memory.unwrap_or(&mut self.other), planes)
+        self.gaussians.of(mm).smooth(queue, memory.unwrap_or(&mut self.scratch), planes)
     }
 
     /// Exchanges the field and its second memory.
     pub fn exchange(&mut self) {
-        std::mem::swap(&mut self.field, &mut self.other);
+        std::mem::swap(&mut self.field, &mut self.scratch);
         self.exchanged = !self.exchanged;
     }
 
@@ -136,12 +136,12 @@ impl<Q: Queue> FieldOnDevice<Q> {
     /// left in the second memory.
     pub fn step(&mut self, queue: &Q, step: &FlowStep) -> Result<()> {
         let [of_step, of_field] = step.smooth_mm;
-        self.gaussians.of(of_step).smooth_both(queue, [(&mut self.other, 3), (&mut self.precision, 1)])?;
+        self.gaussians.of(of_step).smooth_both(queue, [(&mut self.scratch, 3), (&mut self.precision, 1)])?;
         let [largest, next] = &mut self.largest;
         let [largest, next] = if self.exchanged { [next, largest] } else { [largest, next] };
         let params = params::FlowStep {
             field: self.field.view(),
-            step: self.other.view_mut(),
+            step: self.scratch.view_mut(),
             precision: self.precision.view(),
             largest: largest.view_mut(),
             next_largest: next.view_mut(),

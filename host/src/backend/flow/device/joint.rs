@@ -46,7 +46,7 @@ impl<Q: Queue> Joint<Q> {
         let blocks = queue.resident(&FLOW_FORCE, threads, shared_bytes)?;
         Ok(Self {
             bins,
-            pairs: FromPairs::room(queue, voxels, bins * bins)?,
+            pairs: FromPairs::allocate(queue, voxels, bins * bins)?,
             counts: queue.pinned((bins * bins) as usize)?,
             written: queue.pinned(table as usize)?,
             tables: queue.zeros(table as usize)?,
@@ -64,14 +64,14 @@ impl<Q: Queue> Joint<Q> {
         Ok(Agreement::Joint(self.counts.to_vec()))
     }
 
-    /// Queues clearing the counts before the first [`Joint::look`].
+    /// Queues clearing the counts before the first [`Joint::measure`].
     pub fn clear(&mut self, queue: &Q) -> Result<()> {
         self.pairs.clear(queue)
     }
 
     /// Queues making the joint histogram, and from it the metric's value and the tables for [`Joint::force`]. Leaves
     /// the counts at 0 for the next call.
-    pub fn look(&mut self, queue: &Q, images: FlowImages, relation: Relation) -> Result<()> {
+    pub fn measure(&mut self, queue: &Q, images: FlowImages, relation: Relation) -> Result<()> {
         self.count(queue, images)?;
         self.table.make(queue, self.pairs.counters(), relation, self.tables.view_mut())
     }

@@ -56,17 +56,17 @@ impl<Q: Queue> LevelOnDevice<Q> {
             blocks: level.blocks(),
             landmarks: Landmarks::new(queue, level.landmarks)?,
         };
-        level.look_at_fixed(queue, grid)?;
+        level.prepare_fixed(queue, grid)?;
         Ok(level)
     }
 
     /// Queues computing what metrics need to know of the fixed images alone: their local means.
-    pub fn look_at_fixed(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<()> {
+    pub fn prepare_fixed(&mut self, queue: &Q, grid: &mut FieldOnDevice<Q>) -> Result<()> {
         for ChannelOnDevice { images, metrics } in &mut self.channels {
             let images = images.with(grid, Half::Both, (self.map, self.blocks));
             for metric in metrics {
                 if let Metric::Local(local) = metric {
-                    local.look_at_fixed(queue, images, grid)?;
+                    local.prepare_fixed(queue, images, grid)?;
                 }
             }
         }
@@ -75,7 +75,7 @@ impl<Q: Queue> LevelOnDevice<Q> {
 
     /// Queues resampling the moving images through the field. The results replace the fixed images and masks of another
     /// level on the same grid.
-    pub fn show(&self, queue: &Q, grid: &FieldOnDevice<Q>, other: &mut Self) -> Result<()> {
+    pub fn resample_into(&self, queue: &Q, grid: &FieldOnDevice<Q>, other: &mut Self) -> Result<()> {
         for (ChannelOnDevice { images, .. }, other) in self.channels.iter().zip(&mut other.channels) {
             let params = params::FlowShow {
                 images: images.with(grid, Half::Both, (self.map, self.blocks)),
@@ -110,40 +110,41 @@ impl<Q: Queue> LevelOnDevice<Q> {
         self.channels.iter().all(joint).then_some(self.channels.len())
     }
 
-    /// Queues clearing the counts before the first [`LevelOnDevice::look`].
+    /// Queues clearing the counts before the first [`LevelOnDevice::measure`].
     pub fn clear(&mut self, queue: &Q) -> Result<()> {
         self.joints_mut().try_for_each(|joint| joint.clear(queue))
     }
 
-    /// Forgets the last measurements. Must be called before the next [`LevelOnDevice::look`] is queued.
+    /// Forgets the last measurements. Must be called before the next [`LevelOnDevice::measure`] is queued.
     pub fn forget(&mut self) {
         self.joints_mut().for_each(|joint| joint.table.forget());
     }
 
     /// Queues measuring how well the images agree by joint histograms, with one relation for each channel.
-    pub fn look(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relations: &[Relation]) -> Result<()> {
+    pub fn measure(&mut self, queue: &Q, grid: &FieldOnDevice<Q>, relations: &[Relation]) -> Result<()> {
         for (ChannelOnDevice { images, metrics }, relation) in self.channels.iter_mut().zip(relations) {
             let images = images.with(grid, Half::Both, (self.map, self.blocks));
             metrics
                 .iter_mut()
                 .filter_map(Metric::joint_mut)
-                .try_for_each(|joint| joint.look(queue, images, *relation))?;
+                .try_for_each(|joint| joint.measure(queue, images, *relation))?;
         }
         Ok(())
     }
 
-    /// Whether all results of the last [`LevelOnDevice::look`] have arrived. The device may be writing them meanwhile.
+    /// Whether all results of the last [`LevelOnDevice::measure`] have arrived. The device may be writing them
+    /// meanwhile.
     pub fn is_measured(&self) -> bool {
-        self.measures().all(|measured| measured.is_some())
+        self.measured_by_channel().all(|measured| measured.is_some())
     }
 
-    /// The results of the last [`LevelOnDevice::look`] for each channel; NaN where one has not arrived.
+    /// The results of the last [`LevelOnDevice::measure`] for each channel; NaN where one has not arrived.
     pub fn measured(&self) -> Vec<Measured> {
         let missing = Measured { value: f64::NAN, nats: f64::NAN };
-        self.measures().map(|measured| measured.unwrap_or(missing)).collect()
+        self.measured_by_channel().map(|measured| measured.unwrap_or(missing)).collect()
     }
 
-    fn measures(&self) -> impl Iterator<Item = Option<Measured>> {
+    fn measured_by_channel(&self) -> impl Iterator<Item = Option<Measured>> {
         let joint = |metric: &Metric<Q>| match metric {
             Metric::Joint(joint) => Some(joint.table.measured()),
             Metric::Local(_) => None,

@@ -1,6 +1,6 @@
 //! The local correlation of two images of a level, and its forces.
 
-use super::grid::{FieldOnDevice, room};
+use super::grid::{FieldOnDevice, allocate_field};
 use super::kernels::{
     FLOW_LOCAL_AGREEMENT, FLOW_LOCAL_FIXED, FLOW_LOCAL_FORCE, FLOW_LOCAL_MOVING, FLOW_LOCAL_VARIANCE,
 };
@@ -25,7 +25,7 @@ impl<Q: Queue> Local<Q> {
     /// Allocates the memory. `several` says that there are other metrics, so that the local means need memory of their
     /// own.
     pub fn new(queue: &Q, grid: &FieldOnDevice<Q>, window_mm: f64, several: bool) -> Result<Self> {
-        let kept = several.then(|| room(queue, grid.size)).transpose()?;
+        let kept = several.then(|| allocate_field(queue, grid.size)).transpose()?;
         Ok(Self { window_mm, fixed: queue.zeros(2 * grid.voxels())?, totals: queue.zeros(2)?, kept })
     }
 
@@ -34,7 +34,7 @@ impl<Q: Queue> Local<Q> {
             images,
             fixed: self.fixed.view_mut(),
             pull: grid.pull(1.0, false),
-            planes: self.kept.as_mut().unwrap_or(&mut grid.other).view_mut(),
+            planes: self.kept.as_mut().unwrap_or(&mut grid.scratch).view_mut(),
             totals: self.totals.view_mut(),
         }
     }
@@ -45,7 +45,7 @@ impl<Q: Queue> Local<Q> {
     }
 
     /// Queues computing the local means and variances of the fixed image.
-    pub fn look_at_fixed(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
+    pub fn prepare_fixed(&mut self, queue: &Q, images: FlowImages, grid: &mut FieldOnDevice<Q>) -> Result<()> {
         let params = self.params(images, grid);
         // SAFETY: the memory is as long as the sizes say and lives until the queue is done.
         unsafe { launch::each(queue, &FLOW_LOCAL_FIXED, grid.size, params)? };

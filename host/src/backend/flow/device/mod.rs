@@ -16,7 +16,7 @@ use super::{
     Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, Measured, Relation, WeightedScore, no_level,
     size_of,
 };
-use crate::backend::flow::pair::{Pair, Shows};
+use crate::backend::flow::pair::{Pair, ResamplesInto};
 use crate::backend::queue::Queue;
 use crate::{Result, Volume};
 use gpu::params::{Affine, VectorMaps};
@@ -68,8 +68,8 @@ impl<Q: Queue> FlowOnDevice<Q> {
         self.queue.wait()?;
         self.level = None;
         self.recorded = Recorded::new();
-        let old = self.grid.take().zip(from).map(|(grid, from)| grid.old(from));
-        Ok(self.grid.insert(FieldOnDevice::new(&*self.queue, size, spacing_mm, old)?))
+        let previous = self.grid.take().zip(from).map(|(grid, from)| grid.into_previous(from));
+        Ok(self.grid.insert(FieldOnDevice::new(&*self.queue, size, spacing_mm, previous)?))
     }
 }
 
@@ -91,7 +91,7 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
             grid.step(queue, step)
         };
         match recorded {
-            Some(graph) => queue.again(graph, work)?,
+            Some(graph) => queue.record_or_replay(graph, work)?,
             None => work()?,
         }
         grid.exchange();
@@ -116,8 +116,8 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
             level.forget();
             // The step is computed while the host waits for the value. If `go_on` declines it, its result stays in the
             // second memory and is never used.
-            queue.again(recorded.launches((&relations, &weights, step), grid.exchanged), || {
-                level.look(queue, grid, &relations)?;
+            queue.record_or_replay(recorded.launches((&relations, &weights, step), grid.exchanged), || {
+                level.measure(queue, grid, &relations)?;
                 level.pull(queue, grid, step.half, &weights)?;
                 level.landmarks.lead(queue, grid, step)?;
                 grid.step(queue, step)
@@ -128,7 +128,7 @@ impl<Q: Queue> Climb for FlowOnDevice<Q> {
             }
             grid.exchange();
         }
-        level.look(queue, grid, &relations)?;
+        level.measure(queue, grid, &relations)?;
         queue.wait()?;
         go_on(&level.measured())?;
         Ok(true)
@@ -181,7 +181,7 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
     fn jacobians(&mut self) -> Result<Vec<f32>> {
         let (queue, grid) = self.grid()?;
         ends::jacobian(queue, grid)?;
-        queue.download(&grid.other, grid.voxels())
+        queue.download(&grid.scratch, grid.voxels())
     }
 
     fn moved(&mut self, image: &Volume, map: &Affine) -> Result<Vec<f32>> {
@@ -195,14 +195,14 @@ impl<Q: Queue> Flow for FlowOnDevice<Q> {
     }
 }
 
-impl<Q: Queue> Shows for FlowOnDevice<Q> {
-    fn show(&mut self, other: &mut Self) -> Result<()> {
+impl<Q: Queue> ResamplesInto for FlowOnDevice<Q> {
+    fn resample_into(&mut self, other: &mut Self) -> Result<()> {
         let (Some(grid), Some(level)) = (&self.grid, &self.level) else { return Err(no_level()) };
         let (Some(other_grid), Some(other_level)) = (&mut other.grid, &mut other.level) else { return Err(no_level()) };
         if grid.size != other_grid.size {
             return Err(no_level());
         }
-        level.show(&self.queue, grid, other_level)?;
-        other_level.look_at_fixed(&self.queue, other_grid)
+        level.resample_into(&self.queue, grid, other_level)?;
+        other_level.prepare_fixed(&self.queue, other_grid)
     }
 }

@@ -16,7 +16,7 @@ pub fn relax<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, limits: [f32; 2],
         queue.clear(&mut unusual)?;
         let params = params::FlowRelax {
             field: grid.field.view(),
-            relaxed: grid.other.view_mut(),
+            relaxed: grid.scratch.view_mut(),
             // SAFETY: floats have the size of marks, and all bits are allowed in either.
             marks: unsafe { grid.precision.view_mut().cast() },
             unusual: unusual.view_mut(),
@@ -29,7 +29,7 @@ pub fn relax<Q: Queue>(queue: &Q, grid: &mut FieldOnDevice<Q>, limits: [f32; 2],
         if queue.download(&unusual, 1)? == [0] {
             break;
         }
-        // SAFETY: as above. Exchanging `field` and `other` moves no memory, and both live until the queue is done.
+        // SAFETY: as above. Exchanging `field` and `scratch` moves no memory, and both live until the queue is done.
         unsafe { launch::each(queue, &FLOW_RELAX, grid.size, params)? };
         grid.exchange();
     }

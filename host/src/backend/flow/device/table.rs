@@ -4,7 +4,7 @@ use super::kernels::{FLOW_TABLE_DENSITY, FLOW_TABLE_SCORES, FLOW_TABLE_SMOOTH};
 use crate::Result;
 use crate::backend::flow::Measured;
 use crate::backend::flow::table::{Relation, window};
-use crate::backend::queue::{Answers, Memory, Queue, Shape};
+use crate::backend::queue::{HostResults, Memory, Queue, Shape};
 use cuda_std::global::DeviceSliceMut;
 use gpu::kernels::flow::WIDTH;
 use gpu::params::FlowTable;
@@ -24,7 +24,7 @@ pub struct TableOnDevice<Q: Queue> {
     sums: Q::Memory<f64>,
     totals: Q::Memory<u64>,
     done: Q::Memory<u32>,
-    measured: Answers<Q>,
+    measured: HostResults<Q>,
 }
 
 impl<Q: Queue> TableOnDevice<Q> {
@@ -40,7 +40,7 @@ impl<Q: Queue> TableOnDevice<Q> {
             sums: queue.zeros(4 * bins as usize + 1)?,
             totals: queue.zeros(bins as usize)?,
             done: queue.zeros(2)?,
-            measured: Answers::new(queue, 2)?,
+            measured: HostResults::new(queue, 2)?,
         })
     }
 

@@ -11,7 +11,7 @@ use super::{Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::backend::lanes::PIECE;
 use crate::error::{Setting, message};
 use crate::image::BinImage;
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use crate::{Error, Result};
 use gpu::math::entropy::Entropies;
 use gpu::params::Affine;
@@ -51,7 +51,7 @@ impl<'a> HistogramOnCpu<'a> {
             sum
         };
         let empty = || vec![0; task.counters()];
-        let pieces = (0..all.div_ceil(piece)).into_par_iter().take_any_while(|_| wanted());
+        let pieces = (0..all.div_ceil(piece)).into_par_iter().take_any_while(|_| should_continue());
         let mut counters = pieces
             .fold(empty, |mut counters, p| {
                 add_rows(&task, p * piece..all.min((p + 1) * piece), &mut counters);

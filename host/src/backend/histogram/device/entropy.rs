@@ -2,7 +2,7 @@
 
 use crate::backend::histogram::Wanted;
 use crate::backend::queue::emulated::Emulated;
-use crate::backend::queue::{Answers, Memory, Queue, Shape, kernels};
+use crate::backend::queue::{HostResults, Memory, Queue, Shape, kernels};
 use crate::error::message;
 use crate::{Error, Result};
 use gpu::kernels::histogram::entropy::{self, COLUMNS, RESULTS, THREADS};
@@ -23,7 +23,7 @@ pub struct Space<Q: Queue> {
     moving_sums: Q::Memory<u64>,
     fixed_sums: Q::Memory<u64>,
     done: Q::Memory<u32>,
-    results: Answers<Q>,
+    results: HostResults<Q>,
 }
 
 impl<Q: Queue> Space<Q> {
@@ -44,7 +44,7 @@ impl<Q: Queue> Space<Q> {
             moving_sums: queue.zeros(batch * moving)?,
             fixed_sums: queue.zeros(batch * fixed)?,
             done: queue.zeros(batch)?,
-            results: Answers::new(queue, RESULTS * batch)?,
+            results: HostResults::new(queue, RESULTS * batch)?,
         })
     }
 

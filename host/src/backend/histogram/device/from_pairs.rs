@@ -61,7 +61,7 @@ impl<Q: Queue> FromPairs<Q> {
     }
 
     /// Allocates memory for `len` numbers, which kernels write.
-    pub fn room(queue: &Q, len: usize, bins: u32) -> Result<Self> {
+    pub fn allocate(queue: &Q, len: usize, bins: u32) -> Result<Self> {
         let checked = checked(len, bins)?;
         Self::of(queue, queue.zeros(len / VECTOR as usize + 1)?, checked, bins)
     }

@@ -9,7 +9,7 @@ mod partials;
 
 use super::{Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::Result;
-use crate::backend::image::Shelf;
+use crate::backend::image::ImageCache;
 use crate::backend::image::device::Images;
 use crate::backend::queue::{BATCH, Queue};
 use counter::Counter;
@@ -32,9 +32,9 @@ pub struct HistogramOnDevice<'a, Q: Queue> {
 
 impl<'a, Q: Queue + 'a> HistogramOnDevice<'a, Q> {
     /// Uploads a pair to the device.
-    pub fn new(queue: Q, shelf: &Shelf<Q>, pair: &Pair, method: HistogramMethod) -> Result<Self> {
+    pub fn new(queue: Q, cache: &ImageCache<Q>, pair: &Pair, method: HistogramMethod) -> Result<Self> {
         let method = method.resolve(&queue, pair);
-        let counter = methods::load(&Images { queue: &queue, shelf }, pair, method)?;
+        let counter = methods::load(&Images { queue: &queue, cache }, pair, method)?;
         let space = Space::new(&queue, 1, pair.bins)?;
         Ok(Self { queue, bins: pair.bins, unit: pair.unit()?, method, counter, space })
     }

@@ -10,7 +10,7 @@ use super::{MattesPair, Smooth, SmoothEvaluator, SmoothSlope};
 use crate::Result;
 use crate::backend::lanes::PIECE;
 use crate::image::{BinImage, StoredImage};
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use count::WindowCounters;
 use gpu::math::{interpolate, mattes};
 use gpu::params::Affine;
@@ -45,7 +45,7 @@ impl<'a> MattesOnCpu<'a> {
         let all = task.rows();
         let piece = PIECE.div_ceil(task.fixed_size[0]);
         let empty = || WindowCounters::new(&task);
-        let pieces = (0..all.div_ceil(piece)).into_par_iter().take_any_while(|_| wanted());
+        let pieces = (0..all.div_ceil(piece)).into_par_iter().take_any_while(|_| should_continue());
         let counters = pieces
             .fold(empty, |mut counters, p| {
                 counters.add_rows(&task, p * piece..all.min((p + 1) * piece));

@@ -10,7 +10,7 @@ use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::values::linear_slope;
 use crate::backend::lanes::{CHUNK, Lanes, PIECE};
 use crate::backend::mattes::Windows;
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::entropy::{LANES, fold};
 use gpu::math::mattes::{self, BLOCK, RowSums};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ pub fn by_map(task: &MattesTask, table: &JointTable) -> ByMap {
     let blocks: Vec<ByMap> = blocks
         .map(|block| {
             let mut rows = [[[0.0; 4]; 3]; BLOCK];
-            if wanted() {
+            if should_continue() {
                 sum(task, &quadratics, block * BLOCK..all.min((block + 1) * BLOCK), &mut rows);
             }
             numbers(|r, i| fold(rows.map(|row| row[r][i])))

@@ -10,7 +10,7 @@ use crate::backend::histogram::Interpolated;
 use crate::backend::histogram::device::write;
 use crate::backend::image::device::Images;
 use crate::backend::mattes::{MattesPair, Smooth, SmoothSlope, Windows};
-use crate::backend::queue::{Answers, BATCH, Memory, Queue, Shape};
+use crate::backend::queue::{BATCH, HostResults, Memory, Queue, Shape};
 use gpu::kernels::mattes::slope::{FOLD_THREADS, FOLDS, NUMBERS, SUMS};
 use gpu::kernels::mattes::value::{RESULTS, ROWS, THREADS};
 use gpu::math::interpolate::Interpolator;
@@ -36,7 +36,7 @@ pub struct Launches<Q: Queue> {
     rows: Q::Memory<f32>,
     blocks: Q::Memory<f64>,
     /// For each map of a batch, a value and the sum of its counts; after these a derivative.
-    results: Answers<Q>,
+    results: HostResults<Q>,
 }
 
 /// The most counters of all maps that are evaluated at once. One map alone may have more.
@@ -85,7 +85,7 @@ impl<Q: Queue> Launches<Q> {
             table: queue.zeros(shapes.table as usize)?,
             rows: queue.zeros(SUMS * shapes.rows as usize)?,
             blocks: queue.zeros(NUMBERS * (shapes.rows as usize).div_ceil(BLOCK))?,
-            results: Answers::new(queue, DERIVATIVE + NUMBERS)?,
+            results: HostResults::new(queue, DERIVATIVE + NUMBERS)?,
             shapes,
         })
     }

@@ -6,7 +6,7 @@ mod shapes;
 
 use super::{MattesPair, Smooth, SmoothEvaluator, SmoothSlope};
 use crate::Result;
-use crate::backend::image::Shelf;
+use crate::backend::image::ImageCache;
 use crate::backend::image::device::Images;
 use crate::backend::queue::Queue;
 use gpu::params::Affine;
@@ -22,8 +22,8 @@ pub struct MattesOnDevice<Q: Queue> {
 
 impl<Q: Queue> MattesOnDevice<Q> {
     /// Uploads a pair to the device.
-    pub fn new(queue: Q, shelf: &Shelf<Q>, pair: &MattesPair) -> Result<Self> {
-        Ok(Self { launches: Launches::new(&Images { queue: &queue, shelf }, pair)?, queue })
+    pub fn new(queue: Q, cache: &ImageCache<Q>, pair: &MattesPair) -> Result<Self> {
+        Ok(Self { launches: Launches::new(&Images { queue: &queue, cache }, pair)?, queue })
     }
 
     /// The mean time of `times` values in a row, with or without the derivative, in seconds.

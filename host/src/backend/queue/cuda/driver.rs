@@ -16,9 +16,9 @@ pub fn check(code: sys::CUresult) -> Result<()> {
 }
 
 /// The device's memory.
-pub struct OfDevice(pub Context);
+pub struct DeviceAllocator(pub Context);
 
-impl Allocator for OfDevice {
+impl Allocator for DeviceAllocator {
     fn allocate(&self, bytes: usize) -> Result<u64> {
         CurrentContext::set_current(&self.0)?;
         let mut address = 0;
@@ -36,9 +36,9 @@ impl Allocator for OfDevice {
 }
 
 /// Page-locked memory of the host, which kernels reach at the host's address.
-pub struct OfHost(pub Context);
+pub struct HostAllocator(pub Context);
 
-impl Allocator for OfHost {
+impl Allocator for HostAllocator {
     fn allocate(&self, bytes: usize) -> Result<u64> {
         CurrentContext::set_current(&self.0)?;
         let mut pointer: *mut c_void = ptr::null_mut();

@@ -1,6 +1,6 @@
 //! Device memory and page-locked host memory. Dropped memory returns to its pool.
 
-use super::driver::{OfDevice, OfHost};
+use super::driver::{DeviceAllocator, HostAllocator};
 use super::pool::{Allocator, Block, Pool};
 use crate::Result;
 use crate::backend::queue::{Element, Memory};
@@ -39,14 +39,14 @@ impl<A: Allocator> Drop for Lease<'_, A> {
 
 /// Elements in device memory.
 pub struct DeviceMemory<'a, T> {
-    lease: Lease<'a, OfDevice>,
+    lease: Lease<'a, DeviceAllocator>,
     len: usize,
     of: PhantomData<T>,
 }
 
 impl<'a, T: Element> DeviceMemory<'a, T> {
     /// Takes memory for this many elements, with undefined contents.
-    pub fn new(pool: &'a Pool<OfDevice>, stream: &Arc<Stream>, len: usize) -> Result<Self> {
+    pub fn new(pool: &'a Pool<DeviceAllocator>, stream: &Arc<Stream>, len: usize) -> Result<Self> {
         Ok(Self { lease: Lease::new(pool, stream, len * size_of::<T>())?, len, of: PhantomData })
     }
 
@@ -73,14 +73,14 @@ impl<T: Element> Memory<T> for DeviceMemory<'_, T> {
 
 /// Elements in page-locked host memory.
 pub struct PinnedMemory<'a, T> {
-    lease: Lease<'a, OfHost>,
+    lease: Lease<'a, HostAllocator>,
     len: usize,
     of: PhantomData<T>,
 }
 
 impl<'a, T: Element> PinnedMemory<'a, T> {
     /// Takes memory for this many elements, set to their default.
-    pub fn new(pool: &'a Pool<OfHost>, stream: &Arc<Stream>, len: usize) -> Result<Self> {
+    pub fn new(pool: &'a Pool<HostAllocator>, stream: &Arc<Stream>, len: usize) -> Result<Self> {
         let pinned = Self { lease: Lease::new(pool, stream, len * size_of::<T>())?, len, of: PhantomData };
         for i in 0..len {
             // SAFETY: within the block, which is aligned to pages and used by nothing else.

@@ -14,7 +14,7 @@ use cust::CudaFlags;
 use cust::context::{Context, CurrentContext};
 use cust::device::{Device, DeviceAttribute};
 use cust::memory::mem_get_info;
-use driver::{OfDevice, OfHost};
+use driver::{DeviceAllocator, HostAllocator};
 use loader::Kernels;
 #[cfg(test)]
 pub use loader::entry_points;
@@ -36,8 +36,8 @@ const PINNED_KEPT: usize = 64 << 20;
 pub struct Cuda {
     /// `kernels`, `memory` and `pinned` are declared before the context, so that they are dropped before it.
     kernels: Kernels,
-    memory: Pool<OfDevice>,
-    pinned: Pool<OfHost>,
+    memory: Pool<DeviceAllocator>,
+    pinned: Pool<HostAllocator>,
     context: Context,
     number: usize,
     loans: Loans,
@@ -105,8 +105,8 @@ impl Cuda {
         Ok(Self {
             number,
             loans: Loans::none(),
-            memory: Pool::new(OfDevice(context.clone()), bytes / KEPT),
-            pinned: Pool::new(OfHost(context.clone()), PINNED_KEPT),
+            memory: Pool::new(DeviceAllocator(context.clone()), bytes / KEPT),
+            pinned: Pool::new(HostAllocator(context.clone()), PINNED_KEPT),
             kernels: Kernels::new(capability, loader::shared_memory(&device)?),
             name: format!("{} (compute capability {}.{})", device.name()?, capability / 10, capability % 10),
             limits: Limits {

@@ -34,7 +34,7 @@ impl<'a> CudaQueue<'a> {
     }
 
     /// Takes device memory with undefined contents.
-    fn room<T: Element>(&self, len: usize) -> Result<DeviceMemory<'a, T>> {
+    fn allocate<T: Element>(&self, len: usize) -> Result<DeviceMemory<'a, T>> {
         self.enter()?;
         DeviceMemory::new(&self.cuda.memory, &self.stream, len)
     }
@@ -65,9 +65,9 @@ impl<'a> Queue for CudaQueue<'a> {
     }
 
     fn upload<T: Element>(&self, host: &[T]) -> Result<DeviceMemory<'a, T>> {
-        let memory = self.room(host.len())?;
+        let memory = self.allocate(host.len())?;
         let bytes = size_of_val(host);
-        if Pieces::pay(bytes) {
+        if Pieces::is_worthwhile(bytes) {
             // SAFETY: elements are plain bytes, and the memory has room for all of them.
             let host = unsafe { std::slice::from_raw_parts(host.as_ptr().cast(), bytes) };
             // SAFETY: as above.
@@ -93,7 +93,7 @@ impl<'a> Queue for CudaQueue<'a> {
     }
 
     fn zeros<T: Element>(&self, len: usize) -> Result<DeviceMemory<'a, T>> {
-        let mut memory = self.room(len)?;
+        let mut memory = self.allocate(len)?;
         self.clear(&mut memory)?;
         Ok(memory)
     }
@@ -129,7 +129,7 @@ impl<'a> Queue for CudaQueue<'a> {
         // The memory is not cleared. Clearing it in one thread would take as long as copying takes in all threads.
         let mut host = Vec::<T>::with_capacity(len);
         let bytes = len * size_of::<T>();
-        if Pieces::pay(bytes) {
+        if Pieces::is_worthwhile(bytes) {
             // SAFETY: the vector has room for this many bytes.
             let host = unsafe { std::slice::from_raw_parts_mut(host.as_mut_ptr().cast(), bytes) };
             // SAFETY: the memory has this many bytes.
@@ -152,7 +152,7 @@ impl<'a> Queue for CudaQueue<'a> {
         unsafe { self.cuda.kernels.get(kernel.name)?.launch(&self.stream, shape, &params) }
     }
 
-    fn again(&self, graph: &mut Option<Graph>, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn record_or_replay(&self, graph: &mut Option<Graph>, work: impl FnOnce() -> Result<()>) -> Result<()> {
         self.enter()?;
         if graph.is_none() {
             *graph = Some(Graph::record(&self.stream, work)?);

@@ -1,7 +1,7 @@
 //! Large copies between the host and the device. The driver copies pageable memory by one thread. Here, all threads
 //! copy to or from page-locked pieces, and one piece is transferred while the threads copy another.
 
-use super::driver::{OfHost, check};
+use super::driver::{HostAllocator, check};
 use super::memory::Lease;
 use super::pool::Pool;
 use crate::Result;
@@ -18,7 +18,7 @@ const PART: usize = 1 << 18;
 
 /// Two page-locked pieces of memory, used in turn.
 pub struct Pieces<'a> {
-    lease: Lease<'a, OfHost>,
+    lease: Lease<'a, HostAllocator>,
     stream: &'a Stream,
     /// For each piece, the event that its last queued copy is done.
     done: [Event; 2],
@@ -26,11 +26,11 @@ pub struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     /// Whether copying this many bytes by pieces is worthwhile.
-    pub fn pay(bytes: usize) -> bool {
+    pub fn is_worthwhile(bytes: usize) -> bool {
         bytes > PIECE
     }
 
-    pub fn new(pool: &'a Pool<OfHost>, stream: &'a Arc<Stream>) -> Result<Self> {
+    pub fn new(pool: &'a Pool<HostAllocator>, stream: &'a Arc<Stream>) -> Result<Self> {
         let event = || Event::new(EventFlags::DISABLE_TIMING);
         Ok(Self { lease: Lease::new(pool, stream, 2 * PIECE)?, stream, done: [event()?, event()?] })
     }

@@ -2,8 +2,8 @@
 //! convolutions of the counts of each pair of levels with the windows. The joint window is separable, so the
 //! convolution is done along the rows and then along the columns.
 
-use super::at::{At, LEVELS};
-use super::{Outer, Seen, add_in_order};
+use super::interpolated::{InterpolatedSample, LEVELS};
+use super::{Densities, GroupSums, add_in_order};
 use crate::backend::lanes::simd::widest;
 use crate::backend::viola::Sigmas;
 use gpu::math::viola::{Own, Product, Sums, scale};
@@ -26,30 +26,30 @@ type Table = Vec<Line>;
 type ByDifference = [f64; 2 * SIDE - 1];
 
 /// Compares the sample sets A and B of a group.
-pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
+pub fn compare(a: &[InterpolatedSample], b: &[InterpolatedSample], sigmas: &Sigmas, slopes: bool) -> GroupSums {
     let kernels = WindowTables::new(sigmas);
     let counts = count(b);
-    let seen = see(&count(a), &counts, sigmas.own(), &kernels);
+    let densities = evaluate(&count(a), &counts, sigmas.own(), &kernels);
     let mut logarithms = [0.0; 3];
     add_in_order(&mut logarithms, SIDE * SIDE, |i| {
         let (u, v) = (i / SIDE, i % SIDE);
-        seen[u][v].logarithms.map(|logarithm| counts[u][v] * logarithm)
+        densities[u][v].logarithms.map(|logarithm| counts[u][v] * logarithm)
     });
     if !slopes {
-        return Outer { logarithms, coefficients: Default::default() };
+        return GroupSums { logarithms, coefficients: Default::default() };
     }
-    let of_a = pulls(&counts, &seen, &kernels);
-    let of_b: Table = seen.iter().map(|line| line.map(|seen| seen.coefficient)).collect();
-    Outer { logarithms, coefficients: [look_up(a, &of_a), look_up(b, &of_b)] }
+    let of_a = pulls(&counts, &densities, &kernels);
+    let of_b: Table = densities.iter().map(|line| line.map(|densities| densities.coefficient)).collect();
+    GroupSums { logarithms, coefficients: [look_up(a, &of_a), look_up(b, &of_b)] }
 }
 
 /// The levels of a sample's intensities.
-fn levels(at: &At) -> [usize; 2] {
+fn levels(at: &InterpolatedSample) -> [usize; 2] {
     at.values.map(|value| (value / STEP) as usize)
 }
 
 /// Counts the pairs of levels of the samples inside the moving image.
-fn count(set: &[At]) -> Table {
+fn count(set: &[InterpolatedSample]) -> Table {
     let mut counts = vec![[0.0; SIDE]; SIDE];
     for [u, v] in set.iter().filter(|at| at.inside).map(levels) {
         counts[u][v] += 1.0;
@@ -58,8 +58,8 @@ fn count(set: &[At]) -> Table {
 }
 
 /// Looks up the number for the levels of each sample; 0 for samples outside.
-fn look_up(set: &[At], table: &Table) -> Vec<f64> {
-    let one = |at: &At| {
+fn look_up(set: &[InterpolatedSample], table: &Table) -> Vec<f64> {
+    let one = |at: &InterpolatedSample| {
         let [u, v] = levels(at);
         if at.inside { table[u][v] } else { 0.0 }
     };
@@ -92,7 +92,7 @@ impl WindowTables {
 }
 
 /// Evaluates the densities of A at each pair of levels that occurs in B. `a` and `b` are the counts.
-fn see(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> Vec<[Seen; SIDE]> {
+fn evaluate(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> Vec<[Densities; SIDE]> {
     let mut of_u = [0.0; SIDE];
     of_u.iter_mut().zip(a).for_each(|(sum, line)| *sum = line.iter().sum());
     let of_v = along_u(a);
@@ -100,8 +100,8 @@ fn see(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> Vec<[S
         .map(|(line, kernel)| convolve(line, kernel));
     let [joint, slope_joint] =
         [&kernels.joint[1], &kernels.slope_joint].map(|along_v| convolve_both(a, [&kernels.joint[0], along_v]));
-    let mut seen = vec![[Seen::default(); SIDE]; SIDE];
-    seen.par_iter_mut().enumerate().for_each(|(row, seen)| {
+    let mut densities = vec![[Densities::default(); SIDE]; SIDE];
+    densities.par_iter_mut().enumerate().for_each(|(row, densities)| {
         let sums = std::array::from_fn(|n| Sums {
             u: u[row],
             v: v[n],
@@ -109,18 +109,18 @@ fn see(a: &Table, b: &Table, own: Option<Own>, kernels: &WindowTables) -> Vec<[S
             slope_v: slope_v[n],
             slope_joint: slope_joint[row][n],
         });
-        see_line(own, &sums, &b[row], seen);
+        evaluate_line(own, &sums, &b[row], densities);
     });
-    seen
+    densities
 }
 
 widest! {
     /// Evaluates the densities at the pairs of one line that occur in B.
-    fn see_line(own: Option<Own>, sums: &[Sums<f64>; SIDE], counts: &Line, seen: &mut [Seen; SIDE]) {
-        for ((seen, sums), _) in seen.iter_mut().zip(sums).zip(counts).filter(|(_, count)| **count > 0.0) {
-            *seen = match own {
-                None => Seen::new(*sums, Product),
-                Some(own) => Seen::new(*sums, own),
+    fn evaluate_line(own: Option<Own>, sums: &[Sums<f64>; SIDE], counts: &Line, densities: &mut [Densities; SIDE]) {
+        for ((densities, sums), _) in densities.iter_mut().zip(sums).zip(counts).filter(|(_, count)| **count > 0.0) {
+            *densities = match own {
+                None => Densities::new(*sums, Product),
+                Some(own) => Densities::new(*sums, own),
             };
         }
     }
@@ -128,14 +128,15 @@ widest! {
 
 /// The derivative of the mutual information by v of a sample of A, for each pair of levels: [`gpu::math::viola::pull`]
 /// summed over B.
-fn pulls(b: &Table, seen: &[[Seen; SIDE]], kernels: &WindowTables) -> Table {
-    let weigh = |weight: fn(&Seen) -> f32| -> Table {
-        let line =
-            |(counts, seen): (&Line, &[Seen; SIDE])| std::array::from_fn(|n| counts[n] * f64::from(weight(&seen[n])));
-        b.iter().zip(seen).map(line).collect()
+fn pulls(b: &Table, densities: &[[Densities; SIDE]], kernels: &WindowTables) -> Table {
+    let weigh = |weight: fn(&Densities) -> f32| -> Table {
+        let line = |(counts, densities): (&Line, &[Densities; SIDE])| {
+            std::array::from_fn(|n| counts[n] * f64::from(weight(&densities[n])))
+        };
+        b.iter().zip(densities).map(line).collect()
     };
-    let of_v = convolve(&along_u(&weigh(|seen| seen.weights.v)), &kernels.slope_v);
-    let mut all = convolve_both(&weigh(|seen| seen.weights.joint), [&kernels.joint[0], &kernels.slope_joint]);
+    let of_v = convolve(&along_u(&weigh(|densities| densities.weights.v)), &kernels.slope_v);
+    let mut all = convolve_both(&weigh(|densities| densities.weights.joint), [&kernels.joint[0], &kernels.slope_joint]);
     // Slopes are defined with the difference of a sample of B minus one of A. The convolutions took A minus B, hence
     // the opposite sign.
     all.iter_mut().for_each(|line| line.iter_mut().zip(&of_v).for_each(|(joint, v)| *joint = v - *joint));

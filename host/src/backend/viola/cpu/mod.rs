@@ -1,16 +1,16 @@
 //! Viola's mutual information on the CPU. Sums are in the order that [`gpu::math::viola`] defines.
 
-mod at;
+mod interpolated;
 mod levels;
 mod pairs;
 
 use super::{Exponentials, Group, Sample, ViolaEvaluator, ViolaPair, ViolaValue};
 use crate::error::Setting;
 use crate::{Error, Result};
-use at::At;
 use gpu::math::entropy::{LANES, fold};
 use gpu::math::viola::{Joint, Sums, Weights, by_map, derivative, finish};
 use gpu::params::Affine;
+use interpolated::InterpolatedSample;
 use rayon::prelude::*;
 
 /// The number of pairs of samples from which on convolutions of tables are faster than sums over pairs.
@@ -18,14 +18,14 @@ const MANY: usize = 1 << 24;
 
 /// The densities of A at a sample of B, and what follows from them. All 0 if the sample is outside the moving image.
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct Densities {
     logarithms: [f64; 3],
     /// The derivative of the mutual information by the sample's moving intensity v.
     coefficient: f64,
     weights: Weights,
 }
 
-impl Seen {
+impl Densities {
     #[inline(always)]
     fn new(sums: Sums<f64>, joint: impl Joint) -> Self {
         Self { logarithms: sums.logarithms(), coefficient: sums.coefficient(joint), weights: sums.weights(joint) }
@@ -33,7 +33,7 @@ impl Seen {
 }
 
 /// The sums over a group's samples.
-struct Outer {
+struct GroupSums {
     /// Sums over B of the logarithms of the densities of u, of v and of both.
     logarithms: [f64; 3],
     /// The derivative of the mutual information by v of each sample of A and of B; empty if no derivative is wanted.
@@ -66,19 +66,19 @@ impl<'a> ViolaOnCpu<'a> {
         let sigmas = &self.0.sigmas;
         let quantised = self.0.exponentials == Exponentials::Quantised;
         let samples = [&group.a, &group.b].map(|set| &self.0.samples[set.start as usize..set.end as usize]);
-        let sets @ [a, b] = &samples.map(|samples| at::at(samples, self.0.moving, map, quantised));
-        let outer = match quantised && a.len() * b.len() >= MANY {
+        let sets @ [a, b] = &samples.map(|samples| interpolated::at_samples(samples, self.0.moving, map, quantised));
+        let group_sums = match quantised && a.len() * b.len() >= MANY {
             true => levels::compare(a, b, sigmas, slopes),
             false => pairs::compare(a, b, sigmas, slopes),
         };
         let overlap = [a, b].map(|set| set.iter().filter(|at| at.inside).count() as u32);
-        let viola = ViolaValue::new(finish(outer.logarithms, overlap, sigmas.norms()), overlap);
+        let viola = ViolaValue::new(finish(group_sums.logarithms, overlap, sigmas.norms()), overlap);
         if !slopes {
             return (viola, Default::default());
         }
         let mut sums = [0.0; 12];
         for set in [1, 0] {
-            add_by_map(&mut sums, &outer.coefficients[set], &sets[set], samples[set]);
+            add_by_map(&mut sums, &group_sums.coefficients[set], &sets[set], samples[set]);
         }
         let number = |row: usize, column: usize| derivative(sums[4 * row + column], sigmas.scales().v, overlap);
         (viola, std::array::from_fn(|row| std::array::from_fn(|column| number(row, column))))
@@ -96,7 +96,7 @@ impl ViolaEvaluator for ViolaOnCpu<'_> {
 }
 
 /// Adds the contribution of one sample set to the derivative by the map's twelve numbers.
-fn add_by_map(sums: &mut [f64; 12], coefficients: &[f64], set: &[At], samples: &[Sample]) {
+fn add_by_map(sums: &mut [f64; 12], coefficients: &[f64], set: &[InterpolatedSample], samples: &[Sample]) {
     add_in_order(sums, set.len(), |i| {
         std::array::from_fn(|n| by_map(coefficients[i], set[i].slope, samples[i].voxel, n / 4, n % 4))
     });

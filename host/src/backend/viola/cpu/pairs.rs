@@ -4,11 +4,11 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::{At, Outer, Seen, add_in_order};
+use super::{Densities, GroupSums, InterpolatedSample, add_in_order};
 use crate::backend::lanes::simd::widest;
 use crate::backend::lanes::{CHUNK as LANES, Lanes};
 use crate::backend::viola::Sigmas;
-use crate::threads::wanted;
+use crate::threads::should_continue;
 use gpu::math::viola::{self, CHUNK, Joint, Own, Product, SEGMENT, STRETCH, Scaled, Sums, Weights};
 use rayon::prelude::*;
 
@@ -16,29 +16,35 @@ use rayon::prelude::*;
 const PIECE: usize = 1 << 16;
 
 /// Compares the sample sets A and B of a group.
-pub fn compare(a: &[At], b: &[At], sigmas: &Sigmas, slopes: bool) -> Outer {
+pub fn compare(a: &[InterpolatedSample], b: &[InterpolatedSample], sigmas: &Sigmas, slopes: bool) -> GroupSums {
     let [scaled_a, scaled_b] = [a, b].map(|set| scaled(set, sigmas.scales()));
-    let mut seen = vec![Seen::default(); scaled_b.len()];
-    let tiles = seen.par_chunks_mut(LANES).zip(scaled_b.par_chunks(LANES)).with_min_len(least(&scaled_a));
-    tiles.take_any_while(|_| wanted()).for_each(|(seen, tile)| see(sigmas.own(), &scaled_a, tile, slopes, seen));
+    let mut densities = vec![Densities::default(); scaled_b.len()];
+    let tiles = densities.par_chunks_mut(LANES).zip(scaled_b.par_chunks(LANES)).with_min_len(least(&scaled_a));
+    tiles
+        .take_any_while(|_| should_continue())
+        .for_each(|(densities, tile)| evaluate(sigmas.own(), &scaled_a, tile, slopes, densities));
     let counts = |n: usize| b.get(n).is_some_and(|at| at.inside);
-    seen.iter_mut().enumerate().filter(|(n, _)| !counts(*n)).for_each(|(_, seen)| *seen = Seen::default());
+    densities
+        .iter_mut()
+        .enumerate()
+        .filter(|(n, _)| !counts(*n))
+        .for_each(|(_, densities)| *densities = Densities::default());
     let mut logarithms = [0.0; 3];
-    add_in_order(&mut logarithms, b.len(), |i| seen[i].logarithms);
+    add_in_order(&mut logarithms, b.len(), |i| densities[i].logarithms);
     if !slopes {
-        return Outer { logarithms, coefficients: Default::default() };
+        return GroupSums { logarithms, coefficients: Default::default() };
     }
     let mut of_a = vec![0.0; scaled_a.len()];
-    let all: Vec<_> = scaled_b.iter().copied().zip(seen.iter().map(|seen| seen.weights)).collect();
+    let all: Vec<_> = scaled_b.iter().copied().zip(densities.iter().map(|densities| densities.weights)).collect();
     let tiles = of_a.par_chunks_mut(LANES).zip(scaled_a.par_chunks(LANES)).with_min_len(least(&scaled_b));
-    tiles.take_any_while(|_| wanted()).for_each(|(of_a, tile)| pull(sigmas.own(), &all, tile, of_a));
+    tiles.take_any_while(|_| should_continue()).for_each(|(of_a, tile)| pull(sigmas.own(), &all, tile, of_a));
     of_a.iter_mut().zip(a).filter(|(_, a)| !a.inside).for_each(|(of_a, _)| *of_a = 0.0);
-    Outer { logarithms, coefficients: [of_a, seen.iter().map(|seen| seen.coefficient).collect()] }
+    GroupSums { logarithms, coefficients: [of_a, densities.iter().map(|densities| densities.coefficient).collect()] }
 }
 
 /// Scales the samples of a set, and fills it up to whole chunks with samples that don't count.
-fn scaled(set: &[At], scales: Scaled) -> Vec<Scaled> {
-    let one = |at: &At| viola::scaled(at.values, at.inside, scales);
+fn scaled(set: &[InterpolatedSample], scales: Scaled) -> Vec<Scaled> {
+    let one = |at: &InterpolatedSample| viola::scaled(at.values, at.inside, scales);
     let fill = viola::scaled([0.0; 2], false, scales);
     let mut all: Vec<_> = set.iter().map(one).collect();
     all.resize(all.len().next_multiple_of(CHUNK), fill);
@@ -52,12 +58,12 @@ fn least(set: &[Scaled]) -> usize {
 
 widest! {
     /// Evaluates the densities of A at 16 samples of B.
-    fn see(own: Option<Own>, a: &[Scaled], tile: &[Scaled], slopes: bool, seen: &mut [Seen]) {
+    fn evaluate(own: Option<Own>, a: &[Scaled], tile: &[Scaled], slopes: bool, densities: &mut [Densities]) {
         match (own, slopes) {
-            (None, false) => see_by::<false, Product>(Product, a, tile, seen),
-            (None, true) => see_by::<true, Product>(Product, a, tile, seen),
-            (Some(own), false) => see_by::<false, Own>(own, a, tile, seen),
-            (Some(own), true) => see_by::<true, Own>(own, a, tile, seen),
+            (None, false) => evaluate_by::<false, Product>(Product, a, tile, densities),
+            (None, true) => evaluate_by::<true, Product>(Product, a, tile, densities),
+            (Some(own), false) => evaluate_by::<false, Own>(own, a, tile, densities),
+            (Some(own), true) => evaluate_by::<true, Own>(own, a, tile, densities),
         }
     }
 }
@@ -74,12 +80,12 @@ widest! {
 }
 
 #[inline(always)]
-fn see_by<const SLOPE: bool, J: Joint>(joint: J, a: &[Scaled], tile: &[Scaled], seen: &mut [Seen]) {
+fn evaluate_by<const SLOPE: bool, J: Joint>(joint: J, a: &[Scaled], tile: &[Scaled], densities: &mut [Densities]) {
     let lanes = in_order(&OfB::<SLOPE, J> { joint, a, tile: by_lane(tile) });
-    for (l, seen) in seen.iter_mut().enumerate() {
+    for (l, densities) in densities.iter_mut().enumerate() {
         let sums =
             Sums { u: lanes[0][l], v: lanes[1][l], joint: lanes[2][l], slope_v: lanes[3][l], slope_joint: lanes[4][l] };
-        *seen = Seen::new(sums, joint);
+        *densities = Densities::new(sums, joint);
     }
 }
 

@@ -251,7 +251,7 @@ impl<Q: Queue> ViolaOnDevice<Q> {
 
     fn enqueue(&mut self, slopes: bool) -> Result<()> {
         let Self { graphs, work } = self;
-        work.queue.again(&mut graphs[usize::from(slopes)], || work.enqueue(slopes))
+        work.queue.record_or_replay(&mut graphs[usize::from(slopes)], || work.enqueue(slopes))
     }
 
     fn run(&mut self, maps: &[Affine], slopes: bool) -> Result<Vec<(ViolaValue, [[f64; 4]; 3])>> {
@@ -281,7 +281,7 @@ impl<Q: Queue> ViolaEvaluator for ViolaOnDevice<Q> {
         self.run(maps, slopes)?;
         let Self { graphs, work } = self;
         let graph = &mut graphs[usize::from(slopes)];
-        let again = |_| work.queue.again(graph, || work.enqueue(slopes));
+        let again = |_| work.queue.record_or_replay(graph, || work.enqueue(slopes));
         let seconds = work.queue.seconds(|| (0..times).try_for_each(again))?;
         Ok(seconds.map(|seconds| seconds / f64::from(times)))
     }

@@ -168,14 +168,14 @@ impl Head {
         let next: [u8; 4] = input.array()?;
         let [a, b, c, d] = next;
         // Some writers leave out the representation of single elements in an explicit file.
-        let told = !encoding.implicit && tag.0 != ITEM.0 && a.is_ascii_uppercase() && b.is_ascii_uppercase();
-        let length = match told {
+        let has_vr = !encoding.implicit && tag.0 != ITEM.0 && a.is_ascii_uppercase() && b.is_ascii_uppercase();
+        let length = match has_vr {
             true if LONG.contains(&&[a, b]) => long(input.array()?),
             true => short([c, d]).into(),
             false => long(next),
         };
         let length = (length != UNDEFINED).then(|| length.into());
-        Ok(Some(Self { tag, vr: told.then_some([a, b]), length }))
+        Ok(Some(Self { tag, vr: has_vr.then_some([a, b]), length }))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::elements::Pixels;
 use super::file::{Content, DicomFile};
 use super::layout::Layout;
-use super::plane::{self, Frame};
+use super::plane::{self, FrameInfo};
 use super::tags;
 use crate::io::source::reason;
 
@@ -53,15 +53,15 @@ impl ImageFile {
 
     /// The number of its series in the examination.
     pub fn series_number(&self) -> i64 {
-        self.whole(tags::SERIES_NUMBER)
+        self.integer(tags::SERIES_NUMBER)
     }
 
     /// The number of the image in its series.
     pub fn instance_number(&self) -> i64 {
-        self.whole(tags::INSTANCE_NUMBER)
+        self.integer(tags::INSTANCE_NUMBER)
     }
 
-    fn whole(&self, tag: tags::Tag) -> i64 {
+    fn integer(&self, tag: tags::Tag) -> i64 {
         self.file.elements.text(tag).and_then(|text| text.parse().ok()).unwrap_or(i64::MAX)
     }
 
@@ -96,7 +96,7 @@ impl ImageFile {
     }
 
     /// Its frames in the order of the file.
-    pub fn frames(&self) -> Result<Vec<Frame>, String> {
+    pub fn frames(&self) -> Result<Vec<FrameInfo>, String> {
         plane::frames(&self.file.elements, self.count()?)
     }
 

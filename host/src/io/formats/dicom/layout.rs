@@ -1,6 +1,6 @@
 //! How a file stores its pixels (PS3.3 C.7.6.3), and the conversion of frames to intensities.
 
-use super::codecs::{self, Frame, Order};
+use super::codecs::{self, DecodedFrame, Order};
 use super::elements::Pixels;
 use super::file::DicomFile;
 use super::plane::Rescale;
@@ -157,7 +157,9 @@ impl Layout {
         let width = self.allocated as usize / 8;
         let rgb = self.colours == Some(Colours::Rgb);
         let frame = match self.packing {
-            Packing::Native => Frame { order: self.order, big_endian: self.big_endian, ..Frame::of(bytes, width) },
+            Packing::Native => {
+                DecodedFrame { order: self.order, big_endian: self.big_endian, ..DecodedFrame::of(bytes, width) }
+            }
             Packing::Rle => codecs::rle::unpack(bytes, count, width, samples)?,
             Packing::Jpeg => codecs::jpeg::unpack(bytes, size, samples, rgb)?,
             Packing::Jpeg2000 => codecs::jpeg2000::unpack(bytes, size, samples)?,
@@ -191,7 +193,7 @@ impl Layout {
     }
 
     /// The `n`th number of a frame.
-    fn number(&self, frame: &Frame, n: usize) -> f64 {
+    fn number(&self, frame: &DecodedFrame, n: usize) -> f64 {
         let n = if self.swapped { n ^ 1 } else { n };
         let Some(bytes) = frame.bytes.get(n * frame.width..(n + 1) * frame.width) else { return 0.0 };
         let push = |word: u32, &byte: &u8| word << 8 | u32::from(byte);

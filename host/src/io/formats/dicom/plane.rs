@@ -33,7 +33,7 @@ impl Rescale {
 }
 
 /// A frame of a file.
-pub struct Frame {
+pub struct FrameInfo {
     pub plane: Plane,
     pub rescale: Rescale,
     /// Its index in time among the frames at the same position.
@@ -45,7 +45,7 @@ const NOWHERE: &str = "frames without positions in space, such as a film; conver
                        dcm2niix, or give a series of slices";
 
 /// The frames of an image in the order of the file.
-pub fn frames(elements: &Elements, count: usize) -> Result<Vec<Frame>, String> {
+pub fn frames(elements: &Elements, count: usize) -> Result<Vec<FrameInfo>, String> {
     let per_frame = elements.items(tags::FRAME_GROUPS);
     let shared = elements.items(tags::SHARED_GROUPS);
     if per_frame.is_empty() && shared.is_empty() {
@@ -58,7 +58,7 @@ pub fn frames(elements: &Elements, count: usize) -> Result<Vec<Frame>, String> {
     let frame = |own: &Elements| {
         let groups = Groups { own, shared: shared.first(), all: elements };
         let time = groups.of(tags::FRAME_CONTENT, tags::TEMPORAL_POSITION_INDEX);
-        Ok(Frame {
+        Ok(FrameInfo {
             plane: groups.plane()?,
             rescale: groups.rescale()?,
             time: time.long(tags::TEMPORAL_POSITION_INDEX).unwrap_or(0),
@@ -69,10 +69,10 @@ pub fn frames(elements: &Elements, count: usize) -> Result<Vec<Frame>, String> {
 
 /// Frames without functional groups: a single slice, or a dose grid, whose frames are stacked along the normal (PS3.3
 /// C.8.8.3.2).
-fn plain(elements: &Elements, count: usize) -> Result<Vec<Frame>, String> {
+fn plain(elements: &Elements, count: usize) -> Result<Vec<FrameInfo>, String> {
     let groups = Groups { own: elements, shared: None, all: elements };
     let (plane, rescale) = (groups.plane()?, groups.rescale()?);
-    let frame = |plane| Frame { plane, rescale, time: 0 };
+    let frame = |plane| FrameInfo { plane, rescale, time: 0 };
     if count == 1 {
         return Ok(vec![frame(plane)]);
     }

@@ -57,7 +57,7 @@ pub fn read(
         [] => return Err(wrong("holds no image of the series".to_owned())),
         [single] => flat(&single.plane),
         _ => {
-            alike(&files, &placed)?;
+            check_same_grid(&files, &placed)?;
             stacked(&mut placed)
         }
     };
@@ -109,7 +109,7 @@ fn flat(plane: &Plane) -> Result<Geometry, String> {
 }
 
 /// Checks that all frames have the same size, orientation and pixel spacing.
-fn alike(files: &[Stored], placed: &[Placed]) -> crate::Result<()> {
+fn check_same_grid(files: &[Stored], placed: &[Placed]) -> crate::Result<()> {
     let first = &placed[0];
     for other in placed {
         let error = |message: String| Err(files[other.file].image.file.error(message));
@@ -174,7 +174,7 @@ fn stacked(placed: &mut [Placed]) -> Result<Geometry, String> {
 }
 
 /// The rescaling of a frame, and its slice of the volume to write.
-type Wanted<'a> = (Rescale, &'a mut [f32]);
+type Target<'a> = (Rescale, &'a mut [f32]);
 
 /// Decodes the intensities of all frames, in order.
 fn decode(path: &Path, files: &[Stored], placed: &[Placed], size: [usize; 3], take: Take) -> crate::Result<Vec<f32>> {
@@ -186,14 +186,14 @@ fn decode(path: &Path, files: &[Stored], placed: &[Placed], size: [usize; 3], ta
     }
     voxels.resize(count, 0.0);
     // Assigns to each frame of each file its slice of the volume.
-    let mut wanted: Vec<Vec<Option<Wanted>>> =
+    let mut targets: Vec<Vec<Option<Target>>> =
         files.iter().map(|stored| (0..stored.frames).map(|_| None).collect()).collect();
     for (frame, slice) in placed.iter().zip(voxels.chunks_exact_mut(size[0] * size[1])) {
-        wanted[frame.file][frame.frame] = Some((frame.rescale, slice));
+        targets[frame.file][frame.frame] = Some((frame.rescale, slice));
     }
-    let read = files.par_iter().zip(wanted).map(|(stored, mut wanted)| {
+    let read = files.par_iter().zip(targets).map(|(stored, mut targets)| {
         let bytes = stored.layout.frame_bytes(size[0] * size[1]);
-        let read = stored.image.read(stored.frames, bytes, |number, bytes| match &mut wanted[number] {
+        let read = stored.image.read(stored.frames, bytes, |number, bytes| match &mut targets[number] {
             Some((rescale, slice)) => stored.layout.decode(bytes, [size[0], size[1]], (*rescale, take), slice),
             None => Ok(()),
         });

@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
+use crate::io::read_plan::ReadPlan;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
-use crate::io::wanted::Wanted;
 use crate::io::{atomic, check, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -29,7 +29,7 @@ impl ImageFormat for MetaImage {
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
-        let (wanted, coding, geometry, voxels) = parts(path, |header| {
+        let (plan, coding, geometry, voxels) = parts(path, |header| {
             let (size, volumes) = header.volumes()?;
             match (header.channels()?, header.coding()?.pixel) {
                 (1, _) => options.choose(Shape { size, numbers: volumes, order: Order::Planes }),
@@ -45,7 +45,7 @@ impl ImageFormat for MetaImage {
                 }
             }
         })?;
-        Ok(wanted.image(geometry, &coding, voxels))
+        Ok(plan.image(geometry, &coding, voxels))
     }
 
     fn geometry(&self, path: &Path) -> Result<Geometry> {
@@ -62,7 +62,7 @@ impl ImageFormat for MetaImage {
             let ((size, volumes), numbers) = (header.volumes()?, header.channels()?);
             check::one_field(volumes)?;
             check::numbers(size, numbers)?;
-            Ok(Wanted::all(Shape { size, numbers, order: Order::Voxels }))
+            Ok(ReadPlan::all(Shape { size, numbers, order: Order::Voxels }))
         })?;
         Ok(vectors::field(geometry, &numbers, Order::Voxels))
     }
@@ -73,30 +73,30 @@ impl ImageFormat for MetaImage {
     }
 }
 
-/// Reads a file. `wanted` decides by the header which voxels to take. Returns its decision, the coding of the voxels,
+/// Reads a file. `choose` decides by the header which voxels to take. Returns its decision, the coding of the voxels,
 /// their grid, and the voxels.
 fn parts(
     path: &Path,
-    wanted: impl Fn(&Header) -> Result<Wanted, Message>,
-) -> Result<(Wanted, Coding, Geometry, Vec<f32>)> {
+    choose: impl Fn(&Header) -> Result<ReadPlan, Message>,
+) -> Result<(ReadPlan, Coding, Geometry, Vec<f32>)> {
     let mut source = Source::open(path)?;
     let header = Header::read(&mut source)?;
     let wrong = |message: String| Error::file(path, message);
-    let wanted = wanted(&header).map_err(Error::at(path))?;
-    let geometry = header.geometry(wanted.shape.size).map_err(wrong)?;
+    let plan = choose(&header).map_err(Error::at(path))?;
+    let geometry = header.geometry(plan.shape.size).map_err(wrong)?;
     let coding = header.coding().map_err(wrong)?;
     if let Data::File(name) = header.data().map_err(wrong)? {
         source = Source::open_named(path, &name)?;
     }
-    let bytes = header.data_bytes(&wanted.shape, &coding).map_err(wrong)?;
+    let bytes = header.data_bytes(&plan.shape, &coding).map_err(wrong)?;
     if let Some(start) = header.start(&source, bytes).map_err(wrong)? {
         source.skip_to(start)?;
     }
     if header.compressed().map_err(wrong)? {
         source = source.zlib();
     }
-    let voxels = voxels::read(source, &wanted.shape, &coding, wanted.take)?;
-    Ok((wanted, coding, geometry, voxels))
+    let voxels = voxels::read(source, &plan.shape, &coding, plan.take)?;
+    Ok((plan, coding, geometry, voxels))
 }
 
 /// Writes a single file, or for `.mhd` the voxels to a `.raw` file and then the header.

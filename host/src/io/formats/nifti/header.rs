@@ -2,7 +2,7 @@
 
 use crate::PixelType;
 use crate::io::check;
-use crate::io::fields::Fields;
+use crate::io::header_bytes::HeaderBytes;
 use crate::io::source::Source;
 use crate::io::voxels::Coding;
 
@@ -51,19 +51,19 @@ impl Header {
     pub fn read(source: &mut Source) -> crate::Result<Self> {
         let mut bytes = vec![0; 4];
         source.read_exact(&mut bytes)?;
-        let lengths = [false, true].map(|big_endian| (Fields { bytes: &bytes, big_endian }.i32(0), big_endian));
+        let lengths = [false, true].map(|big_endian| (HeaderBytes { bytes: &bytes, big_endian }.i32(0), big_endian));
         let known = lengths.into_iter().find(|&(length, _)| LENGTHS.iter().any(|&n| n as i32 == length));
         let Some((length, big_endian)) = known else {
             return Err(source.error("does not start like NIfTI-1 or NIfTI-2; convert it to one of them"));
         };
         bytes.resize(length as usize, 0);
         source.read_exact(&mut bytes[4..])?;
-        let fields = Fields { bytes: &bytes, big_endian };
+        let fields = HeaderBytes { bytes: &bytes, big_endian };
         let header = if bytes.len() == LENGTHS[0] { Self::version_1(&fields) } else { Self::version_2(&fields) };
         header.map_err(|message| source.error(message))
     }
 
-    fn version_1(fields: &Fields) -> Result<Self, String> {
+    fn version_1(fields: &HeaderBytes) -> Result<Self, String> {
         let f = |at| fields.f32(at);
         Ok(Self {
             length: fields.bytes.len(),
@@ -86,7 +86,7 @@ impl Header {
         })
     }
 
-    fn version_2(fields: &Fields) -> Result<Self, String> {
+    fn version_2(fields: &HeaderBytes) -> Result<Self, String> {
         let f = |at| fields.f64(at) as f32;
         Ok(Self {
             length: fields.bytes.len(),

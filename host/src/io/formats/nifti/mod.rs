@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
+use crate::io::read_plan::ReadPlan;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Order, Shape};
-use crate::io::wanted::Wanted;
 use crate::io::{atomic, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -32,7 +32,7 @@ impl ImageFormat for Nifti {
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
-        let (header, wanted, geometry, voxels) = parts(&header_file(path), |header| {
+        let (header, plan, geometry, voxels) = parts(&header_file(path), |header| {
             let (size, volumes) = header.volumes()?;
             match header.colours() {
                 Some(numbers) => options.channels(Shape { size, numbers, order: Order::Voxels }, volumes),
@@ -40,7 +40,7 @@ impl ImageFormat for Nifti {
             }
         })?;
         let coding = header.coding().map_err(Error::at(path))?;
-        Ok(wanted.image(geometry, &coding, voxels))
+        Ok(plan.image(geometry, &coding, voxels))
     }
 
     fn geometry(&self, path: &Path) -> Result<Geometry> {
@@ -57,7 +57,7 @@ impl ImageFormat for Nifti {
     fn read_field(&self, path: &Path) -> Result<Field> {
         let (header, _, geometry, mut numbers) = parts(&header_file(path), |header| {
             let (size, numbers, _) = header.field()?;
-            Ok(Wanted::all(Shape { size, numbers, order: Order::Planes }))
+            Ok(ReadPlan::all(Shape { size, numbers, order: Order::Planes }))
         })?;
         let ras = header.field().is_ok_and(|(.., ras)| ras);
         if ras {
@@ -78,25 +78,25 @@ fn header_file(path: &Path) -> PathBuf {
     if ends(path, &[".img"]) { path.with_extension("hdr") } else { path.to_owned() }
 }
 
-/// Reads a file. `wanted` decides by the header which voxels to take. Returns the header, this decision, the grid, and
+/// Reads a file. `choose` decides by the header which voxels to take. Returns the header, this decision, the grid, and
 /// the voxels.
 fn parts(
     path: &Path,
-    wanted: impl Fn(&Header) -> Result<Wanted, Message>,
-) -> Result<(Header, Wanted, Geometry, Vec<f32>)> {
+    choose: impl Fn(&Header) -> Result<ReadPlan, Message>,
+) -> Result<(Header, ReadPlan, Geometry, Vec<f32>)> {
     let mut source = Source::open_gzip(path)?;
     let header = Header::read(&mut source)?;
     let wrong = |message: String| Error::file(path, message);
-    let wanted = wanted(&header).map_err(Error::at(path))?;
-    let geometry = form::geometry(&header, wanted.shape.size).map_err(wrong)?;
+    let plan = choose(&header).map_err(Error::at(path))?;
+    let geometry = form::geometry(&header, plan.shape.size).map_err(wrong)?;
     let coding = header.coding().map_err(wrong)?;
     let start = header.voxel_offset().map_err(wrong)?;
     if header.pair {
         source = Source::open(&path.with_extension("img"))?;
     }
     source.skip_to(start)?;
-    let voxels = voxels::read(source, &wanted.shape, &coding, wanted.take)?;
-    Ok((header, wanted, geometry, voxels))
+    let voxels = voxels::read(source, &plan.shape, &coding, plan.take)?;
+    Ok((header, plan, geometry, voxels))
 }
 
 fn write_voxels(path: &Path, geometry: &Geometry, pixel: PixelType, voxels: &[f32]) -> Result<()> {

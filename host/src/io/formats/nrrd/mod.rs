@@ -8,10 +8,10 @@ use std::path::Path;
 use crate::error::Message;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names};
+use crate::io::read_plan::ReadPlan;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source::Source;
 use crate::io::voxels::{self, Coding, Order, Shape};
-use crate::io::wanted::Wanted;
 use crate::io::{atomic, check, vectors};
 use crate::transform::Field;
 use crate::{Error, Geometry, PixelType, Result, Volume};
@@ -29,7 +29,7 @@ impl ImageFormat for Nrrd {
     }
 
     fn read(&self, path: &Path, options: &ReadOptions) -> Result<Image> {
-        let (wanted, coding, geometry, voxels) = parts(path, |header, axes, inner| {
+        let (plan, coding, geometry, voxels) = parts(path, |header, axes, inner| {
             let (size, volumes) = header.volumes(axes)?;
             let several = |numbers, order| options.choose(Shape { size, numbers, order });
             match inner {
@@ -53,7 +53,7 @@ impl ImageFormat for Nrrd {
                 [inner, ..] => Err(inner.refusal().into()),
             }
         })?;
-        Ok(wanted.image(geometry, &coding, voxels))
+        Ok(plan.image(geometry, &coding, voxels))
     }
 
     fn geometry(&self, path: &Path) -> Result<Geometry> {
@@ -71,7 +71,7 @@ impl ImageFormat for Nrrd {
 
     /// Reads a field whose vectors are along the fastest or the slowest axis.
     fn read_field(&self, path: &Path) -> Result<Field> {
-        let (wanted, _, geometry, numbers) = parts(path, |header, axes, inner| {
+        let (plan, _, geometry, numbers) = parts(path, |header, axes, inner| {
             let (size, volumes) = header.volumes(axes)?;
             check::one_field(volumes)?;
             let (numbers, order) = match inner {
@@ -81,9 +81,9 @@ impl ImageFormat for Nrrd {
             };
             check::numbers(size, numbers)?;
             space::vectors_in_lps(header)?;
-            Ok(Wanted::all(Shape { size, numbers, order }))
+            Ok(ReadPlan::all(Shape { size, numbers, order }))
         })?;
-        Ok(vectors::field(geometry, &numbers, wanted.shape.order))
+        Ok(vectors::field(geometry, &numbers, plan.shape.order))
     }
 
     fn write_field(&self, path: &Path, field: &Field) -> Result<()> {
@@ -92,18 +92,18 @@ impl ImageFormat for Nrrd {
     }
 }
 
-/// Reads a file. `wanted` decides by the header, its spatial axes and its other axes which voxels to take. Returns its
+/// Reads a file. `choose` decides by the header, its spatial axes and its other axes which voxels to take. Returns its
 /// decision, the coding of the voxels, their grid, and the voxels.
 fn parts(
     path: &Path,
-    wanted: impl Fn(&Header, &[usize], &[Inner]) -> Result<Wanted, Message>,
-) -> Result<(Wanted, Coding, Geometry, Vec<f32>)> {
+    choose: impl Fn(&Header, &[usize], &[Inner]) -> Result<ReadPlan, Message>,
+) -> Result<(ReadPlan, Coding, Geometry, Vec<f32>)> {
     let mut source = Source::open(path)?;
     let header = Header::read(&mut source)?;
     let wrong = |message: String| Error::file(path, message);
     let (axes, inner) = space::axes(&header).map_err(wrong)?;
-    let wanted = wanted(&header, &axes, &inner).map_err(Error::at(path))?;
-    let geometry = space::geometry(&header, &axes, wanted.shape.size).map_err(wrong)?;
+    let plan = choose(&header, &axes, &inner).map_err(Error::at(path))?;
+    let geometry = space::geometry(&header, &axes, plan.shape.size).map_err(wrong)?;
     let coding = header.coding().map_err(wrong)?;
     let encoding = header.encoding().map_err(wrong)?;
     if let Some(name) = header.data_file().map_err(wrong)? {
@@ -117,7 +117,7 @@ fn parts(
         0 => {}
         // The voxels are at the end of the file.
         -1 if encoding == Encoding::Raw => {
-            source.skip_to(source.position() + source.remaining().saturating_sub(wanted.shape.bytes(&coding)))?
+            source.skip_to(source.position() + source.remaining().saturating_sub(plan.shape.bytes(&coding)))?
         }
         skip => match u64::try_from(skip) {
             Ok(skip) => source.skip_to(source.position().saturating_add(skip))?,
@@ -127,10 +127,10 @@ fn parts(
         },
     }
     let voxels = match encoding {
-        Encoding::Ascii => voxels::read_text(source, &wanted.shape, wanted.take)?,
-        Encoding::Raw | Encoding::Gzip => voxels::read(source, &wanted.shape, &coding, wanted.take)?,
+        Encoding::Ascii => voxels::read_text(source, &plan.shape, plan.take)?,
+        Encoding::Raw | Encoding::Gzip => voxels::read(source, &plan.shape, &coding, plan.take)?,
     };
-    Ok((wanted, coding, geometry, voxels))
+    Ok((plan, coding, geometry, voxels))
 }
 
 /// Writes a compressed file with `channels` numbers per voxel.

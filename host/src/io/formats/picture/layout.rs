@@ -40,7 +40,7 @@ impl Layout {
     }
 
     /// Which channels to take, with notes for the user. Only colours have luma.
-    pub fn take(&self, options: &ReadOptions) -> Result<(Take, Vec<Message>), Message> {
+    pub fn channels_to_take(&self, options: &ReadOptions) -> Result<(Take, Vec<Message>), Message> {
         match (self.colour, options.channel) {
             (ColorType::Multiband { .. }, channel) if !channel.is_number() => {
                 let message = Message::from(format!("has {} channels", self.channels));

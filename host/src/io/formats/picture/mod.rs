@@ -73,8 +73,8 @@ fn format(path: &Path) -> image::ImageFormat {
 
 /// Reads the PNG or JPEG at `path`.
 fn read(path: &Path, format: image::ImageFormat, options: &ReadOptions) -> Result<Image> {
-    let (thinned, notes) = rows(path, format, options, |whole, pixel| Thinning::new(whole, pixel, options))?;
-    Ok(thinned.finish(notes))
+    let (sink, notes) = rows(path, format, options, |whole, pixel| SubsamplingSink::new(whole, pixel, options))?;
+    Ok(sink.finish(notes))
 }
 
 /// Passes the rows of the PNG or JPEG at `path` to a sink, which `sink` makes for a grid and a pixel type. Returns the
@@ -124,34 +124,34 @@ trait Sink {
 }
 
 /// Makes a volume of rows, and subsamples it if the options limit the number of pixels.
-struct Thinning {
+struct SubsamplingSink {
     whole: Geometry,
     pixel: PixelType,
     step: usize,
-    thinned: pyramid::Thinned,
+    subsampler: pyramid::RowSubsampler,
 }
 
-impl Sink for Thinning {
+impl Sink for SubsamplingSink {
     fn push(&mut self, rows: &[f32]) {
-        self.thinned.push(rows);
+        self.subsampler.push(rows);
     }
 }
 
-impl Thinning {
+impl SubsamplingSink {
     fn new(whole: Geometry, pixel: PixelType, options: &ReadOptions) -> Self {
         let step = options.step(whole.size);
-        Self { whole, pixel, step, thinned: pyramid::Thinned::new(whole, step) }
+        Self { whole, pixel, step, subsampler: pyramid::RowSubsampler::new(whole, step) }
     }
 
     fn finish(self, mut notes: Vec<Message>) -> Image {
-        let Self { whole, pixel, step, thinned } = self;
-        let volume = thinned.finish(pixel);
-        let thinned = step > 1;
-        if thinned {
+        let Self { whole, pixel, step, subsampler } = self;
+        let volume = subsampler.finish(pixel);
+        let is_subsampled = step > 1;
+        if is_subsampled {
             let [width, height, _] = volume.geometry.size;
             notes.push(message!("registered at {width} x {height} pixels, one in {step} along each axis"));
         }
-        Image { volume, whole: thinned.then_some(whole), notes }
+        Image { volume, whole: is_subsampled.then_some(whole), notes }
     }
 }
 

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use super::grid;
 use crate::error::Message;
 use crate::io::colour_map::ColourMap;
+use crate::io::read_plan::colours_became_values;
 use crate::io::reading::{Channel, ReadOptions, Role, Select};
 use crate::io::voxels::Take;
-use crate::io::wanted::colours_became_values;
 use crate::{Geometry, PixelType};
 
 /// Pixels whose luma is computed at once ([`PART`]), and pixels that are passed on at once ([`GIVEN`]).

@@ -13,7 +13,7 @@ use tiff::{TiffError, TiffResult};
 
 use super::layout::Layout;
 use super::rows::Rows;
-use super::{Sink, Thinning, grid, most_decoded, most_pixels, other_pixels, refused};
+use super::{Sink, SubsamplingSink, grid, most_decoded, most_pixels, other_pixels, refused};
 use crate::error::Message;
 use crate::io::reading::{Image, ReadOptions};
 use crate::io::source;
@@ -87,7 +87,7 @@ impl<'a> Tiff<'a> {
     }
 
     /// The NewSubfileType of every page but the first.
-    fn others(&mut self) -> Result<Vec<u32>> {
+    fn subfile_types(&mut self) -> Result<Vec<u32>> {
         let mut others = Vec::new();
         while self.decoder.more_images() {
             let kind = match self.decoder.next_image() {
@@ -104,7 +104,7 @@ impl<'a> Tiff<'a> {
     /// Which page to take, the number of pages, and notes for the user. If all other pages are smaller copies or masks
     /// of the first, it is taken without a choice.
     fn choose(&mut self, options: &ReadOptions) -> Result<(Take, usize, Vec<Message>)> {
-        let others = self.others()?;
+        let others = self.subfile_types()?;
         let pages = match options.volume {
             None if others.iter().all(|kind| kind & OF_ANOTHER != 0) => 1,
             _ => 1 + others.len(),
@@ -115,8 +115,8 @@ impl<'a> Tiff<'a> {
 
     /// Reads a page.
     fn page(&mut self, page: usize, options: &ReadOptions) -> Result<Image> {
-        let (thinned, notes) = self.give(page, options, |whole, pixel| Thinning::new(whole, pixel, options))?;
-        Ok(thinned.finish(notes))
+        let (sink, notes) = self.give(page, options, |whole, pixel| SubsamplingSink::new(whole, pixel, options))?;
+        Ok(sink.finish(notes))
     }
 
     /// Passes the rows of a page to the sink that `sink` makes. Returns the sink, and notes on the channels taken.
@@ -128,7 +128,7 @@ impl<'a> Tiff<'a> {
     ) -> Result<(S, Vec<Message>)> {
         let wrong = wrong(self.path);
         let layout = self.seek(page)?;
-        let (take, notes) = layout.take(options).map_err(Error::at(self.path))?;
+        let (take, notes) = layout.channels_to_take(options).map_err(Error::at(self.path))?;
         let mut sink = sink(layout.grid().map_err(Error::at(self.path))?, layout.pixel());
         let mut given = |rows: &[f32]| sink.push(rows);
         if let Some(strips) = self.large_strips(&layout).map_err(&wrong)? {

@@ -2,11 +2,11 @@
 
 use jpeg_decoder::{ColorTransform, Decoder, Error, PixelFormat, UnsupportedFeature};
 
-use super::{DECOMPRESS, Frame, same_samples, same_size};
+use super::{DECOMPRESS, DecodedFrame, same_samples, same_size};
 use crate::io::source::MOST_DEFLATED;
 
 /// Decompresses a frame. `rgb` says whether its DICOM file declares the colours as red, green and blue.
-pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize, rgb: bool) -> Result<Frame<'static>, String> {
+pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize, rgb: bool) -> Result<DecodedFrame<'static>, String> {
     let mut decoder = Decoder::new(packed);
     decoder.set_max_decoding_buffer_size(packed.len().saturating_mul(MOST_DEFLATED as usize));
     decoder.read_info().map_err(refused)?;
@@ -25,7 +25,7 @@ pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize, rgb: bool) -> Res
         decoder.set_color_transform(if rgb { ColorTransform::RGB } else { ColorTransform::YCbCr });
     }
     let bytes = decoder.decode().map_err(refused)?;
-    Ok(Frame { big_endian: cfg!(target_endian = "big"), rgb: true, ..Frame::of(bytes, width) })
+    Ok(DecodedFrame { big_endian: cfg!(target_endian = "big"), rgb: true, ..DecodedFrame::of(bytes, width) })
 }
 
 /// The colour transform, which is the last byte of Adobe's segment; 0 for none.

@@ -2,7 +2,7 @@
 
 use hayro_jpeg2000::{DecodeError, DecodeSettings, DecoderContext, Image};
 
-use super::{Frame, same_samples, same_size};
+use super::{DecodedFrame, same_samples, same_size};
 
 /// The start of a codestream: its first marker and the marker of the size segment.
 const START: [u8; 4] = [0xff, 0x4f, 0xff, 0x51];
@@ -11,7 +11,7 @@ const START: [u8; 4] = [0xff, 0x4f, 0xff, 0x51];
 const PRECISION: usize = 42;
 
 /// Decompresses a frame.
-pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize) -> Result<Frame<'static>, String> {
+pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize) -> Result<DecodedFrame<'static>, String> {
     let damaged = |e: DecodeError| format!("its JPEG 2000 pixels are damaged ({e}); copy or download it again");
     // Some writers leave the boxes of a JP2 file around the codestream. The DICOM header has the same information.
     let packed = &packed[packed.windows(START.len()).position(|bytes| bytes == START).unwrap_or(0)..];
@@ -33,7 +33,7 @@ pub fn unpack(packed: &[u8], size: [usize; 2], samples: usize) -> Result<Frame<'
             *number = (value as i32).to_le_bytes();
         }
     }
-    Ok(Frame { rgb: true, ..Frame::of(bytes, 4) })
+    Ok(DecodedFrame { rgb: true, ..DecodedFrame::of(bytes, 4) })
 }
 
 /// Whether the numbers of a codestream are signed.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 pub const DECOMPRESS: &str = "decompress it, for example with gdcmconv --raw, or convert it to NIfTI with dcm2niix";
 
 /// A decompressed frame.
-pub struct Frame<'a> {
+pub struct DecodedFrame<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// Bytes per number.
     pub width: usize,
@@ -20,7 +20,7 @@ pub struct Frame<'a> {
     pub rgb: bool,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> DecodedFrame<'a> {
     /// A frame of little-endian numbers of `width` bytes.
     pub fn of(bytes: impl Into<Cow<'a, [u8]>>, width: usize) -> Self {
         Self { bytes: bytes.into(), width, big_endian: false, order: Order::Pixels, rgb: false }

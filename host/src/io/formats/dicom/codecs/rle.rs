@@ -1,10 +1,10 @@
 //! Run-length encoding (PS3.5 G).
 
-use super::{Frame, Order};
+use super::{DecodedFrame, Order};
 
 /// Decompresses `count` pixels of `samples` numbers of `width` bytes. There is a segment for each byte of each sample,
 /// the most significant byte first.
-pub fn unpack(packed: &[u8], count: usize, width: usize, samples: usize) -> Result<Frame<'static>, String> {
+pub fn unpack(packed: &[u8], count: usize, width: usize, samples: usize) -> Result<DecodedFrame<'static>, String> {
     let damaged = || "its RLE pixels are damaged; copy or download it again".to_owned();
     let word = |n: usize| packed.get(4 * n..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes) as usize);
     if word(0) != Some(width * samples) {
@@ -21,7 +21,7 @@ pub fn unpack(packed: &[u8], count: usize, width: usize, samples: usize) -> Resu
             plane.iter_mut().skip(byte).step_by(width).zip(unpacked).for_each(|(byte, value)| *byte = value);
         }
     }
-    Ok(Frame { big_endian: true, order: Order::Planes, ..Frame::of(bytes, width) })
+    Ok(DecodedFrame { big_endian: true, order: Order::Planes, ..DecodedFrame::of(bytes, width) })
 }
 
 /// The first `count` bytes of a PackBits stream, or fewer if it ends before.

@@ -7,27 +7,27 @@ use super::flows::Flows;
 use super::searched::Searched;
 use super::smoothing::Smoothing;
 use super::stiffness;
-use super::trials::{Account, Trials};
+use super::trials::{BendingCheck, Trials};
 use crate::Result;
 use glam::DAffine3;
 
 /// How a course is climbed.
-pub struct Way {
+pub struct Strategy {
     /// The smoothing of the coarse levels.
     pub smoothing: Smoothing,
     /// Searched displacements that a level begins with, instead of the field of coarser levels.
     pub searched: Option<Searched>,
-    /// How well the images agree, by which two ways are compared, nats: after the level beyond the coarse ones if that
-    /// is searched, too, else after the coarse ones. 0 if there is nothing to compare with.
+    /// How well the images agree, by which two strategies are compared, nats: after the level beyond the coarse ones if
+    /// that is searched, too, else after the coarse ones. 0 if there is nothing to compare with.
     pub nats: f64,
 }
 
-impl Way {
-    /// Finds the way through a course. `alone` says that no other way will be compared with it, so that its value may
-    /// be left out. `known` is the way from another start.
-    pub fn through(course: &Course, account: Account, alone: bool, known: Option<&Self>) -> Result<Self> {
+impl Strategy {
+    /// Finds the strategy for a course. `alone` says that no other one will be compared with it, so that its value may
+    /// be left out. `known` is the strategy from another start.
+    pub fn choose(course: &Course, bending_check: BendingCheck, alone: bool, known: Option<&Self>) -> Result<Self> {
         // How stiff the field should be hardly depends on where the two flows meet, so a known smoothing is kept.
-        let same = || known.filter(|_| course.middle.is_some()).map(|way| way.smoothing);
+        let same = || known.filter(|_| course.middle.is_some()).map(|strategy| strategy.smoothing);
         let given = Smoothing::given(course.options, course.mm(course.finest())).or_else(same);
         // With a single level there is no search: the flow begins at 0.
         let searches = course.finest() > 0;
@@ -36,21 +36,21 @@ impl Way {
         }
         // This comes before the trials, whose fields need the memory that the search frees.
         let searched = if searches { Some(course.searched()?) } else { None };
-        let mut trials = Trials::new(course, account)?;
+        let mut trials = Trials::new(course, bending_check)?;
         let (smoothing, tried) = match given {
-            Some(given) => (given, trials.one(given, None)?),
-            None => stiffness::found(&mut trials, known.map(|way| way.smoothing))?,
+            Some(given) => (given, trials.try_one(given, None)?),
+            None => stiffness::find(&mut trials, known.map(|strategy| strategy.smoothing))?,
         };
-        let (nats, further, at_once) = (tried.told(), course.searches_further(), trials.at_once());
+        let (nats, further, at_once) = (tried.score(), course.searches_further(), trials.at_once());
         let after = |searched: &Searched| {
-            stiffness::from_searched(smoothing, nats, further, at_once, |some| trials.all(some, Some(searched)))
+            stiffness::from_searched(smoothing, nats, further, at_once, |some| trials.try_all(some, Some(searched)))
         };
         let found = searched.as_ref().map(after).transpose()?.flatten();
         let smoothing = found.map_or(smoothing, |(softer, _)| softer);
         let (searched, nats) = match (searched, found) {
-            (Some(searched), Some(_)) if further => beyond(course, &mut trials, smoothing, searched)?,
+            (Some(searched), Some(_)) if further => refine_search(course, &mut trials, smoothing, searched)?,
             (Some(searched), Some((_, nats))) => (Some(searched), nats),
-            _ if further && !alone => (None, trials.beyond(smoothing, None)?.nats),
+            _ if further && !alone => (None, trials.try_next_level(smoothing, None)?.nats),
             _ => (None, nats),
         };
         Ok(Self { smoothing, searched, nats })
@@ -62,13 +62,13 @@ impl Way {
     pub fn leads_to(&self, course: &Course, other: &DAffine3) -> bool {
         let far = || match course.middle {
             None => self.searched.is_some() && course.searches_further(),
-            Some(_) => course.is_away(other),
+            Some(_) => course.start_differs_from(other),
         };
         course.reaches(other) && far()
     }
 
     /// Moves a flow through the levels of its course.
-    pub fn climbed(&self, course: &Course, flow: &mut Flows) -> Result<Vec<Level>> {
+    pub fn run(&self, course: &Course, flow: &mut Flows) -> Result<Vec<Level>> {
         let first = self.searched.as_ref().map_or(0, |searched| searched.level);
         let before = |number| course.before(number, self.searched.as_ref());
         let level = |number| course.level(flow, number, before(number), course.smoothing(number, self.smoothing));
@@ -79,16 +79,17 @@ impl Way {
 /// Searches on the next finer level around what was found. Returns what was found there if the images agree better by
 /// it, else the first result, with how well they agree, nats. Organs that slide along each other move differently
 /// within a single cell of the coarse search.
-fn beyond(
+fn refine_search(
     course: &Course,
     trials: &mut Trials,
     smoothing: Smoothing,
     found: Searched,
 ) -> Result<(Option<Searched>, f64)> {
     // The search needs the memory of the trials.
-    trials.rest();
+    trials.free_memory();
     let finer = course.searched_from(&found)?;
-    let [before, after] = [trials.beyond(smoothing, Some(&found))?, trials.beyond(smoothing, Some(&finer))?];
-    let better = after.accounts && after.nats > before.nats;
+    let [before, after] =
+        [trials.try_next_level(smoothing, Some(&found))?, trials.try_next_level(smoothing, Some(&finer))?];
+    let better = after.accounted_for && after.nats > before.nats;
     Ok(if better { (Some(finer), after.nats) } else { (Some(found), before.nats) })
 }

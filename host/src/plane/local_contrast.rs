@@ -1,6 +1,6 @@
 //! The local contrast of a picture or volume, and its foreground.
 
-use super::contrast::{self, REACH};
+use super::normalise::{self, REACH};
 use crate::error::Setting;
 use crate::image::{Intensities, Prepared, pyramid};
 use crate::{Geometry, Result, Volume};
@@ -18,18 +18,18 @@ const DARK: f32 = 0.05;
 const GLARE: f64 = 0.01;
 
 /// The local contrast of a picture.
-pub struct Even {
+pub struct LocalContrast {
     /// -[`REACH`] to [`REACH`] in the foreground, 0 elsewhere.
     pub picture: Volume,
     /// Which pixels are foreground.
-    pub inner: Vec<bool>,
+    pub foreground: Vec<bool>,
 }
 
-impl Even {
+impl LocalContrast {
     /// Computes the local contrast of two pictures on grids of at most 1000 pixels along the longer side.
     ///
     /// # Errors
-    /// Those of [`contrast::normalised`].
+    /// Those of [`normalise::locally`].
     pub fn pair([fixed, moving]: &[Prepared; 2]) -> Result<[Self; 2]> {
         Ok([Self::of(Setting::Fixed, fixed, &[], SIDE)?.0, Self::of(Setting::Moving, moving, &[], SIDE)?.0])
     }
@@ -38,7 +38,7 @@ impl Even {
     /// the picture on that grid. Levels of the picture's pyramid, if given, save time.
     ///
     /// # Errors
-    /// Those of [`contrast::normalised`].
+    /// Those of [`normalise::locally`].
     pub fn of(which: Setting, picture: &Prepared, levels: &[Cow<Volume>], pixels: f64) -> Result<(Self, Volume)> {
         let grid = &picture.image.geometry;
         let mm = longer_side(grid) / pixels;
@@ -51,15 +51,15 @@ impl Even {
     /// is the sigma of neighbourhoods.
     ///
     /// # Errors
-    /// Those of [`contrast::normalised`].
+    /// Those of [`normalise::locally`].
     pub fn new(which: Setting, picture: &Volume, mask: Option<&Volume>, mm: f64) -> Result<Self> {
-        let mut area = bright(&picture.voxels);
+        let mut area = foreground_mask(&picture.voxels);
         if let Some(mask) = mask {
             area.iter_mut().zip(&mask.voxels).for_each(|(pixel, &mask)| *pixel &= mask >= 0.5);
         }
-        let inner = contrast::inner(picture, &area, mm)?;
-        let picture = contrast::normalised(picture, &inner, mm, which)?;
-        Ok(Self { picture, inner })
+        let foreground = normalise::without_rim(picture, &area, mm)?;
+        let picture = normalise::locally(picture, &foreground, mm, which)?;
+        Ok(Self { picture, foreground })
     }
 
     /// Computes the local contrast of a volume whose foreground is all where `mask` is 0.5 or more, but for the
@@ -67,18 +67,18 @@ impl Even {
     /// edge would have the contrast of what was cut away.
     ///
     /// # Errors
-    /// Those of [`contrast::normalised`].
-    pub fn whole(which: Setting, volume: &Volume, mask: Option<&Volume>, mm: f64) -> Result<Self> {
+    /// Those of [`normalise::locally`].
+    pub fn of_whole_volume(which: Setting, volume: &Volume, mask: Option<&Volume>, mm: f64) -> Result<Self> {
         let background = background(volume);
         let is_image = |n: usize| background != Some(volume.voxels[n]) && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
-        let inner: Vec<bool> = (0..volume.voxels.len()).into_par_iter().map(is_image).collect();
-        contrast::normalised(volume, &inner, mm, which).map(|picture| Self { picture, inner })
+        let foreground: Vec<bool> = (0..volume.voxels.len()).into_par_iter().map(is_image).collect();
+        normalise::locally(volume, &foreground, mm, which).map(|picture| Self { picture, foreground })
     }
 
     /// Returns the local contrast as an image to register, with its foreground as the mask and the other facts from
     /// `of`.
     pub fn prepared(self, of: &Intensities) -> Prepared<'static> {
-        let whole = self.inner.par_iter().all(|&inner| inner);
+        let whole = self.foreground.par_iter().all(|&inside| inside);
         let mask = (!whole).then(|| Cow::Owned(self.mask()));
         let intensities = Intensities { range: (-REACH, REACH), ..*of };
         Prepared { image: Cow::Owned(self.picture), mask, intensities }
@@ -87,19 +87,19 @@ impl Even {
     /// Resamples the local contrast to a grid of about `mm`.
     pub fn thinned(&self, mm: f64) -> Self {
         let thin = |picture: &Volume| pyramid::level(picture, mm).into_owned();
-        let inner: Vec<bool> = thin(&self.mask()).voxels.iter().map(|&part| part >= 0.5).collect();
+        let foreground: Vec<bool> = thin(&self.mask()).voxels.iter().map(|&part| part >= 0.5).collect();
         let picture = thin(&self.picture);
-        Self { picture: picture.with(|n| if inner[n] { picture.voxels[n] } else { 0.0 }), inner }
+        Self { picture: picture.with(|n| if foreground[n] { picture.voxels[n] } else { 0.0 }), foreground }
     }
 
     /// Returns the local contrast with NaN in the background.
-    pub fn or_nan(self) -> Volume {
-        self.picture.only(|n| self.inner[n])
+    pub fn nan_outside(self) -> Volume {
+        self.picture.only(|n| self.foreground[n])
     }
 
     /// Returns 1 in the foreground and 0 elsewhere.
     pub fn mask(&self) -> Volume {
-        self.picture.with(|n| f32::from(u8::from(self.inner[n])))
+        self.picture.with(|n| f32::from(u8::from(self.foreground[n])))
     }
 }
 
@@ -113,7 +113,7 @@ fn background(volume: &Volume) -> Option<f32> {
 }
 
 /// Returns which pixels are brighter than the background.
-pub fn bright(pixels: &[f32]) -> Vec<bool> {
+pub fn foreground_mask(pixels: &[f32]) -> Vec<bool> {
     let mut sorted = pixels.to_vec();
     let rank = ((1.0 - GLARE) * (sorted.len() as f64 - 1.0)) as usize;
     let white = sorted.select_nth_unstable_by(rank, f32::total_cmp).1.to_owned();
@@ -123,9 +123,9 @@ pub fn bright(pixels: &[f32]) -> Vec<bool> {
 }
 
 /// Restricts an image's mask to its foreground, the pixels that are brighter than the background.
-pub fn foreground<'a>(image: &'a Prepared) -> Prepared<'a> {
-    let bright = bright(&image.image.voxels);
-    let counts = |n: usize| bright[n] && image.mask().is_none_or(|mask| mask.voxels[n] >= 0.5);
+pub fn masked_to_foreground<'a>(image: &'a Prepared) -> Prepared<'a> {
+    let foreground = foreground_mask(&image.image.voxels);
+    let counts = |n: usize| foreground[n] && image.mask().is_none_or(|mask| mask.voxels[n] >= 0.5);
     let mask = image.image.with(|n| f32::from(u8::from(counts(n))));
     Prepared { image: Cow::Borrowed(&*image.image), mask: Some(Cow::Owned(mask)), ..*image }
 }
@@ -160,11 +160,14 @@ mod tests {
 
     #[test]
     fn what_was_cut_away_has_no_part_in_the_contrasts_of_a_volume() {
-        let even = |around: f32| Even::whole(Setting::Fixed, &ball(|_| around), None, 2.0).unwrap();
-        let (dark, bright) = (even(0.0), even(99.0));
-        assert!(dark.inner == bright.inner && dark.inner.iter().any(|&inner| inner) && !dark.inner[0]);
+        let contrast =
+            |around: f32| LocalContrast::of_whole_volume(Setting::Fixed, &ball(|_| around), None, 2.0).unwrap();
+        let (dark, bright) = (contrast(0.0), contrast(99.0));
+        assert!(
+            dark.foreground == bright.foreground && dark.foreground.iter().any(|&inside| inside) && !dark.foreground[0]
+        );
         assert_eq!(dark.picture.voxels, bright.picture.voxels);
-        let noise = Even::whole(Setting::Fixed, &ball(|n| (n * n % 7) as f32), None, 2.0).unwrap();
-        assert!(noise.inner.iter().all(|&inner| inner), "noise is not background");
+        let noise = LocalContrast::of_whole_volume(Setting::Fixed, &ball(|n| (n * n % 7) as f32), None, 2.0).unwrap();
+        assert!(noise.foreground.iter().all(|&inside| inside), "noise is not background");
     }
 }

@@ -10,7 +10,7 @@ use gpu::params::{Affine, VectorMaps};
 use rayon::prelude::*;
 
 /// Two fields on a grid in the middle. One leads from there to the fixed image, the other to the moving image.
-pub struct Met {
+pub struct MiddleFields {
     /// Three planes of each field and their padding.
     fields: [Vec<f32>; 2],
     size: [u32; 3],
@@ -26,7 +26,7 @@ pub struct Side<'a> {
     pub limits: [f32; 2],
 }
 
-impl Met {
+impl MiddleFields {
     pub fn new(fields: [Vec<f32>; 2], size: [usize; 3]) -> Self {
         let size = size.map(|n| n as u32);
         let padded = |mut planes: Vec<f32>| {
@@ -44,7 +44,7 @@ impl Met {
     /// and its inverse on the grid of the moving image. Both go from an image to the middle by the inverse of its
     /// field, and on by the other field. `there` maps voxels of the fixed image to voxels of the moving image, `back`
     /// the other way.
-    pub fn whole(
+    pub fn combine(
         &self,
         [fixed, moving]: [Side; 2],
         spacing_mm: [f64; 3],
@@ -118,10 +118,10 @@ mod tests {
         let within = |[low, high]: [f32; 2]| low >= limits[0] && high <= limits[1];
         let fields = [0.5, -0.4].map(away);
         assert!(fields.iter().all(|field| within(range(field))));
-        let met = Met::new(fields, [SIDE; 3]);
+        let fields = MiddleFields::new(fields, [SIDE; 3]);
         let ranges = |limits| {
             let side = Side { size: [SIDE; 3], maps: [&SAME; 2], limits };
-            let (one, two) = (met.view(0), met.view(1));
+            let (one, two) = (fields.view(0), fields.view(1));
             [[&one, &two], [&two, &one]].map(|fields| range(&from(&side, fields)))
         };
         assert!(ranges([0.0, f32::INFINITY]).into_iter().all(|range| !within(range)));

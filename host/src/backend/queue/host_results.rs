@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// Numbers in page-locked memory, NaN until a kernel writes them. The host polls that memory instead of asking the
 /// driver whether the device is done, which can take longer than the kernel.
-pub struct Answers<Q: Queue>(Q::Pinned<f64>);
+pub struct HostResults<Q: Queue>(Q::Pinned<f64>);
 
-impl<Q: Queue> Answers<Q> {
+impl<Q: Queue> HostResults<Q> {
     /// Allocates `len` numbers, none of them written.
     ///
     /// # Errors

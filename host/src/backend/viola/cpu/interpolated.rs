@@ -15,7 +15,7 @@ const PIECE: usize = 1 << 12;
 
 /// A sample with the interpolated moving image. If it is outside that image, all but the fixed intensity is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct At {
+pub struct InterpolatedSample {
     /// The fixed and the moving intensity, stored values.
     pub values: [f32; 2],
     /// The gradient of the moving intensity, in stored values per voxel along x, y and z of the moving image.
@@ -24,17 +24,24 @@ pub struct At {
 }
 
 /// Interpolates the moving image at all samples. If `quantised`, both intensities are rounded to [`LEVELS`] levels.
-pub fn at(samples: &[Sample], moving: &StoredImage, map: &Affine, quantised: bool) -> Vec<At> {
+pub fn at_samples(samples: &[Sample], moving: &StoredImage, map: &Affine, quantised: bool) -> Vec<InterpolatedSample> {
     let size = moving.size.map(|n| n as u32);
     assert!(moving.values.len() == moving.size.iter().product::<usize>() + interpolate::padding(size));
-    let mut all = vec![At::default(); samples.len()];
+    let mut all = vec![InterpolatedSample::default(); samples.len()];
     let pieces = all.par_chunks_mut(PIECE).zip(samples.par_chunks(PIECE));
     pieces.for_each(|(all, samples)| fill(samples, &moving.values, size, map, quantised, all));
     all
 }
 
 widest! {
-    fn fill(samples: &[Sample], values: &[u16], size: [u32; 3], map: &Affine, quantised: bool, all: &mut [At]) {
+    fn fill(
+        samples: &[Sample],
+        values: &[u16],
+        size: [u32; 3],
+        map: &Affine,
+        quantised: bool,
+        all: &mut [InterpolatedSample],
+    ) {
         for (at, sample) in all.iter_mut().zip(samples) {
             *at = one(sample, values, size, map);
             if quantised {
@@ -45,10 +52,10 @@ widest! {
 }
 
 #[inline(always)]
-fn one(sample: &Sample, values: &[u16], size: [u32; 3], map: &Affine) -> At {
+fn one(sample: &Sample, values: &[u16], size: [u32; 3], map: &Affine) -> InterpolatedSample {
     let (position, last) = (affine::position(map, sample.voxel), interpolate::last(size));
     if !interpolate::inside(position, last) {
-        return At { values: [sample.value, 0.0], ..At::default() };
+        return InterpolatedSample { values: [sample.value, 0.0], ..InterpolatedSample::default() };
     }
     // SAFETY: the position is inside.
     let place = unsafe { interpolate::place(position, size) };
@@ -56,7 +63,7 @@ fn one(sample: &Sample, values: &[u16], size: [u32; 3], map: &Affine) -> At {
     let pair = |i: usize| u32::from(values[i]) | u32::from(values[i + 1]) << 16;
     let pairs = [pair(index), pair(index + row), pair(index + plane), pair(index + plane + row)];
     let (value, slope) = interpolate::linear_slope(pairs, place.fraction);
-    At { values: [sample.value, value], slope: interpolate::inner(slope, position, last), inside: true }
+    InterpolatedSample { values: [sample.value, value], slope: interpolate::inner(slope, position, last), inside: true }
 }
 
 /// The nearest level, as a stored value.

@@ -1,12 +1,12 @@
 //! Reads numbers at given offsets of a binary header.
 
 /// The bytes of a header, in the byte order of its file.
-pub struct Fields<'a> {
+pub struct HeaderBytes<'a> {
     pub bytes: &'a [u8],
     pub big_endian: bool,
 }
 
-impl Fields<'_> {
+impl HeaderBytes<'_> {
     fn array<const N: usize>(&self, at: usize) -> [u8; N] {
         let mut field: [u8; N] = self.bytes[at..at + N].try_into().expect("the slice has N bytes");
         if self.big_endian {

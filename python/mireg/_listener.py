@@ -14,7 +14,7 @@ log = logging.getLogger("mireg")
 Progress = Callable[[int, float], object]
 
 
-class Told:
+class RunListener:
     """Receives what a run reports, on the thread that called the run."""
 
     def __init__(self, progress: bool | Progress | None = None) -> None:
@@ -56,7 +56,7 @@ class Told:
             self._drawn = monotonic()
             self._bar.set_postfix_str(f"{evaluations} evaluations, best {best:.5f}")
 
-    def __enter__(self) -> Told:
+    def __enter__(self) -> RunListener:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -5,7 +5,7 @@
 
 use crate::backend::cpu;
 use crate::error::Setting;
-use crate::threads::still_wanted;
+use crate::threads::check_stopped;
 use crate::{Error, Result, Volume};
 use rayon::prelude::*;
 
@@ -30,31 +30,32 @@ pub const REACH: f32 = 4.0;
 ///
 /// # Errors
 /// [`Error::Stopped`]
-pub fn inner(picture: &Volume, area: &[bool], mm: f64) -> Result<Vec<bool>> {
+pub fn without_rim(picture: &Volume, area: &[bool], mm: f64) -> Result<Vec<bool>> {
     let share = smoothed(picture.with(|n| f32::from(u8::from(area[n]))), RIM * mm)?;
     Ok(area.iter().zip(&share).map(|(&is, &share)| is && share >= MOSTLY).collect())
 }
 
 /// Returns the local contrast of a picture: each pixel less the mean of its neighbourhood, over the standard deviation
-/// of its neighbourhood, clamped to [`REACH`] on either side; 0 outside `inner`. Neighbours are weighted by a Gaussian
-/// of sigma `mm`, and those outside `inner` are left out.
+/// of its neighbourhood, clamped to [`REACH`] on either side; 0 outside `foreground`. Neighbours are weighted by a
+/// Gaussian of sigma `mm`, and those outside `foreground` are left out.
 ///
 /// # Errors
 /// [`Error::Option`] for a picture without contrast, which is called by the name of `which`; [`Error::Stopped`].
-pub fn normalised(picture: &Volume, inner: &[bool], mm: f64, which: Setting) -> Result<Volume> {
-    let weight = |n: usize| f32::from(u8::from(inner[n]));
+pub fn locally(picture: &Volume, foreground: &[bool], mm: f64, which: Setting) -> Result<Volume> {
+    let weight = |n: usize| f32::from(u8::from(foreground[n]));
     // Smoothing does not change constant weights.
-    let whole = inner.par_iter().all(|&inner| inner);
-    let weights = if whole { vec![1.0; inner.len()] } else { smoothed(picture.with(weight), mm)? };
+    let whole = foreground.par_iter().all(|&inside| inside);
+    let weights = if whole { vec![1.0; foreground.len()] } else { smoothed(picture.with(weight), mm)? };
     // The same buffer holds the local sums, then the deviations from the local mean, then the local contrast.
     let mut off = smoothed(picture.with(|n| weight(n) * picture.voxels[n]), mm)?;
-    each(&mut off, |n, sum| if inner[n] { picture.voxels[n] - sum / weights[n] } else { 0.0 });
+    each(&mut off, |n, sum| if foreground[n] { picture.voxels[n] - sum / weights[n] } else { 0.0 });
     let squares = smoothed(picture.with(|n| off[n] * off[n]), mm)?;
-    let variance = |n: usize| if inner[n] { (squares[n] / weights[n]).max(0.0) } else { 0.0 };
-    let variances = |first: usize| (first..inner.len().min(first + PIECE)).map(|n| f64::from(variance(n))).sum::<f64>();
+    let variance = |n: usize| if foreground[n] { (squares[n] / weights[n]).max(0.0) } else { 0.0 };
+    let variances =
+        |first: usize| (first..foreground.len().min(first + PIECE)).map(|n| f64::from(variance(n))).sum::<f64>();
     // Sums are added in the same order for any number of threads.
-    let total: Vec<f64> = (0..inner.len()).into_par_iter().step_by(PIECE).map(variances).collect();
-    let count = inner.par_iter().filter(|inner| **inner).count().max(1);
+    let total: Vec<f64> = (0..foreground.len()).into_par_iter().step_by(PIECE).map(variances).collect();
+    let count = foreground.par_iter().filter(|inside| **inside).count().max(1);
     let typical = (total.into_iter().sum::<f64>() / count as f64) as f32;
     let brightest = picture.voxels.par_iter().map(|v| v.abs()).reduce(|| 0.0, f32::max);
     if !typical.is_normal() || typical.sqrt() < ROUND_OFF * brightest {
@@ -79,7 +80,7 @@ fn each(numbers: &mut [f32], of: impl Fn(usize, f32) -> f32 + Sync) {
 fn smoothed(picture: Volume, mm: f64) -> Result<Vec<f32>> {
     let Volume { geometry, mut voxels, .. } = picture;
     cpu::smooth(&mut voxels, geometry.size, (mm / geometry.spacing).to_array());
-    still_wanted().map(|()| voxels)
+    check_stopped().map(|()| voxels)
 }
 
 #[cfg(test)]
@@ -98,9 +99,9 @@ mod tests {
     fn shading_and_gain_fall_out() {
         let texture = |x: f32, y: f32| (0.9 * x).sin() + (1.1 * y).cos();
         let all = vec![true; 80 * 60];
-        let plain = normalised(&picture(texture), &all, 5.0, Setting::Fixed).unwrap();
+        let plain = locally(&picture(texture), &all, 5.0, Setting::Fixed).unwrap();
         let shaded = picture(|x, y| 100.0 + 2.0 * x + (1.0 + 0.01 * y) * 30.0 * texture(x, y));
-        let shaded = normalised(&shaded, &all, 5.0, Setting::Fixed).unwrap();
+        let shaded = locally(&shaded, &all, 5.0, Setting::Fixed).unwrap();
         let inside = |n: &usize| (20..60).contains(&(n % 80)) && (20..40).contains(&(n / 80));
         let off = |n: usize| (plain.voxels[n] - shaded.voxels[n]).abs();
         assert!((0..80 * 60).filter(inside).all(|n| off(n) < 0.15), "differ");
@@ -113,9 +114,9 @@ mod tests {
         let area: Vec<bool> = (0..80 * 60).map(|n| n % 80 < 50).collect();
         let cut = |outside: f32| {
             let picture = picture(|x, y| if x < 50.0 { texture(x, y) } else { outside });
-            let inner = inner(&picture, &area, 4.0).unwrap();
-            assert!(inner.iter().enumerate().all(|(n, &is)| is == (n % 80 < 47)), "the rim is three pixels wide");
-            normalised(&picture, &inner, 4.0, Setting::Fixed).unwrap()
+            let foreground = without_rim(&picture, &area, 4.0).unwrap();
+            assert!(foreground.iter().enumerate().all(|(n, &is)| is == (n % 80 < 47)), "the rim is three pixels wide");
+            locally(&picture, &foreground, 4.0, Setting::Fixed).unwrap()
         };
         assert_eq!(cut(0.0), cut(1e4));
     }
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn a_picture_without_contrast_is_refused() {
         let all = vec![true; 80 * 60];
-        let error = normalised(&picture(|_, _| 7.0), &all, 5.0, Setting::Moving).unwrap_err().to_string();
+        let error = locally(&picture(|_, _| 7.0), &all, 5.0, Setting::Moving).unwrap_err().to_string();
         assert!(error.starts_with("the moving picture is the same everywhere"), "{error}");
     }
 }

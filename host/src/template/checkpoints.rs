@@ -17,21 +17,21 @@ use std::path::{Path, PathBuf};
 
 /// A folder of finished steps. A step is finished once its transform, field or image is there, which is written under
 /// another name and then renamed.
-pub struct Kept {
+pub struct Checkpoints {
     folder: PathBuf,
     /// The prefix of the names of the files that belong to this run's inputs and options.
-    key: String,
+    fingerprint: String,
     /// The template's grid. Files may hold it with fewer digits.
     grid: Geometry,
     /// The files that were there before.
     before: HashSet<OsString>,
     /// Those of them that were used.
-    found: RefCell<HashSet<OsString>>,
+    used: RefCell<HashSet<OsString>>,
 }
 
 /// Returns a hash of the images and the options of a run. Threads and the device are left out, because no result
 /// depends on them.
-pub fn key(images: &[Volume], options: &Options) -> String {
+pub fn fingerprint(images: &[Volume], options: &Options) -> String {
     let mut hasher = DefaultHasher::new();
     (env!("CARGO_PKG_VERSION"), format!("{options:?}"), images.len()).hash(&mut hasher);
     for image in images {
@@ -41,21 +41,21 @@ pub fn key(images: &[Volume], options: &Options) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-impl Kept {
+impl Checkpoints {
     /// Opens the folder, and makes it if it does not exist.
     ///
     /// # Errors
     /// [`Error::File`]
-    pub fn open(folder: &Path, key: String, grid: Geometry) -> Result<Self> {
+    pub fn open(folder: &Path, fingerprint: String, grid: Geometry) -> Result<Self> {
         fs::create_dir_all(folder).map_err(|e| Error::file(folder, format!("cannot be made ({})", e.kind())))?;
         let names = fs::read_dir(folder).map_err(|e| Error::file(folder, format!("cannot be read ({})", e.kind())))?;
         let before = names.filter_map(|entry| Some(entry.ok()?.file_name())).collect();
-        Ok(Self { folder: folder.to_owned(), key, grid, before, found: RefCell::default() })
+        Ok(Self { folder: folder.to_owned(), fingerprint, grid, before, used: RefCell::default() })
     }
 
     /// Returns the number of steps that were read instead of made.
-    pub fn found(&self) -> usize {
-        self.found.borrow().len()
+    pub fn resumed(&self) -> usize {
+        self.used.borrow().len()
     }
 
     /// Reads or makes the affine transform of an image, and whether it can be trusted.
@@ -120,7 +120,7 @@ impl Kept {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{}_{name}", self.key))
+        self.folder.join(format!("{}_{name}", self.fingerprint))
     }
 
     /// Reads a step from its file. If there is none, makes the step, writes it and reads it back, so that the result is
@@ -135,7 +135,7 @@ impl Kept {
         if !path.exists() {
             write(path, &make()?)?;
         } else if let Some(name) = path.file_name().filter(|&name| self.before.contains(name)) {
-            self.found.borrow_mut().insert(name.to_owned());
+            self.used.borrow_mut().insert(name.to_owned());
         }
         read(path)
     }

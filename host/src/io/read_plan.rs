@@ -6,13 +6,13 @@ use crate::error::{Message, message};
 use crate::{Geometry, Volume};
 
 /// What to read of a file, with notes for the user.
-pub struct Wanted {
+pub struct ReadPlan {
     pub shape: Shape,
     pub take: Take,
     notes: Vec<Message>,
 }
 
-impl Wanted {
+impl ReadPlan {
     /// All numbers of every voxel.
     pub fn all(shape: Shape) -> Self {
         Self { shape, take: Take::All, notes: Vec::new() }
@@ -40,10 +40,10 @@ impl ReadOptions {
     ///
     /// # Errors
     /// If there are several volumes and none is chosen, or a chosen one does not exist.
-    pub(super) fn choose(&self, shape: Shape) -> Result<Wanted, Message> {
+    pub(super) fn choose(&self, shape: Shape) -> Result<ReadPlan, Message> {
         self.channel(1)?;
         let (take, notes) = self.volume(shape.numbers, "volume")?;
-        Ok(Wanted { shape, take, notes })
+        Ok(ReadPlan { shape, take, notes })
     }
 
     /// Which of `volumes` volumes to read, with notes for the user. `what` is the word for a volume of the file, such
@@ -87,14 +87,14 @@ impl ReadOptions {
     ///
     /// # Errors
     /// If there are several volumes, or a chosen volume or channel does not exist.
-    pub(super) fn channels(&self, shape: Shape, volumes: usize) -> Result<Wanted, Message> {
+    pub(super) fn channels(&self, shape: Shape, volumes: usize) -> Result<ReadPlan, Message> {
         if volumes > 1 {
             let what = if !self.channel.is_number() { "colours" } else { "several channels" };
             return Err(format!("has {volumes} volumes of {what}; extract one").into());
         }
         self.volume(1, "volume")?;
         let (take, notes) = self.channel(shape.numbers)?;
-        Ok(Wanted { shape, take, notes })
+        Ok(ReadPlan { shape, take, notes })
     }
 
     /// Which of `channels` channels to read, with notes for the user. 3 or 4 channels are colours, of which the default

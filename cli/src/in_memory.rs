@@ -15,7 +15,7 @@ pub type OnDevice<'e> = [Option<Resident<'e>>; 2];
 /// Images, transforms and points that a command uses instead of reading the files that its arguments name. For the
 /// command line, it is empty.
 #[derive(Default)]
-pub struct Held<'e> {
+pub struct InMemory<'e> {
     pub fixed: Option<Volume>,
     pub moving: Option<Volume>,
     /// The voxels of `fixed` and `moving` that are already on the engine's device.
@@ -45,7 +45,7 @@ pub struct Held<'e> {
     pub moving_points: Option<Vec<DVec3>>,
 }
 
-/// Returns what is held, or else what `read` returns for the file, if there is one.
+/// Returns what is in memory, or else what `read` returns for the file, if there is one.
 ///
 /// # Errors
 /// Those of `read`.
@@ -69,7 +69,7 @@ pub fn lending<T>(on_device: &OnDevice, images: [&Volume; 2], work: impl FnOnce(
     }
 }
 
-impl Held<'_> {
+impl InMemory<'_> {
     /// Returns the transform for a command that needs a linear one.
     ///
     /// # Errors

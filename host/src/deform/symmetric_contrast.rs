@@ -3,7 +3,7 @@
 
 use super::course::Course;
 use super::flows::{self, Flows};
-use super::place::{enough, insides};
+use super::place::{foregrounds, images_for_checks};
 use super::vectors;
 use crate::Result;
 use crate::image::Prepared;
@@ -15,22 +15,22 @@ use crate::transform::Field;
 /// # Errors
 /// [`Error::Stopped`](crate::Error::Stopped)
 pub fn information(course: &Course, flows: &mut Flows, level: usize) -> Result<f64> {
-    let (Flows::Two(pair, middle), Some(images)) = (flows, enough(course.levels, course.intensities)) else {
+    let (Flows::Two(pair, middle), Some(images)) = (flows, images_for_checks(course.levels, course.intensities)) else {
         return Ok(0.0);
     };
     let grids = images.each_ref().map(|image| &image.image.geometry);
     let (mut flow, inverse) =
-        flows::met(pair.fields()?, middle, course.grid(level), grids, &course.start, course.limits());
+        flows::compose_pair(pair.fields()?, middle, course.grid(level), grids, &course.start, course.limits());
     let [of_field, _] = vectors::maps(grids, &course.start);
     let there = Field { geometry: *grids[0], vectors: flow.vectors(&of_field)? };
     let back = Field { geometry: *grids[1], vectors: inverse.vectors };
     let [fixed, moving] = images;
-    let there = told(&[fixed.borrowed(), moving.borrowed()], &there)?;
-    Ok(0.5 * (there + told(&[moving, fixed], &back)?))
+    let there = information_through(&[fixed.borrowed(), moving.borrowed()], &there)?;
+    Ok(0.5 * (there + information_through(&[moving, fixed], &back)?))
 }
 
 /// Returns the mutual information of local contrast through a field; 0 if too little of the images is foreground.
-fn told(images: &[Prepared; 2], field: &Field) -> Result<f64> {
+fn information_through(images: &[Prepared; 2], field: &Field) -> Result<f64> {
     let map = field.map();
-    Ok(insides(images, |point| map.transform_point3(point))?.map_or(0.0, |insides| insides.here()))
+    Ok(foregrounds(images, |point| map.transform_point3(point))?.map_or(0.0, |foregrounds| foregrounds.here()))
 }

@@ -10,9 +10,9 @@ from mireg import _mireg
 from mireg._engine import Engine
 from mireg._errors import InputError, UntrustedError
 from mireg._image import frame_of
-from mireg._kinds import grid_of, is_image, is_path, lying, voxels_of
+from mireg._kinds import grid_of, is_image, is_path, voxels_in_place, voxels_of
+from mireg._listener import log
 from mireg._results import Result
-from mireg._told import log
 from mireg._transform import Transform, rows_of
 
 Found = TypeVar("Found", bound=Result)
@@ -52,7 +52,7 @@ def name_of(image: Any, name: str, held: dict[str, Any]) -> str:
     """
     if is_path(image):
         return str(os.fspath(image))
-    voxels = (lying if name in ("fixed", "moving") else voxels_of)(image, name)
+    voxels = (voxels_in_place if name in ("fixed", "moving") else voxels_of)(image, name)
     held[name] = voxels
     return voxels.grid.name
 

@@ -2,48 +2,48 @@
 //! see `bending`.
 
 use super::levels::Level;
-use super::place::{bending_of, enough, insides, moved};
+use super::place::{bending_of, foregrounds, images_for_checks, moved};
 use super::{doubts, vectors};
 use crate::Result;
 use crate::backend::cpu;
 use crate::image::{Geometry, Intensities, Prepared};
-use crate::registration::Insides;
+use crate::registration::Foregrounds;
 use crate::transform::Field;
 use glam::DAffine3;
 
 /// Measures the mutual information of the local contrast of two images over their foreground.
-pub struct Witness<'a> {
+pub struct ContrastCheck<'a> {
     images: [Prepared<'a>; 2],
-    insides: Insides,
+    foregrounds: Foregrounds,
     start: DAffine3,
     /// The mutual information through the start, nats beyond chance.
     at_start: f64,
 }
 
-impl<'a> Witness<'a> {
+impl<'a> ContrastCheck<'a> {
     /// Prepares the check for fields composed with `start`. Returns `None` if too little of the images is foreground.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
     pub fn new(levels: &'a [Level], start: &DAffine3, intensities: [Intensities; 2]) -> Result<Option<Self>> {
-        let Some(images) = enough(levels, intensities) else { return Ok(None) };
-        let Some(insides) = insides(&images, |point| start.transform_point3(point))? else { return Ok(None) };
-        let at_start = insides.here();
-        Ok(Some(Self { images, insides, start: *start, at_start }))
+        let Some(images) = images_for_checks(levels, intensities) else { return Ok(None) };
+        let Some(foregrounds) = foregrounds(&images, |point| start.transform_point3(point))? else { return Ok(None) };
+        let at_start = foregrounds.here();
+        Ok(Some(Self { images, foregrounds, start: *start, at_start }))
     }
 
     /// Returns whether a field on a grid could pass the checks of a finished field. Its planes are in voxels.
     ///
     /// # Errors
     /// [`Error::Stopped`](crate::Error::Stopped)
-    pub fn accounts(&self, planes: &[f32], grid: &Geometry) -> Result<bool> {
+    pub fn accounts_for(&self, planes: &[f32], grid: &Geometry) -> Result<bool> {
         let [maps, _] = vectors::maps([grid, grid], &self.start);
         let mut flow = cpu::flow_of(planes, grid.size, grid.spacing.to_array());
         let field = Field { geometry: *grid, vectors: flow.vectors(&maps)? };
         let map = field.map();
         let (through, _) = moved(&self.images, |point| map.transform_point3(point))?;
-        let told = [self.at_start, self.insides.information(&through)?];
-        Ok(doubts::accounted(told, bending_of(&self.insides, &map, &self.start)))
+        let information = [self.at_start, self.foregrounds.information(&through)?];
+        Ok(doubts::is_accounted_for(information, bending_of(&self.foregrounds, &map, &self.start)))
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
         let intensities = prepared[0].each_ref().map(|image| image.intensities);
         let accounts = |start: f64, planes: &[f32]| {
             let start = DAffine3::from_translation(DVec3::new(start, 0.0, 0.0));
-            Witness::new(&levels, &start, intensities).unwrap().unwrap().accounts(planes, &geometry).unwrap()
+            ContrastCheck::new(&levels, &start, intensities).unwrap().unwrap().accounts_for(planes, &geometry).unwrap()
         };
         let number = geometry.voxels();
         let along = |by: fn(f32) -> f32| {
