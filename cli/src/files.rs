@@ -1,6 +1,6 @@
-//! Reads images and points, and refuses outputs that would replace an input.
+//! Reads images and points, writes text, and refuses outputs that would replace an input.
 
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use glam::DVec3;
 use mireg::io::points::{Frame, Landmarks};
@@ -58,6 +58,27 @@ pub fn points(path: &Path, frame: Option<Frame>) -> Result<Vec<DVec3>> {
 /// Returns notes on how the image at `path` was read, one line each.
 pub fn notes(path: &Path, image: &Image) -> Vec<String> {
     image.notes.iter().map(|note| format!("{}: {}", path.display(), flags::message(note))).collect()
+}
+
+/// Writes a file of text.
+///
+/// # Errors
+/// [`Error::File`] where it cannot be written.
+pub fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
+    std::fs::write(path, text).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
+}
+
+/// Returns an error about a temporary file in `temporary` as one about the file that it would have become in `folder`,
+/// since the temporary file is soon removed.
+pub fn with_final_path(error: Error, temporary: &Path, folder: &Path) -> Error {
+    let temporary = absolute(temporary).unwrap_or_default();
+    match error {
+        Error::File { path, message } if path.starts_with(&temporary) => {
+            let path = path.file_name().map_or_else(|| folder.to_owned(), |name| folder.join(name));
+            Error::File { path, message }
+        }
+        error => error,
+    }
 }
 
 /// Prints notes on stderr.

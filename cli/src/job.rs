@@ -18,7 +18,7 @@ use crate::opening::Opening;
 use crate::progress::Progress;
 use crate::report::outputs::Outputs;
 use crate::report::thumbnail::{self, THUMBNAIL};
-use crate::report::{self, Kind, REPORT, Report, Run};
+use crate::report::{self, Kind, REPORT, Report, Run, Warning};
 use crate::terminal::{self, line};
 
 /// Begins a run that writes its results to a folder. If a signal ends the run, nothing of them is left.
@@ -153,8 +153,8 @@ impl<'a> Job<'a> {
         io::write(path, &self.engine.resample(moving, fixed, &(*map).into(), &Resampling::default())?.volume)
     }
 
-    /// Moves the results to the output folder. A command then prints the warnings, which are never silenced, and,
-    /// without `--quiet`, the notes and `text`. A row of a table prints nothing.
+    /// Moves the results to the output folder. A command then prints the warnings, the notes and `text`, as [`tell`]
+    /// does. A row of a table prints nothing.
     ///
     /// # Errors
     /// [`Error::File`] where the folder cannot be moved.
@@ -167,11 +167,7 @@ impl<'a> Job<'a> {
         interrupt::proceed()?;
         self.folder.commit()?;
         self.progress.finish();
-        report.warnings.iter().for_each(|warning| terminal::say(&format!("mireg: warning: {}", warning.text)));
-        if !self.pair.quiet {
-            files::say(&report.notes);
-            terminal::print(text);
-        }
+        tell(&report.warnings, &report.notes, text, self.pair.quiet);
         Ok(())
     }
 
@@ -210,6 +206,15 @@ impl<'a> Job<'a> {
             [] => Ok(()),
             _ => Err(Error::untrusted(format!("the result should not be used ({}); {look}", grave.join(", ")))),
         }
+    }
+}
+
+/// Prints the warnings, which are never silenced, and, unless `quiet`, the notes and `summary`.
+pub fn tell(warnings: &[Warning], notes: &[String], summary: &str, quiet: bool) {
+    warnings.iter().for_each(|warning| terminal::say(&format!("mireg: warning: {}", warning.text)));
+    if !quiet {
+        files::say(notes);
+        terminal::print(summary);
     }
 }
 

@@ -32,7 +32,7 @@ use crate::loaded::Loaded;
 use crate::report::deform::Deformed;
 use crate::report::mesh::Meshed;
 use crate::report::registration::Registered;
-use crate::report::{Kind, Run, Spent};
+use crate::report::{Kind, Run, Spent, json};
 
 /// The commands for which the command line requires `--out`.
 const OUT: [&str; 5] = ["register", "deform", "mesh", "template", "apply"];
@@ -284,7 +284,7 @@ impl Origin {
     fn report<K: Kind>(&self, found: &K, images: &[Volume; 2], invocation: &Invocation) -> Result<(String, Spent)> {
         let run = self.run(invocation, images);
         let spent = run.spent(0.0);
-        Ok((run.report(found, &spent).text()?, spent))
+        Ok((json(&run.report(found, &spent))?, spent))
     }
 
     fn run<'a>(&'a self, invocation: &'a Invocation<'a>, images: &'a [Volume; 2]) -> Run<'a> {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::names::DESCRIPTION;
 use super::record::RECORD;
 use super::row::Row;
+use crate::files;
 
 /// The sidecar of a moved image, and the names that such an image may have.
 pub const SIDECAR: &str = "moved.json";
@@ -75,7 +76,7 @@ impl Datasets {
     /// [`Error::File`]
     pub fn write<'a>(&self, folder: &Path, out: &Path, files: impl Iterator<Item = &'a str>) -> Result<()> {
         let there = fs::read_to_string(out.join(IGNORED)).unwrap_or_default();
-        write(&folder.join(IGNORED), &ignored(there, files))?;
+        files::write(&folder.join(IGNORED), ignored(there, files))?;
         let links: BTreeMap<_, _> = self.links.iter().map(|(root, name)| (name, file_uri(root))).collect();
         let by = json!({ "Name": "mireg", "Version": env!("CARGO_PKG_VERSION") });
         let text = json!({
@@ -85,7 +86,7 @@ impl Datasets {
             "GeneratedBy": [by],
             "DatasetLinks": links,
         });
-        write(&folder.join(DESCRIPTION), &format!("{text:#}\n"))
+        files::write(&folder.join(DESCRIPTION), format!("{text:#}\n"))
     }
 
     /// Writes the sidecar of a row's moved image to `folder`, if `files` has such an image. Returns whether it has.
@@ -104,7 +105,7 @@ impl Datasets {
             if let Some(stripped) = self.skull_stripped(&row.images[1]) {
                 text["SkullStripped"] = stripped.into();
             }
-            write(&folder.join(SIDECAR), &format!("{text:#}\n"))?;
+            files::write(&folder.join(SIDECAR), format!("{text:#}\n"))?;
         }
         Ok(described)
     }
@@ -168,8 +169,4 @@ fn encoded(path: &Path) -> String {
 /// Reads a JSON file. Returns null if there is none.
 fn read(path: &Path) -> Value {
     fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
 }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::facts::Facts;
 use super::record::{End, Record};
 use super::row::Row;
+use crate::files;
 use crate::report::PAGE;
 use crate::report::thumbnail::THUMBNAIL;
 
@@ -154,7 +155,7 @@ pub fn write(path: &Path, source: &Path, rows: &[Row], records: &[Option<Record>
     let (pairs, filters) = (entries.len(), filters(&entries));
     let page = Page { title: name, pairs, json, filters, version: env!("CARGO_PKG_VERSION") };
     let text = page.render().map_err(|e| Error::file(path, e.to_string()))?;
-    std::fs::write(path, text).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
+    files::write(path, text)
 }
 
 /// Returns the filters: the states that occur and then the warnings, each with its number of rows.

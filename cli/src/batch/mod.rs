@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use mireg::io::OutputFolder;
 use mireg::{Engine, Error, Observer, Result};
 
+use crate::files;
 use crate::interrupt::{self, SignalGuard};
 use crate::terminal;
 use bids::{Datasets, SIDECAR};
@@ -36,7 +37,7 @@ use queue::Shared;
 use record::{RECORD, Record};
 use row::Row;
 use shard::Shard;
-use unfinished::{Unfinished, with_final_path};
+use unfinished::Unfinished;
 
 /// How often the summary is written while rows are registered.
 const WRITTEN: Duration = Duration::from_secs(30);
@@ -96,7 +97,7 @@ impl Study<'_> {
             });
         }
         progress.finish();
-        write(&records).map_err(|error| with_final_path(error, unfinished.folder(), self.out))?;
+        write(&records).map_err(|error| files::with_final_path(error, unfinished.folder(), self.out))?;
         let stopped = interrupt::proceed();
         drop((unfinished, guard));
         self.tell(&records, waiting.len());

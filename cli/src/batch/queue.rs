@@ -18,7 +18,7 @@ use super::bids::Datasets;
 use super::facts::Facts;
 use super::record::{self, End, RECORD, Record};
 use super::row;
-use super::unfinished::with_final_path;
+use crate::files;
 use crate::interrupt;
 use crate::invocation::{Invocation, Row};
 
@@ -119,7 +119,7 @@ impl<'a> RowRun<'a> {
         let error = match ended {
             Ok(Err(Error::Stopped)) => return Outcome::Stopped,
             Ok(Err(Error::Device { .. })) if !alone => return Outcome::DeviceFailed,
-            Ok(Err(error)) => crate::flags::error(&with_final_path(error, self.shared.unfinished, &folder)),
+            Ok(Err(error)) => crate::flags::error(&files::with_final_path(error, self.shared.unfinished, &folder)),
             Ok(Ok(())) => "nothing was written".to_owned(),
             Err(_) => "a fault in mireg itself; please report the line on stderr and the command".to_owned(),
         };

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::Facts;
 use super::inputs::Key;
+use crate::files;
 
 /// The file name of the record. It is moved to its place after all other files.
 pub const RECORD: &str = "batch.json";
@@ -52,7 +53,7 @@ impl Record {
     pub fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(RECORD);
         let text = serde_json::to_string_pretty(self).map_err(|e| Error::file(&path, e.to_string()))?;
-        fs::write(&path, text + "\n").map_err(|e| Error::file(&path, format!("cannot be written ({})", e.kind())))
+        files::write(&path, text + "\n")
     }
 
     /// Returns whether the row failed.

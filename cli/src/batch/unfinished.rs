@@ -1,7 +1,7 @@
 //! The folder of results that are not yet in their final place.
 
 use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 
 use mireg::{Error, Result};
 
@@ -45,19 +45,6 @@ impl Unfinished {
 
     pub fn folder(&self) -> &Path {
         &self.folder
-    }
-}
-
-/// Returns an error about a temporary file in `unfinished` as one about the file that it would have become in `folder`,
-/// since the temporary file is soon removed.
-pub fn with_final_path(error: Error, unfinished: &Path, folder: &Path) -> Error {
-    let unfinished = absolute(unfinished).unwrap_or_default();
-    match error {
-        Error::File { path, message } if path.starts_with(&unfinished) => {
-            let path = path.file_name().map_or_else(|| folder.to_owned(), |name| folder.join(name));
-            Error::File { path, message }
-        }
-        error => error,
     }
 }
 

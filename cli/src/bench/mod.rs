@@ -16,6 +16,7 @@ use crate::demo::picture;
 use mireg::io::OutputFolder;
 use mireg::{Error, Result};
 
+use crate::files;
 use crate::interrupt::{self, SignalGuard};
 use crate::progress::Progress;
 use crate::terminal;
@@ -50,7 +51,8 @@ fn json(results: &Results) -> String {
 /// Puts the plots and the numbers into `out`.
 fn write(results: &Results, folder: OutputFolder, out: &Path) -> Result<()> {
     let file = |name: &str, text: &str| {
-        std::fs::write(folder.path(name), text).map_err(|e| Error::file(out.join(name), e.to_string()))
+        let written = files::write(&folder.path(name), text);
+        written.map_err(|error| files::with_final_path(error, folder.temporary(), out))
     };
     file("bench.json", &json(results))?;
     if !results.rows.is_empty() {

@@ -23,7 +23,7 @@ use crate::job;
 use crate::opening::Opening;
 use crate::report::REPORT;
 use crate::report::template::{Made, field_name};
-use crate::terminal::{self, line};
+use crate::terminal::line;
 
 /// The end of the name of the folder in which finished steps are kept.
 pub const UNFINISHED: &str = ".unfinished";
@@ -125,12 +125,8 @@ pub fn run(arguments: &Template, invocation: &Invocation) -> Result<()> {
     folder.commit()?;
     removed(&unfinished)?;
     progress.finish();
-    report.warnings.iter().for_each(|warning| terminal::say(&format!("mireg: warning: {}", warning.text)));
-    if !quiet {
-        files::say(&notes);
-        let lines = made.summary(out);
-        terminal::print(&lines.into_iter().map(|(label, text)| line(label, &text)).collect::<String>());
-    }
+    let summary: String = made.summary(out).into_iter().map(|(label, text)| line(label, &text)).collect();
+    job::tell(&report.warnings, &report.notes, &summary, *quiet);
     match template.trusted() {
         true => Ok(()),
         false => {

@@ -59,9 +59,9 @@ impl Pair {
     }
 
     fn brain(&self) -> impl Iterator<Item = DVec3> {
-        let (to_world, [nx, ny, nz]) = (self.ct.geometry.index_to_world(), self.ct.geometry.size);
-        let index = move |n: usize| DVec3::new((n % nx) as f64, (n / nx % ny) as f64, (n / nx / ny) as f64);
-        let points = (0..nx * ny * nz).step_by(3).map(move |n| to_world.transform_point3(index(n)));
+        let (grid, to_world) = (self.ct.geometry, self.ct.geometry.index_to_world());
+        let index = move |n: usize| grid.index_of(n).map(|i| i as f64).into();
+        let points = (0..grid.voxels()).step_by(3).map(move |n| to_world.transform_point3(index(n)));
         points.filter(|&p| anatomy::cavity(self.head.transform_point3(p).as_vec3()) < -2.0)
     }
 }

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use super::ParsedCommand;
 use crate::commands::template::{Template, UNFINISHED, removed};
 use crate::in_memory::InMemory;
+use crate::report::json;
 use crate::report::template::{Made, Report};
 
 /// A template with all that its report needs.
@@ -50,7 +51,7 @@ impl ParsedCommand {
         let template = engine.template(&volumes, &options, &unfinished, &mut keep, observer)?;
         let (invocation, files) = (&self.invocation, &of.images[..]);
         let facts = Made { template: &template, options: &options, files, notes: &notes, invocation, read }.report(0.0);
-        let report = facts.text()?;
+        let report = json(&facts)?;
         removed(&unfinished)?;
         Ok(FinishedTemplate { fields, report, facts, template })
     }

@@ -16,6 +16,7 @@ use std::time::Instant;
 use image::ImageResult;
 use serde::Serialize;
 
+use crate::files;
 use crate::flags;
 use crate::invocation::Invocation;
 pub use html::facts::command;
@@ -112,15 +113,13 @@ pub struct Report<Facts> {
     pub notes: Vec<String>,
 }
 
-impl<Facts: Serialize> Report<Facts> {
-    /// Returns the text of report.json.
-    ///
-    /// # Errors
-    /// [`Error::File`] where it cannot be written as JSON.
-    pub fn text(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self).map_err(|e| Error::file(REPORT, e.to_string()))?;
-        Ok(text + "\n")
-    }
+/// Returns the text of report.json.
+///
+/// # Errors
+/// [`Error::File`] where it cannot be written as JSON.
+pub fn json(report: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(report).map_err(|e| Error::file(REPORT, e.to_string()))?;
+    Ok(text + "\n")
 }
 
 /// A check that the result did not pass, in the words of the command line.
@@ -201,18 +200,15 @@ impl Run<'_> {
         let ((own, moved), pictures) = rayon::join(|| rayon::join(own, moved), draw);
         own.and(moved)?;
         let report = self.report(found, &self.spent(writing.elapsed().as_secs_f64()));
-        let save = |path: &Path, text: String| {
-            std::fs::write(path, text).map_err(|e| Error::file(path, format!("cannot be written ({})", e.kind())))
-        };
         if outputs.has_report() {
-            save(&folder.path(REPORT), report.text()?)?;
+            files::write(&folder.path(REPORT), json(&report)?)?;
         }
         let Some(pictures) = pictures else { return Ok(report) };
 
         let path = folder.path(PAGE);
         let pictures = pictures.map_err(|e| Error::file(&path, e.to_string()))?;
         let page = found.page(&report, self.images, &pictures).map_err(|e| Error::file(&path, e.to_string()))?;
-        save(&path, page)?;
+        files::write(&path, page)?;
         Ok(report)
     }
 

@@ -3,7 +3,7 @@
 use super::Deformation;
 use crate::transform::{Field, Transform};
 use crate::{PixelType, Volume};
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 use rayon::prelude::*;
 
 impl Deformation {
@@ -24,7 +24,7 @@ impl Deformation {
     /// Returns the natural logarithm of the Jacobian determinant, first with the start included and then without it;
     /// NaN where the field folds.
     pub fn log_jacobians(&self) -> [Volume; 2] {
-        let start = libm::log(self.stretch());
+        let start = libm::log(self.start.transform.to_affine().matrix3.determinant().abs());
         [0.0, start].map(|less| {
             let log = |&jacobian: &f32| {
                 if jacobian > 0.0 { (libm::log(f64::from(jacobian)) - less) as f32 } else { f32::NAN }
@@ -32,11 +32,5 @@ impl Deformation {
             let voxels = self.jacobian.voxels.par_iter().map(log).collect();
             Volume { geometry: self.jacobian.geometry, voxels, pixel: PixelType::F32 }
         })
-    }
-
-    /// Returns the factor by which the start enlarges volumes, or areas in pictures.
-    pub(super) fn stretch(&self) -> f64 {
-        let matrix: DMat3 = self.start.transform.to_affine().matrix3;
-        matrix.determinant().abs()
     }
 }

@@ -69,10 +69,10 @@ pub(crate) fn deform(
     // In symmetric mode the levels depend on the start, and their grid is the box that both images share: see `middle`.
     let cropped = if options.symmetric { None } else { content::without_background(&prepared, spacings()[0]) };
     let channels = cropped.as_deref().unwrap_or(&prepared);
-    let levels_of = |channels, spacings: &[f64]| contrasts::levels(channels, spacings, &options.force, observer);
-    let levels = || (!options.symmetric).then(|| levels_of(channels, &spacings())).transpose();
-    let (start, levels) = rayon::join(start, levels);
-    let (StartCandidates { candidates: mut starts, doubts }, levels) = (start?, levels?);
+    let at_spacings = |channels, spacings: &[f64]| contrasts::levels(channels, spacings, &options.force, observer);
+    let made_early = || (!options.symmetric).then(|| at_spacings(channels, &spacings())).transpose();
+    let (start, made_early) = rayon::join(start, made_early);
+    let (StartCandidates { candidates: mut starts, doubts }, made_early) = (start?, made_early?);
     let mut seconds = Seconds::default();
     let clock = Instant::now();
     ask_observer(observer)?;
@@ -80,11 +80,11 @@ pub(crate) fn deform(
     let range = |images: &[Prepared; 2]| images.each_ref().map(|image| image.intensities.range);
     let ranges: Vec<_> = prepared.iter().map(|images| levels::ranges(range(images), &options.force)).collect();
     let grids = [&fixed.geometry, &moving.geometry];
-    let mut levels = match levels {
+    let mut levels = match made_early {
         Some(levels) => levels,
         None => {
             let spacings = meet_between(grids, &mut starts, options.levels.as_deref())?;
-            timed(&mut seconds.pyramid, || levels_of(&prepared, &spacings))?
+            timed(&mut seconds.pyramid, || at_spacings(&prepared, &spacings))?
         }
     };
     let likelier_start = starts[0].linear.transform.to_affine();

@@ -28,7 +28,7 @@ impl Strategy {
     pub fn choose(course: &Course, bending_check: BendingCheck, alone: bool, known: Option<&Self>) -> Result<Self> {
         // How stiff the field should be hardly depends on where the two flows meet, so a known smoothing is kept.
         let same = || known.filter(|_| course.middle.is_some()).map(|strategy| strategy.smoothing);
-        let given = Smoothing::given(course.options, course.mm(course.finest())).or_else(same);
+        let given = Smoothing::given(course.options, course.finest_mm()).or_else(same);
         // With a single level there is no search: the flow begins at 0.
         let searches = course.finest() > 0;
         if let (Some(given), false, true) = (given, searches, alone) {

@@ -1,13 +1,15 @@
 //! Builds a regular mesh over the foreground of a picture.
 
+use super::samples;
 use crate::error::{Setting, message};
+use crate::metric::{check, sampling};
 use crate::plane::local_contrast::foreground_mask;
 use crate::transform::Mesh;
 use crate::{Error, Geometry, Result, Volume};
 use glam::{DAffine3, DVec2, DVec3};
 
-/// The fewest pixels of a triangle. With fewer, the mutual information of its two halves is meaningless.
-const LEAST: f64 = 50.0;
+/// The fewest pixels of a triangle.
+const LEAST: f64 = samples::LEAST as f64;
 /// The fewest pixels of a triangle if the mesh chooses its own spacing.
 const ENOUGH: f64 = 300.0;
 /// Cells along the longer side of a picture if the mesh chooses its own spacing. There are fewer if triangles would
@@ -33,8 +35,11 @@ impl Mesh {
     pub fn build(fixed: &Volume, start: &DAffine3, spacing: Option<f64>, mask: Option<&Volume>) -> Result<Self> {
         let lattice = Lattice::new(&fixed.geometry, spacing)?;
         let full = match mask {
-            Some(mask) => lattice.full(&masked(fixed, mask)?),
-            None => lattice.full(&foreground_mask(&fixed.voxels)),
+            Some(mask) => {
+                check::on_grid(Setting::FixedMask, mask, fixed)?;
+                lattice.full(&sampling::inside(mask))
+            }
+            None => lattice.full(&foreground_mask(fixed, None)),
         };
         if !full.contains(&true) {
             let message = message!(
@@ -61,17 +66,6 @@ impl Mesh {
                 message!("the initial transform mirrors the image"; "flip one of the images first"),
             )),
         }
-    }
-}
-
-/// Returns which pixels a mask keeps.
-fn masked(picture: &Volume, mask: &Volume) -> Result<Vec<bool>> {
-    match mask.geometry.is_close(&picture.geometry) && mask.voxels.len() == picture.voxels.len() {
-        true => Ok(mask.voxels.iter().map(|&pixel| pixel >= 0.5).collect()),
-        false => Err(Error::option(
-            Setting::FixedMask,
-            message!("the fixed mask is not on the fixed image's grid"; "resample it, nearest, onto the fixed image"),
-        )),
     }
 }
 

@@ -5,10 +5,10 @@ use crate::backend::{Group, Sample};
 use crate::threads::should_continue;
 use crate::transform::Mesh;
 use crate::transform::mesh::{Locator, corners};
-use glam::{DVec2, DVec3};
+use glam::DVec2;
 
 /// The fewest pixels of a triangle. With fewer, the mutual information of its two halves is meaningless.
-const LEAST: usize = 50;
+pub const LEAST: usize = 50;
 
 /// The pixels of all triangles that have enough of them.
 pub struct Samples {
@@ -30,12 +30,12 @@ impl Samples {
         let [width, height, _] = grid.size;
         let mut members: Vec<Vec<(Sample, f32)>> = vec![Vec::new(); mesh.triangles.len()];
         for pixel in (0..width * height).take_while(|_| should_continue()) {
-            let [x, y] = [pixel % width, pixel / width];
-            let point = to_mm.transform_point3(DVec3::new(x as f64, y as f64, 0.0)).truncate();
+            let index = grid.index_of(pixel);
+            let point = to_mm.transform_point3(index.map(|n| n as f64).into()).truncate();
             let Some(place) = locator.find(point) else { continue };
             let at = place.among(corners(&mesh.moving, &mesh.triangles[place.triangle]));
             if let Some([value, moving]) = values(pixel, at) {
-                let sample = Sample { voxel: [x as u32, y as u32, 0], value };
+                let sample = Sample { voxel: index.map(|n| n as u32), value };
                 members[place.triangle].push((sample, moving));
             }
         }
@@ -68,6 +68,7 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::DVec3;
 
     #[test]
     fn a_triangle_has_its_pixels_by_turns() {

@@ -6,7 +6,7 @@ use crate::plane::local_contrast::LocalContrast;
 use crate::threads::should_continue;
 use crate::transform::Mesh;
 use crate::transform::mesh::{Locator, corners};
-use glam::{DVec2, DVec3, IVec2};
+use glam::{DVec2, IVec2};
 
 /// Bins per picture, and the local standard deviations on either side of 0 that they span.
 const BINS: usize = 8;
@@ -57,12 +57,11 @@ impl<'a> Shifts<'a> {
         let (to_mm, to_pixels) = (fixed.geometry.index_to_world(), moving.geometry.world_to_index());
         let there: Vec<DVec2> =
             mesh.moving.iter().map(|p| to_pixels.transform_point3(p.extend(0.0)).truncate()).collect();
-        let width = fixed.geometry.size[0];
         let mut members = vec![Vec::new(); mesh.triangles.len()];
         for (pixel, bin) in fixed.bins.iter().enumerate().take_while(|_| should_continue()) {
             let Some(bin) = *bin else { continue };
-            let at = DVec3::new((pixel % width) as f64, (pixel / width) as f64, 0.0);
-            let Some(place) = locator.find(to_mm.transform_point3(at).truncate()) else { continue };
+            let at = to_mm.transform_point3(fixed.geometry.index_of(pixel).map(|n| n as f64).into());
+            let Some(place) = locator.find(at.truncate()) else { continue };
             let there = place.among(corners(&there, &mesh.triangles[place.triangle]));
             members[place.triangle].push((bin, (there + 0.5).floor().as_ivec2()));
         }

@@ -117,18 +117,29 @@ pub fn note_missing_voxels(images: &[Prepared; 2], observer: &dyn Observer) {
 
 fn mask(which: Setting, mask: Option<&Volume>, image: &Volume) -> Result<()> {
     let Some(mask) = mask else { return Ok(()) };
-    let name = if which == Setting::FixedMask { "fixed" } else { "moving" };
-    if !mask.geometry.is_close(&image.geometry) {
-        return Err(Error::option(
-            which,
-            message!(
-                "the {name} mask is not on the {name} image's grid";
-                "resample it, nearest, onto the {name} image"
-            ),
-        ));
-    }
-    if mask.voxels.len() != image.voxels.len() || mask.voxels.iter().all(|&voxel| voxel < 0.5) {
+    on_grid(which, mask, image)?;
+    if mask.voxels.iter().all(|&voxel| voxel < 0.5) {
+        let name = mask_name(which);
         return Err(Error::option(which, format!("the {name} mask has no voxel of 0.5 or more: nothing to register")));
     }
     Ok(())
+}
+
+/// Refuses a mask that is not on the grid of its image.
+///
+/// # Errors
+/// [`Error::Option`]
+pub fn on_grid(which: Setting, mask: &Volume, image: &Volume) -> Result<()> {
+    if mask.geometry.is_close(&image.geometry) && mask.voxels.len() == image.voxels.len() {
+        return Ok(());
+    }
+    let name = mask_name(which);
+    Err(Error::option(
+        which,
+        message!("the {name} mask is not on the {name} image's grid"; "resample it, nearest, onto the {name} image"),
+    ))
+}
+
+fn mask_name(which: Setting) -> &'static str {
+    if which == Setting::FixedMask { "fixed" } else { "moving" }
 }

@@ -137,10 +137,9 @@ mod tests {
         let thin = thinned(&volume, strides);
         assert!(thin.voxels.len() <= 3000 && thin.voxels.len() > 1500, "{strides:?}");
         let back = volume.geometry.world_to_index() * thin.geometry.index_to_world();
-        let [nx, ny, _] = thin.geometry.size;
         for (n, &voxel) in thin.voxels.iter().enumerate() {
-            let index = DVec3::new((n % nx) as f64, (n / nx % ny) as f64, (n / nx / ny) as f64);
-            let [x, y, z] = back.transform_point3(index).round().to_array().map(|n| n as usize);
+            let index = thin.geometry.index_of(n).map(|i| i as f64);
+            let [x, y, z] = back.transform_point3(index.into()).round().to_array().map(|n| n as usize);
             assert_eq!(voxel, volume.voxels[x + 50 * (y + 41 * z)]);
         }
     }

@@ -6,7 +6,7 @@ use super::pair::{GridPair, ImagePair, Sampled};
 use super::sampling;
 use crate::backend::{Backend, Exponentials, Group, Sample, Sigmas, ViolaEvaluator, ViolaPair, ViolaValue, Windows};
 use crate::error::{Setting, message};
-use crate::image::{BinImage, StoredImage, ToBins, pyramid};
+use crate::image::{self, BinImage, StoredImage, ToBins, pyramid};
 use crate::random::mix;
 use crate::{Error, Result};
 use glam::DAffine3;
@@ -210,17 +210,15 @@ fn ordered(sigmas: Sigmas, which: Sampled) -> Sigmas {
 /// Chooses the voxels of the sets A and B: disjoint, and each about half of the fraction `part` of all unmasked voxels.
 /// If `part` is 1 or more, all are chosen.
 fn sets(sampled: &BinImage, part: f64, seed: u64) -> [Vec<Sample>; 2] {
-    let [width, height, _] = sampled.size;
+    let size = sampled.size.map(|n| n as u32);
     // The cast clamps a fraction of 1 or more to all of 64 bits.
     let part = (part * 2_f64.powi(64)) as u64;
     let of = |from: u64, to: u64| -> Vec<Sample> {
         let voxels = sampled.bins.par_iter().enumerate().filter(|(voxel, value)| {
             **value != MASKED && sampling::picked(*voxel, seed, to) && !sampling::picked(*voxel, seed, from)
         });
-        let sample = |(voxel, &value): (usize, &u16)| Sample {
-            voxel: [voxel % width, voxel / width % height, voxel / width / height].map(|n| n as u32),
-            value: f32::from(value),
-        };
+        let sample =
+            |(number, &value): (usize, &u16)| Sample { voxel: image::voxel(size, number), value: f32::from(value) };
         voxels.map(sample).collect()
     };
     [of(0, part / 2), of(part / 2, part)]

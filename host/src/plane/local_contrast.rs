@@ -53,11 +53,7 @@ impl LocalContrast {
     /// # Errors
     /// Those of [`normalise::locally`].
     pub fn new(which: Setting, picture: &Volume, mask: Option<&Volume>, mm: f64) -> Result<Self> {
-        let mut area = foreground_mask(&picture.voxels);
-        if let Some(mask) = mask {
-            area.iter_mut().zip(&mask.voxels).for_each(|(pixel, &mask)| *pixel &= mask >= 0.5);
-        }
-        let foreground = normalise::without_rim(picture, &area, mm)?;
+        let foreground = normalise::without_rim(picture, &foreground_mask(picture, mask), mm)?;
         let picture = normalise::locally(picture, &foreground, mm, which)?;
         Ok(Self { picture, foreground })
     }
@@ -112,21 +108,22 @@ fn background(volume: &Volume) -> Option<f32> {
     (0..8).all(|n| volume.voxels[corner(n)] == first).then_some(first)
 }
 
-/// Returns which pixels are brighter than the background.
-pub fn foreground_mask(pixels: &[f32]) -> Vec<bool> {
-    let mut sorted = pixels.to_vec();
+/// Returns which pixels are brighter than the background and inside the mask.
+pub fn foreground_mask(picture: &Volume, mask: Option<&Volume>) -> Vec<bool> {
+    let pixels = &picture.voxels;
+    let mut sorted = pixels.clone();
     let rank = ((1.0 - GLARE) * (sorted.len() as f64 - 1.0)) as usize;
     let white = sorted.select_nth_unstable_by(rank, f32::total_cmp).1.to_owned();
     let black = pixels.iter().copied().fold(f32::INFINITY, f32::min);
     let threshold = black + DARK * (white - black);
-    pixels.iter().map(|&pixel| pixel > threshold).collect()
+    let counts = |n: usize| pixels[n] > threshold && mask.is_none_or(|mask| mask.voxels[n] >= 0.5);
+    (0..pixels.len()).map(counts).collect()
 }
 
 /// Restricts an image's mask to its foreground, the pixels that are brighter than the background.
 pub fn masked_to_foreground<'a>(image: &'a Prepared) -> Prepared<'a> {
-    let foreground = foreground_mask(&image.image.voxels);
-    let counts = |n: usize| foreground[n] && image.mask().is_none_or(|mask| mask.voxels[n] >= 0.5);
-    let mask = image.image.with(|n| f32::from(u8::from(counts(n))));
+    let foreground = foreground_mask(&image.image, image.mask());
+    let mask = image.image.with(|n| f32::from(u8::from(foreground[n])));
     Prepared { image: Cow::Borrowed(&*image.image), mask: Some(Cow::Owned(mask)), ..*image }
 }
 

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 const PROBE: f64 = 2.0;
 const MOST: f64 = 2.0 * PROBE;
 /// The sharper picture is smoothed if the other one is blurred by more than this factor as much, by this fraction of
-/// the difference in variance. Both are as for thick slices (`registration/levels.rs`).
-const BLURRED: f64 = 1.5;
-const AS_BLURRED: f64 = 0.5;
+/// the difference in variance. Both also hold for thick slices (`registration/levels.rs`).
+pub const BLURRED: f64 = 1.5;
+pub const AS_BLURRED: f64 = 0.5;
 /// The most pixels of a picture that is smoothed. Where larger ones lie is decided on coarser levels, and no scanner's
 /// slice is as large.
 const LARGE: usize = 1 << 22;

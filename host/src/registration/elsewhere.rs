@@ -99,9 +99,8 @@ fn best([small, large]: [&Prepared; 2], to: &DAffine3) -> Result<Option<Elsewher
 fn foreground_on_grid(image: &Prepared, mm: f64) -> Ranged {
     let picture = pyramid::level(&image.image, mm);
     let mask = image.mask().map(|mask| pyramid::level(mask, mm));
-    let foreground = foreground_mask(&picture.voxels);
-    let counts = |n: usize| foreground[n] && mask.as_ref().is_none_or(|mask| mask.voxels[n] >= 0.5);
-    (picture.only(counts), image.intensities.range)
+    let foreground = foreground_mask(&picture, mask.as_deref());
+    (picture.only(|n| foreground[n]), image.intensities.range)
 }
 
 /// Returns the maps that place the small volume elsewhere in the large one, best first, and the least distance between

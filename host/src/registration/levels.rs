@@ -7,7 +7,7 @@ use crate::image::{Geometry, Prepared, Range, pyramid};
 use crate::metric::sampling::{self, count};
 use crate::metric::{ImagePair, Sampled};
 use crate::plane::local_contrast::longer_side;
-use crate::plane::search;
+use crate::plane::{search, sharpness};
 use crate::{Error, Result, Volume};
 use glam::DAffine3;
 use rayon::prelude::*;
@@ -18,11 +18,11 @@ use std::borrow::Cow;
 const SHORTEST: f64 = 16.0;
 const SHORTEST_IN_PLANE: f64 = 48.0;
 /// Slices are thick if their spacing exceeds the other image's by more than this factor.
-const THICK: f64 = 1.5;
+const THICK: f64 = sharpness::BLURRED;
 /// The fraction of the difference in variance between thick and thin slices that smoothing makes up for. On simulated
 /// heads with slices of 4 mm, from no smoothing to all of it, rigid errors fell (0.094 to 0.068 mm) and affine ones
 /// rose (0.16 to 0.22 mm).
-const AS_THICK: f64 = 0.5;
+const AS_THICK: f64 = sharpness::AS_BLURRED;
 /// Samples that masks must leave on a coarse level; if they leave fewer, the level is run without masks.
 const ENOUGH: usize = 3000;
 

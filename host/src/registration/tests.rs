@@ -8,9 +8,8 @@ use glam::DVec3;
 
 /// Blobs that have no symmetry.
 fn blobs(geometry: Geometry) -> Volume {
-    let [width, height, _] = geometry.size;
     let voxel = |n: usize| {
-        let index = DVec3::new((n % width) as f64, (n / width % height) as f64, (n / (width * height)) as f64);
+        let index = DVec3::from(geometry.index_of(n).map(|i| i as f64));
         let p = geometry.direction * (index * geometry.spacing) + geometry.origin - geometry.centre();
         let blob =
             |x: f64, y: f64, z: f64, wide: f64| libm::exp(-p.distance_squared(DVec3::new(x, y, z)) / (wide * wide));

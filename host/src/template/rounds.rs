@@ -30,11 +30,17 @@ impl Run<'_> {
     pub fn template(&self, each: &mut dyn FnMut(usize, &Field) -> Result<()>) -> Result<Template> {
         let places = places(self.images, self.checkpoints, self.backend, self.observer)?;
         let (affine_mean, start) = self.checkpoints.mean(0, || self.affine_mean(&places))?;
-        let (mut before, mut mean) = (affine_mean.clone(), None);
+        let (mut before, mut mean, mut back) = (affine_mean.clone(), None, None);
         let mut rounds = Vec::new();
         for round in 1..=self.options.rounds {
             ask_observer(self.observer)?;
-            let (made, facts) = self.checkpoints.mean(round, || self.round(round, &before, &places))?;
+            // That of the round before is freed while images are deformed.
+            back = None;
+            let (made, facts) = self.checkpoints.mean(round, || {
+                let (inverse, made) = self.round(round, &before, &places)?;
+                back = Some(inverse);
+                Ok(made)
+            })?;
             rounds.push(facts);
             if round == self.options.rounds {
                 mean = Some(made);
@@ -43,7 +49,7 @@ impl Run<'_> {
                 before = made;
             }
         }
-        let images = self.members(&before, &places, each)?;
+        let images = self.members(&before, &places, back, each)?;
         Ok(Template {
             mean: mean.unwrap_or(before),
             affine_mean,
@@ -57,15 +63,20 @@ impl Run<'_> {
         })
     }
 
-    /// Returns the members of the template, and passes the field of each from the last round to `each`.
+    /// Returns the members of the template, and passes the field of each from the last round to `each`. `back` removes
+    /// the mean displacement of that round; `None` if the round was made by an earlier run.
     fn members(
         &self,
         before: &Volume,
         places: &Places,
+        back: Option<Field>,
         each: &mut dyn FnMut(usize, &Field) -> Result<()>,
     ) -> Result<Vec<Member>> {
-        let (round, (back, _)) =
-            (self.options.rounds, self.inverse_mean_displacement(self.options.rounds, before, places)?);
+        let round = self.options.rounds;
+        let back = match back {
+            Some(back) => back,
+            None => self.inverse_mean_displacement(round, before, places)?.0,
+        };
         let member = |(number, affine): (usize, &Linear)| {
             ask_observer(self.observer)?;
             let (field, Fit { values }) = self.field(round, number, before, places)?;
@@ -122,7 +133,8 @@ impl Run<'_> {
     }
 
     /// Deforms every image to the mean of the round before, and averages the images with the mean displacement removed.
-    fn round(&self, round: usize, before: &Volume, places: &Places) -> Result<(Volume, Round)> {
+    /// Returns the field that removes it, and the mean.
+    fn round(&self, round: usize, before: &Volume, places: &Places) -> Result<(Field, (Volume, Round))> {
         let (back, [mean_displacement_mm, largest_displacement_mm]) =
             self.inverse_mean_displacement(round, before, places)?;
         let fields = (0..self.images.len()).map(|image| {
@@ -130,7 +142,7 @@ impl Run<'_> {
             Ok(Transform::from(back.then(&field)))
         });
         let (mean, sharpness) = self.mean(fields)?;
-        Ok((mean, Round { mean_displacement_mm, largest_displacement_mm, sharpness }))
+        Ok((back, (mean, Round { mean_displacement_mm, largest_displacement_mm, sharpness })))
     }
 }
 

@@ -170,10 +170,9 @@ mod tests {
 
     /// The root mean square distance by which a map moves the voxels of a grid.
     fn moved(map: &DAffine3, grid: &Geometry) -> f64 {
-        let [nx, ny, _] = grid.size;
         let to_world = grid.index_to_world();
         let square = |n: usize| {
-            let p = to_world.transform_point3(DVec3::new((n % nx) as f64, (n / nx % ny) as f64, (n / nx / ny) as f64));
+            let p = to_world.transform_point3(grid.index_of(n).map(|i| i as f64).into());
             map.transform_point3(p).distance_squared(p)
         };
         ((0..grid.voxels()).map(square).sum::<f64>() / grid.voxels() as f64).sqrt()

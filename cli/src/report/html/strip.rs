@@ -129,9 +129,8 @@ mod tests {
         let mut geometry = Geometry { size: [16; 3], spacing: DVec3::ONE, origin: DVec3::ZERO, direction };
         geometry.origin = -geometry.centre();
         let map = geometry.index_to_world();
-        let point =
-            |n: usize| map.transform_point3(DVec3::new((n % 16) as f64, (n / 16 % 16) as f64, (n / 256) as f64));
-        let voxels = (0..16 * 16 * 16).map(|n| f32::from(u8::from(point(n).cmpgt(DVec3::ZERO).all()))).collect();
+        let point = |n: usize| map.transform_point3(geometry.index_of(n).map(|i| i as f64).into());
+        let voxels = (0..geometry.voxels()).map(|n| f32::from(u8::from(point(n).cmpgt(DVec3::ZERO).all()))).collect();
         Volume { geometry, voxels, pixel: PixelType::F32 }
     }
 

@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::{PAGE, REPORT, Warning};
+use super::{PAGE, REPORT, Warning, json};
+use crate::files;
 use crate::invocation::Invocation;
 use mireg::io::transform::Motion;
 use mireg::io::{self, OutputFolder};
@@ -86,15 +87,6 @@ pub struct Seconds {
 }
 
 impl Report {
-    /// Returns the text of report.json.
-    ///
-    /// # Errors
-    /// [`Error::File`] where it cannot be written as JSON.
-    pub fn text(&self) -> Result<String> {
-        let text = serde_json::to_string_pretty(self).map_err(|e| Error::file(REPORT, e.to_string()))?;
-        Ok(text + "\n")
-    }
-
     /// Returns the content of report.html. `template` is the one that this report is about.
     ///
     /// # Errors
@@ -117,8 +109,8 @@ impl Made<'_> {
         io::write(&folder.path(TEMPLATE), &self.template.mean)?;
         io::write(&folder.path(AFFINE_MEAN), &self.template.affine_mean)?;
         let report = self.report(writing.elapsed().as_secs_f64());
-        put(&folder.path(REPORT), &report.text()?)?;
-        put(&folder.path(PAGE), &report.page(self.template)?)?;
+        files::write(&folder.path(REPORT), json(&report)?)?;
+        files::write(&folder.path(PAGE), report.page(self.template)?)?;
         Ok(report)
     }
 
@@ -167,8 +159,4 @@ impl Made<'_> {
         lines.push(("files", format!("{}, {fields} in {}", Self::FILES.join(", "), out.display())));
         lines
     }
-}
-
-fn put(path: &Path, text: &str) -> Result<()> {
-    std::fs::write(path, text).map_err(|e| Error::file(path, e.to_string()))
 }

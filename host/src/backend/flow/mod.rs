@@ -323,6 +323,11 @@ fn squares(spacing_mm: [f64; 3]) -> [f32; 3] {
     spacing_mm.map(|mm| (mm * mm) as f32)
 }
 
+/// Converts a standard deviation from mm to voxels along each axis; 0 along an axis of one voxel.
+fn sigmas(mm: f64, size: [usize; 3], spacing_mm: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|axis: usize| if size[axis] > 1 { mm / spacing_mm[axis] } else { 0.0 })
+}
+
 /// The error of calls before the first level.
 fn no_level() -> Error {
     Error::option(Setting::Levels, "a flow has no images before its first level")

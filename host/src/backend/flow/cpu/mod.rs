@@ -12,7 +12,8 @@ mod show;
 mod task;
 
 use super::{
-    Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, padded, size_of, squares,
+    Agreement, Climb, Flow, FlowInverse, FlowLevel, FlowStep, Half, WeightedScore, no_level, padded, sigmas, size_of,
+    squares,
 };
 use crate::backend::flow::pair::{Pair, ResamplesInto};
 use crate::backend::gaussian::cpu as gaussian;
@@ -63,9 +64,8 @@ impl FlowOnCpu {
         self.size.map(|n| n as usize)
     }
 
-    /// Converts a standard deviation from mm to voxels along each axis; 0 along an axis of one voxel.
     fn sigmas(&self, mm: f64) -> [f64; 3] {
-        [0, 1, 2].map(|axis: usize| if self.size[axis] > 1 { mm / self.spacing_mm[axis] } else { 0.0 })
+        sigmas(mm, self.sizes(), self.spacing_mm)
     }
 
     /// Allocates memory for a grid. Resamples the present field on it if `from` says how the grids lie; else the field

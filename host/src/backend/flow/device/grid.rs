@@ -2,7 +2,7 @@
 
 use super::kernels::{FLOW_COMPOSE, FLOW_REFINE, FLOW_UPDATE};
 use super::launch;
-use crate::backend::flow::{FlowStep, padded};
+use crate::backend::flow::{FlowStep, padded, sigmas};
 use crate::backend::gaussian::device::Smoother;
 use crate::backend::queue::{Memory, Queue};
 use crate::error::Setting;
@@ -175,8 +175,8 @@ struct Gaussians {
 impl Gaussians {
     fn of(&mut self, mm: f64) -> &Smoother {
         let known = self.found.iter().position(|(of, _)| *of == mm).unwrap_or_else(|| {
-            let sigmas = [0, 1, 2].map(|axis| if self.size[axis] > 1 { mm / self.spacing_mm[axis] } else { 0.0 });
-            self.found.push((mm, Smoother::new(self.size, sigmas)));
+            let smoother = Smoother::new(self.size, sigmas(mm, self.size, self.spacing_mm));
+            self.found.push((mm, smoother));
             self.found.len() - 1
         });
         &self.found[known].1

@@ -6,6 +6,7 @@ pub mod from_pairs;
 mod marginals;
 pub mod methods;
 mod partials;
+pub mod tiles;
 
 use super::{Evaluator, HistogramMethod, Pair, Wanted, per_sample};
 use crate::Result;

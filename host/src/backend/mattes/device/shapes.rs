@@ -2,14 +2,12 @@
 
 use super::kernels::{MATTES_HISTOGRAM, MATTES_HISTOGRAM_BOTH, MATTES_SLOPE, MATTES_SLOPE_BOTH};
 use crate::Result;
+use crate::backend::histogram::device::tiles::tiles;
 use crate::backend::mattes::Windows;
 use crate::backend::queue::{Queue, Shape};
 use gpu::kernels::mattes::histogram::{COPIES, SHIFT, WIDTH};
 use gpu::math::mattes::FILL;
 use gpu::params::Images;
-
-/// Tiles per block that suffice to distribute the work evenly.
-const ENOUGH: u32 = 3;
 
 /// The launch shapes, which are the same for all maps.
 pub struct Shapes {
@@ -48,7 +46,7 @@ impl Shapes {
         let shared_bytes = 4 * copies * stride;
         let resident = queue.resident(&count, threads, shared_bytes)?;
         let passes = fixed_bins.div_ceil(range);
-        let (depth, tiles_len) = tiles(images.fixed_size, block[1], ENOUGH * resident);
+        let (depth, tiles_len) = tiles(images.fixed_size, [WIDTH, block[1]], resident);
         let histogram = Shape { grid: [1, 1, passes], block, shared_bytes };
         let blocks = resident.div_ceil(passes);
 
@@ -91,13 +89,6 @@ impl CounterCopies {
     }
 }
 
-/// The number of planes per tile, as many as still leave `enough` tiles, and the number of tiles.
-fn tiles([width, height, depth]: [u32; 3], rows: u32, enough: u32) -> (u32, u32) {
-    let tiles = |deep: u32| width.div_ceil(WIDTH) * height.div_ceil(rows) * depth.div_ceil(deep);
-    let deep = [32, 16, 8].into_iter().find(|&deep| tiles(deep) >= enough).unwrap_or(4);
-    (deep, tiles(deep))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,11 +103,5 @@ mod tests {
             assert!(range * (passes - 1) < bins);
         }
         assert_eq!(CounterCopies::new([50; 2], 58_000), CounterCopies { range: 50, copies: 8, stride: 2532 });
-    }
-
-    #[test]
-    fn small_images_get_shallow_tiles() {
-        assert_eq!(tiles([256; 3], 32, 396), (32, 512));
-        assert_eq!(tiles([45, 54, 45], 32, 396), (4, 48));
     }
 }

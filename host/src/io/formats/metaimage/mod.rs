@@ -4,7 +4,8 @@ mod header;
 
 use std::path::Path;
 
-use crate::error::Message;
+use crate::error::{Message, message};
+use crate::io::check::IF_FIELD;
 use crate::io::deflate::{self, Wrap};
 use crate::io::format::{ImageFormat, Names, ends};
 use crate::io::read_plan::ReadPlan;
@@ -39,9 +40,8 @@ impl ImageFormat for MetaImage {
                     if colours || options.channel.is_number() {
                         return options.channels(shape, volumes);
                     }
-                    let field =
-                        if matches!(numbers, 2 | 3) { format!("; . {}", check::IF_FIELD) } else { String::new() };
-                    Err(Message::from(SEVERAL).then(&options.channel_advice(numbers)).then(&field.into()))
+                    let several = Message::from(SEVERAL).then(&options.channel_advice(numbers));
+                    Err(if matches!(numbers, 2 | 3) { several.then(&message!(""; ". {IF_FIELD}")) } else { several })
                 }
             }
         })?;

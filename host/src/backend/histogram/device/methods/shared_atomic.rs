@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::backend::histogram::Pair;
 use crate::backend::histogram::device::counter::{Counter, UploadedPair, write};
+use crate::backend::histogram::device::tiles::tiles;
 use crate::backend::image::device::Images;
 use crate::backend::queue::{BATCH, Kernel, Memory, Queue, Shape, kernels};
 use gpu::kernels::histogram::shared_atomic;
@@ -17,9 +18,6 @@ kernels! {
     SHARED_ATOMIC_CUBIC = shared_atomic::joint_histogram_cubic(params::Histogram);
     SHARED_ATOMIC_PARTIAL_VOLUME = shared_atomic::joint_histogram_partial_volume(params::Histogram);
 }
-
-/// Tiles per block that suffice to distribute the work evenly.
-const ENOUGH: u32 = 3;
 
 /// A pair of images and the launches that count it.
 pub struct SharedAtomic<Q: Queue> {
@@ -47,13 +45,10 @@ struct Cuts {
 }
 
 impl Cuts {
-    /// Chooses the deepest tiles of which there are still enough for every block.
     fn new(size: [u32; 3], pairs: u32, words: u32, rows: u32, resident: u32) -> Self {
         let passes = pairs.div_ceil(words);
-        let [width, height, depth] = size;
-        let tiles = |deep: u32| width.div_ceil(WIDTH) * height.div_ceil(rows) * depth.div_ceil(deep);
-        let deep = [32, 16, 8].into_iter().find(|&deep| tiles(deep) >= ENOUGH * resident).unwrap_or(4);
-        Self { rows, range: pairs.div_ceil(passes), passes, depth: deep, tiles: tiles(deep), resident }
+        let (depth, tiles) = tiles(size, [WIDTH, rows], resident);
+        Self { rows, range: pairs.div_ceil(passes), passes, depth, tiles, resident }
     }
 
     /// The launch shape for a batch of transforms. There are as many blocks as run at the same time, distributed over
@@ -117,12 +112,5 @@ mod tests {
             assert!(cuts.range <= 12_288 && cuts.range * cuts.passes >= bins * bins);
             assert!(cuts.passes == 1 || cuts.range * (cuts.passes - 1) < bins * bins);
         }
-    }
-
-    #[test]
-    fn small_images_get_shallow_tiles() {
-        let depth = |size, pairs| Cuts::new(size, pairs, 58_000, 32, 132).depth;
-        assert_eq!(depth([256; 3], 100 * 100), 32);
-        assert_eq!(depth([45, 54, 45], 64 * 64), 4);
     }
 }
